@@ -1,0 +1,51 @@
+# slopewash: `make demo` shows it, `make test` tests it. Everything is installed into .venv, once.
+
+PYTHON ?= python3
+WORKERS ?= 2
+
+BIN := .venv/bin
+READY := .venv/.installed
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
+
+.PHONY: help demo test check bench clean
+
+help:
+	@echo "make demo    erode a mountain range; pictures in out/demo"
+	@echo "make test    run the tests"
+	@echo "make check   lint, types, formatting, who may import whom"
+	@echo "make bench   milliseconds per iteration here, beside the papers' figures"
+	@echo "make clean   remove .venv, caches and out/"
+
+demo: $(READY)
+	@$(BIN)/slopewash demo
+
+test: $(READY)
+	@$(BIN)/python -m pytest -n $(WORKERS)
+
+check: $(READY)
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: $(READY)
+	@$(BIN)/slopewash bench
+
+clean:
+	rm -rf .venv out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
+	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
+
+# Debian ships Python without ensurepip unless python3-venv is installed; its pip can fill a bare environment instead.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "slopewash needs Python 3.11 or later: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "installing slopewash into .venv (once)" >&2
+	@if [ ! -x $(BIN)/python ] || ! $(BIN)/python -c '' 2>/dev/null; then \
+	  if $(PYTHON) -c 'import ensurepip' 2>/dev/null; then $(PYTHON) -m venv .venv; \
+	  elif $(PYTHON) -m pip --version >/dev/null 2>&1; then $(PYTHON) -m venv --without-pip .venv; \
+	  else echo "python3 can make no virtual environment: sudo apt-get install python3-venv" >&2; exit 1; fi; fi
+	@if $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+	  $(PIP) $(BIN)/python -m pip install --quiet --editable '.[dev]'; \
+	  else $(PIP) $(PYTHON) -m pip --python $(BIN)/python install --quiet --editable '.[dev]'; fi \
+	  || { echo "installing failed; if it is about venv or ensurepip: sudo apt-get install python3-venv" >&2; exit 1; }
+	@touch $@

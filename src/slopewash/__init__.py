@@ -1,0 +1,100 @@
+"""slopewash turns raw height fields into believable landscapes by simulating water and gravity."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from slopewash.errors import (
+        BackendUnavailable,
+        InvalidFile,
+        InvalidParameter,
+        InvalidTerrain,
+        NotFinite,
+        SlopewashError,
+        StabilityWarning,
+        UnknownName,
+    )
+    from slopewash.generators import generate, generator_names
+    from slopewash.io import read, write
+    from slopewash.models import VirtualPipes, find_model, find_preset, model_names, preset, presets
+    from slopewash.observers import Progress, Recorder
+    from slopewash.render import overlay, render
+    from slopewash.simulation import Budget, Simulation, erode
+    from slopewash.terrain import Terrain, WaterSource, erodibility_from_elevation
+
+_HOMES = {
+    "slopewash.errors": (
+        "BackendUnavailable", "InvalidFile", "InvalidParameter", "InvalidTerrain", "NotFinite", "SlopewashError",
+        "StabilityWarning", "UnknownName",
+    ),
+    "slopewash.generators": ("generate", "generator_names"),
+    "slopewash.io": ("read", "write"),
+    "slopewash.models": ("VirtualPipes", "find_model", "find_preset", "model_names", "preset", "presets"),
+    "slopewash.observers": ("Progress", "Recorder"),
+    "slopewash.render": ("overlay", "render"),
+    "slopewash.simulation": ("Budget", "Simulation", "erode"),
+    "slopewash.terrain": ("Terrain", "WaterSource", "erodibility_from_elevation"),
+}  # fmt: skip
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BackendUnavailable",
+    "Budget",
+    "InvalidFile",
+    "InvalidParameter",
+    "InvalidTerrain",
+    "NotFinite",
+    "Progress",
+    "Recorder",
+    "Simulation",
+    "SlopewashError",
+    "StabilityWarning",
+    "Terrain",
+    "UnknownName",
+    "VirtualPipes",
+    "WaterSource",
+    "__version__",
+    "erode",
+    "erodibility_from_elevation",
+    "find_model",
+    "find_preset",
+    "generate",
+    "generator_names",
+    "model_names",
+    "overlay",
+    "preset",
+    "presets",
+    "read",
+    "render",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use, so that `import slopewash` stays instant."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'slopewash' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+class _Package(ModuleType):
+    """Keeps `slopewash.render` the function: importing the folder of that name would otherwise replace it."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME_OF and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

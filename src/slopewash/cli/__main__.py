@@ -1,0 +1,7 @@
+"""Lets `python -m slopewash.cli` do what `slopewash` does."""
+
+import sys
+
+from slopewash.cli.app import main
+
+sys.exit(main())

@@ -1,0 +1,100 @@
+"""Gathers the commands, and turns what they raise into exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from cyclopts import App, CycloptsError
+
+import slopewash as sw
+from slopewash.cli import bench, demo, doctor, erode, generate, info, models
+from slopewash.cli.console import note
+from slopewash.errors import SlopewashError, StabilityWarning
+
+GOOD = 0
+USERS_INPUT = 2
+INTERRUPTED = 130
+
+EXAMPLES = """Examples:
+  slopewash demo                              an eroded mountain range, with pictures, in a minute
+  slopewash generate dome -o raw.exr          a height field to start from
+  slopewash erode raw.exr -o eroded.exr       erode it with the landscape preset
+  slopewash models landscape                  what can be changed with --set name=value
+  slopewash COMMAND --help                    every option of a command, with examples"""
+
+
+def make_app() -> App:
+    """Build the parser with every command."""
+    app = App(
+        name="slopewash",
+        help="Turn raw height fields into believable landscapes by simulating water and gravity.",
+        help_format="plaintext",
+        help_epilogue=EXAMPLES,
+        version=f"slopewash {sw.__version__}",
+    )
+    for module in (demo, generate, erode, info, models, bench, doctor):
+        app.command(module.command, name=module.__name__.rpartition(".")[2], help_epilogue=module.EXAMPLES)
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 good, 2 the user's input, 130 interrupted.
+
+    Anything unforeseen leaves as an exception: a traceback and exit code 1.
+
+    >>> main(["generate", "dome", "-o", "no-such-folder/raw.exr"])
+    2
+    """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    with _warnings_as_notes():
+        try:
+            command, bound, *_ = make_app().parse_args(words, print_error=False, exit_on_error=False)
+            code = command(*bound.args, **bound.kwargs) or GOOD
+            sys.stdout.flush()
+        except CycloptsError as error:
+            return _refuse(f"{error} See: {_help_for(words)}")
+        except SlopewashError as error:
+            return _refuse(str(error))
+        except MemoryError as error:
+            return _refuse(f"not enough memory for this size ({error})" if str(error) else "not enough memory")
+        except BrokenPipeError:
+            # The reader of our output has left, as `head` does; what Python flushes at exit must not fail again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return GOOD
+        except OSError as error:
+            return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        except KeyboardInterrupt:
+            note("interrupted; nothing was written")
+            return INTERRUPTED
+    return int(code)
+
+
+def _refuse(sentence: str) -> int:
+    note(f"slopewash: {' '.join(sentence.split())}")
+    return USERS_INPUT
+
+
+def _help_for(words: Sequence[str]) -> str:
+    known = {module.__name__.rpartition(".")[2] for module in (demo, generate, erode, info, models, bench, doctor)}
+    return f"slopewash {words[0]} --help" if words and words[0] in known else "slopewash --help"
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Show our own warnings as one line on stderr, without the source line Python adds."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("always", category=StabilityWarning)
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
+            if issubclass(category, StabilityWarning):
+                note(f"note: {message}")
+            else:
+                usual(message, category, *rest, **more)  # type: ignore[arg-type]
+
+        warnings.showwarning = show
+        yield

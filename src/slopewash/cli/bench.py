@@ -1,0 +1,116 @@
+"""`slopewash bench`: how fast it is here, beside what the papers printed."""
+
+from __future__ import annotations
+
+import platform
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from slopewash.cli.console import console, note, print_json
+from slopewash.cli.options import Json
+from slopewash.cli.running import use_threads
+from slopewash.cli.tables import make_table
+from slopewash.cli.timing import measure
+from slopewash.errors import InvalidParameter
+
+EXAMPLES = """Examples:
+  slopewash bench                                        landscape and jako2011 on the CPU, three sizes
+  slopewash bench --size 512 --size 2048 --preset landscape
+  slopewash bench --size 256 --backend cpu --backend reference
+  slopewash bench --threads 1 --json"""
+
+PAPERS = (
+    {"what": "Jákó & Tóth 2011, CPU2", "preset": "jako2011", "size": 1024, "milliseconds": 1647.0},
+    {"what": "Jákó & Tóth 2011, GPU2", "preset": "jako2011", "size": 1024, "milliseconds": 15.47},
+    {"what": "Salamin & Szénási, CPU", "preset": "salamin", "size": 1024, "milliseconds": 1024.0},
+    {"what": "Salamin & Szénási, GPU", "preset": "salamin", "size": 1024, "milliseconds": 91.5},
+)
+"""Milliseconds per iteration as printed, each on its authors' machine."""
+
+Several = Parameter(negative="", consume_multiple=True)
+
+
+def command(
+    *,
+    size: Annotated[tuple[int, ...], Several] = (256, 512, 1024),
+    backend: Annotated[tuple[str, ...], Several] = ("auto",),
+    preset: Annotated[tuple[str, ...], Several] = ("landscape", "jako2011"),
+    steps: int | None = None,
+    threads: int | None = None,
+    json: Json = False,
+) -> None:
+    """Measure milliseconds per iteration and cells per second.
+
+    Cases of one size take turns, and the best of several rounds counts. CPU time adds up all threads.
+
+    Parameters
+    ----------
+    size
+        Cells along a side. May be repeated.
+    backend
+        auto, cpu or reference. May be repeated.
+    preset
+        Parameter set to run. May be repeated.
+    steps
+        Iterations per round; as many as fill half a second if not given.
+    threads
+        Threads to use.
+    json
+        Print the report as JSON.
+    """
+    import slopewash as sw
+
+    check(size, steps)
+    for name in preset:
+        sw.find_preset(name)
+    use_threads(threads)
+    results: list[dict[str, Any]] = []
+    for side in size:
+        note(f"measuring {side} x {side} (the first run of a kernel also compiles it)")
+        results += measure(preset, backend, side, steps)
+    if json:
+        facts = {"slopewash": sw.__version__, "python": platform.python_version(), "machine": platform.machine()}
+        print_json(facts | {"results": results, "papers": PAPERS})
+    else:
+        print_results(results)
+
+
+def check(sizes: tuple[int, ...], steps: int | None) -> None:
+    """Refuse what cannot be measured before anything is."""
+    if not sizes or min(sizes) < 3:
+        raise InvalidParameter(f"--size is {min(sizes, default=0)}; it must be 3 or more")
+    if steps is not None and steps < 1:
+        raise InvalidParameter(f"--steps is {steps}; it must be 1 or more")
+
+
+def print_results(results: list[dict[str, Any]]) -> None:
+    """One line per case, then the papers' figures."""
+    table = make_table("size", "preset", "backend", "ms/iteration", "CPU ms", "million cells/s", "first steps")
+    for r in results:
+        table.add_row(
+            f"{r['size']} x {r['size']}",
+            r["preset"],
+            r["backend"],
+            f"{r['milliseconds']:.3g}",
+            f"{r['cpu_milliseconds']:.3g}",
+            f"{r['cells_per_second'] / 1e6:.3g}",
+            f"{r['first_seconds']:.1f} s",
+        )
+    papers = make_table("printed", "size", "ms/iteration", "million cells/s", "here")
+    for p in PAPERS:
+        rate = p["size"] ** 2 / p["milliseconds"] / 1e3
+        size = f"{p['size']} x {p['size']}"
+        papers.add_row(p["what"], size, f"{p['milliseconds']:g}", f"{rate:.3g}", _compare(p, results))
+    out = console()
+    out.print(table)
+    out.print(papers)
+
+
+def _compare(paper: dict[str, Any], results: list[dict[str, Any]]) -> str:
+    """How much faster or slower this machine is, where the same model and size was measured."""
+    here = [r["milliseconds"] for r in results if r["size"] == paper["size"] and r["preset"] == paper["preset"]]
+    if not here:
+        return f"not measured (--preset {paper['preset']} --size {paper['size']})"
+    ratio = paper["milliseconds"] / min(here)
+    return f"{ratio:.3g} times faster" if ratio >= 1 else f"{1 / ratio:.3g} times slower"

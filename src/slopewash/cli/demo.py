@@ -1,0 +1,94 @@
+"""`slopewash demo`: an eroded mountain range with pictures and balanced books, in one command."""
+
+from __future__ import annotations
+
+import json as json_format
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from slopewash.cli.console import note, plain, print_json
+from slopewash.cli.options import Json
+from slopewash.cli.outputs import make_folder
+from slopewash.cli.plan import DEFAULT_PRESET, make_plan
+from slopewash.cli.running import Outcome, run_plan
+
+if TYPE_CHECKING:
+    from slopewash import Terrain
+
+EXAMPLES = """Examples:
+  slopewash demo                              512 x 512 cells into out/demo
+  slopewash demo --size 256 --steps 1500      smaller and sooner
+  slopewash demo --seed 3 --out out/third     another mountain range
+
+Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
+
+
+def command(
+    *,
+    out: Annotated[Path, Parameter(name=["--out", "-o"])] = Path("out/demo"),
+    size: int = 512,
+    seed: int = 7,
+    steps: int | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
+    json: Json = False,
+) -> int:
+    """Generate a mountain range, erode it, and write data and pictures.
+
+    Parameters
+    ----------
+    out
+        Folder to write to; created if missing.
+    size
+        Cells along a side.
+    seed
+        Number that the landscape follows from.
+    steps
+        Iterations to run; the landscape preset's own number if not given.
+    backend
+        auto, cpu or reference.
+    threads
+        Threads to use; the result is the same for any number.
+    json
+        Print the report as JSON.
+    """
+    import slopewash as sw
+
+    plan = make_plan(preset=DEFAULT_PRESET, steps=steps)
+    start = sw.generate(sw.find_preset(DEFAULT_PRESET).generator, size=size, seed=seed)
+    make_folder(out)
+    sw.render(start, out / "before.png")
+    outcome = run_plan(start, plan, backend=backend, seed=seed, threads=threads)
+    files = [out / "before.png", *write_results(outcome, out)]
+    if json:
+        print_json({"folder": str(out), "files": [str(file) for file in files]} | outcome.as_dict())
+    else:
+        print(outcome.budget)
+        print(f"{outcome.steps} steps on {outcome.backend} in {outcome.seconds:.1f} s; pictures and data:")
+        for file in files:
+            print(f"  {file}")
+    if outcome.interrupted:
+        note(f"interrupted after {outcome.steps} of {plan.steps} steps; what is done is in {out}")
+        return 130
+    return 0
+
+
+def write_results(outcome: Outcome, folder: Path) -> list[Path]:
+    """Write pictures, layers and budget; return the files in the order they are best looked at."""
+    import slopewash as sw
+
+    terrain: Terrain = outcome.terrain
+    view, after, flow, wear_deposit = (
+        folder / f"{name}.png" for name in ("view", "after", "flow", "wear_deposit")
+    )
+    sw.render_view(terrain, view)
+    sw.render(terrain, after)
+    sw.overlay(terrain, "flow", flow)
+    sw.overlay(terrain, "difference", wear_deposit)
+    layers, budget = folder / "terrain.exr", folder / "budget.json"
+    sw.write(terrain, layers)
+    report = json_format.dumps(plain(outcome.as_dict()), indent=2, ensure_ascii=False, allow_nan=False)
+    budget.write_text(report + "\n", encoding="utf-8")
+    return [view, after, flow, wear_deposit, layers, budget]

@@ -1,0 +1,125 @@
+"""`slopewash doctor`: what is installed, what works, and what to do about the rest."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import re
+import tempfile
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from slopewash.cli.console import print_json
+from slopewash.cli.options import Json
+
+EXAMPLES = """Examples:
+  slopewash doctor              for people
+  slopewash doctor --json       for bug reports"""
+
+LIBRARIES = ("numpy", "numba", "llvmlite", "pillow", "tifffile", "OpenEXR", "cyclopts", "rich", "cmcrameri")
+EXTRAS_OF_DEVELOPERS = ("test", "check", "dev")
+
+
+def command(*, json: Json = False) -> None:
+    """Report versions, backends, threads, caches and extras, with a remedy for whatever does not work.
+
+    Parameters
+    ----------
+    json
+        Print the report as JSON.
+    """
+    report = examine()
+    print_json(report) if json else print_report(report)
+
+
+def examine() -> dict[str, Any]:
+    """Everything worth knowing about this installation."""
+    import slopewash as sw
+
+    return {
+        "slopewash": sw.__version__,
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "libraries": {name: _version(name) for name in LIBRARIES},
+        "backends": [
+            {"name": name, "works": works, "detail": detail} for name, works, detail in sw.describe_backends()
+        ],
+        "threads": threads(),
+        "kernel_cache": kernel_cache(),
+        "extras": extras(),
+    }
+
+
+def threads() -> dict[str, int | None]:
+    """Cores of the machine, cores this process may use, and threads the kernels use."""
+    import numba
+
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return {"cores": os.cpu_count(), "allowed": allowed, "used": int(numba.config.NUMBA_NUM_THREADS)}
+
+
+def kernel_cache() -> dict[str, Any]:
+    """Where compiled kernels are kept between runs, in Numba's own order of preference."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    package = importlib.util.find_spec("slopewash")
+    beside = Path(package.origin).parent / "models" if package and package.origin else None
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "numba"
+    folder = next((f for f in (Path(chosen) if chosen else None, beside, home) if f and _can_write(f)), None)
+    remedy = None if folder else "set NUMBA_CACHE_DIR to a folder you may write to; else every start compiles anew"
+    return {"folder": None if folder is None else str(folder), "writable": folder is not None, "remedy": remedy}
+
+
+def extras() -> list[dict[str, Any]]:
+    """Optional parts and whether what they need is installed."""
+    needs: dict[str, list[str]] = {}
+    for requirement in metadata.requires("slopewash") or ():
+        found = re.match(r"([A-Za-z0-9_.-]+).*extra\s*==\s*['\"]([^'\"]+)['\"]", requirement)
+        if found and found[2] not in EXTRAS_OF_DEVELOPERS:
+            needs.setdefault(found[2], []).append(found[1])
+    return [
+        {
+            "name": extra,
+            "installed": all(_version(name) for name in names),
+            "needs": names,
+            "remedy": f'pip install "slopewash[{extra}]"',
+        }
+        for extra, names in sorted(needs.items())
+    ]
+
+
+def print_report(report: dict[str, Any]) -> None:
+    """Print the report for people: one line per finding, remedies beside what is missing."""
+    print(f"slopewash {report['slopewash']}, Python {report['python']}, {report['system']}")
+    print("libraries  " + ", ".join(f"{name} {version or 'MISSING'}" for name, version in report["libraries"].items()))
+    for backend in report["backends"]:
+        print(f"backend    {backend['name']:<10} {'works' if backend['works'] else 'does not work'}: {backend['detail']}")
+    count = report["threads"]
+    print(f"threads    {count['used']} used, {count['allowed']} cores allowed of {count['cores']}")
+    cache = report["kernel_cache"]
+    print(f"kernels    kept in {cache['folder']}" if cache["writable"] else f"kernels    not kept: {cache['remedy']}")
+    for extra in report["extras"]:
+        state = "installed" if extra["installed"] else f"not installed: {extra['remedy']}"
+        print(f"extra      {extra['name']:<10} {state}")
+    missing = [name for name, version in report["libraries"].items() if version is None]
+    if missing:
+        print(f"To do: pip install {' '.join(missing)}")
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _can_write(folder: Path) -> bool:
+    """Try it: permissions alone do not tell about read-only file systems."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False

@@ -1,0 +1,122 @@
+"""`slopewash erode`: from a file of heights to a file of eroded heights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from slopewash.cli.console import note, print_json
+from slopewash.cli.options import Edges, Flag, Json, Out, Pair, Settings, parse_height_range, parse_shape
+from slopewash.cli.outputs import check_output
+from slopewash.cli.plan import make_plan
+from slopewash.cli.running import run_plan
+
+EXAMPLES = """Examples:
+  slopewash erode raw.exr -o eroded.exr
+      the landscape preset, every layer written
+  slopewash erode island.png -o eroded.png --height-range 0,1400 --cell-size 20 --picture eroded-map.png
+      a 16-bit picture whose black is 0 m and whose white is 1400 m
+  slopewash erode dem.tif -o eroded.tif --steps 600 --set rain_rate=0.03 --set creep_rate=0.005
+      a real tile needs fewer steps; `slopewash models landscape` lists what can be set
+  slopewash erode raw.npy -o eroded.npz --preset jako2011 --edges closed --seed 3 --json
+      a paper's parameters, and a report for programs
+
+Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
+
+
+def command(
+    source: Annotated[Path, Parameter(name="IN")],
+    /,
+    *,
+    out: Out,
+    preset: str | None = None,
+    model: str | None = None,
+    steps: int | None = None,
+    settings: Settings = (),
+    backend: str = "auto",
+    edges: Edges | None = None,
+    seed: int = 0,
+    settle: bool = True,
+    dry: Flag = False,
+    cell_size: float | None = None,
+    height_range: Pair = None,
+    allow_8bit: Annotated[bool, Parameter(name="--allow-8bit", negative="")] = False,
+    shape: Pair = None,
+    max_pixels: int | None = None,
+    picture: Path | None = None,
+    threads: int | None = None,
+    json: Json = False,
+) -> int:
+    """Erode a height field read from a file.
+
+    Parameters
+    ----------
+    source
+        File with the heights: .exr, .npy, .npz, .png (16 bit), .tif, .r16, .raw.
+    out
+        File to write; the suffix picks the format. .exr and .npz keep every layer.
+    preset
+        Parameter set to use; landscape if nothing is named.
+    model
+        Model to use with its paper's defaults, instead of a preset.
+    steps
+        Iterations to run; the preset's own number if not given.
+    settings
+        Change one parameter: --set rain_rate=0.03. May be repeated.
+    backend
+        auto, cpu or reference.
+    edges
+        What lies beyond the border: open (water leaves), closed (walls), periodic (wraps round).
+    seed
+        Number that all randomness follows from.
+    settle
+        Let the water come to rest and drop its load after the run, where the preset asks for it.
+    dry
+        Dry up the water at the end.
+    cell_size
+        Side of a cell in metres, where the file does not say or says wrong.
+    height_range
+        LOW,HIGH: heights in metres of the lowest and highest value of a file of integers.
+    allow_8bit
+        Accept 8-bit heights, which show as terraces.
+    shape
+        ROWS,COLUMNS of a raw file that is not square.
+    max_pixels
+        Largest number of cells to read.
+    picture
+        PNG to draw of the result.
+    threads
+        Threads to use; the result is the same for any number.
+    json
+        Print the report as JSON.
+    """
+    import slopewash as sw
+
+    check_output(out, sw.writable_suffixes())
+    if picture is not None:
+        check_output(picture, [".png"])
+    plan = make_plan(preset=preset, model=model, settings=settings, edges=edges, steps=steps)
+    terrain = sw.read(
+        source,
+        cell_size=cell_size,
+        height_range=parse_height_range(height_range),
+        allow_8bit=allow_8bit,
+        shape=parse_shape(shape),
+        **({} if max_pixels is None else {"max_pixels": max_pixels}),
+    )
+    outcome = run_plan(terrain, plan, backend=backend, seed=seed, settle=settle, dry=dry, threads=threads)
+    sw.write(outcome.terrain, out)
+    if picture is not None:
+        sw.render(outcome.terrain, picture)
+    if json:
+        files = {"input": str(source), "output": str(out), "picture": None if picture is None else str(picture)}
+        print_json(files | outcome.as_dict())
+    else:
+        print(outcome.budget)
+        print(f"{outcome.steps} of {plan.steps} steps on {outcome.backend} in {outcome.seconds:.1f} s: {out}")
+    if outcome.interrupted:
+        note(f"interrupted after {outcome.steps} of {plan.steps} steps; what is done is in {out}")
+        return 130
+    return 0

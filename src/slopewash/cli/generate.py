@@ -1,0 +1,66 @@
+"""`slopewash generate`: a height field out of nothing."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from slopewash.cli.console import print_json
+from slopewash.cli.options import Json, Out
+from slopewash.cli.outputs import check_output
+
+EXAMPLES = """Kinds: diamond_square, fbm, ridged, dome, cone, noisy_cylinder, ramp, bowl, plateau, hill.
+
+Examples:
+  slopewash generate dome -o raw.exr
+      where the landscape preset starts from: 512 x 512 cells of 10 m
+  slopewash generate diamond_square -o raw.png --size 1009 --cell-size 5 --seed 42
+      other seeds are other landscapes; the same seed is the same on every machine
+  slopewash generate ridged -o raw.tif --relief 900
+      900 m from the lowest to the highest point"""
+
+
+def command(
+    kind: Annotated[str, Parameter(name="KIND")],
+    /,
+    *,
+    out: Out,
+    size: int = 512,
+    cell_size: float = 10.0,
+    seed: int = 0,
+    relief: float | None = None,
+    json: Json = False,
+) -> None:
+    """Make a height field and write it to a file.
+
+    Parameters
+    ----------
+    kind
+        Kind of terrain, such as dome or diamond_square.
+    out
+        File to write; the suffix picks the format.
+    size
+        Cells along a side.
+    cell_size
+        Side of a cell in metres.
+    seed
+        Number that the landscape follows from.
+    relief
+        Metres between the lowest and the highest point; a quarter of the side if not given.
+    json
+        Print the report as JSON.
+    """
+    import slopewash as sw
+
+    check_output(out, sw.writable_suffixes())
+    terrain = sw.generate(kind, size=size, cell_size=cell_size, seed=seed, relief=relief)
+    sw.write(terrain, out)
+    if json:
+        low, high = terrain.range("elevation")
+        rows, columns = terrain.shape
+        facts = {"output": str(out), "kind": kind, "seed": seed, "rows": rows, "columns": columns}
+        print_json(facts | {"cell_size": terrain.cell_size, "lowest": low, "highest": high})
+    else:
+        print(terrain)
+        print(out)

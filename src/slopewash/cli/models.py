@@ -1,0 +1,157 @@
+"""`slopewash models`: what can be run and what can be changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from slopewash.cli.console import console, print_json
+from slopewash.cli.options import Json
+from slopewash.cli.tables import make_table
+from slopewash.errors import unknown_name
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from slopewash.models import Model, Preset
+    from slopewash.models.base import Parameter as Declared
+
+EXAMPLES = """Examples:
+  slopewash models                      every model and every preset
+  slopewash models virtual_pipes        its parameters: symbol, default, range, meaning
+  slopewash models landscape            the same with this preset's values
+  slopewash models landscape --json     for programs"""
+
+
+def command(name: Annotated[str | None, Parameter(name="NAME")] = None, /, *, json: Json = False) -> None:
+    """List models and presets, or the parameters of one.
+
+    Parameters
+    ----------
+    name
+        A model or a preset; everything if not given.
+    json
+        Print as JSON.
+    """
+    import slopewash as sw
+
+    presets = sw.presets()
+    if name is None:
+        classes = [sw.find_model(each) for each in sw.model_names()]
+        if json:
+            print_json({"models": [model_facts(c()) for c in classes], "presets": [*map(preset_facts, presets.values())]})
+        else:
+            print_overview(classes, [*presets.values()])
+    elif name in presets:
+        preset = presets[name]
+        facts = preset_facts(preset) | {"parameters": parameter_facts(preset.model)}
+        print_json(facts) if json else print_preset(preset)
+    elif name in sw.model_names():
+        model = sw.find_model(name)()
+        print_json(model_facts(model)) if json else print_model(model)
+    else:
+        raise unknown_name("model or preset", name, [*sw.model_names(), *presets])
+
+
+def model_facts(model: Model) -> dict[str, Any]:
+    """Everything a program wants to know about a model."""
+    return {
+        "name": model.name,
+        "summary": model.summary,
+        "paper": model.paper,
+        "backends": model.backends,
+        "edges": model.edges,
+        "parameters": parameter_facts(model),
+    }
+
+
+def preset_facts(preset: Preset) -> dict[str, Any]:
+    """Everything a program wants to know about a preset."""
+    return {
+        "name": preset.name,
+        "doc": preset.doc,
+        "model": preset.model.name,
+        "edges": preset.edges,
+        "steps": preset.steps,
+        "settle": preset.settle,
+        "generator": preset.generator,
+        "changed": preset.model.changed(),
+    }
+
+
+def parameter_facts(model: Model) -> list[dict[str, Any]]:
+    """Every parameter with its declaration and its value in `model`."""
+    return [
+        {
+            "name": p.name,
+            "value": getattr(model, p.name),
+            "default": p.default,
+            "symbol": p.symbol,
+            "units": p.units,
+            "valid": p.rule.says if p.rule else None,
+            "typical": p.typical,
+            "choices": p.choices,
+            "equation": p.eq,
+            "group": p.group,
+            "doc": p.doc,
+        }
+        for p in model.parameters()
+    ]
+
+
+def print_overview(classes: list[type[Model]], presets: list[Preset]) -> None:
+    """Two tables: models, and the presets that make use of them."""
+    models = make_table("model", "what it does", "paper")
+    for c in classes:
+        models.add_row(c.name, c.summary, c.paper)
+    named = make_table("preset", "model", "edges", "steps", "starts from", "what it is")
+    for p in presets:
+        named.add_row(p.name, p.model.name, p.edges, str(p.steps), p.generator, p.doc)
+    out = console()
+    out.print(models)
+    out.print(named)
+    print("slopewash models NAME lists the parameters of one.")
+
+
+def print_model(model: Model) -> None:
+    """A model's description and parameters."""
+    print(f"{model.name}: {model.summary}\n{model.paper}. Backends: {', '.join(model.backends)}.")
+    console().print(parameter_table(model))
+
+
+def print_preset(preset: Preset) -> None:
+    """A preset's description and parameter values."""
+    settle = f", then {preset.settle} to settle" if preset.settle else ""
+    print(f"{preset.name}: {preset.doc}")
+    print(f"Model {preset.model.name}, edges {preset.edges}, {preset.steps} steps{settle}, from {preset.generator}.")
+    console().print(parameter_table(preset.model))
+    print("Values marked * differ from the model's defaults.")
+
+
+def parameter_table(model: Model) -> Table:
+    """Parameters with symbol, value, range and meaning."""
+    table = make_table("--set", "symbol", "value", "units", "range", "equation", "meaning")
+    group = ""
+    for p in model.parameters():
+        if p.group != group:
+            group = p.group
+            table.add_section()
+        value = getattr(model, p.name)
+        shown = _value(value) + (" *" if value != p.default else "")
+        table.add_row(p.name, p.symbol, shown, p.units, _range(p), p.eq, p.doc)
+    return table
+
+
+def _value(value: float | str | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else value if isinstance(value, str) else f"{value:g}"
+
+
+def _range(p: Declared) -> str:
+    if p.choices:
+        return " | ".join(p.choices)
+    if isinstance(p.default, bool):
+        return "true | false"
+    says = p.rule.says if p.rule else "any number"
+    return says + (f"; typically {p.typical[0]:g} to {p.typical[1]:g}" if p.typical else "")
+

@@ -1,0 +1,56 @@
+"""Options that several commands share, written once."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from slopewash.errors import InvalidParameter
+
+Edges = Literal["open", "closed", "periodic"]
+Out = Annotated[Path, Parameter(name=["--out", "-o"])]
+Json = Annotated[bool, Parameter(name="--json", negative="")]
+Flag = Annotated[bool, Parameter(negative="")]
+Pair = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
+Settings = Annotated[tuple[str, ...], Parameter(name="--set", negative="")]
+
+
+def parse_height_range(text: str | None) -> tuple[float, float] | None:
+    """Read `LOW,HIGH` in metres.
+
+    >>> parse_height_range("-20,1400")
+    (-20.0, 1400.0)
+    """
+    if text is None:
+        return None
+    low, high = _two_numbers("--height-range", text, "LOW,HIGH in metres, such as 0,1400")
+    if not low < high:
+        raise InvalidParameter(f"--height-range is {text}; the first number must be below the second")
+    return low, high
+
+
+def parse_shape(text: str | None) -> tuple[int, int] | None:
+    """Read `ROWS,COLUMNS`.
+
+    >>> parse_shape("512,1024")
+    (512, 1024)
+    """
+    if text is None:
+        return None
+    rows, columns = _two_numbers("--shape", text, "ROWS,COLUMNS, such as 512,1024")
+    if not (rows >= 1 and columns >= 1 and rows == int(rows) and columns == int(columns)):
+        raise InvalidParameter(f"--shape is {text}; rows and columns must be whole numbers, 1 or more")
+    return int(rows), int(columns)
+
+
+def _two_numbers(option: str, text: str, wanted: str) -> tuple[float, float]:
+    try:
+        first, second = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidParameter(f"{option} is {text}; it must be {wanted}") from None
+    if not (math.isfinite(first) and math.isfinite(second)):
+        raise InvalidParameter(f"{option} is {text}; it must be {wanted}")
+    return first, second

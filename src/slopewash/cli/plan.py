@@ -1,0 +1,80 @@
+"""What to run: a preset or a model, with the user's changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from slopewash.cli.options import Edges
+from slopewash.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from slopewash.models import Model
+
+DEFAULT_PRESET = "landscape"
+STEPS_WITHOUT_PRESET = 1000
+EDGES_WITHOUT_PRESET: Edges = "open"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A model and how to run it."""
+
+    preset: str | None
+    model: Model
+    edges: Edges
+    steps: int
+    settle: int
+    """Steps the preset asks for to let water and load come to rest; 0 for none."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Facts for a report."""
+        return {
+            "model": self.model.name,
+            "preset": self.preset,
+            "parameters": {p.name: getattr(self.model, p.name) for p in self.model.parameters()},
+            "edges": self.edges,
+        }
+
+
+def make_plan(
+    *,
+    preset: str | None = None,
+    model: str | None = None,
+    settings: Iterable[str] = (),
+    edges: Edges | None = None,
+    steps: int | None = None,
+) -> Plan:
+    """Combine what was asked for with what the preset suggests; the landscape preset when nothing was named."""
+    import slopewash as sw
+
+    if steps is not None and steps < 1:
+        raise InvalidParameter(f"steps is {steps}; it must be 1 or more")
+    if model is not None and preset is None:
+        chosen = sw.find_model(model)()
+        plan = Plan(None, chosen, EDGES_WITHOUT_PRESET, STEPS_WITHOUT_PRESET, 0)
+    else:
+        found = sw.find_preset(preset or DEFAULT_PRESET)
+        if model is not None and not isinstance(found.model, sw.find_model(model)):
+            raise InvalidParameter(f"preset {found.name} belongs to model {found.model.name}, not {model}; name one only")
+        plan = Plan(found.name, found.model, found.edges, found.steps, found.settle)
+    return Plan(
+        plan.preset,
+        plan.model.replace(**parse_settings(plan.model, settings)),
+        edges or plan.edges,
+        steps or plan.steps,
+        plan.settle,
+    )
+
+
+def parse_settings(model: Model, settings: Iterable[str]) -> dict[str, float | str | bool]:
+    """Read `name=value` pairs as the model declares them."""
+    values: dict[str, float | str | bool] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not (name.strip() and equals and text.strip()):
+            raise InvalidParameter(f'--set {setting} is not a setting; write --set name=value, such as "rain_rate=0.02"')
+        declared = model.parameter(name.strip().replace("-", "_"))
+        values[declared.name] = declared.parse(text)
+    return values

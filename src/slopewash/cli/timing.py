@@ -1,0 +1,81 @@
+"""Measures how long an iteration takes, fairly: cases take turns, and the best of several rounds counts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from slopewash.cli.plan import make_plan
+
+if TYPE_CHECKING:
+    from slopewash import Simulation
+
+ROUNDS = 4
+SECONDS_PER_ROUND = 0.4
+"""About how long one case runs in one round, where the user does not fix the steps."""
+STEPS_IN_FLIGHT = 4
+"""Kernels may work on so many steps at once: measuring fewer would measure their slow ends."""
+
+
+@dataclass
+class Case:
+    """One model on one backend at one size, and its best times in seconds per iteration."""
+
+    preset: str
+    backend: str
+    size: int
+    simulation: Simulation
+    steps: int
+    first: float
+    """Seconds until the first steps were done, compilation included."""
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def measure(self) -> None:
+        """Run once more and note wall and CPU time per iteration."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        self.simulation.run(self.steps)
+        self.cpu.append((time.process_time() - cpu) / self.steps)
+        self.wall.append((time.perf_counter() - wall) / self.steps)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Facts for a report; the best round counts, because everything else on the machine only adds time."""
+        return {
+            "preset": self.preset,
+            "backend": self.backend,
+            "size": self.size,
+            "steps": self.steps,
+            "milliseconds": 1e3 * min(self.wall),
+            "cpu_milliseconds": 1e3 * min(self.cpu),
+            "cells_per_second": self.size**2 / min(self.wall),
+            "first_seconds": self.first,
+        }
+
+
+def prepare(preset: str, backend: str, size: int, steps: int | None) -> Case:
+    """Set a case up, compile its kernels and find how many steps fill a round."""
+    import slopewash as sw
+
+    plan = make_plan(preset=preset)
+    start = sw.generate(sw.find_preset(preset).generator, size=size, seed=7)
+    begin = time.perf_counter()
+    simulation = sw.Simulation(start, plan.model, backend=backend, edges=plan.edges)
+    simulation.run(STEPS_IN_FLIGHT)
+    first = time.perf_counter() - begin
+    if steps is None:
+        begin = time.perf_counter()
+        simulation.run(STEPS_IN_FLIGHT)
+        groups = SECONDS_PER_ROUND / (time.perf_counter() - begin)
+        steps = STEPS_IN_FLIGHT * max(1, round(groups))
+    return Case(preset, simulation.backend, size, simulation, steps, first)
+
+
+def measure(presets: Sequence[str], backends: Sequence[str], size: int, steps: int | None) -> list[dict[str, Any]]:
+    """Measure every preset on every backend at one size, taking turns."""
+    cases = [prepare(preset, backend, size, steps) for preset in presets for backend in backends]
+    for _ in range(ROUNDS):
+        for case in cases:
+            case.measure()
+    return [case.as_dict() for case in cases]

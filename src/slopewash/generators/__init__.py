@@ -1,0 +1,6 @@
+"""Starting terrains: fractal ground, test shapes and the papers' initial height fields."""
+
+from slopewash.generators import diamond_square, noise, shapes  # noqa: F401  (each registers its generators)
+from slopewash.generators.registry import generate, generator_names
+
+__all__ = ["generate", "generator_names"]

@@ -1,0 +1,192 @@
+"""The table of generators, and `generate`, the one way in."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.errors import InvalidParameter, unknown_name
+from slopewash.generators import checks
+from slopewash.terrain import Terrain
+
+Heights: TypeAlias = NDArray[np.floating[Any]]
+
+LARGEST_SIDE = 16384
+"""Cells per side that `generate` makes without being asked twice: 1 GiB for each float32 layer."""
+
+# Float32 heights lose their detail long before this; beyond it they would overflow to infinity.
+LARGEST_RELIEF = 1e30
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The cells a generator fills, and the seed it fills them from."""
+
+    rows: int
+    columns: int
+    cell_size: float
+    seed: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns, as arrays want them."""
+        return self.rows, self.columns
+
+    @property
+    def side(self) -> float:
+        """The longer side in metres."""
+        return max(self.rows, self.columns) * self.cell_size
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A registered function from a grid to raw heights."""
+
+    name: str
+    heights: Callable[..., Heights]
+    world_option: str | None
+    """Option in metres which, once given, ties the heights to the world instead of to the frame."""
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the keyword options, as the function declares them."""
+        parameters = inspect.signature(self.heights).parameters.values()
+        return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+
+
+_GENERATORS: dict[str, Generator] = {}
+
+
+def generator(
+    name: str, *, world_option: str | None = None
+) -> Callable[[Callable[..., Heights]], Callable[..., Heights]]:
+    """Register a function `(grid, *, options) -> raw heights`.
+
+    Raw heights have any range: `generate` fits them to the relief. With a `world_option` they must nominally span
+    0 .. 1, because once that option is given they are multiplied by the relief and otherwise left alone.
+    """
+
+    def register(function: Callable[..., Heights]) -> Callable[..., Heights]:
+        _GENERATORS[name] = Generator(name, function, world_option)
+        return function
+
+    return register
+
+
+def generator_names() -> tuple[str, ...]:
+    """Names that `generate` takes, sorted.
+
+    >>> "diamond_square" in generator_names()
+    True
+    """
+    return tuple(sorted(_GENERATORS))
+
+
+def generate(
+    kind: str,
+    *,
+    size: int | tuple[int, int] = 512,
+    cell_size: float = 10.0,
+    seed: int = 0,
+    relief: float | None = None,
+    maximum_size: int = LARGEST_SIDE,
+    **options: Any,
+) -> Terrain:
+    """Make a starting terrain; the same arguments give the same heights on every run.
+
+    Parameters
+    ----------
+    kind
+        One of `generator_names()`.
+    size
+        Cells per side, or (rows, columns).
+    cell_size
+        Side of a cell in metres.
+    seed
+        Any whole number. Shapes without noise ignore it.
+    relief
+        Metres between the lowest and the highest ground. The default is a quarter of the longer side, because erosion
+        depends on the relief counted in cells, and this keeps it the same at every cell size.
+    maximum_size
+        Largest side allowed; raise it to make terrains beyond 16384 cells.
+    options
+        What the kind itself takes, such as `feature_size`, `octaves` and `persistence` of `fbm`.
+
+    Notes
+    -----
+    Heights are *framed*: the landscape is fitted into the grid, its lowest cell is 0 and its highest is `relief`. More
+    cells of the same seed show the same landscape finer. Two sizes agree at shared points up to a scale and an offset,
+    since the finer one finds slightly lower and higher extremes.
+
+    Give `fbm` or `ridged` a `feature_size` in metres and they are *anchored* to the world instead: a grid is a window
+    on an endless landscape with its north-west point at the origin. More cells then show the same landscape further,
+    smaller cells show it finer, and heights at the same position are identical. `relief` is then the nominal range of
+    the endless landscape (default half of `feature_size`): a window shows part of it, and its lowest point is not 0.
+
+    >>> generate("cone", size=(64, 96), cell_size=5.0, relief=100.0)
+    Terrain 96 x 64 cells of 5 m (480 x 320 m)
+      elevation   0 .. 100 m
+    >>> near = generate("fbm", size=32, feature_size=400.0, relief=200.0, seed=7)
+    >>> far = generate("fbm", size=64, feature_size=400.0, relief=200.0, seed=7)
+    >>> bool((far["elevation"][:32, :32] == near["elevation"]).all())
+    True
+    """
+    chosen = _find(kind)
+    _check_options(chosen, options)
+    rows, columns = _checked_size(size, checks.integer("maximum_size", maximum_size))
+    grid = Grid(rows, columns, checks.positive("cell_size", cell_size, "m"), checks.integer("seed", seed))
+    if relief is not None:
+        relief = checks.number(
+            "relief", relief, "positive and finite", low=0.0, high=LARGEST_RELIEF, open_low=True, units="m"
+        )
+    raw = chosen.heights(grid, **options)
+    feature_size = options.get(chosen.world_option) if chosen.world_option else None
+    if feature_size is not None:
+        # Half, because a framed landscape has features of half the side and a relief of a quarter.
+        raw *= 0.5 * float(feature_size) if relief is None else relief
+    else:
+        _fit(raw, 0.25 * grid.side if relief is None else relief)
+    return Terrain(raw, cell_size=grid.cell_size)
+
+
+def _fit(heights: Heights, relief: float) -> None:
+    heights -= heights.min()
+    highest = heights.max()
+    if highest > 0:
+        # Divided first, so that the highest cell is exactly 1 and then exactly the relief.
+        heights /= highest
+        heights *= relief
+
+
+def _find(kind: str) -> Generator:
+    try:
+        return _GENERATORS[kind]
+    except (KeyError, TypeError):
+        raise unknown_name("generator", str(kind), _GENERATORS) from None
+
+
+def _check_options(chosen: Generator, options: dict[str, Any]) -> None:
+    for name in options:
+        if name not in chosen.options:
+            known = f"its options are {', '.join(chosen.options)}" if chosen.options else "it takes none"
+            raise InvalidParameter(f'generator "{chosen.name}" has no option "{name}"; {known}')
+
+
+def _checked_size(size: int | tuple[int, int], maximum: int) -> tuple[int, int]:
+    sides = tuple(size) if isinstance(size, tuple | list) else (size, size)
+    if len(sides) != 2:
+        raise InvalidParameter(f"size is {size!r}; it must be one whole number or two, rows and columns")
+    rows, columns = (checks.integer("size", side) for side in sides)
+    for side in (rows, columns):
+        if side < 1:
+            raise InvalidParameter(f"size is {side}; it must be at least one cell")
+        if side > maximum:
+            raise InvalidParameter(
+                f"size is {side}; more than {maximum} cells per side need maximum_size={side} to be set"
+            )
+    return rows, columns

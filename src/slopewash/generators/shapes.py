@@ -1,0 +1,117 @@
+"""Shapes with a known outline: test beds, the papers' starting terrains, and the dome that landscapes start from."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.generators import checks, lattice
+from slopewash.generators.noise import fbm
+from slopewash.generators.registry import Grid, generator
+
+Shape = NDArray[np.float64]
+
+
+@generator("dome")
+def dome(grid: Grid, *, noise: float = 0.5, persistence: float = 0.5) -> Shape:
+    """Build a raw massif: a smooth dome that falls to low ground towards the edges, plus fractal noise.
+
+    Parameters
+    ----------
+    grid
+        What to fill.
+    noise
+        Share of the noise in the relief, 0 (a smooth dome) .. 1 (noise alone).
+    persistence
+        Roughness of the noise, as for `fbm`.
+    """
+    noise = checks.fraction("noise", noise)
+    bumps = fbm(grid, persistence=persistence)
+    return (1.0 - noise) * _bump(_squared_distance(grid, stretched=True)) + noise * bumps
+
+
+@generator("cone")
+def cone(grid: Grid) -> Shape:
+    """Build a circular cone on flat ground, its foot touching the nearer edges: the maps of [Salamin]."""
+    return np.maximum(0.0, 1.0 - np.sqrt(_squared_distance(grid)))
+
+
+@generator("hill")
+def hill(grid: Grid) -> Shape:
+    """Build a smooth round hill that runs out into flat ground at the nearer edges."""
+    return _bump(_squared_distance(grid))
+
+
+@generator("plateau")
+def plateau(grid: Grid, *, top: float = 0.5) -> Shape:
+    """Build a round flat-topped mountain with smooth flanks.
+
+    Parameters
+    ----------
+    grid
+        What to fill.
+    top
+        Radius of the flat top relative to the radius of the foot, 0 .. 1 (1 excluded).
+    """
+    top = checks.number("top", top, "at least 0 and below 1", low=0.0, high=1.0, open_high=True)
+    flank = np.clip((1.0 - np.sqrt(_squared_distance(grid))) / (1.0 - top), 0.0, 1.0)
+    return flank * flank * (3.0 - 2.0 * flank)
+
+
+@generator("bowl")
+def bowl(grid: Grid) -> Shape:
+    """Build a round parabolic bowl, lowest in the middle and highest in the corners: everything drains inwards."""
+    return _squared_distance(grid)
+
+
+@generator("ramp")
+def ramp(grid: Grid) -> Shape:
+    """Build an even slope, high in the north and low in the south."""
+    return np.repeat(-_centred(grid.rows)[:, None], grid.columns, axis=1)
+
+
+@generator("noisy_cylinder")
+def noisy_cylinder(grid: Grid, *, arc: float = 120.0, noise: float = 0.05) -> Shape:
+    """Build part of a horizontal cylinder covered with white noise, its ridge from west to east [Chiba98, Sec. 3].
+
+    The paper gives no measures; these are ours.
+
+    Parameters
+    ----------
+    grid
+        What to fill.
+    arc
+        How much of the cylinder's round the grid shows, in degrees, up to 180.
+    noise
+        Height of the noise relative to the cylinder's.
+    """
+    arc = checks.number("arc", arc, "above 0 and at most 180", low=0.0, high=180.0, open_low=True, units="degrees")
+    noise = checks.number("noise", noise, "not negative", low=0.0)
+    half = math.radians(0.5 * arc)
+    # Across the axis the grid spans -sin(half) .. sin(half) of a cylinder of radius 1.
+    across = math.sin(half) * _centred(grid.rows)
+    profile = (np.sqrt(1.0 - across * across) - math.cos(half)) / (1.0 - math.cos(half))
+    grains = lattice.uniform(np.arange(grid.rows), np.arange(grid.columns), grid.seed, 0)
+    return profile[:, None] + 0.5 * noise * grains
+
+
+def _centred(cells: int) -> Shape:
+    """Cell centres from -1 to 1, the outer edges of the grid; exactly symmetric."""
+    return (2.0 * np.arange(cells) - (cells - 1)) / cells
+
+
+def _squared_distance(grid: Grid, *, stretched: bool = False) -> Shape:
+    """Squared distance from the middle, 1 at the nearer edges; `stretched`, 1 at all four."""
+    y, x = _centred(grid.rows), _centred(grid.columns)
+    if not stretched:
+        shorter = min(grid.shape)
+        y, x = y * (grid.rows / shorter), x * (grid.columns / shorter)
+    return (y * y)[:, None] + (x * x)[None, :]
+
+
+def _bump(squared_distance: Shape) -> Shape:
+    """(1 - r²)² within the radius of 1, 0 beyond: a dome that meets the ground without a crease."""
+    inside = np.maximum(0.0, 1.0 - squared_distance)
+    return inside * inside

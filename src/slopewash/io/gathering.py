@@ -1,0 +1,49 @@
+"""From the layers and notes of a file to a Terrain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from numpy.typing import ArrayLike
+
+from slopewash.errors import InvalidFile, InvalidTerrain
+from slopewash.terrain import Layer, Terrain, WaterSource
+
+_NOT_LAYERS = frozenset({"self", "cell_size", "nodata", "crs", "transform", "sources"})
+
+
+def gather(
+    path: Path,
+    layers: Mapping[str, Layer],
+    *,
+    cell_size: float | None = None,
+    nodata: ArrayLike | None = None,
+    crs: str | None = None,
+    transform: Sequence[float] | None = None,
+    sources: Sequence[WaterSource] = (),
+) -> Terrain:
+    """Build a terrain; what is wrong with it is reported with the file's name.
+
+    >>> import numpy as np
+    >>> gather(Path("hill.npy"), {"elevation": np.ones((2, 3), dtype=np.float32)}, cell_size=5.0)
+    Terrain 3 x 2 cells of 5 m (15 x 10 m)
+      elevation   1 .. 1 m
+    """
+    if "elevation" not in layers:
+        names = ", ".join(layers) or "nothing"
+        raise InvalidFile(f"{path} holds {names}; one layer must be called elevation")
+    for name in layers:
+        if name in _NOT_LAYERS:
+            raise InvalidFile(f'{path} holds a layer called "{name}", a name that is taken; rename it')
+    try:
+        return Terrain(
+            cell_size=1.0 if cell_size is None else cell_size,
+            nodata=nodata,
+            crs=crs,
+            transform=transform,
+            sources=sources,
+            **layers,
+        )
+    except InvalidTerrain as error:
+        raise InvalidTerrain(f"{path}: {error}") from error

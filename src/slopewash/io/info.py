@@ -1,0 +1,25 @@
+"""What a file's header tells before a pixel is decoded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileInfo:
+    """What is in a file, told from its header alone.
+
+    `bits` is the depth of one sample and `dtype` the NumPy name of the type that holds it. `channels` counts samples
+    per cell; `layers` names them where the format has names, and is ("elevation",) where it has a single channel.
+
+    >>> FileInfo(format="PNG", width=4, height=3, bits=16, dtype="uint16", layers=("elevation",))
+    FileInfo(format='PNG', width=4, height=3, bits=16, dtype='uint16', channels=1, layers=('elevation',))
+    """
+
+    format: str
+    width: int
+    height: int
+    bits: int
+    dtype: str
+    channels: int = 1
+    layers: tuple[str, ...] = ()

@@ -1,0 +1,145 @@
+"""NumPy's own files: `.npy` for one layer in metres, `.npz` for all layers with what belongs to them."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy_format
+from numpy.typing import NDArray
+
+from slopewash.errors import InvalidFile
+from slopewash.io.decoding import decoding
+from slopewash.io.gathering import gather
+from slopewash.io.heights import as_float32, as_metres, check_no_gaps
+from slopewash.io.info import FileInfo
+from slopewash.io.options import HeightRange, ReadOptions
+from slopewash.io.staging import staged
+from slopewash.terrain import Terrain, WaterSource
+
+_NOTES = ("cell_size", "nodata", "crs", "transform", "sources")
+_LONGEST_CRS = 1 << 16
+
+
+def probe_npy(path: Path, options: ReadOptions) -> FileInfo:
+    """Read the array header."""
+    with decoding(path, "NPY"), path.open("rb") as file:
+        shape, dtype = _header(file)
+    return _info(path, "NPY", shape, dtype, ("elevation",))
+
+
+def read_npy(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
+    """Read heights in metres."""
+    with decoding(path, "NPY"), path.open("rb") as file:
+        samples = npy_format.read_array(file, allow_pickle=False)
+    elevation = as_metres(path, samples, options.height_range)
+    return gather(path, {"elevation": elevation}, cell_size=options.cell_size)
+
+
+def write_npy(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
+    """Write one layer as float32."""
+    check_no_gaps(terrain, ".npy")
+    with staged(path) as temporary, temporary.open("wb") as file:
+        npy_format.write_array(file, terrain[layer], allow_pickle=False)
+
+
+def probe_npz(path: Path, options: ReadOptions) -> FileInfo:
+    """Read the header of every array; the elevation's is reported."""
+    headers = {}
+    with decoding(path, "NPZ"), zipfile.ZipFile(path) as archive:
+        for entry in archive.namelist():
+            with archive.open(entry) as file:
+                headers[entry.removesuffix(".npy")] = _header(file)
+    layers = tuple(name for name in headers if name not in _NOTES)
+    if "elevation" not in layers:
+        raise InvalidFile(f"{path} holds {', '.join(layers) or 'nothing'}; one layer must be called elevation")
+    for name, (shape, dtype) in headers.items():
+        _check_header(path, name, shape, dtype, headers["elevation"][0])
+    return _info(path, "NPZ", *headers["elevation"], layers)
+
+
+def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
+    """Read all layers, cell size, mask, georeference and springs."""
+    with decoding(path, "NPZ"), zipfile.ZipFile(path) as archive:
+        arrays = {}
+        for entry in archive.namelist():
+            with archive.open(entry) as file:
+                arrays[entry.removesuffix(".npy")] = npy_format.read_array(file, allow_pickle=False)
+        notes = {name: arrays.pop(name) for name in _NOTES if name in arrays}
+        cell_size = float(notes["cell_size"]) if "cell_size" in notes else None
+        sources = [
+            WaterSource(x=x, y=y, radius=radius, rate=rate) for x, y, radius, rate in notes.get("sources", ())
+        ]
+    return gather(
+        path,
+        {"elevation": as_metres(path, arrays.pop("elevation"), options.height_range)}
+        | {name: as_float32(array) for name, array in arrays.items()},
+        cell_size=options.cell_size or cell_size,
+        nodata=notes.get("nodata"),
+        crs=str(notes["crs"]) if "crs" in notes else None,
+        transform=notes.get("transform"),
+        sources=sources,
+    )
+
+
+def write_npz(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
+    """Write all layers and what belongs to them; the same terrain always gives the same bytes.
+
+    `numpy.savez` takes names as keywords, so that a layer called "file" would break it, and stamps the time.
+    """
+    arrays: dict[str, NDArray[Any]] = dict(terrain)
+    arrays["cell_size"] = np.float64(terrain.cell_size)[...]
+    if terrain.nodata is not None:
+        arrays["nodata"] = terrain.nodata
+    if terrain.crs is not None:
+        arrays["crs"] = np.array(terrain.crs)
+    if terrain.transform is not None:
+        arrays["transform"] = np.array(terrain.transform, dtype=np.float64)
+    if terrain.sources:
+        arrays["sources"] = np.array([(s.x, s.y, s.radius, s.rate) for s in terrain.sources], dtype=np.float64)
+    with staged(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as file:
+                npy_format.write_array(file, array, allow_pickle=False)
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    version = npy_format.read_magic(file)
+    if version == (1, 0):
+        shape, _, dtype = npy_format.read_array_header_1_0(file)
+    elif version == (2, 0):
+        shape, _, dtype = npy_format.read_array_header_2_0(file)
+    else:  # version 3 is for field names beyond Latin-1, which no grid has
+        raise ValueError(f"array format version {version}")
+    return shape, dtype
+
+
+def _check_header(path: Path, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], grid: tuple[int, ...]) -> None:
+    """Refuse what would be costly or impossible to decode, knowing only the header."""
+    if name == "crs":
+        fits = dtype.kind == "U" and shape == () and dtype.itemsize <= _LONGEST_CRS
+    elif name in ("cell_size", "transform", "sources"):
+        wanted = {"cell_size": [()], "transform": [(6,)], "sources": [(shape[0], 4)] if shape else []}[name]
+        fits = dtype.kind in "iuf" and shape in wanted and np.prod(shape, dtype=float) <= _LONGEST_CRS
+    else:
+        fits = dtype.kind in "biuf" and shape == grid
+    if not fits:
+        raise InvalidFile(f"{path}: {name} has shape {shape} and type {dtype}, which does not fit a grid of {grid}")
+
+
+def _info(path: Path, format: str, shape: tuple[int, ...], dtype: np.dtype[Any], layers: tuple[str, ...]) -> FileInfo:
+    if len(shape) != 2 or 0 in shape:
+        raise InvalidFile(f"{path} holds an array of shape {shape}; heights need two dimensions, rows and columns")
+    if dtype.kind not in "iuf":
+        raise InvalidFile(f"{path} holds values of type {dtype}; heights must be real numbers")
+    return FileInfo(
+        format=format,
+        width=shape[1],
+        height=shape[0],
+        bits=dtype.itemsize * 8,
+        dtype=dtype.newbyteorder("=").name,
+        channels=len(layers),
+        layers=layers,
+    )

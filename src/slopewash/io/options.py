@@ -1,0 +1,43 @@
+"""What a caller may say about a file beyond its path."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from slopewash.errors import InvalidParameter
+
+HeightRange = tuple[float, float]
+
+MAXIMUM_PIXELS = 16384**2
+"""Largest grid read without being asked to, so that a forged header cannot fill the memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """Options of `read`, checked once."""
+
+    cell_size: float | None = None
+    height_range: HeightRange | None = None
+    allow_8bit: bool = False
+    shape: tuple[int, int] | None = None
+    max_pixels: int = MAXIMUM_PIXELS
+
+    def __post_init__(self) -> None:
+        if self.cell_size is not None and not (math.isfinite(self.cell_size) and self.cell_size > 0):
+            raise InvalidParameter(f"cell_size is {self.cell_size} m; it must be positive and finite")
+        if self.height_range is not None:
+            check_height_range(self.height_range)
+        if self.shape is not None and not (len(self.shape) == 2 and min(self.shape) > 0):
+            raise InvalidParameter(f"shape is {self.shape}; it must be two positive numbers, rows and columns")
+        if self.max_pixels < 1:
+            raise InvalidParameter(f"max_pixels is {self.max_pixels}; it must be positive")
+
+
+def check_height_range(height_range: HeightRange) -> None:
+    """Refuse anything but two finite numbers, the lower first.
+
+    >>> check_height_range((0.0, 2000.0))
+    """
+    if not (len(height_range) == 2 and all(map(math.isfinite, height_range)) and height_range[0] < height_range[1]):
+        raise InvalidParameter(f"height_range is {height_range}; it must be two finite numbers, the lower first")

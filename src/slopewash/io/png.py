@@ -1,0 +1,116 @@
+"""PNG: 16-bit grey, with the range of heights and the cell size in text chunks."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from slopewash.errors import InvalidFile
+from slopewash.io.decoding import decoding
+from slopewash.io.gathering import gather
+from slopewash.io.heights import as_metres, as_uint16
+from slopewash.io.info import FileInfo
+from slopewash.io.options import HeightRange, ReadOptions, check_height_range
+from slopewash.io.staging import staged
+from slopewash.terrain import Terrain
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_GREY, _PALETTE = 0, 3
+_CHANNELS = {_GREY: 1, 2: 3, _PALETTE: 1, 4: 2, 6: 4}
+_RANGE, _CELL_SIZE = "slopewash:height_range", "slopewash:cell_size"
+
+
+def probe(path: Path, options: ReadOptions) -> FileInfo:
+    """Read the IHDR chunk; Pillow is not asked, since it opens 16-bit colour as 8-bit."""
+    width, height, bits, colour = _image_header(path)
+    channels = _CHANNELS[colour]
+    layers = {1: ("elevation",), 2: ("grey", "alpha"), 3: ("red", "green", "blue")}
+    return FileInfo(
+        format="PNG",
+        width=width,
+        height=height,
+        bits=bits,
+        dtype="uint16" if bits == 16 else "uint8",
+        channels=channels,
+        layers=("palette",) if colour == _PALETTE else layers.get(channels, ("red", "green", "blue", "alpha")),
+    )
+
+
+def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
+    """Read grey samples and scale them to metres."""
+    if info.layers != ("elevation",):
+        raise InvalidFile(f"{path} is a picture of {', '.join(info.layers)}; heights need a single grey channel")
+    from PIL import PngImagePlugin
+
+    notes = _notes(path)
+    with decoding(path, "PNG"), path.open("rb") as file:
+        recorded = _recorded_range(notes)
+        cell_size = float(notes[_CELL_SIZE]) if _CELL_SIZE in notes else None
+        # The plugin itself, since Image.open has its own and lower cap on the number of pixels.
+        with PngImagePlugin.PngImageFile(file) as image:
+            samples = np.asarray(image).astype(info.dtype, copy=False)
+    elevation = as_metres(path, samples, options.height_range or recorded)
+    return gather(path, {"elevation": elevation}, cell_size=options.cell_size or cell_size)
+
+
+def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
+    """Write one layer in 65536 steps and record their range."""
+    from PIL import Image, PngImagePlugin
+
+    samples, (low, high) = as_uint16(terrain, layer, height_range)
+    notes = PngImagePlugin.PngInfo()
+    notes.add_text(_RANGE, f"{low!r},{high!r}")
+    notes.add_text(_CELL_SIZE, repr(terrain.cell_size))
+    with staged(path) as temporary, temporary.open("wb") as file:
+        Image.fromarray(samples).save(file, format="PNG", pnginfo=notes)
+
+
+def _image_header(path: Path) -> tuple[int, int, int, int]:
+    with decoding(path, "PNG"), path.open("rb") as file:
+        if file.read(8) != SIGNATURE:
+            raise ValueError("it does not start as one")
+        kind, data = next(_chunks(file))
+        width, height, bits, colour = struct.unpack(">IIBB", data[:10])
+        if kind != b"IHDR" or not (width and height) or bits not in (1, 2, 4, 8, 16) or colour not in _CHANNELS:
+            raise ValueError("its header is damaged")
+    return width, height, bits, colour
+
+
+def _notes(path: Path) -> dict[str, str]:
+    """Text chunks, having checked that every chunk is whole."""
+    notes = {}
+    with decoding(path, "PNG"), path.open("rb") as file:
+        file.seek(len(SIGNATURE))
+        for kind, data in _chunks(file):
+            if kind == b"tEXt":
+                key, _, text = data.partition(b"\0")
+                notes[key.decode("latin-1")] = text.decode("latin-1")
+    return notes
+
+
+def _chunks(file: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    kind = b""
+    while kind != b"IEND":
+        head = file.read(8)
+        if len(head) < 8:
+            raise ValueError("it is truncated")
+        length, kind = struct.unpack(">I4s", head)
+        data, check = file.read(length), file.read(4)
+        if len(check) < 4:
+            raise ValueError("it is truncated")
+        if zlib.crc32(kind + data) != int.from_bytes(check, "big"):
+            raise ValueError(f"its {kind.decode('latin-1')} chunk is damaged")
+        yield kind, data
+
+
+def _recorded_range(notes: dict[str, str]) -> HeightRange | None:
+    if _RANGE not in notes:
+        return None
+    low, high = map(float, notes[_RANGE].split(","))
+    check_height_range((low, high))
+    return low, high

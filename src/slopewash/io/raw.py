@@ -1,0 +1,115 @@
+"""Headless little-endian uint16 (`.r16`, `.raw`), as game engines take it, with a JSON side file."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from slopewash.errors import InvalidFile
+from slopewash.io.decoding import decoding
+from slopewash.io.gathering import gather
+from slopewash.io.heights import as_metres, as_uint16
+from slopewash.io.info import FileInfo
+from slopewash.io.options import HeightRange, ReadOptions, check_height_range
+from slopewash.io.staging import staged
+from slopewash.terrain import Terrain
+
+_SAMPLE = np.dtype("<u2")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SideFile:
+    shape: tuple[int, int]
+    height_range: HeightRange
+    cell_size: float
+    checksum: int
+
+
+def side_file(path: Path) -> Path:
+    """Where the size and range of a raw file are kept.
+
+    >>> side_file(Path("hill.r16")).name
+    'hill.r16.json'
+    """
+    return path.with_name(path.name + ".json")
+
+
+def probe(path: Path, options: ReadOptions) -> FileInfo:
+    """Tell the size from the option, the side file or, for a square, the number of bytes."""
+    bytes_found = path.stat().st_size
+    noted = _read_side_file(path)
+    if options.shape is not None:
+        rows, columns = options.shape
+    elif noted is not None:
+        rows, columns = noted.shape
+    else:
+        rows = columns = math.isqrt(bytes_found // _SAMPLE.itemsize)
+        if rows * columns * _SAMPLE.itemsize != bytes_found:
+            raise InvalidFile(
+                f"{path} has {bytes_found} bytes, which is no square of 16-bit heights; say its size with "
+                f"shape=(rows, columns), or --shape ROWS,COLUMNS"
+            )
+    if rows * columns * _SAMPLE.itemsize != bytes_found:
+        raise InvalidFile(
+            f"{path} has {bytes_found} bytes; {columns} x {rows} heights of 16 bits take "
+            f"{rows * columns * _SAMPLE.itemsize}"
+        )
+    return FileInfo(format="RAW", width=columns, height=rows, bits=16, dtype="uint16", layers=("elevation",))
+
+
+def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
+    """Read samples row by row from the north-west and scale them to metres."""
+    noted = _read_side_file(path)
+    with decoding(path, "RAW"):
+        samples = np.fromfile(path, dtype=_SAMPLE).reshape(info.height, info.width)
+    height_range = options.height_range
+    if noted is not None and height_range is None:
+        if zlib.crc32(samples.data) != noted.checksum:
+            raise InvalidFile(
+                f"{side_file(path)} describes other heights than {path} holds; give height_range=(low, high), or "
+                f"--height-range LOW,HIGH"
+            )
+        height_range = noted.height_range
+    elevation = as_metres(path, samples, height_range)
+    cell_size = noted.cell_size if noted is not None else None
+    return gather(path, {"elevation": elevation}, cell_size=options.cell_size or cell_size)
+
+
+def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
+    """Write one layer in 65536 steps, and a side file with what the samples do not tell."""
+    samples, height_range = as_uint16(terrain, layer, height_range)
+    samples = samples.astype(_SAMPLE, copy=False)
+    notes = {
+        "width": terrain.shape[1],
+        "height": terrain.shape[0],
+        "type": "uint16, little-endian, rows from north to south",
+        "height_range": height_range,
+        "cell_size": terrain.cell_size,
+        "crc32": zlib.crc32(samples.data),
+    }
+    # Two renames cannot be one: should only the first happen, the checksum tells that the files do not belong together.
+    with staged(side_file(path)) as temporary_notes:
+        temporary_notes.write_text(json.dumps(notes, indent=2) + "\n", encoding="utf-8")
+        with staged(path) as temporary:
+            samples.tofile(temporary)
+
+
+def _read_side_file(path: Path) -> _SideFile | None:
+    side = side_file(path)
+    if not side.is_file():
+        return None
+    with decoding(side, "JSON"):
+        notes = json.loads(side.read_text(encoding="utf-8"))
+        low, high = map(float, notes["height_range"])
+        check_height_range((low, high))
+        return _SideFile(
+            shape=(int(notes["height"]), int(notes["width"])),
+            height_range=(low, high),
+            cell_size=float(notes["cell_size"]),
+            checksum=int(notes["crc32"]),
+        )

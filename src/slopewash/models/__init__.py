@@ -1,0 +1,6 @@
+"""The published systems, side by side behind one interface."""
+
+from slopewash.models.base import Model, Preset, find_model, find_preset, model_names, preset, presets
+from slopewash.models.virtual_pipes import VirtualPipes
+
+__all__ = ["Model", "Preset", "VirtualPipes", "find_model", "find_preset", "model_names", "preset", "presets"]

@@ -1,0 +1,129 @@
+"""The model's parameters as the numbers its equations use.
+
+Most variants of the physics are only other coefficients, so that the kernels stay the same; the few that change the
+form of an equation are flags, looked at once per row.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from slopewash.models.virtual_pipes.model import VirtualPipes
+
+WALL = 1.0e18
+"""Height of cells that hold no ground: nothing flows or slides up there, and squares stay finite in float32."""
+IS_WALL = 0.5e18
+"""Ground above this is a wall."""
+NO_LIMIT = 1.0e30
+"""Stands for infinity in limits, because 0 times it is still 0."""
+TINY = 1.0e-20
+"""Keeps divisions by vanishing discharge, depth or slope finite."""
+SHALLOW = 1.0e-3
+"""Least mean depth a discharge is divided by [Mei07], in cells."""
+
+
+class Coefficients(NamedTuple):
+    """One iteration's coefficients; letters are the paper's."""
+
+    dt: float
+    rain: float
+    """Δt·K_r (1)"""
+    push: float
+    """Δt·A·g (2)"""
+    kappa: float
+    """share of sediment the pipes see as water (12c)"""
+    Kc: float
+    sin_min: float
+    ramp_0: float
+    ramp_1: float
+    """ramp = clamp(ramp_0 + ramp_1·d1, 0, 1) (10)"""
+    take: float
+    """Δt·K_s (12)"""
+    drop: float
+    """Δt·K_d (13)"""
+    water_0: float
+    water_1: float
+    """erosion ≤ water_0 + water_1·d2"""
+    load_0: float
+    load_1: float
+    load_2: float
+    """erosion ≤ load_0 + load_1·d2 − load_2·s"""
+    dig_0: float
+    dig_1: float
+    """erosion ≤ dig_0 + dig_1·(drop to the lowest neighbour)"""
+    rise_0: float
+    rise_1: float
+    """deposition ≤ rise_0 + rise_1·d2"""
+    Kh: float
+    talus_0: float
+    talus_1: float
+    """talus = talus_0 + talus_1·R (17)"""
+    slide: float
+    """Δt·K_t (17)"""
+    creep: float
+    """Δt·K_cr"""
+    keep: float
+    """1 − Δt·K_e (16)"""
+    hydraulic: bool
+    eight_pipes: bool
+    fall_line: bool
+    collision: bool
+    along_flow: bool
+    mean_depth: bool
+    semi_lagrangian: bool
+    graded: bool
+
+
+def coefficients(m: VirtualPipes, substeps: int) -> Coefficients:
+    """Coefficients of one of `substeps` equal parts of the model's time step."""
+    dt = m.time_step / substeps
+    ramp_0, ramp_1 = _ramp(m)
+    counts_mud = m.sediment_volume > 0
+    c = m.maximum_concentration
+    caps = counts_mud and c < 1
+    hard_first = m.talus_law == "hard_stands_steeper"
+    return Coefficients(
+        dt=dt,
+        rain=dt * m.rain_rate,
+        push=dt * m.pipe_area * m.gravity,
+        kappa=m.sediment_volume,
+        Kc=m.sediment_capacity,
+        sin_min=m.minimum_tilt,
+        ramp_0=ramp_0,
+        ramp_1=ramp_1,
+        take=dt * m.suspension_rate,
+        drop=dt * m.deposition_rate,
+        water_0=0.0 if counts_mud else NO_LIMIT,
+        water_1=1.0 if counts_mud else 0.0,
+        load_0=0.0 if caps else NO_LIMIT,
+        load_1=c / (1 - c) if caps else 0.0,
+        load_2=1 / (1 - c) if caps else 0.0,
+        dig_0=NO_LIMIT if math.isinf(m.dig_limit) else 0.0,
+        dig_1=0.0 if math.isinf(m.dig_limit) else m.dig_limit,
+        rise_0=0.0 if m.deposit_below_surface else NO_LIMIT,
+        rise_1=1.0 if m.deposit_below_surface else 0.0,
+        Kh=m.softening_rate,
+        talus_0=m.talus_slope_bias + (m.talus_slope_range if hard_first else 0.0),
+        talus_1=-m.talus_slope_range if hard_first else m.talus_slope_range,
+        slide=dt * m.thermal_rate,
+        creep=dt * m.creep_rate,
+        keep=1 - dt * m.evaporation_rate,
+        hydraulic=m.erodes,
+        eight_pipes=m.slides and m.hillslope == "eight_pipes",
+        fall_line=m.slides and m.hillslope == "fall_line",
+        collision=m.capacity == "collision",
+        along_flow=m.capacity == "along_flow",
+        mean_depth=m.velocity == "mean_depth",
+        semi_lagrangian=m.transport == "semi_lagrangian",
+        graded=m.edge_base == "graded",
+    )
+
+
+def _ramp(m: VirtualPipes) -> tuple[float, float]:
+    depth = m.maximum_erosion_depth
+    if m.depth_ramp == "printed":
+        return (0.0, 1 / depth) if 0 < depth < math.inf else (float(depth == 0), 0.0)
+    if depth == 0:
+        return 0.0, 0.0
+    return 1.0, -1 / depth

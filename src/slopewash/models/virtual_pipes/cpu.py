@@ -1,0 +1,140 @@
+"""Runs the fused kernel on the machine's cores."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.models.base import Edges
+from slopewash.models.virtual_pipes import sweep as kernels
+from slopewash.models.virtual_pipes.coefficients import WALL, Coefficients
+from slopewash.models.virtual_pipes.engine import PipesEngine
+from slopewash.models.virtual_pipes.model import VirtualPipes
+from slopewash.models.virtual_pipes.state import State, enter, total
+from slopewash.terrain import Terrain
+
+DEPTH = 4
+"""Iterations in flight."""
+
+
+class Grid(NamedTuple):
+    """What does not change during a run."""
+
+    height: int
+    periodic: bool
+    opened: bool
+    r: NDArray[np.float32]
+    source: NDArray[np.float32]
+    has_source: NDArray[np.bool_]
+    base_n: NDArray[np.float32]
+    base_s: NDArray[np.float32]
+    base_w: NDArray[np.float32]
+    base_e: NDArray[np.float32]
+    wall: NDArray[np.float32]
+    nothing: NDArray[np.float32]
+
+
+class CpuEngine(PipesEngine):
+    """Steps the state with Numba kernels; fields carry a ghost column on either side."""
+
+    def __init__(
+        self, model: VirtualPipes, terrain: Terrain, *, edges: Edges, substeps: int, seed: int, depth: int = DEPTH
+    ) -> None:
+        super().__init__(model, terrain, edges=edges, substeps=substeps)
+        self._depth = depth
+        state = enter(terrain, model, edges=edges, seed=seed)
+        rows, columns = terrain.shape
+        self._now = np.zeros((kernels.STATE, rows, columns + 2), np.float32)
+        self._next = np.zeros_like(self._now)
+        for k, a in enumerate((state.b, state.w, state.s, state.R)):
+            self._now[k, :, 1:-1] = a
+        self._close_ends()
+        self._flow = np.zeros((rows, columns + 2), np.float32)
+        self._books = np.zeros((rows, kernels.BOOKS))
+        self._grid = _grid(state, edges)
+        self._bands = 0
+        state.b, state.w, state.s, state.R = (self._now[k, :, 1:-1] for k in range(4))
+        self._state = state
+
+    def _close_ends(self) -> None:
+        ghosts = {kernels.B: WALL}
+        for k in range(kernels.STATE):
+            field = self._now[k]
+            if self._edges == "periodic":
+                field[:, 0], field[:, -1] = field[:, -2], field[:, 1]
+            else:
+                field[:, 0] = field[:, -1] = ghosts.get(k, 0)
+
+    def _make_room(self) -> None:
+        """Rings for every thread in use; more bands than rows would leave some empty."""
+        bands = max(1, min(numba.get_num_threads(), self.shape[0]))
+        if bands == self._bands:
+            return
+        self._bands = bands
+        width = self.shape[1] + 2
+        self._rings = np.zeros((bands, self._depth, kernels.STATE, kernels.RING, width), np.float32)
+        self._temporaries = np.zeros((bands, self._depth, kernels.TEMPORARIES, kernels.RING, width), np.float32)
+        self._scratch = np.zeros((bands, kernels.SCRATCH, width), np.float32)
+
+    def _iterate(self, c: Coefficients, iterations: int) -> None:
+        self._make_room()
+        single = Coefficients(*(np.float32(v) if isinstance(v, float) else v for v in c))
+        while iterations > 0:
+            depth = min(self._depth, iterations)
+            kernels.sweep(
+                depth, self._now, self._next, self._rings, self._temporaries, self._scratch,
+                self._grid, single, self._flow, self._books,
+            )  # fmt: skip
+            self._now, self._next = self._next, self._now
+            self._state.iterations += depth
+            iterations -= depth
+
+    def state(self) -> State:
+        """Return the state as views of the kernel's own fields."""
+        state, now = self._state, self._now
+        state.b, state.w, state.s, state.R = (now[k, :, 1:-1] for k in range(4))
+        state.f = now[4:, :, 1:-1]
+        state.flow = self._flow[:, 1:-1]
+        tally, books = state.tally, self._books.sum(axis=0)
+        tally.rain, tally.sources, tally.evaporated, tally.water_exported, tally.solids_exported, tally.moved = books
+        return state
+
+    def lay_down(self, *, dry: bool) -> None:
+        """Let the whole load fall where it is; with `dry`, let the water dry up."""
+        state = self.state()
+        self._books[0, kernels.MOVED] += total(state.s)
+        state.b += state.s
+        state.s[:] = 0
+        if dry:
+            self._books[0, kernels.EVAPORATED] += total(state.w)
+            state.w[:] = 0
+            state.f[:] = 0
+        self._close_ends()
+
+
+def _grid(state: State, edges: Edges) -> Grid:
+    rows, columns = state.b.shape
+
+    def padded(a: NDArray[Any]) -> NDArray[np.float32]:
+        return np.pad(a.astype(np.float32), ((0, 0), (1, 1)))
+
+    uniform = bool((state.r == 1).all())
+    source = np.zeros((1, columns), np.float32) if state.source is None else state.source
+    base = state.base
+    return Grid(
+        height=rows,
+        periodic=edges == "periodic",
+        opened=edges == "open",
+        r=padded(state.r[:1] if uniform else state.r),
+        source=padded(source),
+        has_source=np.zeros(rows, np.bool_) if state.source is None else (source > 0).any(axis=1),
+        base_n=base.north,
+        base_s=base.south,
+        base_w=base.west,
+        base_e=base.east,
+        wall=np.full(columns + 2, WALL, np.float32),
+        nothing=np.zeros(columns + 2, np.float32),
+    )

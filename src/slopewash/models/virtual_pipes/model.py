@@ -1,0 +1,206 @@
+"""Parameters and laws of the virtual-pipe model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from slopewash.models.base import (
+    Edges,
+    Engine,
+    Limit,
+    Model,
+    fraction,
+    law,
+    not_negative,
+    not_negative_or_infinite,
+    parameter,
+    positive,
+    positive_fraction,
+    register,
+)
+from slopewash.terrain import Terrain
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class VirtualPipes(Model):
+    """Hydraulic and thermal erosion by water and soil in virtual pipes [JakoToth11].
+
+    Water runs through four pipes per cell, wears the ground, carries it and lets it fall; soil slides where slopes are
+    too steep. The defaults are Table 2 of the paper; the `landscape` preset changes five laws. Lengths are in cells.
+
+    Departs from print:
+
+    - Eq. 4 takes the minimum, because the text scales outflow down.
+    - Eq. 10's ramp decreases with depth, because the text spares deep floors (`depth_ramp="printed"` keeps print).
+    - The talus grows with hardness, because the text says smaller R is harder (`talus_law="printed"` keeps print).
+    - Eq. 14 softens deposited soil, so it raises R; print lowers it.
+    - Eq. 16 dries water only; drying the sediment too would drive the water negative.
+    - `maximum_concentration` caps the load, because Table 2 alone turns the water to mud.
+    - Water and sediment are kept apart, so that the pipes see `w + sediment_volume * s` (12c and 13c with 1).
+
+    Keeps water and solids to rounding. With `transport="semi_lagrangian"` (Eq. 15) solids drift by tens of percent.
+
+    >>> VirtualPipes(rain_rate=0.02, processes="hydraulic")
+    VirtualPipes(rain_rate=0.02, processes='hydraulic')
+    """
+
+    name: ClassVar = "virtual_pipes"
+    summary: ClassVar = "Water and soil in virtual pipes: rain, rivers, lakes, valleys and talus slopes."
+    paper: ClassVar = "Jákó & Tóth 2011; also Mei et al. 2007 and Salamin & Szénási"
+    halo: ClassVar = 3
+    backends: ClassVar = ("cpu", "reference")
+
+    time_step: float = parameter(
+        0.02, symbol="Δt", valid=positive, typical=(0.001, 0.05), group="time",
+        doc="Time that passes in one iteration.",
+    )  # fmt: skip
+    rain_rate: float = parameter(
+        0.012, symbol="K_r", units="cells/time", valid=not_negative, typical=(0, 0.05), eq="1", group="water",
+        doc="Depth of rain per unit of time, times the `rainfall` layer where there is one.",
+    )  # fmt: skip
+    evaporation_rate: float = parameter(
+        0.015, symbol="K_e", units="1/time", valid=not_negative, typical=(0, 0.05), eq="16", group="water",
+        doc="Share of the water that dries up per unit of time.",
+    )  # fmt: skip
+    pipe_area: float = parameter(
+        20.0, symbol="A", units="cells²", valid=positive, typical=(0.1, 60), eq="2", group="water", log=True,
+        doc="Cross-section of the pipe between two cells: larger pipes make quicker water.",
+    )  # fmt: skip
+    gravity: float = parameter(
+        9.81, symbol="g", units="cells/time²", valid=positive, typical=(0.1, 20), eq="2", group="water",
+        doc="Acceleration that drives water through the pipes.",
+    )  # fmt: skip
+    sediment_capacity: float = parameter(
+        1.0, symbol="K_c", valid=not_negative, typical=(0.1, 3), eq="10", group="erosion",
+        doc="Sediment held per unit of discharge and slope sine.",
+    )  # fmt: skip
+    suspension_rate: float = parameter(
+        0.5, symbol="K_s", units="1/time", valid=not_negative, typical=(0.1, 2), eq="12", group="erosion",
+        doc="How quickly ground is taken up towards the capacity.",
+    )  # fmt: skip
+    deposition_rate: float = parameter(
+        1.0, symbol="K_d", units="1/time", valid=not_negative, typical=(0.1, 3), eq="13", group="erosion",
+        doc="How quickly load above the capacity falls.",
+    )  # fmt: skip
+    softening_rate: float = parameter(
+        5.0, symbol="K_h", units="1/cell", valid=not_negative, typical=(0, 10), eq="14", group="erosion",
+        doc="How much softer ground becomes per cell of soil laid down on it.",
+    )  # fmt: skip
+    maximum_erosion_depth: float = parameter(
+        10.0, symbol="K_dmax", units="cells", valid=not_negative_or_infinite, typical=(0, 40), eq="10", group="erosion",
+        doc="Water deeper than this does not wear its floor; 0 means no erosion under water, inf no limit.",
+    )  # fmt: skip
+    minimum_tilt: float = parameter(
+        0.05, symbol="sin α_min", valid=fraction, typical=(0, 0.5), eq="9", group="erosion",
+        doc="Slope sine that flat ground is credited with, so that slow water still works.",
+    )  # fmt: skip
+    maximum_concentration: float = parameter(
+        0.5, symbol="c", valid=positive_fraction, typical=(0.1, 0.9), group="erosion",
+        doc="Largest share of sediment in what flows; 1 means no cap. Acts only with sediment_volume above 0.",
+    )  # fmt: skip
+    sediment_volume: float = parameter(
+        1.0, symbol="κ", valid=fraction, typical=(0, 1), eq="12c", group="erosion",
+        doc="Share of the suspended sediment that counts as water in the pipes.",
+    )  # fmt: skip
+    dig_limit: float = parameter(
+        math.inf, symbol="λ", valid=not_negative_or_infinite, typical=(0, 2), group="erosion",
+        doc="Erosion per iteration, as a share of the drop to the lowest of four neighbours; inf means no limit.",
+    )  # fmt: skip
+    thermal_rate: float = parameter(
+        0.15, symbol="K_t", units="1/time", valid=not_negative, typical=(0, 3), eq="17", group="hillslope",
+        doc="How quickly soil slides where the slope exceeds the talus.",
+    )  # fmt: skip
+    talus_slope_range: float = parameter(
+        0.8, symbol="K_a", valid=not_negative, typical=(0, 1), eq="17", group="hillslope",
+        doc="How much steeper the hardest ground stands than the softest, as a tangent.",
+    )  # fmt: skip
+    talus_slope_bias: float = parameter(
+        0.1, symbol="K_i", valid=not_negative, typical=(0, 1), eq="17", group="hillslope",
+        doc="Tangent of the slope at which the softest ground comes to rest.",
+    )  # fmt: skip
+    creep_rate: float = parameter(
+        0.0, symbol="K_cr", units="cells²/time", valid=not_negative, typical=(0, 0.1), group="hillslope",
+        doc="Slow creep of soil down any slope; rounds ridges. Acts with hillslope=\"fall_line\".",
+    )  # fmt: skip
+
+    processes: str = law(
+        "both", "both", "hydraulic", "thermal",
+        doc="Which processes run: water and soil, water only, or soil only.",
+    )  # fmt: skip
+    transport: str = law(
+        "donor_cell", "donor_cell", "semi_lagrangian", eq="15",
+        doc="How sediment travels: with the water that leaves (exact books), or traced back as the papers do.",
+    )  # fmt: skip
+    velocity: str = law(
+        "discharge", "discharge", "mean_depth", eq="8",
+        doc="Speed from discharge per unit width, or divided by the mean depth as in [Mei07].",
+    )  # fmt: skip
+    capacity: str = law(
+        "tilt", "tilt", "collision", "along_flow", eq="9-11",
+        doc="What capacity grows with: tilt of the bed, water striking the bed, or the drop along the outflow.",
+    )  # fmt: skip
+    hillslope: str = law(
+        "eight_pipes", "eight_pipes", "fall_line", eq="17-18",
+        doc="Soil through eight pipes as in the paper, or one flux per face along the true fall line.",
+    )  # fmt: skip
+    talus_law: str = law(
+        "hard_stands_steeper", "hard_stands_steeper", "printed", eq="17",
+        doc="Talus (1 - R) K_a + K_i, or R K_a + K_i as printed.",
+    )  # fmt: skip
+    depth_ramp: str = law(
+        "decreasing", "decreasing", "printed", eq="10",
+        doc="Erosion fades with depth, or grows with depth as printed.",
+    )  # fmt: skip
+    deposit_below_surface: bool = law(False, doc="Keep deposits from rising above the water surface.")
+    edge_base: str = law(
+        "initial", "initial", "graded",
+        doc="Base level of open edges: their initial height, or a smooth profile below it that takes no deposits.",
+    )  # fmt: skip
+    default_erodibility: str = law(
+        "from_elevation", "from_elevation", "from_elevation_fine", "uniform",
+        doc="Erodibility where the terrain has none: hard summits with noise, the same with fine noise, or 1.",
+    )  # fmt: skip
+
+    @property
+    def erodes(self) -> bool:
+        """Whether water runs at all."""
+        return self.processes != "thermal"
+
+    @property
+    def slides(self) -> bool:
+        """Whether soil moves by itself."""
+        return self.processes != "hydraulic"
+
+    def limits(self) -> tuple[Limit, ...]:
+        """Stability limits: gravity waves in two dimensions, soil feeding a pit, and rates below one per step."""
+        dt = self.time_step
+        limits: list[Limit] = []
+        if self.erodes:
+            # Waves run at √(2gA) cells once both pipes of a link are open: Δt ≤ 1/√(4gA) on a square grid.
+            limits.append(Limit("Δt·√(4·g·A)", dt * math.sqrt(4 * self.gravity * self.pipe_area), 1.0))
+            limits += [
+                Limit(f"Δt·{symbol}", dt * rate, 0.99)
+                for symbol, rate in (
+                    ("K_d", self.deposition_rate),
+                    ("K_s", self.suspension_rate),
+                    ("K_e", self.evaporation_rate),
+                )
+            ]
+        if self.slides and self.hillslope == "eight_pipes":
+            limits.append(Limit("Δt·K_t", dt * self.thermal_rate, 2 / 9))  # eight cells may feed one pit
+        elif self.slides:
+            limits.append(Limit("Δt·(K_cr + K_t)", dt * (self.creep_rate + self.thermal_rate), 0.25))
+        return tuple(limits)
+
+    def engine(self, terrain: Terrain, *, backend: str, edges: Edges, substeps: int, seed: int) -> Engine:
+        """Upload a terrain and return the engine that steps it."""
+        if backend == "reference":
+            from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
+
+            return ReferenceEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)
+        from slopewash.models.virtual_pipes.cpu import CpuEngine
+
+        return CpuEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)

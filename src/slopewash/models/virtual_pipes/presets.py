@@ -1,0 +1,89 @@
+"""Named parameter sets of the virtual-pipe model."""
+
+from __future__ import annotations
+
+import math
+
+from slopewash.models.base import Preset, register_preset
+from slopewash.models.virtual_pipes.model import VirtualPipes
+
+register_preset(
+    Preset(
+        name="landscape",
+        doc="Branching valleys down to the edges, floodplains and fans: where demo and erode start.",
+        model=VirtualPipes(
+            rain_rate=0.05,
+            evaporation_rate=0.0,
+            sediment_capacity=2.0,
+            suspension_rate=0.2,
+            deposition_rate=0.4,
+            softening_rate=0.0,
+            maximum_erosion_depth=math.inf,
+            minimum_tilt=0.0,
+            sediment_volume=0.0,
+            dig_limit=0.5,
+            thermal_rate=1.0,
+            talus_slope_range=0.4,
+            talus_slope_bias=0.3,
+            creep_rate=0.02,
+            capacity="along_flow",
+            hillslope="fall_line",
+            deposit_below_surface=True,
+            edge_base="graded",
+            default_erodibility="from_elevation_fine",
+        ),
+        edges="open",
+        steps=4000,
+        settle=600,
+        generator="dome",
+    )
+)
+
+register_preset(
+    Preset(
+        name="jako2011",
+        doc="Table 2 of Jákó & Tóth with their transport and wrapped edges: erodes very hard.",
+        model=VirtualPipes(transport="semi_lagrangian"),
+        edges="periodic",
+        steps=1000,
+        generator="diamond_square",
+    )
+)
+
+register_preset(
+    Preset(
+        name="mei2007",
+        doc="Mei, Decaudin & Hu: speed divided by the mean depth, no depth limit, no soil slides.",
+        model=VirtualPipes(
+            pipe_area=1.0,
+            sediment_capacity=0.1,
+            maximum_erosion_depth=math.inf,
+            softening_rate=0.0,
+            sediment_volume=0.0,
+            processes="hydraulic",
+            transport="semi_lagrangian",
+            velocity="mean_depth",
+            default_erodibility="uniform",
+        ),
+        edges="closed",
+        steps=1000,
+        generator="diamond_square",
+    )
+)
+
+register_preset(
+    Preset(
+        name="salamin",
+        doc="Salamin & Szénási: water only, ground equally soft everywhere, 50 iterations on a cone.",
+        model=VirtualPipes(
+            softening_rate=0.0,
+            maximum_erosion_depth=math.inf,
+            processes="hydraulic",
+            transport="semi_lagrangian",
+            default_erodibility="uniform",
+        ),
+        edges="closed",
+        steps=50,
+        generator="cone",
+    )
+)

@@ -1,0 +1,280 @@
+"""The equations as loops along one row: what the fused kernel is built of.
+
+Rows have a ghost cell at either end (index 0 and the last). Sums over neighbours are paired
+`(west + east) + (north + south)`. Operations stand in the order of `reference.py`, so the results are the same bits.
+Indices are unsigned: with signed ones every load would first test for Python's negative indexing.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from slopewash.backends.compiled import kernel, summing_kernel
+from slopewash.models.virtual_pipes import coefficients as _c
+
+ONE = np.uintp(1)
+ZERO = np.float32(0)
+HALF = np.float32(0.5)
+UNIT = np.float32(1)
+DIAGONAL = np.float32(math.sqrt(2))
+IS_WALL = np.float32(_c.IS_WALL)
+TINY = np.float32(_c.TINY)
+SHALLOW = np.float32(_c.SHALLOW)
+
+
+@kernel
+def add_rain(w, r, rain, w1):  # Eq. 1
+    for x in range(ONE, np.uintp(w.size - 1)):
+        w1[x] = w[x] + rain * r[x]
+
+
+@kernel
+def add_springs(w1, source, dt):  # Eq. 1
+    for x in range(ONE, np.uintp(w1.size - 1)):
+        w1[x] = w1[x] + dt * source[x]
+
+
+@kernel
+def raise_surface(b, w1, s, kappa, d1, h):
+    for x in range(ONE, np.uintp(b.size - 1)):
+        d1[x] = w1[x] + kappa * s[x]
+        h[x] = b[x] + d1[x]
+
+
+@kernel
+def push_pipes(h_n, h, h_s, d1, fw0, fe0, fn0, fs0, push, dt, fw1, fe1, fn1, fs1, share):  # Eqs. 2-5
+    for x in range(ONE, np.uintp(h.size - 1)):
+        fw = max(ZERO, fw0[x] + push * (h[x] - h[x - ONE]))
+        fe = max(ZERO, fe0[x] + push * (h[x] - h[x + ONE]))
+        fn = max(ZERO, fn0[x] + push * (h[x] - h_n[x]))
+        fs = max(ZERO, fs0[x] + push * (h[x] - h_s[x]))
+        leaving = dt * ((fw + fe) + (fn + fs))
+        K = d1[x] / max(leaving, TINY) if d1[x] < leaving else UNIT
+        fw1[x] = fw * K
+        fe1[x] = fe * K
+        fn1[x] = fn * K
+        fs1[x] = fs * K
+        share[x] = dt / max(d1[x], TINY)
+
+
+@kernel
+def move_depth(d1, fe, fw, fs_n, fn, fs, fn_s, dt, d2, u, v):  # Eqs. 6-8
+    for x in range(ONE, np.uintp(d1.size - 1)):
+        come = (fe[x - ONE] + fw[x + ONE]) + (fs_n[x] + fn_s[x])
+        d2[x] = max(ZERO, d1[x] + dt * (come - ((fw[x] + fe[x]) + (fn[x] + fs[x]))))
+        u[x] = HALF * ((fe[x - ONE] - fw[x]) + (fe[x] - fw[x + ONE]))
+        v[x] = HALF * ((fs_n[x] - fn[x]) + (fs[x] - fn_s[x]))
+
+
+@kernel
+def add_flow(u, v, flow):
+    for x in range(ONE, np.uintp(u.size - 1)):
+        flow[x] += np.sqrt(u[x] * u[x] + v[x] * v[x])
+
+
+@kernel
+def divide_by_depth(d1, d2, u, v):  # [Mei07]
+    for x in range(ONE, np.uintp(d1.size - 1)):
+        depth = max(HALF * (d1[x] + d2[x]), SHALLOW)
+        u[x] = u[x] / depth
+        v[x] = v[x] / depth
+
+
+@kernel
+def difference(before, here, after):
+    """Central difference; one-sided beside a wall."""
+    has_before = before < IS_WALL
+    has_after = after < IS_WALL
+    span = HALF if has_before and has_after else UNIT
+    return ((after if has_after else here) - (before if has_before else here)) * span
+
+
+@kernel
+def gradient(b_n, b, b_s, gx, gy):
+    for x in range(ONE, np.uintp(b.size - 1)):
+        gx[x] = difference(b[x - ONE], b[x], b[x + ONE])
+        gy[x] = difference(b_n[x], b[x], b_s[x])
+
+
+@kernel
+def capacity_by_tilt(gx, gy, u, v, d1, Kc, sin_min, ramp_0, ramp_1, C):  # Eqs. 9-10
+    for x in range(ONE, np.uintp(d1.size - 1)):
+        steep = gx[x] * gx[x] + gy[x] * gy[x]
+        speed = np.sqrt(u[x] * u[x] + v[x] * v[x])
+        ramp = min(max(ramp_0 + ramp_1 * d1[x], ZERO), UNIT)
+        C[x] = Kc * max(np.sqrt(steep / (UNIT + steep)), sin_min) * speed * ramp
+
+
+@kernel
+def capacity_by_collision(gx, gy, u, v, d1, Kc, sin_min, ramp_0, ramp_1, C):  # Eq. 11
+    for x in range(ONE, np.uintp(d1.size - 1)):
+        steep = gx[x] * gx[x] + gy[x] * gy[x]
+        speed = np.sqrt(u[x] * u[x] + v[x] * v[x])
+        tilt = (gx[x] * u[x] + gy[x] * v[x]) / (max(speed, TINY) * np.sqrt(UNIT + steep))
+        ramp = min(max(ramp_0 + ramp_1 * d1[x], ZERO), UNIT)
+        C[x] = Kc * max(tilt, sin_min) * speed * ramp
+
+
+@kernel
+def capacity_along_flow(h_n, h, h_s, fw, fe, fn, fs, d1, Kc, sin_min, ramp_0, ramp_1, C):
+    for x in range(ONE, np.uintp(h.size - 1)):
+        lost_we = fw[x] * max(ZERO, h[x] - h[x - ONE]) + fe[x] * max(ZERO, h[x] - h[x + ONE])
+        lost_ns = fn[x] * max(ZERO, h[x] - h_n[x]) + fs[x] * max(ZERO, h[x] - h_s[x])
+        Q = np.sqrt((fw[x] * fw[x] + fe[x] * fe[x]) + (fn[x] * fn[x] + fs[x] * fs[x]))
+        S = (lost_we + lost_ns) / max(Q, TINY)
+        ramp = min(max(ramp_0 + ramp_1 * d1[x], ZERO), UNIT)
+        C[x] = Kc * max(S / np.sqrt(UNIT + S * S), sin_min) * Q * ramp
+
+
+@kernel
+def exchange(b_n, b, b_s, s, R, C, d2, c, delta):  # Eqs. 12-13
+    for x in range(ONE, np.uintp(b.size - 1)):
+        lowest = min(min(b[x - ONE], b[x + ONE]), min(b_n[x], b_s[x]))
+        take = min(c.take * R[x] * (C[x] - s[x]), c.water_0 + c.water_1 * d2[x])
+        take = min(take, c.load_0 + c.load_1 * d2[x] - c.load_2 * s[x])
+        take = min(take, c.dig_0 + c.dig_1 * max(ZERO, b[x] - lowest))
+        fall = min(min(c.drop * (s[x] - C[x]), s[x]), c.rise_0 + c.rise_1 * d2[x])
+        delta[x] = max(ZERO, take) if C[x] > s[x] else -fall
+
+
+@kernel
+def steeper(drop, limit):
+    """The drop where soil slides down it, else nothing."""
+    return drop if drop > max(limit, ZERO) else ZERO
+
+
+@kernel
+def weigh_slides(b_n, b, b_s, R, talus_0, talus_1, half_slide, weight, sent, talus):  # Eq. 17
+    for x in range(ONE, np.uintp(b.size - 1)):
+        w, e = x - ONE, x + ONE
+        t = talus_0 + talus_1 * R[x]
+        td = t * DIAGONAL
+        dw, de, dn, ds = b[x] - b[w], b[x] - b[e], b[x] - b_n[x], b[x] - b_s[x]
+        dnw, dne, dsw, dse = b[x] - b_n[w], b[x] - b_n[e], b[x] - b_s[w], b[x] - b_s[e]
+        H = max(max(max(dw, de), max(dn, ds)), max(max(dnw, dne), max(dsw, dse)))
+        straight = (steeper(dw, t) + steeper(de, t)) + (steeper(dn, t) + steeper(ds, t))
+        skew = (steeper(dnw, td) + steeper(dne, td)) + (steeper(dsw, td) + steeper(dse, td))
+        whole = straight + skew
+        weight[x] = half_slide * R[x] * max(H, ZERO) / max(whole, TINY)
+        sent[x] = weight[x] * whole
+        talus[x] = t
+
+
+@kernel
+def receive_slides(b_n, b, b_s, k_n, k, k_s, t_n, t, t_s, sent, slid):  # Eq. 18
+    for x in range(ONE, np.uintp(b.size - 1)):
+        w, e = x - ONE, x + ONE
+        straight = (k[w] * steeper(b[w] - b[x], t[w]) + k[e] * steeper(b[e] - b[x], t[e])) + (
+            k_n[x] * steeper(b_n[x] - b[x], t_n[x]) + k_s[x] * steeper(b_s[x] - b[x], t_s[x])
+        )
+        skew = (
+            k_n[w] * steeper(b_n[w] - b[x], t_n[w] * DIAGONAL) + k_n[e] * steeper(b_n[e] - b[x], t_n[e] * DIAGONAL)
+        ) + (k_s[w] * steeper(b_s[w] - b[x], t_s[w] * DIAGONAL) + k_s[e] * steeper(b_s[e] - b[x], t_s[e] * DIAGONAL))
+        slid[x] = (straight + skew) - sent[x]
+
+
+@kernel
+def face_flux(b, b_n, R, R_n, gt, gt_n, talus_0, talus_1, slide, creep):
+    """Soil through one face along the true fall line."""
+    gn = b - b_n
+    along = HALF * (gt + gt_n)
+    g = np.sqrt(gn * gn + along * along)
+    R_high = R if gn > ZERO else R_n
+    talus = talus_0 + talus_1 * R_high
+    rate = creep + slide * R_high * max(ZERO, UNIT - talus / max(g, TINY))
+    return rate * gn if b < IS_WALL and b_n < IS_WALL else ZERO
+
+
+@kernel
+def flux_east(b, R, gy, talus_0, talus_1, slide, creep, east):
+    for x in range(np.uintp(0), np.uintp(b.size - 1)):
+        e = x + ONE
+        east[x] = face_flux(b[x], b[e], R[x], R[e], gy[x], gy[e], talus_0, talus_1, slide, creep)
+
+
+@kernel
+def flux_south(b, b_s, R, R_s, gx, gx_s, talus_0, talus_1, slide, creep, south):
+    for x in range(ONE, np.uintp(b.size - 1)):
+        south[x] = face_flux(b[x], b_s[x], R[x], R_s[x], gx[x], gx_s[x], talus_0, talus_1, slide, creep)
+
+
+@kernel
+def gather_faces(east, south_n, south, slid, sent):
+    for x in range(ONE, np.uintp(east.size - 1)):
+        slid[x] = (east[x - ONE] - east[x]) + (south_n[x] - south[x])
+        sent[x] = abs(east[x]) + abs(south[x])
+
+
+@kernel
+def wear_ground(b, s, R, delta, slid, Kh, b2, s1, R2):  # Eqs. 12-14
+    for x in range(ONE, np.uintp(b.size - 1)):
+        b1 = b[x] - delta[x]
+        lost = b[x] - b1  # what the ground really lost, after rounding
+        s1[x] = max(s[x] + lost, ZERO)
+        b2[x] = b1 + slid[x]
+        R2[x] = min(UNIT, R[x] - Kh * lost) if lost < ZERO else R[x]
+        delta[x] = max(lost, ZERO)
+
+
+@kernel
+def donate(a_n, a, a_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, new):  # step 6
+    for x in range(ONE, np.uintp(a.size - 1)):
+        w, e = x - ONE, x + ONE
+        leave = (fw[x] * q[x] * a[x] + fe[x] * q[x] * a[x]) + (fn[x] * q[x] * a[x] + fs[x] * q[x] * a[x])
+        come = (fe[w] * q[w] * a[w] + fw[e] * q[e] * a[e]) + (fs_n[x] * q_n[x] * a_n[x] + fn_s[x] * q_s[x] * a_s[x])
+        new[x] = max(ZERO, a[x] - leave) + come
+
+
+@kernel
+def tap(b, s, own):
+    """A neighbour's sediment; walls answer with the cell's own."""
+    return s if b < IS_WALL else own
+
+
+@kernel
+def trace_back(b_n, b, b_s, s_n, s, s_s, u, v, dt, new):  # Eq. 15
+    for i in range(ONE, np.uintp(s.size - 1)):
+        w, e = i - ONE, i + ONE
+        x = min(max(-dt * u[i], -UNIT), UNIT)
+        y = min(max(-dt * v[i], -UNIT), UNIT)
+        west, east, middle = max(ZERO, -x), max(ZERO, x), UNIT - abs(x)
+        north, south, centre = max(ZERO, -y), max(ZERO, y), UNIT - abs(y)
+        own = s[i]
+        above = north * (
+            (west * tap(b_n[w], s_n[w], own) + east * tap(b_n[e], s_n[e], own)) + middle * tap(b_n[i], s_n[i], own)
+        )
+        below = south * (
+            (west * tap(b_s[w], s_s[w], own) + east * tap(b_s[e], s_s[e], own)) + middle * tap(b_s[i], s_s[i], own)
+        )
+        level = centre * ((west * tap(b[w], s[w], own) + east * tap(b[e], s[e], own)) + middle * own)
+        new[i] = (above + below) + level if b[i] < IS_WALL else own
+
+
+@kernel
+def evaporate(w2, keep, w):  # Eq. 16
+    for x in range(ONE, np.uintp(w2.size - 1)):
+        w[x] = w2[x] * keep
+
+
+@kernel
+def copy(a, to):
+    for x in range(np.uintp(a.size)):
+        to[x] = a[x]
+
+
+@summing_kernel
+def total(a):
+    t = 0.0
+    for x in range(ONE, np.uintp(a.size - 1)):
+        t += a[x]
+    return t
+
+
+@summing_kernel
+def total_gain(after, before):
+    t = 0.0
+    for x in range(ONE, np.uintp(after.size - 1)):
+        t += after[x] - before[x]
+    return t

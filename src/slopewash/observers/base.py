@@ -1,0 +1,46 @@
+"""What every observer is: something that looks at a run now and then, and never changes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slopewash.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from slopewash.simulation import Simulation
+
+
+class Observer:
+    """Base of observers: counts the steps, and leaves the rest to its heirs.
+
+    A simulation calls `start` when a phase begins, `observe` after every `every` steps and at the phase's end, and
+    `finish` when the phase is over, also when it was interrupted. Observers only read.
+
+    Parameters
+    ----------
+    every
+        Steps between two looks.
+    """
+
+    def __init__(self, every: int) -> None:
+        if every < 1:
+            raise InvalidParameter(f"every is {every}; an observer looks every 1 or more steps")
+        self.every = int(every)
+        self.steps = 0
+        """Steps of the present phase."""
+        self.done = 0
+        """How many of them were done at the last look; settling does not count as steps of the simulation."""
+
+    def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
+        """Prepare for a phase of `steps` steps, named `label`."""
+        self.steps, self.done = steps, 0
+
+    def observe(self, simulation: Simulation) -> None:
+        """Look at the state after some steps."""
+        self.done = min(self.done + self.every, self.steps)
+
+    def finish(self, simulation: Simulation) -> None:
+        """End the phase."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(every={self.every})"

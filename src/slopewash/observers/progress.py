@@ -1,0 +1,96 @@
+"""A bar on the terminal: steps done, steps per second, time left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.text import Text
+
+from slopewash.observers.base import Observer
+
+if TYPE_CHECKING:
+    from slopewash.simulation import Simulation
+
+PATIENCE = 1.5
+"""Seconds without a first step after which the bar explains itself; a warm start is quicker."""
+
+
+class Progress(Observer):
+    """Shows a progress bar on stderr while a simulation runs; silent where stderr is no terminal.
+
+    Parameters
+    ----------
+    every
+        Steps between two updates.
+    console
+        Where to draw instead of stderr.
+
+    >>> import slopewash as sw
+    >>> sw.Progress(every=10)
+    Progress(every=10)
+    """
+
+    def __init__(self, every: int = 20, *, console: Console | None = None) -> None:
+        super().__init__(every)
+        self._console = console
+        self._bar: Bar | None = None
+
+    def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
+        """Open a bar of `steps` steps."""
+        super().start(simulation, steps, label=label)
+        self.close()
+        console = self._console or Console(stderr=True)
+        if steps < 1 or not console.is_terminal:
+            return
+        self._bar = Bar(
+            _Label(compiles=simulation.backend == "cpu"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("steps"),
+            _Rate(),
+            TimeRemainingColumn(elapsed_when_finished=True),
+            console=console,
+        )
+        self._bar.add_task(label, total=steps)
+        self._bar.start()
+
+    def observe(self, simulation: Simulation) -> None:
+        """Move the bar to the steps done."""
+        super().observe(simulation)
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=self.done)
+
+    def finish(self, simulation: Simulation) -> None:
+        """Leave the bar where the phase ended."""
+        self.close()
+
+    def close(self) -> None:
+        """Give the terminal back, whatever state the bar is in."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+class _Label(ProgressColumn):
+    """Name of the phase, or what keeps its first step waiting."""
+
+    def __init__(self, *, compiles: bool) -> None:
+        super().__init__()
+        self._compiles = compiles
+
+    def render(self, task: Task) -> Text:
+        """Draw the label."""
+        waits = self._compiles and task.completed == 0 and (task.elapsed or 0.0) > PATIENCE
+        return Text("compiling kernels (first run only)" if waits else task.description)
+
+
+class _Rate(ProgressColumn):
+    """Steps per second."""
+
+    def render(self, task: Task) -> Text:
+        """Draw the speed over the last updates, or of the whole phase once it is over."""
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.0f}/s" if speed else "  -/s", style="progress.data.speed")

@@ -1,0 +1,99 @@
+"""Pictures of a run, one file per look."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slopewash.observers.base import Observer
+
+if TYPE_CHECKING:
+    from slopewash.simulation import Simulation
+    from slopewash.terrain import Terrain
+
+
+class Recorder(Observer):
+    """Writes a picture of the terrain every so often, named by the step: `frame_000050.png`.
+
+    Each file appears whole or not at all, so that a viewer may follow the folder while the run goes on.
+
+    Parameters
+    ----------
+    folder
+        Where the pictures go; created when the run starts.
+    every
+        Steps between two pictures. The start and the end of a run are drawn too.
+    layer
+        Draw this layer with a colour map instead of the landscape.
+    data
+        Suffix of a data file to write beside each picture, such as ".exr" or ".npz".
+
+    >>> import slopewash as sw
+    >>> sw.Recorder("frames", every=100, layer="flow")
+    Recorder('frames', every=100, layer='flow')
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        every: int = 50,
+        *,
+        layer: str | None = None,
+        data: str | None = None,
+    ) -> None:
+        super().__init__(every)
+        self.folder = Path(folder)
+        self.layer = layer
+        self.data = data
+        self.files: list[Path] = []
+        """Pictures written so far, in the order of the run."""
+        self._first_step = 0
+        self._settled = 0
+
+    def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
+        """Create the folder and, before the first step, draw the start."""
+        super().start(simulation, steps, label=label)
+        self._first_step = simulation.step
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if simulation.step == 0 and not self.files:
+            terrain = simulation.terrain
+            if self.layer is None or self.layer in terrain:  # layers such as flow exist once water has run
+                self._record(terrain, 0)
+
+    def observe(self, simulation: Simulation) -> None:
+        """Draw the state as it is."""
+        super().observe(simulation)
+        self._record(simulation.terrain, simulation.step + self._settled + self._settling(simulation))
+
+    def finish(self, simulation: Simulation) -> None:
+        """Go on counting where this phase ended."""
+        self._settled += self._settling(simulation)
+
+    def _settling(self, simulation: Simulation) -> int:
+        """Steps of this phase that the simulation does not count, so that no frame replaces another."""
+        return max(0, self.done - (simulation.step - self._first_step))
+
+    def _record(self, terrain: Terrain, number: int) -> None:
+        # Drawing and file formats are loaded here: a run that is not recorded must not pay for them.
+        from slopewash.io import write
+        from slopewash.render import overlay, render
+
+        picture = self.folder / f"frame_{number:06d}.png"
+        hidden = picture.with_name(f".{picture.stem}.{os.getpid()}.png")
+        try:
+            if self.layer is None:
+                render(terrain, hidden)
+            else:
+                overlay(terrain, self.layer, hidden)
+            hidden.replace(picture)
+        finally:
+            hidden.unlink(missing_ok=True)
+        self.files.append(picture)
+        if self.data is not None:
+            write(terrain, picture.with_suffix(self.data))
+
+    def __repr__(self) -> str:
+        layer = "" if self.layer is None else f", layer={self.layer!r}"
+        data = "" if self.data is None else f", data={self.data!r}"
+        return f"Recorder({str(self.folder)!r}, every={self.every}{layer}{data})"

@@ -1,0 +1,126 @@
+"""Where the eye stands, and how its picture relates to one with upright verticals.
+
+Looking down, the verticals of a picture converge; looking level with a shifted lens they stay upright, and every column
+of pixels lies in one vertical plane, which makes casting rays at a height field easy. Both pictures are taken from
+the same point, so that one is a plane perspective of the other, exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.errors import InvalidParameter
+
+Floats = NDArray[np.float32]
+
+STEEPEST, FLATTEST = 60.0, 4.0
+"""Degrees of pitch: steeper, an upright picture grows without bound; flatter, the eye may stand below the ground."""
+MARGIN_ACROSS, MARGIN_UP = 0.95, 0.84
+"""Share of the picture that the block fills."""
+
+
+@dataclass(frozen=True)
+class Camera:
+    """An eye and its picture of (width, height) pixels; metres from the centre of the terrain, east, north and up."""
+
+    eye: tuple[float, float, float]
+    forward: tuple[float, float]
+    """Level direction of sight."""
+    pitch: float
+    """Radians below level."""
+    focal: float
+    centre: tuple[float, float]
+    size: tuple[int, int]
+
+    @property
+    def right(self) -> tuple[float, float]:
+        """Level direction to the right."""
+        return self.forward[1], -self.forward[0]
+
+    def upright(self, u: float, v: float) -> tuple[float, float]:
+        """Sideways and upward tangents of the ray through a point of the picture."""
+        x, y = (u - self.centre[0]) / self.focal, -(v - self.centre[1]) / self.focal
+        ahead = math.cos(self.pitch) + y * math.sin(self.pitch)
+        return x / ahead, (y * math.cos(self.pitch) - math.sin(self.pitch)) / ahead
+
+    def row_of(self, upward: Floats) -> Floats:
+        """Row of the picture, as a share of its height, for upward tangents straight ahead."""
+        cosine, sine = math.cos(self.pitch), math.sin(self.pitch)
+        y = (upward * np.float32(cosine) + np.float32(sine)) / (np.float32(cosine) - upward * np.float32(sine))
+        row: Floats = (np.float32(self.centre[1]) - y * np.float32(self.focal)) / np.float32(self.size[1])
+        return row
+
+
+def look_at(
+    points: NDArray[np.float64], *, size: tuple[int, int], azimuth: float, pitch: float, distance: float, zoom: float
+) -> Camera:
+    """Stand off in the direction `azimuth` and frame the given points (east, north, up)."""
+    if not FLATTEST <= pitch <= STEEPEST:
+        raise InvalidParameter(f"pitch is {pitch:g} degrees; it must lie within {FLATTEST:g} .. {STEEPEST:g}")
+    if not (distance > 0.7 and math.isfinite(distance)):
+        raise InvalidParameter(f"distance is {distance:g} diagonals; it must exceed 0.7 so that the eye stands outside")
+    if not (zoom > 0 and math.isfinite(zoom)):
+        raise InvalidParameter(f"zoom is {zoom:g}; it must be positive")
+    if min(size) < 8:
+        raise InvalidParameter(f"size is {size[0]} x {size[1]} pixels; it must be at least 8 x 8")
+    a, p = math.radians(azimuth), math.radians(pitch)
+    low, high = points.min(axis=0), points.max(axis=0)
+    reach = distance * float(np.linalg.norm(high - low))
+    forward = (-math.sin(a), -math.cos(a))
+    middle = float(low[2] + high[2]) / 2
+    eye = (-forward[0] * reach * math.cos(p), -forward[1] * reach * math.cos(p), middle + reach * math.sin(p))
+    across, up = _seen(points - np.array(eye), forward, p)
+    spans = max(float(np.ptp(across)), 1e-9), max(float(np.ptp(up)), 1e-9)
+    focal = zoom * min(MARGIN_ACROSS * size[0] / spans[0], MARGIN_UP * size[1] / spans[1])
+    centre = (
+        size[0] / 2 - focal * float(across.min() + across.max()) / 2,
+        size[1] / 2 + focal * float(up.min() + up.max()) / 2,
+    )
+    return Camera(eye, forward, p, focal, centre, size)
+
+
+def _seen(
+    offsets: NDArray[np.float64], forward: tuple[float, float], pitch: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    level = offsets[:, 0] * forward[0] + offsets[:, 1] * forward[1]
+    sideways = offsets[:, 0] * forward[1] - offsets[:, 1] * forward[0]
+    ahead = level * math.cos(pitch) - offsets[:, 2] * math.sin(pitch)
+    return sideways / ahead, (level * math.sin(pitch) + offsets[:, 2] * math.cos(pitch)) / ahead
+
+
+@dataclass(frozen=True)
+class Upright:
+    """The upright picture that covers a camera's: sideways and upward tangents of its pixels."""
+
+    sideways: Floats
+    upward: Floats
+    """Top to bottom."""
+    coefficients: tuple[float, ...]
+    """Plane perspective from the camera's pixels to this picture's, as Pillow takes it."""
+
+
+def upright_for(camera: Camera) -> Upright:
+    """Lay out the upright picture, as fine as the camera's at its centre."""
+    width, height = camera.size
+    corners = [camera.upright(u, v) for u in (0, width) for v in (0, height)]
+    middle = [camera.upright(width / 2 + d, height / 2 + d) for d in (0, 1)]
+    fine = middle[1][0] - middle[0][0], middle[0][1] - middle[1][1]
+    left, right = (extreme(c[0] for c in corners) for extreme in (min, max))
+    low, high = (extreme(c[1] for c in corners) for extreme in (min, max))
+    columns, rows = math.ceil((right - left) / fine[0]) + 4, math.ceil((high - low) / fine[1]) + 4
+    sideways = left + (np.arange(columns) - 1.5) * fine[0]
+    upward = high - (np.arange(rows) - 1.5) * fine[1]
+
+    cosine, sine, focal = math.cos(camera.pitch), math.sin(camera.pitch), camera.focal
+    pixel = np.array([[1 / focal, 0, -camera.centre[0] / focal], [0, -1 / focal, camera.centre[1] / focal], [0, 0, 1]])
+    ray = np.array([[1, 0, 0], [0, cosine, -sine], [0, sine, cosine]])
+    grid = np.array([[1 / fine[0], 0, 2 - left / fine[0]], [0, -1 / fine[1], 2 + high / fine[1]], [0, 0, 1]])
+    plane = grid @ ray @ pixel
+    plane /= plane[2, 2]
+    return Upright(
+        sideways.astype(np.float32), upward.astype(np.float32), tuple(float(v) for v in plane.ravel()[:8])
+    )

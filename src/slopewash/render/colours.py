@@ -1,0 +1,99 @@
+"""Colour: tables of perceptual maps, linear light to display values and back."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from slopewash.errors import SlopewashError, unknown_name
+
+Floats = NDArray[np.float32]
+Bytes = NDArray[np.uint8]
+
+SHOULDER = 2.4
+"""How abruptly `tone` bends over: dark and middle tones stay linear, and no finite light reaches pure white."""
+
+
+@cache
+def _table_folder() -> Path:
+    # The package itself imports matplotlib; finding it does not.
+    spec = importlib.util.find_spec("cmcrameri")
+    if spec is None or not spec.submodule_search_locations:
+        raise SlopewashError("colour maps need cmcrameri: pip install cmcrameri")
+    return Path(spec.submodule_search_locations[0]) / "cmaps"
+
+
+def colour_map_names() -> list[str]:
+    """Names of the colour maps `overlay` can draw with.
+
+    >>> "batlow" in colour_map_names()
+    True
+    """
+    return sorted(path.stem for path in _table_folder().glob("*.txt"))
+
+
+@cache
+def colour_table(name: str) -> Bytes:
+    """Colours of a map of Crameri's collection as rows of 8-bit red, green and blue, lowest value first.
+
+    >>> colour_table("batlow").shape, colour_table("batlow")[0].tolist()
+    ((256, 3), [1, 25, 89])
+    """
+    names = colour_map_names()
+    if name not in names:
+        raise unknown_name("colour map", name, names)
+    table = np.loadtxt(_table_folder() / f"{name}.txt", dtype=np.float64, ndmin=2)
+    colours: Bytes = np.rint(table * 255).astype(np.uint8)
+    colours.setflags(write=False)
+    return colours
+
+
+def linear(colour: str) -> Floats:
+    """Linear-light red, green and blue of a "#rrggbb" colour.
+
+    >>> linear("#ffffff").tolist()
+    [1.0, 1.0, 1.0]
+    """
+    encoded = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)], dtype=np.float32) / 255
+    return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4).astype(np.float32)
+
+
+def tone(light: Floats) -> Floats:
+    """Bend linear light into 0 .. 1 with a soft shoulder."""
+    bent: Floats = light / (1 + light**SHOULDER) ** np.float32(1 / SHOULDER)
+    return bent
+
+
+def display(light: ArrayLike) -> Bytes:
+    """8-bit sRGB of linear light.
+
+    >>> display([[0.0, 0.2, 0.6]]).tolist()
+    [[0, 123, 191]]
+    """
+    bent = tone(np.maximum(np.asarray(light, dtype=np.float32), 0))
+    # One look-up instead of a power per pixel: 4096 entries over the square root keep every 8-bit step exact enough.
+    return _srgb_table()[(np.sqrt(bent) * 4095 + 0.5).astype(np.uint16)]
+
+
+@cache
+def _srgb_table() -> Bytes:
+    light = (np.arange(4096) / 4095.0) ** 2
+    encoded = np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
+    return np.rint(encoded * 255).astype(np.uint8)
+
+
+def mix(first: Floats, second: Floats, share: Floats) -> Floats:
+    """Blend two colours; `share` of the second, per cell."""
+    blended: Floats = first + (second - first) * share[..., None]
+    return blended
+
+
+def smoothstep(low: float, high: float, values: Floats) -> Floats:
+    """Rise smoothly from 0 at `low` to 1 at `high`."""
+    t = np.clip((values - np.float32(low)) / np.float32(high - low), 0, 1)
+    step: Floats = t * t * (3 - 2 * t)
+    return step

@@ -1,0 +1,121 @@
+"""Fields brought to the size of a picture: gaps filled, enlarged smoothly or reduced by averaging."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from slopewash.errors import InvalidParameter
+from slopewash.terrain import Layer, Terrain
+
+Floats = NDArray[np.float32]
+
+SMALLEST_LONG_SIDE = 768
+"""Smaller terrains are enlarged to about this many pixels, so that a 64-cell terrain is not a stamp."""
+LARGEST_LONG_SIDE = 4096
+"""Larger terrains are reduced to this unless a width is asked for, which bounds memory at about 1.5 GB."""
+MOST_PIXELS = 8192 * 8192
+
+
+def picture_size(shape: tuple[int, int], width: int | None) -> tuple[int, int]:
+    """Width and height in pixels of a picture of a grid.
+
+    >>> picture_size((512, 1024), None), picture_size((100, 300), None), picture_size((100, 300), 150)
+    ((1024, 512), (900, 300), (150, 50))
+    """
+    rows, columns = shape
+    longest = max(rows, columns)
+    if width is None:
+        factor = float(-(-SMALLEST_LONG_SIDE // longest)) if longest < SMALLEST_LONG_SIDE else 1.0
+        factor = min(factor, LARGEST_LONG_SIDE / longest)
+    else:
+        if width < 1:
+            raise InvalidParameter(f"width is {width} pixels; it must be at least 1")
+        factor = width / columns
+    size = max(1, round(columns * factor)), max(1, round(rows * factor))
+    if size[0] * size[1] > MOST_PIXELS:
+        raise InvalidParameter(
+            f"a picture of {size[0]} x {size[1]} pixels is too large; choose a width below {width or columns}"
+        )
+    return size
+
+
+def resize(values: Layer, size: tuple[int, int]) -> Floats:
+    """Resample to (width, height): bicubic when enlarging, area average when reducing.
+
+    >>> resize(np.ones((4, 4), dtype=np.float32), (2, 3)).shape
+    (3, 2)
+    """
+    rows, columns = values.shape
+    if (columns, rows) == size:
+        return np.array(values, dtype=np.float32)
+    method = Image.Resampling.BICUBIC if size[0] >= columns and size[1] >= rows else Image.Resampling.BOX
+    image = Image.fromarray(np.ascontiguousarray(values, dtype=np.float32))
+    return np.array(image.resize(size, method), dtype=np.float32)
+
+
+def filled(terrain: Terrain, name: str) -> Floats:
+    """Return a layer with its nodata cells filled from their surroundings, so that no cliff is drawn at the gap."""
+    layer = np.array(terrain[name], dtype=np.float32)
+    if terrain.nodata is None:
+        return layer
+    return _pull(layer, (~terrain.nodata).astype(np.float32))
+
+
+def _pull(values: Floats, weight: Floats) -> Floats:
+    """Fill cells of zero weight from ever coarser averages (push-pull)."""
+    if weight.min() > 0:
+        return values
+    rows, columns = values.shape
+    padding = ((0, rows % 2), (0, columns % 2))
+    weights = np.pad(weight, padding)
+    totals = np.pad(values * weight, padding)
+    coarse_weight = weights.reshape(weights.shape[0] // 2, 2, -1, 2).sum(axis=(1, 3))
+    coarse = totals.reshape(totals.shape[0] // 2, 2, -1, 2).sum(axis=(1, 3)) / np.maximum(coarse_weight, 1e-6)
+    coarse = _pull(coarse.astype(np.float32), np.minimum(coarse_weight, 1))
+    finer = np.repeat(np.repeat(coarse, 2, axis=0), 2, axis=1)[:rows, :columns]
+    return np.where(weight > 0, values, finer)
+
+
+def coverage(terrain: Terrain, size: tuple[int, int]) -> Floats | None:
+    """Share of each pixel that has ground, or None where all of it has."""
+    if terrain.nodata is None:
+        return None
+    return np.clip(resize((~terrain.nodata).astype(np.float32), size), 0, 1)
+
+
+def blur(values: Floats, radius: float) -> Floats:
+    """Smooth by three passes of a box of about that radius in cells: a fast near-Gaussian, mirrored at the borders."""
+    reach = round(radius)
+    if reach < 1:
+        return values
+    for axis in (0, 1):
+        r = min(reach, values.shape[axis] - 1)
+        if r < 1:
+            continue
+        for _ in range(3):
+            padded = np.pad(values, [(r + 1, r) if a == axis else (0, 0) for a in (0, 1)], mode="symmetric")
+            sums = np.cumsum(padded, axis=axis, dtype=np.float64)
+            length = values.shape[axis]
+            upper = np.take(sums, range(2 * r + 1, 2 * r + 1 + length), axis=axis)
+            lower = np.take(sums, range(length), axis=axis)
+            values = ((upper - lower) / (2 * r + 1)).astype(np.float32)
+    return values
+
+
+def mottle(shape: tuple[int, int], wavelength: float, octaves: int, seed: int) -> Floats:
+    """Fixed random pattern of mean 0 and deviation about 1: the unevenness of plants and stone."""
+    rows, columns = shape
+    random = np.random.Generator(np.random.Philox(seed))
+    pattern = np.zeros(shape, dtype=np.float32)
+    weight = 1.0
+    power = 0.0
+    for _ in range(octaves):
+        lattice = (int(rows / wavelength) + 2, int(columns / wavelength) + 2)
+        values = random.standard_normal(lattice, dtype=np.float32)
+        pattern += np.float32(weight) * resize(values, (max(columns, lattice[1]), max(rows, lattice[0])))[:rows, :columns]
+        power += weight * weight
+        weight *= 0.6
+        wavelength = max(wavelength / 2, 1.0)
+    return pattern / np.float32(power**0.5)

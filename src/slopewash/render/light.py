@@ -1,0 +1,165 @@
+"""Sun and sky on a height field: soft cast shadows and occluded sky light.
+
+Every direction of light is swept once across the grid. A plane of light descends from row to row away from its source;
+ground that rises through it casts the shadow of all that lies behind. One sweep costs a few operations per cell
+however long the shadows are, and the sky is simply many faint suns, so that valleys darken as they do outdoors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.errors import InvalidParameter
+
+Floats = NDArray[np.float32]
+Sun = tuple[float, float]
+
+DEFAULT_SUN: Sun = (315.0, 38.0)
+"""North-west, as map readers expect it: lit from below, valleys look like ridges."""
+
+SUN_RADIUS = 1.6
+"""Degrees. Six times the real disc: the softness of shadows as haze spreads them."""
+SKY_AZIMUTHS = 16
+SKY_RINGS = 4
+SKY_SOFTNESS = 8.0
+"""Degrees over which one sky direction fades out, so that the rings leave no contours."""
+SKY_TOWARDS_SUN = 0.45
+"""How much brighter the sky is on the sun's side: models slopes the sun does not reach."""
+NOWHERE = np.float32(-1e30)
+"""Height of the light plane where no ground stands before it."""
+
+
+@dataclass(frozen=True)
+class Light:
+    """Light on every cell, 1 on open flat ground."""
+
+    sun: Floats
+    sky: Floats
+
+
+def illuminate(height: Floats, cell_size: float, sun: Sun, *, shadows: bool = True) -> Light:
+    """Light from sun and sky on a height field.
+
+    >>> light = illuminate(np.zeros((4, 4), dtype=np.float32), 1.0, (315, 40))
+    >>> bool(np.allclose(light.sun, 1) and np.allclose(light.sky, 1))
+    True
+    """
+    azimuth, altitude = checked_sun(sun)
+    normal = normals(height, cell_size)
+    facing = np.maximum(_facing(normal, azimuth, altitude), 0) / np.float32(math.sin(math.radians(altitude)))
+    if shadows:
+        facing *= sunshine(height, cell_size, (azimuth, altitude))
+    return Light(facing, skylight(height, cell_size, azimuth, normal))
+
+
+def checked_sun(sun: Sun) -> Sun:
+    """Return the sun's azimuth and altitude in degrees, or say why they cannot be."""
+    azimuth, altitude = float(sun[0]), float(sun[1])
+    if not (math.isfinite(azimuth) and 0 < altitude <= 90):
+        raise InvalidParameter(
+            f"sun is ({azimuth:g}, {altitude:g}) degrees; altitude must lie above 0 and at most 90, azimuth be finite"
+        )
+    return azimuth % 360, altitude
+
+
+def normals(height: Floats, cell_size: float) -> Floats:
+    """Unit normals (east, north, up) of a height field."""
+    south = _slope(height, 0) / np.float32(cell_size)
+    east = _slope(height, 1) / np.float32(cell_size)
+    up = 1 / np.sqrt(1 + south * south + east * east)
+    return np.stack([-east * up, south * up, up])
+
+
+def _slope(height: Floats, axis: int) -> Floats:
+    if height.shape[axis] < 2:
+        return np.zeros_like(height)
+    rise: Floats = np.gradient(height, axis=axis)
+    return rise
+
+
+def _facing(normal: Floats, azimuth: float, altitude: float) -> Floats:
+    a, e = math.radians(azimuth), math.radians(altitude)
+    level = normal[0] * np.float32(math.sin(a)) + normal[1] * np.float32(math.cos(a))
+    facing: Floats = level * np.float32(math.cos(e)) + normal[2] * np.float32(math.sin(e))
+    return facing
+
+
+def sunshine(height: Floats, cell_size: float, sun: Sun) -> Floats:
+    """Share of the sun's disc seen from every cell: 0 in full shadow, 1 in the open."""
+    azimuth, altitude = sun
+    seen = np.zeros_like(height)
+    offsets = (-SUN_RADIUS, 0.0, SUN_RADIUS)
+    tangents = _tangents([min(max(altitude + o, 0.5), 89.5) for o in offsets])
+    for offset in offsets:
+        turned, rays = _towards_sun(height, azimuth + offset)
+        result, _ = _towards_sun(seen, azimuth + offset)
+        for row, lit in _sweep(turned, cell_size, rays, tangents, SUN_RADIUS):
+            result[row] += lit.sum(axis=0) / np.float32(len(offsets) ** 2)
+    return seen
+
+
+def skylight(height: Floats, cell_size: float, sun_azimuth: float, normal: Floats) -> Floats:
+    """Light of the open sky, brighter on the sun's side, on every cell."""
+    sines = (np.arange(SKY_RINGS) + 0.5) / SKY_RINGS  # rings of equal solid angle
+    altitudes = np.degrees(np.arcsin(sines))
+    tangents = _tangents(altitudes.tolist())
+    up = sines.astype(np.float32)[:, None]
+    level = np.sqrt(1 - up * up)
+    total = np.zeros_like(height)
+    for azimuth in np.arange(SKY_AZIMUTHS) * (360 / SKY_AZIMUTHS) + sun_azimuth:
+        angle = math.radians(azimuth)
+        strength = 1 + SKY_TOWARDS_SUN * math.cos(math.radians(azimuth - sun_azimuth))
+        weight = np.float32(strength / (SKY_AZIMUTHS * float(sines.sum())))
+        towards = normal[0] * np.float32(math.sin(angle)) + normal[1] * np.float32(math.cos(angle))
+        turned, rays = _towards_sun(height, azimuth)
+        result, facing_level, facing_up = (_towards_sun(a, azimuth)[0] for a in (total, towards, normal[2]))
+        for row, lit in _sweep(turned, cell_size, rays, tangents, SKY_SOFTNESS):
+            facing = facing_level[row] * level + facing_up[row] * up
+            result[row] += weight * (lit * np.maximum(facing, 0)).sum(axis=0)
+    return total
+
+
+def _tangents(altitudes: list[float]) -> Floats:
+    return np.tan(np.radians(np.array(altitudes, dtype=np.float32)))[:, None]
+
+
+def _towards_sun(field: Floats, azimuth: float) -> tuple[Floats, float]:
+    """View of a field turned so that the light comes from row 0, and the columns a ray moves per row."""
+    angle = math.radians(azimuth)
+    rows, columns = -math.cos(angle), math.sin(angle)
+    if abs(columns) > abs(rows):
+        field, rows, columns = field.T, columns, rows
+    if rows > 0:
+        field, rows = field[::-1], -rows
+    return field, columns / -rows
+
+
+def _sweep(
+    height: Floats, cell_size: float, shift: float, tangents: Floats, softness: float
+) -> Iterator[tuple[int, Floats]]:
+    """Yield each row with the share of light reaching it (one line per altitude), the light coming from row 0."""
+    rows, columns = height.shape
+    stride = np.float32(cell_size * math.hypot(1.0, shift))
+    whole = min(math.floor(shift), 0)
+    share = np.float32(shift - whole)
+    count = len(tangents)
+    plane = np.full((count, columns + 2), NOWHERE, dtype=np.float32)
+    travelled = np.zeros((count, columns + 2), dtype=np.float32)
+    near, far = slice(1 + whole, 1 + whole + columns), slice(2 + whole, 2 + whole + columns)
+    fade = np.float32(1 / math.tan(math.radians(softness)))
+    drop = tangents * stride
+    yield 0, np.ones((count, columns), dtype=np.float32)
+    plane[:, 1:-1] = height[0]
+    for row in range(1, rows):
+        carried = plane[:, near] * (1 - share) + plane[:, far] * share - drop
+        distance = travelled[:, near] * (1 - share) + travelled[:, far] * share + stride
+        ground = height[row]
+        below = np.maximum(carried - ground, 0)
+        yield row, 1 - np.minimum(below * fade / distance, 1)
+        travelled[:, 1:-1] = np.where(below > 0, distance, 0)
+        plane[:, 1:-1] = np.maximum(carried, ground)

@@ -1,0 +1,108 @@
+"""Plan pictures: the landscape from above, and its grey hillshade."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+import numpy as np
+from PIL import Image
+
+from slopewash.errors import unknown_name
+from slopewash.render.colours import display, mix
+from slopewash.render.grid import coverage, filled, picture_size, resize
+from slopewash.render.light import DEFAULT_SUN, Light, Sun, illuminate
+from slopewash.render.picture import save, to_picture
+from slopewash.render.scene import EXPOSURE, SUN_SHARE, build_scene, checked_exaggeration
+from slopewash.render.view import render_view
+from slopewash.render.water import from_above
+from slopewash.terrain import Terrain
+
+HILLSHADE_GREY = 0.36
+"""Reflectance of the plaster model: open flat ground comes out at a middle grey."""
+NEUTRAL = np.array([0.75, 0.74, 0.72], dtype=np.float32)
+"""Colour beneath fully transparent pixels, for viewers that ignore transparency."""
+
+
+def render(
+    terrain: Terrain,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    view: Literal["map", "perspective"] = "map",
+    sun: Sun = DEFAULT_SUN,
+    exaggeration: float = 1.0,
+    width: int | None = None,
+    shore_depth: float | None = None,
+) -> Image.Image:
+    """Draw a terrain as a landscape: lit ground and its cover, cast shadows, water by depth.
+
+    Parameters
+    ----------
+    terrain
+        What to draw. `water`, `suspended` and `deposit` are used where it has them.
+    path
+        PNG to write; without one the picture is only returned.
+    view
+        "map" looks straight down; "perspective" is `render_view` with its defaults.
+    sun
+        Azimuth (clockwise from north) and altitude of the sun in degrees.
+    exaggeration
+        Factor on heights for light and shadow.
+    width
+        Width of the picture in pixels. Unless given, a map has one pixel per cell (small terrains are enlarged by a
+        whole factor, those beyond 4096 cells reduced) and a perspective is 1600 pixels wide.
+    shore_depth
+        Least depth of water drawn, in metres; 0.02 cells unless given.
+
+    Returns
+    -------
+    PIL.Image.Image
+        RGB, or RGBA with nodata cells transparent.
+
+    Examples
+    --------
+    >>> terrain = Terrain(np.random.default_rng(1).random((32, 48)), cell_size=10.0)
+    >>> render(terrain).size, render(terrain, width=96).size
+    ((768, 512), (96, 64))
+    """
+    if view == "perspective":
+        size = (1600, 1000) if width is None else (width, max(1, round(width * 0.625)))
+        return render_view(terrain, path, size=size, sun=sun, exaggeration=exaggeration, shore_depth=shore_depth)
+    if view != "map":
+        raise unknown_name("view", view, ("map", "perspective"))
+    scene = build_scene(terrain, picture_size(terrain.shape, width), sun, exaggeration, shore_depth)
+    colour = scene.ground
+    if scene.water is not None:
+        colour = from_above(colour, scene.water, _brightness(scene.light), scene.light.sky)
+    if scene.coverage is not None:
+        colour = mix(np.broadcast_to(NEUTRAL, colour.shape), colour, scene.coverage)
+    return save(to_picture(display(colour), scene.coverage), path)
+
+
+def hillshade(
+    terrain: Terrain,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    sun: Sun = DEFAULT_SUN,
+    exaggeration: float = 1.0,
+    width: int | None = None,
+    shadows: bool = True,
+) -> Image.Image:
+    """Draw the bare shape in grey, as a plaster model: for checking forms without colour or water.
+
+    Parameters are those of `render`; without `shadows` no ground shades other ground from the sun.
+
+    >>> hillshade(Terrain(np.zeros((8, 8)))).getextrema()
+    (162, 162)
+    """
+    size = picture_size(terrain.shape, width)
+    ground = resize(filled(terrain, "elevation"), size) * np.float32(checked_exaggeration(exaggeration))
+    light = illuminate(ground, terrain.width / size[0], sun, shadows=shadows)
+    return save(to_picture(display(HILLSHADE_GREY * _brightness(light)), coverage(terrain, size)), path)
+
+
+def _brightness(light: Light) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    total: np.ndarray[tuple[int, ...], np.dtype[np.float32]] = np.float32(EXPOSURE) * (
+        np.float32(SUN_SHARE) * light.sun + np.float32(1 - SUN_SHARE) * light.sky
+    )
+    return total

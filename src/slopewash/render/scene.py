@@ -1,0 +1,91 @@
+"""A terrain lit and coloured on the grid of a picture: what the map and the perspective view both draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.errors import InvalidParameter
+from slopewash.render.colours import linear, smoothstep
+from slopewash.render.grid import coverage, filled, resize
+from slopewash.render.ground import cover, shape_of
+from slopewash.render.light import Light, Sun, illuminate, normals
+from slopewash.render.water import Water, water_of
+from slopewash.terrain import Terrain
+
+Floats = NDArray[np.float32]
+
+SUN_SHARE = 0.66
+"""Of the light on open flat ground; the rest comes from the sky."""
+SUN_COLOUR = linear("#fff3e0") / linear("#fff3e0").mean()
+SKY_COLOUR = linear("#cfe0f5") / linear("#cfe0f5").mean()
+BOUNCE = 0.10
+"""Light that neighbouring slopes throw into hollows the sky does not reach: no shadow is pure black."""
+EXPOSURE = 1.3
+DEPOSIT_SHOWN = 0.1
+"""Cells of deposit that look like fresh sand; a thinner cover shows in proportion."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Fields on the picture's grid."""
+
+    bed: Floats
+    """Exaggerated ground in metres."""
+    surface: Floats
+    """Exaggerated ground, or the water on it where that is drawn."""
+    cell_size: float
+    """Metres between neighbouring pixels."""
+    light: Light
+    ground: Floats
+    """Linear-light colour of the lit ground."""
+    water: Water | None
+    coverage: Floats | None
+
+
+def build_scene(
+    terrain: Terrain, size: tuple[int, int], sun: Sun, exaggeration: float, shore_depth: float | None = None
+) -> Scene:
+    """Light and colour a terrain on a grid of (width, height) pixels."""
+    scale = checked_exaggeration(exaggeration)
+    elevation = resize(filled(terrain, "elevation"), size)
+    cell_size = terrain.width / size[0]
+    bed = elevation * np.float32(scale)
+    water = _water(terrain, size, shore_depth)
+    surface = bed if water is None else bed + np.maximum(water.depth, 0) * water.shown * np.float32(scale)
+    light = illuminate(surface, cell_size, sun)
+    shape = shape_of(elevation, cell_size, normals(elevation, cell_size)[2])
+    colour = cover(shape, _fresh_sand(terrain, size)) * lit(light)
+    return Scene(bed, surface, cell_size, light, colour, water, coverage(terrain, size))
+
+
+def lit(light: Light) -> Floats:
+    """Linear-light colour of white ground under this light."""
+    sun = light.sun[..., None] * (SUN_SHARE * SUN_COLOUR)
+    sky = light.sky[..., None] * ((1 - SUN_SHARE) * SKY_COLOUR)
+    bounce = np.float32(BOUNCE) * (1 - np.minimum(light.sky, 1))[..., None] * SUN_COLOUR
+    colour: Floats = (EXPOSURE * (sun + sky + bounce)).astype(np.float32)
+    return colour
+
+
+def checked_exaggeration(exaggeration: float) -> float:
+    """Return the factor on heights, or say why it cannot be."""
+    if not (np.isfinite(exaggeration) and exaggeration > 0):
+        raise InvalidParameter(f"exaggeration is {exaggeration}; it must be positive and finite")
+    return float(exaggeration)
+
+
+def _water(terrain: Terrain, size: tuple[int, int], shore_depth: float | None) -> Water | None:
+    if "water" not in terrain or not terrain["water"].any():
+        return None
+    suspended = resize(filled(terrain, "suspended"), size) if "suspended" in terrain else None
+    return water_of(resize(filled(terrain, "water"), size), suspended, terrain.cell_size, shore_depth)
+
+
+def _fresh_sand(terrain: Terrain, size: tuple[int, int]) -> Floats | None:
+    if "deposit" not in terrain:
+        return None
+    thickness = resize(filled(terrain, "deposit"), size)
+    return 0.6 * smoothstep(0.1 * DEPOSIT_SHOWN, DEPOSIT_SHOWN, thickness / np.float32(terrain.cell_size))

@@ -1,0 +1,320 @@
+"""Perspective stills of the terrain as a block, by casting rays at the height field."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from slopewash.errors import InvalidParameter
+from slopewash.render.camera import Camera, Upright, look_at, upright_for
+from slopewash.render.colours import display, linear, mix, smoothstep
+from slopewash.render.light import DEFAULT_SUN, Sun, checked_sun, normals
+from slopewash.render.picture import save
+from slopewash.render.scene import EXPOSURE, SUN_SHARE, Scene, build_scene
+from slopewash.render.walls import earth
+from slopewash.render.water import CLEAR, DEEP, SKY, under_water
+from slopewash.terrain import Terrain
+
+Floats = NDArray[np.float32]
+
+SUPERSAMPLING = 2
+DRAPE_LONG_SIDE = 1536
+"""Pixels of the draped colours: about one per subpixel of a 1600-pixel picture."""
+COLUMNS_AT_ONCE = 192
+"""Rays are cast in strips of this many columns, which bounds memory."""
+STEP = 0.75
+"""Cells of the drape between two samples along a ray; hits are interpolated between samples."""
+MOST_PIXELS = 8000 * 8000
+BASE_RELIEF, BASE_EXTENT = 0.15, 0.05
+"""The block reaches this share of its relief, or of its extent, below the lowest ground, whichever is more."""
+BACKDROP = (linear("#8fb0cc"), linear("#d3dee5"), linear("#c9c8c2"))
+"""Sky above, haze in the middle, floor below."""
+HAZE = linear("#c3d3e0")
+HAZE_FAR = 0.30
+"""Share of haze on the far edge of the block."""
+CONTACT = 0.55
+"""How much the block darkens the floor at its foot."""
+FRESNEL_HEAD_ON = 0.02
+WALL_SKY = 0.55
+"""An upright wall sees half of the sky, and a little light from the floor."""
+
+
+def render_view(
+    terrain: Terrain,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    size: tuple[int, int] = (1600, 1000),
+    azimuth: float = 205.0,
+    pitch: float = 30.0,
+    distance: float = 1.5,
+    zoom: float = 1.0,
+    sun: Sun = DEFAULT_SUN,
+    exaggeration: float = 1.0,
+    shore_depth: float | None = None,
+) -> Image.Image:
+    """Draw the terrain as a block seen from an oblique angle.
+
+    Parameters
+    ----------
+    terrain
+        What to draw; nodata cells are drawn as filled-in ground.
+    path
+        PNG to write; without one the picture is only returned.
+    size
+        Width and height of the picture in pixels.
+    azimuth
+        Direction in which the eye stands, in degrees clockwise from north as seen from the terrain: 180 looks north.
+    pitch
+        Degrees by which the eye looks down, 4 .. 60.
+    distance
+        Distance of the eye in diagonals of the block: small for a wide-angle look, large for a flat one. The block
+        fills the picture at any distance.
+    zoom
+        Above 1 the picture is cropped towards the middle.
+    sun
+        Azimuth and altitude of the sun in degrees.
+    exaggeration
+        Factor on heights.
+    shore_depth
+        Least depth of water drawn, in metres; 0.02 cells unless given.
+
+    Examples
+    --------
+    >>> terrain = Terrain(np.random.default_rng(1).random((16, 16)))
+    >>> render_view(terrain, size=(80, 50)).size
+    (80, 50)
+    """
+    if size[0] * size[1] * SUPERSAMPLING**2 > MOST_PIXELS:
+        raise InvalidParameter(f"size is {size[0]} x {size[1]} pixels; it must be at most 4000 x 4000 in area")
+    scene = build_scene(terrain, _drape_size(terrain.shape, size), sun, exaggeration, shore_depth)
+    block = _Block.around(scene)
+    fine = (size[0] * SUPERSAMPLING, size[1] * SUPERSAMPLING)
+    camera = look_at(
+        block.outline(scene), size=fine, azimuth=azimuth, pitch=pitch, distance=distance, zoom=zoom
+    )
+    upright = upright_for(camera)
+    picture = _draw(scene, block, camera, upright, _drape(scene, block, camera), checked_sun(sun))
+    pitched = Image.fromarray(picture).transform(
+        fine, Image.Transform.PERSPECTIVE, upright.coefficients, Image.Resampling.BICUBIC
+    )
+    return save(pitched.reduce(SUPERSAMPLING), path)
+
+
+def _drape_size(shape: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
+    """Grid of the draped colours: finer than the picture is wasted, and a block needs two cells each way."""
+    rows, columns = shape
+    factor = min(DRAPE_LONG_SIDE, max(64, 2 * max(size))) / max(rows, columns)
+    return max(2, round(columns * factor)), max(2, round(rows * factor))
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Extent of the block in metres about its centre."""
+
+    east: float
+    north: float
+    base: float
+    diagonal: float
+
+    @classmethod
+    def around(cls, scene: Scene) -> _Block:
+        rows, columns = scene.surface.shape
+        east, north = (columns - 1) * scene.cell_size / 2, (rows - 1) * scene.cell_size / 2
+        low, high = float(scene.bed.min()), float(scene.surface.max())
+        depth = max(BASE_RELIEF * (high - low), BASE_EXTENT * 2 * max(east, north))
+        return cls(east, north, low - depth, 2 * math.hypot(east, north))
+
+    def outline(self, scene: Scene) -> NDArray[np.float64]:
+        """Return points that must be in the picture: corners of the base and a sample of the surface."""
+        rows, columns = scene.surface.shape
+        i, j = (np.unique(np.linspace(0, n - 1, 48).astype(int)) for n in (rows, columns))
+        north, east = np.meshgrid(self.north - i * scene.cell_size, j * scene.cell_size - self.east, indexing="ij")
+        top = np.stack([east, north, scene.surface[np.ix_(i, j)]], axis=-1).reshape(-1, 3)
+        corners = [(e, n, self.base) for e in (-self.east, self.east) for n in (-self.north, self.north)]
+        return np.concatenate([top, corners]).astype(np.float64)
+
+
+def _drape(scene: Scene, block: _Block, camera: Camera) -> Floats:
+    """Linear-light colour of every point of the surface as the eye sees it, with water and haze."""
+    rows, columns = scene.surface.shape
+    east = (np.arange(columns, dtype=np.float32) * scene.cell_size - block.east - camera.eye[0])[None, :]
+    north = (block.north - np.arange(rows, dtype=np.float32) * scene.cell_size - camera.eye[1])[:, None]
+    up = scene.surface - np.float32(camera.eye[2])
+    away = np.sqrt(east * east + north * north + up * up)
+    colour = scene.ground
+    if scene.water is not None:
+        light = np.float32(EXPOSURE) * (SUN_SHARE * scene.light.sun + (1 - SUN_SHARE) * scene.light.sky)
+        wet = under_water(colour, scene.water, light.astype(np.float32), math.sin(camera.pitch))
+        normal = normals(scene.surface, scene.cell_size)
+        towards = -(normal[0] * east + normal[1] * north + normal[2] * up) / away
+        mirrored = FRESNEL_HEAD_ON + (1 - FRESNEL_HEAD_ON) * (1 - np.clip(towards, 0, 1)) ** 5
+        sky = SKY * (np.float32(EXPOSURE) * np.minimum(scene.light.sky, 1))[..., None]
+        colour = mix(colour, mix(wet, sky, mirrored.astype(np.float32)), scene.water.shown)
+    ahead = east * camera.forward[0] + north * camera.forward[1]
+    reach = np.float32(max(block.diagonal, 1e-6))
+    far = np.clip((ahead - ahead.min()) / reach, 0, 1) ** 1.5
+    return mix(colour, HAZE, (HAZE_FAR * far).astype(np.float32))
+
+
+def _draw(
+    scene: Scene, block: _Block, camera: Camera, upright: Upright, drape: Floats, sun: Sun
+) -> NDArray[np.uint8]:
+    """Fill the upright picture strip by strip."""
+    rows, columns = len(upright.upward), len(upright.sideways)
+    picture = np.empty((rows, columns, 3), dtype=np.uint8)
+    for start in range(0, columns, COLUMNS_AT_ONCE):
+        strip = slice(start, min(start + COLUMNS_AT_ONCE, columns))
+        rays = _Rays.into(block, camera, upright.sideways[strip])
+        colour = _backdrop(block, camera, rays, upright.upward)
+        if rays.hits.any():
+            _paint(colour, scene, block, camera, rays, upright.upward, drape, sun)
+        picture[:, strip] = display(colour)
+    return picture
+
+
+@dataclass(frozen=True)
+class _Rays:
+    """A strip of columns: level rays from the eye, and where they enter and leave the block."""
+
+    east: Floats
+    north: Floats
+    enter: Floats
+    leave: Floats
+    through_side: NDArray[np.bool_]
+    """True where the ray enters through the east or west wall."""
+
+    @classmethod
+    def into(cls, block: _Block, camera: Camera, sideways: Floats) -> _Rays:
+        east = np.float32(camera.forward[0]) + sideways * np.float32(camera.right[0])
+        north = np.float32(camera.forward[1]) + sideways * np.float32(camera.right[1])
+        x_in, x_out = _crossing(camera.eye[0], east, block.east)
+        y_in, y_out = _crossing(camera.eye[1], north, block.north)
+        return cls(east, north, np.maximum(x_in, y_in), np.minimum(x_out, y_out), x_in > y_in)
+
+    @property
+    def hits(self) -> NDArray[np.bool_]:
+        return self.leave > self.enter
+
+
+def _crossing(start: float, direction: Floats, half: float) -> tuple[Floats, Floats]:
+    steady = np.where(np.abs(direction) < 1e-9, np.float32(1e-9), direction)
+    first, second = (np.float32(-half - start) / steady, np.float32(half - start) / steady)
+    return np.minimum(first, second), np.maximum(first, second)
+
+
+def _backdrop(block: _Block, camera: Camera, rays: _Rays, upward: Floats) -> Floats:
+    """Sky, haze and floor behind the block, with its contact shadow on the floor."""
+    row = camera.row_of(upward)
+    sky = mix(np.broadcast_to(BACKDROP[0], (len(row), 3)), BACKDROP[1], smoothstep(-0.05, 0.55, row))
+    column = mix(sky, BACKDROP[2], smoothstep(0.45, 1.05, row)) * np.float32(1.15)
+    floor = np.float32(block.base - camera.eye[2]) / np.minimum(upward, np.float32(-1e-4))[:, None]
+    outside = np.hypot(
+        np.maximum(np.abs(camera.eye[0] + floor * rays.east) - block.east, 0),
+        np.maximum(np.abs(camera.eye[1] + floor * rays.north) - block.north, 0),
+    ) / np.float32(max(block.diagonal, 1e-6))
+    shade = 1 - CONTACT * (0.6 * np.exp(-outside / 0.012) + 0.4 * np.exp(-outside / 0.06))
+    return (column[:, None, :] * shade[..., None]).astype(np.float32)
+
+
+def _paint(
+    colour: Floats, scene: Scene, block: _Block, camera: Camera, rays: _Rays, upward: Floats, drape: Floats, sun: Sun
+) -> None:
+    """Paint surface and walls of one strip over its backdrop."""
+    length = np.where(rays.hits, rays.leave - rays.enter, 0)
+    speed = np.hypot(rays.east, rays.north)
+    steps = max(2, math.ceil(float((length * speed).max()) / (STEP * scene.cell_size)))
+    depth = rays.enter + np.linspace(0, 1, steps + 1, dtype=np.float32)[:, None] * length
+    i, j = _cells(scene, block, camera, rays, depth)
+    slope = (_sample(scene.surface, i, j) - np.float32(camera.eye[2])) / depth
+    ridge = np.maximum.accumulate(slope, axis=0)
+
+    rising = upward[::-1]
+    position = np.full((len(upward), len(length)), -1.0, dtype=np.float32)
+    for c in np.flatnonzero(rays.hits):
+        position[::-1, c] = _first_hits(slope[:, c], ridge[:, c], rising)
+    seen = position > 0
+    rows, columns = np.nonzero(seen)
+    reached = rays.enter[columns] + position[rows, columns] / np.float32(steps) * length[columns]
+    i = _row(scene, block, camera.eye[1] + reached * rays.north[columns])
+    j = _column(scene, block, camera.eye[0] + reached * rays.east[columns])
+    colour[rows, columns] = _sample(drape, i, j)
+
+    foot = np.float32(block.base - camera.eye[2]) / rays.enter
+    cut = (position == 0) & (upward[:, None] >= foot)
+    rows, columns = np.nonzero(cut)
+    colour[rows, columns] = _wall(scene, block, camera, rays, columns, upward[rows], sun)
+
+
+def _first_hits(slope: Floats, ridge: Floats, rising: Floats) -> Floats:
+    """Step, with its fraction, at which the ground first covers each upward tangent; -1 for none, 0 for the wall."""
+    step = np.searchsorted(ridge, rising)
+    inner = np.clip(step, 1, len(slope) - 1)
+    before, after = slope[inner - 1], slope[inner]
+    rise = np.maximum(after - before, np.float32(1e-12))
+    hit = inner - 1 + np.clip((rising - before) / rise, np.float32(1e-4), 1)
+    found: Floats = np.where(step == 0, 0, np.where(step == len(slope), -1, hit)).astype(np.float32)
+    return found
+
+
+def _wall(
+    scene: Scene, block: _Block, camera: Camera, rays: _Rays, columns: NDArray[np.intp], upward: Floats, sun: Sun
+) -> Floats:
+    """Lit colour of the cut, with standing water seen as in an aquarium."""
+    depth = rays.enter[columns]
+    height = np.float32(camera.eye[2]) + upward * depth
+    east = camera.eye[0] + depth * rays.east[columns]
+    north = camera.eye[1] + depth * rays.north[columns]
+    i, j = _row(scene, block, north), _column(scene, block, east)
+    ground = _sample(scene.bed, i, j)
+    colour = earth(height, ground, east.astype(np.float32), north.astype(np.float32), block.diagonal)
+    water = _sample(scene.surface, i, j) - ground
+    inside = smoothstep(0.0, 0.3 * scene.cell_size, height - ground)
+    if scene.water is not None:
+        deep = smoothstep(0.0, 1.0, (ground + water - height) / np.float32(4 * scene.water.absorption_depth))
+        colour = mix(colour, mix(np.broadcast_to(CLEAR, colour.shape), DEEP, deep), inside)
+    azimuth, altitude = (math.radians(a) for a in sun)
+    faces_east = -np.sign(rays.east[columns]) * rays.through_side[columns]
+    faces_north = -np.sign(rays.north[columns]) * ~rays.through_side[columns]
+    facing = np.maximum(faces_east * math.sin(azimuth) + faces_north * math.cos(azimuth), 0) / math.tan(altitude)
+    above = (height - np.float32(block.base)) / np.float32(max(block.diagonal, 1e-6))
+    sky = WALL_SKY * (0.55 + 0.45 * smoothstep(0.0, 0.08, above))
+    light = EXPOSURE * (SUN_SHARE * np.minimum(facing, 1.2) + sky)
+    return (colour * light[..., None]).astype(np.float32)
+
+
+def _cells(
+    scene: Scene, block: _Block, camera: Camera, rays: _Rays, depth: Floats
+) -> tuple[Floats, Floats]:
+    return (
+        _row(scene, block, camera.eye[1] + depth * rays.north),
+        _column(scene, block, camera.eye[0] + depth * rays.east),
+    )
+
+
+def _row(scene: Scene, block: _Block, north: Floats) -> Floats:
+    return np.clip((block.north - north) / scene.cell_size, 0, scene.surface.shape[0] - 1).astype(np.float32)
+
+
+def _column(scene: Scene, block: _Block, east: Floats) -> Floats:
+    return np.clip((east + block.east) / scene.cell_size, 0, scene.surface.shape[1] - 1).astype(np.float32)
+
+
+def _sample(field: Floats, i: Floats, j: Floats) -> Floats:
+    """Bilinear samples of a field, of one or more components, at fractional cells."""
+    rows, columns = field.shape[:2]
+    i0 = np.minimum(i.astype(np.int32), rows - 2)
+    j0 = np.minimum(j.astype(np.int32), columns - 2)
+    down, across = i - i0, j - j0
+    if field.ndim == 3:
+        down, across = down[..., None], across[..., None]
+    flat = field.reshape(rows * columns, *field.shape[2:])
+    corner = i0 * columns + j0
+    top = flat[corner] * (1 - across) + flat[corner + 1] * across
+    bottom = flat[corner + columns] * (1 - across) + flat[corner + columns + 1] * across
+    sampled: Floats = top * (1 - down) + bottom * down
+    return sampled

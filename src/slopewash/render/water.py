@@ -1,0 +1,74 @@
+"""Water by depth: clear at the shore, dark where deep, ochre where it carries soil, and a little sky on top."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.errors import InvalidParameter
+from slopewash.render.colours import linear, mix, smoothstep
+
+Floats = NDArray[np.float32]
+
+SHORE_DEPTH = 0.02
+"""Cells of depth below which water is not drawn: the film that rain leaves on every slope."""
+FULL_DEPTH = 0.09
+"""Cells of depth at which the surface is fully there; the shoreline fades in between."""
+ABSORPTION_DEPTH = 0.35
+"""Cells of depth that dim the ground below to 1/e; relative to the cell, so that lakes of any map show their depth."""
+RED_FIRST = np.array([1.9, 1.0, 0.75], dtype=np.float32)
+"""Water swallows red first: absorption of red, green and blue."""
+CLEAR = linear("#245a70")
+DEEP = linear("#0f3049")
+MUDDY = linear("#a8714a")
+HALF_MUDDY = 0.06
+"""Suspended metres per metre of water at which the water looks half mud."""
+SKY = linear("#a9c4dc")
+REFLECTED_FROM_ABOVE = 0.06
+"""Fresnel reflection straight down is 0.02; three times that keeps open water from looking like a hole."""
+
+
+@dataclass(frozen=True)
+class Water:
+    """Water on the grid of a picture."""
+
+    depth: Floats
+    shown: Floats
+    """0 where no water is drawn, 1 where its surface is complete."""
+    mud: Floats
+    """0 clear, 1 all mud."""
+    absorption_depth: float
+
+
+def water_of(depth: Floats, suspended: Floats | None, cell_size: float, shore_depth: float | None = None) -> Water:
+    """Prepare water for drawing; `shore_depth` in metres overrides the least depth drawn."""
+    if shore_depth is not None and not shore_depth >= 0:
+        raise InvalidParameter(f"shore_depth is {shore_depth} m; it must not be negative")
+    least = SHORE_DEPTH * cell_size if shore_depth is None else shore_depth
+    full = max(least * FULL_DEPTH / SHORE_DEPTH, 1e-6)
+    mud = np.zeros_like(depth)
+    if suspended is not None:
+        load = np.maximum(suspended, 0)
+        mud = load / np.maximum(load + np.float32(HALF_MUDDY) * np.maximum(depth, 0), np.float32(1e-9))
+    return Water(depth, smoothstep(least, full, depth), mud, ABSORPTION_DEPTH * cell_size)
+
+
+def under_water(ground: Floats, water: Water, light: Floats, steepness: float = 1.0) -> Floats:
+    """Colour of lit ground seen through the water on it, without reflection.
+
+    `steepness` is the sine of the angle at which the eye looks down: a flat look passes more water.
+    """
+    path = np.maximum(water.depth, 0) / np.float32(water.absorption_depth * max(steepness, 0.2))
+    passed = np.exp(-path[..., None] * (RED_FIRST + 2.5 * water.mud[..., None]))
+    body = mix(np.broadcast_to(CLEAR, ground.shape), DEEP, 1 - np.exp(-path / 3))
+    body = mix(body, MUDDY, water.mud) * light[..., None]
+    seen: Floats = ground * passed + body * (1 - passed)
+    return seen
+
+
+def from_above(ground: Floats, water: Water, light: Floats, sky: Floats) -> Floats:
+    """Colour of the ground with its water, looking straight down."""
+    wet = under_water(ground, water, light) + SKY * (np.float32(REFLECTED_FROM_ABOVE) * sky)[..., None]
+    return mix(ground, wet, water.shown)

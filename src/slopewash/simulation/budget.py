@@ -1,0 +1,69 @@
+"""Where water and solids came from, where they are and where they went."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from slopewash.models.base import Ledger
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """Amounts in cubic metres. Every one is summed where it happens; none is the remainder of the others.
+
+    `water_drift` is what the water's books are off by, relative to all the water there ever was (start, rain and
+    sources); `solids_drift` the same for ground and load, relative to all the soil that moved.
+    """
+
+    water_start: float
+    water_rain: float
+    water_sources: float
+    water_evaporated: float
+    water_exported: float
+    water_now: float
+    water_drift: float
+    solids_start: float
+    solids_exported: float
+    solids_moved: float
+    solids_now: float
+    solids_drift: float
+
+    @classmethod
+    def of(cls, ledger: Ledger) -> Budget:
+        """Draw up the books."""
+        came = ledger.water_start + ledger.water_rain + ledger.water_sources
+        water = ledger.water_now + ledger.water_evaporated + ledger.water_exported - came
+        solids = ledger.solids_now + ledger.solids_exported - ledger.solids_start
+        return cls(
+            **{name: getattr(ledger, name) for name in Ledger.__slots__},
+            water_drift=_relative(water, came),
+            solids_drift=_relative(solids, ledger.solids_moved),
+        )
+
+    def as_dict(self) -> dict[str, float]:
+        """Return the amounts by name, for JSON."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        rows = [
+            ("", "water", "solids"),
+            ("start", self.water_start, self.solids_start),
+            ("rain", self.water_rain, None),
+            ("sources", self.water_sources, None),
+            ("evaporated", self.water_evaporated, None),
+            ("exported", self.water_exported, self.solids_exported),
+            ("now", self.water_now, self.solids_now),
+            ("moved", None, self.solids_moved),
+        ]
+        lines = [f"{name:<11}{_cell(water):>14}{_cell(solids):>14}" for name, water, solids in rows]
+        lines[0] += "   m³"
+        lines.append(f"{'drift':<11}{self.water_drift:>14.1e}{self.solids_drift:>14.1e}   relative")
+        return "\n".join(lines)
+
+
+def _relative(amount: float, scale: float) -> float:
+    return abs(amount) / scale if scale > 0 else abs(amount)
+
+
+def _cell(value: float | str | None) -> str:
+    return "" if value is None else value if isinstance(value, str) else f"{value:.6g}"

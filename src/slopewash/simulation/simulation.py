@@ -1,0 +1,217 @@
+"""A run: one terrain, one model, one backend, and whoever watches."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, Protocol, Self
+
+from slopewash.backends import choose_backend
+from slopewash.errors import InvalidParameter, NotFinite, StabilityWarning
+from slopewash.models.base import EDGES, Edges, Model
+from slopewash.simulation.budget import Budget
+from slopewash.terrain import Terrain
+
+CHECK_EVERY = 200
+"""Steps between two looks for NaN and infinity: often enough to name the place, rare enough to cost nothing."""
+
+
+class Observer(Protocol):
+    """Watches a run: reads, never changes anything."""
+
+    every: int
+    """Steps between two calls of `observe`."""
+
+    def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
+        """A phase of `steps` steps begins."""
+
+    def observe(self, simulation: Simulation) -> None:
+        """Called after every `every` steps, and at the end of the phase."""
+
+    def finish(self, simulation: Simulation) -> None:
+        """Called when the phase is over, or broken off."""
+
+
+class Simulation:
+    """A terrain being eroded.
+
+    Parameters
+    ----------
+    terrain
+        Where it starts; never changed.
+    model
+        Parameters and physics, such as `VirtualPipes()` or `preset("landscape")`.
+    backend
+        "cpu", "reference", or "auto" for the fastest this machine has.
+    edges
+        "open" (water and load leave), "closed" or "periodic".
+    seed
+        For whatever the model draws at random, such as erodibility where the terrain has none.
+    substeps
+        Parts each time step is split into; "auto" takes as many as stability needs, and says so.
+
+    >>> import slopewash as sw
+    >>> simulation = sw.Simulation(sw.generate("hill", size=16), sw.VirtualPipes(), backend="reference")
+    >>> simulation.run(steps=5)
+    >>> simulation
+    Simulation of virtual_pipes on 16 x 16 cells, backend reference, edges open, step 5
+    >>> simulation.budget.water_drift < 1e-5
+    True
+    """
+
+    def __init__(
+        self,
+        terrain: Terrain,
+        model: Model,
+        *,
+        backend: str = "auto",
+        edges: Edges = "open",
+        seed: int = 0,
+        substeps: int | Literal["auto"] = "auto",
+    ) -> None:
+        if edges not in EDGES:
+            raise InvalidParameter(f"edges is {edges!r}; it must be one of {', '.join(EDGES)}")
+        if edges not in model.edges:
+            raise InvalidParameter(f"{model.name} runs with edges {' or '.join(model.edges)}; edges is {edges!r}")
+        if not isinstance(terrain, Terrain):
+            raise InvalidParameter(f"terrain is a {type(terrain).__name__}; wrap heights as Terrain(heights, cell_size=...)")
+        self.edges: Edges = edges
+        self.backend = choose_backend(backend, model.backends)
+        self.step = 0
+        self._time = 0.0
+        self._model = model
+        self._substeps_wanted = substeps
+        self._observers: list[Observer] = []
+        self._engine = model.engine(
+            terrain, backend=self.backend, edges=edges, substeps=self._substeps(model), seed=seed
+        )
+
+    def _substeps(self, model: Model) -> int:
+        if self._substeps_wanted != "auto":
+            if not isinstance(self._substeps_wanted, int) or self._substeps_wanted < 1:
+                raise InvalidParameter(f'substeps is {self._substeps_wanted!r}; it must be "auto" or 1 or more')
+            return self._substeps_wanted
+        worst = max(model.limits(), key=lambda limit: limit.substeps, default=None)
+        if worst is None or worst.substeps == 1:
+            return 1
+        warnings.warn(
+            f"{worst.name} is {worst.value:.3g}, above the stability limit {worst.bound:.3g}: "
+            f"each step is taken in {worst.substeps} parts",
+            StabilityWarning,
+            stacklevel=4,
+        )
+        return worst.substeps
+
+    @property
+    def model(self) -> Model:
+        """Parameters in force; assign other values of the same model between steps."""
+        return self._model
+
+    @model.setter
+    def model(self, model: Model) -> None:
+        if type(model) is not type(self._model):
+            raise InvalidParameter(f"the run is of {self._model.name}; start another Simulation for {model.name}")
+        self._engine.set_model(model, self._substeps(model))
+        self._model = model
+
+    @property
+    def time(self) -> float:
+        """Model time that has passed."""
+        return self._time
+
+    @property
+    def terrain(self) -> Terrain:
+        """The terrain as it is now, with every layer the model yields."""
+        return self._engine.terrain()
+
+    @property
+    def budget(self) -> Budget:
+        """Where water and solids are and where they went."""
+        return Budget.of(self._engine.ledger())
+
+    def add(self, *observers: Observer) -> Self:
+        """Let observers watch the run; returns the simulation."""
+        self._observers += observers
+        return self
+
+    def run(self, steps: int) -> None:
+        """Advance by `steps` whole time steps. Interrupted, it stops after a whole number of them."""
+        _check_steps(steps)
+        self._watched(steps, "eroding", self._advance)
+
+    def settle(self, steps: int = 600, *, dry: bool = False) -> None:
+        """End a run: `steps` without erosion while it still rains, then everything carried is laid down.
+
+        Lakes stay unless `dry`.
+        """
+        _check_steps(steps)
+        self._watched(steps, "settling", lambda n: self._engine.carry(n))
+        self._engine.lay_down(dry=dry)
+        self._check_finite()
+
+    def _advance(self, steps: int) -> None:
+        self._engine.advance(steps)
+        self.step += steps
+        self._time += steps * float(getattr(self._model, "time_step", 1.0))
+
+    def _watched(self, steps: int, label: str, advance: Any) -> None:
+        done = 0
+        try:
+            for observer in self._observers:
+                observer.start(self, steps, label=label)
+            while done < steps:
+                stops = [CHECK_EVERY, *(observer.every for observer in self._observers)]
+                chunk = min(min(every - done % every for every in stops), steps - done)
+                advance(chunk)
+                done += chunk
+                if done % CHECK_EVERY == 0 or done == steps:
+                    self._check_finite()
+                for observer in self._observers:
+                    if done % observer.every == 0 or done == steps:
+                        observer.observe(self)
+        finally:
+            for observer in self._observers:
+                observer.finish(self)
+
+    def _check_finite(self) -> None:
+        bad = self._engine.first_bad_cell()
+        if bad is not None:
+            layer, row, column = bad
+            raise NotFinite(
+                f"{layer} is no longer finite at row {row}, column {column} by step {self.step}; "
+                "use a smaller time_step, or leave substeps at auto"
+            )
+
+    def __repr__(self) -> str:
+        rows, columns = self._engine.shape
+        return (
+            f"Simulation of {self._model.name} on {columns} x {rows} cells, backend {self.backend}, "
+            f"edges {self.edges}, step {self.step}"
+        )
+
+
+def _check_steps(steps: int) -> None:
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 0:
+        raise InvalidParameter(f"steps is {steps!r}; it must be a whole number, zero or more")
+
+
+def erode(
+    terrain: Terrain,
+    model: Model,
+    *,
+    steps: int,
+    backend: str = "auto",
+    edges: Edges = "open",
+    seed: int = 0,
+    settle: int = 0,
+) -> Terrain:
+    """Erode a terrain in one line and return the result; `settle` more steps lay down what the water carries.
+
+    >>> import slopewash as sw
+    >>> sw.erode(sw.generate("cone", size=16), sw.VirtualPipes(), steps=2, backend="reference")["elevation"].shape
+    (16, 16)
+    """
+    simulation = Simulation(terrain, model, backend=backend, edges=edges, seed=seed)
+    simulation.run(steps)
+    if settle:
+        simulation.settle(settle)
+    return simulation.terrain

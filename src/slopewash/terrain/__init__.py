@@ -1,0 +1,7 @@
+"""The height field and everything that lies on it."""
+
+from slopewash.terrain.erodibility import erodibility_from_elevation
+from slopewash.terrain.sources import WaterSource
+from slopewash.terrain.terrain import UNITS, Layer, Terrain
+
+__all__ = ["UNITS", "Layer", "Terrain", "WaterSource", "erodibility_from_elevation"]

@@ -1,0 +1,44 @@
+"""How easily the ground gives way, guessed from its height [JakoToth11, Sec. 4]."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.terrain.terrain import Layer, Terrain
+
+
+def erodibility_from_elevation(terrain: Terrain, *, seed: int = 0, fine_noise: float = 0.0) -> Layer:
+    """Erodibility in 0.05 (hard) .. 1 (soft): high ground is hard, and no two places are alike.
+
+    `R = 1 - 0.6 * height scaled to 0..1 + 0.3 * normal noise`, blurred over 2 cells. Print scales the height field
+    itself, which would make summits soft although the text wants them hard. `fine_noise` adds noise blurred over 0.7
+    cells only, which breaks up gullies that would otherwise be spaced too evenly.
+
+    >>> R = erodibility_from_elevation(Terrain(np.eye(8)), seed=1)
+    >>> bool(0.05 <= R.min() and R.max() <= 1.0)
+    True
+    """
+    random = np.random.Generator(np.random.Philox(seed))
+    low, high = terrain.range("elevation")
+    scaled = (terrain["elevation"].astype(np.float64) - low) / max(high - low, 1e-30)
+    soft = blur(1.0 - 0.6 * scaled + 0.3 * random.standard_normal(terrain.shape), 2.0)
+    if fine_noise:
+        soft += blur(fine_noise * random.standard_normal(terrain.shape), 0.7)
+    return np.clip(soft, 0.05, 1.0).astype(np.float32)
+
+
+def blur(values: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+    """Gaussian blur with mirrored borders, separable, cut off at four standard deviations."""
+    reach = int(np.ceil(4 * sigma))
+    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
+    weights /= weights.sum()
+    for axis in (0, 1):
+        padding = [(reach, reach) if a == axis else (0, 0) for a in (0, 1)]
+        padded = np.pad(values, padding, mode="symmetric")
+        length = values.shape[axis]
+        values = sum(
+            (w * np.take(padded, range(i, i + length), axis=axis) for i, w in enumerate(weights)),
+            start=np.zeros_like(values),
+        )
+    return values

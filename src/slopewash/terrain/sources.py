@@ -1,0 +1,53 @@
+"""Springs: discs on which water wells up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.errors import InvalidTerrain
+
+
+@dataclass(frozen=True, kw_only=True)
+class WaterSource:
+    """A disc on which water wells up at a constant rate.
+
+    Positions are metres from the outer corner of the north-west cell: x to the east, y to the south. A disc always
+    feeds at least the cell its centre lies in.
+
+    >>> WaterSource(x=120, y=80, radius=30, rate=0.5)
+    WaterSource(x=120, y=80, radius=30, rate=0.5)
+    """
+
+    x: float
+    y: float
+    radius: float
+    rate: float
+    """Depth of water added per unit of model time, in metres."""
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y", "radius", "rate"):
+            value = getattr(self, name)
+            if not math.isfinite(value):
+                raise InvalidTerrain(f"water source: {name} is {value}; it must be a finite number")
+        if self.radius <= 0:
+            raise InvalidTerrain(f"water source: radius is {self.radius} m; it must be positive")
+        if self.rate < 0:
+            raise InvalidTerrain(f"water source: rate is {self.rate} m per unit time; it must not be negative")
+
+    def footprint(self, shape: tuple[int, int], cell_size: float) -> NDArray[np.bool_]:
+        """Cells of a grid of `shape` that this source feeds."""
+        rows, columns = shape
+        if not (0 <= self.x < columns * cell_size and 0 <= self.y < rows * cell_size):
+            raise InvalidTerrain(
+                f"water source at ({self.x:g}, {self.y:g}) m lies outside the terrain of "
+                f"{columns * cell_size:g} x {rows * cell_size:g} m"
+            )
+        y = (np.arange(rows) + 0.5)[:, None] * cell_size - self.y
+        x = (np.arange(columns) + 0.5)[None, :] * cell_size - self.x
+        fed: NDArray[np.bool_] = x * x + y * y <= self.radius**2
+        fed[int(self.y / cell_size), int(self.x / cell_size)] = True
+        return fed

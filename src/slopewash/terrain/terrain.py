@@ -1,0 +1,257 @@
+"""A regular grid of named layers in metres."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from slopewash.errors import InvalidTerrain, unknown_name
+from slopewash.terrain.sources import WaterSource
+
+if TYPE_CHECKING:
+    import xarray
+
+Layer = NDArray[np.float32]
+
+UNITS: Mapping[str, str] = {
+    "elevation": "m",
+    "water": "m",
+    "suspended": "m",
+    "erodibility": "",
+    "rainfall": "",
+    "flow": "m²/s",
+    "velocity": "m/s",
+    "wear": "m",
+    "deposit": "m",
+    "difference": "m",
+    "slope": "°",
+}
+"""Units of the layers users see; a layer not listed here carries none."""
+
+
+class Terrain(Mapping[str, Layer]):
+    """A height field with its layers: a mapping from layer name to a read-only float32 array.
+
+    Arrays are indexed `[row, column]`, row 0 in the north. Any real array is accepted and copied; a single number
+    fills a layer. Cells of `nodata` (a boolean mask) hold no ground: they are walls to every model.
+
+    Parameters
+    ----------
+    elevation
+        Height of the ground in metres.
+    cell_size
+        Side of a cell in metres.
+    nodata
+        True where there is no ground. Without it, NaN in any layer is an error.
+    crs, transform
+        Coordinate reference system (any text, such as "EPSG:32611") and the six numbers of the affine transform from
+        (column, row) to world coordinates, carried along unchanged.
+    sources
+        Springs on the terrain.
+    layers
+        Further layers by name, such as `water`, `suspended`, `erodibility`, `rainfall`.
+
+    >>> terrain = Terrain(np.zeros((3, 4)), cell_size=5.0, water=1.0)
+    >>> terrain["water"].shape, terrain.cell_size
+    ((3, 4), 5.0)
+    >>> terrain
+    Terrain 4 x 3 cells of 5 m (20 x 15 m)
+      elevation   0 .. 0 m
+      water       1 .. 1 m
+    """
+
+    picture: ClassVar[Callable[[Terrain], bytes] | None] = None
+    """Draws a PNG for notebooks; registered by the render package."""
+
+    def __init__(
+        self,
+        elevation: ArrayLike,
+        *,
+        cell_size: float = 1.0,
+        nodata: ArrayLike | None = None,
+        crs: str | None = None,
+        transform: Sequence[float] | None = None,
+        sources: Sequence[WaterSource] = (),
+        **layers: ArrayLike | None,
+    ) -> None:
+        ground = _as_grid(elevation)
+        self.shape: tuple[int, int] = (ground.shape[0], ground.shape[1])
+        self.cell_size = _checked_cell_size(cell_size)
+        self.nodata = _as_mask(nodata, self.shape)
+        self.crs = crs
+        self.transform = _checked_transform(transform)
+        self.sources = tuple(sources)
+        for source in self.sources:
+            source.footprint(self.shape, self.cell_size)
+        self._layers: dict[str, Layer] = {"elevation": self._checked_layer("elevation", ground)}
+        for name, values in layers.items():
+            if values is not None:
+                self._layers[name] = self._checked_layer(name, values)
+
+    def _checked_layer(self, name: str, values: ArrayLike) -> Layer:
+        layer = np.array(_as_real(name, values), dtype=np.float32, order="C", copy=True)
+        if layer.ndim == 0:
+            layer = np.full(self.shape, layer, dtype=np.float32)
+        if layer.shape != self.shape:
+            raise InvalidTerrain(f"layer {name} has shape {layer.shape}; elevation has {self.shape}")
+        bad = ~np.isfinite(layer)
+        if self.nodata is not None:
+            layer[self.nodata] = 0.0
+            bad &= ~self.nodata
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            raise InvalidTerrain(
+                f"layer {name} is {np.asarray(values)[row, column]} at row {row}, column {column} "
+                f"({int(bad.sum())} such cells); fill them or mark them with nodata="
+            )
+        if name in ("water", "suspended", "rainfall") and layer.min() < 0:
+            raise InvalidTerrain(f"layer {name} has a value of {layer.min():g}; it must not be negative")
+        if name == "erodibility" and not (0 <= layer.min() and layer.max() <= 1):
+            raise InvalidTerrain(
+                f"layer erodibility spans {layer.min():g} .. {layer.max():g}; it must lie within 0 (hard) .. 1 (soft)"
+            )
+        layer.setflags(write=False)
+        return layer
+
+    def __getitem__(self, name: str) -> Layer:
+        """Return the layer of that name, read-only."""
+        try:
+            return self._layers[name]
+        except KeyError:
+            raise unknown_name("layer", name, self._layers) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._layers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._layers)
+
+    def __len__(self) -> int:
+        return len(self._layers)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    @property
+    def width(self) -> float:
+        """Extent from west to east in metres."""
+        return self.shape[1] * self.cell_size
+
+    @property
+    def height(self) -> float:
+        """Extent from north to south in metres."""
+        return self.shape[0] * self.cell_size
+
+    @property
+    def relief(self) -> float:
+        """Difference between the highest and the lowest ground in metres."""
+        low, high = self.range("elevation")
+        return high - low
+
+    def range(self, name: str) -> tuple[float, float]:
+        """Lowest and highest value of a layer, nodata cells left out."""
+        layer = self[name]
+        values = layer if self.nodata is None else layer[~self.nodata]
+        return (float(values.min()), float(values.max())) if values.size else (math.nan, math.nan)
+
+    def replace(self, **changes: Any) -> Terrain:
+        """Return a copy with layers or attributes changed; None removes a layer.
+
+        >>> Terrain(np.zeros((2, 2))).replace(water=0.5, cell_size=2.0)
+        Terrain 2 x 2 cells of 2 m (4 x 4 m)
+          elevation   0 .. 0 m
+          water       0.5 .. 0.5 m
+        """
+        attributes = ("cell_size", "nodata", "crs", "transform", "sources")
+        values: dict[str, Any] = {name: getattr(self, name) for name in attributes}
+        values.update(self._layers)
+        values.update(changes)
+        return Terrain(**values)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """Return the layers as an xarray Dataset with cell-centre coordinates in metres (needs the xarray extra)."""
+        try:
+            import xarray
+        except ImportError:
+            raise ImportError('to_xarray needs the xarray extra: pip install "slopewash[xarray]"') from None
+        rows, columns = self.shape
+        coordinates = {
+            "y": (np.arange(rows) + 0.5) * self.cell_size,
+            "x": (np.arange(columns) + 0.5) * self.cell_size,
+        }
+        fields = {
+            name: (("y", "x"), self._with_gaps(layer), {"units": UNITS.get(name, "")})
+            for name, layer in self._layers.items()
+        }
+        attributes = {"cell_size": self.cell_size, **({"crs": self.crs} if self.crs else {})}
+        return xarray.Dataset(fields, coords=coordinates, attrs=attributes)
+
+    def _with_gaps(self, layer: Layer) -> Layer:
+        return layer if self.nodata is None else np.where(self.nodata, np.float32(np.nan), layer)
+
+    def _repr_png_(self) -> bytes | None:
+        draw = type(self).picture
+        return None if draw is None else draw(self)
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        lines = [
+            f"Terrain {columns} x {rows} cells of {self.cell_size:g} m ({self.width:g} x {self.height:g} m)"
+            + (f", {self.crs}" if self.crs else "")
+            + (f", {int(self.nodata.sum())} cells without data" if self.nodata is not None else "")
+            + (f", {len(self.sources)} water source{'s'[: len(self.sources) != 1]}" if self.sources else "")
+        ]
+        for name in self._layers:
+            low, high = self.range(name)
+            lines.append(f"  {name:<11} {low:g} .. {high:g} {UNITS.get(name, '')}".rstrip())
+        return "\n".join(lines)
+
+
+def _as_real(name: str, values: ArrayLike) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "buif":
+        raise InvalidTerrain(f"layer {name} has dtype {array.dtype}; it must hold real numbers")
+    return array
+
+
+def _as_grid(elevation: ArrayLike) -> NDArray[Any]:
+    ground = _as_real("elevation", elevation)
+    if ground.ndim != 2:
+        raise InvalidTerrain(f"elevation has {ground.ndim} dimensions; it must have two, rows and columns")
+    if ground.size == 0:
+        raise InvalidTerrain(f"elevation has shape {ground.shape}; it needs at least one cell")
+    return ground
+
+
+def _as_mask(nodata: ArrayLike | None, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
+    if nodata is None:
+        return None
+    mask = np.array(nodata, dtype=np.bool_, copy=True)
+    if mask.shape != shape:
+        raise InvalidTerrain(f"nodata has shape {mask.shape}; elevation has {shape}")
+    if mask.all():
+        raise InvalidTerrain("every cell is nodata; a terrain needs at least one cell of ground")
+    mask.setflags(write=False)
+    return mask if mask.any() else None
+
+
+def _checked_cell_size(cell_size: float) -> float:
+    value = float(cell_size)
+    if not (math.isfinite(value) and value > 0):
+        raise InvalidTerrain(f"cell_size is {value} m; it must be positive and finite")
+    return value
+
+
+def _checked_transform(transform: Sequence[float] | None) -> tuple[float, ...] | None:
+    if transform is None:
+        return None
+    numbers = tuple(float(v) for v in transform)
+    if len(numbers) != 6 or not all(map(math.isfinite, numbers)):
+        raise InvalidTerrain(f"transform is {numbers}; it must be six finite numbers")
+    return numbers
