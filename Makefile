@@ -26,13 +26,13 @@ check: $(READY)
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-cache
 
 bench: $(READY)
 	@$(BIN)/slopewash bench
 
 clean:
-	rm -rf .venv out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
+	rm -rf .venv out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
 
 # Debian ships Python without ensurepip unless python3-venv is installed; its pip can fill a bare environment instead.

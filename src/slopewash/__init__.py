@@ -8,6 +8,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from slopewash.analysis import local_minima, statistics
+    from slopewash.backends import backend_names, describe_backends
     from slopewash.errors import (
         BackendUnavailable,
         InvalidFile,
@@ -19,23 +21,27 @@ if TYPE_CHECKING:
         UnknownName,
     )
     from slopewash.generators import generate, generator_names
-    from slopewash.io import read, write
+    from slopewash.io import probe, read, write
+    from slopewash.io.formats import format_of
     from slopewash.models import VirtualPipes, find_model, find_preset, model_names, preset, presets
     from slopewash.observers import Progress, Recorder
-    from slopewash.render import overlay, render
+    from slopewash.render import hillshade, overlay, render, render_view, side_by_side, wear_and_deposit
     from slopewash.simulation import Budget, Simulation, erode
     from slopewash.terrain import Terrain, WaterSource, erodibility_from_elevation
 
 _HOMES = {
+    "slopewash.analysis": ("local_minima", "statistics"),
+    "slopewash.backends": ("backend_names", "describe_backends"),
     "slopewash.errors": (
         "BackendUnavailable", "InvalidFile", "InvalidParameter", "InvalidTerrain", "NotFinite", "SlopewashError",
         "StabilityWarning", "UnknownName",
     ),
     "slopewash.generators": ("generate", "generator_names"),
-    "slopewash.io": ("read", "write"),
+    "slopewash.io": ("probe", "read", "write"),
+    "slopewash.io.formats": ("format_of",),
     "slopewash.models": ("VirtualPipes", "find_model", "find_preset", "model_names", "preset", "presets"),
     "slopewash.observers": ("Progress", "Recorder"),
-    "slopewash.render": ("overlay", "render"),
+    "slopewash.render": ("hillshade", "overlay", "render", "render_view", "side_by_side", "wear_and_deposit"),
     "slopewash.simulation": ("Budget", "Simulation", "erode"),
     "slopewash.terrain": ("Terrain", "WaterSource", "erodibility_from_elevation"),
 }  # fmt: skip
@@ -60,18 +66,28 @@ __all__ = [
     "VirtualPipes",
     "WaterSource",
     "__version__",
+    "backend_names",
+    "describe_backends",
     "erode",
     "erodibility_from_elevation",
     "find_model",
     "find_preset",
+    "format_of",
     "generate",
     "generator_names",
+    "hillshade",
+    "local_minima",
     "model_names",
     "overlay",
     "preset",
     "presets",
+    "probe",
     "read",
     "render",
+    "render_view",
+    "side_by_side",
+    "statistics",
+    "wear_and_deposit",
     "write",
 ]
 

@@ -20,11 +20,15 @@ USERS_INPUT = 2
 INTERRUPTED = 130
 
 EXAMPLES = """Examples:
-  slopewash demo                              an eroded mountain range, with pictures, in a minute
-  slopewash generate dome -o raw.exr          a height field to start from
-  slopewash erode raw.exr -o eroded.exr       erode it with the landscape preset
-  slopewash models landscape                  what can be changed with --set name=value
-  slopewash COMMAND --help                    every option of a command, with examples"""
+  slopewash demo                           a mountain range, with pictures
+  slopewash generate dome -o raw.exr       a height field to start from
+  slopewash erode raw.exr -o eroded.exr    erode it with the landscape preset
+  slopewash models landscape               what --set name=value can change
+  slopewash COMMAND --help                 every option, with examples"""
+
+COMMANDS = {
+    module.__name__.rpartition(".")[2]: module for module in (demo, generate, erode, info, models, bench, doctor)
+}
 
 
 def make_app() -> App:
@@ -36,8 +40,8 @@ def make_app() -> App:
         help_epilogue=EXAMPLES,
         version=f"slopewash {sw.__version__}",
     )
-    for module in (demo, generate, erode, info, models, bench, doctor):
-        app.command(module.command, name=module.__name__.rpartition(".")[2], help_epilogue=module.EXAMPLES)
+    for place, (name, module) in enumerate(COMMANDS.items()):
+        app.command(module.command, name=name, help_epilogue=module.EXAMPLES, sort_key=place)
     return app
 
 
@@ -79,8 +83,7 @@ def _refuse(sentence: str) -> int:
 
 
 def _help_for(words: Sequence[str]) -> str:
-    known = {module.__name__.rpartition(".")[2] for module in (demo, generate, erode, info, models, bench, doctor)}
-    return f"slopewash {words[0]} --help" if words and words[0] in known else "slopewash --help"
+    return f"slopewash {words[0]} --help" if words and words[0] in COMMANDS else "slopewash --help"
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -15,12 +14,13 @@ from slopewash.cli.timing import measure
 from slopewash.errors import InvalidParameter
 
 EXAMPLES = """Examples:
-  slopewash bench                                        landscape and jako2011 on the CPU, three sizes
+  slopewash bench
+      landscape and jako2011 at three sizes
   slopewash bench --size 512 --size 2048 --preset landscape
   slopewash bench --size 256 --backend cpu --backend reference
   slopewash bench --threads 1 --json"""
 
-PAPERS = (
+PAPERS: tuple[dict[str, Any], ...] = (
     {"what": "Jákó & Tóth 2011, CPU2", "preset": "jako2011", "size": 1024, "milliseconds": 1647.0},
     {"what": "Jákó & Tóth 2011, GPU2", "preset": "jako2011", "size": 1024, "milliseconds": 15.47},
     {"what": "Salamin & Szénási, CPU", "preset": "salamin", "size": 1024, "milliseconds": 1024.0},
@@ -28,7 +28,7 @@ PAPERS = (
 )
 """Milliseconds per iteration as printed, each on its authors' machine."""
 
-Several = Parameter(negative="", consume_multiple=True)
+Several = Parameter(negative="", consume_multiple=True, show_default=lambda values: " ".join(map(str, values)))
 
 
 def command(
@@ -59,6 +59,8 @@ def command(
     json
         Print the report as JSON.
     """
+    import platform
+
     import slopewash as sw
 
     check(size, steps)

@@ -6,6 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def plain(value: Any) -> Any:
         return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

@@ -80,13 +80,11 @@ def write_results(outcome: Outcome, folder: Path) -> list[Path]:
     import slopewash as sw
 
     terrain: Terrain = outcome.terrain
-    view, after, flow, wear_deposit = (
-        folder / f"{name}.png" for name in ("view", "after", "flow", "wear_deposit")
-    )
+    view, after, flow, wear_deposit = (folder / f"{name}.png" for name in ("view", "after", "flow", "wear_deposit"))
     sw.render_view(terrain, view)
     sw.render(terrain, after)
     sw.overlay(terrain, "flow", flow)
-    sw.overlay(terrain, "difference", wear_deposit)
+    sw.wear_and_deposit(terrain, wear_deposit)
     layers, budget = folder / "terrain.exr", folder / "budget.json"
     sw.write(terrain, layers)
     report = json_format.dumps(plain(outcome.as_dict()), indent=2, ensure_ascii=False, allow_nan=False)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import platform
 import re
-import tempfile
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +33,8 @@ def command(*, json: Json = False) -> None:
 
 def examine() -> dict[str, Any]:
     """Everything worth knowing about this installation."""
+    import platform
+
     import slopewash as sw
 
     return {
@@ -54,10 +53,13 @@ def examine() -> dict[str, Any]:
 
 def threads() -> dict[str, int | None]:
     """Cores of the machine, cores this process may use, and threads the kernels use."""
-    import numba
-
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return {"cores": os.cpu_count(), "allowed": allowed, "used": int(numba.config.NUMBA_NUM_THREADS)}
+    used = None
+    if _version("numba"):
+        import numba
+
+        used = int(getattr(numba.config, "NUMBA_NUM_THREADS", 0)) or None
+    return {"cores": os.cpu_count(), "allowed": allowed, "used": used}
 
 
 def kernel_cache() -> dict[str, Any]:
@@ -72,7 +74,9 @@ def kernel_cache() -> dict[str, Any]:
 
 
 def extras() -> list[dict[str, Any]]:
-    """Optional parts and whether what they need is installed."""
+    """List the optional parts and whether what they need is installed."""
+    from importlib import metadata
+
     needs: dict[str, list[str]] = {}
     for requirement in metadata.requires("slopewash") or ():
         found = re.match(r"([A-Za-z0-9_.-]+).*extra\s*==\s*['\"]([^'\"]+)['\"]", requirement)
@@ -94,7 +98,9 @@ def print_report(report: dict[str, Any]) -> None:
     print(f"slopewash {report['slopewash']}, Python {report['python']}, {report['system']}")
     print("libraries  " + ", ".join(f"{name} {version or 'MISSING'}" for name, version in report["libraries"].items()))
     for backend in report["backends"]:
-        print(f"backend    {backend['name']:<10} {'works' if backend['works'] else 'does not work'}: {backend['detail']}")
+        print(
+            f"backend    {backend['name']:<10} {'works' if backend['works'] else 'does not work'}: {backend['detail']}"
+        )
     count = report["threads"]
     print(f"threads    {count['used']} used, {count['allowed']} cores allowed of {count['cores']}")
     cache = report["kernel_cache"]
@@ -108,6 +114,8 @@ def print_report(report: dict[str, Any]) -> None:
 
 
 def _version(name: str) -> str | None:
+    from importlib import metadata
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -116,6 +124,8 @@ def _version(name: str) -> str | None:
 
 def _can_write(folder: Path) -> bool:
     """Try it: permissions alone do not tell about read-only file systems."""
+    import tempfile
+
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     try:

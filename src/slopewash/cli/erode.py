@@ -9,19 +9,22 @@ from cyclopts import Parameter
 
 from slopewash.cli.console import note, print_json
 from slopewash.cli.options import Edges, Flag, Json, Out, Pair, Settings, parse_height_range, parse_shape
-from slopewash.cli.outputs import check_output
+from slopewash.cli.outputs import check_holds, check_output, check_picture
 from slopewash.cli.plan import make_plan
 from slopewash.cli.running import run_plan
 
 EXAMPLES = """Examples:
   slopewash erode raw.exr -o eroded.exr
       the landscape preset, every layer written
-  slopewash erode island.png -o eroded.png --height-range 0,1400 --cell-size 20 --picture eroded-map.png
+  slopewash erode island.png -o eroded.png --height-range 0,1400 --cell-size 20
       a 16-bit picture whose black is 0 m and whose white is 1400 m
-  slopewash erode dem.tif -o eroded.tif --steps 600 --set rain_rate=0.03 --set creep_rate=0.005
-      a real tile needs fewer steps; `slopewash models landscape` lists what can be set
-  slopewash erode raw.npy -o eroded.npz --preset jako2011 --edges closed --seed 3 --json
+  slopewash erode dem.tif -o eroded.tif --steps 600 --set rain_rate=0.03
+      a real tile needs fewer steps; `slopewash models landscape` lists
+      what can be set
+  slopewash erode raw.npy -o eroded.npz --preset jako2011 --seed 3 --json
       a paper's parameters, and a report for programs
+  slopewash erode raw.exr -o eroded.exr --picture eroded.png --dry
+      a picture too, and no lakes
 
 Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 
@@ -42,7 +45,7 @@ def command(
     dry: Flag = False,
     cell_size: float | None = None,
     height_range: Pair = None,
-    allow_8bit: Annotated[bool, Parameter(name="--allow-8bit", negative="")] = False,
+    allow_8bit: Annotated[Flag, Parameter(name="--allow-8bit")] = False,
     shape: Pair = None,
     max_pixels: int | None = None,
     picture: Path | None = None,
@@ -94,9 +97,9 @@ def command(
     """
     import slopewash as sw
 
-    check_output(out, sw.writable_suffixes())
+    check_output(out)
     if picture is not None:
-        check_output(picture, [".png"])
+        check_picture(picture)
     plan = make_plan(preset=preset, model=model, settings=settings, edges=edges, steps=steps)
     terrain = sw.read(
         source,
@@ -106,6 +109,7 @@ def command(
         shape=parse_shape(shape),
         **({} if max_pixels is None else {"max_pixels": max_pixels}),
     )
+    check_holds(out, terrain)
     outcome = run_plan(terrain, plan, backend=backend, seed=seed, settle=settle, dry=dry, threads=threads)
     sw.write(outcome.terrain, out)
     if picture is not None:

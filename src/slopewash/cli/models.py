@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """Examples:
   slopewash models                      every model and every preset
-  slopewash models virtual_pipes        its parameters: symbol, default, range, meaning
+  slopewash models virtual_pipes        its parameters and what they mean
   slopewash models landscape            the same with this preset's values
   slopewash models landscape --json     for programs"""
 
@@ -40,7 +40,9 @@ def command(name: Annotated[str | None, Parameter(name="NAME")] = None, /, *, js
     if name is None:
         classes = [sw.find_model(each) for each in sw.model_names()]
         if json:
-            print_json({"models": [model_facts(c()) for c in classes], "presets": [*map(preset_facts, presets.values())]})
+            print_json(
+                {"models": [model_facts(c()) for c in classes], "presets": [*map(preset_facts, presets.values())]}
+            )
         else:
             print_overview(classes, [*presets.values()])
     elif name in presets:
@@ -115,13 +117,13 @@ def print_overview(classes: list[type[Model]], presets: list[Preset]) -> None:
 
 
 def print_model(model: Model) -> None:
-    """A model's description and parameters."""
+    """Print a model's description and parameters."""
     print(f"{model.name}: {model.summary}\n{model.paper}. Backends: {', '.join(model.backends)}.")
     console().print(parameter_table(model))
 
 
 def print_preset(preset: Preset) -> None:
-    """A preset's description and parameter values."""
+    """Print a preset's description and parameter values."""
     settle = f", then {preset.settle} to settle" if preset.settle else ""
     print(f"{preset.name}: {preset.doc}")
     print(f"Model {preset.model.name}, edges {preset.edges}, {preset.steps} steps{settle}, from {preset.generator}.")
@@ -154,4 +156,3 @@ def _range(p: Declared) -> str:
         return "true | false"
     says = p.rule.says if p.rule else "any number"
     return says + (f"; typically {p.typical[0]:g} to {p.typical[1]:g}" if p.typical else "")
-

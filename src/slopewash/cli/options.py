@@ -12,10 +12,10 @@ from slopewash.errors import InvalidParameter
 
 Edges = Literal["open", "closed", "periodic"]
 Out = Annotated[Path, Parameter(name=["--out", "-o"])]
-Json = Annotated[bool, Parameter(name="--json", negative="")]
-Flag = Annotated[bool, Parameter(negative="")]
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
+Json = Annotated[Flag, Parameter(name="--json")]
 Pair = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
-Settings = Annotated[tuple[str, ...], Parameter(name="--set", negative="")]
+Settings = Annotated[tuple[str, ...], Parameter(name="--set", negative="", show_default=False)]
 
 
 def parse_height_range(text: str | None) -> tuple[float, float] | None:

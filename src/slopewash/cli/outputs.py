@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from slopewash.errors import InvalidFile
 
+if TYPE_CHECKING:
+    from slopewash import Terrain
 
-def check_output(path: Path, suffixes: Iterable[str]) -> None:
-    """Refuse a file that could not be written later."""
-    known = sorted(suffixes)
-    if path.suffix.lower() not in known:
-        said = f'ends in "{path.suffix}"' if path.suffix else "has no suffix"
-        raise InvalidFile(f"output {path} {said}; it must end in one of {', '.join(known)}")
+
+def check_output(path: Path) -> None:
+    """Refuse a data file that could not be written later."""
+    import slopewash as sw
+
+    sw.format_of(path)
+    _check_place(path)
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a picture that could not be written later."""
+    if path.suffix.lower() != ".png":
+        raise InvalidFile(f"picture {path} must end in .png")
+    _check_place(path)
+
+
+def check_holds(path: Path, terrain: Terrain) -> None:
+    """Refuse a format that cannot mark cells without data, where there are such cells."""
+    import tempfile
+
+    import slopewash as sw
+
+    if terrain.nodata is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            sw.write(terrain, Path(folder) / f"trial{path.suffix}")
+
+
+def _check_place(path: Path) -> None:
     if path.is_dir():
-        raise InvalidFile(f"output {path} is a folder; name a file")
+        raise InvalidFile(f"output {path} is a folder; name a file in it")
     check_folder(path.parent)
     if path.exists() and not os.access(path, os.W_OK):
         raise InvalidFile(f"output {path} may not be overwritten; choose another name")

@@ -57,7 +57,9 @@ def make_plan(
     else:
         found = sw.find_preset(preset or DEFAULT_PRESET)
         if model is not None and not isinstance(found.model, sw.find_model(model)):
-            raise InvalidParameter(f"preset {found.name} belongs to model {found.model.name}, not {model}; name one only")
+            raise InvalidParameter(
+                f"preset {found.name} belongs to model {found.model.name}, not {model}; name one only"
+            )
         plan = Plan(found.name, found.model, found.edges, found.steps, found.settle)
     return Plan(
         plan.preset,
@@ -74,7 +76,9 @@ def parse_settings(model: Model, settings: Iterable[str]) -> dict[str, float | s
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not (name.strip() and equals and text.strip()):
-            raise InvalidParameter(f'--set {setting} is not a setting; write --set name=value, such as "rain_rate=0.02"')
+            raise InvalidParameter(
+                f'--set {setting} is not a setting; write --set name=value, such as "rain_rate=0.02"'
+            )
         declared = model.parameter(name.strip().replace("-", "_"))
         values[declared.name] = declared.parse(text)
     return values

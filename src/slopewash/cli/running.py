@@ -106,6 +106,7 @@ def use_threads(threads: int | None) -> None:
         return
     import numba
 
-    if threads > numba.config.NUMBA_NUM_THREADS:
-        raise InvalidParameter(f"--threads is {threads}; this process was started with {numba.config.NUMBA_NUM_THREADS}")
-    numba.set_num_threads(threads)
+    try:
+        numba.set_num_threads(threads)
+    except ValueError:
+        raise InvalidParameter(f"--threads is {threads}; this process was started with fewer") from None

@@ -25,6 +25,11 @@ LARGEST_OCTAVES = 16
 # octaves share a direction along which noise could line up; the numbers need no cosine.
 TURN = complex(0.8, 0.6)
 
+# Zero lines of gradient noise, the crests of `ridged`, prefer the diagonals of its lattice. The first octave, whose
+# crests are the longest, is turned by the angle of the 5-12-13 triangle (22.6°): axes and diagonals of its lattice are
+# then equally far from those of the grid.
+FIRST_TURN = complex(12.0, 5.0) / 13.0
+
 _ANGLES = (np.arange(256) + 0.5) * (2.0 * np.pi / 256)
 # Half a step off the axes, so that no gradient is parallel to the lattice.
 _EAST = np.cos(_ANGLES).astype(np.float32)
@@ -128,14 +133,15 @@ class Workspace:
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.x, self.y, self.floor = (np.empty(shape, dtype=np.float64) for _ in range(3))
-        self.u, self.v, self.fade = (np.empty(shape, dtype=np.float32) for _ in range(3))
-        self.west, self.east, self.north, self.scratch = (np.empty(shape, dtype=np.float32) for _ in range(4))
+        self.u, self.v, self.u1, self.v1 = (np.empty(shape, dtype=np.float32) for _ in range(4))
+        self.fade_u, self.fade_v, self.scratch = (np.empty(shape, dtype=np.float32) for _ in range(3))
+        self.north, self.south, self.east = (np.empty(shape, dtype=np.float32) for _ in range(3))
         self.numbers, self.hashes, self.shifted = (np.empty(shape, dtype=np.uint32) for _ in range(3))
-        self.gradient = np.empty(shape, dtype=np.intp)
+        self.indices = np.empty(shape, dtype=np.intp)
 
     def octave(self, x: Coordinates, y: Coordinates, octave: int, seed: int) -> Samples:
-        """One octave at x (a row vector) and y (a column vector), in wavelengths of the first; overwritten by the next."""
-        turn = TURN * (2.0 * TURN) ** octave
+        """One octave at x (a row vector) and y (a column vector), in wavelengths of the first octave."""
+        turn = FIRST_TURN * (2.0 * TURN) ** octave
         key = lattice.key(seed, octave)
         # An offset of its own, else every octave would have a lattice point, and therefore a zero, at the origin.
         np.subtract(turn.real * x + (key & 0xFFFF) / 64.0, turn.imag * y, out=self.x)
@@ -143,62 +149,60 @@ class Workspace:
         return self.noise(key)
 
     def noise(self, key: int) -> Samples:
-        """Noise at the positions in `x` and `y`, which are used up."""
-        self._split(self.y, self.v)
-        np.multiply(self.gradient.astype(np.uint32), np.uint32(lattice.ROW_STEP), out=self.numbers)
-        self._split(self.x, self.u)
-        self.numbers += self.gradient.astype(np.uint32)
-        north = self._edge(key, self.north)
+        """Noise at the positions in `x` and `y`, in an array that the next call overwrites."""
+        self._split(self.y, self.v, self.v1, self.numbers)
+        self.numbers *= np.uint32(lattice.ROW_STEP)
+        self._split(self.x, self.u, self.u1, self.hashes)
+        self.numbers += self.hashes
+        _fade(self.u, out=self.fade_u)
+        _fade(self.v, out=self.fade_v)
+        self._edge(self.v, key, out=self.north)
         self.numbers += np.uint32(lattice.ROW_STEP)
-        self.v -= np.float32(1.0)
-        south = self._edge(key, self.west)
-        # fade(1 + t) = 1 - fade(-t): by symmetry, the same weights from the other end.
-        self.v += np.float32(1.0)
-        south -= north
-        south *= self._faded(self.v)
-        south += north
-        return south
+        self._edge(self.v1, key, out=self.south)
+        self.south -= self.north
+        self.south *= self.fade_v
+        self.south += self.north
+        return self.south
 
-    def _split(self, position: Coordinates, fraction: Samples) -> None:
-        """Set `fraction` and leave the lattice index in `gradient`."""
+    def _split(self, position: Coordinates, fraction: Samples, fraction1: Samples, index: lattice.Words) -> None:
+        """Distances from the lattice lines before and after, and the number of the one before."""
         np.floor(position, out=self.floor)
         np.subtract(position, self.floor, out=fraction, casting="same_kind")
-        np.copyto(self.gradient, self.floor, casting="unsafe")
+        np.subtract(fraction, np.float32(1.0), out=fraction1)
+        # Through signed integers: what a negative float becomes as an unsigned one depends on the platform.
+        np.copyto(self.indices, self.floor, casting="unsafe")
+        np.copyto(index, self.indices, casting="unsafe")
 
-    def _edge(self, key: int, out: Samples) -> Samples:
-        """Interpolate between the west and the east corner of the lattice row of `numbers`."""
-        self._corner(0, key, out)
-        self.u -= np.float32(1.0)
-        east = self._corner(1, key, self.east)
-        self.u += np.float32(1.0)
-        east -= out
-        east *= self._faded(self.u)
-        out += east
-        return out
+    def _edge(self, v: Samples, key: int, out: Samples) -> None:
+        """Interpolate between the west and the east corner of the lattice row in `numbers`."""
+        self._corner(0, self.u, v, key, out=out)
+        self._corner(1, self.u1, v, key, out=self.east)
+        self.east -= out
+        self.east *= self.fade_u
+        out += self.east
 
-    def _corner(self, offset: int, key: int, out: Samples) -> Samples:
+    def _corner(self, offset: int, u: Samples, v: Samples, key: int, out: Samples) -> None:
         """Height at (u, v) from the corner of the plane that the corner's gradient spans."""
         np.add(self.numbers, np.uint32(offset), out=self.hashes)
         lattice.scramble(self.hashes, key, self.shifted)
-        self.hashes >>= np.uint32(24)
-        np.copyto(self.gradient, self.hashes)
-        np.take(_EAST, self.gradient, out=out, mode="clip")
-        out *= self.u
-        np.take(_SOUTH, self.gradient, out=self.scratch, mode="clip")
-        self.scratch *= self.v
+        np.right_shift(self.hashes, 24, out=self.hashes)
+        np.copyto(self.indices, self.hashes)
+        np.take(_EAST, self.indices, out=out, mode="clip")
+        out *= u
+        np.take(_SOUTH, self.indices, out=self.scratch, mode="clip")
+        self.scratch *= v
         out += self.scratch
-        return out
 
-    def _faded(self, t: Samples) -> Samples:
-        """6t⁵ - 15t⁴ + 10t³: no jump of the second derivative at lattice lines, which hillshades would show."""
-        fade = np.multiply(t, np.float32(6.0), out=self.fade)
-        fade -= np.float32(15.0)
-        fade *= t
-        fade += np.float32(10.0)
-        fade *= t
-        fade *= t
-        fade *= t
-        return fade
+
+def _fade(t: Samples, out: Samples) -> None:
+    """6t⁵ - 15t⁴ + 10t³: no jump of the second derivative at lattice lines, which hillshades would show."""
+    np.multiply(t, np.float32(6.0), out=out)
+    out -= np.float32(15.0)
+    out *= t
+    out += np.float32(10.0)
+    out *= t
+    out *= t
+    out *= t
 
 
 def _sample(grid: Grid, wavelength: float, fill: Callable[[Coordinates, Coordinates, Samples], None]) -> Samples:

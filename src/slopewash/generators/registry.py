@@ -140,17 +140,28 @@ def generate(
     _check_options(chosen, options)
     rows, columns = _checked_size(size, checks.integer("maximum_size", maximum_size))
     grid = Grid(rows, columns, checks.positive("cell_size", cell_size, "m"), checks.integer("seed", seed))
-    if relief is not None:
-        relief = checks.number(
-            "relief", relief, "positive and finite", low=0.0, high=LARGEST_RELIEF, open_low=True, units="m"
-        )
-    raw = chosen.heights(grid, **options)
     feature_size = options.get(chosen.world_option) if chosen.world_option else None
-    if feature_size is not None:
+    if relief is None:
         # Half, because a framed landscape has features of half the side and a relief of a quarter.
-        raw *= 0.5 * float(feature_size) if relief is None else relief
+        relief = (
+            0.25 * grid.side
+            if feature_size is None
+            else 0.5 * checks.positive(str(chosen.world_option), feature_size, "m")
+        )
+    relief = checks.number(
+        "relief",
+        relief,
+        f"positive and at most {LARGEST_RELIEF:g}",
+        low=0.0,
+        high=LARGEST_RELIEF,
+        open_low=True,
+        units="m",
+    )
+    raw = chosen.heights(grid, **options)
+    if feature_size is None:
+        _fit(raw, relief)
     else:
-        _fit(raw, 0.25 * grid.side if relief is None else relief)
+        raw *= relief
     return Terrain(raw, cell_size=grid.cell_size)
 
 

@@ -88,7 +88,7 @@ def noisy_cylinder(grid: Grid, *, arc: float = 120.0, noise: float = 0.05) -> Sh
         Height of the noise relative to the cylinder's.
     """
     arc = checks.number("arc", arc, "above 0 and at most 180", low=0.0, high=180.0, open_low=True, units="degrees")
-    noise = checks.number("noise", noise, "not negative", low=0.0)
+    noise = checks.number("noise", noise, "at least 0", low=0.0)
     half = math.radians(0.5 * arc)
     # Across the axis the grid spans -sin(half) .. sin(half) of a cylinder of radius 1.
     across = math.sin(half) * _centred(grid.rows)

@@ -13,7 +13,7 @@ from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.options import HeightRange, check_height_range
 from slopewash.terrain import Layer, Terrain
 
-_BAND = 1 << 20
+_BAND = 1 << 18
 """Cells converted at a time, so that float64 intermediates stay small beside the grid."""
 
 
@@ -45,7 +45,7 @@ def as_metres(path: Path, samples: NDArray[Any], height_range: HeightRange | Non
 
 
 def as_float32(samples: NDArray[Any]) -> Layer:
-    """Samples as native float32; what does not fit becomes infinite, which Terrain reports with its cell.
+    """Return samples as native float32; what does not fit becomes infinite, which Terrain reports with its cell.
 
     >>> as_float32(np.array([1, 2], dtype=">i2"))
     array([1., 2.], dtype=float32)
@@ -101,9 +101,9 @@ def with_gaps(terrain: Terrain, layer: str) -> Layer:
 
 
 def bands(shape: tuple[int, ...]) -> Iterator[slice]:
-    """Split the rows of a grid into bands of about a million cells.
+    """Split the rows of a grid into bands of about a quarter of a million cells.
 
-    >>> list(bands((3, 1 << 19)))
+    >>> list(bands((3, 1 << 17)))
     [slice(0, 2, None), slice(2, 3, None)]
     """
     rows = max(1, _BAND // max(1, shape[1]))

@@ -21,6 +21,7 @@ from slopewash.terrain import Terrain, WaterSource
 
 _NOTES = ("cell_size", "nodata", "crs", "transform", "sources")
 _LONGEST_CRS = 1 << 16
+_MOST_SOURCES = 1 << 16
 
 
 def probe_npy(path: Path, options: ReadOptions) -> FileInfo:
@@ -69,9 +70,7 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
                 arrays[entry.removesuffix(".npy")] = npy_format.read_array(file, allow_pickle=False)
         notes = {name: arrays.pop(name) for name in _NOTES if name in arrays}
         cell_size = float(notes["cell_size"]) if "cell_size" in notes else None
-        sources = [
-            WaterSource(x=x, y=y, radius=radius, rate=rate) for x, y, radius, rate in notes.get("sources", ())
-        ]
+        sources = [WaterSource(x=x, y=y, radius=radius, rate=rate) for x, y, radius, rate in notes.get("sources", ())]
     return gather(
         path,
         {"elevation": as_metres(path, arrays.pop("elevation"), options.height_range)}
@@ -79,7 +78,7 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         cell_size=options.cell_size or cell_size,
         nodata=notes.get("nodata"),
         crs=str(notes["crs"]) if "crs" in notes else None,
-        transform=notes.get("transform"),
+        transform=notes["transform"].tolist() if "transform" in notes else None,
         sources=sources,
     )
 
@@ -90,7 +89,7 @@ def write_npz(terrain: Terrain, path: Path, layer: str, height_range: HeightRang
     `numpy.savez` takes names as keywords, so that a layer called "file" would break it, and stamps the time.
     """
     arrays: dict[str, NDArray[Any]] = dict(terrain)
-    arrays["cell_size"] = np.float64(terrain.cell_size)[...]
+    arrays["cell_size"] = np.array(terrain.cell_size, dtype=np.float64)
     if terrain.nodata is not None:
         arrays["nodata"] = terrain.nodata
     if terrain.crs is not None:
@@ -120,9 +119,10 @@ def _check_header(path: Path, name: str, shape: tuple[int, ...], dtype: np.dtype
     """Refuse what would be costly or impossible to decode, knowing only the header."""
     if name == "crs":
         fits = dtype.kind == "U" and shape == () and dtype.itemsize <= _LONGEST_CRS
-    elif name in ("cell_size", "transform", "sources"):
-        wanted = {"cell_size": [()], "transform": [(6,)], "sources": [(shape[0], 4)] if shape else []}[name]
-        fits = dtype.kind in "iuf" and shape in wanted and np.prod(shape, dtype=float) <= _LONGEST_CRS
+    elif name == "sources":
+        fits = dtype.kind in "iuf" and shape[1:] == (4,) and shape[0] <= _MOST_SOURCES
+    elif name in ("cell_size", "transform"):
+        fits = dtype.kind in "iuf" and shape == (() if name == "cell_size" else (6,))
     else:
         fits = dtype.kind in "biuf" and shape == grid
     if not fits:

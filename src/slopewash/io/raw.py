@@ -26,8 +26,8 @@ _SAMPLE = np.dtype("<u2")
 class _SideFile:
     shape: tuple[int, int]
     height_range: HeightRange
-    cell_size: float
-    checksum: int
+    cell_size: float | None
+    checksum: int | None
 
 
 def side_file(path: Path) -> Path:
@@ -69,13 +69,14 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         samples = np.fromfile(path, dtype=_SAMPLE).reshape(info.height, info.width)
     height_range = options.height_range
     if noted is not None and height_range is None:
-        if zlib.crc32(samples.data) != noted.checksum:
+        if noted.checksum not in (None, zlib.crc32(samples.data)):
             raise InvalidFile(
                 f"{side_file(path)} describes other heights than {path} holds; give height_range=(low, high), or "
                 f"--height-range LOW,HIGH"
             )
         height_range = noted.height_range
     elevation = as_metres(path, samples, height_range)
+    del samples
     cell_size = noted.cell_size if noted is not None else None
     return gather(path, {"elevation": elevation}, cell_size=options.cell_size or cell_size)
 
@@ -110,6 +111,6 @@ def _read_side_file(path: Path) -> _SideFile | None:
         return _SideFile(
             shape=(int(notes["height"]), int(notes["width"])),
             height_range=(low, high),
-            cell_size=float(notes["cell_size"]),
-            checksum=int(notes["crc32"]),
+            cell_size=float(notes["cell_size"]) if "cell_size" in notes else None,
+            checksum=int(notes["crc32"]) if "crc32" in notes else None,
         )

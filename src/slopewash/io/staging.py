@@ -34,7 +34,7 @@ def staged(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         _flush(temporary)
-        os.replace(temporary, target)
+        temporary.replace(target)
     except InvalidFile:
         raise
     except OSError as error:

@@ -71,7 +71,7 @@ class Recorder(Observer):
         self._settled += self._settling(simulation)
 
     def _settling(self, simulation: Simulation) -> int:
-        """Steps of this phase that the simulation does not count, so that no frame replaces another."""
+        """Count the steps of this phase that the simulation does not, so that no frame replaces another."""
         return max(0, self.done - (simulation.step - self._first_step))
 
     def _record(self, terrain: Terrain, number: int) -> None:
@@ -80,15 +80,10 @@ class Recorder(Observer):
         from slopewash.render import overlay, render
 
         picture = self.folder / f"frame_{number:06d}.png"
-        hidden = picture.with_name(f".{picture.stem}.{os.getpid()}.png")
-        try:
-            if self.layer is None:
-                render(terrain, hidden)
-            else:
-                overlay(terrain, self.layer, hidden)
-            hidden.replace(picture)
-        finally:
-            hidden.unlink(missing_ok=True)
+        if self.layer is None:
+            render(terrain, picture)
+        else:
+            overlay(terrain, self.layer, picture)
         self.files.append(picture)
         if self.data is not None:
             write(terrain, picture.with_suffix(self.data))

@@ -121,6 +121,4 @@ def upright_for(camera: Camera) -> Upright:
     grid = np.array([[1 / fine[0], 0, 2 - left / fine[0]], [0, -1 / fine[1], 2 + high / fine[1]], [0, 0, 1]])
     plane = grid @ ray @ pixel
     plane /= plane[2, 2]
-    return Upright(
-        sideways.astype(np.float32), upward.astype(np.float32), tuple(float(v) for v in plane.ravel()[:8])
-    )
+    return Upright(sideways.astype(np.float32), upward.astype(np.float32), tuple(float(v) for v in plane.ravel()[:8]))

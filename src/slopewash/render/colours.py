@@ -76,7 +76,8 @@ def display(light: ArrayLike) -> Bytes:
     """
     bent = tone(np.maximum(np.asarray(light, dtype=np.float32), 0))
     # One look-up instead of a power per pixel: 4096 entries over the square root keep every 8-bit step exact enough.
-    return _srgb_table()[(np.sqrt(bent) * 4095 + 0.5).astype(np.uint16)]
+    encoded: Bytes = _srgb_table()[(np.sqrt(bent) * 4095 + 0.5).astype(np.uint16)]
+    return encoded
 
 
 @cache

@@ -105,7 +105,7 @@ def blur(values: Floats, radius: float) -> Floats:
 
 
 def mottle(shape: tuple[int, int], wavelength: float, octaves: int, seed: int) -> Floats:
-    """Fixed random pattern of mean 0 and deviation about 1: the unevenness of plants and stone."""
+    """Make a fixed random pattern of mean 0 and deviation about 1: the unevenness of plants and stone."""
     rows, columns = shape
     random = np.random.Generator(np.random.Philox(seed))
     pattern = np.zeros(shape, dtype=np.float32)
@@ -114,7 +114,9 @@ def mottle(shape: tuple[int, int], wavelength: float, octaves: int, seed: int) -
     for _ in range(octaves):
         lattice = (int(rows / wavelength) + 2, int(columns / wavelength) + 2)
         values = random.standard_normal(lattice, dtype=np.float32)
-        pattern += np.float32(weight) * resize(values, (max(columns, lattice[1]), max(rows, lattice[0])))[:rows, :columns]
+        pattern += (
+            np.float32(weight) * resize(values, (max(columns, lattice[1]), max(rows, lattice[0])))[:rows, :columns]
+        )
         power += weight * weight
         weight *= 0.6
         wavelength = max(wavelength / 2, 1.0)

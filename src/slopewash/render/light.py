@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
+from slopewash.render.grid import resize
 
 Floats = NDArray[np.float32]
 Sun = tuple[float, float]
@@ -42,8 +43,13 @@ class Light:
     sky: Floats
 
 
-def illuminate(height: Floats, cell_size: float, sun: Sun, *, shadows: bool = True) -> Light:
+def illuminate(
+    height: Floats, cell_size: float, sun: Sun, *, shadows: bool = True, sky_size: tuple[int, int] | None = None
+) -> Light:
     """Light from sun and sky on a height field.
+
+    A `sky_size` (width, height) smaller than the field has the sky computed that coarsely: an enlarged field holds no
+    finer hollows.
 
     >>> light = illuminate(np.zeros((4, 4), dtype=np.float32), 1.0, (315, 40))
     >>> bool(np.allclose(light.sun, 1) and np.allclose(light.sky, 1))
@@ -51,10 +57,17 @@ def illuminate(height: Floats, cell_size: float, sun: Sun, *, shadows: bool = Tr
     """
     azimuth, altitude = checked_sun(sun)
     normal = normals(height, cell_size)
-    facing = np.maximum(_facing(normal, azimuth, altitude), 0) / np.float32(math.sin(math.radians(altitude)))
+    facing: Floats = np.maximum(_facing(normal, azimuth, altitude), 0).astype(np.float32) / np.float32(
+        math.sin(math.radians(altitude))
+    )
     if shadows:
         facing *= sunshine(height, cell_size, (azimuth, altitude))
-    return Light(facing, skylight(height, cell_size, azimuth, normal))
+    rows, columns = height.shape
+    if sky_size is None or sky_size[0] >= columns or sky_size[1] >= rows:
+        return Light(facing, skylight(height, cell_size, azimuth, normal))
+    coarse, coarse_cell = resize(height, sky_size), cell_size * columns / sky_size[0]
+    sky = skylight(coarse, coarse_cell, azimuth, normals(coarse, coarse_cell))
+    return Light(facing, np.maximum(resize(sky, (columns, rows)), 0))
 
 
 def checked_sun(sun: Sun) -> Sun:
@@ -68,7 +81,7 @@ def checked_sun(sun: Sun) -> Sun:
 
 
 def normals(height: Floats, cell_size: float) -> Floats:
-    """Unit normals (east, north, up) of a height field."""
+    """Normals of unit length (east, north, up) of a height field."""
     south = _slope(height, 0) / np.float32(cell_size)
     east = _slope(height, 1) / np.float32(cell_size)
     up = 1 / np.sqrt(1 + south * south + east * east)

@@ -11,9 +11,9 @@ from PIL import Image
 from slopewash.errors import unknown_name
 from slopewash.render.colours import display, mix
 from slopewash.render.grid import coverage, filled, picture_size, resize
-from slopewash.render.light import DEFAULT_SUN, Light, Sun, illuminate
+from slopewash.render.light import DEFAULT_SUN, Sun, illuminate
 from slopewash.render.picture import save, to_picture
-from slopewash.render.scene import EXPOSURE, SUN_SHARE, build_scene, checked_exaggeration
+from slopewash.render.scene import brightness, build_scene, checked_exaggeration
 from slopewash.render.view import render_view
 from slopewash.render.water import from_above
 from slopewash.terrain import Terrain
@@ -73,7 +73,7 @@ def render(
     scene = build_scene(terrain, picture_size(terrain.shape, width), sun, exaggeration, shore_depth)
     colour = scene.ground
     if scene.water is not None:
-        colour = from_above(colour, scene.water, _brightness(scene.light), scene.light.sky)
+        colour = from_above(colour, scene.water, brightness(scene.light), scene.light.sky)
     if scene.coverage is not None:
         colour = mix(np.broadcast_to(NEUTRAL, colour.shape), colour, scene.coverage)
     return save(to_picture(display(colour), scene.coverage), path)
@@ -97,12 +97,6 @@ def hillshade(
     """
     size = picture_size(terrain.shape, width)
     ground = resize(filled(terrain, "elevation"), size) * np.float32(checked_exaggeration(exaggeration))
-    light = illuminate(ground, terrain.width / size[0], sun, shadows=shadows)
-    return save(to_picture(display(HILLSHADE_GREY * _brightness(light)), coverage(terrain, size)), path)
-
-
-def _brightness(light: Light) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    total: np.ndarray[tuple[int, ...], np.dtype[np.float32]] = np.float32(EXPOSURE) * (
-        np.float32(SUN_SHARE) * light.sun + np.float32(1 - SUN_SHARE) * light.sky
-    )
-    return total
+    native = (terrain.shape[1], terrain.shape[0])
+    light = illuminate(ground, terrain.width / size[0], sun, shadows=shadows, sky_size=native)
+    return save(to_picture(display(HILLSHADE_GREY * brightness(light)), coverage(terrain, size)), path)

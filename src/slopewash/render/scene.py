@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
 from slopewash.render.colours import linear, smoothstep
-from slopewash.render.grid import coverage, filled, resize
+from slopewash.render.grid import blur, coverage, filled, resize
 from slopewash.render.ground import cover, shape_of
 from slopewash.render.light import Light, Sun, illuminate, normals
 from slopewash.render.water import Water, water_of
@@ -17,13 +17,13 @@ from slopewash.terrain import Terrain
 
 Floats = NDArray[np.float32]
 
-SUN_SHARE = 0.66
+SUN_SHARE = 0.72
 """Of the light on open flat ground; the rest comes from the sky."""
 SUN_COLOUR = linear("#fff3e0") / linear("#fff3e0").mean()
 SKY_COLOUR = linear("#cfe0f5") / linear("#cfe0f5").mean()
-BOUNCE = 0.10
+BOUNCE = 0.07
 """Light that neighbouring slopes throw into hollows the sky does not reach: no shadow is pure black."""
-EXPOSURE = 1.3
+EXPOSURE = 1.5
 DEPOSIT_SHOWN = 0.1
 """Cells of deposit that look like fresh sand; a thinner cover shows in proportion."""
 
@@ -55,7 +55,7 @@ def build_scene(
     bed = elevation * np.float32(scale)
     water = _water(terrain, size, shore_depth)
     surface = bed if water is None else bed + np.maximum(water.depth, 0) * water.shown * np.float32(scale)
-    light = illuminate(surface, cell_size, sun)
+    light = illuminate(surface, cell_size, sun, sky_size=(terrain.shape[1], terrain.shape[0]))
     shape = shape_of(elevation, cell_size, normals(elevation, cell_size)[2])
     colour = cover(shape, _fresh_sand(terrain, size)) * lit(light)
     return Scene(bed, surface, cell_size, light, colour, water, coverage(terrain, size))
@@ -68,6 +68,18 @@ def lit(light: Light) -> Floats:
     bounce = np.float32(BOUNCE) * (1 - np.minimum(light.sky, 1))[..., None] * SUN_COLOUR
     colour: Floats = (EXPOSURE * (sun + sky + bounce)).astype(np.float32)
     return colour
+
+
+def brightness(light: Light) -> Floats:
+    """Linear light on white ground, without colour or bounce."""
+    total: Floats = np.float32(EXPOSURE) * open_light(light)
+    return total
+
+
+def open_light(light: Light) -> Floats:
+    """Light relative to open flat ground, which has 1."""
+    total: Floats = np.float32(SUN_SHARE) * light.sun + np.float32(1 - SUN_SHARE) * light.sky
+    return total
 
 
 def checked_exaggeration(exaggeration: float) -> float:
@@ -88,4 +100,5 @@ def _fresh_sand(terrain: Terrain, size: tuple[int, int]) -> Floats | None:
     if "deposit" not in terrain:
         return None
     thickness = resize(filled(terrain, "deposit"), size)
-    return 0.6 * smoothstep(0.1 * DEPOSIT_SHOWN, DEPOSIT_SHOWN, thickness / np.float32(terrain.cell_size))
+    share = smoothstep(0.1 * DEPOSIT_SHOWN, DEPOSIT_SHOWN, thickness / np.float32(terrain.cell_size))
+    return np.float32(0.5) * blur(share, 0.003 * max(size))

@@ -40,5 +40,11 @@ def draw_text(
         x -= text_width(text, size)
     for run, raised in _runs(text):
         font = _font(size, raised)
-        draw.text((x, y - (0.25 * size if raised and anchor[1] == "m" else 0)), run, fill=fill, font=font, anchor="l" + anchor[1])
+        draw.text(
+            (x, y - (0.25 * size if raised and anchor[1] == "m" else 0)),
+            run,
+            fill=fill,
+            font=font,
+            anchor="l" + anchor[1],
+        )
         x += font.getlength(run)

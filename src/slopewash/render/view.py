@@ -15,9 +15,9 @@ from slopewash.render.camera import Camera, Upright, look_at, upright_for
 from slopewash.render.colours import display, linear, mix, smoothstep
 from slopewash.render.light import DEFAULT_SUN, Sun, checked_sun, normals
 from slopewash.render.picture import save
-from slopewash.render.scene import EXPOSURE, SUN_SHARE, Scene, build_scene
+from slopewash.render.scene import EXPOSURE, SUN_SHARE, Scene, brightness, build_scene
 from slopewash.render.walls import earth
-from slopewash.render.water import CLEAR, DEEP, SKY, under_water
+from slopewash.render.water import CLEAR, DEEP, SKY, under_water, with_mud
 from slopewash.terrain import Terrain
 
 Floats = NDArray[np.float32]
@@ -35,7 +35,7 @@ BASE_RELIEF, BASE_EXTENT = 0.15, 0.05
 BACKDROP = (linear("#8fb0cc"), linear("#d3dee5"), linear("#c9c8c2"))
 """Sky above, haze in the middle, floor below."""
 HAZE = linear("#c3d3e0")
-HAZE_FAR = 0.30
+HAZE_FAR = 0.20
 """Share of haze on the far edge of the block."""
 CONTACT = 0.55
 """How much the block darkens the floor at its foot."""
@@ -94,9 +94,7 @@ def render_view(
     scene = build_scene(terrain, _drape_size(terrain.shape, size), sun, exaggeration, shore_depth)
     block = _Block.around(scene)
     fine = (size[0] * SUPERSAMPLING, size[1] * SUPERSAMPLING)
-    camera = look_at(
-        block.outline(scene), size=fine, azimuth=azimuth, pitch=pitch, distance=distance, zoom=zoom
-    )
+    camera = look_at(block.outline(scene), size=fine, azimuth=azimuth, pitch=pitch, distance=distance, zoom=zoom)
     upright = upright_for(camera)
     picture = _draw(scene, block, camera, upright, _drape(scene, block, camera), checked_sun(sun))
     pitched = Image.fromarray(picture).transform(
@@ -148,8 +146,7 @@ def _drape(scene: Scene, block: _Block, camera: Camera) -> Floats:
     away = np.sqrt(east * east + north * north + up * up)
     colour = scene.ground
     if scene.water is not None:
-        light = np.float32(EXPOSURE) * (SUN_SHARE * scene.light.sun + (1 - SUN_SHARE) * scene.light.sky)
-        wet = under_water(colour, scene.water, light.astype(np.float32), math.sin(camera.pitch))
+        wet = under_water(colour, scene.water, brightness(scene.light), math.sin(camera.pitch))
         normal = normals(scene.surface, scene.cell_size)
         towards = -(normal[0] * east + normal[1] * north + normal[2] * up) / away
         mirrored = FRESNEL_HEAD_ON + (1 - FRESNEL_HEAD_ON) * (1 - np.clip(towards, 0, 1)) ** 5
@@ -161,9 +158,7 @@ def _drape(scene: Scene, block: _Block, camera: Camera) -> Floats:
     return mix(colour, HAZE, (HAZE_FAR * far).astype(np.float32))
 
 
-def _draw(
-    scene: Scene, block: _Block, camera: Camera, upright: Upright, drape: Floats, sun: Sun
-) -> NDArray[np.uint8]:
+def _draw(scene: Scene, block: _Block, camera: Camera, upright: Upright, drape: Floats, sun: Sun) -> NDArray[np.uint8]:
     """Fill the upright picture strip by strip."""
     rows, columns = len(upright.upward), len(upright.sideways)
     picture = np.empty((rows, columns, 3), dtype=np.uint8)
@@ -276,7 +271,8 @@ def _wall(
     inside = smoothstep(0.0, 0.3 * scene.cell_size, height - ground)
     if scene.water is not None:
         deep = smoothstep(0.0, 1.0, (ground + water - height) / np.float32(4 * scene.water.absorption_depth))
-        colour = mix(colour, mix(np.broadcast_to(CLEAR, colour.shape), DEEP, deep), inside)
+        cut = with_mud(mix(np.broadcast_to(CLEAR, colour.shape), DEEP, deep), _sample(scene.water.mud, i, j))
+        colour = mix(colour, cut, inside)
     azimuth, altitude = (math.radians(a) for a in sun)
     faces_east = -np.sign(rays.east[columns]) * rays.through_side[columns]
     faces_north = -np.sign(rays.north[columns]) * ~rays.through_side[columns]
@@ -287,9 +283,7 @@ def _wall(
     return (colour * light[..., None]).astype(np.float32)
 
 
-def _cells(
-    scene: Scene, block: _Block, camera: Camera, rays: _Rays, depth: Floats
-) -> tuple[Floats, Floats]:
+def _cells(scene: Scene, block: _Block, camera: Camera, rays: _Rays, depth: Floats) -> tuple[Floats, Floats]:
     return (
         _row(scene, block, camera.eye[1] + depth * rays.north),
         _column(scene, block, camera.eye[0] + depth * rays.east),
@@ -297,11 +291,13 @@ def _cells(
 
 
 def _row(scene: Scene, block: _Block, north: Floats) -> Floats:
-    return np.clip((block.north - north) / scene.cell_size, 0, scene.surface.shape[0] - 1).astype(np.float32)
+    cells: Floats = np.clip((block.north - north) / scene.cell_size, 0, scene.surface.shape[0] - 1).astype(np.float32)
+    return cells
 
 
 def _column(scene: Scene, block: _Block, east: Floats) -> Floats:
-    return np.clip((east + block.east) / scene.cell_size, 0, scene.surface.shape[1] - 1).astype(np.float32)
+    cells: Floats = np.clip((east + block.east) / scene.cell_size, 0, scene.surface.shape[1] - 1).astype(np.float32)
+    return cells
 
 
 def _sample(field: Floats, i: Floats, j: Floats) -> Floats:

@@ -9,13 +9,13 @@ from slopewash.render.colours import linear, mix, smoothstep
 
 Floats = NDArray[np.float32]
 
-BEDS = np.stack([linear(c) for c in ("#6f5f50", "#7d6a57", "#66584c", "#87755f", "#5f544b", "#776350", "#80705e")])
+BEDS = np.stack([linear(c) for c in ("#6f5f50", "#8f7a63", "#5b4f46", "#9a866c", "#6a5a4c", "#7f5f4a", "#85796a")])
 TOPSOIL = linear("#43372c")
-BEDS_PER_BLOCK = 15.0
+BEDS_PER_BLOCK = 60.0
 """Beds over one block diagonal: enough to read as strata, few enough not to shimmer."""
 DIP = 0.035
 """Slope of the beds, so that the two visible walls do not line up like wallpaper."""
-TOPSOIL_DEPTH = 0.006
+TOPSOIL_DEPTH = 0.003
 """Of the block's diagonal."""
 SEED = 5
 
@@ -30,9 +30,9 @@ def earth(height: Floats, ground: Floats, east: Floats, north: Floats, diagonal:
     random = np.random.Generator(np.random.Philox(SEED))
     order = random.integers(0, len(BEDS), 64)
     index = below.astype(np.int64)
-    sharp = smoothstep(0.86, 1.0, (bed - below).astype(np.float32))
+    sharp = smoothstep(0.7, 1.0, (bed - below).astype(np.float32))
     colour = mix(BEDS[order[index % 64]], BEDS[order[(index + 1) % 64]], sharp)
     fine = np.sin(bed * 21 + 3 * np.sin(bed * 5))
-    colour = colour * (1 + 0.05 * fine)[..., None].astype(np.float32)
+    colour = colour * (1 + 0.035 * fine)[..., None].astype(np.float32)
     depth = (ground - height) / np.float32(diagonal * TOPSOIL_DEPTH)
     return mix(colour, TOPSOIL, 1 - smoothstep(0.6, 1.6, depth))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
 from slopewash.render.colours import linear, mix, smoothstep
+from slopewash.render.grid import blur
 
 Floats = NDArray[np.float32]
 
@@ -20,11 +21,15 @@ ABSORPTION_DEPTH = 0.35
 """Cells of depth that dim the ground below to 1/e; relative to the cell, so that lakes of any map show their depth."""
 RED_FIRST = np.array([1.9, 1.0, 0.75], dtype=np.float32)
 """Water swallows red first: absorption of red, green and blue."""
-CLEAR = linear("#245a70")
-DEEP = linear("#0f3049")
-MUDDY = linear("#a8714a")
-HALF_MUDDY = 0.06
-"""Suspended metres per metre of water at which the water looks half mud."""
+CLEAR = linear("#2b5259")
+DEEP = linear("#152c3b")
+SILTY = linear("#4f573d")
+MUDDY = linear("#6f4d35")
+HALF_MUDDY = 1.2
+"""Suspended metres per metre of water that look half mud. Not a measured turbidity: a sediment capacity of 1 lets a
+river carry about this much, since the models count sediment in units of their capacity."""
+MUD_BLUR = 0.001
+"""Of the picture: single cells of odd load do not speckle a river."""
 SKY = linear("#a9c4dc")
 REFLECTED_FROM_ABOVE = 0.06
 """Fresnel reflection straight down is 0.02; three times that keeps open water from looking like a hole."""
@@ -48,10 +53,11 @@ def water_of(depth: Floats, suspended: Floats | None, cell_size: float, shore_de
         raise InvalidParameter(f"shore_depth is {shore_depth} m; it must not be negative")
     least = SHORE_DEPTH * cell_size if shore_depth is None else shore_depth
     full = max(least * FULL_DEPTH / SHORE_DEPTH, 1e-6)
-    mud = np.zeros_like(depth)
+    mud: Floats = np.zeros_like(depth)
     if suspended is not None:
-        load = np.maximum(suspended, 0)
+        load: Floats = np.maximum(suspended, 0).astype(np.float32)
         mud = load / np.maximum(load + np.float32(HALF_MUDDY) * np.maximum(depth, 0), np.float32(1e-9))
+        mud = blur(mud, MUD_BLUR * max(mud.shape))
     return Water(depth, smoothstep(least, full, depth), mud, ABSORPTION_DEPTH * cell_size)
 
 
@@ -63,9 +69,15 @@ def under_water(ground: Floats, water: Water, light: Floats, steepness: float = 
     path = np.maximum(water.depth, 0) / np.float32(water.absorption_depth * max(steepness, 0.2))
     passed = np.exp(-path[..., None] * (RED_FIRST + 2.5 * water.mud[..., None]))
     body = mix(np.broadcast_to(CLEAR, ground.shape), DEEP, 1 - np.exp(-path / 3))
-    body = mix(body, MUDDY, water.mud) * light[..., None]
+    body = with_mud(body, water.mud) * light[..., None]
     seen: Floats = ground * passed + body * (1 - passed)
     return seen
+
+
+def with_mud(clear: Floats, mud: Floats) -> Floats:
+    """Colour of water carrying soil: green-brown, then ochre; blue and ochre alone would mix to mauve."""
+    silty = mix(clear, SILTY, smoothstep(0.0, 0.4, mud))
+    return mix(silty, MUDDY, smoothstep(0.2, 0.75, mud))
 
 
 def from_above(ground: Floats, water: Water, light: Floats, sky: Floats) -> Floats:

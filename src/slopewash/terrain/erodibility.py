@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Integral
+
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.errors import InvalidParameter
 from slopewash.terrain.terrain import Layer, Terrain
 
 
@@ -19,9 +23,14 @@ def erodibility_from_elevation(terrain: Terrain, *, seed: int = 0, fine_noise: f
     >>> bool(0.05 <= R.min() and R.max() <= 1.0)
     True
     """
-    random = np.random.Generator(np.random.Philox(seed))
+    if not isinstance(seed, Integral) or seed < 0:
+        raise InvalidParameter(f"seed is {seed!r}; it must be a whole number, not negative")
+    if not (math.isfinite(fine_noise) and fine_noise >= 0):
+        raise InvalidParameter(f"fine_noise is {fine_noise}; it must be finite and not negative")
+    random = np.random.Generator(np.random.Philox(int(seed)))
     low, high = terrain.range("elevation")
-    scaled = (terrain["elevation"].astype(np.float64) - low) / max(high - low, 1e-30)
+    # Clipped, because cells without data hold 0 m, which may be far below the ground and would bleed into it.
+    scaled = np.clip((terrain["elevation"].astype(np.float64) - low) / max(high - low, 1e-30), 0.0, 1.0)
     soft = blur(1.0 - 0.6 * scaled + 0.3 * random.standard_normal(terrain.shape), 2.0)
     if fine_noise:
         soft += blur(fine_noise * random.standard_normal(terrain.shape), 0.7)
@@ -37,8 +46,8 @@ def blur(values: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
         padding = [(reach, reach) if a == axis else (0, 0) for a in (0, 1)]
         padded = np.pad(values, padding, mode="symmetric")
         length = values.shape[axis]
-        values = sum(
-            (w * np.take(padded, range(i, i + length), axis=axis) for i, w in enumerate(weights)),
-            start=np.zeros_like(values),
-        )
+        values = np.zeros_like(values)
+        for i, weight in enumerate(weights):
+            window = padded[i : i + length] if axis == 0 else padded[:, i : i + length]
+            values += weight * window
     return values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +32,7 @@ class WaterSource:
     def __post_init__(self) -> None:
         for name in ("x", "y", "radius", "rate"):
             value = getattr(self, name)
-            if not math.isfinite(value):
+            if not isinstance(value, numbers.Real) or not math.isfinite(value):
                 raise InvalidTerrain(f"water source: {name} is {value}; it must be a finite number")
         if self.radius <= 0:
             raise InvalidTerrain(f"water source: radius is {self.radius} m; it must be positive")
@@ -48,6 +49,7 @@ class WaterSource:
             )
         y = (np.arange(rows) + 0.5)[:, None] * cell_size - self.y
         x = (np.arange(columns) + 0.5)[None, :] * cell_size - self.x
-        fed: NDArray[np.bool_] = x * x + y * y <= self.radius**2
-        fed[int(self.y / cell_size), int(self.x / cell_size)] = True
+        # Not radius**2, which raises on overflow; the quotient of a point just inside may round up to the far edge.
+        fed: NDArray[np.bool_] = x * x + y * y <= self.radius * self.radius
+        fed[min(int(self.y / cell_size), rows - 1), min(int(self.x / cell_size), columns - 1)] = True
         return fed

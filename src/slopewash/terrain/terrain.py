@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import xarray
 
 Layer = NDArray[np.float32]
+_Default = TypeVar("_Default")
 
 UNITS: Mapping[str, str] = {
     "elevation": "m",
@@ -46,7 +47,7 @@ class Terrain(Mapping[str, Layer]):
     cell_size
         Side of a cell in metres.
     nodata
-        True where there is no ground. Without it, NaN in any layer is an error.
+        True where there is no ground. Without it, NaN in any layer is an error; a masked array brings its own mask.
     crs, transform
         Coordinate reference system (any text, such as "EPSG:32611") and the six numbers of the affine transform from
         (column, row) to world coordinates, carried along unchanged.
@@ -81,10 +82,12 @@ class Terrain(Mapping[str, Layer]):
         ground = _as_grid(elevation)
         self.shape: tuple[int, int] = (ground.shape[0], ground.shape[1])
         self.cell_size = _checked_cell_size(cell_size)
+        if nodata is None and isinstance(elevation, np.ma.MaskedArray):
+            nodata = np.ma.getmaskarray(elevation)
         self.nodata = _as_mask(nodata, self.shape)
         self.crs = crs
         self.transform = _checked_transform(transform)
-        self.sources = tuple(sources)
+        self.sources = _checked_sources(sources)
         for source in self.sources:
             source.footprint(self.shape, self.cell_size)
         self._layers: dict[str, Layer] = {"elevation": self._checked_layer("elevation", ground)}
@@ -93,11 +96,14 @@ class Terrain(Mapping[str, Layer]):
                 self._layers[name] = self._checked_layer(name, values)
 
     def _checked_layer(self, name: str, values: ArrayLike) -> Layer:
-        layer = np.array(_as_real(name, values), dtype=np.float32, order="C", copy=True)
+        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is told below
+            layer = np.array(_as_real(name, values), dtype=np.float32, order="C", copy=True)
         if layer.ndim == 0:
             layer = np.full(self.shape, layer, dtype=np.float32)
         if layer.shape != self.shape:
-            raise InvalidTerrain(f"layer {name} has shape {layer.shape}; elevation has {self.shape}")
+            raise InvalidTerrain(
+                f"layer {name} has shape {layer.shape}; it must be {self.shape}, as elevation is, or a single number"
+            )
         bad = ~np.isfinite(layer)
         if self.nodata is not None:
             layer[self.nodata] = 0.0
@@ -105,12 +111,12 @@ class Terrain(Mapping[str, Layer]):
         if bad.any():
             row, column = np.argwhere(bad)[0]
             raise InvalidTerrain(
-                f"layer {name} is {np.asarray(values)[row, column]} at row {row}, column {column} "
+                f"layer {name} is {layer[row, column]} as float32 at row {row}, column {column} "
                 f"({int(bad.sum())} such cells); fill them or mark them with nodata="
             )
         if name in ("water", "suspended", "rainfall") and layer.min() < 0:
             raise InvalidTerrain(f"layer {name} has a value of {layer.min():g}; it must not be negative")
-        if name == "erodibility" and not (0 <= layer.min() and layer.max() <= 1):
+        if name == "erodibility" and not (layer.min() >= 0 and layer.max() <= 1):
             raise InvalidTerrain(
                 f"layer erodibility spans {layer.min():g} .. {layer.max():g}; it must lie within 0 (hard) .. 1 (soft)"
             )
@@ -122,7 +128,17 @@ class Terrain(Mapping[str, Layer]):
         try:
             return self._layers[name]
         except KeyError:
-            raise unknown_name("layer", name, self._layers) from None
+            raise unknown_name("layer", str(name), self._layers) from None
+
+    @overload
+    def get(self, name: str, /) -> Layer | None: ...
+
+    @overload
+    def get(self, name: str, /, default: Layer | _Default) -> Layer | _Default: ...
+
+    def get(self, name: str, /, default: Any = None) -> Any:
+        """Return the layer of that name, or the default if there is none."""
+        return self._layers.get(name, default)
 
     def __contains__(self, name: object) -> bool:
         return name in self._layers
@@ -189,7 +205,11 @@ class Terrain(Mapping[str, Layer]):
             name: (("y", "x"), self._with_gaps(layer), {"units": UNITS.get(name, "")})
             for name, layer in self._layers.items()
         }
-        attributes = {"cell_size": self.cell_size, **({"crs": self.crs} if self.crs else {})}
+        attributes: dict[str, Any] = {"cell_size": self.cell_size}
+        if self.crs:
+            attributes["crs"] = self.crs
+        if self.transform:
+            attributes["transform"] = self.transform
         return xarray.Dataset(fields, coords=coordinates, attrs=attributes)
 
     def _with_gaps(self, layer: Layer) -> Layer:
@@ -214,7 +234,10 @@ class Terrain(Mapping[str, Layer]):
 
 
 def _as_real(name: str, values: ArrayLike) -> NDArray[Any]:
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InvalidTerrain(f"layer {name} is ragged; all its rows must be equally long") from None
     if array.dtype.kind not in "buif":
         raise InvalidTerrain(f"layer {name} has dtype {array.dtype}; it must hold real numbers")
     return array
@@ -232,9 +255,9 @@ def _as_grid(elevation: ArrayLike) -> NDArray[Any]:
 def _as_mask(nodata: ArrayLike | None, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
     if nodata is None:
         return None
-    mask = np.array(nodata, dtype=np.bool_, copy=True)
+    mask = np.array(_as_real("nodata", nodata), dtype=np.bool_, copy=True)
     if mask.shape != shape:
-        raise InvalidTerrain(f"nodata has shape {mask.shape}; elevation has {shape}")
+        raise InvalidTerrain(f"nodata has shape {mask.shape}; it must be a mask of {shape}, as elevation is")
     if mask.all():
         raise InvalidTerrain("every cell is nodata; a terrain needs at least one cell of ground")
     mask.setflags(write=False)
@@ -242,7 +265,10 @@ def _as_mask(nodata: ArrayLike | None, shape: tuple[int, int]) -> NDArray[np.boo
 
 
 def _checked_cell_size(cell_size: float) -> float:
-    value = float(cell_size)
+    try:
+        value = float(cell_size)
+    except (TypeError, ValueError):
+        raise InvalidTerrain(f"cell_size is {cell_size!r}; it must be a number of metres") from None
     if not (math.isfinite(value) and value > 0):
         raise InvalidTerrain(f"cell_size is {value} m; it must be positive and finite")
     return value
@@ -251,7 +277,21 @@ def _checked_cell_size(cell_size: float) -> float:
 def _checked_transform(transform: Sequence[float] | None) -> tuple[float, ...] | None:
     if transform is None:
         return None
-    numbers = tuple(float(v) for v in transform)
+    try:
+        numbers = tuple(float(v) for v in transform)
+    except (TypeError, ValueError):
+        numbers = ()
     if len(numbers) != 6 or not all(map(math.isfinite, numbers)):
-        raise InvalidTerrain(f"transform is {numbers}; it must be six finite numbers")
+        raise InvalidTerrain(f"transform is {transform!r}; it must be six finite numbers")
     return numbers
+
+
+def _checked_sources(sources: Sequence[WaterSource]) -> tuple[WaterSource, ...]:
+    try:
+        springs = tuple(sources)
+    except TypeError:
+        raise InvalidTerrain(f"sources is {sources!r}; it must be a sequence of WaterSource") from None
+    for spring in springs:
+        if not isinstance(spring, WaterSource):
+            raise InvalidTerrain(f"sources holds {spring!r}; each must be a WaterSource")
+    return springs

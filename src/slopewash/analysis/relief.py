@@ -1,0 +1,69 @@
+"""Slope, and the pits in which water would stand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from slopewash.errors import InvalidParameter, InvalidTerrain
+from slopewash.terrain import Layer
+
+
+def slope(elevation: ArrayLike, cell_size: float) -> Layer:
+    """Slope of the ground in degrees: central differences, one-sided at the edges.
+
+    >>> slope([[0.0, 10.0, 20.0]], cell_size=10.0).tolist()
+    [[45.0, 45.0, 45.0]]
+    """
+    heights = _as_heights(elevation)
+    if not (math.isfinite(cell_size) and cell_size > 0):
+        raise InvalidParameter(f"cell_size is {cell_size} m; it must be positive and finite")
+    steepness = np.hypot(_derivative(heights, 0, cell_size), _derivative(heights, 1, cell_size))
+    return np.degrees(np.arctan(steepness)).astype(np.float32)
+
+
+def local_minima_mask(elevation: ArrayLike, border: int = 4) -> NDArray[np.bool_]:
+    """Cells lower than all their eight neighbours, none within `border` cells of the edge.
+
+    >>> local_minima_mask([[2, 2, 2], [2, 1, 2], [2, 2, 2]], border=1).astype(int).tolist()
+    [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
+    """
+    heights = _as_heights(elevation)
+    if border < 0:
+        raise InvalidParameter(f"border is {border} cells; it must not be negative")
+    rows, columns = heights.shape
+    # A wall all around gives edge cells eight neighbours, so that a border of 0 needs no case of its own.
+    walled = np.pad(heights, 1, constant_values=np.inf)
+    lowest = np.ones(heights.shape, dtype=np.bool_)
+    for down in range(3):
+        for right in range(3):
+            if (down, right) != (1, 1):
+                lowest &= heights < walled[down : down + rows, right : right + columns]
+    inner = np.zeros(heights.shape, dtype=np.bool_)
+    inner[border : max(rows - border, 0), border : max(columns - border, 0)] = True
+    return lowest & inner
+
+
+def local_minima(elevation: ArrayLike, border: int = 4) -> int:
+    """Count the cells of `local_minima_mask`.
+
+    >>> local_minima([[2, 2, 2], [2, 1, 2], [2, 2, 2]], border=1)
+    1
+    """
+    return int(local_minima_mask(elevation, border).sum())
+
+
+def _as_heights(elevation: ArrayLike) -> NDArray[np.float64]:
+    heights = np.asarray(elevation, dtype=np.float64)
+    if heights.ndim != 2 or heights.size == 0:
+        raise InvalidTerrain(f"elevation has shape {heights.shape}; it must have rows and columns")
+    return heights
+
+
+def _derivative(heights: NDArray[np.float64], axis: int, cell_size: float) -> NDArray[np.float64]:
+    if heights.shape[axis] == 1:
+        return np.zeros_like(heights)
+    derivative: NDArray[np.float64] = np.gradient(heights, cell_size, axis=axis)
+    return derivative

@@ -1,0 +1,107 @@
+"""`slopewash info`: what is in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from slopewash.cli.console import console, plain, print_json
+from slopewash.cli.options import Json, Pair, parse_height_range, parse_shape
+from slopewash.cli.tables import make_table
+from slopewash.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from slopewash import Terrain
+
+EXAMPLES = """Examples:
+  slopewash info eroded.exr
+  slopewash info island.png --height-range 0,1400     metres, not grey values
+  slopewash info dem.tif --json"""
+
+
+def command(
+    file: Annotated[Path, Parameter(name="FILE")],
+    /,
+    *,
+    cell_size: float | None = None,
+    height_range: Pair = None,
+    shape: Pair = None,
+    max_pixels: int | None = None,
+    json: Json = False,
+) -> None:
+    """Tell a file's size, cell size, layers, ranges and statistics.
+
+    Parameters
+    ----------
+    file
+        File with heights.
+    cell_size
+        Side of a cell in metres, where the file does not say or says wrong.
+    height_range
+        LOW,HIGH: heights in metres of the lowest and highest value of a file of integers.
+    shape
+        ROWS,COLUMNS of a raw file that is not square.
+    max_pixels
+        Largest number of cells to read.
+    json
+        Print as JSON.
+    """
+    import slopewash as sw
+
+    wanted = parse_shape(shape)
+    # A raw file has no header: what --shape says about it cannot be found out by looking.
+    header = None if wanted else sw.probe(file)
+    facts: dict[str, Any] = {"file": str(file)} | (plain(header) if header else {})
+    try:
+        terrain = sw.read(
+            file,
+            cell_size=cell_size,
+            height_range=parse_height_range(height_range),
+            allow_8bit=True,
+            shape=wanted,
+            **({} if max_pixels is None else {"max_pixels": max_pixels}),
+        )
+    except InvalidParameter as error:
+        if header is None or header.dtype.startswith("float") or height_range is not None or cell_size is not None:
+            raise
+        # Whole numbers without a range are no heights yet, but the header is still worth telling.
+        facts["note"] = str(error)
+    else:
+        facts |= terrain_facts(terrain)
+    print_json(facts) if json else print_facts(facts)
+
+
+def terrain_facts(terrain: Terrain) -> dict[str, Any]:
+    """Gather what the decoded heights tell."""
+    import slopewash as sw
+
+    return {
+        "width": terrain.shape[1],
+        "height": terrain.shape[0],
+        "cell_size": terrain.cell_size,
+        "crs": terrain.crs,
+        "cells_without_data": 0 if terrain.nodata is None else int(terrain.nodata.sum()),
+        "local_minima": sw.local_minima(terrain["elevation"]),
+        "statistics": plain(sw.statistics(terrain)),
+    }
+
+
+def print_facts(facts: dict[str, Any]) -> None:
+    """Print for people: a line per fact, a table row per layer."""
+    for name, value in facts.items():
+        if name != "statistics" and value is not None:
+            print(f"{name.replace('_', ' '):<20} {_words(value)}")
+    layers = facts.get("statistics", {})
+    if layers:
+        table = make_table("layer", *(name.replace("_", " ") for name in next(iter(layers.values()))))
+        for layer, numbers in layers.items():
+            table.add_row(layer, *(f"{number:.6g}" for number in numbers.values()))
+        console().print(table)
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)

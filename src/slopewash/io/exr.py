@@ -1,0 +1,96 @@
+"""OpenEXR: every layer a float32 channel of its own name, in metres."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+
+from slopewash.errors import InvalidFile
+from slopewash.io.decoding import decoding
+from slopewash.io.exr_header import read_header
+from slopewash.io.gathering import gather
+from slopewash.io.heights import as_float32, as_metres, with_gaps
+from slopewash.io.info import FileInfo
+from slopewash.io.options import HeightRange, ReadOptions
+from slopewash.io.staging import staged
+from slopewash.terrain import Terrain, WaterSource
+
+_CELL_SIZE, _CRS, _TRANSFORM = "slopewash:cell_size", "slopewash:crs", "slopewash:transform"
+_NODATA, _SOURCES = "slopewash:nodata", "slopewash:sources"
+
+
+def probe(path: Path, options: ReadOptions) -> FileInfo:
+    """Read the header; the elevation's type is reported."""
+    with decoding(path, "OpenEXR"):
+        header = read_header(path)
+    names = tuple(header.channels)
+    dtype = np.dtype(header.channels.get("elevation") or next(iter(header.channels.values()), "float32"))
+    return FileInfo(
+        format="OpenEXR",
+        width=header.width,
+        height=header.height,
+        bits=dtype.itemsize * 8,
+        dtype=dtype.name,
+        channels=len(names),
+        layers=names,
+    )
+
+
+def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
+    """Read every channel as a layer; a single channel is the elevation, whatever its name."""
+    if info.channels > 1 and "elevation" not in info.layers:
+        raise InvalidFile(
+            f"{path} has the channels {', '.join(info.layers)}; heights need a single channel, or one called elevation"
+        )
+    import OpenEXR
+
+    with decoding(path, "OpenEXR"):
+        texts = read_header(path).texts
+        cell_size = float(texts[_CELL_SIZE]) if _CELL_SIZE in texts else None
+        transform = json.loads(texts[_TRANSFORM]) if _TRANSFORM in texts else None
+        sources = [WaterSource(**source) for source in json.loads(texts.get(_SOURCES, "[]"))]
+        with OpenEXR.File(str(path), separate_channels=True) as file:
+            layers = {name: channel.pixels for name, channel in file.channels().items()}
+        if len(layers) == 1:
+            layers = {"elevation": layers.popitem()[1]}
+        elevation = layers.pop("elevation")
+    nodata = np.isnan(elevation) if _NODATA in texts else None
+    return gather(
+        path,
+        {"elevation": as_metres(path, elevation, options.height_range)}
+        | {name: as_float32(layers[name]) for name in sorted(layers)},
+        cell_size=options.cell_size or cell_size,
+        nodata=nodata,
+        crs=texts.get(_CRS),
+        transform=transform,
+        sources=sources,
+    )
+
+
+def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
+    """Write every layer, NaN where there is no data; numbers go into text, since attributes have float32 only."""
+    import OpenEXR
+
+    header = {
+        "compression": OpenEXR.ZIP_COMPRESSION,
+        "type": OpenEXR.scanlineimage,
+        _CELL_SIZE: repr(terrain.cell_size),
+    }
+    if terrain.crs is not None:
+        header[_CRS] = terrain.crs
+    if terrain.transform is not None:
+        header[_TRANSFORM] = json.dumps(terrain.transform)
+    if terrain.nodata is not None:
+        header[_NODATA] = "nan"
+    if terrain.sources:
+        header[_SOURCES] = json.dumps([dataclasses.asdict(source) for source in terrain.sources])
+    channels = {name: with_gaps(terrain, name) for name in terrain}
+    with staged(path) as temporary:
+        try:
+            with OpenEXR.File(header, channels) as file:
+                file.write(str(temporary))
+        except RuntimeError as error:  # what the library raises when the disk is full
+            raise InvalidFile(f"cannot write {path}: {error}") from error

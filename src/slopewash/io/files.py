@@ -1,0 +1,149 @@
+"""Reading, writing and looking at files of any known format."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from slopewash.errors import InvalidFile, InvalidParameter
+from slopewash.io.formats import FORMATS, format_of
+from slopewash.io.info import FileInfo
+from slopewash.io.options import MAXIMUM_PIXELS, HeightRange, ReadOptions
+from slopewash.terrain import Terrain
+
+_MOST_LAYERS = 64
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    cell_size: float | None = None,
+    height_range: HeightRange | None = None,
+    allow_8bit: bool = False,
+    shape: tuple[int, int] | None = None,
+    max_pixels: int = MAXIMUM_PIXELS,
+) -> Terrain:
+    """Read a terrain; the suffix tells the format: .exr, .npy, .npz, .png, .r16, .raw, .tif or .tiff.
+
+    Parameters
+    ----------
+    path
+        The file. Its header is checked before anything is decoded.
+    cell_size
+        Side of a cell in metres; without it what the file tells, or else 1.
+    height_range
+        Metres that the lowest and the highest possible sample stand for. Needed for whole numbers (.png, .r16, .raw,
+        integer .tif without georeference) unless `write` recorded it.
+    allow_8bit
+        Accept heights in 256 steps, which look like stairs.
+    shape
+        Rows and columns of a headless file (.r16, .raw) that is not square.
+    max_pixels
+        Largest number of cells to read.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write(Terrain([[0.0, 10.0]], cell_size=5.0), f"{folder}/hill.png")
+    ...     read(path)
+    Terrain 2 x 1 cells of 5 m (10 x 5 m)
+      elevation   0 .. 10 m
+    """
+    path = Path(path)
+    options = ReadOptions(
+        cell_size=cell_size, height_range=height_range, allow_8bit=allow_8bit, shape=shape, max_pixels=max_pixels
+    )
+    format = format_of(path)
+    _check_file(path)
+    info = format.probe(path, options)
+    _check_info(path, info, options)
+    return format.read(path, info, options)
+
+
+def write(
+    terrain: Terrain,
+    path: str | os.PathLike[str],
+    *,
+    layer: str = "elevation",
+    height_range: HeightRange | None = None,
+) -> Path:
+    """Write a terrain in the format of the suffix, whole or not at all, and return the path.
+
+    Parameters
+    ----------
+    terrain
+        What to write. Formats with named layers (.exr, .npz) take every layer.
+    path
+        The file; an existing one is replaced.
+    layer
+        The layer that single-layer formats (.npy, .png, .r16, .raw, .tif) take.
+    height_range
+        Values that the lowest and the highest 16-bit step stand for (.png, .r16, .raw); without it the layer's own
+        range. It is recorded, in the image or in a side file, and `read` uses it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write(Terrain([[0.0, 1.0]], water=0.5), f"{folder}/hill.exr")
+    ...     sorted(read(path))
+    ['elevation', 'water']
+    """
+    path = Path(path)
+    format = format_of(path)
+    if height_range is not None and not format.whole_numbers:
+        takers = ", ".join(suffix for suffix, other in FORMATS.items() if other.whole_numbers)
+        raise InvalidParameter(f"{path} holds metres as they are; height_range is for {takers} only, leave it out")
+    if not format.all_layers:
+        terrain[layer]  # an unknown layer is told before anything is written
+    format.write(terrain, path, layer, height_range)
+    return path
+
+
+def probe(path: str | os.PathLike[str]) -> FileInfo:
+    """Tell what is in a file from its header, without decoding it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     info = probe(write(Terrain([[0.0, 1.0]]), f"{folder}/hill.tif"))
+    >>> info.format, info.width, info.height, info.dtype
+    ('TIFF', 2, 1, 'float32')
+    """
+    path = Path(path)
+    format = format_of(path)
+    _check_file(path)
+    return format.probe(path, ReadOptions())
+
+
+def _check_file(path: Path) -> None:
+    try:
+        if path.is_dir():
+            raise InvalidFile(f"{path} is a folder, not a file")
+        size = path.stat().st_size
+    except FileNotFoundError:
+        raise InvalidFile(f"{path} does not exist") from None
+    except InvalidFile:
+        raise
+    except (OSError, ValueError) as error:
+        raise InvalidFile(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    if not path.is_file():
+        raise InvalidFile(f"{path} is not a regular file")
+    if size == 0:
+        raise InvalidFile(f"{path} is empty")
+
+
+def _check_info(path: Path, info: FileInfo, options: ReadOptions) -> None:
+    """Refuse by header what must not or need not be decoded."""
+    if info.width * info.height > options.max_pixels:
+        raise InvalidFile(
+            f"{path} has {info.width} x {info.height} cells, more than {options.max_pixels}; raise max_pixels, or "
+            f"--max-pixels, if that is meant"
+        )
+    if info.channels > _MOST_LAYERS:
+        raise InvalidFile(f"{path} has {info.channels} layers; at most {_MOST_LAYERS} are read")
+    if options.shape is not None and options.shape != (info.height, info.width):
+        raise InvalidFile(f"{path} has {info.height} rows and {info.width} columns; shape says {options.shape}")
+    if info.bits < 8:
+        raise InvalidFile(f"{path} has {info.bits}-bit samples, too coarse for heights; save it with 16 bits")
+    if info.bits == 8 and not options.allow_8bit:
+        raise InvalidFile(
+            f"{path} has 8-bit heights, only 256 steps; save it with 16 bits, or accept the stairs with "
+            f"allow_8bit=True, or --allow-8bit"
+        )

@@ -1,0 +1,61 @@
+"""All formats, by suffix."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from slopewash.errors import InvalidFile
+from slopewash.io import exr, npy, png, raw, tiff
+from slopewash.io.info import FileInfo
+from slopewash.io.options import HeightRange, ReadOptions
+from slopewash.terrain import Terrain
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """How one format is looked at, read and written."""
+
+    probe: Callable[[Path, ReadOptions], FileInfo]
+    read: Callable[[Path, FileInfo, ReadOptions], Terrain]
+    write: Callable[[Terrain, Path, str, HeightRange | None], None]
+    all_layers: bool = False
+    whole_numbers: bool = False
+    """Writes heights as steps of a range, so that `height_range` means something to it."""
+
+
+_TIFF = Format(probe=tiff.probe, read=tiff.read, write=tiff.write)
+_RAW = Format(probe=raw.probe, read=raw.read, write=raw.write, whole_numbers=True)
+
+FORMATS: Mapping[str, Format] = {
+    ".exr": Format(probe=exr.probe, read=exr.read, write=exr.write, all_layers=True),
+    ".npy": Format(probe=npy.probe_npy, read=npy.read_npy, write=npy.write_npy),
+    ".npz": Format(probe=npy.probe_npz, read=npy.read_npz, write=npy.write_npz, all_layers=True),
+    ".png": Format(probe=png.probe, read=png.read, write=png.write, whole_numbers=True),
+    ".r16": _RAW,
+    ".raw": _RAW,
+    ".tif": _TIFF,
+    ".tiff": _TIFF,
+}
+
+
+def format_of(path: Path) -> Format:
+    """Return the format a suffix stands for.
+
+    >>> format_of(Path("hill.PNG")).whole_numbers
+    True
+    >>> format_of(Path("hill.tfi"))
+    Traceback (most recent call last):
+    slopewash.errors.InvalidFile: hill.tfi has the unknown suffix ".tfi"; did you mean ".tif"? Known are .exr, ...
+    """
+    suffix = path.suffix.lower()
+    if suffix in FORMATS:
+        return FORMATS[suffix]
+    known = ", ".join(FORMATS)
+    if not suffix:
+        raise InvalidFile(f"{path} has no suffix to tell its format; known are {known}")
+    close = difflib.get_close_matches(suffix, FORMATS, n=1, cutoff=0.5)
+    remedy = f'did you mean "{close[0]}"? Known are {known}' if close else f"known are {known}"
+    raise InvalidFile(f'{path} has the unknown suffix "{suffix}"; {remedy}')

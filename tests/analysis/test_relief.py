@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slopewash.analysis import local_minima, local_minima_mask, slope
+from slopewash.errors import InvalidParameter, InvalidTerrain
+
+
+def test_a_tilted_plane_has_one_slope_everywhere_in_any_direction() -> None:
+    y, x = np.mgrid[:20, :30] * 5.0
+    for angle in np.radians([0, 30, 45, 200]):
+        plane = 0.75 * (np.cos(angle) * x + np.sin(angle) * y)
+        # Float64 inside, rounded to float32 once.
+        np.testing.assert_allclose(slope(plane, 5.0), np.degrees(np.arctan(0.75)), rtol=1e-6)
+
+
+def test_slope_of_float32_ground_is_float32_and_flat_is_zero() -> None:
+    result = slope(np.full((4, 4), 2000.0, dtype=np.float32), 10.0)
+    assert result.dtype == np.float32
+    assert not result.any()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1), (2, 2)])
+def test_slope_of_the_smallest_grids(shape: tuple[int, int]) -> None:
+    assert slope(np.zeros(shape), 1.0).shape == shape
+
+
+def test_edges_use_one_sided_differences() -> None:
+    assert slope([[0.0, 1.0, 3.0]], 1.0)[0] == pytest.approx(np.degrees(np.arctan([1.0, 1.5, 2.0])))
+
+
+def test_minima_are_strict_and_counted_inside_the_border() -> None:
+    ground = np.ones((12, 12))
+    ground[5, 5] = 0.0
+    ground[1, 1] = 0.0
+    ground[8, 7:9] = 0.0  # two equal cells are not lower than each other
+    assert np.argwhere(local_minima_mask(ground, border=4)).tolist() == [[5, 5]]
+    assert local_minima(ground) == 1
+    assert local_minima(ground, border=0) == 2
+    assert local_minima(ground, border=6) == 0
+    assert local_minima(ground, border=100) == 0
+
+
+def test_a_pit_on_the_diagonal_of_a_lower_cell_is_none() -> None:
+    ground = np.ones((3, 3))
+    ground[1, 1], ground[0, 0] = 0.5, 0.4
+    assert local_minima(ground, border=1) == 0
+
+
+@pytest.mark.parametrize("cell_size", [0.0, -1.0, np.nan, np.inf])
+def test_an_impossible_cell_size_is_refused(cell_size: float) -> None:
+    with pytest.raises(InvalidParameter, match="cell_size is"):
+        slope(np.zeros((3, 3)), cell_size)
+
+
+@pytest.mark.parametrize("elevation", [np.zeros(3), np.zeros((0, 3))])
+def test_what_has_no_rows_and_columns_is_refused(elevation: Any) -> None:
+    with pytest.raises(InvalidTerrain, match="it must have rows and columns"):
+        local_minima(elevation)
+    with pytest.raises(InvalidParameter, match="border is -1 cells"):
+        local_minima(np.zeros((3, 3)), border=-1)

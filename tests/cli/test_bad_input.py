@@ -1,0 +1,130 @@
+"""Bad input: one sentence that helps, exit code 2, no traceback, and no work done first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+Run = Callable[..., Any]
+
+
+def test_refusals_outside_are_one_sentence_and_code_2(run_outside: Run) -> None:
+    done = run_outside("erode", "missing.exr", "-o", "out.exr")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "slopewash: missing.exr does not exist\n"
+
+
+CASES = {
+    "unknown command": (["erod", "a.exr"], "erode"),
+    "unknown option": (["erode", "{raw}", "-o", "{out}", "--step", "3"], "--steps"),
+    "missing output": (["erode", "{raw}"], "--out"),
+    "no number": (["generate", "dome", "-o", "{out}", "--size", "big"], "unable to convert"),
+    "unknown kind": (["generate", "domes", "-o", "{out}"], 'did you mean "dome"'),
+    "impossible size": (["generate", "dome", "-o", "{out}", "--size", "0"], "size is 0"),
+    "negative size": (["generate", "dome", "-o", "{out}", "--size", "-5"], "size is -5"),
+    "huge size": (["generate", "dome", "-o", "{out}", "--size", "9999999"], "size is 9999999"),
+    "impossible cell size": (["generate", "dome", "-o", "{out}", "--cell-size", "nan"], "cell_size"),
+    "missing file": (["erode", "{folder}/none.exr", "-o", "{out}"], "does not exist"),
+    "missing file to tell about": (["info", "{folder}/none.exr"], "does not exist"),
+    "wrong file": (["erode", "{text}", "-o", "{out}"], "broken.exr"),
+    "unknown suffix": (["erode", "{raw}", "-o", "{folder}/out.tfi"], 'did you mean ".tif"'),
+    "no suffix": (["erode", "{raw}", "-o", "{folder}/out"], "suffix"),
+    "missing folder": (["erode", "{raw}", "-o", "{folder}/none/out.exr"], "create it first"),
+    "folder as output": (["erode", "{raw}", "-o", "{folder}/folder.exr"], "is a folder"),
+    "picture of another kind": (["erode", "{raw}", "-o", "{out}", "--picture", "{folder}/a.jpg"], "must end in .png"),
+    "picture nowhere": (["erode", "{raw}", "-o", "{out}", "--picture", "{folder}/none/a.png"], "create it first"),
+    "unknown preset": (["erode", "{raw}", "-o", "{out}", "--preset", "jako"], 'did you mean "jako2011"'),
+    "unknown model": (["erode", "{raw}", "-o", "{out}", "--model", "virtual_pipe"], 'did you mean "virtual_pipes"'),
+    "unknown parameter": (["erode", "{raw}", "-o", "{out}", "--set", "rain=1"], 'did you mean "rain_rate"'),
+    "out of range": (["erode", "{raw}", "-o", "{out}", "--set", "pipe_area=-1"], "must be positive"),
+    "no number to set": (["erode", "{raw}", "-o", "{out}", "--set", "pipe_area=wide"], "must be a number"),
+    "unknown law": (["erode", "{raw}", "-o", "{out}", "--set", "transport=magic"], "donor_cell"),
+    "no setting": (["erode", "{raw}", "-o", "{out}", "--set", "pipe_area"], "name=value"),
+    "unknown backend": (["erode", "{raw}", "-o", "{out}", "--backend", "cup"], 'did you mean "cpu"'),
+    "unknown edges": (["erode", "{raw}", "-o", "{out}", "--edges", "ajar"], "open"),
+    "no steps": (["erode", "{raw}", "-o", "{out}", "--steps", "0"], "steps is 0"),
+    "no threads": (["erode", "{raw}", "-o", "{out}", "--threads", "0"], "1 or more"),
+    "reversed range": (["erode", "{raw}", "-o", "{out}", "--height-range", "9,1"], "below the second"),
+    "half a range": (["erode", "{raw}", "-o", "{out}", "--height-range", "9"], "LOW,HIGH"),
+    "no shape": (["erode", "{raw}", "-o", "{out}", "--shape", "3,x"], "ROWS,COLUMNS"),
+    "shape of parts": (["erode", "{raw}", "-o", "{out}", "--shape", "3,0.5"], "whole numbers"),
+    "too many cells": (["erode", "{raw}", "-o", "{out}", "--max-pixels", "9"], "--max-pixels"),
+    "NaN heights": (["erode", "{nan}", "-o", "{out}"], "row 2, column 3"),
+    "unknown thing to list": (["models", "landscap"], 'did you mean "landscape"'),
+    "unknown preset to measure": (["bench", "--preset", "jako"], 'did you mean "jako2011"'),
+    "impossible size to measure": (["bench", "--size", "1"], "3 or more"),
+    "no steps to measure": (["bench", "--steps", "0"], "1 or more"),
+    "demo of no steps": (["demo", "--out", "{folder}/demo", "--steps", "-1"], "steps is -1"),
+    "demo of no size": (["demo", "--out", "{folder}/demo", "--size", "0"], "size is 0"),
+    "demo into a file": (["demo", "--out", "{text}", "--size", "8", "--steps", "1"], "cannot be created"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_input_is_refused_in_one_helpful_sentence(case: str, run: Run, raw: Path, tmp_path: Path) -> None:
+    text, nan = tmp_path / "broken.exr", tmp_path / "nan.npy"
+    text.write_text("no picture at all")
+    heights = np.zeros((5, 6), dtype=np.float32)
+    heights[2, 3] = np.nan
+    np.save(nan, heights)
+    (tmp_path / "folder.exr").mkdir()
+    places = {"raw": raw, "out": tmp_path / "out.exr", "folder": tmp_path, "text": text, "nan": nan}
+    words, remedy = CASES[case]
+    done = run(*(word.format(**places) for word in words))
+    assert (done.code, done.out) == (2, "")
+    assert remedy in done.err
+    assert done.err.startswith("slopewash: ")
+    assert done.err.count("\n") == 1
+    assert not places["out"].exists()
+
+
+def test_a_preset_of_another_model_is_refused(run: Run, raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import slopewash as sw
+
+    class OtherModel:
+        name = "other"
+
+    monkeypatch.setattr(sw, "find_model", lambda name: OtherModel)
+    done = run("erode", raw, "-o", raw.with_name("out.exr"), "--preset", "landscape", "--model", "other")
+    assert done.code == 2
+    assert "belongs to model virtual_pipes" in done.err
+
+
+def test_cells_without_data_are_refused_before_the_run_where_the_format_cannot_mark_them(
+    run: Run, tmp_path: Path
+) -> None:
+    import slopewash as sw
+
+    gap = np.zeros((6, 6), dtype=bool)
+    gap[0, 0] = True
+    source = tmp_path / "gap.exr"
+    sw.write(sw.Terrain(np.ones((6, 6)), nodata=gap), source)
+    done = run("erode", source, "-o", tmp_path / "out.png", "--steps", "1000000")
+    assert done.code == 2
+    assert "cannot mark" in done.err
+
+
+def test_what_nobody_foresaw_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import slopewash as sw
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(sw, "generate", broken)
+    with pytest.raises(ZeroDivisionError):
+        run("generate", "dome", "-o", tmp_path / "a.exr")
+
+
+def test_too_little_memory_is_told(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import slopewash as sw
+
+    def huge(*_: object, **__: object) -> None:
+        raise MemoryError("Unable to allocate 8.00 TiB")
+
+    monkeypatch.setattr(sw, "generate", huge)
+    done = run("generate", "dome", "-o", tmp_path / "a.exr")
+    assert (done.code, done.err) == (2, "slopewash: not enough memory for this size (Unable to allocate 8.00 TiB)\n")

@@ -1,0 +1,144 @@
+"""The other commands: what they write and what they tell."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import slopewash as sw
+
+Run = Callable[..., Any]
+
+
+def test_generating_is_the_same_as_the_python_api(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "raw.npz"
+    words = ("--size", 20, "--cell-size", 5, "--seed", 4, "--relief", 30)
+    assert run("generate", "diamond_square", "-o", out, *words).code == 0
+    terrain = sw.read(out)
+    expected = sw.generate("diamond_square", size=20, cell_size=5.0, seed=4, relief=30.0)
+    np.testing.assert_array_equal(terrain["elevation"], expected["elevation"])
+    assert terrain.cell_size == 5
+
+
+def test_generating_reports_as_json(run: Run, tmp_path: Path) -> None:
+    report = run("generate", "ramp", "-o", tmp_path / "ramp.tif", "--size", 16, "--json").json
+    assert (report["rows"], report["columns"], report["kind"]) == (16, 16, "ramp")
+    assert report["highest"] - report["lowest"] == pytest.approx(40.0)
+
+
+def test_info_tells_header_and_statistics(run: Run, raw: Path) -> None:
+    report = run("info", raw, "--json").json
+    assert (report["width"], report["height"], report["cell_size"]) == (24, 24, 10.0)
+    terrain = sw.read(raw)
+    assert report["statistics"]["elevation"]["maximum"] == pytest.approx(terrain.range("elevation")[1])
+    assert report["local_minima"] == sw.local_minima(terrain["elevation"])
+    words = run("info", raw).out
+    assert "local minima" in words
+    assert "elevation" in words
+
+
+def test_info_tells_the_header_of_a_picture_without_heights(run: Run, tmp_path: Path) -> None:
+    from PIL import Image
+
+    file = tmp_path / "grey.png"
+    Image.fromarray(np.zeros((4, 5), dtype=np.uint16)).save(file)
+    done = run("info", file, "--json")
+    assert done.code == 0
+    assert (done.json["width"], done.json["bits"]) == (5, 16)
+    assert "--height-range" in done.json["note"]
+    assert run("info", file, "--height-range", "0,10", "--json").json["statistics"]["elevation"]["maximum"] == 0
+
+
+def test_info_reads_a_raw_file_that_is_not_square(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "heights.r16"
+    np.arange(12, dtype="<u2").tofile(file)
+    report = run("info", file, "--shape", "3,4", "--height-range", "0,65535", "--json").json
+    assert (report["height"], report["width"]) == (3, 4)
+    assert report["statistics"]["elevation"]["maximum"] == 11
+
+
+def test_models_lists_models_and_presets(run: Run) -> None:
+    words = run("models").out
+    assert all(name in words for name in (*sw.model_names(), *sw.presets()))
+    report = run("models", "--json").json
+    assert [model["name"] for model in report["models"]] == list(sw.model_names())
+    assert [preset["name"] for preset in report["presets"]] == list(sw.presets())
+
+
+@pytest.mark.parametrize("name", ["virtual_pipes", "landscape"])
+def test_models_lists_every_parameter(name: str, run: Run) -> None:
+    parameters = sw.find_model("virtual_pipes").parameters()
+    words = run("models", name).out
+    assert all(p.name in words for p in parameters)
+    listed = run("models", name, "--json").json["parameters"]
+    assert [entry["name"] for entry in listed] == [p.name for p in parameters]
+    assert all(entry["doc"] for entry in listed)
+
+
+def test_models_shows_a_presets_own_values(run: Run) -> None:
+    listed = {p["name"]: p for p in run("models", "landscape", "--json").json["parameters"]}
+    preset = sw.find_preset("landscape").model
+    for name, value in preset.changed().items():
+        assert listed[name]["value"] == (str(value) if value == float("inf") else value)
+
+
+def test_doctor_finds_backends_libraries_and_cache(run: Run) -> None:
+    report = run("doctor", "--json").json
+    assert {backend["name"] for backend in report["backends"]} == set(sw.backend_names())
+    assert all(report["libraries"].values())
+    assert report["threads"]["used"] >= 1
+    assert {extra["name"] for extra in report["extras"]} >= {"xarray"}
+    words = run("doctor").out
+    assert "backend    cpu" in words
+
+
+def test_doctor_says_what_to_do_without_a_cache(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from slopewash.cli import doctor
+
+    monkeypatch.setattr(doctor, "_can_write", lambda folder: False)
+    assert "NUMBA_CACHE_DIR" in run("doctor").out
+
+
+def test_bench_measures_and_shows_the_papers_figures(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slopewash.cli.timing.ROUNDS", 2)
+    words = ("bench", "--size", 16, 24, "--backend", "reference", "--preset", "jako2011", "--steps", 2)
+    done = run(*words)
+    assert done.code == 0
+    assert "1647" in done.out
+    assert "15.47" in done.out
+    assert "91.5" in done.out
+    results = run(*words, "--json").json["results"]
+    assert [(r["size"], r["backend"], r["preset"]) for r in results] == [
+        (16, "reference", "jako2011"),
+        (24, "reference", "jako2011"),
+    ]
+    assert all(r["milliseconds"] > 0 and r["cells_per_second"] > 0 for r in results)
+
+
+def test_bench_compares_with_the_paper_where_the_same_was_measured() -> None:
+    from slopewash.cli.bench import PAPERS, _compare
+
+    here = [{"size": 1024, "preset": "jako2011", "milliseconds": 16.47}]
+    assert _compare(PAPERS[0], here) == "100 times faster"
+    assert _compare(PAPERS[1], here) == "1.06 times slower"
+    assert "not measured" in _compare(PAPERS[2], here)
+
+
+@pytest.mark.slow
+def test_demo_writes_pictures_layers_and_a_balanced_budget(run_outside: Run, tmp_path: Path) -> None:
+    done = run_outside("demo", "--size", 48, "--steps", 20, "--backend", "reference")
+    assert (done.code, done.err) == (0, "")
+    folder = tmp_path / "out" / "demo"
+    for name in ("before", "after", "view", "flow", "wear_deposit"):
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert f"{name}.png" in done.out
+    assert {"elevation", "water", "flow", "wear", "deposit", "difference"} <= set(sw.read(folder / "terrain.exr"))
+    report = json.loads((folder / "budget.json").read_text(encoding="utf-8"))
+    assert report["steps"] == 20
+    assert report["budget"]["water_drift"] < 1e-5  # float32 fields, float64 sums
+    assert "drift" in done.out

@@ -1,0 +1,67 @@
+"""Help is instant and teaches."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import slopewash as sw
+from slopewash.cli.app import COMMANDS
+from slopewash.cli.generate import KINDS
+
+Run = Callable[..., Any]
+
+MEASURED = """
+import resource, sys
+from slopewash.cli import main
+main(sys.argv[1:])
+usage = resource.getrusage(resource.RUSAGE_SELF)
+heavy = sorted({"numpy", "numba", "PIL"} & set(sys.modules))
+print(usage.ru_utime + usage.ru_stime, heavy, file=sys.stderr)
+"""
+
+
+def test_help_is_instant_and_imports_no_array_library() -> None:
+    seconds = []
+    for _ in range(3):  # the best counts: other tests run beside this one
+        done = subprocess.run(
+            [sys.executable, "-c", MEASURED, "--help"], capture_output=True, text=True, check=True, timeout=60
+        )
+        time, heavy = done.stderr.strip().split(" ", 1)
+        assert heavy == "[]"
+        seconds.append(float(time))
+    assert min(seconds) < 0.4
+
+
+def test_help_lists_every_command_with_examples(run: Run) -> None:
+    done = run("--help")
+    assert done.code == 0
+    assert all(name in done.out for name in COMMANDS)
+    assert "Examples:" in done.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_examples_that_fit_a_terminal(name: str, run: Run) -> None:
+    done = run(name, "--help")
+    assert done.code == 0
+    assert f"  slopewash {name}" in done.out
+    assert max(map(len, COMMANDS[name].EXAMPLES.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_explained(name: str) -> None:
+    doc = COMMANDS[name].command.__doc__ or ""
+    for option in COMMANDS[name].command.__annotations__:
+        assert option == "return" or f"\n    {option}\n" in doc
+
+
+def test_help_lists_the_kinds_that_there_are() -> None:
+    assert sorted(KINDS.split()) == sorted(sw.generator_names())
+
+
+def test_version_is_told(run: Run) -> None:
+    assert run("--version").out.strip() == f"slopewash {sw.__version__}"

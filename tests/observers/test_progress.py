@@ -1,0 +1,99 @@
+"""The progress bar: what it says on a terminal, and that it says nothing elsewhere."""
+
+from __future__ import annotations
+
+import io
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+import slopewash as sw
+from slopewash.observers import progress as module
+
+
+def terminal() -> Console:
+    return Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
+
+
+def shown(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def some_run(backend: str = "cpu") -> Any:
+    return SimpleNamespace(step=0, backend=backend)
+
+
+def test_the_bar_shows_steps_and_speed() -> None:
+    console, run = terminal(), some_run()
+    progress = sw.Progress(every=10, console=console)
+    progress.start(run, 25)
+    for _ in range(3):
+        time.sleep(0.02)
+        progress.observe(run)
+    progress.finish(run)
+    assert "eroding" in shown(console)
+    assert "25/25" in shown(console)
+    assert "/s" in shown(console)
+
+
+def test_the_bar_counts_phases_that_the_simulation_does_not_count() -> None:
+    console, run = terminal(), some_run()
+    progress = sw.Progress(every=4, console=console)
+    progress.start(run, 6, label="settling")
+    progress.observe(run)
+    assert progress.done == 4
+    progress.observe(run)
+    progress.finish(run)
+    assert progress.done == 6
+    assert "settling" in shown(console)
+    assert "6/6" in shown(console)
+
+
+@pytest.mark.parametrize(("backend", "explains"), [("cpu", True), ("reference", False)])
+def test_a_first_step_that_takes_long_is_explained_where_kernels_are_compiled(
+    backend: str, explains: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PATIENCE", 0.05)
+    console, run = terminal(), some_run(backend)
+    progress = sw.Progress(console=console)
+    progress.start(run, 100)
+    time.sleep(0.3)
+    progress.finish(run)
+    assert ("compiling kernels (first run only)" in shown(console)) == explains
+
+
+def test_nothing_is_shown_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    terrain = sw.generate("hill", size=12)
+    simulation = sw.Simulation(terrain, sw.VirtualPipes(), backend="reference").add(sw.Progress(every=2))
+    simulation.run(5)
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+
+
+def test_an_interrupted_bar_gives_the_terminal_back() -> None:
+    console, run = terminal(), some_run()
+    progress = sw.Progress(every=10, console=console)
+    progress.start(run, 100)
+    progress.observe(run)
+    progress.finish(run)
+    progress.close()
+    assert shown(console).endswith("\x1b[?25h")  # the cursor is shown again
+
+
+def test_watching_changes_nothing() -> None:
+    terrain = sw.generate("hill", size=12)
+    alone = sw.Simulation(terrain, sw.VirtualPipes(), backend="reference")
+    watched = sw.Simulation(terrain, sw.VirtualPipes(), backend="reference").add(sw.Progress(every=3))
+    alone.run(10)
+    watched.run(10)
+    assert (alone.terrain["elevation"] == watched.terrain["elevation"]).all()
+
+
+@pytest.mark.parametrize("every", [0, -1])
+def test_looking_less_than_every_step_is_refused(every: int) -> None:
+    with pytest.raises(sw.InvalidParameter, match=f"every is {every}"):
+        sw.Progress(every=every)

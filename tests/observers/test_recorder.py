@@ -1,0 +1,79 @@
+"""The recorder: one picture per look, named by the step."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+import slopewash as sw
+
+
+def simulation() -> sw.Simulation:
+    return sw.Simulation(sw.generate("hill", size=12), sw.VirtualPipes(), backend="reference")
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.iterdir())
+
+
+@pytest.fixture
+def quick_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the drawing where only the files' names matter."""
+
+    def draw(terrain: sw.Terrain, *words: object) -> None:
+        path = words[-1]
+        assert isinstance(path, Path)
+        path.write_bytes(terrain["elevation"].tobytes())
+
+    drawing = importlib.import_module("slopewash.render")
+    monkeypatch.setattr(drawing, "render", draw)
+
+
+def test_pictures_are_drawn(tmp_path: Path) -> None:
+    recorder = sw.Recorder(tmp_path / "new" / "frames", every=4)
+    simulation().add(recorder).run(4)
+    assert all(file.read_bytes().startswith(b"\x89PNG") for file in recorder.files)
+
+
+@pytest.mark.usefixtures("quick_pictures")
+def test_start_every_look_and_the_end_are_drawn(tmp_path: Path) -> None:
+    recorder = sw.Recorder(tmp_path, every=4)
+    simulation().add(recorder).run(10)
+    expected = [f"frame_{step:06d}.png" for step in (0, 4, 8, 10)]
+    assert names(tmp_path) == expected
+    assert [file.name for file in recorder.files] == expected
+
+
+@pytest.mark.usefixtures("quick_pictures")
+def test_settling_goes_on_counting_so_that_no_frame_replaces_another(tmp_path: Path) -> None:
+    recorder = sw.Recorder(tmp_path, every=5)
+    run = simulation().add(recorder)
+    run.run(5)
+    run.settle(10)
+    run.run(5)
+    assert names(tmp_path) == [f"frame_{number:06d}.png" for number in (0, 5, 10, 15, 20)]
+
+
+def test_a_layer_is_drawn_once_it_exists(tmp_path: Path) -> None:
+    recorder = sw.Recorder(tmp_path, every=5, layer="flow")
+    simulation().add(recorder).run(5)
+    assert "frame_000005.png" in names(tmp_path)
+
+
+def test_an_unknown_layer_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(sw.UnknownName, match='did you mean "flow"'):
+        simulation().add(sw.Recorder(tmp_path, every=5, layer="flwo")).run(5)
+
+
+@pytest.mark.usefixtures("quick_pictures")
+def test_data_can_be_kept_beside_the_pictures(tmp_path: Path) -> None:
+    run = simulation().add(sw.Recorder(tmp_path, every=5, data=".npz"))
+    run.run(5)
+    kept = sw.read(tmp_path / "frame_000005.npz")
+    assert (kept["elevation"] == run.terrain["elevation"]).all()
+
+
+def test_a_recorder_reads_well() -> None:
+    assert repr(sw.Recorder("frames", every=9, data=".exr")) == "Recorder('frames', every=9, data='.exr')"

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slopewash.errors import InvalidTerrain, UnknownName
+from slopewash.terrain import Terrain, WaterSource
+
+FLAT = np.zeros((3, 4))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.arange(12, dtype=np.float64).reshape(3, 4),
+        np.arange(12, dtype=np.float16).reshape(3, 4),
+        np.arange(12, dtype=np.uint8).reshape(3, 4),
+        np.arange(12, dtype=np.int32).reshape(3, 4),
+        np.arange(12, dtype=np.uint64).reshape(3, 4),
+        np.arange(12, dtype=">f4").reshape(3, 4),
+        np.arange(12, dtype=">i2").reshape(3, 4),
+        np.asfortranarray(np.arange(12.0).reshape(3, 4)),
+        np.repeat(np.repeat(np.arange(12.0).reshape(3, 4), 2, axis=0), 2, axis=1)[::2, ::2],
+        np.arange(11.0, -1.0, -1.0).reshape(3, 4)[::-1, ::-1],
+        np.arange(12).reshape(3, 4).tolist(),
+    ],
+    ids=["f8", "f2", "u1", "i4", "u8", "big-endian f4", "big-endian i2", "fortran", "strided", "reversed", "lists"],
+)
+def test_any_real_array_becomes_native_contiguous_float32(values: Any) -> None:
+    layer = Terrain(values)["elevation"]
+    assert layer.dtype == np.dtype(np.float32)
+    assert layer.dtype.isnative
+    assert layer.flags.c_contiguous
+    np.testing.assert_array_equal(layer, np.arange(12).reshape(3, 4))
+
+
+def test_layers_are_copies_that_nobody_can_write_to() -> None:
+    mine = np.zeros((3, 4), dtype=np.float32)
+    terrain = Terrain(mine)
+    mine[0, 0] = 5.0
+    assert terrain["elevation"][0, 0] == 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        terrain["elevation"][0, 0] = 1.0
+
+
+def test_read_only_arrays_and_masks_are_accepted() -> None:
+    ground = np.ones((3, 4))
+    ground.setflags(write=False)
+    mask = np.eye(3, 4, dtype=bool)
+    mask.setflags(write=False)
+    terrain = Terrain(ground, nodata=mask)
+    assert terrain.range("elevation") == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"elevation": np.zeros(4)}, "elevation has 1 dimensions; it must have two, rows and columns"),
+        ({"elevation": 3.0}, "elevation has 0 dimensions; it must have two, rows and columns"),
+        ({"elevation": np.zeros((2, 3, 4))}, "elevation has 3 dimensions; it must have two, rows and columns"),
+        ({"elevation": np.zeros((0, 4))}, "elevation has shape (0, 4); it needs at least one cell"),
+        ({"elevation": FLAT + 1j}, "layer elevation has dtype complex128; it must hold real numbers"),
+        ({"elevation": None}, "layer elevation has dtype object; it must hold real numbers"),
+        ({"elevation": [["high", "low"]]}, "layer elevation has dtype <U4; it must hold real numbers"),
+        ({"elevation": [[1.0, 2.0], [3.0]]}, "layer elevation is ragged; all its rows must be equally long"),
+        (
+            {"elevation": np.where(np.eye(3, 4) > 0, np.nan, 0.0)},
+            "layer elevation is nan as float32 at row 0, column 0 (3 such cells); fill them or mark them with nodata=",
+        ),
+        (
+            {"elevation": np.full((1, 1), 1e39)},
+            "layer elevation is inf as float32 at row 0, column 0 (1 such cells); fill them or mark them with nodata=",
+        ),
+        (
+            {"elevation": FLAT, "water": np.nan},
+            "layer water is nan as float32 at row 0, column 0 (12 such cells); fill them or mark them with nodata=",
+        ),
+        (
+            {"elevation": FLAT, "water": np.zeros((4, 3))},
+            "layer water has shape (4, 3); it must be (3, 4), as elevation is, or a single number",
+        ),
+        ({"elevation": FLAT, "water": -1.0}, "layer water has a value of -1; it must not be negative"),
+        (
+            {"elevation": FLAT, "erodibility": 1.5},
+            "layer erodibility spans 1.5 .. 1.5; it must lie within 0 (hard) .. 1 (soft)",
+        ),
+        ({"elevation": FLAT, "cell_size": 0}, "cell_size is 0.0 m; it must be positive and finite"),
+        ({"elevation": FLAT, "cell_size": -2.0}, "cell_size is -2.0 m; it must be positive and finite"),
+        ({"elevation": FLAT, "cell_size": np.inf}, "cell_size is inf m; it must be positive and finite"),
+        ({"elevation": FLAT, "cell_size": np.nan}, "cell_size is nan m; it must be positive and finite"),
+        ({"elevation": FLAT, "cell_size": "ten"}, "cell_size is 'ten'; it must be a number of metres"),
+        ({"elevation": FLAT, "cell_size": None}, "cell_size is None; it must be a number of metres"),
+        (
+            {"elevation": FLAT, "nodata": np.zeros((3, 3), bool)},
+            "nodata has shape (3, 3); it must be a mask of (3, 4), as elevation is",
+        ),
+        (
+            {"elevation": FLAT, "nodata": -9999.0},
+            "nodata has shape (); it must be a mask of (3, 4), as elevation is",
+        ),
+        (
+            {"elevation": FLAT, "nodata": np.ones((3, 4), bool)},
+            "every cell is nodata; a terrain needs at least one cell of ground",
+        ),
+        ({"elevation": FLAT, "transform": (1, 2, 3)}, "transform is (1, 2, 3); it must be six finite numbers"),
+        ({"elevation": FLAT, "transform": 5}, "transform is 5; it must be six finite numbers"),
+        ({"elevation": FLAT, "sources": ["spring"]}, "sources holds 'spring'; each must be a WaterSource"),
+    ],
+)
+def test_what_cannot_be_a_terrain_is_refused_in_one_sentence(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidTerrain) as caught:
+        Terrain(**arguments)
+    assert str(caught.value) == message
+    assert isinstance(caught.value, ValueError)
+
+
+def test_a_lone_source_is_refused_rather_than_iterated() -> None:
+    with pytest.raises(InvalidTerrain, match="sequence of WaterSource"):
+        Terrain(FLAT, sources=WaterSource(x=1, y=1, radius=1, rate=1))  # type: ignore[arg-type]
+
+
+def test_cells_without_data_are_left_out_of_ranges_and_may_hold_anything() -> None:
+    ground = np.array([[1.0, np.nan], [3.0, 2.0]])
+    terrain = Terrain(ground, nodata=np.isnan(ground), water=ground)
+    assert terrain.range("elevation") == (1.0, 3.0)
+    assert terrain.relief == 2.0
+    assert np.isfinite(terrain["water"]).all()
+
+
+def test_an_empty_mask_is_no_mask() -> None:
+    assert Terrain(FLAT, nodata=np.zeros((3, 4), bool)).nodata is None
+
+
+def test_a_masked_array_brings_its_mask_along() -> None:
+    ground = np.ma.masked_equal([[1.0, -9999.0], [3.0, 2.0]], -9999.0)
+    terrain = Terrain(ground)
+    assert terrain.nodata is not None
+    assert terrain.nodata.tolist() == [[False, True], [False, False]]
+    assert terrain.range("elevation") == (1.0, 3.0)
+
+
+def test_a_terrain_is_a_mapping_of_its_layers() -> None:
+    terrain = Terrain(FLAT, water=1.0, suspended=None)
+    assert list(terrain) == ["elevation", "water"]
+    assert len(terrain) == 2
+    assert "water" in terrain
+    assert "suspended" not in terrain
+    assert terrain.get("suspended") is None
+    assert terrain.get("suspended", 0) == 0
+    assert terrain.get("water") is terrain["water"]
+    with pytest.raises(UnknownName, match=r'unknown layer "watr"; did you mean "water"\?'):
+        terrain["watr"]
+
+
+def test_repr_tells_size_range_and_units() -> None:
+    terrain = Terrain(
+        [[0.0, 10.0], [20.0, 30.0]],
+        cell_size=2.5,
+        water=0.25,
+        mood=7,
+        crs="EPSG:32611",
+        nodata=[[True, False], [False, False]],
+        sources=[WaterSource(x=1, y=1, radius=1, rate=1)],
+    )
+    assert repr(terrain) == (
+        "Terrain 2 x 2 cells of 2.5 m (5 x 5 m), EPSG:32611, 1 cells without data, 1 water source\n"
+        "  elevation   10 .. 30 m\n"
+        "  water       0.25 .. 0.25 m\n"
+        "  mood        7 .. 7"
+    )
+
+
+def test_replace_changes_what_is_named_and_keeps_the_rest() -> None:
+    spring = WaterSource(x=1, y=1, radius=1, rate=1)
+    terrain = Terrain(FLAT, cell_size=2.0, water=1.0, crs="EPSG:4326", transform=range(6), sources=[spring])
+    changed = terrain.replace(elevation=FLAT + 5, water=None, rainfall=0.5)
+    assert list(changed) == ["elevation", "rainfall"]
+    assert changed.range("elevation") == (5.0, 5.0)
+    assert (changed.cell_size, changed.crs, changed.transform) == (2.0, "EPSG:4326", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0))
+    assert changed.sources == (spring,)
+    assert list(terrain) == ["elevation", "water"]
+    with pytest.raises(InvalidTerrain, match="layer water has shape"):
+        terrain.replace(elevation=np.zeros((5, 5)))
+
+
+def test_pickle_and_deepcopy_keep_every_layer() -> None:
+    terrain = Terrain(np.arange(12.0).reshape(3, 4), water=1.0, nodata=np.eye(3, 4, dtype=bool))
+    for other in (pickle.loads(pickle.dumps(terrain)), copy.deepcopy(terrain)):
+        assert repr(other) == repr(terrain)
+
+
+def test_to_xarray_has_units_centres_and_gaps() -> None:
+    pytest.importorskip("xarray")
+    ground = np.array([[1.0, np.nan], [3.0, 2.0]])
+    terrain = Terrain(ground, cell_size=10.0, nodata=np.isnan(ground), water=1.0, crs="EPSG:32611", transform=range(6))
+    data = terrain.to_xarray()
+    assert data["elevation"].dims == ("y", "x")
+    assert data["elevation"].attrs["units"] == "m"
+    assert data["x"].values.tolist() == [5.0, 15.0]
+    np.testing.assert_array_equal(data["elevation"].values, ground)
+    assert np.isnan(data["water"].values[0, 1])
+    assert data.attrs["cell_size"] == 10.0
+    assert data.attrs["crs"] == "EPSG:32611"
+    assert data.attrs["transform"] == (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+
+
+def test_to_xarray_without_xarray_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "xarray", None)
+    with pytest.raises(ImportError, match=r'pip install "slopewash\[xarray\]"'):
+        Terrain(FLAT).to_xarray()
