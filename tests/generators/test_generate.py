@@ -54,7 +54,7 @@ def test_numpy_integers_and_huge_seeds_are_whole_numbers() -> None:
 # tolerance is a few roundings of float32, since powers and cosines may differ in their last bit between platforms.
 STORED = {
     "diamond_square": [0.0, 73.7335, 48.1567, 52.8562, 89.3163],
-    "dome": [20.0631, 29.4461, 98.0048, 36.6824, 20.0015],
+    "dome": [17.9160, 48.9498, 97.6412, 52.4871, 18.3183],
     "fbm": [44.1834, 55.214, 67.9316, 60.8298, 44.0654],
     "noisy_cylinder": [0.9566, 61.5129, 95.6674, 91.2907, 4.9508],
     "ridged": [80.35, 80.1359, 61.205, 58.4325, 57.0957],

@@ -51,5 +51,5 @@ def describe_backends() -> list[tuple[str, bool, str]]:
     if problem("cpu") is None:
         import numba
 
-        descriptions["cpu"] = f"Numba {numba.__version__}, {numba.config.NUMBA_NUM_THREADS} threads"
+        descriptions["cpu"] = f"Numba {numba.__version__}, {numba.get_num_threads()} threads"
     return [(name, problem(name) is None, problem(name) or descriptions[name]) for name in PREFERENCE]

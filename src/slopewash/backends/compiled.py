@@ -38,5 +38,7 @@ def summing_kernel(function: Kernel) -> Kernel:
 
 def parallel_kernel(function: Kernel) -> Kernel:
     """Compile a function whose outermost loop is shared out to Numba's threads."""
-    compiled: Kernel = numba.njit(cache=True, error_model="numpy", fastmath=set(EXACT), nogil=True, parallel=True)(function)
+    compiled: Kernel = numba.njit(cache=True, error_model="numpy", fastmath=set(EXACT), nogil=True, parallel=True)(
+        function
+    )
     return compiled

@@ -16,7 +16,7 @@ Shape = NDArray[np.float64]
 
 @generator("dome")
 def dome(grid: Grid, *, noise: float = 0.5, persistence: float = 0.5) -> Shape:
-    """Build a raw massif: a smooth dome that falls to low ground towards the edges, plus fractal noise.
+    """Build a raw massif: a smooth dome that falls to all four edges, plus fractal noise.
 
     Parameters
     ----------
@@ -29,7 +29,10 @@ def dome(grid: Grid, *, noise: float = 0.5, persistence: float = 0.5) -> Shape:
     """
     noise = checks.fraction("noise", noise)
     bumps = fbm(grid, persistence=persistence)
-    return (1.0 - noise) * _bump(_squared_distance(grid, stretched=True)) + noise * bumps
+    y, x = _centred(grid.rows), _centred(grid.columns)
+    # Slopes reach right down to every edge: a foot that levels out would leave plains without valleys around it.
+    rise = (1.0 - y * y)[:, None] * (1.0 - x * x)[None, :]
+    return (1.0 - noise) * rise + noise * bumps
 
 
 @generator("cone")
@@ -102,12 +105,10 @@ def _centred(cells: int) -> Shape:
     return (2.0 * np.arange(cells) - (cells - 1)) / cells
 
 
-def _squared_distance(grid: Grid, *, stretched: bool = False) -> Shape:
-    """Squared distance from the middle, 1 at the nearer edges; `stretched`, 1 at all four."""
-    y, x = _centred(grid.rows), _centred(grid.columns)
-    if not stretched:
-        shorter = min(grid.shape)
-        y, x = y * (grid.rows / shorter), x * (grid.columns / shorter)
+def _squared_distance(grid: Grid) -> Shape:
+    """Squared distance from the middle, 1 at the nearer edges."""
+    shorter = min(grid.shape)
+    y, x = _centred(grid.rows) * (grid.rows / shorter), _centred(grid.columns) * (grid.columns / shorter)
     return (y * y)[:, None] + (x * x)[None, :]
 
 

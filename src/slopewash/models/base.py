@@ -71,7 +71,16 @@ class Parameter:
     def parse(self, text: str) -> float | str | bool:
         """Read a value as typed on a command line."""
         if isinstance(self.default, bool):
-            words = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+            words = {
+                "true": True,
+                "yes": True,
+                "on": True,
+                "1": True,
+                "false": False,
+                "no": False,
+                "off": False,
+                "0": False,
+            }
             return self.check(words.get(text.strip().lower(), text))
         return self.check(text.strip())
 
@@ -101,34 +110,33 @@ def law(default: str | bool, *choices: str, doc: str, eq: str = "", group: str =
 
 @dataclass(frozen=True)
 class Limit:
-    """A stability limit: `value` must stay below `bound` (or reach it, where `inclusive`)."""
+    """A stability limit: `value`, which grows with the time step, must not exceed `bound`."""
 
     name: str
     value: float
     bound: float
-    power: int = 1
-    """How `value` scales with the time step."""
 
     @property
     def substeps(self) -> int:
         """Equal sub-steps that bring the value within the bound."""
         # A hair of slack, so that a value meant to sit exactly on the bound is not split by rounding.
-        return max(1, math.ceil((self.value / self.bound) ** (1 / self.power) - 1e-9))
+        return max(1, math.ceil(self.value / self.bound - 1e-9))
 
 
+@dataclass(frozen=True, kw_only=True)
 class Ledger:
     """Amounts in cubic metres, summed where they happen: see `slopewash.simulation.Budget` for what they mean."""
 
-    __slots__ = (
-        "solids_exported", "solids_moved", "solids_now", "solids_start",
-        "water_evaporated", "water_exported", "water_now", "water_rain", "water_sources", "water_start",
-    )  # fmt: skip
-
-    def __init__(self, **amounts: float) -> None:
-        for name in self.__slots__:
-            setattr(self, name, float(amounts.pop(name, 0.0)))
-        if amounts:
-            raise TypeError(f"unknown amounts {sorted(amounts)}")
+    water_start: float = 0.0
+    water_rain: float = 0.0
+    water_sources: float = 0.0
+    water_evaporated: float = 0.0
+    water_exported: float = 0.0
+    water_now: float = 0.0
+    solids_start: float = 0.0
+    solids_exported: float = 0.0
+    solids_moved: float = 0.0
+    solids_now: float = 0.0
 
 
 class Engine(ABC):
@@ -162,10 +170,10 @@ class Engine(ABC):
     def set_model(self, model: Any, substeps: int) -> None:
         """Go on with other parameter values of the same model."""
 
-    def carry(self, steps: int) -> None:
-        """Let what is carried travel on without taking up more. Models that carry nothing do nothing."""
+    def carry(self, steps: int, strength: float) -> None:  # noqa: B027
+        """Advance while the power to erode has faded to `strength` (0 .. 1). Models that carry nothing do nothing."""
 
-    def lay_down(self, *, dry: bool) -> None:
+    def lay_down(self, *, dry: bool) -> None:  # noqa: B027
         """Lay down everything carried; with `dry`, let the water go. Models that carry nothing do nothing."""
 
 

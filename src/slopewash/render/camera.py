@@ -65,8 +65,6 @@ def look_at(
         raise InvalidParameter(f"distance is {distance:g} diagonals; it must exceed 0.7 so that the eye stands outside")
     if not (zoom > 0 and math.isfinite(zoom)):
         raise InvalidParameter(f"zoom is {zoom:g}; it must be positive")
-    if min(size) < 8:
-        raise InvalidParameter(f"size is {size[0]} x {size[1]} pixels; it must be at least 8 x 8")
     a, p = math.radians(azimuth), math.radians(pitch)
     low, high = points.min(axis=0), points.max(axis=0)
     reach = distance * float(np.linalg.norm(high - low))

@@ -79,7 +79,7 @@ def _robust(values: Floats) -> tuple[float, float]:
     return low, high
 
 
-def ticks(scale: Scale, most: int = 7) -> list[float]:
+def ticks(scale: Scale, most: int = 8) -> list[float]:
     """Round values (1, 2 or 5 times a power of ten) within a scale.
 
     >>> ticks(Scale(0.0, 1280.0, False))
@@ -142,7 +142,7 @@ def draw_bar(
     width = round(1.3 * size)
     strip = np.repeat(colours[index][:, None, :], width, axis=1)
     image.paste(Image.fromarray(strip), (left, top))
-    for value in ticks(scale, most=max(2, min(7, height // (2 * size)))):
+    for value in ticks(scale, most=max(2, min(8, height // (2 * size)))):
         share = float(scale(np.array([value], dtype=np.float32))[0])
         y = top + (1 - share) * (height - 1)
         draw.line([(left + width, y), (left + width + size // 3, y)], fill=INK, width=max(1, size // 14))

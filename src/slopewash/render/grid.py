@@ -14,7 +14,7 @@ Floats = NDArray[np.float32]
 SMALLEST_LONG_SIDE = 768
 """Smaller terrains are enlarged to about this many pixels, so that a 64-cell terrain is not a stamp."""
 LARGEST_LONG_SIDE = 4096
-"""Larger terrains are reduced to this unless a width is asked for, which bounds memory at about 1.5 GB."""
+"""Larger terrains are reduced to this unless a width is asked for, which bounds memory: 2.2 GB with water at 4096²."""
 MOST_PIXELS = 8192 * 8192
 
 

@@ -27,6 +27,8 @@ SUN_RADIUS = 1.6
 """Degrees. Six times the real disc: the softness of shadows as haze spreads them."""
 SKY_AZIMUTHS = 16
 SKY_RINGS = 4
+SKY_LONG_SIDE = 1024
+"""Cells; the light of the sky is smooth, and finer it would take most of the time of a large picture."""
 SKY_SOFTNESS = 8.0
 """Degrees over which one sky direction fades out, so that the rings leave no contours."""
 SKY_TOWARDS_SUN = 0.45
@@ -63,11 +65,17 @@ def illuminate(
     if shadows:
         facing *= sunshine(height, cell_size, (azimuth, altitude))
     rows, columns = height.shape
-    if sky_size is None or sky_size[0] >= columns or sky_size[1] >= rows:
+    sky_size = _coarse(sky_size or (columns, rows))
+    if sky_size[0] >= columns or sky_size[1] >= rows:
         return Light(facing, skylight(height, cell_size, azimuth, normal))
     coarse, coarse_cell = resize(height, sky_size), cell_size * columns / sky_size[0]
     sky = skylight(coarse, coarse_cell, azimuth, normals(coarse, coarse_cell))
     return Light(facing, np.maximum(resize(sky, (columns, rows)), 0))
+
+
+def _coarse(size: tuple[int, int]) -> tuple[int, int]:
+    factor = min(1.0, SKY_LONG_SIDE / max(size))
+    return max(1, round(size[0] * factor)), max(1, round(size[1] * factor))
 
 
 def checked_sun(sun: Sun) -> Sun:
@@ -81,7 +89,7 @@ def checked_sun(sun: Sun) -> Sun:
 
 
 def normals(height: Floats, cell_size: float) -> Floats:
-    """Normals of unit length (east, north, up) of a height field."""
+    """Compute unit normals (east, north, up) of a height field."""
     south = _slope(height, 0) / np.float32(cell_size)
     east = _slope(height, 1) / np.float32(cell_size)
     up = 1 / np.sqrt(1 + south * south + east * east)

@@ -18,7 +18,7 @@ from slopewash.render.view import render_view
 from slopewash.render.water import from_above
 from slopewash.terrain import Terrain
 
-HILLSHADE_GREY = 0.36
+HILLSHADE_GREY = 0.26
 """Reflectance of the plaster model: open flat ground comes out at a middle grey."""
 NEUTRAL = np.array([0.75, 0.74, 0.72], dtype=np.float32)
 """Colour beneath fully transparent pixels, for viewers that ignore transparency."""
@@ -93,7 +93,7 @@ def hillshade(
     Parameters are those of `render`; without `shadows` no ground shades other ground from the sun.
 
     >>> hillshade(Terrain(np.zeros((8, 8)))).getextrema()
-    (162, 162)
+    (165, 165)
     """
     size = picture_size(terrain.shape, width)
     ground = resize(filled(terrain, "elevation"), size) * np.float32(checked_exaggeration(exaggeration))

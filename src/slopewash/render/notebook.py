@@ -7,7 +7,7 @@ from slopewash.render.picture import png_bytes
 from slopewash.terrain import Terrain
 
 LONG_SIDE = 512
-"""Pixels: readable in a cell, and drawn in about a second."""
+"""Pixels: readable in a cell, and drawn in one or two seconds."""
 
 
 def picture(terrain: Terrain) -> bytes:

@@ -75,7 +75,7 @@ def overlay(
     --------
     >>> terrain = Terrain(np.random.default_rng(1).random((32, 32)), cell_size=10.0)
     >>> overlay(terrain, "elevation", width=200).size
-    (284, 249)
+    (290, 256)
     """
     values = np.asarray(terrain[layer], dtype=np.float32)
     known = values if terrain.nodata is None else values[~terrain.nodata]

@@ -13,6 +13,7 @@ from PIL import Image
 from slopewash.errors import InvalidParameter
 from slopewash.render.camera import Camera, Upright, look_at, upright_for
 from slopewash.render.colours import display, linear, mix, smoothstep
+from slopewash.render.grid import blur
 from slopewash.render.light import DEFAULT_SUN, Sun, checked_sun, normals
 from slopewash.render.picture import save
 from slopewash.render.scene import EXPOSURE, SUN_SHARE, Scene, brightness, build_scene
@@ -29,7 +30,7 @@ COLUMNS_AT_ONCE = 192
 """Rays are cast in strips of this many columns, which bounds memory."""
 STEP = 0.75
 """Cells of the drape between two samples along a ray; hits are interpolated between samples."""
-MOST_PIXELS = 8000 * 8000
+MOST_PIXELS = 4000 * 4000
 BASE_RELIEF, BASE_EXTENT = 0.15, 0.05
 """The block reaches this share of its relief, or of its extent, below the lowest ground, whichever is more."""
 BACKDROP = (linear("#8fb0cc"), linear("#d3dee5"), linear("#c9c8c2"))
@@ -40,6 +41,8 @@ HAZE_FAR = 0.20
 CONTACT = 0.55
 """How much the block darkens the floor at its foot."""
 FRESNEL_HEAD_ON = 0.02
+CALM = 0.004
+"""Of the drape: the mirror is smoothed over two or three cells, whose steps would show as rungs on rivers."""
 WALL_SKY = 0.55
 """An upright wall sees half of the sky, and a little light from the floor."""
 
@@ -89,8 +92,8 @@ def render_view(
     >>> render_view(terrain, size=(80, 50)).size
     (80, 50)
     """
-    if size[0] * size[1] * SUPERSAMPLING**2 > MOST_PIXELS:
-        raise InvalidParameter(f"size is {size[0]} x {size[1]} pixels; it must be at most 4000 x 4000 in area")
+    if min(size) < 8 or size[0] * size[1] > MOST_PIXELS:
+        raise InvalidParameter(f"size is {size[0]} x {size[1]} pixels; it must lie within 8 x 8 and 4000 x 4000")
     scene = build_scene(terrain, _drape_size(terrain.shape, size), sun, exaggeration, shore_depth)
     block = _Block.around(scene)
     fine = (size[0] * SUPERSAMPLING, size[1] * SUPERSAMPLING)
@@ -147,7 +150,7 @@ def _drape(scene: Scene, block: _Block, camera: Camera) -> Floats:
     colour = scene.ground
     if scene.water is not None:
         wet = under_water(colour, scene.water, brightness(scene.light), math.sin(camera.pitch))
-        normal = normals(scene.surface, scene.cell_size)
+        normal = normals(blur(scene.surface, CALM * max(scene.surface.shape)), scene.cell_size)
         towards = -(normal[0] * east + normal[1] * north + normal[2] * up) / away
         mirrored = FRESNEL_HEAD_ON + (1 - FRESNEL_HEAD_ON) * (1 - np.clip(towards, 0, 1)) ** 5
         sky = SKY * (np.float32(EXPOSURE) * np.minimum(scene.light.sky, 1))[..., None]

@@ -26,8 +26,8 @@ DEEP = linear("#152c3b")
 SILTY = linear("#4f573d")
 MUDDY = linear("#6f4d35")
 HALF_MUDDY = 1.2
-"""Suspended metres per metre of water that look half mud. Not a measured turbidity: a sediment capacity of 1 lets a
-river carry about this much, since the models count sediment in units of their capacity."""
+"""Suspended metres per metre of water that look half mud. Chosen by eye, not a turbidity: rivers of the landscape
+preset hold a median of 2.3 while they erode (512², 4000 steps), far above real water, and should look muddy."""
 MUD_BLUR = 0.001
 """Of the picture: single cells of odd load do not speckle a river."""
 SKY = linear("#a9c4dc")
@@ -56,8 +56,9 @@ def water_of(depth: Floats, suspended: Floats | None, cell_size: float, shore_de
     mud: Floats = np.zeros_like(depth)
     if suspended is not None:
         load: Floats = np.maximum(suspended, 0).astype(np.float32)
-        mud = load / np.maximum(load + np.float32(HALF_MUDDY) * np.maximum(depth, 0), np.float32(1e-9))
-        mud = blur(mud, MUD_BLUR * max(mud.shape))
+        whole = load + np.float32(HALF_MUDDY) * np.maximum(depth, 0)
+        share = (load / np.maximum(whole, 1e-9)).astype(np.float32)
+        mud = blur(share, MUD_BLUR * max(share.shape))
     return Water(depth, smoothstep(least, full, depth), mud, ABSORPTION_DEPTH * cell_size)
 
 

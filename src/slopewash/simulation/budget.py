@@ -35,7 +35,7 @@ class Budget:
         water = ledger.water_now + ledger.water_evaporated + ledger.water_exported - came
         solids = ledger.solids_now + ledger.solids_exported - ledger.solids_start
         return cls(
-            **{name: getattr(ledger, name) for name in Ledger.__slots__},
+            **asdict(ledger),
             water_drift=_relative(water, came),
             solids_drift=_relative(solids, ledger.solids_moved),
         )
@@ -45,7 +45,7 @@ class Budget:
         return asdict(self)
 
     def __repr__(self) -> str:
-        rows = [
+        rows: list[tuple[str, float | str | None, float | str | None]] = [
             ("", "water", "solids"),
             ("start", self.water_start, self.solids_start),
             ("rain", self.water_rain, None),

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from typing import Any, Literal, Protocol, Self
+from collections.abc import Callable
+from typing import Literal, Protocol, Self
 
 from slopewash.backends import choose_backend
 from slopewash.errors import InvalidParameter, NotFinite, StabilityWarning
 from slopewash.models.base import EDGES, Edges, Model
 from slopewash.simulation.budget import Budget
+from slopewash.simulation.interrupts import whole_steps
 from slopewash.terrain import Terrain
 
 CHECK_EVERY = 200
 """Steps between two looks for NaN and infinity: often enough to name the place, rare enough to cost nothing."""
+
+LONGEST_CHUNK = 20
+"""Steps taken in one go: Ctrl-C waits for no more."""
+FADE_PARTS = 20
+"""Equal parts in which the power to erode fades while a run settles."""
 
 
 class Observer(Protocol):
@@ -73,7 +81,9 @@ class Simulation:
         if edges not in model.edges:
             raise InvalidParameter(f"{model.name} runs with edges {' or '.join(model.edges)}; edges is {edges!r}")
         if not isinstance(terrain, Terrain):
-            raise InvalidParameter(f"terrain is a {type(terrain).__name__}; wrap heights as Terrain(heights, cell_size=...)")
+            raise InvalidParameter(
+                f"terrain is a {type(terrain).__name__}; wrap heights as Terrain(heights, cell_size=...)"
+            )
         self.edges: Edges = edges
         self.backend = choose_backend(backend, model.backends)
         self.step = 0
@@ -139,29 +149,40 @@ class Simulation:
         self._watched(steps, "eroding", self._advance)
 
     def settle(self, steps: int = 600, *, dry: bool = False) -> None:
-        """End a run: `steps` without erosion while it still rains, then everything carried is laid down.
+        """End a run: while it still rains, the water's power to erode fades over `steps`; then the load is laid down.
 
-        Lakes stay unless `dry`.
+        Nothing carried is thrown away. Lakes stay unless `dry`.
         """
         _check_steps(steps)
-        self._watched(steps, "settling", lambda n: self._engine.carry(n))
-        self._engine.lay_down(dry=dry)
+        self._watched(steps, "settling", lambda done, chunk: self._fade(done, chunk, steps))
+        with whole_steps():
+            self._engine.lay_down(dry=dry)
         self._check_finite()
 
-    def _advance(self, steps: int) -> None:
+    def _fade(self, done: int, chunk: int, steps: int) -> None:
+        """Take `chunk` settling steps after `done` of `steps`; the strength depends on the step alone."""
+        part = math.ceil(steps / FADE_PARTS)
+        while chunk > 0:
+            length = min(chunk, part - done % part)
+            self._engine.carry(length, strength=max(0.0, 1 - (done // part + 1) / FADE_PARTS))
+            done += length
+            chunk -= length
+
+    def _advance(self, done: int, steps: int) -> None:
         self._engine.advance(steps)
         self.step += steps
         self._time += steps * float(getattr(self._model, "time_step", 1.0))
 
-    def _watched(self, steps: int, label: str, advance: Any) -> None:
+    def _watched(self, steps: int, label: str, advance: Callable[[int, int], None]) -> None:
         done = 0
         try:
             for observer in self._observers:
                 observer.start(self, steps, label=label)
             while done < steps:
-                stops = [CHECK_EVERY, *(observer.every for observer in self._observers)]
+                stops = [LONGEST_CHUNK, *(observer.every for observer in self._observers)]
                 chunk = min(min(every - done % every for every in stops), steps - done)
-                advance(chunk)
+                with whole_steps():
+                    advance(done, chunk)
                 done += chunk
                 if done % CHECK_EVERY == 0 or done == steps:
                     self._check_finite()

@@ -39,7 +39,8 @@ def grade(heights: NDArray[Any]) -> NDArray[Any]:
     around = np.tile(heights.astype(np.float64), 3)
     forward = np.minimum.accumulate(around - run) + run
     backward = (np.minimum.accumulate((forward + run)[::-1]))[::-1] - run
-    return backward[n : 2 * n].astype(heights.dtype)
+    profile: NDArray[Any] = backward[n : 2 * n].astype(heights.dtype)
+    return profile
 
 
 def border_ring(rows: int, columns: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -81,7 +81,7 @@ class CpuEngine(PipesEngine):
 
     def _iterate(self, c: Coefficients, iterations: int) -> None:
         self._make_room()
-        single = Coefficients(*(np.float32(v) if isinstance(v, float) else v for v in c))
+        single = Coefficients(*(np.float32(v) if isinstance(v, float) else v for v in c))  # type: ignore[arg-type]
         while iterations > 0:
             depth = min(self._depth, iterations)
             kernels.sweep(
@@ -130,7 +130,7 @@ def _grid(state: State, edges: Edges) -> Grid:
         opened=edges == "open",
         r=padded(state.r[:1] if uniform else state.r),
         source=padded(source),
-        has_source=np.zeros(rows, np.bool_) if state.source is None else (source > 0).any(axis=1),
+        has_source=np.broadcast_to((source > 0).any(axis=1), rows).copy(),
         base_n=base.north,
         base_s=base.south,
         base_w=base.west,

@@ -147,9 +147,7 @@ def _difference(before: Field, here: Field, after: Field) -> Field:
     return (np.where(has_after, after, here) - np.where(has_before, before, here)) * span
 
 
-def capacity(
-    b: Field, h: Field, f: Field, u: Field, v: Field, d1: Field, c: Coefficients, edges: Edges
-) -> Field:
+def capacity(b: Field, h: Field, f: Field, u: Field, v: Field, d1: Field, c: Coefficients, edges: Edges) -> Field:
     """Eqs. 9-11: how much sediment the water can hold."""
     ramp = np.clip(c.ramp_0 + c.ramp_1 * d1, 0, 1)  # 10
     if c.along_flow:
@@ -178,7 +176,7 @@ def exchange(b: Field, s: Field, R: Field, C: Field, d2: Field, c: Coefficients,
     take = np.minimum(take, c.load_0 + c.load_1 * d2 - c.load_2 * s)
     take = np.minimum(take, c.dig_0 + c.dig_1 * np.maximum(0, b - lowest))
     fall = np.minimum(np.minimum(c.drop * (s - C), s), c.rise_0 + c.rise_1 * d2)
-    return np.where(C > s, np.maximum(0, take), -fall)
+    return np.where(s < C, np.maximum(0, take), -fall)
 
 
 def slide(b: Field, R: Field, c: Coefficients, edges: Edges) -> tuple[Field, float]:

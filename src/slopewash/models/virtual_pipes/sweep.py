@@ -8,9 +8,9 @@ One iteration is four stages, each a row behind the one before, because each nee
     carry   row y - 3  transport, evaporation: the row's new state
 
 Iteration k + 1 pours each row as iteration k has carried it, three rows behind (temporal blocking). Rows live in rings
-of `RING` rows per iteration in flight. A band of rows per thread recomputes what it needs of its neighbours' rows, three
-more per iteration, so threads never wait for each other and every cell is computed by the same operations whatever the
-number of bands and of iterations in flight.
+of `RING` rows per iteration in flight. A band of rows per thread recomputes what it needs of its neighbours' rows,
+three more per iteration, so threads never wait for each other and every cell is computed by the same operations
+whatever the number of bands and of iterations in flight.
 
 Beyond closed and open edges lie walls; beyond periodic ones the other side, found by wrapping the row number.
 """

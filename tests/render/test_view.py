@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from slopewash.errors import InvalidParameter
+from slopewash.render import render, render_view
+from slopewash.render.camera import look_at, upright_for
+from slopewash.terrain import Terrain
+
+SMALL = (160, 100)
+
+
+def picture_of(terrain: Terrain, **options: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    return np.asarray(render_view(terrain, size=SMALL, **options)).astype(np.float64)  # type: ignore[arg-type]
+
+
+def test_upright_picture_maps_onto_the_pitched_one() -> None:
+    box = np.array([[x, y, z] for x in (-50, 50) for y in (-40, 40) for z in (0, 20)], dtype=float)
+    camera = look_at(box, size=(320, 200), azimuth=200, pitch=30, distance=1.5, zoom=1.0)
+    upright = upright_for(camera)
+    a, b, c, d, e, f, g, h = upright.coefficients
+    for u, v in ((10.0, 20.0), (160.0, 100.0), (300.0, 190.0)):
+        column = (a * u + b * v + c) / (g * u + h * v + 1)
+        row = (d * u + e * v + f) / (g * u + h * v + 1)
+        sideways = np.interp(column - 0.5, np.arange(len(upright.sideways)), upright.sideways)
+        upward = np.interp(row - 0.5, np.arange(len(upright.upward)), upright.upward)
+        assert (sideways, upward) == pytest.approx(camera.upright(u, v), abs=1e-5)
+
+
+def test_block_fills_the_picture_and_leaves_a_margin(rough: Terrain) -> None:
+    picture = picture_of(rough)
+    backdrop = picture[:, :1]
+    drawn = np.abs(picture - backdrop).max(axis=2) > 40
+    rows, columns = np.flatnonzero(drawn.any(axis=1)), np.flatnonzero(drawn.any(axis=0))
+    assert 2 <= rows.min() < 30
+    assert 70 < rows.max() < 99
+    assert 1 <= columns.min() < 30
+    assert 130 < columns.max() < 159
+
+
+def test_peak_stands_where_the_eye_should_see_it() -> None:
+    y, x = np.mgrid[0:64, 0:64]
+    spike = Terrain(60 * np.exp(-((x - 52) ** 2 + (y - 32) ** 2) / 30.0))  # near the east side
+    tops = {}
+    for azimuth in (180.0, 0.0):
+        picture = picture_of(spike, azimuth=azimuth)
+        drawn = np.abs(picture - picture[:, :1]).max(axis=2) > 40
+        tops[azimuth] = int(np.argmax(drawn.any(axis=0) * (100 - drawn.argmax(axis=0))))
+    assert tops[180.0] > 90  # looking north, east is on the right
+    assert tops[0.0] < 70
+
+
+def test_view_of_a_lake_shows_water(rough: Terrain) -> None:
+    height = np.hypot(*np.mgrid[-32:32, -32:32]).clip(20)
+    lake = Terrain(height, cell_size=10.0, water=np.where(height < 21, 30.0, 0.0))
+    red, _, blue = picture_of(lake, pitch=50)[45, 80]
+    assert blue > red + 10
+
+
+def test_cut_walls_are_earth_coloured() -> None:
+    red, green, blue = picture_of(Terrain(np.zeros((32, 32))), azimuth=180.0, pitch=10.0)[-12:, 80].min(axis=0)
+    assert red > blue
+    assert green > blue
+
+
+def test_nothing_clips(rough: Terrain) -> None:
+    values = picture_of(rough).reshape(-1, 3)
+    assert np.mean((values <= 1).all(axis=1)) < 0.005
+    assert np.mean((values >= 254).all(axis=1)) < 0.005
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (3, 3), (17, 40)])
+@pytest.mark.parametrize("azimuth", [0.0, 90.0, 205.0])
+def test_any_shape_can_be_seen(shape: tuple[int, int], azimuth: float) -> None:
+    terrain = Terrain(np.random.default_rng(1).random(shape))
+    assert render_view(terrain, size=(64, 40), azimuth=azimuth).size == (64, 40)
+
+
+def test_view_is_written_and_is_what_render_draws(rough: Terrain, tmp_path: Path) -> None:
+    picture = render(rough, tmp_path / "view.png", view="perspective", width=160)
+    with Image.open(tmp_path / "view.png") as stored:
+        assert np.array_equal(np.asarray(stored), np.asarray(picture))
+    assert picture == render_view(rough, size=SMALL)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"pitch": 80.0}, "pitch is 80"),
+        ({"distance": 0.5}, "distance is 0.5"),
+        ({"zoom": 0.0}, "zoom is 0"),
+        ({"size": (4, 4)}, "size is"),
+        ({"size": (9000, 9000)}, "size is 9000"),
+    ],
+)
+def test_impossible_views_are_refused(rough: Terrain, option: dict[str, float], message: str) -> None:
+    with pytest.raises(InvalidParameter, match=message):
+        render_view(rough, **{"size": SMALL, **option})  # type: ignore[arg-type]
