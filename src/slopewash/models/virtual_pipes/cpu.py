@@ -18,6 +18,8 @@ from slopewash.terrain import Terrain
 
 DEPTH = 4
 """Iterations in flight."""
+CELLS_PER_THREAD = 16384
+"""Fewer cells than this per thread take less time than waking one."""
 
 
 class Grid(NamedTuple):
@@ -41,10 +43,12 @@ class CpuEngine(PipesEngine):
     """Steps the state with Numba kernels; fields carry a ghost column on either side."""
 
     def __init__(
-        self, model: VirtualPipes, terrain: Terrain, *, edges: Edges, substeps: int, seed: int, depth: int = DEPTH
-    ) -> None:
+        self, model: VirtualPipes, terrain: Terrain, *, edges: Edges, substeps: int, seed: int,
+        depth: int = DEPTH, bands: int | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(model, terrain, edges=edges, substeps=substeps)
         self._depth = depth
+        self._wanted_bands = bands
         state = enter(terrain, model, edges=edges, seed=seed)
         rows, columns = terrain.shape
         self._now = np.zeros((kernels.STATE, rows, columns + 2), np.float32)
@@ -69,12 +73,14 @@ class CpuEngine(PipesEngine):
                 field[:, 0] = field[:, -1] = ghosts.get(k, 0)
 
     def _make_room(self) -> None:
-        """Rings for every thread in use; more bands than rows would leave some empty."""
-        bands = max(1, min(numba.get_num_threads(), self.shape[0]))
+        """Rings for every band of rows: one per thread in use, fewer where waking a thread costs more than it does."""
+        rows, columns = self.shape
+        bands = self._wanted_bands or max(1, min(numba.get_num_threads(), rows * columns // CELLS_PER_THREAD))
+        bands = min(bands, rows)
         if bands == self._bands:
             return
         self._bands = bands
-        width = self.shape[1] + 2
+        width = columns + 2
         self._rings = np.zeros((bands, self._depth, kernels.STATE, kernels.RING, width), np.float32)
         self._temporaries = np.zeros((bands, self._depth, kernels.TEMPORARIES, kernels.RING, width), np.float32)
         self._scratch = np.zeros((bands, kernels.SCRATCH, width), np.float32)
@@ -84,13 +90,19 @@ class CpuEngine(PipesEngine):
         single = Coefficients(*(np.float32(v) if isinstance(v, float) else v for v in c))  # type: ignore[arg-type]
         while iterations > 0:
             depth = min(self._depth, iterations)
-            kernels.sweep(
-                depth, self._now, self._next, self._rings, self._temporaries, self._scratch,
-                self._grid, single, self._flow, self._books,
-            )  # fmt: skip
+            self._sweep(depth, single)
             self._now, self._next = self._next, self._now
             self._state.iterations += depth
             iterations -= depth
+
+    def _sweep(self, depth: int, c: Coefficients) -> None:
+        room = (self._rings, self._temporaries, self._scratch)
+        if self._bands == 1:
+            alone = (a[0] for a in room)
+            rows = self.shape[0]
+            kernels.sweep_band(0, rows, depth, self._now, self._next, *alone, self._grid, c, self._flow, self._books)
+        else:
+            kernels.sweep(depth, self._now, self._next, *room, self._grid, c, self._flow, self._books)
 
     def state(self) -> State:
         """Return the state as views of the kernel's own fields."""

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from slopewash.backends.compiled import kernel, summing_kernel
+from slopewash.backends.compiled import kernel, row_kernel, summing_kernel
 from slopewash.models.virtual_pipes import coefficients as _c
 
 ONE = np.uintp(1)
@@ -24,26 +24,26 @@ TINY = np.float32(_c.TINY)
 SHALLOW = np.float32(_c.SHALLOW)
 
 
-@kernel
+@row_kernel
 def add_rain(w, r, rain, w1):  # Eq. 1
     for x in range(ONE, np.uintp(w.size - 1)):
         w1[x] = w[x] + rain * r[x]
 
 
-@kernel
+@row_kernel
 def add_springs(w1, source, dt):  # Eq. 1
     for x in range(ONE, np.uintp(w1.size - 1)):
         w1[x] = w1[x] + dt * source[x]
 
 
-@kernel
+@row_kernel
 def raise_surface(b, w1, s, kappa, d1, h):
     for x in range(ONE, np.uintp(b.size - 1)):
         d1[x] = w1[x] + kappa * s[x]
         h[x] = b[x] + d1[x]
 
 
-@kernel
+@row_kernel
 def push_pipes(h_n, h, h_s, d1, fw0, fe0, fn0, fs0, push, dt, fw1, fe1, fn1, fs1, share):  # Eqs. 2-5
     for x in range(ONE, np.uintp(h.size - 1)):
         fw = max(ZERO, fw0[x] + push * (h[x] - h[x - ONE]))
@@ -59,7 +59,7 @@ def push_pipes(h_n, h, h_s, d1, fw0, fe0, fn0, fs0, push, dt, fw1, fe1, fn1, fs1
         share[x] = dt / max(d1[x], TINY)
 
 
-@kernel
+@row_kernel
 def move_depth(d1, fe, fw, fs_n, fn, fs, fn_s, dt, d2, u, v):  # Eqs. 6-8
     for x in range(ONE, np.uintp(d1.size - 1)):
         come = (fe[x - ONE] + fw[x + ONE]) + (fs_n[x] + fn_s[x])
@@ -68,13 +68,13 @@ def move_depth(d1, fe, fw, fs_n, fn, fs, fn_s, dt, d2, u, v):  # Eqs. 6-8
         v[x] = HALF * ((fs_n[x] - fn[x]) + (fs[x] - fn_s[x]))
 
 
-@kernel
+@row_kernel
 def add_flow(u, v, flow):
     for x in range(ONE, np.uintp(u.size - 1)):
         flow[x] += np.sqrt(u[x] * u[x] + v[x] * v[x])
 
 
-@kernel
+@row_kernel
 def divide_by_depth(d1, d2, u, v):  # [Mei07]
     for x in range(ONE, np.uintp(d1.size - 1)):
         depth = max(HALF * (d1[x] + d2[x]), SHALLOW)
@@ -91,14 +91,14 @@ def difference(before, here, after):
     return ((after if has_after else here) - (before if has_before else here)) * span
 
 
-@kernel
+@row_kernel
 def gradient(b_n, b, b_s, gx, gy):
     for x in range(ONE, np.uintp(b.size - 1)):
         gx[x] = difference(b[x - ONE], b[x], b[x + ONE])
         gy[x] = difference(b_n[x], b[x], b_s[x])
 
 
-@kernel
+@row_kernel
 def capacity_by_tilt(gx, gy, u, v, d1, Kc, sin_min, ramp_0, ramp_1, C):  # Eqs. 9-10
     for x in range(ONE, np.uintp(d1.size - 1)):
         steep = gx[x] * gx[x] + gy[x] * gy[x]
@@ -107,7 +107,7 @@ def capacity_by_tilt(gx, gy, u, v, d1, Kc, sin_min, ramp_0, ramp_1, C):  # Eqs. 
         C[x] = Kc * max(np.sqrt(steep / (UNIT + steep)), sin_min) * speed * ramp
 
 
-@kernel
+@row_kernel
 def capacity_by_collision(gx, gy, u, v, d1, Kc, sin_min, ramp_0, ramp_1, C):  # Eq. 11
     for x in range(ONE, np.uintp(d1.size - 1)):
         steep = gx[x] * gx[x] + gy[x] * gy[x]
@@ -117,7 +117,7 @@ def capacity_by_collision(gx, gy, u, v, d1, Kc, sin_min, ramp_0, ramp_1, C):  # 
         C[x] = Kc * max(tilt, sin_min) * speed * ramp
 
 
-@kernel
+@row_kernel
 def capacity_along_flow(h_n, h, h_s, fw, fe, fn, fs, d1, Kc, sin_min, ramp_0, ramp_1, C):
     for x in range(ONE, np.uintp(h.size - 1)):
         lost_we = fw[x] * max(ZERO, h[x] - h[x - ONE]) + fe[x] * max(ZERO, h[x] - h[x + ONE])
@@ -128,7 +128,7 @@ def capacity_along_flow(h_n, h, h_s, fw, fe, fn, fs, d1, Kc, sin_min, ramp_0, ra
         C[x] = Kc * max(S / np.sqrt(UNIT + S * S), sin_min) * Q * ramp
 
 
-@kernel
+@row_kernel
 def exchange(b_n, b, b_s, s, R, C, d2, c, delta):  # Eqs. 12-13
     for x in range(ONE, np.uintp(b.size - 1)):
         lowest = min(min(b[x - ONE], b[x + ONE]), min(b_n[x], b_s[x]))
@@ -145,7 +145,7 @@ def steeper(drop, limit):
     return drop if drop > max(limit, ZERO) else ZERO
 
 
-@kernel
+@row_kernel
 def weigh_slides(b_n, b, b_s, R, talus_0, talus_1, half_slide, weight, sent, talus):  # Eq. 17
     for x in range(ONE, np.uintp(b.size - 1)):
         w, e = x - ONE, x + ONE
@@ -162,7 +162,7 @@ def weigh_slides(b_n, b, b_s, R, talus_0, talus_1, half_slide, weight, sent, tal
         talus[x] = t
 
 
-@kernel
+@row_kernel
 def receive_slides(b_n, b, b_s, k_n, k, k_s, t_n, t, t_s, sent, slid):  # Eq. 18
     for x in range(ONE, np.uintp(b.size - 1)):
         w, e = x - ONE, x + ONE
@@ -187,27 +187,27 @@ def face_flux(b, b_n, R, R_n, gt, gt_n, talus_0, talus_1, slide, creep):
     return rate * gn if b < IS_WALL and b_n < IS_WALL else ZERO
 
 
-@kernel
+@row_kernel
 def flux_east(b, R, gy, talus_0, talus_1, slide, creep, east):
     for x in range(np.uintp(0), np.uintp(b.size - 1)):
         e = x + ONE
         east[x] = face_flux(b[x], b[e], R[x], R[e], gy[x], gy[e], talus_0, talus_1, slide, creep)
 
 
-@kernel
+@row_kernel
 def flux_south(b, b_s, R, R_s, gx, gx_s, talus_0, talus_1, slide, creep, south):
     for x in range(ONE, np.uintp(b.size - 1)):
         south[x] = face_flux(b[x], b_s[x], R[x], R_s[x], gx[x], gx_s[x], talus_0, talus_1, slide, creep)
 
 
-@kernel
+@row_kernel
 def gather_faces(east, south_n, south, slid, sent):
     for x in range(ONE, np.uintp(east.size - 1)):
         slid[x] = (east[x - ONE] - east[x]) + (south_n[x] - south[x])
         sent[x] = abs(east[x]) + abs(south[x])
 
 
-@kernel
+@row_kernel
 def wear_ground(b, s, R, delta, slid, Kh, b2, s1, R2):  # Eqs. 12-14
     for x in range(ONE, np.uintp(b.size - 1)):
         b1 = b[x] - delta[x]
@@ -218,7 +218,7 @@ def wear_ground(b, s, R, delta, slid, Kh, b2, s1, R2):  # Eqs. 12-14
         delta[x] = max(lost, ZERO)
 
 
-@kernel
+@row_kernel
 def donate(a_n, a, a_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, new):  # step 6
     for x in range(ONE, np.uintp(a.size - 1)):
         w, e = x - ONE, x + ONE
@@ -233,7 +233,7 @@ def tap(b, s, own):
     return s if b < IS_WALL else own
 
 
-@kernel
+@row_kernel
 def trace_back(b_n, b, b_s, s_n, s, s_s, u, v, dt, new):  # Eq. 15
     for i in range(ONE, np.uintp(s.size - 1)):
         w, e = i - ONE, i + ONE
@@ -252,13 +252,13 @@ def trace_back(b_n, b, b_s, s_n, s, s_s, u, v, dt, new):  # Eq. 15
         new[i] = (above + below) + level if b[i] < IS_WALL else own
 
 
-@kernel
+@row_kernel
 def evaporate(w2, keep, w):  # Eq. 16
     for x in range(ONE, np.uintp(w2.size - 1)):
         w[x] = w2[x] * keep
 
 
-@kernel
+@row_kernel
 def copy(a, to):
     for x in range(np.uintp(a.size)):
         to[x] = a[x]

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from slopewash.backends.compiled import kernel, parallel_kernel
+from slopewash.backends.compiled import inlined, kernel, parallel_kernel
 from slopewash.models.virtual_pipes import coefficients as _c
 from slopewash.models.virtual_pipes import rows
 
@@ -48,7 +48,7 @@ ZERO = np.float32(0)
 HALF = np.float32(0.5)
 
 
-@kernel
+@inlined
 def row(fields, k, y, height, periodic, ring, beyond):
     """Row y of a field stored in a ring of rows; `beyond` outside the grid."""
     if not periodic and (y < 0 or y >= height):

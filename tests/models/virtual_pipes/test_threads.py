@@ -1,0 +1,40 @@
+"""Real threads: Numba fixes their number when it is first imported, so each count gets a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import hashlib, warnings
+import numba, numpy as np, slopewash as sw
+from slopewash.models.virtual_pipes.cpu import CpuEngine
+terrain = sw.generate("fbm", size=(97, 131), seed=5)
+stamp = hashlib.sha256()
+for model, edges in ((sw.VirtualPipes(), "closed"), (sw.preset("landscape"), "open"), (sw.VirtualPipes(), "periodic")):
+    engine = CpuEngine(model, terrain, edges=edges, substeps=1, seed=1, bands=numba.get_num_threads())
+    engine.advance(30)
+    state = engine.state()
+    for name in ("b", "w", "s", "R", "f", "flow"):
+        stamp.update(np.ascontiguousarray(getattr(state, name)).tobytes())
+    stamp.update(repr(state.tally).encode())
+print(numba.get_num_threads(), stamp.hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_any_number_of_threads_gives_the_same_bits() -> None:
+    results = {}
+    for threads in (1, 2, 3, 7):
+        # Waiting threads must sleep: more of them than cores would otherwise spin in each other's way.
+        environment = {**os.environ, "NUMBA_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
+        run = subprocess.run(
+            [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
+        )
+        used, stamp = run.stdout.split()
+        assert int(used) == threads
+        results[threads] = stamp
+    assert len(set(results.values())) == 1, results

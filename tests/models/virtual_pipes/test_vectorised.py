@@ -1,0 +1,56 @@
+"""Row functions must compile to packed SIMD instructions: a scalar kernel is right, and eight times too slow."""
+
+from __future__ import annotations
+
+import inspect
+import platform
+import re
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from slopewash.backends.compiled import EXACT, DistinctArrays
+from slopewash.models.virtual_pipes import rows
+from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients
+from slopewash.models.virtual_pipes.model import VirtualPipes
+
+LOOPS = sorted(
+    name
+    for name, function in vars(rows).items()
+    if hasattr(function, "py_func") and "for " in inspect.getsource(function.py_func)
+)
+PACKED = {"x86_64": r"\b(v?(mul|add|sub|max|min)ps)\s+.*%[xyz]mm", "aarch64": r"\bf(mul|add|sub|max|min)\w*\s+v\d+\.4s"}
+
+
+def arguments(function: Any) -> list[Any]:
+    """Arrays for one-letter and row names, numbers for the rest, as the sweep passes them."""
+    c = coefficients(VirtualPipes(), 1)
+    single = Coefficients(*(np.float32(v) if isinstance(v, float) else v for v in c))  # type: ignore[arg-type]
+    numbers = {"rain", "dt", "kappa", "push", "Kc", "sin_min", "ramp_0", "ramp_1", "talus_0", "talus_1"}
+    numbers |= {"half_slide", "slide", "creep", "Kh", "keep"}
+    values: list[Any] = []
+    for name in inspect.signature(function).parameters:
+        values.append(single if name == "c" else np.float32(0.5) if name in numbers else np.ones(66, np.float32))
+    return values
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LOOPS)
+def test_rows_are_packed(name: str) -> None:
+    pattern = PACKED.get(platform.machine())
+    if pattern is None:
+        pytest.skip(f"no pattern of packed instructions for {platform.machine()}")
+    function = getattr(rows, name).py_func
+    summing = name.startswith("total")
+    flags = set(EXACT | {"reassoc"}) if summing else set(EXACT)
+    # Compiled anew: what comes from the cache has no assembly to look at.
+    fresh = numba.njit(error_model="numpy", fastmath=flags, _nrt=False, pipeline_class=DistinctArrays)(function)
+    fresh(*arguments(function))
+    assembly = fresh.inspect_asm(fresh.signatures[0])
+    if name == "copy":  # moves, no arithmetic
+        assert re.search(r"movups\s+.*%[xyz]mm|memcpy|memmove|ldp\s+q", assembly)
+        return
+    wanted = pattern.replace("ps)", "(ps|pd))") if summing else pattern
+    assert re.search(wanted, assembly), f"{name} is scalar"

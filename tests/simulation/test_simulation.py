@@ -1,0 +1,184 @@
+"""Runs, observers, derived layers and what goes wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slopewash import (
+    BackendUnavailable,
+    InvalidParameter,
+    NotFinite,
+    Simulation,
+    Terrain,
+    UnknownName,
+    VirtualPipes,
+    erode,
+    generate,
+    preset,
+)
+
+HILL = generate("dome", size=24, seed=1, cell_size=5.0)
+
+
+class Watcher:
+    def __init__(self, every: int) -> None:
+        self.every = every
+        self.seen: list[int] = []
+        self.phases: list[tuple[str, int]] = []
+        self.finished = 0
+
+    def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
+        self.phases.append((label, steps))
+
+    def observe(self, simulation: Simulation) -> None:
+        self.seen.append(simulation.step)
+
+    def finish(self, simulation: Simulation) -> None:
+        self.finished += 1
+
+
+def test_observers_see_every_so_many_steps_and_the_end() -> None:
+    watcher = Watcher(4)
+    simulation = Simulation(HILL, VirtualPipes(), backend="reference").add(watcher)
+    simulation.run(10)
+    simulation.settle(3)
+    assert watcher.seen == [4, 8, 10, 10]
+    assert watcher.phases == [("eroding", 10), ("settling", 3)]
+    assert watcher.finished == 2
+
+
+@pytest.mark.parametrize("backend", ["reference", "cpu"])
+def test_watching_changes_nothing(backend: str) -> None:
+    results = []
+    for observers in ([], [Watcher(3), Watcher(7)]):
+        simulation = Simulation(HILL, preset("landscape"), backend=backend).add(*observers)
+        simulation.run(31)
+        simulation.settle(47)
+        results.append(simulation.terrain)
+    for layer in results[0]:
+        np.testing.assert_array_equal(results[0][layer], results[1][layer])
+
+
+def test_two_runs_are_one_long_run() -> None:
+    once = Simulation(HILL, VirtualPipes())
+    once.run(30)
+    twice = Simulation(HILL, VirtualPipes())
+    twice.run(13)
+    twice.run(17)
+    np.testing.assert_array_equal(once.terrain["elevation"], twice.terrain["elevation"])
+
+
+def test_derived_layers_say_what_changed() -> None:
+    simulation = Simulation(HILL, VirtualPipes(), edges="closed")
+    simulation.run(60)
+    after = simulation.terrain
+    change = after["elevation"].astype(np.float64) - HILL["elevation"]
+    np.testing.assert_allclose(after["difference"], change, atol=1e-3)
+    np.testing.assert_array_equal(after["wear"], np.maximum(-after["difference"], 0))
+    np.testing.assert_array_equal(after["deposit"], np.maximum(after["difference"], 0))
+    assert after["flow"].max() > 0
+    assert after["velocity"].max() > 0
+    assert 0 <= after["slope"].min() <= after["slope"].max() < 90
+
+
+def test_flow_is_the_mean_discharge() -> None:
+    """On an even slope in balance with rain, the discharge per metre of width is all the rain from uphill."""
+    ramp = Terrain(np.repeat(np.linspace(20, 0, 40)[:, None], 8, axis=1), cell_size=2.0)
+    model = VirtualPipes(processes="hydraulic", suspension_rate=0.0, evaporation_rate=0.0)
+    simulation = Simulation(ramp, model, edges="open")
+    simulation.run(3000)
+    started = simulation.terrain["flow"] * 3000
+    simulation.run(1000)
+    mean = (simulation.terrain["flow"] * 4000 - started) / 1000
+    rain = model.rain_rate * 2.0  # metres per unit of time
+    uphill = 20 * 2.0  # metres
+    assert mean[20, 4] == pytest.approx(rain * uphill, rel=0.1)  # side edges let some of it out
+
+
+def test_the_model_can_be_changed_between_steps() -> None:
+    simulation = Simulation(HILL, VirtualPipes())
+    simulation.run(5)
+    simulation.model = VirtualPipes(rain_rate=0.0)
+    rained = simulation.budget.water_rain
+    simulation.run(5)
+    assert simulation.budget.water_rain == rained
+    with pytest.raises(InvalidParameter, match="start another Simulation"):
+        simulation.model = Other()  # type: ignore[assignment, abstract]
+
+
+class Other:
+    name = "other"
+
+
+def test_nan_stops_the_run_and_names_step_layer_and_cell() -> None:
+    simulation = Simulation(HILL, VirtualPipes(), backend="reference")
+    engine: Any = simulation._engine
+    engine.state().w[7, 5] = np.nan
+    with pytest.raises(
+        NotFinite, match=r"(elevation|water|suspended) is no longer finite at row \d+, column \d+ by step 1"
+    ):
+        simulation.run(1)
+
+
+def test_forced_single_steps_beyond_the_limit_blow_up_loudly() -> None:
+    model = VirtualPipes(time_step=5.0, processes="thermal", thermal_rate=3.0)
+    simulation = Simulation(HILL, model, substeps=1)
+    with pytest.raises(NotFinite):
+        simulation.run(4000)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"edges": "round"}, InvalidParameter, "edges is 'round'"),
+        ({"backend": "gpuu"}, UnknownName, "unknown backend"),
+        ({"substeps": 0}, InvalidParameter, "substeps is 0"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        Simulation(HILL, VirtualPipes(), **options)
+
+
+@pytest.mark.parametrize("steps", [-1, 2.5, "many", True])
+def test_steps_must_be_whole(steps: Any) -> None:
+    with pytest.raises(InvalidParameter, match="steps is"):
+        Simulation(HILL, VirtualPipes(), backend="reference").run(steps)
+
+
+def test_heights_without_a_terrain_are_refused_with_the_remedy() -> None:
+    with pytest.raises(InvalidParameter, match="wrap heights as Terrain"):
+        Simulation(np.zeros((3, 3)), VirtualPipes())  # type: ignore[arg-type]
+
+
+def test_a_backend_the_model_lacks_is_never_switched_silently(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(VirtualPipes, "backends", ("reference",))
+    with pytest.raises(BackendUnavailable, match="it runs on reference"):
+        Simulation(HILL, VirtualPipes(), backend="cpu")
+
+
+def test_erode_is_the_one_line_form() -> None:
+    one = erode(HILL, preset("landscape"), steps=12, settle=5)
+    simulation = Simulation(HILL, preset("landscape"))
+    simulation.run(12)
+    simulation.settle(5)
+    np.testing.assert_array_equal(one["elevation"], simulation.terrain["elevation"])
+
+
+def test_the_start_is_never_changed() -> None:
+    before = HILL["elevation"].copy()
+    erode(HILL, VirtualPipes(), steps=5)
+    np.testing.assert_array_equal(HILL["elevation"], before)
+
+
+def test_repr_and_budget_read_well() -> None:
+    simulation = Simulation(HILL, VirtualPipes(), backend="reference")
+    simulation.run(2)
+    assert repr(simulation) == "Simulation of virtual_pipes on 24 x 24 cells, backend reference, edges open, step 2"
+    text = repr(simulation.budget)
+    assert "drift" in text
+    assert "evaporated" in text
+    assert set(simulation.budget.as_dict()) >= {"water_rain", "solids_moved", "water_drift", "solids_drift"}
