@@ -22,7 +22,7 @@ EXACT = frozenset({"nsz", "nnan", "ninf"})
 Kernel = Callable[..., Any]
 
 
-class DistinctArrays(Compiler):  # type: ignore[misc]
+class DistinctArrays(Compiler):
     """Compiles on the promise that no array written is another argument too.
 
     Without it LLVM compares the bounds of every pair of arrays before each row, which costs more than a short row
@@ -32,7 +32,7 @@ class DistinctArrays(Compiler):  # type: ignore[misc]
     def define_pipelines(self) -> Any:
         """Make the usual passes, with the promise in force."""
         self.state.flags.noalias = True
-        return super().define_pipelines()
+        return super().define_pipelines()  # type: ignore[no-untyped-call]
 
 
 def _sources() -> str:
@@ -48,7 +48,7 @@ def _sources() -> str:
 SOURCES = _sources()
 
 
-class SourcesCache(FunctionCache):  # type: ignore[misc]
+class SourcesCache(FunctionCache):
     """Kernels kept on disk until any kernel's source changes.
 
     Numba's own cache looks only at the file of the outermost function: after an edit of a row function it would go on
@@ -56,13 +56,13 @@ class SourcesCache(FunctionCache):  # type: ignore[misc]
     """
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
-        return (*super()._index_key(signature, codegen), SOURCES)
+        return (*super()._index_key(signature, codegen), SOURCES)  # type: ignore[no-untyped-call]
 
 
 def _compile(function: Kernel, flags: frozenset[str] = EXACT, **options: Any) -> Kernel:
     compiled: Any = numba.njit(error_model="numpy", nogil=True, fastmath=set(flags), **options)(function)
-    compiled._cache = SourcesCache(function)
-    return compiled  # type: ignore[no-any-return]
+    compiled._cache = SourcesCache(function)  # type: ignore[no-untyped-call]
+    return compiled
 
 
 def kernel(function: Kernel) -> Kernel:
@@ -72,6 +72,11 @@ def kernel(function: Kernel) -> Kernel:
     counter.
     """
     return _compile(function, _nrt=False)
+
+
+def stage_kernel(function: Kernel) -> Kernel:
+    """Compile into its caller: handing a dozen arrays over for every row would cost as much as a short row."""
+    return _compile(function, _nrt=False, forceinline=True)
 
 
 def inlined(function: Kernel) -> Kernel:

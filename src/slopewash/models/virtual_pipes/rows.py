@@ -25,52 +25,65 @@ SHALLOW = np.float32(_c.SHALLOW)
 
 
 @row_kernel
-def add_rain(w, r, rain, w1):  # Eq. 1
-    for x in range(ONE, np.uintp(w.size - 1)):
-        w1[x] = w[x] + rain * r[x]
-
-
-@row_kernel
-def add_springs(w1, source, dt):  # Eq. 1
-    for x in range(ONE, np.uintp(w1.size - 1)):
-        w1[x] = w1[x] + dt * source[x]
-
-
-@row_kernel
-def raise_surface(b, w1, s, kappa, d1, h):
+def pour(b, w, s, r, source, rain, dt, kappa, w1, d1, h):  # Eq. 1
     for x in range(ONE, np.uintp(b.size - 1)):
+        w1[x] = (w[x] + rain * r[x]) + dt * source[x]
         d1[x] = w1[x] + kappa * s[x]
         h[x] = b[x] + d1[x]
 
 
 @row_kernel
+def rain_alone(w, r, rain, w1):  # Eq. 1
+    for x in range(ONE, np.uintp(w.size - 1)):
+        w1[x] = w[x] + rain * r[x]
+
+
+@kernel
+def pipes(h, h_w, h_e, h_n, h_s, d1, fw, fe, fn, fs, push, dt):  # Eqs. 2-5
+    """Outflow to the four neighbours, scaled down to what is there."""
+    fw = max(ZERO, fw + push * (h - h_w))
+    fe = max(ZERO, fe + push * (h - h_e))
+    fn = max(ZERO, fn + push * (h - h_n))
+    fs = max(ZERO, fs + push * (h - h_s))
+    leaving = dt * ((fw + fe) + (fn + fs))
+    K = d1 / max(leaving, TINY) if d1 < leaving else UNIT
+    return fw * K, fe * K, fn * K, fs * K
+
+
+@row_kernel
 def push_pipes(h_n, h, h_s, d1, fw0, fe0, fn0, fs0, push, dt, fw1, fe1, fn1, fs1, share):  # Eqs. 2-5
     for x in range(ONE, np.uintp(h.size - 1)):
-        fw = max(ZERO, fw0[x] + push * (h[x] - h[x - ONE]))
-        fe = max(ZERO, fe0[x] + push * (h[x] - h[x + ONE]))
-        fn = max(ZERO, fn0[x] + push * (h[x] - h_n[x]))
-        fs = max(ZERO, fs0[x] + push * (h[x] - h_s[x]))
-        leaving = dt * ((fw + fe) + (fn + fs))
-        K = d1[x] / max(leaving, TINY) if d1[x] < leaving else UNIT
-        fw1[x] = fw * K
-        fe1[x] = fe * K
-        fn1[x] = fn * K
-        fs1[x] = fs * K
+        w, e = x - ONE, x + ONE
+        fw1[x], fe1[x], fn1[x], fs1[x] = pipes(
+            h[x], h[w], h[e], h_n[x], h_s[x], d1[x], fw0[x], fe0[x], fn0[x], fs0[x], push, dt
+        )
         share[x] = dt / max(d1[x], TINY)
 
 
 @row_kernel
-def move_depth(d1, fe, fw, fs_n, fn, fs, fn_s, dt, d2, u, v):  # Eqs. 6-8
+def push_pipes_along_flow(
+    h_n, h, h_s, d1, fw0, fe0, fn0, fs0, push, dt, Kc, sin_min, ramp_0, ramp_1, fw1, fe1, fn1, fs1, share, C
+):  # Eqs. 2-5, and the capacity of the flow as it leaves
+    for x in range(ONE, np.uintp(h.size - 1)):
+        w, e = x - ONE, x + ONE
+        fw, fe, fn, fs = pipes(h[x], h[w], h[e], h_n[x], h_s[x], d1[x], fw0[x], fe0[x], fn0[x], fs0[x], push, dt)
+        lost_we = fw * max(ZERO, h[x] - h[w]) + fe * max(ZERO, h[x] - h[e])
+        lost_ns = fn * max(ZERO, h[x] - h_n[x]) + fs * max(ZERO, h[x] - h_s[x])
+        Q = np.sqrt((fw * fw + fe * fe) + (fn * fn + fs * fs))
+        S = (lost_we + lost_ns) / max(Q, TINY)
+        ramp = min(max(ramp_0 + ramp_1 * d1[x], ZERO), UNIT)
+        C[x] = Kc * max(S / np.sqrt(UNIT + S * S), sin_min) * Q * ramp
+        fw1[x], fe1[x], fn1[x], fs1[x] = fw, fe, fn, fs
+        share[x] = dt / max(d1[x], TINY)
+
+
+@row_kernel
+def move_depth(d1, fe, fw, fs_n, fn, fs, fn_s, dt, d2, u, v, flow):  # Eqs. 6-8
     for x in range(ONE, np.uintp(d1.size - 1)):
         come = (fe[x - ONE] + fw[x + ONE]) + (fs_n[x] + fn_s[x])
         d2[x] = max(ZERO, d1[x] + dt * (come - ((fw[x] + fe[x]) + (fn[x] + fs[x]))))
         u[x] = HALF * ((fe[x - ONE] - fw[x]) + (fe[x] - fw[x + ONE]))
         v[x] = HALF * ((fs_n[x] - fn[x]) + (fs[x] - fn_s[x]))
-
-
-@row_kernel
-def add_flow(u, v, flow):
-    for x in range(ONE, np.uintp(u.size - 1)):
         flow[x] += np.sqrt(u[x] * u[x] + v[x] * v[x])
 
 
@@ -99,44 +112,58 @@ def gradient(b_n, b, b_s, gx, gy):
 
 
 @row_kernel
-def capacity_by_tilt(gx, gy, u, v, d1, Kc, sin_min, ramp_0, ramp_1, C):  # Eqs. 9-10
+def capacity_by_tilt(b_n, b, b_s, u, v, d1, Kc, sin_min, ramp_0, ramp_1, C):  # Eqs. 9-10
     for x in range(ONE, np.uintp(d1.size - 1)):
-        steep = gx[x] * gx[x] + gy[x] * gy[x]
+        gx, gy = difference(b[x - ONE], b[x], b[x + ONE]), difference(b_n[x], b[x], b_s[x])
+        steep = gx * gx + gy * gy
         speed = np.sqrt(u[x] * u[x] + v[x] * v[x])
         ramp = min(max(ramp_0 + ramp_1 * d1[x], ZERO), UNIT)
         C[x] = Kc * max(np.sqrt(steep / (UNIT + steep)), sin_min) * speed * ramp
 
 
 @row_kernel
-def capacity_by_collision(gx, gy, u, v, d1, Kc, sin_min, ramp_0, ramp_1, C):  # Eq. 11
+def capacity_by_collision(b_n, b, b_s, u, v, d1, Kc, sin_min, ramp_0, ramp_1, C):  # Eq. 11
     for x in range(ONE, np.uintp(d1.size - 1)):
-        steep = gx[x] * gx[x] + gy[x] * gy[x]
+        gx, gy = difference(b[x - ONE], b[x], b[x + ONE]), difference(b_n[x], b[x], b_s[x])
+        steep = gx * gx + gy * gy
         speed = np.sqrt(u[x] * u[x] + v[x] * v[x])
-        tilt = (gx[x] * u[x] + gy[x] * v[x]) / (max(speed, TINY) * np.sqrt(UNIT + steep))
+        tilt = (gx * u[x] + gy * v[x]) / (max(speed, TINY) * np.sqrt(UNIT + steep))
         ramp = min(max(ramp_0 + ramp_1 * d1[x], ZERO), UNIT)
         C[x] = Kc * max(tilt, sin_min) * speed * ramp
 
 
-@row_kernel
-def capacity_along_flow(h_n, h, h_s, fw, fe, fn, fs, d1, Kc, sin_min, ramp_0, ramp_1, C):
-    for x in range(ONE, np.uintp(h.size - 1)):
-        lost_we = fw[x] * max(ZERO, h[x] - h[x - ONE]) + fe[x] * max(ZERO, h[x] - h[x + ONE])
-        lost_ns = fn[x] * max(ZERO, h[x] - h_n[x]) + fs[x] * max(ZERO, h[x] - h_s[x])
-        Q = np.sqrt((fw[x] * fw[x] + fe[x] * fe[x]) + (fn[x] * fn[x] + fs[x] * fs[x]))
-        S = (lost_we + lost_ns) / max(Q, TINY)
-        ramp = min(max(ramp_0 + ramp_1 * d1[x], ZERO), UNIT)
-        C[x] = Kc * max(S / np.sqrt(UNIT + S * S), sin_min) * Q * ramp
+@kernel
+def exchange(b, lowest, s, R, C, d2, c):  # Eqs. 12-13
+    """What the ground loses to the water; negative where it gains."""
+    take = min(c.take * R * (C - s), c.water_0 + c.water_1 * d2)
+    take = min(take, c.load_0 + c.load_1 * d2 - c.load_2 * s)
+    take = min(take, c.dig_0 + c.dig_1 * max(ZERO, b - lowest))
+    fall = min(min(c.drop * (s - C), s), c.rise_0 + c.rise_1 * d2)
+    return max(ZERO, take) if s < C else -fall
+
+
+@kernel
+def wear(b, s, R, delta, slid, Kh):  # Eqs. 12-14
+    """Ground, load and erodibility after the exchange and the slides, and what the water took."""
+    b1 = b - delta
+    lost = b - b1  # what the ground really lost, after rounding
+    R2 = min(UNIT, R - Kh * lost) if lost < ZERO else R
+    return b1 + slid, max(s + lost, ZERO), R2, max(lost, ZERO)
 
 
 @row_kernel
-def exchange(b_n, b, b_s, s, R, C, d2, c, delta):  # Eqs. 12-13
+def work_ground(b_n, b, b_s, s, R, C, d2, slid, sent, c, delta, b2, s1, R2, moved):  # Eqs. 12-14
     for x in range(ONE, np.uintp(b.size - 1)):
         lowest = min(min(b[x - ONE], b[x + ONE]), min(b_n[x], b_s[x]))
-        take = min(c.take * R[x] * (C[x] - s[x]), c.water_0 + c.water_1 * d2[x])
-        take = min(take, c.load_0 + c.load_1 * d2[x] - c.load_2 * s[x])
-        take = min(take, c.dig_0 + c.dig_1 * max(ZERO, b[x] - lowest))
-        fall = min(min(c.drop * (s[x] - C[x]), s[x]), c.rise_0 + c.rise_1 * d2[x])
-        delta[x] = max(ZERO, take) if C[x] > s[x] else -fall
+        delta[x] = exchange(b[x], lowest, s[x], R[x], C[x], d2[x], c)
+        b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid[x], c.Kh)
+        moved[x] = sent[x] + taken
+
+
+@row_kernel
+def slide_ground(b, slid, b2):
+    for x in range(ONE, np.uintp(b.size - 1)):
+        b2[x] = b[x] + slid[x]
 
 
 @kernel
@@ -207,24 +234,35 @@ def gather_faces(east, south_n, south, slid, sent):
         sent[x] = abs(east[x]) + abs(south[x])
 
 
-@row_kernel
-def wear_ground(b, s, R, delta, slid, Kh, b2, s1, R2):  # Eqs. 12-14
-    for x in range(ONE, np.uintp(b.size - 1)):
-        b1 = b[x] - delta[x]
-        lost = b[x] - b1  # what the ground really lost, after rounding
-        s1[x] = max(s[x] + lost, ZERO)
-        b2[x] = b1 + slid[x]
-        R2[x] = min(UNIT, R[x] - Kh * lost) if lost < ZERO else R[x]
-        delta[x] = max(lost, ZERO)
+@kernel
+def donate(a, a_w, a_e, a_n, a_s, ow, oe, on, os, iw, ie, in_, is_):  # step 6
+    """What is left of a cell's own, and the shares of its neighbours' that come in."""
+    leave = (ow * a + oe * a) + (on * a + os * a)
+    return max(ZERO, a - leave) + ((iw * a_w + ie * a_e) + (in_ * a_n + is_ * a_s))
 
 
 @row_kernel
-def donate(a_n, a, a_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, new):  # step 6
-    for x in range(ONE, np.uintp(a.size - 1)):
-        w, e = x - ONE, x + ONE
-        leave = (fw[x] * q[x] * a[x] + fe[x] * q[x] * a[x]) + (fn[x] * q[x] * a[x] + fs[x] * q[x] * a[x])
-        come = (fe[w] * q[w] * a[w] + fw[e] * q[e] * a[e]) + (fs_n[x] * q_n[x] * a_n[x] + fn_s[x] * q_s[x] * a_s[x])
-        new[x] = max(ZERO, a[x] - leave) + come
+def carry_water(w_n, w, w_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, keep, new, dried):  # steps 6-7
+    for x in range(ONE, np.uintp(w.size - 1)):
+        a, e = x - ONE, x + ONE
+        w2 = donate(
+            w[x], w[a], w[e], w_n[x], w_s[x], fw[x] * q[x], fe[x] * q[x], fn[x] * q[x], fs[x] * q[x],
+            fe[a] * q[a], fw[e] * q[e], fs_n[x] * q_n[x], fn_s[x] * q_s[x],
+        )  # fmt: skip
+        new[x] = w2 * keep  # Eq. 16
+        dried[x] = w2 - new[x]
+
+
+@row_kernel
+def carry_both(w_n, w, w_s, s_n, s, s_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, keep, new, dried, load):  # steps 6-7
+    for x in range(ONE, np.uintp(w.size - 1)):
+        a, e = x - ONE, x + ONE
+        ow, oe, on, os = fw[x] * q[x], fe[x] * q[x], fn[x] * q[x], fs[x] * q[x]
+        iw, ie, in_, is_ = fe[a] * q[a], fw[e] * q[e], fs_n[x] * q_n[x], fn_s[x] * q_s[x]
+        w2 = donate(w[x], w[a], w[e], w_n[x], w_s[x], ow, oe, on, os, iw, ie, in_, is_)
+        load[x] = donate(s[x], s[a], s[e], s_n[x], s_s[x], ow, oe, on, os, iw, ie, in_, is_)
+        new[x] = w2 * keep  # Eq. 16
+        dried[x] = w2 - new[x]
 
 
 @kernel
@@ -250,12 +288,6 @@ def trace_back(b_n, b, b_s, s_n, s, s_s, u, v, dt, new):  # Eq. 15
         )
         level = centre * ((west * tap(b[w], s[w], own) + east * tap(b[e], s[e], own)) + middle * own)
         new[i] = (above + below) + level if b[i] < IS_WALL else own
-
-
-@row_kernel
-def evaporate(w2, keep, w):  # Eq. 16
-    for x in range(ONE, np.uintp(w2.size - 1)):
-        w[x] = w2[x] * keep
 
 
 @row_kernel

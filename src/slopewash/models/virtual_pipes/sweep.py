@@ -20,7 +20,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from slopewash.backends.compiled import inlined, kernel, parallel_kernel
+from slopewash.backends.compiled import inlined, kernel, parallel_kernel, stage_kernel
 from slopewash.models.virtual_pipes import coefficients as _c
 from slopewash.models.virtual_pipes import rows
 
@@ -33,12 +33,12 @@ LAG = 3
 B, W, S, R, FW, FE, FN, FS = range(8)
 STATE = 8
 # Temporaries of one iteration in flight. Eight-pipe and fall-line slides share places.
-H, D1, W1, SHARE, S1, WEIGHT, TALUS, SENT, U, V = range(10)
-GX, GY, EAST, SOUTH = WEIGHT, TALUS, SENT, 10
-TEMPORARIES = 11
+H, D1, W1, SHARE, S1, C, WEIGHT, TALUS, SENT, U, V = range(11)
+GX, GY, EAST, SOUTH = WEIGHT, TALUS, SENT, 11
+TEMPORARIES = 12
 # Rows used and forgotten within a stage.
-D2, C, DELTA, SLID, W2 = range(5)
-SCRATCH = 5
+D2, DELTA, SLID, MOVES, DRIED, SPARE = range(6)
+SCRATCH = 6
 # Columns of the books.
 RAIN, SOURCES, EVAPORATED, WATER_EXPORTED, SOLIDS_EXPORTED, MOVED = range(6)
 BOOKS = 6
@@ -56,7 +56,7 @@ def row(fields, k, y, height, periodic, ring, beyond):
     return fields[k, y % ring]
 
 
-@kernel
+@stage_kernel
 def close_ends(a, periodic, beyond):
     """Fill the ghost cells at both ends of a row."""
     if periodic:
@@ -67,8 +67,8 @@ def close_ends(a, periodic, beyond):
         a[a.size - 1] = beyond
 
 
-@kernel
-def pour(y, own, state, ring, t, grid, c, books):
+@stage_kernel
+def pour(y, own, state, ring, t, scratch, grid, c, books):
     height, periodic, opened = grid.height, grid.periodic, grid.opened
     h = t[H, y % RING]
     if not periodic and (y < 0 or y >= height):
@@ -81,15 +81,16 @@ def pour(y, own, state, ring, t, grid, c, books):
     b, w, s = state[B, y % ring], state[W, y % ring], state[S, y % ring]
     w1, d1 = t[W1, y % RING], t[D1, y % RING]
     at = y % height
-    rows.add_rain(w, grid.r[at % grid.r.shape[0]], c.rain, w1)
-    if own:
+    r = grid.r[at % grid.r.shape[0]]
+    source = grid.source[at % grid.source.shape[0]]
+    rows.pour(b, w, s, r, source, c.rain, c.dt, c.kappa, w1, d1, h)
+    if own and grid.has_source[at]:
+        rained = scratch[SPARE]
+        rows.rain_alone(w, r, c.rain, rained)
+        books[at, RAIN] += rows.total_gain(rained, w)
+        books[at, SOURCES] += rows.total_gain(w1, rained)
+    elif own:
         books[at, RAIN] += rows.total_gain(w1, w)
-    if grid.has_source[at]:
-        before = rows.total(w1)
-        rows.add_springs(w1, grid.source[at], c.dt)
-        if own:
-            books[at, SOURCES] += rows.total(w1) - before
-    rows.raise_surface(b, w1, s, c.kappa, d1, h)
     close_ends(w1, periodic, ZERO)
     close_ends(d1, periodic, ZERO)
     close_ends(h, periodic, WALL)
@@ -98,17 +99,25 @@ def pour(y, own, state, ring, t, grid, c, books):
         h[h.size - 1] = b[h.size - 2]
 
 
-@kernel
+@stage_kernel
 def flow(y, state, ring, t, out, grid, c):
     """Eqs. 2-5, and what sliding soil needs to know of its neighbours."""
     height, periodic = grid.height, grid.periodic
     i, n, s = y % RING, (y - 1) % RING, (y + 1) % RING
-    if c.hydraulic:
+    if c.hydraulic and c.along_flow:
+        rows.push_pipes_along_flow(
+            t[H, n], t[H, i], t[H, s], t[D1, i],
+            state[FW, y % ring], state[FE, y % ring], state[FN, y % ring], state[FS, y % ring],
+            c.push, c.dt, c.Kc, c.sin_min, c.ramp_0, c.ramp_1,
+            out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i], t[C, i],
+        )  # fmt: skip
+    elif c.hydraulic:
         rows.push_pipes(
             t[H, n], t[H, i], t[H, s], t[D1, i],
             state[FW, y % ring], state[FE, y % ring], state[FN, y % ring], state[FS, y % ring],
             c.push, c.dt, out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i],
         )  # fmt: skip
+    if c.hydraulic:
         close_ends(t[SHARE, i], periodic, ZERO)
         for k in range(FW, FS + 1):
             close_ends(out[k, i], periodic, ZERO)
@@ -130,42 +139,36 @@ def flow(y, state, ring, t, out, grid, c):
         close_ends(t[GY, i], periodic, ZERO)
 
 
-@kernel
-def slide(y, first, state, ring, t, grid, c, slid, sent):
-    """Eqs. 17-18: net gain from sliding soil along a row."""
+@stage_kernel
+def slide_eight_pipes(y, state, ring, t, grid, b_n, b, b_s, slid):
+    """Eq. 18: net gain from the pipes of eight neighbours along a row."""
     height, periodic, nothing = grid.height, grid.periodic, grid.nothing
     i = y % RING
-    b_n = row(state, B, y - 1, height, periodic, ring, grid.wall)
-    b_s = row(state, B, y + 1, height, periodic, ring, grid.wall)
-    b = state[B, y % ring]
-    if c.eight_pipes:
-        k_n = row(t, WEIGHT, y - 1, height, periodic, RING, nothing)
-        k_s = row(t, WEIGHT, y + 1, height, periodic, RING, nothing)
-        t_n = row(t, TALUS, y - 1, height, periodic, RING, nothing)
-        t_s = row(t, TALUS, y + 1, height, periodic, RING, nothing)
-        rows.receive_slides(b_n, b, b_s, k_n, t[WEIGHT, i], k_s, t_n, t[TALUS, i], t_s, t[SENT, i], slid)
-        rows.copy(t[SENT, i], sent)
-        return
+    k_n = row(t, WEIGHT, y - 1, height, periodic, RING, nothing)
+    k_s = row(t, WEIGHT, y + 1, height, periodic, RING, nothing)
+    t_n = row(t, TALUS, y - 1, height, periodic, RING, nothing)
+    t_s = row(t, TALUS, y + 1, height, periodic, RING, nothing)
+    rows.receive_slides(b_n, b, b_s, k_n, t[WEIGHT, i], k_s, t_n, t[TALUS, i], t_s, t[SENT, i], slid)
+
+
+@stage_kernel
+def slide_fall_line(y, first, state, ring, t, grid, c, b_n, b, b_s, slid, sent):
+    """Net gain through the four faces along a row; each face belongs to the cell west or north of it."""
+    height, periodic, nothing = grid.height, grid.periodic, grid.nothing
+    i, n = y % RING, (y - 1) % RING
+    R_, gx = state[R, y % ring], t[GX, i]
+    if first:  # no row before this one has computed the faces to the north
+        R_n = row(state, R, y - 1, height, periodic, ring, nothing)
+        gx_n = row(t, GX, y - 1, height, periodic, RING, nothing)
+        rows.flux_south(b_n, b, R_n, R_, gx_n, gx, c.talus_0, c.talus_1, c.slide, c.creep, t[SOUTH, n])
     R_s = row(state, R, y + 1, height, periodic, ring, nothing)
     gx_s = row(t, GX, y + 1, height, periodic, RING, nothing)
-    if first:  # the face to the north belongs to no row before this one
-        above = y - 1
-        if periodic or above >= 0:
-            rows.flux_south(
-                b_n, b, row(state, R, above, height, periodic, ring, nothing), state[R, y % ring],
-                row(t, GX, above, height, periodic, RING, nothing), t[GX, i],
-                c.talus_0, c.talus_1, c.slide, c.creep, t[SOUTH, above % RING],
-            )  # fmt: skip
-        else:
-            t[SOUTH, above % RING, :] = ZERO
-    rows.flux_east(b, state[R, y % ring], t[GY, i], c.talus_0, c.talus_1, c.slide, c.creep, t[EAST, i])
-    rows.flux_south(
-        b, b_s, state[R, y % ring], R_s, t[GX, i], gx_s, c.talus_0, c.talus_1, c.slide, c.creep, t[SOUTH, i]
-    )
-    rows.gather_faces(t[EAST, i], t[SOUTH, (y - 1) % RING], t[SOUTH, i], slid, sent)
+    rows.flux_east(b, R_, t[GY, i], c.talus_0, c.talus_1, c.slide, c.creep, t[EAST, i])
+    rows.flux_south(b, b_s, R_, R_s, gx, gx_s, c.talus_0, c.talus_1, c.slide, c.creep, t[SOUTH, i])
+    rows.gather_faces(t[EAST, i], t[SOUTH, n], t[SOUTH, i], slid, sent)
 
 
-@kernel
+@stage_kernel
 def base_of(y, x, grid):
     """Base level of a border cell."""
     if y == 0:
@@ -175,98 +178,83 @@ def base_of(y, x, grid):
     return grid.base_w[y] if x == 1 else grid.base_e[y]
 
 
-@kernel
-def hold_erosion(y, x, b, delta, grid, graded):
-    """Erode a border cell no deeper than its base level; a graded one takes no deposits."""
-    held = min(delta[x], max(ZERO, b[x] - base_of(y, x, grid)))
-    delta[x] = max(held, ZERO) if graded else held
+@stage_kernel
+def hold_cell(y, x, b, s, R, delta, slid, sent, grid, c, b2, s1, R2, moved):
+    """Work a border cell anew: never below its base level, and without deposits on a graded one.
+
+    Returns what holding it takes out of the books.
+    """
+    base = base_of(y, x, grid)
+    held = min(delta[x], max(ZERO, b[x] - base))
+    if c.graded:
+        held = max(held, ZERO)
+    loose, s1[x], R2[x], taken = rows.wear(b[x], s[x], R[x], held, slid[x], c.Kh)
+    moved[x] = sent[x] + taken
+    b2[x] = max(loose, base)
+    if c.graded:
+        b2[x] = min(b2[x], b[x])
+    return np.float64(loose - b2[x])
 
 
-@kernel
-def hold_ground(y, x, b, b2, grid, graded):
-    """Hold a border cell at its base level; returns what that takes out of the books."""
-    held = max(b2[x], base_of(y, x, grid))
-    if graded:
-        held = min(held, b[x])
-    gone = np.float64(b2[x] - held)
-    b2[x] = held
-    return gone
-
-
-@kernel
+@stage_kernel
 def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, books):
     """Eqs. 6-14 and 17-18."""
     height, periodic, nothing = grid.height, grid.periodic, grid.nothing
-    i, n, s = y % RING, (y - 1) % RING, (y + 1) % RING
-    at = y % height
-    b = state[B, y % ring]
+    i, at = y % RING, y % height
+    b, s, R_ = state[B, y % ring], state[S, y % ring], state[R, y % ring]
     b_n = row(state, B, y - 1, height, periodic, ring, grid.wall)
     b_s = row(state, B, y + 1, height, periodic, ring, grid.wall)
-    delta, slid = scratch[DELTA], scratch[SLID]
-    bordering = grid.opened and (y == 0 or y == height - 1)
-    last = b.size - 2
-    if c.hydraulic:
-        d1, d2, u, v, C_ = t[D1, i], scratch[D2], t[U, i], t[V, i], scratch[C]
-        fs_n = row(out, FS, y - 1, height, periodic, RING, nothing)
-        fn_s = row(out, FN, y + 1, height, periodic, RING, nothing)
-        rows.move_depth(d1, out[FE, i], out[FW, i], fs_n, out[FN, i], out[FS, i], fn_s, c.dt, d2, u, v)
-        if own:
-            rows.add_flow(u, v, flow_sum[at])
-        if c.mean_depth:
-            rows.divide_by_depth(d1, d2, u, v)
-        if c.along_flow:
-            rows.capacity_along_flow(
-                t[H, n], t[H, i], t[H, s], out[FW, i], out[FE, i], out[FN, i], out[FS, i], d1,
-                c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_,
-            )  # fmt: skip
-        else:
-            gx, gy = scratch[DELTA], scratch[SLID]  # free until the exchange
-            rows.gradient(b_n, b, b_s, gx, gy)
-            if c.collision:
-                rows.capacity_by_collision(gx, gy, u, v, d1, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_)
-            else:
-                rows.capacity_by_tilt(gx, gy, u, v, d1, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_)
-        rows.exchange(b_n, b, b_s, state[S, y % ring], state[R, y % ring], C_, d2, c, delta)
-        if bordering:
-            for x in range(1, last + 1):
-                hold_erosion(y, x, b, delta, grid, c.graded)
-        elif grid.opened:
-            hold_erosion(y, 1, b, delta, grid, c.graded)
-            hold_erosion(y, last, b, delta, grid, c.graded)
-    else:
-        delta[:] = ZERO
-    moved = 0.0
-    if c.eight_pipes or c.fall_line:
-        slide(y, first, state, ring, t, grid, c, slid, scratch[W2])
-        if own:
-            moved += rows.total(scratch[W2])
+    b2, s1, R2 = out[B, i], t[S1, i], out[R, i]
+    delta, slid, moved = scratch[DELTA], scratch[SLID], scratch[MOVES]
+    sent = grid.nothing
+    if c.eight_pipes:
+        sent = t[SENT, i]
+        slide_eight_pipes(y, state, ring, t, grid, b_n, b, b_s, slid)
+    elif c.fall_line:
+        sent = scratch[SPARE]
+        slide_fall_line(y, first, state, ring, t, grid, c, b_n, b, b_s, slid, sent)
     else:
         slid[:] = ZERO
-    b2 = out[B, i]
-    rows.wear_ground(b, state[S, y % ring], state[R, y % ring], delta, slid, c.Kh, b2, t[S1, i], out[R, i])
+    if c.hydraulic:
+        d1, d2, u, v, C_ = t[D1, i], scratch[D2], t[U, i], t[V, i], t[C, i]
+        fs_n = row(out, FS, y - 1, height, periodic, RING, nothing)
+        fn_s = row(out, FN, y + 1, height, periodic, RING, nothing)
+        flowed = flow_sum[at] if own else scratch[DRIED]
+        rows.move_depth(d1, out[FE, i], out[FW, i], fs_n, out[FN, i], out[FS, i], fn_s, c.dt, d2, u, v, flowed)
+        if c.mean_depth:
+            rows.divide_by_depth(d1, d2, u, v)
+        if c.collision:
+            rows.capacity_by_collision(b_n, b, b_s, u, v, d1, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_)
+        elif not c.along_flow:
+            rows.capacity_by_tilt(b_n, b, b_s, u, v, d1, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_)
+        rows.work_ground(b_n, b, b_s, s, R_, C_, d2, slid, sent, c, delta, b2, s1, R2, moved)
+    else:
+        delta[:] = ZERO
+        rows.slide_ground(b, slid, b2)
+        rows.copy(s, s1)
+        rows.copy(R_, R2)
+        rows.copy(sent, moved)
+    if grid.opened:
+        last = b.size - 2
+        step = 1 if y == 0 or y == height - 1 else max(1, last - 1)  # whole border rows, else the two ends
+        gone = 0.0
+        for x in range(1, last + 1, step):
+            gone += hold_cell(y, x, b, s, R_, delta, slid, sent, grid, c, b2, s1, R2, moved)
+        if own:
+            books[at, SOLIDS_EXPORTED] += gone
     if own:
-        books[at, MOVED] += moved + rows.total(delta)
-    gone = 0.0
-    if bordering:
-        for x in range(1, last + 1):
-            gone += hold_ground(y, x, b, b2, grid, c.graded)
-    elif grid.opened:
-        gone += hold_ground(y, 1, b, b2, grid, c.graded)
-        if last > 1:
-            gone += hold_ground(y, last, b, b2, grid, c.graded)
-    if own:
-        books[at, SOLIDS_EXPORTED] += gone
+        books[at, MOVED] += rows.total(moved)
     close_ends(b2, periodic, WALL)
-    close_ends(out[R, i], periodic, ZERO)
-    close_ends(t[S1, i], periodic, ZERO)
+    close_ends(R2, periodic, ZERO)
+    close_ends(s1, periodic, ZERO)
 
 
-@kernel
+@stage_kernel
 def leaving(a, share, f, x):
     return np.float64(f[x] * share[x] * a[x])
 
 
-@kernel
+@stage_kernel
 def export(y, a, share, out, i, height):
     """What leaves through the open pipes of a row."""
     last = a.size - 2
@@ -280,7 +268,7 @@ def export(y, a, share, out, i, height):
     return gone
 
 
-@kernel
+@stage_kernel
 def carry(y, own, state, ring, t, out, scratch, grid, c, books):
     """Transport (15) and evaporation (16)."""
     height, periodic, nothing = grid.height, grid.periodic, grid.nothing
@@ -298,18 +286,19 @@ def carry(y, own, state, ring, t, out, scratch, grid, c, books):
     w_s = row(t, W1, y + 1, height, periodic, RING, nothing)
     s_n = row(t, S1, y - 1, height, periodic, RING, nothing)
     s_s = row(t, S1, y + 1, height, periodic, RING, nothing)
-    q, w1, s1, w2 = t[SHARE, i], t[W1, i], t[S1, i], scratch[W2]
+    q, w1, s1, dried = t[SHARE, i], t[W1, i], t[S1, i], scratch[DRIED]
     fw, fe, fn, fs = out[FW, i], out[FE, i], out[FN, i], out[FS, i]
-    rows.donate(w_n, w1, w_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, w2)
     if c.semi_lagrangian:
+        rows.carry_water(w_n, w1, w_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, c.keep, out[W, i], dried)
         b_n = row(state, B, y - 1, height, periodic, ring, grid.wall)
         b_s = row(state, B, y + 1, height, periodic, ring, grid.wall)
         rows.trace_back(b_n, state[B, y % ring], b_s, s_n, s1, s_s, t[U, i], t[V, i], c.dt, out[S, i])
     else:
-        rows.donate(s_n, s1, s_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, out[S, i])
-    rows.evaporate(w2, c.keep, out[W, i])
+        rows.carry_both(
+            w_n, w1, w_s, s_n, s1, s_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, c.keep, out[W, i], dried, out[S, i]
+        )
     if own:
-        books[at, EVAPORATED] += rows.total_gain(w2, out[W, i])
+        books[at, EVAPORATED] += rows.total(dried)
         if grid.opened:
             books[at, WATER_EXPORTED] += export(y, w1, q, out, i, height)
             if not c.semi_lagrangian:
@@ -333,7 +322,7 @@ def sweep_band(y0, y1, depth, source, target, rings, temporaries, scratch, grid,
             t, out = temporaries[k], rings[k]
             y = tick - LAG * k
             if c.hydraulic and low - 3 <= y < high + 3 and (periodic or -1 <= y <= height):
-                pour(y, y0 <= y < y1, state, ring, t, grid, c, books)
+                pour(y, y0 <= y < y1, state, ring, t, scratch, grid, c, books)
             y -= 1
             if low - 2 <= y < high + 2 and (periodic or 0 <= y < height):
                 flow(y, state, ring, t, out, grid, c)
