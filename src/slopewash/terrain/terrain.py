@@ -37,8 +37,9 @@ UNITS: Mapping[str, str] = {
 class Terrain(Mapping[str, Layer]):
     """A height field with its layers: a mapping from layer name to a read-only float32 array.
 
-    Arrays are indexed `[row, column]`, row 0 in the north. Any real array is accepted and copied; a single number
-    fills a layer. Cells of `nodata` (a boolean mask) hold no ground: they are walls to every model.
+    Arrays are indexed `[row, column]`, row 0 in the north. Any real array is accepted and copied (a read-only float32
+    one is kept as it is); a single number fills a layer. Cells of `nodata` (a boolean mask) hold no ground: they are
+    walls to every model.
 
     Parameters
     ----------
@@ -96,8 +97,12 @@ class Terrain(Mapping[str, Layer]):
                 self._layers[name] = self._checked_layer(name, values)
 
     def _checked_layer(self, name: str, values: ArrayLike) -> Layer:
-        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is told below
-            layer = np.array(_as_real(name, values), dtype=np.float32, order="C", copy=True)
+        given = _as_real(name, values)
+        if _is_ours_to_keep(given) and self.nodata is None:
+            layer = given
+        else:
+            with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is told below
+                layer = np.array(given, dtype=np.float32, order="C", copy=True)
         if layer.ndim == 0:
             layer = np.full(self.shape, layer, dtype=np.float32)
         if layer.shape != self.shape:
@@ -250,6 +255,18 @@ def _as_grid(elevation: ArrayLike) -> NDArray[Any]:
     if ground.size == 0:
         raise InvalidTerrain(f"elevation has shape {ground.shape}; it needs at least one cell")
     return ground
+
+
+def _is_ours_to_keep(array: NDArray[Any]) -> bool:
+    """Whether an array is a layer already and nobody can write to it: then a copy would only take memory."""
+    flags = array.flags
+    return (
+        array.dtype == np.float32
+        and array.dtype.isnative
+        and flags.c_contiguous
+        and flags.owndata
+        and not flags.writeable
+    )
 
 
 def _as_mask(nodata: ArrayLike | None, shape: tuple[int, int]) -> NDArray[np.bool_] | None:

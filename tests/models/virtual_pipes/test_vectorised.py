@@ -46,7 +46,8 @@ def test_rows_are_packed(name: str) -> None:
     summing = name.startswith("total")
     flags = set(EXACT | {"reassoc"}) if summing else set(EXACT)
     # Compiled anew: what comes from the cache has no assembly to look at.
-    fresh = numba.njit(error_model="numpy", fastmath=flags, _nrt=False, pipeline_class=DistinctArrays)(function)
+    options: dict[str, Any] = {"error_model": "numpy", "fastmath": flags, "_nrt": False}
+    fresh: Any = numba.njit(pipeline_class=DistinctArrays, **options)(function)
     fresh(*arguments(function))
     assembly = fresh.inspect_asm(fresh.signatures[0])
     if name == "copy":  # moves, no arithmetic

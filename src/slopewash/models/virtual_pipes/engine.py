@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 
@@ -86,25 +87,44 @@ class PipesEngine(Engine):
         """Download as a terrain in metres, with what the run changed as layers of their own."""
         state, size = self.state(), self._start.cell_size
 
-        def metres(a: Field) -> Field:
-            return (a.astype(np.float64) * size).astype(np.float32)
-
         b = ground(state.b)
-        change = metres(b.astype(np.float64) - ground(state.b0))
-        u, v = discharge(state.f, self._edges)
+        change = (b - ground(state.b0)) * np.float32(size)
         layers = {
             "elevation": (datum(self._start) + b.astype(np.float64) * size).astype(np.float32),
-            "water": metres(state.w),
-            "suspended": metres(state.s),
+            "water": state.w * np.float32(size),
+            "suspended": state.s * np.float32(size),
             "erodibility": state.R.astype(np.float32),
-            "flow": metres(state.flow.astype(np.float64) * (size / max(state.iterations, 1))),
-            "velocity": metres(np.hypot(u, v)),
+            "flow": state.flow * np.float32(size * size / max(state.iterations, 1)),
+            "velocity": by_rows(speed, state.f, self._edges) * np.float32(size),
             "wear": np.maximum(-change, 0),
             "deposit": np.maximum(change, 0),
             "difference": change,
-            "slope": slope_degrees(state.b, self._edges),
+            "slope": by_rows(slope_degrees, state.b, self._edges),
         }
+        for name, layer in layers.items():
+            layers[name] = np.ascontiguousarray(layer, np.float32)
+            layers[name].setflags(write=False)  # then the terrain keeps it without a copy
         return self._start.replace(**layers)
+
+
+def by_rows(measure: Callable[[Field, Edges], Field], a: Field, edges: Edges, block: int = 256) -> Field:
+    """Apply a measure of neighbouring cells to blocks of rows: whole fields would need several times the memory."""
+    height = a.shape[-2]
+    result = np.empty(a.shape[-2:], np.float32)
+    for y0 in range(0, height, block):
+        y1 = min(y0 + block, height)
+        if edges == "periodic":
+            rows, first = np.arange(y0 - 1, y1 + 1) % height, 1
+        else:
+            rows, first = np.arange(max(y0 - 1, 0), min(y1 + 1, height)), min(y0, 1)
+        result[y0:y1] = measure(a[..., rows, :], edges)[first : first + y1 - y0]
+    return result
+
+
+def speed(f: Field, edges: Edges) -> Field:
+    """Discharge per unit width, in any direction."""
+    u, v = discharge(f, edges)
+    return np.hypot(u, v)
 
 
 def slope_degrees(b: Field, edges: Edges) -> Field:

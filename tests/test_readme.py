@@ -1,0 +1,44 @@
+"""What the README shows must run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+COMMANDS = [
+    line.split("  #")[0].strip()
+    for block in re.findall(r"```\n(.*?)```", README, flags=re.S)
+    for line in block.splitlines()
+    if line.startswith("slopewash ")
+]
+
+
+def test_the_python_tour_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.S)
+    small = block.replace("size=512", "size=40").replace("steps=4000", "steps=8").replace("settle()", "settle(4)")
+    monkeypatch.chdir(tmp_path)
+    exec(compile(small, "README.md", "exec"), {})
+    assert (tmp_path / "eroded.exr").stat().st_size > 0
+    assert (tmp_path / "eroded.png").stat().st_size > 0
+
+
+@pytest.mark.slow
+def test_the_command_line_tour_runs(tmp_path: Path) -> None:
+    assert len(COMMANDS) >= 6
+    for command in COMMANDS:
+        small = command.replace("--size 512", "--size 40").replace("--steps 2000", "--steps 20")
+        words = shlex.split(small)[1:]
+        if words[0] == "erode" and "--steps" not in words:
+            words += ["--steps", "20"]
+        if words[0] == "bench":
+            words += ["--size", "64", "--steps", "4"]
+        done = subprocess.run(
+            [sys.executable, "-m", "slopewash.cli", *words], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{command}: {done.stderr}"
