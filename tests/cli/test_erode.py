@@ -109,10 +109,13 @@ def test_interrupting_a_run_writes_a_whole_number_of_steps(backend: str, raw: Pa
         [sys.executable, "-m", "slopewash.cli", *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, text=True
     ) as process:
         os.close(theirs)
-        seen = _read_until(ours, rb"[1-9]\d*/10000000", timeout=60)
-        process.send_signal(signal.SIGINT)
-        seen += _read_until(ours, rb"what is done is in", timeout=60)
-        out, _ = process.communicate(timeout=60)
+        try:
+            seen = _read_until(ours, rb"[1-9]\d*/10000000", timeout=240)  # kernels may have to be compiled first
+            process.send_signal(signal.SIGINT)
+            seen += _read_until(ours, rb"what is done is in", timeout=60)
+            out, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()  # it would run for days
     os.close(ours)
     assert process.returncode == 130
     report = json.loads(out)
