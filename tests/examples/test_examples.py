@@ -1,0 +1,80 @@
+"""Every example runs, at a size where its pictures are worth nothing, and writes the pictures it promises."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from PIL import Image
+
+import slopewash as sw
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TINY = ["--size", "48", "--steps", "3", "--width", "96", "--backend", "reference"]
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def pictures_of(tmp_path: Path) -> Callable[[str, Sequence[str]], set[str]]:
+    """Run an example and return the names of its pictures, each of which opens."""
+
+    def run(name: str, words: Sequence[str]) -> set[str]:
+        out = tmp_path / "out"
+        load(name).main([*words, "--out", str(out)])
+        files = list(out.glob("*.png"))
+        for file in files:
+            with Image.open(file) as picture:
+                picture.load()
+                assert min(picture.size) > 40
+        return {file.name for file in files}
+
+    return run
+
+
+Pictures = Callable[[str, Sequence[str]], set[str]]
+
+
+def test_jako_figures_are_drawn_for_both_parameter_sets(
+    pictures_of: Pictures, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures = ("figure5_6_{}", "figure7_{}", "figure7_{}_bare", "figure7d_{}", "figure8_{}", "figure8_{}_near")
+    expected = {f"{figure.format(name)}.png" for figure in (*figures, "figure9_{}") for name in ("table2", "nearest")}
+    assert pictures_of("jako_figures", TINY) == expected
+    lines = capsys.readouterr().out.splitlines()
+    assert sum("local minima" in line for line in lines) == 17
+
+
+def test_nearest_set_changes_two_values_within_the_ranges_of_table_2() -> None:
+    module = load("jako_figures")
+    table_2, nearest = module.TABLE_2, module.NEAREST
+    changed = {p.name: p for p in sw.VirtualPipes.parameters() if getattr(table_2, p.name) != getattr(nearest, p.name)}
+    assert set(changed) == {"sediment_capacity", "maximum_erosion_depth"}
+    for name, parameter in changed.items():
+        assert parameter.typical is not None
+        assert parameter.typical[0] <= getattr(nearest, name) <= parameter.typical[1]
+
+
+def test_salamin_cone_is_drawn_before_and_after(pictures_of: Pictures) -> None:
+    assert pictures_of("salamin_cone", TINY) == {"cone.png", "wear_deposit.png"}
+
+
+def test_gallery_shows_every_start_and_a_file(
+    pictures_of: Pictures, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dem = tmp_path / "valley.npz"
+    sw.write(sw.generate("fbm", size=40), dem)
+    names = ["dome_3", "dome_7", "dome_11", "diamond_square_7", "ridged_7", "valley"]
+    expected = {f"{name}{end}.png" for name in names for end in ("", "_bare")} | {"before.png", "after.png"}
+    assert pictures_of("landscape_gallery", [str(dem), *TINY, "--settle", "2"]) == expected
+    assert capsys.readouterr().out.count("local minima before") == len(names)
