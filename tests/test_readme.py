@@ -19,6 +19,12 @@ COMMANDS = [
 ]
 
 
+def test_links_lead_somewhere() -> None:
+    folder = Path(__file__).parent.parent
+    for link in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (folder / link).exists(), link
+
+
 def test_the_python_tour_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (block,) = re.findall(r"```python\n(.*?)```", README, flags=re.S)
     small = block.replace("size=512", "size=40").replace("steps=4000", "steps=8").replace("settle()", "settle(4)")

@@ -143,6 +143,34 @@ def test_bad_options_are_refused(options: dict[str, Any], error: type[Exception]
         Simulation(HILL, VirtualPipes(), **options)
 
 
+@pytest.mark.parametrize("steps", [1, 3, 7, 20, 30, 45, 600])
+def test_settling_fades_to_nothing_whatever_its_length(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulation = Simulation(HILL, VirtualPipes(), backend="reference").add(Watcher(4))
+    carried: list[tuple[int, float]] = []
+    monkeypatch.setattr(simulation._engine, "carry", lambda n, strength: carried.append((n, strength)))
+    simulation.settle(steps)
+    strengths = [strength for _, strength in carried]
+    assert sum(n for n, _ in carried) == steps
+    assert strengths == sorted(strengths, reverse=True)
+    assert strengths[-1] == 0
+    assert steps < 2 or strengths[0] > 0
+
+
+def test_velocity_is_the_model_s_own() -> None:
+    """[Mei07] divides the discharge by the depth."""
+    plain, divided = (Simulation(HILL, preset("mei2007").replace(velocity=v)) for v in ("discharge", "mean_depth"))
+    for simulation in (plain, divided):
+        simulation.run(1)
+    depth = np.maximum(divided.terrain["water"] / 5.0, 1e-3)
+    np.testing.assert_allclose(divided.terrain["velocity"], plain.terrain["velocity"] / depth, rtol=1e-4)
+
+
+def test_numpy_integers_are_whole_numbers() -> None:
+    simulation = Simulation(HILL, VirtualPipes(), backend="reference", substeps=np.int64(1))  # type: ignore[arg-type]
+    simulation.run(np.int64(2))  # type: ignore[arg-type]
+    assert simulation.step == 2
+
+
 @pytest.mark.parametrize("steps", [-1, 2.5, "many", True])
 def test_steps_must_be_whole(steps: Any) -> None:
     with pytest.raises(InvalidParameter, match="steps is"):

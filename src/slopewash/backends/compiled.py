@@ -1,4 +1,4 @@
-"""How kernels are compiled: the same bits for any number of threads, any width and any machine.
+"""How kernels are compiled: the same bits for any number of threads and any width.
 
 Fast-math flags that change results are off: `reassoc`, `arcp` and `afn` let the vector part of a loop round differently
 from its remainder, and `contract` breaks mirror symmetry (`a*b + c*d` becomes `fma(a, b, c*d)`) and ties the result to
@@ -7,6 +7,7 @@ CPUs with fused multiply-add. What is left cannot change a finite result.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -25,8 +26,7 @@ Kernel = Callable[..., Any]
 class DistinctArrays(Compiler):
     """Compiles on the promise that no array written is another argument too.
 
-    Without it LLVM compares the bounds of every pair of arrays before each row, which costs more than a short row
-    itself, and gives up on loops over 20 arrays: they silently stay scalar.
+    Without it LLVM compares the bounds of every pair of arrays before each row, and keeps a scalar loop in case.
     """
 
     def define_pipelines(self) -> Any:
@@ -61,7 +61,8 @@ class SourcesCache(FunctionCache):
 
 def _compile(function: Kernel, flags: frozenset[str] = EXACT, **options: Any) -> Kernel:
     compiled: Any = numba.njit(error_model="numpy", nogil=True, fastmath=set(flags), **options)(function)
-    compiled._cache = SourcesCache(function)  # type: ignore[no-untyped-call]
+    with contextlib.suppress(RuntimeError):  # nowhere to write: every start compiles anew
+        compiled._cache = SourcesCache(function)  # type: ignore[no-untyped-call]
     return compiled
 
 
@@ -91,7 +92,7 @@ def row_kernel(function: Kernel) -> Kernel:
 
 
 def summing_kernel(function: Kernel) -> Kernel:
-    """Compile a sum of one row: `reassoc` vectorises it, and its order depends on the row's width alone."""
+    """Compile a sum of one row: `reassoc` vectorises it; its order depends on the row's width and the CPU alone."""
     return _compile(function, EXACT | {"reassoc"}, _nrt=False)
 
 

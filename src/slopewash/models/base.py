@@ -24,7 +24,6 @@ class Rule:
     says: str
 
 
-finite = Rule(math.isfinite, "finite")
 positive = Rule(lambda v: math.isfinite(v) and v > 0, "positive")
 not_negative = Rule(lambda v: math.isfinite(v) and v >= 0, "zero or more")
 not_negative_or_infinite = Rule(lambda v: v >= 0, "zero or more (inf means no limit)")

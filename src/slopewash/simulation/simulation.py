@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
+from numbers import Integral
 from typing import Literal, Protocol, Self
 
 from slopewash.backends import choose_backend
@@ -97,7 +97,7 @@ class Simulation:
 
     def _substeps(self, model: Model) -> int:
         if self._substeps_wanted != "auto":
-            if not isinstance(self._substeps_wanted, int) or self._substeps_wanted < 1:
+            if not _is_whole(self._substeps_wanted) or self._substeps_wanted < 1:
                 raise InvalidParameter(f'substeps is {self._substeps_wanted!r}; it must be "auto" or 1 or more')
             return self._substeps_wanted
         worst = max(model.limits(), key=lambda limit: limit.substeps, default=None)
@@ -107,7 +107,7 @@ class Simulation:
             f"{worst.name} is {worst.value:.3g}, above the stability limit {worst.bound:.3g}: "
             f"each step is taken in {worst.substeps} parts",
             StabilityWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
         return worst.substeps
 
@@ -151,7 +151,9 @@ class Simulation:
     def settle(self, steps: int = 600, *, dry: bool = False) -> None:
         """End a run: while it still rains, the water's power to erode fades over `steps`; then the load is laid down.
 
-        Nothing carried is thrown away. Lakes stay unless `dry`.
+        Fading water still wears the ground, about as much as half as many steps of the run would: stopping erosion at
+        once leaves uneven deposits in the stream beds. Settling steps do not count as `step` or `time`. Nothing carried
+        is thrown away; `settle(0)` only lays the load down. Lakes stay unless `dry`.
         """
         _check_steps(steps)
         self._watched(steps, "settling", lambda done, chunk: self._fade(done, chunk, steps))
@@ -160,11 +162,13 @@ class Simulation:
         self._check_finite()
 
     def _fade(self, done: int, chunk: int, steps: int) -> None:
-        """Take `chunk` settling steps after `done` of `steps`; the strength depends on the step alone."""
-        part = math.ceil(steps / FADE_PARTS)
+        """Take `chunk` settling steps after `done` of `steps`; strength depends on the step alone and ends at 0."""
+        parts = min(FADE_PARTS, steps)
         while chunk > 0:
-            length = min(chunk, part - done % part)
-            self._engine.carry(length, strength=max(0.0, 1 - (done // part + 1) / FADE_PARTS))
+            part = done * parts // steps
+            next_part = -(-(part + 1) * steps // parts)
+            length = min(chunk, next_part - done)
+            self._engine.carry(length, strength=1 - (part + 1) / parts)
             done += length
             chunk -= length
 
@@ -210,8 +214,12 @@ class Simulation:
         )
 
 
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def _check_steps(steps: int) -> None:
-    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 0:
+    if not _is_whole(steps) or steps < 0:
         raise InvalidParameter(f"steps is {steps!r}; it must be a whole number, zero or more")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from typing import Any, NamedTuple
 
 import numba
@@ -13,11 +15,13 @@ from slopewash.models.virtual_pipes import sweep as kernels
 from slopewash.models.virtual_pipes.coefficients import WALL, Coefficients
 from slopewash.models.virtual_pipes.engine import PipesEngine
 from slopewash.models.virtual_pipes.model import VirtualPipes
-from slopewash.models.virtual_pipes.state import State, enter, total
+from slopewash.models.virtual_pipes.state import State, enter
 from slopewash.terrain import Terrain
 
 DEPTH = 4
 """Iterations in flight."""
+_HOME_PROCESS = os.getpid()
+_ONE_AT_A_TIME = threading.Lock()
 CELLS_PER_THREAD = 16384
 """Fewer cells than this per thread take less time than waking one."""
 
@@ -102,6 +106,22 @@ class CpuEngine(PipesEngine):
             rows = self.shape[0]
             kernels.sweep_band(0, rows, depth, self._now, self._next, *alone, self._grid, c, self._flow, self._books)
         else:
+            self._sweep_bands(depth, c, room)
+
+    def _sweep_bands(self, depth: int, c: Coefficients, room: tuple[NDArray[Any], ...]) -> None:
+        """Share the bands out to threads.
+
+        Numba's threads serve one caller at a time and do not survive a fork; in a forked process the bands are taken
+        one after another, which gives the same bits.
+        """
+        if os.getpid() != _HOME_PROCESS:
+            rows = self.shape[0]
+            for i in range(self._bands):
+                y0, y1 = i * rows // self._bands, (i + 1) * rows // self._bands
+                alone = (a[i] for a in room)
+                kernels.sweep_band(y0, y1, depth, self._now, self._next, *alone, self._grid, c, self._flow, self._books)
+            return
+        with _ONE_AT_A_TIME:
             kernels.sweep(depth, self._now, self._next, *room, self._grid, c, self._flow, self._books)
 
     def state(self) -> State:
@@ -114,17 +134,20 @@ class CpuEngine(PipesEngine):
         tally.rain, tally.sources, tally.evaporated, tally.water_exported, tally.solids_exported, tally.moved = books
         return state
 
+    def _book(self, evaporated: float, solids_exported: float, moved: float) -> None:
+        self._books[0, kernels.EVAPORATED] += evaporated
+        self._books[0, kernels.SOLIDS_EXPORTED] += solids_exported
+        self._books[0, kernels.MOVED] += moved
+
     def lay_down(self, *, dry: bool) -> None:
         """Let the whole load fall where it is; with `dry`, let the water dry up."""
-        state = self.state()
-        self._books[0, kernels.MOVED] += total(state.s)
-        state.b += state.s
-        state.s[:] = 0
-        if dry:
-            self._books[0, kernels.EVAPORATED] += total(state.w)
-            state.w[:] = 0
-            state.f[:] = 0
+        super().lay_down(dry=dry)
         self._close_ends()
+
+    def set_model(self, model: VirtualPipes, substeps: int) -> None:
+        """Go on with other parameter values."""
+        super().set_model(model, substeps)
+        self._grid = _grid(self._state, self._edges)
 
 
 def _grid(state: State, edges: Edges) -> Grid:

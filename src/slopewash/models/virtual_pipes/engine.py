@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from slopewash.models.base import Edges, Engine, Ledger
-from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients
+from slopewash.models.virtual_pipes.base_level import border_ring, edge_base
+from slopewash.models.virtual_pipes.coefficients import SHALLOW, Coefficients, coefficients
 from slopewash.models.virtual_pipes.model import VirtualPipes
 from slopewash.models.virtual_pipes.reference import discharge, gradient
 from slopewash.models.virtual_pipes.state import Field, State, datum, ground, total
@@ -21,7 +22,9 @@ class PipesEngine(Engine):
     def __init__(self, model: VirtualPipes, terrain: Terrain, *, edges: Edges, substeps: int) -> None:
         self._start = terrain
         self._edges: Edges = edges
-        self.set_model(model, substeps)
+        self._model = model
+        self._substeps = substeps
+        self._coefficients = coefficients(model, substeps)
 
     @abstractmethod
     def _iterate(self, c: Coefficients, iterations: int) -> None:
@@ -36,8 +39,15 @@ class PipesEngine(Engine):
         """Rows and columns."""
         return self._start.shape
 
+    @abstractmethod
+    def _book(self, evaporated: float, solids_exported: float, moved: float) -> None:
+        """Add to the books what happened between iterations."""
+
     def set_model(self, model: VirtualPipes, substeps: int) -> None:
         """Go on with other parameter values."""
+        if model.edge_base != self._model.edge_base:
+            state = self.state()
+            state.base = edge_base(state.b0, graded=model.edge_base == "graded")
         self._model = model
         self._substeps = substeps
         self._coefficients = coefficients(model, substeps)
@@ -55,6 +65,24 @@ class PipesEngine(Engine):
         if self._coefficients.hydraulic:
             faded = self._coefficients._replace(Kc=self._coefficients.Kc * strength)
             self._iterate(faded, steps * self._substeps)
+
+    def lay_down(self, *, dry: bool) -> None:
+        """Let the whole load fall where it is; with `dry`, let the water dry up.
+
+        Graded open edges take no deposits: what is carried there leaves.
+        """
+        state = self.state()
+        if self._edges == "open" and self._coefficients.graded:
+            y, x = border_ring(*self.shape)
+            self._book(0.0, total(state.s[y, x]), 0.0)
+            state.s[y, x] = 0
+        self._book(0.0, 0.0, total(state.s))
+        state.b += state.s
+        state.s[:] = 0
+        if dry:
+            self._book(total(state.w), 0.0, 0.0)
+            state.w[:] = 0
+            state.f[:] = 0
 
     def ledger(self) -> Ledger:
         """Amounts in cubic metres."""
@@ -83,6 +111,13 @@ class PipesEngine(Engine):
                 return name, int(row), int(column)
         return None
 
+    def _velocity(self, state: State) -> Field:
+        """Eq. 8 for the state as it is, in cells per unit of time."""
+        discharged = by_rows(speed, state.f, self._edges)
+        if not self._coefficients.mean_depth:
+            return discharged
+        return discharged / np.maximum(state.w + self._coefficients.kappa * state.s, np.float32(SHALLOW))
+
     def terrain(self) -> Terrain:
         """Download as a terrain in metres, with what the run changed as layers of their own."""
         state, size = self.state(), self._start.cell_size
@@ -95,7 +130,7 @@ class PipesEngine(Engine):
             "suspended": state.s * np.float32(size),
             "erodibility": state.R.astype(np.float32),
             "flow": state.flow * np.float32(size * size / max(state.iterations, 1)),
-            "velocity": by_rows(speed, state.f, self._edges) * np.float32(size),
+            "velocity": self._velocity(state) * np.float32(size),
             "wear": np.maximum(-change, 0),
             "deposit": np.maximum(change, 0),
             "difference": change,

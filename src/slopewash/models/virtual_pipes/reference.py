@@ -272,10 +272,10 @@ def transport(
     """Step 6: the share of water and sediment that leaves through each pipe goes to that neighbour."""
     share = f * (c.dt / np.maximum(d1, TINY))
     w2 = donate(w1, share, edges)
-    _export(w1, share, state, edges, "water_exported")
+    state.tally.water_exported += exported(w1, share, edges)
     if c.semi_lagrangian:
         return w2, trace_back(s1, u, v, b, c, edges)
-    _export(s1, share, state, edges, "solids_exported")
+    state.tally.solids_exported += exported(s1, share, edges)
     return w2, donate(s1, share, edges)
 
 
@@ -286,12 +286,12 @@ def donate(a: Field, share: Field, edges: Edges) -> Field:
     return np.maximum(0, a - ((out[WEST] + out[EAST]) + (out[NORTH] + out[SOUTH]))) + ((w + e) + (n + s))
 
 
-def _export(a: Field, share: Field, state: State, edges: Edges, account: str) -> None:
+def exported(a: Field, share: Field, edges: Edges) -> float:
+    """What leaves through the pipes of open edges."""
     if edges != "open":
-        return
+        return 0.0
     out = share * a
-    left = total(out[WEST][:, 0]) + total(out[EAST][:, -1]) + total(out[NORTH][0]) + total(out[SOUTH][-1])
-    setattr(state.tally, account, getattr(state.tally, account) + left)
+    return total(out[WEST][:, 0]) + total(out[EAST][:, -1]) + total(out[NORTH][0]) + total(out[SOUTH][-1])
 
 
 def trace_back(s: Field, u: Field, v: Field, b: Field, c: Coefficients, edges: Edges) -> Field:

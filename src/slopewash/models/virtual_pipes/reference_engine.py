@@ -11,7 +11,7 @@ from slopewash.models.virtual_pipes.coefficients import Coefficients
 from slopewash.models.virtual_pipes.engine import PipesEngine
 from slopewash.models.virtual_pipes.model import VirtualPipes
 from slopewash.models.virtual_pipes.reference import step
-from slopewash.models.virtual_pipes.state import State, enter, total
+from slopewash.models.virtual_pipes.state import State, enter
 from slopewash.terrain import Terrain
 
 
@@ -32,13 +32,8 @@ class ReferenceEngine(PipesEngine):
         """Return the state itself."""
         return self._state
 
-    def lay_down(self, *, dry: bool) -> None:
-        """Let the whole load fall where it is; with `dry`, let the water dry up."""
-        state = self._state
-        state.b = state.b + state.s
-        state.tally.moved += total(state.s)
-        state.s = np.zeros_like(state.s)
-        if dry:
-            state.tally.evaporated += total(state.w)
-            state.w = np.zeros_like(state.w)
-            state.f = np.zeros_like(state.f)
+    def _book(self, evaporated: float, solids_exported: float, moved: float) -> None:
+        tally = self._state.tally
+        tally.evaporated += evaporated
+        tally.solids_exported += solids_exported
+        tally.moved += moved

@@ -72,7 +72,8 @@ def pour(y, own, state, ring, t, scratch, grid, c, books):
     height, periodic, opened = grid.height, grid.periodic, grid.opened
     h = t[H, y % RING]
     if not periodic and (y < 0 or y >= height):
-        # Beyond an open edge: dry ground at the edge cell's own bed. Beyond a closed one: a wall.
+        # Beyond an open edge: dry ground at the edge cell's own bed. Beyond a closed one: a wall. (The iteration before
+        # has finished row 0's ground by now, though not yet its water: its `work` runs a row ahead of its `carry`.)
         if opened:
             rows.copy(state[B, (0 if y < 0 else height - 1) % ring], h)
         else:
@@ -140,7 +141,7 @@ def flow(y, state, ring, t, out, grid, c):
 
 
 @stage_kernel
-def slide_eight_pipes(y, state, ring, t, grid, b_n, b, b_s, slid):
+def slide_eight_pipes(y, t, grid, b_n, b, b_s, slid):
     """Eq. 18: net gain from the pipes of eight neighbours along a row."""
     height, periodic, nothing = grid.height, grid.periodic, grid.nothing
     i = y % RING
@@ -209,7 +210,7 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, books):
     sent = grid.nothing
     if c.eight_pipes:
         sent = t[SENT, i]
-        slide_eight_pipes(y, state, ring, t, grid, b_n, b, b_s, slid)
+        slide_eight_pipes(y, t, grid, b_n, b, b_s, slid)
     elif c.fall_line:
         sent = scratch[SPARE]
         slide_fall_line(y, first, state, ring, t, grid, c, b_n, b, b_s, slid, sent)
