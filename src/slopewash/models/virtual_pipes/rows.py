@@ -169,14 +169,14 @@ def slide_ground(b, slid, b2):
 @kernel
 def steeper(drop, limit):
     """The drop where soil slides down it, else nothing."""
-    return drop if drop > max(limit, ZERO) else ZERO
+    return drop if drop > limit else ZERO
 
 
 @row_kernel
 def weigh_slides(b_n, b, b_s, R, talus_0, talus_1, half_slide, weight, sent, talus):  # Eq. 17
     for x in range(ONE, np.uintp(b.size - 1)):
         w, e = x - ONE, x + ONE
-        t = talus_0 + talus_1 * R[x]
+        t = max(talus_0 + talus_1 * R[x], ZERO)
         td = t * DIAGONAL
         dw, de, dn, ds = b[x] - b[w], b[x] - b[e], b[x] - b_n[x], b[x] - b_s[x]
         dnw, dne, dsw, dse = b[x] - b_n[w], b[x] - b_n[e], b[x] - b_s[w], b[x] - b_s[e]

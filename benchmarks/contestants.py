@@ -1,0 +1,123 @@
+"""Who is measured: the reference, the cpu backend and the yardstick, on the same terrain with the same laws."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+import slopewash as sw
+from slopewash.models.virtual_pipes.cpu import DEPTH, CpuEngine
+from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
+
+WARM_UP = 2 * DEPTH
+"""Iterations before the clock starts; their result is the checksum."""
+SECONDS_PER_TURN = 0.25
+TOLERANCE = 1e-3
+"""In cells: how far a yardstick compiled with looser arithmetic may be off after the warm-up."""
+
+
+@dataclass(frozen=True)
+class Laws:
+    """A model with the edges and the terrain it is measured on."""
+
+    name: str
+    model: sw.VirtualPipes
+    edges: Any = "closed"
+    generator: str = "diamond_square"
+
+    def terrain(self, size: int) -> sw.Terrain:
+        return sw.generate(self.generator, size=size, cell_size=10.0, seed=7)
+
+
+def _landscape() -> Laws:
+    preset = sw.find_preset("landscape")
+    assert isinstance(preset.model, sw.VirtualPipes)
+    return Laws("landscape", preset.model, preset.edges, preset.generator)
+
+
+TABLE_2 = Laws("table 2", sw.VirtualPipes())
+LAWS = (TABLE_2, _landscape())
+VARIANTS = (
+    Laws("hydraulic", sw.VirtualPipes(processes="hydraulic")),
+    Laws("thermal", sw.VirtualPipes(processes="thermal")),
+    Laws("semi_lagrangian", sw.VirtualPipes(transport="semi_lagrangian")),
+    Laws("mean_depth", sw.VirtualPipes(velocity="mean_depth")),
+    Laws("collision", sw.VirtualPipes(capacity="collision")),
+    Laws("fall_line", sw.VirtualPipes(hillslope="fall_line")),
+    Laws("periodic", sw.VirtualPipes(), edges="periodic"),
+)
+
+
+@dataclass
+class Contestant:
+    """One implementation with a number of threads, and its times in seconds per iteration."""
+
+    name: str
+    threads: int
+    advance: Callable[[int], None]
+    elevation: Callable[[], NDArray[Any]]
+    exact: bool = True
+    group: int = DEPTH
+    """Iterations done at once: fewer would measure their slow ends."""
+    iterations: int = 0
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def set_pace(self) -> None:
+        """Find how many iterations fill a turn."""
+        begin = time.perf_counter()
+        self.advance(self.group)
+        groups = SECONDS_PER_TURN / (time.perf_counter() - begin)
+        self.iterations = self.group * max(1, round(groups))
+
+    def take_turn(self) -> None:
+        wall, cpu = time.perf_counter(), time.process_time()
+        self.advance(self.iterations)
+        self.cpu.append((time.process_time() - cpu) / self.iterations)
+        self.wall.append((time.perf_counter() - wall) / self.iterations)
+
+
+def reference(laws: Laws, terrain: sw.Terrain) -> Contestant:
+    engine = ReferenceEngine(laws.model, terrain, edges=laws.edges, substeps=1, seed=0)
+    return Contestant("reference", 1, engine.advance, lambda: engine.state().b, group=1)
+
+
+def cpu(laws: Laws, terrain: sw.Terrain, threads: int) -> Contestant:
+    engine = CpuEngine(laws.model, terrain, edges=laws.edges, substeps=1, seed=0)
+
+    def advance(iterations: int) -> None:
+        numba.set_num_threads(threads)
+        engine.advance(iterations)
+
+    return Contestant("cpu", threads, advance, lambda: engine.state().b)
+
+
+def race(contestants: list[Contestant], rounds: int) -> int:
+    """Let all take turns after they have shown the same result; returns its checksum."""
+    for contestant in contestants:
+        contestant.advance(WARM_UP)
+    checksum = check(contestants)
+    for contestant in contestants:
+        contestant.set_pace()
+    for _ in range(rounds):
+        for contestant in contestants:
+            contestant.take_turn()
+    return checksum
+
+
+def check(contestants: list[Contestant]) -> int:
+    """Compare results, so that a wrong kernel cannot be a fast one."""
+    first = contestants[0].elevation().copy()
+    for other in contestants[1:]:
+        result = other.elevation()
+        same = np.array_equal(first, result) if other.exact else bool(np.abs(first - result).max() < TOLERANCE)
+        if not same:
+            raise SystemExit(f"{other.name} with {other.threads} threads gives another result: not measured")
+    return zlib.crc32(first.tobytes())

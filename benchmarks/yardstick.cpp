@@ -1,0 +1,482 @@
+// The fused sweep of the virtual-pipe model in C++: what a careful programmer gets out of the same machine.
+//
+// Same arithmetic, operation by operation, as src/slopewash/models/virtual_pipes/{rows,sweep}.py, for two sets of laws:
+// Table 2 of Jákó & Tóth with closed edges, and the landscape preset with open ones. Same plan: four stages a row
+// behind each other, `depth` iterations in flight, a band of rows per thread, sums of every row in double precision.
+// Unlike the Python rows, every stage is one hand-merged loop, rings are no longer than a row's life, and the last
+// iteration writes straight into the target. Without contraction of a*b + c the results are the same bits.
+
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr float WALL = 1.0e18f, IS_WALL = 0.5e18f, TINY = 1.0e-20f, DIAGONAL = 1.41421356237309515f;
+constexpr int LAG = 3;
+
+enum StateField { B, W, S, R, FW, FE, FN, FS, STATE };
+enum Temporary { H, D1, W1, SHARE, S1, CAPACITY, WEIGHT, TALUS, SENT, GX, GY, EAST, SOUTH, TEMPORARIES };
+enum Book { RAIN, SOURCES, EVAPORATED, WATER_EXPORTED, SOLIDS_EXPORTED, MOVED, BOOKS };
+
+// Rows kept of each field: from the stage that writes it to the last stage that reads it.
+template <int N>
+struct Rings {
+    int life[N], start[N] = {}, total = 0;
+    constexpr Rings(const int (&lives)[N]) : life() {
+        for (int i = 0; i < N; i++) life[i] = lives[i], start[i] = total, total += lives[i];
+    }
+};
+constexpr Rings<STATE> STATE_RINGS({5, 1, 3, 5, 4, 4, 4, 4});
+constexpr Rings<TEMPORARIES> TEMPORARY_RINGS({3, 3, 5, 4, 3, 2, 3, 3, 2, 3, 2, 1, 2});
+constexpr int ROWS_IN_FLIGHT = STATE_RINGS.total + TEMPORARY_RINGS.total;
+constexpr int ROWS_PER_BAND = 4;  // a wall, nothing, the exchange, and a place for what nobody asked for
+
+// Floats between rows of a ring: an odd number of cache lines, or rows would fight for the same few places in the cache.
+constexpr int LINE = 16;
+long stride_of(int width) { return ((width + LINE - 1) / LINE | 1) * LINE; }
+
+struct Coefficients {
+    float dt, rain, push, kappa, Kc, sin_min, ramp_0, ramp_1, take, drop, water_0, water_1, load_0, load_1, load_2;
+    float dig_0, dig_1, rise_0, rise_1, Kh, talus_0, talus_1, slide, creep, keep;
+};
+
+}  // namespace
+
+extern "C" {
+
+struct Problem {
+    int height, width, rain_rows, landscape, graded;  // width counts the ghost cells
+    const float *rainfall, *base_n, *base_s, *base_w, *base_e;
+    float* flow_sum;
+    double* books;
+    float* workspace;
+    Coefficients c;
+};
+
+}  // extern "C"
+
+namespace {
+
+inline float larger(float a, float b) { return a > b ? a : b; }
+inline float smaller(float a, float b) { return a < b ? a : b; }
+inline float positive(float a) { return larger(a, 0.0f); }
+inline float root(float a) { return __builtin_sqrtf(a); }
+inline float steeper(float drop, float limit) { return drop > limit ? drop : 0.0f; }
+
+inline float difference(float before, float here, float after) {
+    const bool has_before = before < IS_WALL, has_after = after < IS_WALL;
+    const float span = has_before & has_after ? 0.5f : 1.0f;
+    return ((has_after ? after : here) - (has_before ? before : here)) * span;
+}
+
+struct Table2 {
+    static constexpr bool along_flow = false, fall_line = false, opened = false;
+};
+struct Landscape {
+    static constexpr bool along_flow = true, fall_line = true, opened = true;
+};
+
+template <class Law>
+class Band {
+  public:
+    Band(const Problem& p, const float* source, float* target, int y0, int y1, int depth, float* workspace)
+        : p(p), c(p.c), source(source), target(target), y0(y0), y1(y1), depth(depth), last(p.width - 2), stride(stride_of(p.width)),
+          wall(workspace), nothing(wall + stride), delta(nothing + stride), forgotten(delta + stride),
+          rings(forgotten + stride) {
+        for (int x = 0; x < p.width; x++) wall[x] = WALL, nothing[x] = 0.0f;
+    }
+
+    void run() {
+        for (int tick = y0 - LAG * depth; tick < y1 + LAG * depth; tick++)
+            for (int k = 0; k < depth; k++) {
+                const int extra = LAG * (depth - 1 - k);
+                const int low = y0 - extra > 0 ? y0 - extra : 0;
+                const int high = y1 + extra < p.height ? y1 + extra : p.height;
+                int y = tick - LAG * k;
+                if (low - 3 <= y && y < high + 3 && -1 <= y && y <= p.height) pour(k, y);
+                y--;
+                if (low - 2 <= y && y < high + 2 && inside(y)) flow(k, y);
+                y--;
+                if (low - 1 <= y && y < high + 1 && inside(y)) work(k, y, y == low - 1 || y == 0);
+                y--;
+                if (low <= y && y < high) carry(k, y);
+            }
+    }
+
+  private:
+    const Problem& p;
+    const Coefficients c;
+    const float* source;
+    float* target;
+    const int y0, y1, depth, last;
+    const long stride;
+    float *wall, *nothing, *delta, *forgotten, *rings;
+
+    bool inside(int y) const { return 0 <= y && y < p.height; }
+    bool own(int y) const { return y0 <= y && y < y1; }
+    double& book(int y, Book entry) { return p.books[y * BOOKS + entry]; }
+
+    float* ring(int k, int before, int life, int y) {
+        return rings + (long(k) * ROWS_IN_FLIGHT + before + (y + life) % life) * stride;
+    }
+    // A row of the state that iteration k leaves behind; iteration -1 left the source.
+    float* left(int k, StateField f, int y) {
+        const long at = (long(f) * p.height + y) * p.width;
+        if (k < 0) return const_cast<float*>(source) + at;
+        if (k == depth - 1 && own(y)) return target + at;
+        return ring(k, STATE_RINGS.start[f], STATE_RINGS.life[f], y);
+    }
+    float* left_or(int k, StateField f, int y, float* beyond) { return inside(y) ? left(k, f, y) : beyond; }
+    float* temporary(int k, Temporary f, int y) {
+        return ring(k, STATE_RINGS.total + TEMPORARY_RINGS.start[f], TEMPORARY_RINGS.life[f], y);
+    }
+    float* temporary_or_nothing(int k, Temporary f, int y) { return inside(y) ? temporary(k, f, y) : nothing; }
+    void close_ends(float* a, float beyond) const { a[0] = a[last + 1] = beyond; }
+
+    // Rain and the water surface (1).
+    void pour(int k, int y) {
+        float* __restrict h = temporary(k, H, y);
+        if (!inside(y)) {
+            const float* edge = Law::opened ? left(k - 1, B, y < 0 ? 0 : p.height - 1) : wall;
+            for (int x = 0; x < p.width; x++) h[x] = edge[x];
+            return;
+        }
+        const float *b = left(k - 1, B, y), *w = left(k - 1, W, y), *s = left(k - 1, S, y);
+        const float* r = p.rainfall + long(y % p.rain_rows) * p.width;
+        float *__restrict w1 = temporary(k, W1, y), *__restrict d1 = temporary(k, D1, y);
+        const Coefficients c = this->c;
+        double rained = 0.0;
+#pragma omp simd reduction(+ : rained)
+        for (int x = 1; x <= last; x++) {
+            const float wet = w[x] + c.rain * r[x];
+            rained += double(wet - w[x]);
+            w1[x] = wet;
+            d1[x] = wet + c.kappa * s[x];
+            h[x] = b[x] + d1[x];
+        }
+        if (own(y)) book(y, RAIN) += rained;
+        close_ends(w1, 0.0f);
+        close_ends(d1, 0.0f);
+        close_ends(h, WALL);
+        if (Law::opened) h[0] = b[1], h[last + 1] = b[last];
+    }
+
+    // Pipes (2-5), capacity along the flow, and what sliding soil needs to know of its neighbours (17).
+    void flow(int k, int y) {
+        const float *h_n = temporary(k, H, y - 1), *h = temporary(k, H, y), *h_s = temporary(k, H, y + 1);
+        const float* d1 = temporary(k, D1, y);
+        const float *fw0 = left(k - 1, FW, y), *fe0 = left(k - 1, FE, y);
+        const float *fn0 = left(k - 1, FN, y), *fs0 = left(k - 1, FS, y);
+        float *__restrict fw1 = left(k, FW, y), *__restrict fe1 = left(k, FE, y);
+        float *__restrict fn1 = left(k, FN, y), *__restrict fs1 = left(k, FS, y);
+        float *__restrict share = temporary(k, SHARE, y), *__restrict C = temporary(k, CAPACITY, y);
+        const Coefficients c = this->c;
+#pragma omp simd
+        for (int x = 1; x <= last; x++) {
+            const float hw = h[x] - h[x - 1], he = h[x] - h[x + 1], hn = h[x] - h_n[x], hs = h[x] - h_s[x];
+            float fw = positive(fw0[x] + c.push * hw), fe = positive(fe0[x] + c.push * he);
+            float fn = positive(fn0[x] + c.push * hn), fs = positive(fs0[x] + c.push * hs);
+            const float leaving = c.dt * ((fw + fe) + (fn + fs));
+            const float scarce = d1[x] / larger(leaving, TINY);
+            const float K = d1[x] < leaving ? scarce : 1.0f;
+            fw1[x] = fw = fw * K;
+            fe1[x] = fe = fe * K;
+            fn1[x] = fn = fn * K;
+            fs1[x] = fs = fs * K;
+            share[x] = c.dt / larger(d1[x], TINY);
+            if (Law::along_flow) {
+                const float lost = (fw * positive(hw) + fe * positive(he)) + (fn * positive(hn) + fs * positive(hs));
+                const float Q = root((fw * fw + fe * fe) + (fn * fn + fs * fs));
+                const float slope = lost / larger(Q, TINY);
+                C[x] = c.Kc * larger(slope / root(1.0f + slope * slope), c.sin_min) * Q * ramp(d1[x]);
+            }
+        }
+        close_ends(share, 0.0f);
+        for (float* f : {fw1, fe1, fn1, fs1}) close_ends(f, 0.0f);
+        if (Law::fall_line)
+            slope(k, y);
+        else
+            weigh_slides(k, y);
+    }
+
+    float ramp(float d1) const { return smaller(positive(c.ramp_0 + c.ramp_1 * d1), 1.0f); }
+
+    void slope(int k, int y) {
+        const float *b_n = left_or(k - 1, B, y - 1, wall), *b = left(k - 1, B, y);
+        const float* b_s = left_or(k - 1, B, y + 1, wall);
+        float *__restrict gx = temporary(k, GX, y), *__restrict gy = temporary(k, GY, y);
+#pragma omp simd
+        for (int x = 1; x <= last; x++) {
+            gx[x] = difference(b[x - 1], b[x], b[x + 1]);
+            gy[x] = difference(b_n[x], b[x], b_s[x]);
+        }
+        close_ends(gx, 0.0f);
+        close_ends(gy, 0.0f);
+    }
+
+    void weigh_slides(int k, int y) {
+        const float *b_n = left_or(k - 1, B, y - 1, wall), *b = left(k - 1, B, y);
+        const float *b_s = left_or(k - 1, B, y + 1, wall), *soft = left(k - 1, R, y);
+        float *__restrict weight = temporary(k, WEIGHT, y), *__restrict talus = temporary(k, TALUS, y);
+        float* __restrict sent = temporary(k, SENT, y);
+        const Coefficients c = this->c;
+        const float half_slide = 0.5f * c.slide;
+#pragma omp simd
+        for (int x = 1; x <= last; x++) {
+            const float t = positive(c.talus_0 + c.talus_1 * soft[x]), td = t * DIAGONAL;
+            const float dw = b[x] - b[x - 1], de = b[x] - b[x + 1], dn = b[x] - b_n[x], ds = b[x] - b_s[x];
+            const float dnw = b[x] - b_n[x - 1], dne = b[x] - b_n[x + 1];
+            const float dsw = b[x] - b_s[x - 1], dse = b[x] - b_s[x + 1];
+            const float high = larger(larger(larger(dw, de), larger(dn, ds)), larger(larger(dnw, dne), larger(dsw, dse)));
+            const float straight = (steeper(dw, t) + steeper(de, t)) + (steeper(dn, t) + steeper(ds, t));
+            const float skew = (steeper(dnw, td) + steeper(dne, td)) + (steeper(dsw, td) + steeper(dse, td));
+            const float whole = straight + skew;
+            const float share = half_slide * soft[x] * positive(high) / larger(whole, TINY);
+            weight[x] = share;
+            sent[x] = share * whole;
+            talus[x] = t;
+        }
+        close_ends(weight, 0.0f);
+        close_ends(talus, 0.0f);
+    }
+
+    float face_flux(float b, float b_n, float soft, float soft_n, float gt, float gt_n) const {
+        const float gn = b - b_n, along = 0.5f * (gt + gt_n);
+        const float g = root(gn * gn + along * along);
+        const float soft_high = gn > 0.0f ? soft : soft_n;
+        const float talus = c.talus_0 + c.talus_1 * soft_high;
+        const float flux = (c.creep + c.slide * soft_high * positive(1.0f - talus / larger(g, TINY))) * gn;
+        return (b < IS_WALL) & (b_n < IS_WALL) ? flux : 0.0f;
+    }
+
+    // Soil through the faces to the east and to the south of a row.
+    void flux_faces(int k, int y) {
+        const float *b = left(k - 1, B, y), *b_s = left_or(k - 1, B, y + 1, wall);
+        const float *soft = left(k - 1, R, y), *soft_s = left_or(k - 1, R, y + 1, nothing);
+        const float *gx = temporary(k, GX, y), *gx_s = temporary_or_nothing(k, GX, y + 1), *gy = temporary(k, GY, y);
+        float *__restrict east = temporary(k, EAST, y), *__restrict south = temporary(k, SOUTH, y);
+#pragma omp simd
+        for (int x = 1; x <= last; x++) {
+            east[x] = face_flux(b[x], b[x + 1], soft[x], soft[x + 1], gy[x], gy[x + 1]);
+            south[x] = face_flux(b[x], b_s[x], soft[x], soft_s[x], gx[x], gx_s[x]);
+        }
+        east[0] = face_flux(b[0], b[1], soft[0], soft[1], gy[0], gy[1]);
+    }
+
+    void work(int k, int y, bool first) {
+        exchange(k, y);
+        hold_erosion(k, y);
+        if (Law::fall_line) {
+            if (first) north_faces(k, y);
+            flux_faces(k, y);
+        }
+        wear_ground(k, y);
+        const double gone = hold_ground(k, y);
+        if (own(y)) book(y, SOLIDS_EXPORTED) += gone;
+        close_ends(left(k, B, y), WALL);
+        close_ends(left(k, R, y), 0.0f);
+        close_ends(temporary(k, S1, y), 0.0f);
+    }
+
+    // Depth and velocity (6-8), capacity (9-10), exchange with the ground (12-13).
+    void exchange(int k, int y) {
+        const float *b_n = left_or(k - 1, B, y - 1, wall), *b = left(k - 1, B, y);
+        const float *b_s = left_or(k - 1, B, y + 1, wall), *s = left(k - 1, S, y), *soft = left(k - 1, R, y);
+        const float *d1 = temporary(k, D1, y), *along = temporary(k, CAPACITY, y);
+        const float *fw = left(k, FW, y), *fe = left(k, FE, y), *fn = left(k, FN, y), *fs = left(k, FS, y);
+        const float *fs_n = left_or(k, FS, y - 1, nothing), *fn_s = left_or(k, FN, y + 1, nothing);
+        float* __restrict flow_sum = own(y) ? p.flow_sum + long(y) * p.width : forgotten;
+        float* __restrict delta = this->delta;
+        const Coefficients c = this->c;
+#pragma omp simd
+        for (int x = 1; x <= last; x++) {
+            const float come = (fe[x - 1] + fw[x + 1]) + (fs_n[x] + fn_s[x]);
+            const float d2 = positive(d1[x] + c.dt * (come - ((fw[x] + fe[x]) + (fn[x] + fs[x]))));
+            const float u = 0.5f * ((fe[x - 1] - fw[x]) + (fe[x] - fw[x + 1]));
+            const float v = 0.5f * ((fs_n[x] - fn[x]) + (fs[x] - fn_s[x]));
+            const float speed = root(u * u + v * v);
+            flow_sum[x] += speed;
+            float C;
+            if (Law::along_flow) {
+                C = along[x];
+            } else {
+                const float gx = difference(b[x - 1], b[x], b[x + 1]), gy = difference(b_n[x], b[x], b_s[x]);
+                const float steep = gx * gx + gy * gy;
+                C = c.Kc * larger(root(steep / (1.0f + steep)), c.sin_min) * speed * ramp(d1[x]);
+            }
+            const float lowest = smaller(smaller(b[x - 1], b[x + 1]), smaller(b_n[x], b_s[x]));
+            float take = smaller(c.take * soft[x] * (C - s[x]), c.water_0 + c.water_1 * d2);
+            take = smaller(take, c.load_0 + c.load_1 * d2 - c.load_2 * s[x]);
+            take = smaller(take, c.dig_0 + c.dig_1 * positive(b[x] - lowest));
+            const float fall = smaller(smaller(c.drop * (s[x] - C), s[x]), c.rise_0 + c.rise_1 * d2);
+            delta[x] = C > s[x] ? positive(take) : -fall;
+        }
+    }
+
+    // Slides (17-18), and the ground and the load after both (12-14).
+    void wear_ground(int k, int y) {
+        const float *b_n = left_or(k - 1, B, y - 1, wall), *b = left(k - 1, B, y);
+        const float *b_s = left_or(k - 1, B, y + 1, wall), *s = left(k - 1, S, y), *soft = left(k - 1, R, y);
+        const float *g_n = temporary_or_nothing(k, WEIGHT, y - 1), *g = temporary(k, WEIGHT, y);
+        const float* g_s = temporary_or_nothing(k, WEIGHT, y + 1);
+        const float *t_n = temporary_or_nothing(k, TALUS, y - 1), *t = temporary(k, TALUS, y);
+        const float *t_s = temporary_or_nothing(k, TALUS, y + 1), *sent = temporary(k, SENT, y);
+        const float *east = temporary(k, EAST, y), *south = temporary(k, SOUTH, y), *south_n = temporary(k, SOUTH, y + 1);
+        float *__restrict b2 = left(k, B, y), *__restrict s1 = temporary(k, S1, y), *__restrict R2 = left(k, R, y);
+        const float* delta = this->delta;
+        const Coefficients c = this->c;
+        double moved = 0.0;
+#pragma omp simd reduction(+ : moved)
+        for (int x = 1; x <= last; x++) {
+            float slid, slides;
+            if (Law::fall_line) {
+                slid = (east[x - 1] - east[x]) + (south_n[x] - south[x]);
+                slides = __builtin_fabsf(east[x]) + __builtin_fabsf(south[x]);
+            } else {
+                const int w = x - 1, e = x + 1;
+                const float straight =
+                    (g[w] * steeper(b[w] - b[x], t[w]) + g[e] * steeper(b[e] - b[x], t[e])) +
+                    (g_n[x] * steeper(b_n[x] - b[x], t_n[x]) + g_s[x] * steeper(b_s[x] - b[x], t_s[x]));
+                const float skew = (g_n[w] * steeper(b_n[w] - b[x], t_n[w] * DIAGONAL) +
+                                    g_n[e] * steeper(b_n[e] - b[x], t_n[e] * DIAGONAL)) +
+                                   (g_s[w] * steeper(b_s[w] - b[x], t_s[w] * DIAGONAL) +
+                                    g_s[e] * steeper(b_s[e] - b[x], t_s[e] * DIAGONAL));
+                slid = (straight + skew) - sent[x];
+                slides = sent[x];
+            }
+            const float b1 = b[x] - delta[x], lost = b[x] - b1;  // what the ground really lost, after rounding
+            s1[x] = positive(s[x] + lost);
+            const float softened = smaller(1.0f, soft[x] - c.Kh * lost);
+            R2[x] = lost < 0.0f ? softened : soft[x];
+            moved += double(slides) + double(positive(lost));
+            b2[x] = b1 + slid;
+        }
+        if (own(y)) book(y, MOVED) += moved;
+    }
+
+    // Visit the border cells of a row; `x` counts from 1.
+    template <class Visit>
+    void each_border_cell(int y, Visit visit) const {
+        if (!Law::opened) return;
+        const int step = y == 0 || y == p.height - 1 || last == 1 ? 1 : last - 1;
+        for (int x = 1; x <= last; x += step) visit(x);
+    }
+
+    float base_of(int y, int x) const {
+        if (y == 0) return p.base_n[x - 1];
+        if (y == p.height - 1) return p.base_s[x - 1];
+        return x == 1 ? p.base_w[y] : p.base_e[y];
+    }
+
+    void hold_erosion(int k, int y) {
+        const float* b = left(k - 1, B, y);
+        each_border_cell(y, [&](int x) {
+            delta[x] = smaller(delta[x], positive(b[x] - base_of(y, x)));
+            if (p.graded) delta[x] = positive(delta[x]);
+        });
+    }
+
+    double hold_ground(int k, int y) {
+        const float* b = left(k - 1, B, y);
+        float* b2 = left(k, B, y);
+        double gone = 0.0;
+        each_border_cell(y, [&](int x) {
+            float kept = larger(b2[x], base_of(y, x));
+            if (p.graded) kept = smaller(kept, b[x]);
+            gone += double(b2[x] - kept);
+            b2[x] = kept;
+        });
+        return gone;
+    }
+
+    // The faces to the north of a band's first row belong to no row before it.
+    void north_faces(int k, int y) {
+        float* south = temporary(k, SOUTH, y + 1);  // where y - 1 is kept too: the ring has two rows
+        if (y > 0)
+            for (int x = 1; x <= last; x++) {
+                const float *b = left(k - 1, B, y - 1), *b_s = left(k - 1, B, y);
+                const float *soft = left(k - 1, R, y - 1), *soft_s = left(k - 1, R, y);
+                const float *gx = temporary(k, GX, y - 1), *gx_s = temporary(k, GX, y);
+                south[x] = face_flux(b[x], b_s[x], soft[x], soft_s[x], gx[x], gx_s[x]);
+            }
+        else
+            for (int x = 1; x <= last; x++) south[x] = 0.0f;
+    }
+
+    // Transport (step 6) and evaporation (16): the row's new state.
+    void carry(int k, int y) {
+        const float *fw = left(k, FW, y), *fe = left(k, FE, y), *fn = left(k, FN, y), *fs = left(k, FS, y);
+        const float *fs_n = left_or(k, FS, y - 1, nothing), *fn_s = left_or(k, FN, y + 1, nothing);
+        const float *q_n = temporary_or_nothing(k, SHARE, y - 1), *q = temporary(k, SHARE, y);
+        const float* q_s = temporary_or_nothing(k, SHARE, y + 1);
+        const float *w_n = temporary_or_nothing(k, W1, y - 1), *w1 = temporary(k, W1, y);
+        const float* w_s = temporary_or_nothing(k, W1, y + 1);
+        const float *s_n = temporary_or_nothing(k, S1, y - 1), *s1 = temporary(k, S1, y);
+        const float* s_s = temporary_or_nothing(k, S1, y + 1);
+        float *__restrict w = left(k, W, y), *__restrict s = left(k, S, y);
+        const Coefficients c = this->c;
+        double dried = 0.0;
+#pragma omp simd reduction(+ : dried)
+        for (int x = 1; x <= last; x++) {
+            const float to_w = fw[x] * q[x], to_e = fe[x] * q[x], to_n = fn[x] * q[x], to_s = fs[x] * q[x];
+            const float from_w = fe[x - 1] * q[x - 1], from_e = fw[x + 1] * q[x + 1];
+            const float from_n = fs_n[x] * q_n[x], from_s = fn_s[x] * q_s[x];
+            const float water = w1[x], load = s1[x];
+            const float w_out = (to_w * water + to_e * water) + (to_n * water + to_s * water);
+            const float s_out = (to_w * load + to_e * load) + (to_n * load + to_s * load);
+            const float w_in = (from_w * w1[x - 1] + from_e * w1[x + 1]) + (from_n * w_n[x] + from_s * w_s[x]);
+            const float s_in = (from_w * s1[x - 1] + from_e * s1[x + 1]) + (from_n * s_n[x] + from_s * s_s[x]);
+            const float w2 = positive(water - w_out) + w_in, left_over = w2 * c.keep;
+            dried += double(w2 - left_over);
+            w[x] = left_over;
+            s[x] = positive(load - s_out) + s_in;
+        }
+        if (own(y)) {
+            book(y, EVAPORATED) += dried;
+            if (Law::opened) {
+                book(y, WATER_EXPORTED) += leaving(y, w1, q, fw, fe, fn, fs);
+                book(y, SOLIDS_EXPORTED) += leaving(y, s1, q, fw, fe, fn, fs);
+            }
+        }
+        close_ends(w, 0.0f);
+        close_ends(s, 0.0f);
+    }
+
+    double leaving(int y, const float* a, const float* q, const float* fw, const float* fe, const float* fn,
+                   const float* fs) const {
+        double gone = double(fw[1] * q[1] * a[1]) + double(fe[last] * q[last] * a[last]);
+        if (y == 0)
+            for (int x = 1; x <= last; x++) gone += double(fn[x] * q[x] * a[x]);
+        if (y == p.height - 1)
+            for (int x = 1; x <= last; x++) gone += double(fs[x] * q[x] * a[x]);
+        return gone;
+    }
+};
+
+void run_band(const Problem& p, const float* source, float* target, int depth, int i, int bands) {
+    const int y0 = long(i) * p.height / bands, y1 = long(i + 1) * p.height / bands;
+    float* workspace = p.workspace + long(i) * (ROWS_PER_BAND + depth * ROWS_IN_FLIGHT) * stride_of(p.width);
+    if (p.landscape)
+        Band<Landscape>(p, source, target, y0, y1, depth, workspace).run();
+    else
+        Band<Table2>(p, source, target, y0, y1, depth, workspace).run();
+}
+
+}  // namespace
+
+extern "C" {
+
+// Floats the caller has to provide as workspace.
+long workspace_size(int width, int depth, int bands) {
+    return long(bands) * (ROWS_PER_BAND + depth * ROWS_IN_FLIGHT) * stride_of(width);
+}
+
+// Take the whole grid through `depth` iterations, a band of rows per thread.
+void sweep(const Problem* p, const float* source, float* target, int depth, int bands) {
+    std::vector<std::thread> others;
+    for (int i = 1; i < bands; i++) others.emplace_back(run_band, *p, source, target, depth, i, bands);
+    run_band(*p, source, target, depth, 0, bands);
+    for (auto& other : others) other.join();
+}
+
+}  // extern "C"

@@ -1,0 +1,122 @@
+"""The C++ yardstick: compiled when it is measured, where there is a compiler."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash import Terrain, VirtualPipes
+from slopewash.models.virtual_pipes.coefficients import WALL, coefficients
+from slopewash.models.virtual_pipes.cpu import DEPTH
+from slopewash.models.virtual_pipes.state import enter
+
+SOURCE = Path(__file__).with_name("yardstick.cpp")
+COMPILER = "g++"
+OPTIMISE = ("-std=c++17", "-O3", "-march=native", "-fopenmp-simd", "-fPIC")
+EXACT = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros", "-ffinite-math-only")
+"""What the Numba kernels may do too: nothing that changes a finite result."""
+FLAGS: dict[str, tuple[str, ...]] = {
+    "same bits": EXACT,
+    "same bits, 512-bit vectors": (*EXACT, "-mprefer-vector-width=512"),
+    "fused multiply-add": (*EXACT, "-ffp-contract=fast"),
+    "fast math": ("-ffast-math",),
+}
+COEFFICIENTS = (
+    "dt", "rain", "push", "kappa", "Kc", "sin_min", "ramp_0", "ramp_1", "take", "drop", "water_0", "water_1",
+    "load_0", "load_1", "load_2", "dig_0", "dig_1", "rise_0", "rise_1", "Kh", "talus_0", "talus_1", "slide", "creep",
+    "keep",
+)  # fmt: skip
+"""In the order of the C++ struct."""
+
+
+class Problem(ctypes.Structure):
+    """What does not change during a run; mirrors the struct of the same name in C++."""
+
+    _fields_: ClassVar[Sequence[Any]] = [
+        *((name, ctypes.c_int) for name in ("height", "width", "rain_rows", "landscape", "graded")),
+        *((name, ctypes.c_void_p) for name in ("rainfall", "base_n", "base_s", "base_w", "base_e")),
+        *((name, ctypes.c_void_p) for name in ("flow_sum", "books", "workspace")),
+        *((name, ctypes.c_float) for name in COEFFICIENTS),
+    ]
+
+
+def available() -> bool:
+    return shutil.which(COMPILER) is not None
+
+
+def flags_for_this_machine() -> list[str]:
+    known = subprocess.run([COMPILER, "-march=native", "-dM", "-E", "-xc", "/dev/null"], capture_output=True, text=True)
+    return [name for name in FLAGS if "512" not in name or "__AVX512F__" in known.stdout]
+
+
+def keeps_bits(flags: str) -> bool:
+    return flags.startswith("same bits")
+
+
+def compile_library(folder: Path, flags: str) -> ctypes.CDLL:
+    """Compile and load. Linking with `-ffast-math` would change the arithmetic of the whole process."""
+    name = "".join(letter for letter in flags if letter.isalnum())
+    built, library = folder / f"{name}.o", folder / f"{name}.so"
+    subprocess.run([COMPILER, *OPTIMISE, *FLAGS[flags], "-c", str(SOURCE), "-o", str(built)], check=True)
+    subprocess.run([COMPILER, "-shared", "-pthread", str(built), "-o", str(library)], check=True)
+    loaded = ctypes.CDLL(str(library))
+    loaded.workspace_size.restype = ctypes.c_long
+    loaded.workspace_size.argtypes = [ctypes.c_int] * 3
+    loaded.sweep.restype = None
+    loaded.sweep.argtypes = [ctypes.POINTER(Problem), ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
+    return loaded
+
+
+class Yardstick:
+    """A run in C++, from the same start and with the same coefficients as the cpu backend's."""
+
+    def __init__(self, library: ctypes.CDLL, model: VirtualPipes, terrain: Terrain, edges: Any, threads: int) -> None:
+        c = coefficients(model, 1)
+        if (c.along_flow, c.fall_line, edges) not in {(False, False, "closed"), (True, True, "open")}:
+            raise ValueError("the yardstick knows Table 2's laws with closed edges and landscape's with open ones only")
+        start = enter(terrain, model, edges=edges, seed=0)
+        rows, columns = terrain.shape
+        self._library, self._threads = library, threads
+        self._now = np.zeros((8, rows, columns + 2), np.float32)
+        for field, values in zip(self._now, (start.b, start.w, start.s, start.R), strict=False):
+            field[:, 1:-1] = values
+        self._now[0, :, [0, -1]] = WALL
+        self._next = self._now.copy()
+        uniform = bool((start.r == 1).all())
+        self._arrays: dict[str, NDArray[Any]] = {
+            "rainfall": np.pad(start.r[:1] if uniform else start.r, ((0, 0), (1, 1))),
+            "base_n": start.base.north, "base_s": start.base.south,
+            "base_w": start.base.west, "base_e": start.base.east,
+            "flow_sum": np.zeros((rows, columns + 2), np.float32),
+            "books": np.zeros((rows, 6)),
+            "workspace": np.zeros(library.workspace_size(columns + 2, DEPTH, threads), np.float32),
+        }  # fmt: skip
+        self._problem = Problem(
+            height=rows, width=columns + 2, rain_rows=len(self._arrays["rainfall"]),
+            landscape=c.along_flow, graded=c.graded,
+            **{name: a.ctypes.data for name, a in self._arrays.items()},
+            **{name: getattr(c, name) for name in COEFFICIENTS},
+        )  # fmt: skip
+
+    def advance(self, iterations: int) -> None:
+        while iterations > 0:
+            depth = min(DEPTH, iterations)
+            here, there = self._now.ctypes.data, self._next.ctypes.data
+            self._library.sweep(ctypes.byref(self._problem), here, there, depth, self._threads)
+            self._now, self._next = self._next, self._now
+            iterations -= depth
+
+    def elevation(self) -> NDArray[Any]:
+        return self._now[0, :, 1:-1]
+
+    def books(self) -> NDArray[Any]:
+        """Rain, sources, evaporated, water exported, solids exported, moved."""
+        total: NDArray[Any] = self._arrays["books"].sum(axis=0)
+        return total
