@@ -50,6 +50,25 @@ def test_a_pit_on_the_diagonal_of_a_lower_cell_is_none() -> None:
     assert local_minima(ground, border=1) == 0
 
 
+def test_cells_without_data_are_no_minima_and_nobodys_neighbours() -> None:
+    ground = np.full((5, 5), 3.0)
+    ground[1, 1], ground[3, 3], ground[3, 4] = -9999.0, 1.0, 0.0
+    ground[2, 2] = 2.0
+    holes = np.zeros(ground.shape, dtype=bool)
+    assert np.argwhere(local_minima_mask(ground, 0, nodata=holes)).tolist() == [[1, 1], [3, 4]]
+    holes[1, 1] = True
+    assert np.argwhere(local_minima_mask(ground, 0, nodata=holes)).tolist() == [[3, 4]]
+    holes[3, 3] = holes[3, 4] = True  # what is left beside the holes counts by the rest
+    assert np.argwhere(local_minima_mask(ground, 0, nodata=holes)).tolist() == [[2, 2]]
+    assert local_minima(ground, 0, nodata=holes) == 1
+    assert local_minima(ground, 0, nodata=~np.zeros_like(holes)) == 0
+
+
+def test_holes_of_another_shape_are_refused() -> None:
+    with pytest.raises(InvalidTerrain, match=r"nodata has shape \(2, 2\)"):
+        local_minima(np.zeros((3, 3)), nodata=np.zeros((2, 2)))
+
+
 @pytest.mark.parametrize("cell_size", [0.0, -1.0, np.nan, np.inf])
 def test_an_impossible_cell_size_is_refused(cell_size: float) -> None:
     with pytest.raises(InvalidParameter, match="cell_size is"):

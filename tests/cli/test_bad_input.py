@@ -47,6 +47,7 @@ CASES = {
     "unknown backend": (["erode", "{raw}", "-o", "{out}", "--backend", "cup"], 'did you mean "cpu"'),
     "unknown edges": (["erode", "{raw}", "-o", "{out}", "--edges", "ajar"], "open"),
     "no steps": (["erode", "{raw}", "-o", "{out}", "--steps", "0"], "steps is 0"),
+    "dry without settling": (["erode", "{raw}", "-o", "{out}", "--dry", "--no-settle"], "leave out --no-settle"),
     "no threads": (["erode", "{raw}", "-o", "{out}", "--threads", "0"], "1 or more"),
     "reversed range": (["erode", "{raw}", "-o", "{out}", "--height-range", "9,1"], "below the second"),
     "half a range": (["erode", "{raw}", "-o", "{out}", "--height-range", "9"], "LOW,HIGH"),

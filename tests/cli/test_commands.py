@@ -42,6 +42,17 @@ def test_info_tells_header_and_statistics(run: Run, raw: Path) -> None:
     assert "elevation" in words
 
 
+def test_info_counts_no_holes_as_pits(run: Run, tmp_path: Path) -> None:
+    ground = np.full((16, 16), 5.0)
+    ground[6, 6], ground[9, 9] = 0.0, 4.0
+    hole = np.zeros((16, 16), dtype=bool)
+    hole[6, 6] = True
+    file = tmp_path / "holed.exr"
+    sw.write(sw.Terrain(ground, nodata=hole), file)
+    report = run("info", file, "--json").json
+    assert (report["cells_without_data"], report["local_minima"]) == (1, 1)
+
+
 def test_info_tells_the_header_of_a_picture_without_heights(run: Run, tmp_path: Path) -> None:
     from PIL import Image
 
@@ -102,6 +113,41 @@ def test_doctor_says_what_to_do_without_a_cache(run: Run, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(doctor, "_can_write", lambda folder: False)
     assert "NUMBA_CACHE_DIR" in run("doctor").out
+
+
+def test_doctor_names_the_folder_that_the_kernels_are_kept_under(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import numba
+    from numba.core.caching import FunctionCache
+
+    from slopewash.cli import doctor
+    from slopewash.models.virtual_pipes import rows
+
+    def kept() -> Path:
+        kernel: Any = rows.total
+        return Path(FunctionCache(kernel.py_func).cache_path)  # type: ignore[no-untyped-call]
+
+    folder = run("doctor", "--json").json["kernel_cache"]["folder"]
+    assert kept().is_relative_to(folder)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "kernels"))
+    assert doctor.kernel_cache()["folder"] == str(tmp_path / "kernels")
+    assert kept().is_relative_to(tmp_path / "kernels")
+
+
+def test_kernels_are_not_kept_and_still_compile_where_nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.core.caching import CacheImpl
+
+    from slopewash.backends.compiled import kernel
+
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])  # as if every folder refused
+
+    def twice(x: float) -> float:
+        return 2 * x
+
+    compiled: Any = kernel(twice)
+    assert compiled._cache.cache_path is None
+    assert compiled(2.0) == 4.0
 
 
 def test_bench_measures_and_shows_the_papers_figures(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

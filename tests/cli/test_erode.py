@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import pty
@@ -30,7 +31,7 @@ def test_eroding_writes_every_layer_and_prints_the_budget(run_outside: Run, raw:
     done = run_outside("erode", "raw.exr", "-o", "eroded.exr", *QUICKEST, "--threads", 1)
     assert (done.code, done.err) == (0, "")
     assert "drift" in done.out
-    assert "6 of 6 steps on reference" in done.out
+    assert "\n6 steps on reference" in done.out
     eroded = sw.read(tmp_path / "eroded.exr")
     assert {"elevation", "water", "flow", "wear", "deposit"} <= set(eroded)
     assert not np.array_equal(eroded["elevation"], sw.read(raw)["elevation"])
@@ -59,20 +60,163 @@ def test_the_command_gives_what_the_python_api_gives(run: Run, raw: Path) -> Non
 def test_a_model_runs_with_its_papers_defaults(run: Run, raw: Path) -> None:
     out = raw.with_name("eroded.exr")
     report = run("erode", raw, "-o", out, *QUICK, "--model", "virtual_pipes", "--edges", "closed", "--json").json
-    assert (report["preset"], report["edges"], report["settled"]) == (None, "closed", False)
+    assert (report["preset"], report["edges"]) == (None, "closed")
     assert report["parameters"]["pipe_area"] == sw.VirtualPipes().pipe_area
+    assert (report["settled"], report["settling_steps"]) == (True, 0)
+    assert sw.read(out)["suspended"].max() == 0  # laid down though no preset asks for steps of settling
 
 
 def test_settling_follows_the_preset_unless_refused(run: Run, raw: Path) -> None:
     out = raw.with_name("eroded.exr")
-    assert run("erode", raw, "-o", out, *QUICK, "--json").json["settled"]
-    assert not run("erode", raw, "-o", out, *QUICKEST, "--json").json["settled"]
+    wanted = sw.find_preset("landscape").settle
+    report = run("erode", raw, "-o", out, *QUICK, "--json").json
+    assert (report["settled"], report["settling_steps"]) == (True, wanted)
+    report = run("erode", raw, "-o", out, *QUICKEST, "--json").json
+    assert (report["settled"], report["settling_steps"]) == (False, 0)
+    assert sw.read(out)["suspended"].max() > 0
 
 
-def test_dry_leaves_no_water(run: Run, raw: Path) -> None:
+def test_steps_of_settling_are_told(run: Run, raw: Path, short_settling: int) -> None:
+    done = run("erode", raw, "-o", raw.with_name("eroded.npy"), *QUICK)
+    assert (done.code, done.err) == (0, "")
+    assert f"\n6 steps and {short_settling} of settling on reference" in done.out
+
+
+@pytest.mark.parametrize("preset", ["jako2011", "mei2007"])
+def test_a_preset_without_settling_lays_its_load_down_where_it_is(preset: str, run: Run, raw: Path) -> None:
     out = raw.with_name("eroded.exr")
-    assert run("erode", raw, "-o", out, *QUICK, "--dry").code == 0
+    assert run("erode", raw, "-o", out, *QUICK, "--preset", preset).code == 0
+    chosen = sw.find_preset(preset)
+    simulation = sw.Simulation(sw.read(raw), chosen.model, backend="reference", edges=chosen.edges)
+    simulation.run(6)
+    assert simulation.terrain["suspended"].max() > 0
+    simulation.settle(0)
+    eroded = sw.read(out)
+    np.testing.assert_array_equal(eroded["elevation"], simulation.terrain["elevation"])
+    assert eroded["suspended"].max() == 0
+
+
+def test_dry_leaves_no_water_and_adds_no_steps(run: Run, raw: Path) -> None:
+    out = raw.with_name("eroded.exr")
+    report = run("erode", raw, "-o", out, *QUICK, "--preset", "jako2011", "--dry", "--json").json
+    assert (report["settled"], report["settling_steps"]) == (True, 0)
     assert sw.read(out)["water"].max() == 0
+
+
+def test_a_file_of_one_layer_tells_the_load_it_does_not_hold(run: Run, raw: Path) -> None:
+    out, layers = raw.with_name("eroded.npy"), raw.with_name("eroded.npz")
+    assert run("erode", raw, "-o", layers, *QUICKEST).err == ""
+    eroded = sw.read(layers)
+    load = eroded["suspended"].sum(dtype=np.float64) * eroded.cell_size**2
+    done = run("erode", raw, "-o", out, *QUICKEST)
+    assert (done.code, done.err) == (
+        0,
+        f"note: the water still carries {load:.6g} m³ of load, which {out} does not hold\n",
+    )
+
+
+def test_an_interrupted_run_tells_the_load_that_its_file_does_not_hold(
+    run: Run, raw: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _interrupt_at(monkeypatch, "eroding", 20)
+    done = run("erode", raw, "-o", raw.with_name("eroded.tif"), "--backend", "reference")
+    assert done.code == 130
+    told = done.err.splitlines()
+    assert "m³ of load" in told[0]
+    assert told[1].startswith("interrupted after 20 of 4000 steps; what is done is in ")
+    assert len(told) == 2
+
+
+def test_interrupting_the_settling_keeps_what_is_done(run: Run, raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = raw.with_name("eroded.exr")
+    _interrupt_at(monkeypatch, "settling", 40)
+    done = run("erode", raw, "-o", out, *QUICK, "--json")
+    assert done.code == 130
+    assert (done.json["settled"], done.json["settling_steps"], done.json["steps"]) == (False, 40, 6)
+    assert done.err.startswith("interrupted after 6 steps and at least 40 of 600 of settling; what is done is in ")
+    assert sw.read(out)["suspended"].max() > 0
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_ctrl_c_while_the_result_is_written_waits_for_it(
+    interrupted: bool, run: Run, raw: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, picture = raw.with_name("eroded.exr"), raw.with_name("map.png")
+    _press_while_writing(monkeypatch)
+    if interrupted:
+        _interrupt_at(monkeypatch, "eroding", 6)
+    done = run("erode", raw, "-o", out, *QUICK, "--model", "virtual_pipes", "--picture", picture)
+    assert (done.code, done.err) == (130, f"interrupted; written: {out}\n")
+    assert "elevation" in sw.read(out)
+    assert not picture.exists()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_while_a_picture_is_drawn_tells_what_exists(
+    run: Run, raw: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = raw.with_name("eroded.exr")
+    monkeypatch.setattr(sw, "render", _press)
+    done = run("erode", raw, "-o", out, *QUICKEST, "--picture", raw.with_name("map.png"))
+    assert (done.code, done.err) == (130, f"interrupted; written: {out}\n")
+    assert out.exists()
+
+
+def test_ctrl_c_before_the_run_is_told(run: Run, raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sw, "read", _press)
+    done = run("erode", raw, "-o", raw.with_name("eroded.exr"), *QUICKEST)
+    assert (done.code, done.err) == (130, "interrupted\n")
+
+
+def test_ctrl_c_in_a_demo_tells_what_exists(
+    run: Run, tmp_path: Path, short_settling: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("demo", "--out", tmp_path, "--size", 16, "--steps", 2, "--backend", "reference")
+    monkeypatch.setattr(sw, "render_view", _press)
+    done = run(*words)
+    existing = [tmp_path / name for name in ("before.png", "terrain.exr", "budget.json")]
+    assert (done.code, done.err) == (130, f"interrupted; written: {', '.join(map(str, existing))}\n")
+    assert sorted(tmp_path.iterdir()) == sorted(existing)
+    _press_while_writing(monkeypatch)
+    assert run(*words).err == done.err
+
+
+@pytest.fixture
+def short_settling(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Steps of settling, fewer than the preset's own."""
+    preset = dataclasses.replace(sw.find_preset("landscape"), settle=30)
+    monkeypatch.setattr(sw, "find_preset", lambda name: preset)
+    return preset.settle
+
+
+def _press(*_: object, **__: object) -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def _press_while_writing(monkeypatch: pytest.MonkeyPatch) -> None:
+    write = sw.write
+
+    def pressed(terrain: sw.Terrain, path: Path) -> Path:
+        _press()
+        return write(terrain, path)
+
+    monkeypatch.setattr(sw, "write", pressed)
+
+
+def _interrupt_at(monkeypatch: pytest.MonkeyPatch, phase: str, steps: int) -> None:
+    """Press Ctrl-C once so many steps of a phase are done."""
+
+    class Pressing(sw.Progress):
+        def start(self, simulation: sw.Simulation, steps: int, *, label: str = "eroding") -> None:
+            super().start(simulation, steps, label=label)
+            self.phase = label
+
+        def observe(self, simulation: sw.Simulation) -> None:
+            super().observe(simulation)
+            if (self.phase, self.done) == (phase, steps):
+                _press()
+
+    monkeypatch.setattr(sw, "Progress", Pressing)
 
 
 def test_whole_numbers_are_heights_once_their_range_is_given(run: Run, tmp_path: Path) -> None:

@@ -24,8 +24,10 @@ def slope(elevation: ArrayLike, cell_size: float) -> Layer:
     return np.degrees(np.arctan(steepness)).astype(np.float32)
 
 
-def local_minima_mask(elevation: ArrayLike, border: int = 4) -> NDArray[np.bool_]:
+def local_minima_mask(elevation: ArrayLike, border: int = 4, *, nodata: ArrayLike | None = None) -> NDArray[np.bool_]:
     """Cells lower than all their eight neighbours, none within `border` cells of the edge.
+
+    Cells that `nodata` marks are no minima, and nobody's neighbours.
 
     >>> local_minima_mask([[2, 2, 2], [2, 1, 2], [2, 2, 2]], border=1).astype(int).tolist()
     [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
@@ -33,6 +35,11 @@ def local_minima_mask(elevation: ArrayLike, border: int = 4) -> NDArray[np.bool_
     heights = _as_heights(elevation)
     if border < 0:
         raise InvalidParameter(f"border is {border} cells; it must not be negative")
+    if nodata is not None:
+        holes = np.asarray(nodata, dtype=np.bool_)
+        if holes.shape != heights.shape:
+            raise InvalidTerrain(f"nodata has shape {holes.shape}; it must have the elevation's {heights.shape}")
+        heights = np.where(holes, np.inf, heights)
     rows, columns = heights.shape
     # A wall all around gives edge cells eight neighbours, so that a border of 0 needs no case of its own.
     walled = np.pad(heights, 1, constant_values=np.inf)
@@ -46,13 +53,13 @@ def local_minima_mask(elevation: ArrayLike, border: int = 4) -> NDArray[np.bool_
     return lowest & inner
 
 
-def local_minima(elevation: ArrayLike, border: int = 4) -> int:
+def local_minima(elevation: ArrayLike, border: int = 4, *, nodata: ArrayLike | None = None) -> int:
     """Count the cells of `local_minima_mask`.
 
     >>> local_minima([[2, 2, 2], [2, 1, 2], [2, 2, 2]], border=1)
     1
     """
-    return int(local_minima_mask(elevation, border).sum())
+    return int(local_minima_mask(elevation, border, nodata=nodata).sum())
 
 
 def _as_heights(elevation: ArrayLike) -> NDArray[np.float64]:

@@ -71,8 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return GOOD
         except OSError as error:
             return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-        except KeyboardInterrupt:
-            note("interrupted; nothing was written")
+        except KeyboardInterrupt as interrupt:
+            note(f"interrupted; {interrupt}" if str(interrupt) else "interrupted")
             return INTERRUPTED
     return int(code)
 

@@ -1,12 +1,17 @@
-"""Where words go: results to stdout, progress and notes to stderr."""
+"""Where words go, results to stdout, progress and notes to stderr; and when Ctrl-C may come."""
 
 from __future__ import annotations
 
 import json
 import math
+import signal
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +24,31 @@ WIDTH_OF_FILES = 140
 def note(text: str) -> None:
     """Tell the user something that is not the result."""
     print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back until the block is over, so that it cannot cost a result that is being written."""
+    if threading.current_thread() is not threading.main_thread():  # only there do signals arrive
+        yield
+        return
+    held: list[tuple[int, FrameType | None]] = []
+    usual = signal.signal(signal.SIGINT, lambda number, frame: held.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if usual is None else usual)
+    if held and callable(usual):
+        usual(*held[0])
+
+
+@contextmanager
+def interrupts_tell(written: Sequence[Path]) -> Iterator[None]:
+    """Let Ctrl-C tell which files are written by then."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"written: {', '.join(map(str, written))}" if written else "") from None
 
 
 def print_json(result: Any) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json as json_format
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import note, plain, print_json
+from slopewash.cli.console import interrupts_tell, note, plain, print_json
 from slopewash.cli.options import Json
 from slopewash.cli.outputs import make_folder
 from slopewash.cli.plan import DEFAULT_PRESET, make_plan
@@ -59,34 +60,51 @@ def command(
     plan = make_plan(preset=DEFAULT_PRESET, steps=steps)
     start = sw.generate(sw.find_preset(DEFAULT_PRESET).generator, size=size, seed=seed)
     make_folder(out)
-    sw.render(start, out / "before.png")
-    outcome = run_plan(start, plan, backend=backend, seed=seed, threads=threads)
-    files = [out / "before.png", *write_results(outcome, out)]
+    before = out / "before.png"
+    written: list[Path] = []
+    with interrupts_tell(written):
+        sw.render(start, before)
+        written.append(before)
+        with run_plan(start, plan, backend=backend, seed=seed, threads=threads) as outcome:
+            data = write_data(outcome, out)
+            written += data
+        for picture in draw_pictures(outcome.terrain, out):
+            written.append(picture)
+    files = [file for file in written if file not in data] + data  # in the order they are best looked at
     if json:
         print_json({"folder": str(out), "files": [str(file) for file in files]} | outcome.as_dict())
     else:
         print(outcome.budget)
-        print(f"{outcome.steps} steps on {outcome.backend} in {outcome.seconds:.1f} s; pictures and data:")
+        print(f"{outcome.progress} on {outcome.backend} in {outcome.seconds:.1f} s; pictures and data:")
         for file in files:
             print(f"  {file}")
     if outcome.interrupted:
-        note(f"interrupted after {outcome.steps} of {plan.steps} steps; what is done is in {out}")
+        note(f"interrupted after {outcome.progress}; what is done is in {out}")
         return 130
     return 0
 
 
-def write_results(outcome: Outcome, folder: Path) -> list[Path]:
-    """Write pictures, layers and budget; return the files in the order they are best looked at."""
+def write_data(outcome: Outcome, folder: Path) -> list[Path]:
+    """Write layers and budget; return the files."""
     import slopewash as sw
 
-    terrain: Terrain = outcome.terrain
-    view, after, flow, wear_deposit = (folder / f"{name}.png" for name in ("view", "after", "flow", "wear_deposit"))
-    sw.render_view(terrain, view)
-    sw.render(terrain, after)
-    sw.overlay(terrain, "flow", flow)
-    sw.wear_and_deposit(terrain, wear_deposit)
     layers, budget = folder / "terrain.exr", folder / "budget.json"
-    sw.write(terrain, layers)
+    sw.write(outcome.terrain, layers)
     report = json_format.dumps(plain(outcome.as_dict()), indent=2, ensure_ascii=False, allow_nan=False)
     budget.write_text(report + "\n", encoding="utf-8")
-    return [view, after, flow, wear_deposit, layers, budget]
+    return [layers, budget]
+
+
+def draw_pictures(terrain: Terrain, folder: Path) -> Iterator[Path]:
+    """Draw one picture after the other, and give each file once it is there, in the order they are best looked at."""
+    import slopewash as sw
+
+    view, after, flow, wear_deposit = (folder / f"{name}.png" for name in ("view", "after", "flow", "wear_deposit"))
+    sw.render_view(terrain, view)
+    yield view
+    sw.render(terrain, after)
+    yield after
+    sw.overlay(terrain, "flow", flow)
+    yield flow
+    sw.wear_and_deposit(terrain, wear_deposit)
+    yield wear_deposit

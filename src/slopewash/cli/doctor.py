@@ -63,13 +63,20 @@ def threads() -> dict[str, int | None]:
 
 
 def kernel_cache() -> dict[str, Any]:
-    """Where compiled kernels are kept between runs, in Numba's own order of preference."""
-    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    """Folder under which compiled kernels are kept between runs, in Numba's own order of preference."""
+    if not _version("numba"):
+        return {"folder": None, "writable": False, "remedy": "pip install numba"}
+    import numba
+    from numba.misc.appdirs import AppDirs
+
+    chosen = getattr(numba.config, "CACHE_DIR", None)  # of NUMBA_CACHE_DIR or Numba's own settings file
     package = importlib.util.find_spec("slopewash")
     beside = Path(package.origin).parent / "models" if package and package.origin else None
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "numba"
+    home = Path(AppDirs(appname="numba", appauthor=False).user_cache_dir)  # type: ignore[no-untyped-call]
     folder = next((f for f in (Path(chosen) if chosen else None, beside, home) if f and _can_write(f)), None)
-    remedy = None if folder else "set NUMBA_CACHE_DIR to a folder you may write to; else every start compiles anew"
+    remedy = (
+        None if folder else "set NUMBA_CACHE_DIR to a folder you may write to; until then every start compiles anew"
+    )
     return {"folder": None if folder is None else str(folder), "writable": folder is not None, "remedy": remedy}
 
 
@@ -104,7 +111,9 @@ def print_report(report: dict[str, Any]) -> None:
     count = report["threads"]
     print(f"threads    {count['used']} used, {count['allowed']} cores allowed of {count['cores']}")
     cache = report["kernel_cache"]
-    print(f"kernels    kept in {cache['folder']}" if cache["writable"] else f"kernels    not kept: {cache['remedy']}")
+    print(
+        f"kernels    kept under {cache['folder']}" if cache["writable"] else f"kernels    not kept: {cache['remedy']}"
+    )
     for extra in report["extras"]:
         state = "installed" if extra["installed"] else f"not installed: {extra['remedy']}"
         print(f"extra      {extra['name']:<10} {state}")

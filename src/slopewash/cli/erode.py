@@ -7,11 +7,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import note, print_json
+from slopewash.cli.console import interrupts_tell, note, print_json
 from slopewash.cli.options import Edges, Flag, Json, Out, Pair, Settings, parse_height_range, parse_shape
 from slopewash.cli.outputs import check_holds, check_output, check_picture
 from slopewash.cli.plan import make_plan
-from slopewash.cli.running import run_plan
+from slopewash.cli.running import Outcome, run_plan
+from slopewash.errors import InvalidParameter
 
 EXAMPLES = """Examples:
   slopewash erode raw.exr -o eroded.exr
@@ -75,7 +76,7 @@ def command(
     seed
         Number that all randomness follows from.
     settle
-        Let the water come to rest and drop its load after the run, where the preset asks for it.
+        After the run, let the water come to rest for as long as the preset asks, and lay its load down.
     dry
         Dry up the water at the end.
     cell_size
@@ -97,6 +98,8 @@ def command(
     """
     import slopewash as sw
 
+    if dry and not settle:
+        raise InvalidParameter("--dry needs settling; leave out --no-settle")
     check_output(out)
     if picture is not None:
         check_picture(picture)
@@ -110,17 +113,28 @@ def command(
         **({} if max_pixels is None else {"max_pixels": max_pixels}),
     )
     check_holds(out, terrain)
-    outcome = run_plan(terrain, plan, backend=backend, seed=seed, settle=settle, dry=dry, threads=threads)
-    sw.write(outcome.terrain, out)
-    if picture is not None:
-        sw.render(outcome.terrain, picture)
+    written: list[Path] = []
+    with interrupts_tell(written):
+        with run_plan(terrain, plan, backend=backend, seed=seed, settle=settle, dry=dry, threads=threads) as outcome:
+            written.append(sw.write(outcome.terrain, out))
+            tell_lost_load(outcome, out)
+        if picture is not None:
+            sw.render(outcome.terrain, picture)
     if json:
         files = {"input": str(source), "output": str(out), "picture": None if picture is None else str(picture)}
         print_json(files | outcome.as_dict())
     else:
         print(outcome.budget)
-        print(f"{outcome.steps} of {plan.steps} steps on {outcome.backend} in {outcome.seconds:.1f} s: {out}")
+        print(f"{outcome.progress} on {outcome.backend} in {outcome.seconds:.1f} s: {out}")
     if outcome.interrupted:
-        note(f"interrupted after {outcome.steps} of {plan.steps} steps; what is done is in {out}")
+        note(f"interrupted after {outcome.progress}; what is done is in {out}")
         return 130
     return 0
+
+
+def tell_lost_load(outcome: Outcome, out: Path) -> None:
+    """Say what a file of one layer leaves out where the load was not laid down; others keep it as `suspended`."""
+    import slopewash as sw
+
+    if outcome.load > 0 and not sw.format_of(out).all_layers:
+        note(f"note: the water still carries {outcome.load:.6g} m³ of load, which {out} does not hold")

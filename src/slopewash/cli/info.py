@@ -83,7 +83,7 @@ def terrain_facts(terrain: Terrain) -> dict[str, Any]:
         "cell_size": terrain.cell_size,
         "crs": terrain.crs,
         "cells_without_data": 0 if terrain.nodata is None else int(terrain.nodata.sum()),
-        "local_minima": sw.local_minima(terrain["elevation"]),
+        "local_minima": sw.local_minima(terrain["elevation"], nodata=terrain.nodata),
         "statistics": plain(sw.statistics(terrain)),
     }
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from slopewash.cli.console import interrupts_held
 from slopewash.cli.plan import Plan
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from slopewash import Budget, Terrain
-
-DRY_STEPS = 600
-"""Steps of settling when the user asks for dry land and the preset suggests none."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,30 @@ class Outcome:
     backend: str
     seed: int
     steps: int
+    settling_steps: int
+    """Steps of settling done; a few more may be where an interrupt broke them off."""
     settled: bool
+    """Whether the load is laid down."""
     interrupted: bool
     seconds: float
+
+    @property
+    def load(self) -> float:
+        """What the water still carries, in cubic metres."""
+        if "suspended" not in self.terrain:
+            return 0.0
+        return float(self.terrain["suspended"].sum(dtype="float64")) * self.terrain.cell_size**2
+
+    @property
+    def progress(self) -> str:
+        """Steps done, in words."""
+        done, wanted = self.steps, self.plan.steps
+        words = f"{done} steps" if done == wanted else f"{done} of {wanted} steps"
+        if self.settling_steps and self.settled:
+            words += f" and {self.settling_steps} of settling"
+        elif self.settling_steps:
+            words += f" and at least {self.settling_steps} of {self.plan.settle} of settling"
+        return words
 
     def as_dict(self) -> dict[str, Any]:
         """Facts for a report."""
@@ -40,6 +61,7 @@ class Outcome:
             "seed": self.seed,
             "steps": self.steps,
             "steps_wanted": self.plan.steps,
+            "settling_steps": self.settling_steps,
             "settled": self.settled,
             "interrupted": self.interrupted,
             "seconds": round(self.seconds, 3),
@@ -50,6 +72,7 @@ class Outcome:
         }
 
 
+@contextmanager
 def run_plan(
     terrain: Terrain,
     plan: Plan,
@@ -59,40 +82,42 @@ def run_plan(
     settle: bool = True,
     dry: bool = False,
     threads: int | None = None,
-) -> Outcome:
-    """Run, settle, and return the state; Ctrl-C cuts the run at a whole step and returns what is done."""
+) -> Iterator[Outcome]:
+    """Run, lay the load down unless told not to, and give the state to the block that writes it.
+
+    Ctrl-C cuts the run at a whole step and gives what is done. From then on it waits for the end of the block.
+    """
     import slopewash as sw
 
     use_threads(threads)
     simulation = sw.Simulation(terrain, plan.model, backend=backend, edges=plan.edges, seed=seed)
     progress = sw.Progress()
     simulation.add(progress)
-    interrupted = settled = False
-    steps = 0
+    interrupted = settling = settled = False
     begin = time.perf_counter()
     try:
-        try:
-            simulation.run(plan.steps)
-        finally:
-            steps = simulation.step
-        if settle and (plan.settle or dry):
-            simulation.settle(plan.settle or DRY_STEPS, dry=dry)
+        simulation.run(plan.steps)
+        if settle:
+            progress.done = 0
+            settling = True
+            simulation.settle(plan.settle, dry=dry)  # also of 0 steps: that lays the load down
             settled = True
     except KeyboardInterrupt:
         interrupted = True
-    finally:
+    with interrupts_held():
         progress.close()
-    return Outcome(
-        plan=plan,
-        terrain=simulation.terrain,
-        budget=simulation.budget,
-        backend=simulation.backend,
-        seed=seed,
-        steps=steps,
-        settled=settled,
-        interrupted=interrupted,
-        seconds=time.perf_counter() - begin,
-    )
+        yield Outcome(
+            plan=plan,
+            terrain=simulation.terrain,
+            budget=simulation.budget,
+            backend=simulation.backend,
+            seed=seed,
+            steps=simulation.step,
+            settling_steps=progress.done if settling else 0,
+            settled=settled,
+            interrupted=interrupted,
+            seconds=time.perf_counter() - begin,
+        )
 
 
 def use_threads(threads: int | None) -> None:
