@@ -34,7 +34,29 @@ def models(draw: st.DrawFn) -> VirtualPipes:
     return model.replace(**changes)
 
 
-def check_books(terrain: Terrain, model: VirtualPipes, edges: Any, backend: str, steps: int) -> None:
+@st.composite
+def terrains(draw: st.DrawFn) -> Terrain:
+    """Hills, some with holes, with a spring or with uneven rain."""
+    shape = draw(st.sampled_from([(32, 32), (25, 47)]))
+    random = np.random.default_rng(draw(st.integers(0, 10**6)))
+    heights = draw(st.sampled_from([0.0, 2000.0])) + draw(st.floats(2.0, 25.0)) * hills(
+        shape, int(random.integers(999))
+    )
+    given: dict[str, Any] = {}
+    holes = draw(st.sampled_from([0.0, 0.02, 0.3]))
+    if holes:
+        given["nodata"] = random.random(shape) < holes
+    if draw(st.booleans()):
+        x, y = draw(st.floats(0.0, shape[1] - 0.5)), draw(st.floats(0.0, shape[0] - 0.5))
+        given["sources"] = [WaterSource(x=x, y=y, radius=draw(st.floats(0.5, 5.0)), rate=draw(st.floats(0.0, 1.0)))]
+    if draw(st.booleans()):
+        given["rainfall"] = 2 * random.random(shape) * (random.random(shape) < 0.7)
+    return Terrain(heights, cell_size=1.0, **given)
+
+
+def check_books(
+    terrain: Terrain, model: VirtualPipes, edges: Any, backend: str, steps: int, ground: float = 0.0
+) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StabilityWarning)
         simulation = Simulation(terrain, model, backend=backend, edges=edges)
@@ -44,28 +66,20 @@ def check_books(terrain: Terrain, model: VirtualPipes, edges: Any, backend: str,
         assert np.isfinite(after[layer]).all(), layer
     for layer in ("water", "suspended", "flow"):
         assert after[layer].min() >= 0, layer
-    # Float32 fields round each cell's change; the errors are unbiased and average out over cells and steps.
-    assert budget.solids_drift < 1e-5
+    # Float32 fields round each cell's change; the errors mostly average out over cells and steps. Where hardly anything
+    # moves, a cell rounds the same way every step: then `ground` is the bound, as a share of all the ground there is.
+    solids = budget.solids_now + budget.solids_exported - budget.solids_start
+    assert abs(solids) < max(1e-5 * budget.solids_moved, ground * budget.solids_start)
     water = budget.water_now + budget.water_evaporated + budget.water_exported
     came = budget.water_start + budget.water_rain + budget.water_sources
-    assert abs(water - came) < 1e-5 * max(budget.water_rain, 1e-9)
+    assert abs(water - came) < 1e-5 * max(budget.water_rain + budget.water_sources, 1e-9)
 
 
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None)
-@given(
-    model=models(),
-    edges=st.sampled_from(["closed", "open", "periodic"]),
-    seed=st.integers(0, 10**6),
-    relief=st.floats(2.0, 25.0),
-    offset=st.sampled_from([0.0, 2000.0]),
-    shape=st.sampled_from([(32, 32), (25, 47)]),
-)
-def test_books_balance_over_500_steps(
-    model: VirtualPipes, edges: str, seed: int, relief: float, offset: float, shape: tuple[int, int]
-) -> None:
-    heights = offset + relief * hills(shape, seed)
-    check_books(Terrain(heights, cell_size=1.0), model, edges, "cpu", 500)
+@given(terrain=terrains(), model=models(), edges=st.sampled_from(["closed", "open", "periodic"]))
+def test_books_balance_over_500_steps(terrain: Terrain, model: VirtualPipes, edges: str) -> None:
+    check_books(terrain, model, edges, "cpu", 500, ground=1e-6)
 
 
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
