@@ -7,9 +7,10 @@ from abc import abstractmethod
 import numpy as np
 
 from slopewash.models.base import Edges, Engine, Ledger
+from slopewash.models.ground import change_layers, slope_degrees
 from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients
 from slopewash.models.virtual_pipes.model import VirtualPipes
-from slopewash.models.virtual_pipes.reference import discharge, gradient
+from slopewash.models.virtual_pipes.reference import discharge
 from slopewash.models.virtual_pipes.state import Field, State, datum, ground, total
 from slopewash.terrain import Terrain
 
@@ -99,15 +100,7 @@ class PipesEngine(Engine):
             "erodibility": state.R.astype(np.float32),
             "flow": metres(state.flow.astype(np.float64) * (size / max(state.iterations, 1))),
             "velocity": metres(np.hypot(u, v)),
-            "wear": np.maximum(-change, 0),
-            "deposit": np.maximum(change, 0),
-            "difference": change,
+            **change_layers(change),
             "slope": slope_degrees(state.b, self._edges),
         }
         return self._start.replace(**layers)
-
-
-def slope_degrees(b: Field, edges: Edges) -> Field:
-    """Steepness of the ground in degrees, one-sided beside edges and walls."""
-    gx, gy = gradient(b, edges)
-    return np.degrees(np.arctan(np.hypot(gx, gy))).astype(np.float32)
