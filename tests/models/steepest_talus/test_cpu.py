@@ -21,6 +21,8 @@ from slopewash.models.steepest_talus.sweep import LAG
 
 HASHES = """
 import hashlib, numba, numpy as np, slopewash as sw
+from slopewash.models.steepest_talus import cpu
+cpu.SMALLEST_BAND = 1  # cells: every thread has its band
 terrain = sw.Terrain(np.random.default_rng(3).random((37, 53)) * 20)
 for threads in (1, 2, 3, 7):
     numba.set_num_threads(threads)
@@ -46,7 +48,11 @@ def test_any_number_of_threads_gives_the_same_bits() -> None:
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 8, 20])
 @pytest.mark.parametrize("edges", ["closed", "periodic"])
-def test_any_number_of_iterations_in_flight_gives_the_same_bits(depth: int, edges: Any) -> None:
+@pytest.mark.parametrize("smallest_band", [1, 2**15])
+def test_any_number_of_iterations_in_flight_gives_the_same_bits(
+    depth: int, edges: Any, smallest_band: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("slopewash.models.steepest_talus.cpu.SMALLEST_BAND", smallest_band)
     terrain = sw.Terrain(np.random.default_rng(4).random((11, 18)) * 20)
     model = sw.SteepestTalus()
     expected = sw.erode(terrain, model, steps=20, backend="reference", edges=edges)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -19,6 +20,14 @@ BACKENDS = ("reference", "cpu")
 on_every_backend = pytest.mark.parametrize("backend", BACKENDS)
 EVERY_EDGE: tuple[Edges, ...] = ("open", "closed", "periodic")
 any_edges = st.sampled_from(EVERY_EDGE)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def bands_for_small_grids() -> Iterator[None]:
+    """Let threads share even the smallest terrain, as they would a large one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("slopewash.models.steepest_talus.cpu.SMALLEST_BAND", 1)
+        yield
 
 
 @st.composite

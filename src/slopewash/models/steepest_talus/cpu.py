@@ -17,8 +17,10 @@ from slopewash.models.steepest_talus.rows import KEY_BITS
 from slopewash.models.steepest_talus.state import WALL, Heights, State
 from slopewash.terrain import Terrain
 
-DEPTH = 5
-"""Iterations in flight: divides the steps a simulation takes in one go, and the rings of 4096 columns fit L2."""
+DEPTH = 10
+"""Iterations in flight: a group of them costs one meeting of all threads. Divides what a run takes in one go."""
+SMALLEST_BAND = 2**15
+"""Cells worth a thread of their own: below, waiting for another thread costs more than it gives."""
 
 
 class Grid(NamedTuple):
@@ -74,11 +76,12 @@ class CpuEngine(TalusEngine):
 
     def _make_room(self) -> None:
         """Rings for every thread in use; more bands than rows would leave some empty."""
-        bands = max(1, min(numba.get_num_threads(), self.shape[0]))
+        rows, columns = self.shape
+        bands = max(1, min(numba.get_num_threads(), rows, rows * columns // SMALLEST_BAND))
         if bands == self._bands:
             return
         self._bands = bands
-        width = self.shape[1] + 2
+        width = columns + 2
         self._rings = np.zeros((bands, self._depth, kernels.RING, width), np.int32)
         self._choices = np.zeros((bands, self._depth, kernels.RING, width), np.int8)
         self._net = np.zeros((bands, width), np.int8)
@@ -86,13 +89,20 @@ class CpuEngine(TalusEngine):
     def _iterate(self, iterations: int) -> None:
         self._make_room()
         amplitude = self._talus.amplitude
+        stored = np.int32(amplitude << KEY_BITS)
         self._books[:] = 0
         while iterations > 0:
             depth = min(self._depth, iterations)
-            kernels.sweep(
-                depth, self._now, self._next, self._rings, self._choices, self._net,
-                self._grid, amplitude << KEY_BITS, self._books,
-            )  # fmt: skip
+            if self._bands == 1:
+                kernels.sweep_band(
+                    0, self.shape[0], depth, self._now, self._next, self._rings[0], self._choices[0], self._net[0],
+                    self._grid, stored, self._books,
+                )  # fmt: skip
+            else:
+                kernels.sweep(
+                    depth, self._now, self._next, self._rings, self._choices, self._net,
+                    self._grid, stored, self._books,
+                )  # fmt: skip
             self._now, self._next = self._next, self._now
             iterations -= depth
         self._state.transfers += int(self._books.sum()) * amplitude

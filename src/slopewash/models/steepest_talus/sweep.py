@@ -15,7 +15,6 @@ Beyond closed edges lie walls; beyond periodic ones the other side, found by wra
 from __future__ import annotations
 
 import numba
-import numpy as np
 
 from slopewash.backends.compiled import kernel, parallel_kernel
 from slopewash.models.steepest_talus import rows
@@ -86,4 +85,4 @@ def sweep(depth, source, target, rings, choices, net, grid, amplitude, books):
     bands = rings.shape[0]
     for i in numba.prange(bands):
         y0, y1 = i * grid.height // bands, (i + 1) * grid.height // bands
-        sweep_band(y0, y1, depth, source, target, rings[i], choices[i], net[i], grid, np.int32(amplitude), books)
+        sweep_band(y0, y1, depth, source, target, rings[i], choices[i], net[i], grid, amplitude, books)
