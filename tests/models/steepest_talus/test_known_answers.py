@@ -188,6 +188,40 @@ def test_ties_go_to_the_first_in_scan_order(backend: str) -> None:
 
 
 @on_every_backend
+@pytest.mark.parametrize(
+    ("straight", "diagonal", "true", "printed"),
+    [
+        (0.0, 0.7, None, (0, 0)),  # 0.7/√2 stands at a talus of 0.6
+        (0.0, 0.9, (0, 0), (0, 0)),
+        (0.59, 0.84, None, (0, 0)),
+        (2.0, 2.5, (0, 1), (0, 0)),  # the straight drop is the steeper slope, the diagonal one the larger drop
+        (2.0, 3.0, (0, 0), (0, 0)),
+        (2.5, 2.0, (0, 1), (0, 1)),
+    ],
+)
+def test_soil_slides_down_the_steepest_slope(
+    backend: str,
+    straight: float,
+    diagonal: float,
+    true: tuple[int, int] | None,
+    printed: tuple[int, int] | None,
+) -> None:
+    """One cell above its northern and its north-western neighbour; all others are walls."""
+    heights = np.zeros((2, 2))
+    heights[1, 1] = 5.0
+    heights[0] = 5.0 - diagonal, 5.0 - straight
+    terrain = sw.Terrain(heights, nodata=[[False, False], [True, False]])
+    for diagonals, expected in (("true_distance", true), ("printed", printed)):
+        simulation = sw.Simulation(terrain, sw.SteepestTalus(diagonals=diagonals), backend=backend)
+        simulation.run(1)
+        sent = simulation.terrain["difference"][1, 1] < 0
+        assert sent == (expected is not None)
+        if expected is not None:
+            gained = simulation.terrain["difference"]
+            assert gained[expected] == gained.max() > 0
+
+
+@on_every_backend
 def test_one_move_takes_the_amplitude_from_the_peak(backend: str) -> None:
     peak = sw.Terrain([[0.0, 10.0, 0.5]], cell_size=10.0)
     after = sw.erode(peak, sw.SteepestTalus(talus_angle=40, amplitude=0.2), steps=1, backend=backend)
