@@ -8,6 +8,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.backends.bands import sweep_in_bands
 from slopewash.models.base import Edges
 from slopewash.models.steepest_talus import sweep as kernels
 from slopewash.models.steepest_talus.engine import TalusEngine
@@ -93,16 +94,10 @@ class CpuEngine(TalusEngine):
         self._books[:] = 0
         while iterations > 0:
             depth = min(self._depth, iterations)
-            if self._bands == 1:
-                kernels.sweep_band(
-                    0, self.shape[0], depth, self._now, self._next, self._rings[0], self._choices[0], self._net[0],
-                    self._grid, stored, self._books,
-                )  # fmt: skip
-            else:
-                kernels.sweep(
-                    depth, self._now, self._next, self._rings, self._choices, self._net,
-                    self._grid, stored, self._books,
-                )  # fmt: skip
+            sweep_in_bands(
+                kernels, self.shape[0], depth, self._now, self._next,
+                (self._rings, self._choices, self._net), self._grid, stored, self._books,
+            )  # fmt: skip
             self._now, self._next = self._next, self._now
             iterations -= depth
         self._state.transfers += int(self._books.sum()) * amplitude
