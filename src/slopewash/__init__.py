@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from slopewash.generators import generate, generator_names
     from slopewash.io import probe, read, write
     from slopewash.io.formats import format_of
-    from slopewash.models import VirtualPipes, find_model, find_preset, model_names, preset, presets
+    from slopewash.models import SteepestTalus, VirtualPipes, find_model, find_preset, model_names, preset, presets
     from slopewash.observers import Progress, Recorder
     from slopewash.render import hillshade, overlay, render, render_view, side_by_side, wear_and_deposit
     from slopewash.simulation import Budget, Simulation, erode
@@ -39,7 +39,9 @@ _HOMES = {
     "slopewash.generators": ("generate", "generator_names"),
     "slopewash.io": ("probe", "read", "write"),
     "slopewash.io.formats": ("format_of",),
-    "slopewash.models": ("VirtualPipes", "find_model", "find_preset", "model_names", "preset", "presets"),
+    "slopewash.models": (
+        "SteepestTalus", "VirtualPipes", "find_model", "find_preset", "model_names", "preset", "presets",
+    ),
     "slopewash.observers": ("Progress", "Recorder"),
     "slopewash.render": ("hillshade", "overlay", "render", "render_view", "side_by_side", "wear_and_deposit"),
     "slopewash.simulation": ("Budget", "Simulation", "erode"),
@@ -61,6 +63,7 @@ __all__ = [
     "Simulation",
     "SlopewashError",
     "StabilityWarning",
+    "SteepestTalus",
     "Terrain",
     "UnknownName",
     "VirtualPipes",

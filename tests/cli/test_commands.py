@@ -152,18 +152,28 @@ def test_kernels_are_not_kept_and_still_compile_where_nothing_can_be_written(mon
 
 def test_bench_measures_and_shows_the_papers_figures(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("slopewash.cli.timing.ROUNDS", 2)
+    monkeypatch.setattr("slopewash.cli.timing.COPIED_CELLS", 2**16)
     words = ("bench", "--size", 16, 24, "--backend", "reference", "--preset", "jako2011", "--steps", 2)
     done = run(*words)
     assert done.code == 0
     assert "1647" in done.out
     assert "15.47" in done.out
     assert "91.5" in done.out
+    assert "7.706" in done.out
     results = run(*words, "--json").json["results"]
     assert [(r["size"], r["backend"], r["preset"]) for r in results] == [
         (16, "reference", "jako2011"),
         (24, "reference", "jako2011"),
     ]
-    assert all(r["milliseconds"] > 0 and r["cells_per_second"] > 0 for r in results)
+    assert all(r["milliseconds"] > 0 and r["cells_per_second"] > 0 and r["layer_copies"] > 0 for r in results)
+
+
+def test_bench_measures_a_model_with_its_own_defaults(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slopewash.cli.timing.ROUNDS", 1)
+    monkeypatch.setattr("slopewash.cli.timing.COPIED_CELLS", 2**16)
+    words = ("bench", "--size", 16, "--backend", "reference", "--model", "steepest_talus", "--steps", 2, "--json")
+    results = run(*words).json["results"]
+    assert [(r["preset"], r["model"]) for r in results] == [(None, "steepest_talus")]
 
 
 def test_bench_compares_with_the_paper_where_the_same_was_measured() -> None:

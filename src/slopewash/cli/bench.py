@@ -8,16 +8,19 @@ from cyclopts import Parameter
 
 from slopewash.cli.console import console, note, print_json
 from slopewash.cli.options import Json
+from slopewash.cli.plan import make_plan
 from slopewash.cli.running import use_threads
 from slopewash.cli.tables import make_table
-from slopewash.cli.timing import measure
+from slopewash.cli.timing import BYTES_COPIED, measure, measure_copying
 from slopewash.errors import InvalidParameter
 
 EXAMPLES = """Examples:
   slopewash bench
-      landscape and jako2011 at three sizes
+      landscape, jako2011 and outerrain at three sizes
   slopewash bench --size 512 --size 2048 --preset landscape
   slopewash bench --size 256 --backend cpu --backend reference
+  slopewash bench --model steepest_talus
+      the model's own defaults instead of a preset
   slopewash bench --threads 1 --json"""
 
 PAPERS: tuple[dict[str, Any], ...] = (
@@ -25,8 +28,19 @@ PAPERS: tuple[dict[str, Any], ...] = (
     {"what": "Jákó & Tóth 2011, GPU2", "preset": "jako2011", "size": 1024, "milliseconds": 15.47},
     {"what": "Salamin & Szénási, CPU", "preset": "salamin", "size": 1024, "milliseconds": 1024.0},
     {"what": "Salamin & Szénási, GPU", "preset": "salamin", "size": 1024, "milliseconds": 91.5},
+    {"what": "Outerrain, CPU", "preset": "outerrain", "size": 128, "milliseconds": 0.434},
+    {"what": "Outerrain, GPU", "preset": "outerrain", "size": 128, "milliseconds": 0.364},
+    {"what": "Outerrain, CPU", "preset": "outerrain", "size": 256, "milliseconds": 1.583},
+    {"what": "Outerrain, GPU", "preset": "outerrain", "size": 256, "milliseconds": 0.838},
+    {"what": "Outerrain, CPU", "preset": "outerrain", "size": 512, "milliseconds": 6.538},
+    {"what": "Outerrain, GPU", "preset": "outerrain", "size": 512, "milliseconds": 2.948},
+    {"what": "Outerrain, CPU", "preset": "outerrain", "size": 1024, "milliseconds": 35.135},
+    {"what": "Outerrain, GPU", "preset": "outerrain", "size": 1024, "milliseconds": 7.706},
 )
 """Milliseconds per iteration as printed, each on its authors' machine."""
+
+PRESETS = ("landscape", "jako2011", "outerrain")
+"""What is measured when nothing is named."""
 
 Several = Parameter(negative="", consume_multiple=True, show_default=lambda values: " ".join(map(str, values)))
 
@@ -35,14 +49,16 @@ def command(
     *,
     size: Annotated[tuple[int, ...], Several] = (256, 512, 1024),
     backend: Annotated[tuple[str, ...], Several] = ("auto",),
-    preset: Annotated[tuple[str, ...], Several] = ("landscape", "jako2011"),
+    preset: Annotated[tuple[str, ...], Several] = (),
+    model: Annotated[tuple[str, ...], Several] = (),
     steps: int | None = None,
     threads: int | None = None,
     json: Json = False,
 ) -> None:
     """Measure milliseconds per iteration and cells per second.
 
-    Cases of one size take turns, and the best of several rounds counts. CPU time adds up all threads.
+    Cases of one size take turns, and the best of several rounds counts. CPU time adds up all threads. The last column
+    tells how much longer an iteration takes than memory needs to copy one layer of that size.
 
     Parameters
     ----------
@@ -51,7 +67,9 @@ def command(
     backend
         auto, cpu or reference. May be repeated.
     preset
-        Parameter set to run. May be repeated.
+        Parameter set to run; landscape, jako2011 and outerrain if neither preset nor model is given. May be repeated.
+    model
+        Model to run with its own defaults. May be repeated.
     steps
         Iterations per round; as many as fill half a second if not given.
     threads
@@ -64,18 +82,23 @@ def command(
     import slopewash as sw
 
     check(size, steps)
-    for name in preset:
-        sw.find_preset(name)
+    presets = preset or (() if model else PRESETS)
+    plans = [*(make_plan(preset=name) for name in presets), *(make_plan(model=name) for name in model)]
     use_threads(threads)
     results: list[dict[str, Any]] = []
+    copying = measure_copying()
     for side in size:
         note(f"measuring {side} x {side} (the first run of a kernel also compiles it)")
-        results += measure(preset, backend, side, steps)
+        results += measure(plans, backend, side, steps)
+    copying = max(copying, measure_copying())
+    for result in results:
+        result["layer_copies"] = result["milliseconds"] * 1e-3 * copying / (result["size"] ** 2 * BYTES_COPIED)
     if json:
         facts = {"slopewash": sw.__version__, "python": platform.python_version(), "machine": platform.machine()}
-        print_json(facts | {"results": results, "papers": PAPERS})
+        print_json(facts | {"copied_bytes_per_second": copying, "results": results, "papers": PAPERS})
     else:
         print_results(results)
+        print(f"Memory here is read and written at {copying / 1e9:.3g} GB/s.")
 
 
 def check(sizes: tuple[int, ...], steps: int | None) -> None:
@@ -88,16 +111,19 @@ def check(sizes: tuple[int, ...], steps: int | None) -> None:
 
 def print_results(results: list[dict[str, Any]]) -> None:
     """One line per case, then the papers' figures."""
-    table = make_table("size", "preset", "backend", "ms/iteration", "CPU ms", "million cells/s", "first steps")
+    table = make_table(
+        "size", "preset", "backend", "ms/iteration", "CPU ms", "million cells/s", "first steps", "layer copies"
+    )
     for r in results:
         table.add_row(
             f"{r['size']} x {r['size']}",
-            r["preset"],
+            r["preset"] or r["model"],
             r["backend"],
             f"{r['milliseconds']:.3g}",
             f"{r['cpu_milliseconds']:.3g}",
             f"{r['cells_per_second'] / 1e6:.3g}",
             f"{r['first_seconds']:.1f} s",
+            f"{r['layer_copies']:.3g}",
         )
     papers = make_table("printed", "size", "ms/iteration", "million cells/s", "here")
     for p in PAPERS:

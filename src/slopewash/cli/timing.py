@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from slopewash.cli.plan import make_plan
+from slopewash.cli.plan import Plan
 
 if TYPE_CHECKING:
     from slopewash import Simulation
@@ -17,13 +17,18 @@ SECONDS_PER_ROUND = 0.4
 """About how long one case runs in one round, where the user does not fix the steps."""
 STEPS_IN_FLIGHT = 4
 """Kernels may work on so many steps at once: measuring fewer would measure their slow ends."""
+GENERATOR_WITHOUT_PRESET = "diamond_square"
+COPIED_CELLS = 2**25
+"""128 MiB of float32: no cache holds it."""
+BYTES_COPIED = 8
+"""A float32 read and written."""
 
 
 @dataclass
 class Case:
     """One model on one backend at one size, and its best times in seconds per iteration."""
 
-    preset: str
+    plan: Plan
     backend: str
     size: int
     simulation: Simulation
@@ -43,7 +48,8 @@ class Case:
     def as_dict(self) -> dict[str, Any]:
         """Facts for a report; the best round counts, because everything else on the machine only adds time."""
         return {
-            "preset": self.preset,
+            "preset": self.plan.preset,
+            "model": self.plan.model.name,
             "backend": self.backend,
             "size": self.size,
             "steps": self.steps,
@@ -54,12 +60,12 @@ class Case:
         }
 
 
-def prepare(preset: str, backend: str, size: int, steps: int | None) -> Case:
+def prepare(plan: Plan, backend: str, size: int, steps: int | None) -> Case:
     """Set a case up, compile its kernels and find how many steps fill a round."""
     import slopewash as sw
 
-    plan = make_plan(preset=preset)
-    start = sw.generate(sw.find_preset(preset).generator, size=size, seed=7)
+    kind = sw.find_preset(plan.preset).generator if plan.preset else GENERATOR_WITHOUT_PRESET
+    start = sw.generate(kind, size=size, seed=7)
     begin = time.perf_counter()
     simulation = sw.Simulation(start, plan.model, backend=backend, edges=plan.edges)
     simulation.run(STEPS_IN_FLIGHT)
@@ -69,13 +75,32 @@ def prepare(preset: str, backend: str, size: int, steps: int | None) -> Case:
         simulation.run(STEPS_IN_FLIGHT)
         groups = SECONDS_PER_ROUND / (time.perf_counter() - begin)
         steps = STEPS_IN_FLIGHT * max(1, round(groups))
-    return Case(preset, simulation.backend, size, simulation, steps, first)
+    return Case(plan, simulation.backend, size, simulation, steps, first)
 
 
-def measure(presets: Sequence[str], backends: Sequence[str], size: int, steps: int | None) -> list[dict[str, Any]]:
-    """Measure every preset on every backend at one size, taking turns."""
-    cases = [prepare(preset, backend, size, steps) for preset in presets for backend in backends]
+def measure(plans: Sequence[Plan], backends: Sequence[str], size: int, steps: int | None) -> list[dict[str, Any]]:
+    """Measure every plan on every backend at one size, taking turns."""
+    cases = [prepare(plan, backend, size, steps) for plan in plans for backend in backends]
     for _ in range(ROUNDS):
         for case in cases:
             case.measure()
     return [case.as_dict() for case in cases]
+
+
+def measure_copying() -> float:
+    """Bytes per second, read and written, at which all threads together copy more than caches hold."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    import numba
+    import numpy as np
+
+    threads = numba.get_num_threads()
+    source = np.ones((threads, COPIED_CELLS // threads), np.float32)
+    target = np.zeros_like(source)
+    best = float("inf")
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in range(2 * ROUNDS):
+            begin = time.perf_counter()
+            list(pool.map(np.copyto, target, source))
+            best = min(best, time.perf_counter() - begin)
+    return source.size * BYTES_COPIED / best

@@ -1,6 +1,17 @@
 """The published systems, side by side behind one interface."""
 
 from slopewash.models.base import Model, Preset, find_model, find_preset, model_names, preset, presets
+from slopewash.models.steepest_talus import SteepestTalus
 from slopewash.models.virtual_pipes import VirtualPipes
 
-__all__ = ["Model", "Preset", "VirtualPipes", "find_model", "find_preset", "model_names", "preset", "presets"]
+__all__ = [
+    "Model",
+    "Preset",
+    "SteepestTalus",
+    "VirtualPipes",
+    "find_model",
+    "find_preset",
+    "model_names",
+    "preset",
+    "presets",
+]

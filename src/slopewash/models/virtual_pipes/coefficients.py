@@ -9,12 +9,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from slopewash.models.ground import IS_WALL as IS_WALL
+from slopewash.models.ground import WALL as WALL
 from slopewash.models.virtual_pipes.model import VirtualPipes
 
-WALL = 1.0e18
-"""Height of cells that hold no ground: nothing flows or slides up there, and squares stay finite in float32."""
-IS_WALL = 0.5e18
-"""Ground above this is a wall."""
 NO_LIMIT = 1.0e30
 """Stands for infinity in limits, because 0 times it is still 0."""
 TINY = 1.0e-20

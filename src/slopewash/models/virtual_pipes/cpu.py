@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.backends.bands import sweep_in_bands
 from slopewash.models.base import Edges
 from slopewash.models.virtual_pipes import sweep as kernels
 from slopewash.models.virtual_pipes.coefficients import WALL, Coefficients
@@ -20,8 +19,6 @@ from slopewash.terrain import Terrain
 
 DEPTH = 4
 """Iterations in flight."""
-_HOME_PROCESS = os.getpid()
-_ONE_AT_A_TIME = threading.Lock()
 CELLS_PER_THREAD = 16384
 """Fewer cells than this per thread take less time than waking one."""
 
@@ -94,35 +91,13 @@ class CpuEngine(PipesEngine):
         single = Coefficients(*(np.float32(v) if isinstance(v, float) else v for v in c))  # type: ignore[arg-type]
         while iterations > 0:
             depth = min(self._depth, iterations)
-            self._sweep(depth, single)
+            sweep_in_bands(
+                kernels, self.shape[0], depth, self._now, self._next,
+                (self._rings, self._temporaries, self._scratch), self._grid, single, self._flow, self._books,
+            )  # fmt: skip
             self._now, self._next = self._next, self._now
             self._state.iterations += depth
             iterations -= depth
-
-    def _sweep(self, depth: int, c: Coefficients) -> None:
-        room = (self._rings, self._temporaries, self._scratch)
-        if self._bands == 1:
-            alone = (a[0] for a in room)
-            rows = self.shape[0]
-            kernels.sweep_band(0, rows, depth, self._now, self._next, *alone, self._grid, c, self._flow, self._books)
-        else:
-            self._sweep_bands(depth, c, room)
-
-    def _sweep_bands(self, depth: int, c: Coefficients, room: tuple[NDArray[Any], ...]) -> None:
-        """Share the bands out to threads.
-
-        Numba's threads serve one caller at a time and do not survive a fork; in a forked process the bands are taken
-        one after another, which gives the same bits.
-        """
-        if os.getpid() != _HOME_PROCESS:
-            rows = self.shape[0]
-            for i in range(self._bands):
-                y0, y1 = i * rows // self._bands, (i + 1) * rows // self._bands
-                alone = (a[i] for a in room)
-                kernels.sweep_band(y0, y1, depth, self._now, self._next, *alone, self._grid, c, self._flow, self._books)
-            return
-        with _ONE_AT_A_TIME:
-            kernels.sweep(depth, self._now, self._next, *room, self._grid, c, self._flow, self._books)
 
     def state(self) -> State:
         """Return the state as views of the kernel's own fields."""

@@ -8,10 +8,11 @@ from collections.abc import Callable
 import numpy as np
 
 from slopewash.models.base import Edges, Engine, Ledger
+from slopewash.models.ground import change_layers, slope_degrees
 from slopewash.models.virtual_pipes.base_level import border_ring, edge_base
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, Coefficients, coefficients
 from slopewash.models.virtual_pipes.model import VirtualPipes
-from slopewash.models.virtual_pipes.reference import discharge, gradient
+from slopewash.models.virtual_pipes.reference import discharge
 from slopewash.models.virtual_pipes.state import Field, State, datum, ground, total
 from slopewash.terrain import Terrain
 
@@ -131,9 +132,7 @@ class PipesEngine(Engine):
             "erodibility": state.R.astype(np.float32),
             "flow": state.flow * np.float32(size * size / max(state.iterations, 1)),
             "velocity": self._velocity(state) * np.float32(size),
-            "wear": np.maximum(-change, 0),
-            "deposit": np.maximum(change, 0),
-            "difference": change,
+            **change_layers(change),
             "slope": by_rows(slope_degrees, state.b, self._edges),
         }
         for name, layer in layers.items():
@@ -160,9 +159,3 @@ def speed(f: Field, edges: Edges) -> Field:
     """Discharge per unit width, in any direction."""
     u, v = discharge(f, edges)
     return np.hypot(u, v)
-
-
-def slope_degrees(b: Field, edges: Edges) -> Field:
-    """Steepness of the ground in degrees, one-sided beside edges and walls."""
-    gx, gy = gradient(b, edges)
-    return np.degrees(np.arctan(np.hypot(gx, gy))).astype(np.float32)

@@ -7,43 +7,16 @@ This is the specification; every other backend is tested against it. Sums over n
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from slopewash.models.base import Edges
+from slopewash.models.ground import Around, around, gradient
 from slopewash.models.virtual_pipes.coefficients import IS_WALL, SHALLOW, TINY, WALL, Coefficients
 from slopewash.models.virtual_pipes.state import Field, State, total
 
 WEST, EAST, NORTH, SOUTH = range(4)
-
-
-class Around(NamedTuple):
-    """A field as seen from each cell's neighbours."""
-
-    w: Field
-    e: Field
-    n: Field
-    s: Field
-    nw: Field
-    ne: Field
-    sw: Field
-    se: Field
-
-
-def around(a: Field, edges: Edges, beyond: float | Field) -> Around:
-    """Neighbours of every cell; `beyond` the edge there is that value, or the edge cell's own value of that field."""
-    if edges == "periodic":
-        p = np.pad(a, 1, mode="wrap")
-    elif isinstance(beyond, np.ndarray):
-        p = np.pad(beyond, 1, mode="edge")
-        p[1:-1, 1:-1] = a
-    else:
-        p = np.pad(a, 1, constant_values=beyond)
-    return Around(
-        w=p[1:-1, :-2], e=p[1:-1, 2:], n=p[:-2, 1:-1], s=p[2:, 1:-1],
-        nw=p[:-2, :-2], ne=p[:-2, 2:], sw=p[2:, :-2], se=p[2:, 2:],
-    )  # fmt: skip
 
 
 def step(state: State, c: Coefficients, edges: Edges) -> None:
@@ -133,18 +106,6 @@ def velocity(f: Field, d1: Field, d2: Field, c: Coefficients, edges: Edges) -> t
         return u, v
     depth = np.maximum(0.5 * (d1 + d2), SHALLOW)
     return u / depth, v / depth
-
-
-def gradient(b: Field, edges: Edges) -> tuple[Field, Field]:
-    """Slope of the ground to the east and to the south; one-sided beside edges and walls."""
-    near = around(b, edges, WALL)
-    return _difference(near.w, b, near.e), _difference(near.n, b, near.s)
-
-
-def _difference(before: Field, here: Field, after: Field) -> Field:
-    has_before, has_after = before < IS_WALL, after < IS_WALL
-    span = np.where(has_before & has_after, here.dtype.type(0.5), here.dtype.type(1))
-    return (np.where(has_after, after, here) - np.where(has_before, before, here)) * span
 
 
 def capacity(b: Field, h: Field, f: Field, u: Field, v: Field, d1: Field, c: Coefficients, edges: Edges) -> Field:

@@ -1,0 +1,76 @@
+"""Ground as every grid model sees it: neighbours, walls, slopes, and the layers that tell what a run changed."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.models.base import Edges
+
+Field = NDArray[Any]
+
+WALL = 1.0e18
+"""Height of cells that hold no ground: nothing flows or slides up there, and squares stay finite in float32."""
+IS_WALL = 0.5e18
+"""Ground above this is a wall."""
+
+
+class Around(NamedTuple):
+    """A field as seen from each cell's neighbours."""
+
+    w: Field
+    e: Field
+    n: Field
+    s: Field
+    nw: Field
+    ne: Field
+    sw: Field
+    se: Field
+
+
+def around(a: Field, edges: Edges, beyond: float | Field) -> Around:
+    """Neighbours of every cell; `beyond` the edge there is that value, or the edge cell's own value of that field.
+
+    >>> around(np.array([[1, 2, 3]]), "closed", 9).e
+    array([[2, 3, 9]])
+    """
+    if edges == "periodic":
+        p = np.pad(a, 1, mode="wrap")
+    elif isinstance(beyond, np.ndarray):
+        p = np.pad(beyond, 1, mode="edge")
+        p[1:-1, 1:-1] = a
+    else:
+        p = np.pad(a, 1, constant_values=beyond)
+    return Around(
+        w=p[1:-1, :-2], e=p[1:-1, 2:], n=p[:-2, 1:-1], s=p[2:, 1:-1],
+        nw=p[:-2, :-2], ne=p[:-2, 2:], sw=p[2:, :-2], se=p[2:, 2:],
+    )  # fmt: skip
+
+
+def gradient(b: Field, edges: Edges) -> tuple[Field, Field]:
+    """Slope of the ground to the east and to the south; one-sided beside edges and walls."""
+    near = around(b, edges, WALL)
+    return _difference(near.w, b, near.e), _difference(near.n, b, near.s)
+
+
+def _difference(before: Field, here: Field, after: Field) -> Field:
+    has_before, has_after = before < IS_WALL, after < IS_WALL
+    span = np.where(has_before & has_after, here.dtype.type(0.5), here.dtype.type(1))
+    return (np.where(has_after, after, here) - np.where(has_before, before, here)) * span
+
+
+def slope_degrees(b: Field, edges: Edges) -> Field:
+    """Steepness of the ground in degrees, one-sided beside edges and walls."""
+    gx, gy = gradient(b, edges)
+    return np.degrees(np.arctan(np.hypot(gx, gy))).astype(np.float32)
+
+
+def change_layers(change: Field) -> dict[str, Field]:
+    """Layers that tell how much ground was lost and gained, from the change of elevation in metres.
+
+    >>> change_layers(np.array([[-1.0, 2.0]]))["wear"]
+    array([[1., 0.]])
+    """
+    return {"wear": np.maximum(-change, 0), "deposit": np.maximum(change, 0), "difference": change}

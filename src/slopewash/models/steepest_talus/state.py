@@ -1,0 +1,111 @@
+"""Heights as whole numbers, and the door through which a terrain comes in and goes out.
+
+The unit is a power of two of a cell, chosen so that the terrain's relief spans between 2²³ and 2²⁴ units: as fine as
+float32 is at the highest ground, with the datum at the lowest. An overshooting pile may rise fifteen times as high
+before it would meet the walls at 2²⁸ - 1, and eight times a height still fits int32, which the kernels make use of.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.errors import InvalidParameter
+from slopewash.models.steepest_talus.model import SteepestTalus
+from slopewash.terrain import Terrain, erodibility_from_elevation
+
+Heights = NDArray[np.int32]
+
+RELIEF_BITS = 24
+"""The relief is below two to this power of units."""
+WALL = 2**28 - 1
+"""Height of cells that hold no ground, and of what lies beyond closed edges."""
+DIAGONAL = math.sqrt(2)
+
+
+@dataclass
+class State:
+    """One run's fields, `[row, column]`, in units above the datum."""
+
+    n: Heights
+    """ground"""
+    n0: Heights
+    """ground at the start"""
+    scale: float
+    """units per cell"""
+    wall: NDArray[np.bool_] | None
+    """where there is no ground"""
+    R: NDArray[np.float32] | None
+    """erodibility, where the talus depends on it"""
+    transfers: int = 0
+    """amplitudes moved so far, each times the amplitude in units"""
+
+
+@dataclass(frozen=True)
+class Talus:
+    """What slides, in units: a drop above the threshold sends the amplitude."""
+
+    straight: Heights
+    """Threshold between straight neighbours: one row and column where it is the same everywhere."""
+    diagonal: Heights
+    """Threshold between diagonal neighbours."""
+    amplitude: int
+    printed: bool
+    """Diagonal neighbours count as near as straight ones."""
+
+
+def enter(terrain: Terrain) -> State:
+    """Convert a terrain in metres to whole units above its own lowest ground."""
+    low, high = terrain.range("elevation")
+    scale = units_per_cell((high - low) / terrain.cell_size)
+    n = np.rint((terrain["elevation"].astype(np.float64) - low) * (scale / terrain.cell_size))
+    if terrain.nodata is not None:
+        n[terrain.nodata] = WALL
+    n = n.astype(np.int32)
+    return State(n=n, n0=n.copy(), scale=scale, wall=terrain.nodata, R=None)
+
+
+def units_per_cell(relief: float) -> float:
+    """Power of two that spreads a relief in cells over `RELIEF_BITS`; at most 2²⁴, for flat ground needs no more.
+
+    >>> units_per_cell(100.0) == 2**17, units_per_cell(0.0) == 2**24
+    (True, True)
+    """
+    exponent = math.frexp(relief)[1]  # relief < 2**exponent
+    return math.ldexp(1.0, RELIEF_BITS - max(exponent, 0))
+
+
+def talus(state: State, model: SteepestTalus, terrain: Terrain, seed: int) -> Talus:
+    """Thresholds and amplitude in the state's units."""
+    tangent: NDArray[np.float64] = np.full((1, 1), model.smallest_talus)
+    if model.talus_law != "uniform":
+        if state.R is None:
+            state.R = _erodibility(terrain, seed)
+        tangent = (1.0 - state.R.astype(np.float64)) * model.talus_slope_range + model.talus_slope_bias
+    amplitude = math.floor(model.amplitude * model.smallest_talus * state.scale)
+    if amplitude < 1:
+        raise InvalidParameter(
+            f"amplitude (a) is {model.amplitude:g} of a talus of {model.smallest_talus:.3g}; on a relief of "
+            f"{terrain.relief:g} m and cells of {terrain.cell_size:g} m it must be at least "
+            f"{1 / (model.smallest_talus * state.scale):.2g}"
+        )
+    printed = model.diagonals == "printed"
+    return Talus(
+        straight=_threshold(tangent * state.scale),
+        diagonal=_threshold(tangent * state.scale * (1.0 if printed else DIAGONAL)),
+        # No ground ever drops by a wall's height: an amplitude above it is never sent.
+        amplitude=min(amplitude, WALL),
+        printed=printed,
+    )
+
+
+def _threshold(drop: NDArray[np.float64]) -> Heights:
+    """Whole drops that still stand: one more is above `drop`. Above a wall's height nothing ever slides."""
+    return np.minimum(np.floor(drop), WALL).astype(np.int32)
+
+
+def _erodibility(terrain: Terrain, seed: int) -> NDArray[np.float32]:
+    return terrain["erodibility"] if "erodibility" in terrain else erodibility_from_elevation(terrain, seed=seed)
