@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from slopewash import VirtualPipes
+from slopewash.models.ground import gradient
 from slopewash.models.virtual_pipes import reference as eq
 from slopewash.models.virtual_pipes.base_level import edge_base
 from slopewash.models.virtual_pipes.coefficients import WALL, Coefficients, coefficients
@@ -148,7 +149,7 @@ def test_gradients_are_central_and_one_sided_beside_edges_and_walls(turn: str) -
     oriented, along = ORIENTATIONS[turn], 0 if turn == "east" else 1
 
     def slopes(edges: Any, *heights: float) -> Any:
-        return ORIENTATIONS[turn](eq.gradient(oriented(row(*heights)), edges)[along])[0]
+        return ORIENTATIONS[turn](gradient(oriented(row(*heights)), edges)[along])[0]
 
     assert_allclose(slopes("closed", 0, 1, 4, 9, 16), [1, 2, 4, 6, 7])
     assert_allclose(slopes("open", 0, 1, 4, 9, 16), [1, 2, 4, 6, 7])
