@@ -39,7 +39,7 @@ clean:
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "slopewash needs Python 3.11 or later: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@echo "installing slopewash into .venv (once)" >&2
+	@echo "installing slopewash into .venv (once; takes a minute or two)" >&2
 	@if [ ! -x $(BIN)/python ] || ! $(BIN)/python -c '' 2>/dev/null; then \
 	  if $(PYTHON) -c 'import ensurepip' 2>/dev/null; then $(PYTHON) -m venv .venv; \
 	  elif $(PYTHON) -m pip --version >/dev/null 2>&1; then $(PYTHON) -m venv --without-pip .venv; \

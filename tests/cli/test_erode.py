@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import slopewash as sw
+from slopewash.cli import main
 
 Run = Callable[..., Any]
 
@@ -282,3 +283,10 @@ def _read_until(terminal: int, words: bytes, timeout: float) -> bytes:
         except OSError:  # the other end is closed
             break
     return seen
+
+
+def test_a_spike_of_a_mountain_asks_for_the_cell_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    raw = tmp_path / "spike.npy"
+    np.save(raw, 400.0 * np.random.default_rng(1).random((32, 32)))
+    assert main(["erode", str(raw), "-o", str(tmp_path / "out.npz"), "--steps", "1", "--backend", "reference"]) == 0
+    assert "give --cell-size" in capsys.readouterr().err

@@ -29,6 +29,9 @@ EXAMPLES = """Examples:
 
 Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 
+STEEP = 0.75
+"""Relief relative to the side above which the cell size is likely wrong: real mountains stay well below."""
+
 
 def command(
     source: Annotated[Path, Parameter(name="IN")],
@@ -113,6 +116,11 @@ def command(
         **({} if max_pixels is None else {"max_pixels": max_pixels}),
     )
     check_holds(out, terrain)
+    if terrain.relief > STEEP * min(terrain.width, terrain.height):
+        note(
+            f"note: {source} rises {terrain.relief:g} m over {min(terrain.width, terrain.height):g} m; "
+            f"if its cells are not {terrain.cell_size:g} m wide, give --cell-size"
+        )
     written: list[Path] = []
     with interrupts_tell(written):
         with run_plan(terrain, plan, backend=backend, seed=seed, settle=settle, dry=dry, threads=threads) as outcome:
