@@ -14,7 +14,7 @@ from slopewash.simulation import Simulation
 from slopewash.terrain import Terrain
 
 BACKENDS = ("reference", "cpu")
-STEERINGS = ("steepest", "bilinear")
+STEERINGS = ("steepest", "gradient")
 QUIET = {"flow_erosion": 0.0, "collision_erosion": 0.0}
 FIXED_POINT = 1 / reference.SCALE
 

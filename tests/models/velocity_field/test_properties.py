@@ -20,7 +20,7 @@ from slopewash.simulation import Simulation
 from slopewash.terrain import Terrain
 
 BACKENDS = ("reference", "cpu")
-STEERINGS = ("steepest", "bilinear")
+STEERINGS = ("steepest", "gradient")
 SHAPES = ((3, 3), (1, 1), (1, 7), (8, 1), (2, 5), (13, 7), (9, 24))
 
 

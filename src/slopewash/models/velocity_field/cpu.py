@@ -36,10 +36,12 @@ class CpuEngine(FieldEngine):
         W, Vy, Vx, E = np.moveaxis(total, -1, 0)
         return Sums(W, Vy, Vx, E, left=left, sunk=sunk, particle_steps=steps)
 
-    def _route(self, direction: Integers, T: Field, load: Field, capacity: Field, room: Field) -> Routed:
+    def _route(
+        self, direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field
+    ) -> Routed:
         direction = direction.copy()
         order = np.empty(T.size, np.int64)
-        sweep.order_cells(direction, T, np.empty(T.shape, np.int64), order)
+        sweep.order_cells(direction, down, T, np.empty(T.shape, np.int64), order)
         laid, kept, passed = np.zeros((3, *T.shape))
         exported = sweep.route(direction, order, load, capacity, room, laid, kept, passed)
         return Routed(laid, kept, exported)

@@ -12,7 +12,16 @@ from slopewash.models.base import Engine, Ledger
 from slopewash.models.velocity_field import reference
 from slopewash.models.velocity_field.model import VelocityField
 from slopewash.models.velocity_field.reference import SCALE, Integers, Motion, Routed, Sums
-from slopewash.models.velocity_field.surface import STEPS, Field, Surface, find_pits, freeze, room_to_fill, room_to_wear
+from slopewash.models.velocity_field.surface import (
+    STEPS,
+    Field,
+    Surface,
+    find_pits,
+    freeze,
+    room_to_fill,
+    room_to_wear,
+    way_down,
+)
 from slopewash.terrain import LOOSE, Terrain
 
 
@@ -74,7 +83,9 @@ class FieldEngine(Engine):
         """Run the particles."""
 
     @abstractmethod
-    def _route(self, direction: Integers, T: Field, load: Field, capacity: Field, room: Field) -> Routed:
+    def _route(
+        self, direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field
+    ) -> Routed:
         """Pass the load on downstream."""
 
     def _enter(self, terrain: Terrain) -> State:
@@ -105,7 +116,8 @@ class FieldEngine(Engine):
             pull=model.gravity * dt * dt,
             slowest=model.minimum_speed * dt,
             most_steps=int(model.maximum_steps),
-            bilinear=model.steering == "bilinear",
+            longest_stay=int(model.longest_stay),
+            downhill=model.steering == "gradient",
         )
 
     def advance(self, steps: int) -> None:
@@ -147,9 +159,11 @@ class FieldEngine(Engine):
         wear = state.T - T  # what the ground really lost, after rounding
         pits = find_pits(T, self._wall)
         room = room_to_fill(T, self._wall, pits, model.margin)
+        down = way_down(T, self._wall)
         direction = self._away_from_walls(reference.downstream(state.Vy, state.Vx))
+        direction = np.where(direction < 0, down, direction)
         capacity = np.where(pits, 0.0, ground.Kc * Q**model.capacity_exponent)  # S_max
-        routed = self._route(direction, state.T, wear + state.s, capacity, room)
+        routed = self._route(direction, down, T, wear + state.s, capacity, room)
         state.bedrock = np.minimum(state.bedrock, T)
         state.T = T + routed.laid
         state.s = routed.kept
@@ -243,5 +257,7 @@ class ReferenceEngine(FieldEngine):
     def _trace(self, surface: Surface, w: Field, motion: Motion) -> Sums:
         return reference.velocity_field(surface, w, motion)
 
-    def _route(self, direction: Integers, T: Field, load: Field, capacity: Field, room: Field) -> Routed:
-        return reference.route(direction, T, load, capacity, room)
+    def _route(
+        self, direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field
+    ) -> Routed:
+        return reference.route(direction, down, T, load, capacity, room)

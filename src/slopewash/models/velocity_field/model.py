@@ -38,13 +38,16 @@ class VelocityField(Model):
       and Δt is the time in which that speed crosses one cell, so the digital line of a step is at most two cells.
     - A cell is credited once for each time a particle enters it, so that W counts passing particles as the text says.
     - The load is carried once per iteration, each cell after all that feed it, instead of "as many times as needed".
-      Where V goes in circles, the circle is cut at its lowest cell, and the load falls there.
-    - No cell is worn by more than half the drop to its lowest neighbour, or raised above the mean of its neighbours (a
-      pit: above the lowest), plus `margin`, in one iteration; print can wear any depth at once. Load that finds no
-      room is passed on, and where there is nowhere to pass it to it stays suspended until the next iteration. Pits
-      pass nothing on before they are full: inertia would else take all load across, and they would never go.
-    - `steering="bilinear"` pulls along the gradient where the particle is; the printed pull towards the steepest of
-      eight neighbours (`steering="steepest"`) draws straight lines at 45° into terrain and velocity field.
+      Where V goes in circles, the lowest cell of the circle passes on to its lowest neighbour, and where V is zero any
+      cell does; in a pit the load falls.
+    - In one iteration no cell is worn by more than half the drop to its lowest neighbour, or raised by more than half
+      the rise to its lowest higher one (a pit: all of it), plus `margin`; print can wear any depth at once. Load that
+      finds no room is passed on; in a pit it stays suspended until the next iteration.
+    - Pits pass nothing on before they are full: inertia would else take all load across, and they would never go.
+    - Ground between the grid points is made of triangles that meet along the lower diagonal. Bilinear ground has a
+      saddle across every valley that runs diagonally, behind which water stands.
+    - `steering="gradient"` pulls down the gradient where the particle is; print pulls towards the steepest of eight
+      neighbours (`steering="steepest"`), which knows no directions but those.
 
     Keeps solids to rounding of float64 sums, and gives the same bits for any number of threads, because particles add
     up whole numbers. The terrain's `erodibility` scales K_q and K_e. Under `Strata` the exposed layer has its own
@@ -97,8 +100,12 @@ class VelocityField(Model):
         4000, symbol="n_max", valid=whole, typical=(100, 10000), group="water",
         doc="A particle stops after this many steps of time 1/v_max.",
     )  # fmt: skip
+    longest_stay: float = parameter(
+        200, symbol="n_stay", valid=whole, typical=(50, 1000), group="water",
+        doc="A particle stops if it does not leave a cell within this many steps.",
+    )  # fmt: skip
     steering: str = law(
-        "bilinear", "bilinear", "steepest", eq="|a|",
+        "gradient", "gradient", "steepest", eq="|a|",
         doc="Pull along the gradient at the particle, or towards the steepest of eight neighbours as printed.",
     )  # fmt: skip
     pits: str = law(

@@ -28,7 +28,10 @@ class Motion(NamedTuple):
     slowest: float
     """v_min Δt"""
     most_steps: int
-    bilinear: bool
+    longest_stay: int
+    """steps in one cell"""
+    downhill: bool
+    """pulled down the gradient, not towards the steepest neighbour"""
 
 
 @dataclass
@@ -59,6 +62,7 @@ def velocity_field(surface: Surface, w: Field, motion: Motion) -> Sums:
     i, j = np.nonzero(w > 0)
     w = w[i, j]
     oy, ox, vy, vx, vz = np.zeros((5, len(w)))  # offset from the cell's centre; velocity
+    stayed = np.zeros(len(w), np.int64)
     np.add.at(sums.W, (i, j), fixed(w))
     for step in range(motion.most_steps):
         sums.particle_steps += len(w)
@@ -70,9 +74,11 @@ def velocity_field(surface: Surface, w: Field, motion: Motion) -> Sums:
         vy, vx, vz, square = capped(vy, vx, vz)
         if step == 0:
             credit(sums, i, j, vy, vx, w)
+        stayed = stayed + 1
         going = (square > 0) & (square >= motion.slowest * motion.slowest) & (0.5 * square > surface.escape[i, j])
+        going &= stayed <= motion.longest_stay
         sums.sunk += int(fixed(w[~going]).sum())
-        i, j, oy, ox, vy, vx, vz, w = _those(going, i, j, oy, ox, vy, vx, vz, w)
+        i, j, oy, ox, vy, vx, vz, w, stayed = _those(going, i, j, oy, ox, vy, vx, vz, w, stayed)
         (to_i, oy), (to_j, ox) = moved(i, oy, vy), moved(j, ox, vx)
         inside = (to_i >= 0) & (to_i < rows) & (to_j >= 0) & (to_j < columns)
         sums.left += int(fixed(w[~inside]).sum())
@@ -82,7 +88,8 @@ def velocity_field(surface: Surface, w: Field, motion: Motion) -> Sums:
         entered = inside & ((to_i != i) | (to_j != j))
         np.add.at(sums.W, (to_i[entered], to_j[entered]), fixed(w[entered]))
         credit(sums, *_those(entered, to_i, to_j, vy, vx, w))
-        i, j, oy, ox, vy, vx, vz, w = _those(inside, to_i, to_j, oy, ox, vy, vx, vz, w)
+        stayed = np.where(entered, 0, stayed)
+        i, j, oy, ox, vy, vx, vz, w, stayed = _those(inside, to_i, to_j, oy, ox, vy, vx, vz, w, stayed)
         if len(w) == 0:
             break
     sums.sunk += int(fixed(w).sum())
@@ -100,26 +107,37 @@ def credit(sums: Sums, i: Integers, j: Integers, vy: Field, vx: Field, w: Field)
 
 
 def gradient(T: Field, i: Integers, j: Integers, oy: Field, ox: Field) -> tuple[Field, Field]:
-    """Gradient of the bilinear surface at (i + oy, j + ox); on a grid line it is the mean of both sides."""
-    sy, sx = np.sign(oy).astype(np.int64), np.sign(ox).astype(np.int64)
-    ty, tx = np.abs(oy), np.abs(ox)
+    """Gradient at (i + oy, j + ox) of the ground as triangles; between two triangles it is their mean.
 
-    def along_x(row: Integers) -> Field:
-        return np.where(sx == 0, 0.5 * (T[row, j + 2] - T[row, j]), sx * (T[row, j + 1 + sx] - T[row, j + 1]))
-
-    def along_y(column: Integers) -> Field:
-        return np.where(
-            sy == 0, 0.5 * (T[i + 2, column] - T[i, column]), sy * (T[i + 1 + sy, column] - T[i + 1, column])
-        )
-
-    gx = (1 - ty) * along_x(i + 1) + ty * along_x(i + 1 + sy)
-    gy = (1 - tx) * along_y(j + 1) + tx * along_y(j + 1 + sx)
+    Four cells make two triangles that meet along the lower diagonal: a valley from cell to diagonal cell then has a
+    floor. Bilinear ground has a saddle there, behind which water stands.
+    """
+    sy, sx = np.where(oy < 0, -1, 1), np.where(ox < 0, -1, 1)
+    gy, gx = triangle(T, i, j, sy, sx, oy, ox)
+    gy = np.where(oy == 0, 0.5 * (gy + triangle(T, i, j, -sy, sx, oy, ox)[0]), gy)
+    gx = np.where(ox == 0, 0.5 * (gx + triangle(T, i, j, sy, -sx, oy, ox)[1]), gx)
+    centre = (oy == 0) & (ox == 0)
+    gy = np.where(centre, 0.5 * (T[i + 2, j + 1] - T[i, j + 1]), gy)
+    gx = np.where(centre, 0.5 * (T[i + 1, j + 2] - T[i + 1, j]), gx)
     return gy, gx
+
+
+def triangle(
+    T: Field, i: Integers, j: Integers, sy: Integers, sx: Integers, oy: Field, ox: Field
+) -> tuple[Field, Field]:
+    """Gradient of the triangle at an offset, in the quarter of the cell that the signs say."""
+    a, b = T[i + 1, j + 1], T[i + 1, j + 1 + sx]
+    c, d = T[i + 1 + sy, j + 1], T[i + 1 + sy, j + 1 + sx]
+    ty, tx = np.abs(oy), np.abs(ox)
+    from_here = a + d < b + c  # the common edge runs from this cell to the diagonal one
+    gy = np.select([from_here & (tx > ty), from_here & (tx == ty)], [d - b, 0.5 * ((d - b) + (c - a))], c - a)
+    gx = np.select([from_here & (ty > tx), from_here & (tx == ty)], [d - c, 0.5 * ((b - a) + (d - c))], b - a)
+    return sy * gy, sx * gx
 
 
 def steer(surface: Surface, i: Integers, j: Integers, gy: Field, gx: Field, motion: Motion) -> tuple[Field, ...]:
     """Return a·Δt: down the gradient at the particle, or towards the cell's steepest neighbour as printed."""
-    if not motion.bilinear:
+    if not motion.downhill:
         return surface.ay[i, j], surface.ax[i, j], surface.az[i, j]
     square = gy * gy + gx * gx
     level = motion.pull / (1 + square)
@@ -174,10 +192,10 @@ class Routed:
     exported: float
 
 
-def route(direction: Integers, T: Field, load: Field, capacity: Field, room: Field) -> Routed:
+def route(direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field) -> Routed:
     """Step 2(b): pass the load on, each cell after all that feed it."""
     rows, columns = T.shape
-    direction = cut_circles(direction, T)
+    direction = cut_circles(direction, down, T)
     laid, kept, passed = np.zeros((3, rows, columns))
     exported = []
     for i, j in upstream_first(direction):
@@ -220,25 +238,28 @@ def upstream_first(direction: Integers) -> list[tuple[int, int]]:
     return order
 
 
-def cut_circles(direction: Integers, T: Field) -> Integers:
-    """End every circle at its lowest cell, or at all of them if several tie."""
+def cut_circles(direction: Integers, down: Integers, T: Field) -> Integers:
+    """Open every circle at its lowest cell (all of them if several tie), which then goes `down`, or ends in a pit.
+
+    That may close another circle, but one with a lower lowest cell.
+    """
     direction = direction.copy()
-    on_circle = np.ones(direction.shape, bool)
-    for i, j in upstream_first(direction):
-        on_circle[i, j] = False
-    while on_circle.any():
-        start = tuple(np.argwhere(on_circle)[0].tolist())
-        circle = [start]
-        while (after := _next(direction, *circle[-1])) != start:
-            assert after is not None
-            circle.append(after)
-        lowest = min(T[cell] for cell in circle)
-        for cell in circle:
-            on_circle[cell] = False
-        for cell in circle:
-            if T[cell] == lowest:
-                direction[cell] = -1
-    return direction
+    while True:
+        on_circle = np.ones(direction.shape, bool)
+        for i, j in upstream_first(direction):
+            on_circle[i, j] = False
+        if not on_circle.any():
+            return direction
+        while on_circle.any():
+            start = tuple(np.argwhere(on_circle)[0].tolist())
+            circle = [start]
+            while (after := _next(direction, *circle[-1])) is not None and after != start:
+                circle.append(after)
+            lowest = min(T[cell] for cell in circle)
+            for cell in circle:
+                on_circle[cell] = False
+                if T[cell] == lowest:
+                    direction[cell] = down[cell]
 
 
 def _next(direction: Integers, i: int, j: int) -> tuple[int, int] | None:

@@ -13,32 +13,47 @@ SUMS = 4
 
 @kernel
 def gradient(T, i, j, oy, ox):
-    """Gradient of the bilinear surface; i and j count the ring."""
+    """Gradient of the triangle under the particle; i and j count the ring."""
     if oy == 0.0 or ox == 0.0:
         return gradient_on_grid_line(T, i, j, oy, ox)
     sy = 1 if oy > 0 else -1
     sx = 1 if ox > 0 else -1
-    ty, tx = abs(oy), abs(ox)
     a, b = T[i, j], T[i, j + sx]
     c, d = T[i + sy, j], T[i + sy, j + sx]
-    gx = (1 - ty) * (b - a) + ty * (d - c)
-    gy = (1 - tx) * (c - a) + tx * (d - b)
+    gy, gx = c - a, b - a
+    if a + d < b + c:  # the edge runs from this cell
+        ty, tx = abs(oy), abs(ox)
+        if tx > ty:
+            gy = d - b
+        elif ty > tx:
+            gx = d - c
+        else:
+            gy, gx = 0.5 * ((d - b) + (c - a)), 0.5 * ((b - a) + (d - c))
     return sy * gy, sx * gx
 
 
 @kernel
 def gradient_on_grid_line(T, i, j, oy, ox):
     """Across a grid line the slope is the mean of both sides."""
-    sy = 1 if oy > 0 else (-1 if oy < 0 else 0)
-    sx = 1 if ox > 0 else (-1 if ox < 0 else 0)
-    ty, tx = abs(oy), abs(ox)
-    gx = sx * (T[i, j + sx] - T[i, j])
-    gy = sy * (T[i + sy, j] - T[i, j])
-    if sx == 0:
-        gx = (1 - ty) * (0.5 * (T[i, j + 1] - T[i, j - 1])) + ty * (0.5 * (T[i + sy, j + 1] - T[i + sy, j - 1]))
-    if sy == 0:
-        gy = (1 - tx) * (0.5 * (T[i + 1, j] - T[i - 1, j])) + tx * (0.5 * (T[i + 1, j + sx] - T[i - 1, j + sx]))
-    return gy, gx
+    if oy == 0.0 and ox == 0.0:
+        return 0.5 * (T[i + 1, j] - T[i - 1, j]), 0.5 * (T[i, j + 1] - T[i, j - 1])
+    if ox == 0.0:
+        s = 1 if oy > 0 else -1
+        a, c = T[i, j], T[i + s, j]
+        e = side(a, T[i, j + 1], c, T[i + s, j + 1])
+        w = side(a, T[i, j - 1], c, T[i + s, j - 1])
+        return s * (c - a), 0.5 * (e - w)
+    s = 1 if ox > 0 else -1
+    a, c = T[i, j], T[i, j + s]
+    e = side(a, T[i + 1, j], c, T[i + 1, j + s])
+    w = side(a, T[i - 1, j], c, T[i - 1, j + s])
+    return 0.5 * (e - w), s * (c - a)
+
+
+@kernel
+def side(a, b, c, d):
+    """Rise away from the line a-c, towards b and d."""
+    return d - c if a + d < b + c else b - a
 
 
 @kernel
@@ -90,16 +105,17 @@ def run(T, ay, ax, az, escape, wall, motion, i, j, w, sums):
     # Arrays are arguments of their own and this loop is one function: handing a tuple of arrays on to functions
     # would count references at every step, which takes as long as the physics.
     rows, columns = wall.shape
-    pull, bilinear, most = motion.pull, motion.bilinear, motion.most_steps
+    pull, downhill, most = motion.pull, motion.downhill, motion.most_steps
     slowest = motion.slowest * motion.slowest
     oy = ox = vy = vx = vz = 0.0
     whole = fixed(w)
+    stayed = 0
     sums[i, j, W] += whole
     for step in range(most):
         gy, gx = gradient(T, i + 1, j + 1, oy, ox)
         # The law is the same for the whole run, so that this branch is always foreseen; as a function chosen when
         # kernels are built it would have to be an argument, and Numba keeps no such kernel on disk.
-        if bilinear:
+        if downhill:
             by, bx, bz = pull_down(gy, gx, pull)
         else:
             by, bx, bz = ay[i, j], ax[i, j], az[i, j]
@@ -109,6 +125,9 @@ def run(T, ay, ax, az, escape, wall, motion, i, j, w, sums):
         if step == 0:
             sums[i, j, VY] += fixed(w * vy)
             sums[i, j, VX] += fixed(w * vx)
+        stayed += 1
+        if stayed > motion.longest_stay:
+            return 0, step + 1
         if not (square > 0 and square >= slowest and 0.5 * square > escape[i, j]):
             return 0, step + 1
         oy += vy
@@ -120,6 +139,7 @@ def run(T, ay, ax, az, escape, wall, motion, i, j, w, sums):
                 return 1, step + 1
             if wall[i, j]:
                 return 0, step + 1
+            stayed = 0
             sums[i, j, W] += whole
             sums[i, j, VY] += fixed(w * vy)
             sums[i, j, VX] += fixed(w * vx)

@@ -18,6 +18,8 @@ WALL_RISE = 10.0
 WEAR_SHARE = 0.5
 """Largest part of the drop to its lowest neighbour that a cell loses in one iteration: all of it would leave flat
 steps, on which water strikes the ground and digs holes."""
+FILL_SHARE = 0.5
+"""Largest part of the rise to its lowest higher neighbour that a cell gains in one iteration, unless it is a pit."""
 
 
 class Surface(NamedTuple):
@@ -86,10 +88,12 @@ def steepest_pull(drops: Field, pull: float) -> tuple[Field, Field, Field]:
     return level * uy, level * ux, down
 
 
-def mean_of_pairs(a: Field) -> Field:
-    """Mean of eight neighbours, paired so that mirrored neighbours give the same bits."""
-    nw, n, ne, w, e, sw, s, se = a
-    return (((n + s) + (w + e)) + ((nw + se) + (ne + sw))) / 8
+def way_down(T: Field, wall: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """Number (in `STEPS`) of the lowest neighbour; -1 if none is lower, or if two tie, as mirrors must not matter."""
+    neighbours = around(_inside(T, wall))
+    lowest = neighbours.min(axis=0)
+    sole = (lowest < T) & ((neighbours == lowest).sum(axis=0) == 1)
+    return np.where(sole, neighbours.argmin(axis=0), -1)
 
 
 def room_to_wear(T: Field, wall: NDArray[np.bool_] | None, margin: float) -> Field:
@@ -101,21 +105,21 @@ def room_to_wear(T: Field, wall: NDArray[np.bool_] | None, margin: float) -> Fie
 
 
 def find_pits(T: Field, wall: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """Cells all of whose neighbours are higher; water at the edge runs off, so there are none there."""
-    pits = around(_inside(T, wall)).min(axis=0) > T
+    """Cells without a lower neighbour; water at the edge runs off, so there are none there."""
+    pits = around(_inside(T, wall)).min(axis=0) >= T
     pits[[0, -1]] = pits[:, [0, -1]] = False
     return pits if wall is None else pits & ~wall
 
 
 def room_to_fill(T: Field, wall: NDArray[np.bool_] | None, pits: NDArray[np.bool_], margin: float) -> Field:
-    """Height a cell may gain: a pit up to its lowest neighbour, any other cell up to the mean, and the margin above it.
+    """Height a cell may gain: half way up to its lowest higher neighbour, a pit all the way, and the margin above that.
 
-    A pit filled to the mean of the valley's sides would be a dam.
+    The lowest higher neighbour is the one upstream: deposits never dam the valley that brought them.
     """
     neighbours = around(_inside(T, wall))
-    mean = mean_of_pairs(np.where(np.isinf(neighbours), T, neighbours))
-    level = np.where(pits, neighbours.min(axis=0), mean)
-    room = np.maximum(0, (level - T) + margin)
+    upstream = np.where(neighbours > T, neighbours, np.inf).min(axis=0)
+    rise = np.where(np.isinf(upstream), 0, np.where(pits, 1.0, FILL_SHARE) * (upstream - T))
+    room = rise + margin
     if wall is not None:
         room[wall] = 0
     return room

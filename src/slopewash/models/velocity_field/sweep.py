@@ -62,48 +62,46 @@ def follow(direction, feeders, order, start, end):
 
 
 @kernel
-def order_cells(direction, T, feeders, order):
-    """Upstream first. What is left after that are circles: they end at their lowest cell, or all that tie for it."""
+def order_cells(direction, down, T, feeders, order):
+    """Upstream first. What is left after that are circles: they are opened, and the order is made anew."""
     rows, columns = direction.shape
-    feeders[:] = 0
-    for i in range(rows):
-        for j in range(columns):
-            a, b, inside = target(direction, i, j)
-            if inside:
-                feeders[a, b] += 1
     end = 0
-    for i in range(rows):
-        for j in range(columns):
-            if feeders[i, j] == 0:
-                order[end] = i * columns + j
-                end += 1
-    end = follow(direction, feeders, order, 0, end)
-    for i in range(rows):
-        for j in range(columns):
-            if feeders[i, j] > 0:
-                end = cut_circle(direction, T, feeders, order, i, j, end)
+    while end < rows * columns:
+        feeders[:] = 0
+        for i in range(rows):
+            for j in range(columns):
+                a, b, inside = target(direction, i, j)
+                if inside:
+                    feeders[a, b] += 1
+        end = 0
+        for i in range(rows):
+            for j in range(columns):
+                if feeders[i, j] == 0:
+                    order[end] = i * columns + j
+                    end += 1
+        end = follow(direction, feeders, order, 0, end)
+        for i in range(rows):
+            for j in range(columns):
+                if feeders[i, j] > 0:
+                    open_circle(direction, down, T, feeders, i, j)
 
 
 @kernel
-def cut_circle(direction, T, feeders, order, i, j, end):
+def open_circle(direction, down, T, feeders, i, j):
+    """The lowest cell, or all that tie for it, goes `down` or ends in a pit."""
     lowest = T[i, j]
     a, b, _ = target(direction, i, j)
     while a != i or b != j:
         lowest = min(lowest, T[a, b])
         a, b, _ = target(direction, a, b)
-    start = end
     going = True
     while going:
         c, d, _ = target(direction, a, b)
+        feeders[a, b] = 0
         if T[a, b] == lowest:
-            direction[a, b] = -1
-            feeders[c, d] -= 1
-            if feeders[c, d] == 0:
-                order[end] = c * direction.shape[1] + d
-                end += 1
+            direction[a, b] = down[a, b]
         a, b = c, d
         going = a != i or b != j
-    return follow(direction, feeders, order, start, end)
 
 
 @kernel
