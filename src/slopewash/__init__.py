@@ -20,14 +20,23 @@ if TYPE_CHECKING:
         StabilityWarning,
         UnknownName,
     )
-    from slopewash.generators import generate, generator_names
+    from slopewash.generators import generate, generator_names, strata_bands
     from slopewash.io import probe, read, write
     from slopewash.io.formats import format_of
-    from slopewash.models import SteepestTalus, VirtualPipes, find_model, find_preset, model_names, preset, presets
+    from slopewash.models import (
+        SteepestTalus,
+        VelocityField,
+        VirtualPipes,
+        find_model,
+        find_preset,
+        model_names,
+        preset,
+        presets,
+    )
     from slopewash.observers import Progress, Recorder
     from slopewash.render import hillshade, overlay, render, render_view, side_by_side, wear_and_deposit
     from slopewash.simulation import Budget, Simulation, erode
-    from slopewash.terrain import Terrain, WaterSource, erodibility_from_elevation
+    from slopewash.terrain import Strata, Stratum, Terrain, WaterSource, erodibility_from_elevation
 
 _HOMES = {
     "slopewash.analysis": ("local_minima", "statistics"),
@@ -36,16 +45,17 @@ _HOMES = {
         "BackendUnavailable", "InvalidFile", "InvalidParameter", "InvalidTerrain", "NotFinite", "SlopewashError",
         "StabilityWarning", "UnknownName",
     ),
-    "slopewash.generators": ("generate", "generator_names"),
+    "slopewash.generators": ("generate", "generator_names", "strata_bands"),
     "slopewash.io": ("probe", "read", "write"),
     "slopewash.io.formats": ("format_of",),
     "slopewash.models": (
-        "SteepestTalus", "VirtualPipes", "find_model", "find_preset", "model_names", "preset", "presets",
+        "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset", "model_names", "preset",
+        "presets",
     ),
     "slopewash.observers": ("Progress", "Recorder"),
     "slopewash.render": ("hillshade", "overlay", "render", "render_view", "side_by_side", "wear_and_deposit"),
     "slopewash.simulation": ("Budget", "Simulation", "erode"),
-    "slopewash.terrain": ("Terrain", "WaterSource", "erodibility_from_elevation"),
+    "slopewash.terrain": ("Strata", "Stratum", "Terrain", "WaterSource", "erodibility_from_elevation"),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -64,8 +74,11 @@ __all__ = [
     "SlopewashError",
     "StabilityWarning",
     "SteepestTalus",
+    "Strata",
+    "Stratum",
     "Terrain",
     "UnknownName",
+    "VelocityField",
     "VirtualPipes",
     "WaterSource",
     "__version__",
@@ -90,6 +103,7 @@ __all__ = [
     "render_view",
     "side_by_side",
     "statistics",
+    "strata_bands",
     "wear_and_deposit",
     "write",
 ]

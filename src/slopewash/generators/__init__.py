@@ -2,5 +2,6 @@
 
 from slopewash.generators import diamond_square, noise, shapes  # noqa: F401  (each registers its generators)
 from slopewash.generators.registry import generate, generator_names
+from slopewash.generators.strata import strata_bands
 
-__all__ = ["generate", "generator_names"]
+__all__ = ["generate", "generator_names", "strata_bands"]

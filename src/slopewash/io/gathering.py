@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from slopewash.errors import InvalidFile, InvalidTerrain
 from slopewash.terrain import Layer, Terrain, WaterSource
 
-_NOT_LAYERS = frozenset({"self", "cell_size", "nodata", "crs", "transform", "sources"})
+_NOT_LAYERS = frozenset({"self", "cell_size", "nodata", "crs", "transform", "sources", "strata"})
 
 
 def gather(
@@ -43,6 +43,7 @@ def gather(
             crs=crs,
             transform=transform,
             sources=sources,
+            strata=None,
             **layers,
         )
     except InvalidTerrain as error:

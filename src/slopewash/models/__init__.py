@@ -2,12 +2,14 @@
 
 from slopewash.models.base import Model, Preset, find_model, find_preset, model_names, preset, presets
 from slopewash.models.steepest_talus import SteepestTalus
+from slopewash.models.velocity_field import VelocityField
 from slopewash.models.virtual_pipes import VirtualPipes
 
 __all__ = [
     "Model",
     "Preset",
     "SteepestTalus",
+    "VelocityField",
     "VirtualPipes",
     "find_model",
     "find_preset",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from slopewash.errors import InvalidParameter, unknown_name
-from slopewash.terrain import Terrain
+from slopewash.terrain import Strata, Terrain
 
 Edges = Literal["open", "closed", "periodic"]
 EDGES: tuple[Edges, ...] = ("open", "closed", "periodic")
@@ -248,6 +248,10 @@ class Preset:
     settle: int = 0
     generator: str
     """Kind of terrain it starts from when none is given."""
+    start: Mapping[str, Any] = field(default_factory=dict)
+    """Options of that generator."""
+    strata: Strata | None = None
+    """Layers for a terrain that has none of its own, their thicknesses as shares of its relief."""
 
 
 _models: dict[str, type[Model]] = {}

@@ -2,6 +2,7 @@
 
 from slopewash.terrain.erodibility import erodibility_from_elevation
 from slopewash.terrain.sources import WaterSource
+from slopewash.terrain.strata import LOOSE, Strata, Stratum
 from slopewash.terrain.terrain import UNITS, Layer, Terrain
 
-__all__ = ["UNITS", "Layer", "Terrain", "WaterSource", "erodibility_from_elevation"]
+__all__ = ["LOOSE", "UNITS", "Layer", "Strata", "Stratum", "Terrain", "WaterSource", "erodibility_from_elevation"]

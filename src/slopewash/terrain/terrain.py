@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from slopewash.errors import InvalidTerrain, unknown_name
 from slopewash.terrain.sources import WaterSource
+from slopewash.terrain.strata import Strata
 
 if TYPE_CHECKING:
     import xarray
@@ -30,6 +31,10 @@ UNITS: Mapping[str, str] = {
     "deposit": "m",
     "difference": "m",
     "slope": "°",
+    "bedrock": "m",
+    "velocity_east": "m/s",
+    "velocity_south": "m/s",
+    "collision_energy": "m²/s²",
 }
 """Units of the layers users see; a layer not listed here carries none."""
 
@@ -54,6 +59,8 @@ class Terrain(Mapping[str, Layer]):
         (column, row) to world coordinates, carried along unchanged.
     sources
         Springs on the terrain.
+    strata
+        Geological layers beneath the ground.
     layers
         Further layers by name, such as `water`, `suspended`, `erodibility`, `rainfall`.
 
@@ -78,6 +85,7 @@ class Terrain(Mapping[str, Layer]):
         crs: str | None = None,
         transform: Sequence[float] | None = None,
         sources: Sequence[WaterSource] = (),
+        strata: Strata | None = None,
         **layers: ArrayLike | None,
     ) -> None:
         ground = _as_grid(elevation)
@@ -95,6 +103,17 @@ class Terrain(Mapping[str, Layer]):
         for name, values in layers.items():
             if values is not None:
                 self._layers[name] = self._checked_layer(name, values)
+        self.strata = self._checked_strata(strata)
+
+    def _checked_strata(self, strata: Strata | None) -> Strata | None:
+        if strata is None:
+            return None
+        if not isinstance(strata, Strata):
+            raise InvalidTerrain(f"strata is {strata!r}; it must be a Strata")
+        elevation = self["elevation"]
+        if self.nodata is not None:
+            elevation = np.where(self.nodata, self.range("elevation")[0], elevation)
+        return strata.on(elevation, self.cell_size)
 
     def _checked_layer(self, name: str, values: ArrayLike) -> Layer:
         given = _as_real(name, values)
@@ -189,7 +208,7 @@ class Terrain(Mapping[str, Layer]):
           elevation   0 .. 0 m
           water       0.5 .. 0.5 m
         """
-        attributes = ("cell_size", "nodata", "crs", "transform", "sources")
+        attributes = ("cell_size", "nodata", "crs", "transform", "sources", "strata")
         values: dict[str, Any] = {name: getattr(self, name) for name in attributes}
         values.update(self._layers)
         values.update(changes)
@@ -231,6 +250,7 @@ class Terrain(Mapping[str, Layer]):
             + (f", {self.crs}" if self.crs else "")
             + (f", {int(self.nodata.sum())} cells without data" if self.nodata is not None else "")
             + (f", {len(self.sources)} water source{'s'[: len(self.sources) != 1]}" if self.sources else "")
+            + (f", {len(self.strata.layers)} strata" if self.strata else "")
         ]
         for name in self._layers:
             low, high = self.range(name)

@@ -1,0 +1,263 @@
+"""One iteration of the model, shared by the backends: they differ in how particles run and how load is routed."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.models.base import Engine, Ledger
+from slopewash.models.velocity_field import reference
+from slopewash.models.velocity_field.model import VelocityField
+from slopewash.models.velocity_field.reference import SCALE, Integers, Motion, Routed, Sums
+from slopewash.models.velocity_field.surface import (
+    STEPS,
+    Field,
+    Surface,
+    find_pits,
+    freeze,
+    room_to_fill,
+    room_to_wear,
+    way_down,
+)
+from slopewash.terrain import LOOSE, Terrain
+
+
+@dataclass
+class State:
+    """Fields of one run, `[row, column]`, all lengths in cells; letters are the paper's."""
+
+    T: Field
+    """elevation above the datum"""
+    s: Field
+    """load that found no room to fall"""
+    bedrock: Field
+    """lowest elevation so far: what lies above it was laid down"""
+    w: Field
+    """water of the particle that starts here, 1 where it rains most"""
+    T0: Field
+    """elevation at the start"""
+    W: Field = field(init=False)
+    """water that passed in the last iteration"""
+    Vy: Field = field(init=False)
+    Vx: Field = field(init=False)
+    E: Field = field(init=False)
+    """collision energy of the last iteration"""
+    rained: float = 0.0
+    left: float = 0.0
+    sunk: float = 0.0
+    exported: float = 0.0
+    moved: float = 0.0
+    particle_steps: int = 0
+
+    def __post_init__(self) -> None:
+        self.W, self.Vy, self.Vx, self.E = np.zeros((4, *self.T.shape))
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What the exposed layer says, as numbers or fields."""
+
+    Kq: float | Field
+    Ke: float | Field
+    Kc: float | Field
+    floor: float | Field = -np.inf
+    """bottom of the exposed layer"""
+
+
+class FieldEngine(Engine):
+    """A run of `VelocityField`; backends provide the abstract methods."""
+
+    def __init__(self, model: VelocityField, terrain: Terrain) -> None:
+        self._start = terrain
+        self._datum = terrain.range("elevation")[0]
+        self._wall = terrain.nodata
+        self._wettest = 1.0
+        self.state = self._enter(terrain)
+        self.set_model(model, 1)
+
+    @abstractmethod
+    def _trace(self, surface: Surface, w: Field, motion: Motion) -> Sums:
+        """Run the particles."""
+
+    @abstractmethod
+    def _route(
+        self, direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field
+    ) -> Routed:
+        """Pass the load on downstream."""
+
+    def _enter(self, terrain: Terrain) -> State:
+        def cells(name: str, datum: float = 0.0) -> Field:
+            return (terrain[name].astype(np.float64) - datum) / terrain.cell_size
+
+        T = cells("elevation", self._datum)
+        w = terrain["rainfall"].astype(np.float64) if "rainfall" in terrain else np.ones(T.shape)
+        s = cells("suspended") if "suspended" in terrain else np.zeros(T.shape)
+        if self._wall is not None:
+            for a in (T, w, s):
+                a[self._wall] = 0
+        # Particle sums are in fixed point: water is counted in that of the wettest cell.
+        self._wettest = float(w.max()) or 1.0
+        bedrock = np.minimum(cells("bedrock", self._datum), T) if "bedrock" in terrain else T.copy()
+        return State(T=T, s=s, bedrock=bedrock, w=w / self._wettest, T0=T.copy())
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self._start.shape
+
+    def set_model(self, model: VelocityField, substeps: int) -> None:
+        """Go on with other parameter values."""
+        self._model = model
+        dt = model.particle_time_step
+        self._motion = Motion(
+            pull=model.gravity * dt * dt,
+            slowest=model.minimum_speed * dt,
+            most_steps=int(model.maximum_steps),
+            longest_stay=int(model.longest_stay),
+            downhill=model.steering == "gradient",
+        )
+
+    def advance(self, steps: int) -> None:
+        """Advance by whole iterations."""
+        self._iterate(steps, 1.0)
+
+    def carry(self, steps: int, strength: float) -> None:
+        """Iterate while the power to erode has faded to `strength`."""
+        self._iterate(steps, strength)
+
+    def _iterate(self, steps: int, strength: float) -> None:
+        for _ in range(steps):
+            self._find_velocity_field()
+            self._erode(strength)
+
+    def _find_velocity_field(self) -> None:
+        """Step 2(a): W, V and E on the frozen surface; V is divided by the water that passed."""
+        state, v_max = self.state, self._model.maximum_speed
+        surface = freeze(state.T, self._wall, self._motion.pull, stop_in_pits=self._model.pits == "stop")
+        sums = self._trace(surface, state.w, self._motion)
+        state.W = sums.W.astype(np.float64) * (self._wettest / SCALE)
+        passed = np.maximum(sums.W, 1)
+        state.Vy, state.Vx = (v_max * (V / passed) for V in (sums.Vy, sums.Vx))
+        state.E = sums.E.astype(np.float64) * (self._wettest * v_max * v_max / SCALE)
+        state.rained += float(state.w.sum()) * self._wettest
+        state.left += sums.left * (self._wettest / SCALE)
+        state.sunk += sums.sunk * (self._wettest / SCALE)
+        state.particle_steps += sums.particle_steps
+
+    def _erode(self, strength: float) -> None:
+        """Step 2(b): wear the ground, pass the load on, lay down what is too much."""
+        state, model, ground = self.state, self._model, self._ground()
+        Q = state.W * np.sqrt(state.Vy * state.Vy + state.Vx * state.Vx)
+        wear = strength * (ground.Kq * Q + ground.Ke * state.E)  # S_q + S_e
+        wear = np.minimum(wear, np.minimum(room_to_wear(state.T, self._wall, model.margin), state.T - ground.floor))
+        if self._wall is not None:
+            wear[self._wall] = 0
+        T = state.T - wear
+        wear = state.T - T  # what the ground really lost, after rounding
+        pits = find_pits(T, self._wall)
+        room = room_to_fill(T, self._wall, pits, model.margin)
+        down = way_down(T, self._wall)
+        direction = self._away_from_walls(reference.downstream(state.Vy, state.Vx))
+        direction = np.where(direction < 0, down, direction)
+        capacity = np.where(pits, 0.0, ground.Kc * Q**model.capacity_exponent)  # S_max
+        routed = self._route(direction, down, T, wear + state.s, capacity, room)
+        state.bedrock = np.minimum(state.bedrock, T)
+        state.T = T + routed.laid
+        state.s = routed.kept
+        state.exported += routed.exported
+        state.moved += float(wear.sum()) + float(routed.laid.sum())
+
+    def _away_from_walls(self, direction: Integers) -> Integers:
+        if self._wall is not None:
+            wall = np.pad(self._wall, 1)
+            rows, columns = self._wall.shape
+            for k, (i, j) in enumerate(STEPS):
+                direction[(direction == k) & wall[1 + i : 1 + i + rows, 1 + j : 1 + j + columns]] = -1
+        return direction
+
+    def _ground(self) -> Ground:
+        model, strata, l = self._model, self._start.strata, self._start.cell_size  # noqa: E741
+        own = Ground(model.flow_erosion, model.collision_erosion, model.transport_capacity)
+        if strata is None:
+            if "erodibility" not in self._start:
+                return own
+            soft = self._start["erodibility"].astype(np.float64)
+            return Ground(own.Kq * soft, own.Ke * soft, own.Kc)
+        elevation = self._datum + self.state.T * l
+        exposed = strata.exposed(elevation, self._datum + self.state.bedrock * l)
+        hardness = strata.lookup("erodibility", exposed, otherwise=1.0)
+        return Ground(
+            Kq=strata.lookup("flow_erosion", exposed, otherwise=own.Kq * hardness),
+            Ke=strata.lookup("collision_erosion", exposed, otherwise=own.Ke * hardness),
+            Kc=strata.lookup("transport_capacity", exposed, otherwise=own.Kc),
+            floor=np.where(exposed == LOOSE, self.state.bedrock, (strata.bottom(exposed) - self._datum) / l),
+        )
+
+    def lay_down(self, *, dry: bool) -> None:
+        """Let the load that is still suspended fall where it is."""
+        state = self.state
+        T = state.T + state.s
+        state.moved += float((T - state.T).sum())
+        state.T, state.s = T, np.zeros_like(state.s)
+
+    def ledger(self) -> Ledger:
+        """Amounts in cubic metres; water that comes to rest on the ground counts as evaporated."""
+        state, cubic = self.state, self._start.cell_size**3
+        return Ledger(
+            water_rain=state.rained * cubic,
+            water_evaporated=state.sunk * cubic,
+            water_exported=state.left * cubic,
+            solids_start=float(state.T0.sum()) * cubic,
+            solids_exported=state.exported * cubic,
+            solids_moved=state.moved * cubic,
+            solids_now=(float(state.T.sum()) + float(state.s.sum())) * cubic,
+        )
+
+    def first_bad_cell(self) -> tuple[str, int, int] | None:
+        """Find the first value that is not finite."""
+        for name, layer in (("elevation", self.state.T), ("suspended", self.state.s)):
+            if not np.isfinite(layer.sum()):
+                row, column = np.argwhere(~np.isfinite(layer))[0]
+                return name, int(row), int(column)
+        return None
+
+    def terrain(self) -> Terrain:
+        """Download as a terrain in metres, with the velocity field and what the run changed as layers of their own."""
+        state, l = self.state, self._start.cell_size  # noqa: E741
+
+        change = (state.T - state.T0) * l
+        gy, gx = (_slope_along(state.T, axis) for axis in (0, 1))
+        layers: dict[str, NDArray[np.float64] | None] = {
+            "elevation": self._datum + state.T * l,
+            "suspended": state.s * l,
+            "flow": state.W * l,
+            "velocity": np.sqrt(state.Vy * state.Vy + state.Vx * state.Vx) * l,
+            "velocity_east": state.Vx * l,
+            "velocity_south": state.Vy * l,
+            "collision_energy": state.E * l * l,
+            "wear": np.maximum(-change, 0),
+            "deposit": np.maximum(change, 0),
+            "difference": change,
+            "slope": np.degrees(np.arctan(np.sqrt(gy * gy + gx * gx))),
+            "bedrock": None if self._start.strata is None else self._datum + state.bedrock * l,
+        }
+        return self._start.replace(**layers)
+
+
+def _slope_along(T: Field, axis: int) -> Field:
+    return np.gradient(T, axis=axis) if T.shape[axis] > 1 else np.zeros_like(T)
+
+
+class ReferenceEngine(FieldEngine):
+    """Steps the state with the specification."""
+
+    def _trace(self, surface: Surface, w: Field, motion: Motion) -> Sums:
+        return reference.velocity_field(surface, w, motion)
+
+    def _route(
+        self, direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field
+    ) -> Routed:
+        return reference.route(direction, down, T, load, capacity, room)

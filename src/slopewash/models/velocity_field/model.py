@@ -1,0 +1,133 @@
+"""Parameters and laws of the velocity-field model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from slopewash.models.base import (
+    Edges,
+    Engine,
+    Limit,
+    Model,
+    Rule,
+    law,
+    not_negative,
+    parameter,
+    positive,
+    register,
+)
+from slopewash.terrain import Terrain
+
+whole = Rule(lambda v: 1 <= v <= 1_000_000 and v == int(v), "a whole number, 1 .. 1000000")
+
+
+@register
+@dataclass(frozen=True, kw_only=True, repr=False)
+class VelocityField(Model):
+    """Erosion by the velocity field of water particles [Chiba98].
+
+    One iteration lets a particle of water run down from every grid point over a frozen surface, sums where the water
+    passed (W), how fast (V) and what it lost in collisions with the ground (E), then wears the ground by both, carries
+    the load along V and lays it down where it exceeds what the flow can carry. The defaults are figure 2 of the paper.
+    Lengths are in cells, and the grid interval C and the factor δ from load to height are 1.
+
+    Departs from print, where it is silent or cannot be run:
+
+    - `v += a Δt`, missing in print, is the motion equation the text describes. Speed is capped at `maximum_speed`,
+      and Δt is the time in which that speed crosses one cell, so the digital line of a step is at most two cells.
+    - A cell is credited once for each time a particle enters it, so that W counts passing particles as the text says.
+    - The load is carried once per iteration, each cell after all that feed it, instead of "as many times as needed".
+      Where V goes in circles, the lowest cell of the circle passes on to its lowest neighbour, and where V is zero any
+      cell does; in a pit the load falls.
+    - In one iteration no cell is worn by more than half the drop to its lowest neighbour, or raised by more than half
+      the rise to its lowest higher one (a pit: all of it), plus `margin`; print can wear any depth at once. Load that
+      finds no room is passed on; in a pit it stays suspended until the next iteration.
+    - Pits pass nothing on before they are full: inertia would else take all load across, and they would never go.
+    - Ground between the grid points is made of triangles that meet along the lower diagonal. Bilinear ground has a
+      saddle across every valley that runs diagonally, behind which water stands.
+    - `steering="gradient"` pulls down the gradient where the particle is; print pulls towards the steepest of eight
+      neighbours (`steering="steepest"`), which knows no directions but those.
+
+    Keeps solids to rounding of float64 sums, and gives the same bits for any number of threads, because particles add
+    up whole numbers. The terrain's `erodibility` scales K_q and K_e. Under `Strata` the exposed layer has its own
+    K_q, K_e and K_c instead; soil above the bedrock has the model's.
+
+    >>> VelocityField(flow_erosion=1e-3)
+    VelocityField(flow_erosion=0.001)
+    """
+
+    name: ClassVar = "velocity_field"
+    summary: ClassVar = "Water particles with inertia: ridges and valleys worn by flow and by collision, strata."
+    paper: ClassVar = "Chiba, Muraoka & Fujita 1998"
+    halo: ClassVar = 1_000_000  # a particle may cross the whole grid
+    backends: ClassVar = ("cpu", "reference")
+    edges: ClassVar[tuple[Edges, ...]] = ("open",)
+
+    flow_erosion: float = parameter(
+        1e-5, symbol="K_q", valid=not_negative, typical=(1e-6, 1e-2), eq="S_q", group="erosion", log=True,
+        doc="Height worn off per unit of flow quantity Q = C·W·|V|.",
+    )  # fmt: skip
+    collision_erosion: float = parameter(
+        1e-5, symbol="K_e", valid=not_negative, typical=(1e-6, 1e-2), eq="S_e", group="erosion", log=True,
+        doc="Height worn off per unit of energy lost by water that strikes the ground.",
+    )  # fmt: skip
+    transport_capacity: float = parameter(
+        1.0, symbol="K_c", valid=not_negative, typical=(1e-4, 10), eq="S_max", group="erosion", log=True,
+        doc="Load that a unit of flow quantity carries.",
+    )  # fmt: skip
+    capacity_exponent: float = parameter(
+        1.5, symbol="f", valid=Rule(lambda v: 0 <= v <= 4, "between 0 and 4"), typical=(1, 2), eq="S_max",
+        group="erosion", doc="Power of the flow quantity in the capacity; with 1 almost nothing is laid down.",
+    )  # fmt: skip
+    margin: float = parameter(
+        0.0, symbol="m", units="cells", valid=Rule(lambda v: 0 <= v <= 10, "between 0 and 10"), typical=(0, 1),
+        group="erosion", doc="Depth by which a cell may be worn below its lowest, or raised above its mean neighbour.",
+    )  # fmt: skip
+    gravity: float = parameter(
+        9.81, symbol="G", units="cells/time²", valid=positive, typical=(0.1, 20), eq="|a|", group="water",
+        doc="Acceleration that drives the particles.",
+    )  # fmt: skip
+    maximum_speed: float = parameter(
+        25.0, symbol="v_max", units="cells/time", valid=positive, typical=(5, 60), group="water",
+        doc="Cap on a particle's speed (25: free fall over 32 cells); the time step is 1/v_max.",
+    )  # fmt: skip
+    minimum_speed: float = parameter(
+        0.001, symbol="v_min", units="cells/time", valid=not_negative, typical=(0, 0.1), group="water",
+        doc="A particle slower than this stops.",
+    )  # fmt: skip
+    maximum_steps: float = parameter(
+        4000, symbol="n_max", valid=whole, typical=(100, 10000), group="water",
+        doc="A particle stops after this many steps of time 1/v_max.",
+    )  # fmt: skip
+    longest_stay: float = parameter(
+        200, symbol="n_stay", valid=whole, typical=(50, 1000), group="water",
+        doc="A particle stops if it does not leave a cell within this many steps.",
+    )  # fmt: skip
+    steering: str = law(
+        "gradient", "gradient", "steepest", eq="|a|",
+        doc="Pull along the gradient at the particle, or towards the steepest of eight neighbours as printed.",
+    )  # fmt: skip
+    pits: str = law(
+        "trap", "trap", "stop",
+        doc="A pit stops particles too slow to climb out of it, or every particle.",
+    )  # fmt: skip
+
+    @property
+    def particle_time_step(self) -> float:
+        """Δt: the time in which the fastest particle crosses one cell."""
+        return 1 / self.maximum_speed
+
+    def limits(self) -> tuple[Limit, ...]:
+        """No limits: speed and wear are capped whatever the parameters."""
+        return ()
+
+    def engine(self, terrain: Terrain, *, backend: str, edges: Edges, substeps: int, seed: int) -> Engine:
+        """Upload a terrain and return the engine that steps it."""
+        if backend == "reference":
+            from slopewash.models.velocity_field.engine import ReferenceEngine
+
+            return ReferenceEngine(self, terrain)
+        from slopewash.models.velocity_field.cpu import CpuEngine
+
+        return CpuEngine(self, terrain)

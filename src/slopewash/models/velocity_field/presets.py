@@ -1,0 +1,45 @@
+"""Named parameter sets of the velocity-field model: Table I of the paper."""
+
+from __future__ import annotations
+
+from slopewash.models.base import Preset, register_preset
+from slopewash.models.velocity_field.model import VelocityField
+from slopewash.terrain import Strata, Stratum
+
+_START = {"size": 128, "noise": 0.01}
+"""The paper gives no measures. The generator's own noise of 0.05 makes so many pits that half the water stays."""
+_FIGURES = (
+    ("chiba_fig2", 1e-5, 1e-5, "Figure 2 of Chiba et al.: little wear, clear ridge lines down to the foot."),
+    ("chiba_fig3", 1e-3, 1e-5, "Figure 3 of Chiba et al.: much wear by flow, short ridges near the top."),
+    ("chiba_fig4", 1e-5, 1e-3, "Figure 4 of Chiba et al.: much wear by collision, low ground goes and summits stay."),
+)
+for _name, _flow, _collision, _doc in _FIGURES:
+    register_preset(
+        Preset(
+            name=_name,
+            doc=_doc,
+            model=VelocityField(flow_erosion=_flow, collision_erosion=_collision),
+            edges="open",
+            steps=200,
+            generator="noisy_cylinder",
+            start=_START,
+        )
+    )
+
+register_preset(
+    Preset(
+        name="chiba_strata",
+        doc="Plate 2 of Chiba et al.: five strata of unlike hardness, worn into terraces.",
+        model=VelocityField(flow_erosion=1e-3, collision_erosion=1e-3),
+        edges="open",
+        steps=200,
+        generator="noisy_cylinder",
+        start=_START,
+        strata=Strata(
+            [
+                Stratum(thickness=1.0, flow_erosion=rate, collision_erosion=rate, transport_capacity=1.0)
+                for rate in (1e-3, 1e-6, 1e-2, 1e-4, 1e-3)
+            ]
+        ),
+    )
+)

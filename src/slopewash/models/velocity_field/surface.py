@@ -1,0 +1,130 @@
+"""What particles feel of a frozen surface, and the limits of wear: whole-grid NumPy that every backend shares."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Field = NDArray[np.float64]
+
+STEPS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+"""Row and column steps to the eight neighbours."""
+SHORTENING = float(np.sqrt(0.5))
+"""Slope to a diagonal neighbour per unit of drop."""
+WALL_RISE = 10.0
+"""Cells by which ground without data is taken to stand above all other ground."""
+WEAR_SHARE = 0.5
+"""Largest part of the drop to its lowest neighbour that a cell loses in one iteration: all of it would leave flat
+steps, on which water strikes the ground and digs holes."""
+FILL_SHARE = 0.5
+"""Largest part of the rise to its lowest higher neighbour that a cell gains in one iteration, unless it is a pit."""
+
+
+class Surface(NamedTuple):
+    """A frozen surface in cell units, with a ring of cells beyond the edges; speeds in cells per particle step."""
+
+    T: Field
+    """elevation, rows + 2 by columns + 2"""
+    ay: Field
+    ax: Field
+    az: Field
+    """pull towards the steepest neighbour"""
+    escape: Field
+    """kinetic energy a particle needs to go on from here; negative where there is lower ground"""
+    wall: NDArray[np.bool_]
+    """cells nothing enters"""
+
+
+def freeze(T: Field, wall: NDArray[np.bool_] | None, pull: float, *, stop_in_pits: bool) -> Surface:
+    """Prepare a surface for particles; `pull` is gravity in cells per step²."""
+    walled = np.zeros(T.shape, np.bool_) if wall is None else wall
+    if walled.any():
+        T = np.where(walled, T[~walled].max() + WALL_RISE, T)
+    padded = beyond(T)
+    drops = T - around(padded)
+    ay, ax, az = steepest_pull(drops, pull)
+    rim = -drops.max(axis=0)
+    escape = np.where(rim >= 0, np.inf if stop_in_pits else pull * rim, -1.0)
+    return Surface(padded, ay, ax, az, escape, walled)
+
+
+def beyond(T: Field) -> Field:
+    """Add a ring of cells: beyond an open edge the ground goes on falling as it did, and never rises."""
+    for _ in range(2):  # rows, then columns
+        edge, inner = T[[0, -1]], T[[min(1, len(T) - 1), max(-2, -len(T))]]
+        outer = edge + np.minimum(0, edge - inner)
+        T = np.concatenate([outer[:1], T, outer[1:]]).T
+    return np.ascontiguousarray(T)
+
+
+def around(padded: Field) -> Field:
+    """Stack the eight neighbours of every cell within the ring."""
+    rows, columns = padded.shape[0] - 2, padded.shape[1] - 2
+    return np.stack([padded[1 + i : 1 + i + rows, 1 + j : 1 + j + columns] for i, j in STEPS])
+
+
+def steepest_pull(drops: Field, pull: float) -> tuple[Field, Field, Field]:
+    """Return |a| = G dh/√(len² + dh²) towards the neighbour of the steepest angle, along the slope in three dimensions.
+
+    Neighbours that tie exactly pull in their mean direction, so that mirrored ground pulls in the mirrored one.
+    """
+    diagonal = [i * j != 0 for i, j in STEPS]
+    slopes = np.stack([d * SHORTENING if far else d for d, far in zip(drops, diagonal, strict=True)])
+    steepest = np.maximum(slopes.max(axis=0), 0)
+    chosen = (slopes == steepest) & (steepest > 0)
+    # Whole numbers add up alike in any order.
+    straight, slanted = (np.zeros((2, *steepest.shape), np.int64) for _ in range(2))
+    for step, far, at in zip(STEPS, diagonal, chosen, strict=True):
+        for axis in (0, 1):
+            (slanted if far else straight)[axis] += step[axis] * at
+    uy, ux = straight + SHORTENING * slanted
+    length = np.sqrt(uy * uy + ux * ux)
+    length[length == 0] = np.inf
+    q = 1 + steepest * steepest
+    level = pull * steepest / q / length
+    down = np.where(np.isinf(length), 0.0, -pull * steepest * steepest / q)
+    return level * uy, level * ux, down
+
+
+def way_down(T: Field, wall: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """Number (in `STEPS`) of the lowest neighbour; -1 if none is lower, or if two tie, as mirrors must not matter."""
+    neighbours = around(_inside(T, wall))
+    lowest = neighbours.min(axis=0)
+    sole = (lowest < T) & ((neighbours == lowest).sum(axis=0) == 1)
+    return np.where(sole, neighbours.argmin(axis=0), -1)
+
+
+def room_to_wear(T: Field, wall: NDArray[np.bool_] | None, margin: float) -> Field:
+    """Height a cell may lose: half the drop to its lowest neighbour and, away from the edges, the margin."""
+    lowest = around(_inside(T, wall)).min(axis=0)
+    slack = np.full(T.shape, margin)
+    slack[[0, -1]] = slack[:, [0, -1]] = 0  # the edge is base level: with a margin it would sink without end
+    return np.maximum(0, WEAR_SHARE * (T - lowest) + slack)
+
+
+def find_pits(T: Field, wall: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Cells without a lower neighbour; water at the edge runs off, so there are none there."""
+    pits = around(_inside(T, wall)).min(axis=0) >= T
+    pits[[0, -1]] = pits[:, [0, -1]] = False
+    return pits if wall is None else pits & ~wall
+
+
+def room_to_fill(T: Field, wall: NDArray[np.bool_] | None, pits: NDArray[np.bool_], margin: float) -> Field:
+    """Height a cell may gain: half way up to its lowest higher neighbour, a pit all the way, and the margin above that.
+
+    The lowest higher neighbour is the one upstream: deposits never dam the valley that brought them.
+    """
+    neighbours = around(_inside(T, wall))
+    upstream = np.where(neighbours > T, neighbours, np.inf).min(axis=0)
+    rise = np.where(np.isinf(upstream), 0, np.where(pits, 1.0, FILL_SHARE) * (upstream - T))
+    room = rise + margin
+    if wall is not None:
+        room[wall] = 0
+    return room
+
+
+def _inside(T: Field, wall: NDArray[np.bool_] | None) -> Field:
+    """Pad with infinite heights, which count as no neighbour; walls are none either."""
+    return np.pad(T if wall is None else np.where(wall, np.inf, T), 1, constant_values=np.inf)

@@ -1,0 +1,136 @@
+"""Numba: all particles over a frozen surface, and the load from cell to cell [Chiba98, Sec. 2.2]."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from slopewash.backends.compiled import kernel, parallel_kernel
+from slopewash.models.velocity_field.rows import fixed, run
+from slopewash.models.velocity_field.surface import STEPS
+
+LEFT, SUNK, TAKEN = range(3)
+DI = np.array([i for i, _ in STEPS])
+DJ = np.array([j for _, j in STEPS])
+
+
+@kernel
+def launch_rows(surface, first, stride, w, motion, sums, books):
+    """Particles of every `stride`-th row from `first`; books get water that left, water at rest, and steps taken."""
+    T, ay, ax, az, escape, wall = surface
+    rows, columns = w.shape
+    for i in range(first, rows, stride):
+        for j in range(columns):
+            if w[i, j] > 0:
+                gone, taken = run(T, ay, ax, az, escape, wall, motion, i, j, w[i, j], sums)
+                books[LEFT] += gone * fixed(w[i, j])
+                books[SUNK] += (1 - gone) * fixed(w[i, j])
+                books[TAKEN] += taken
+
+
+@parallel_kernel
+def launch(surface, w, motion, sums, books):
+    """Each band has sums of its own; they are whole numbers, so that the total does not depend on the bands."""
+    bands = len(sums)
+    for band in prange(bands):
+        launch_rows(surface, band, bands, w, motion, sums[band], books[band])
+
+
+@kernel
+def target(direction, i, j):
+    """Row and column downstream and whether they lie on the grid."""
+    k = direction[i, j]
+    if k < 0:
+        return i, j, False
+    a, b = i + DI[k], j + DJ[k]
+    return a, b, 0 <= a < direction.shape[0] and 0 <= b < direction.shape[1]
+
+
+@kernel
+def follow(direction, feeders, order, start, end):
+    """Go on from the cells order[start:end], adding each cell all of whose feeders are done; returns the new end."""
+    columns = direction.shape[1]
+    while start < end:
+        a, b, inside = target(direction, order[start] // columns, order[start] % columns)
+        start += 1
+        if inside:
+            feeders[a, b] -= 1
+            if feeders[a, b] == 0:
+                order[end] = a * columns + b
+                end += 1
+    return end
+
+
+@kernel
+def order_cells(direction, down, T, feeders, order):
+    """Upstream first. What is left after that are circles: they are opened, and the order is made anew."""
+    rows, columns = direction.shape
+    end = 0
+    while end < rows * columns:
+        feeders[:] = 0
+        for i in range(rows):
+            for j in range(columns):
+                a, b, inside = target(direction, i, j)
+                if inside:
+                    feeders[a, b] += 1
+        end = 0
+        for i in range(rows):
+            for j in range(columns):
+                if feeders[i, j] == 0:
+                    order[end] = i * columns + j
+                    end += 1
+        end = follow(direction, feeders, order, 0, end)
+        for i in range(rows):
+            for j in range(columns):
+                if feeders[i, j] > 0:
+                    open_circle(direction, down, T, feeders, i, j)
+
+
+@kernel
+def open_circle(direction, down, T, feeders, i, j):
+    """The lowest cell, or all that tie for it, goes `down` or ends in a pit."""
+    lowest = T[i, j]
+    a, b, _ = target(direction, i, j)
+    while a != i or b != j:
+        lowest = min(lowest, T[a, b])
+        a, b, _ = target(direction, a, b)
+    going = True
+    while going:
+        c, d, _ = target(direction, a, b)
+        feeders[a, b] = 0
+        if T[a, b] == lowest:
+            direction[a, b] = down[a, b]
+        a, b = c, d
+        going = a != i or b != j
+
+
+@kernel
+def inflow(direction, passed, i, j, k):
+    """What comes from the neighbour whose step number k leads here."""
+    a, b = i - DI[k], j - DJ[k]
+    if 0 <= a < direction.shape[0] and 0 <= b < direction.shape[1] and direction[a, b] == k:
+        return passed[a, b]
+    return 0.0
+
+
+@kernel
+def route(direction, order, load, capacity, room, laid, kept, passed):
+    """S_t = S_q + S_e + Σ S_k; above S_max the surplus falls as far as there is room. Returns the load off the grid."""
+    columns = direction.shape[1]
+    exported = 0.0
+    for cell in order:
+        i, j = cell // columns, cell % columns
+        nw, n = inflow(direction, passed, i, j, 0), inflow(direction, passed, i, j, 1)
+        ne, w = inflow(direction, passed, i, j, 2), inflow(direction, passed, i, j, 3)
+        e, sw = inflow(direction, passed, i, j, 4), inflow(direction, passed, i, j, 5)
+        s, se = inflow(direction, passed, i, j, 6), inflow(direction, passed, i, j, 7)
+        total = load[i, j] + (((n + s) + (w + e)) + ((nw + se) + (ne + sw)))
+        last = direction[i, j] < 0
+        surplus = total if last else max(0.0, total - capacity[i, j])
+        laid[i, j] = min(surplus, room[i, j])
+        rest = total - laid[i, j]
+        kept[i, j] = rest if last else 0.0
+        passed[i, j] = 0.0 if last else rest
+        if not last and not target(direction, i, j)[2]:
+            exported += rest
+    return exported

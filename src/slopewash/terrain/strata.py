@@ -1,0 +1,256 @@
+"""Geological layers: what lies beneath the ground, and what of it is exposed."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from slopewash.errors import InvalidTerrain, unknown_name
+
+Field = NDArray[np.float64]
+
+LOOSE = -1
+"""Number of the loose soil that lies above the bedrock."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stratum:
+    """One geological layer.
+
+    >>> Stratum(thickness=20, erodibility=0.1)
+    Stratum(20 m, erodibility=0.1)
+    """
+
+    thickness: float
+    """Metres, measured upright; `inf` for the lowest layer if you like, which goes on downwards in any case."""
+    erodibility: float = 1.0
+    """0 (hard) .. 1 (soft)"""
+    flow_erosion: float | None = None
+    """K_q of `VelocityField`; unless given, the model's own times the erodibility"""
+    collision_erosion: float | None = None
+    """K_e of `VelocityField`; unless given, the model's own times the erodibility"""
+    transport_capacity: float | None = None
+    """K_c of `VelocityField`; unless given, the model's own"""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if value is None and field.default is None:
+                continue
+            try:
+                number = float(value)
+            except (TypeError, ValueError):
+                raise InvalidTerrain(f"stratum: {field.name} is {value!r}; it must be a number") from None
+            object.__setattr__(self, field.name, number)
+            if field.name == "thickness":
+                if not number > 0:
+                    raise InvalidTerrain(f"stratum: thickness is {number} m; it must be positive")
+            elif field.name == "erodibility":
+                if not 0 <= number <= 1:
+                    raise InvalidTerrain(f"stratum: erodibility is {number}; it must lie within 0 (hard) .. 1 (soft)")
+            elif not (math.isfinite(number) and number >= 0):
+                raise InvalidTerrain(f"stratum: {field.name} is {number}; it must be finite and not negative")
+
+    def __repr__(self) -> str:
+        facts = [f"{self.thickness:g} m"] + [
+            f"{f.name}={getattr(self, f.name):g}"
+            for f in dataclasses.fields(self)
+            if f.name != "thickness" and getattr(self, f.name) is not None
+        ]
+        return f"Stratum({', '.join(facts)})"
+
+
+class Strata:
+    """Layers from the top: level, tilted, or following the surface they were laid on.
+
+    Strata without a top take it from the first terrain they are given to: a plane through its highest point, so that
+    the first layer forms the summit, or its surface if they follow it. `terrain.strata` has that top and keeps it while
+    the terrain erodes. Soil that was laid down on the bedrock is loose and belongs to no layer.
+
+    Parameters
+    ----------
+    layers
+        From the top. The lowest goes on downwards without end.
+    dip
+        Tilt in degrees, 0 (level) .. 80.
+    direction
+        Where tilted layers go down to, in degrees clockwise from north.
+    follow
+        Whether the layers follow the surface; then there is no dip.
+    top
+        Elevation of the top of the first layer in metres, for every cell or as one number in the middle of the grid.
+
+    >>> strata = Strata([Stratum(thickness=10), Stratum(thickness=30, erodibility=0.1)], dip=5, direction=90)
+    >>> strata
+    Strata of 2 layers, dipping 5° towards 90°
+      10 m        erodibility 1
+      below       erodibility 0.1
+    >>> level = Strata([Stratum(thickness=10), Stratum(thickness=30)], top=100.0).on(np.zeros((1, 3)), 1.0)
+    >>> level.exposed([[100.0, 90.1, 90.0]], [[95.0, 95.0, 95.0]]).tolist()
+    [[-1, 0, 1]]
+    """
+
+    def __init__(
+        self,
+        layers: Iterable[Stratum],
+        *,
+        dip: float = 0.0,
+        direction: float = 0.0,
+        follow: bool = False,
+        top: ArrayLike | None = None,
+    ) -> None:
+        self.layers = _checked_layers(layers)
+        self.dip = _number("dip", dip, "within 0 .. 80 degrees", 0.0, 80.0)
+        self.direction = _number("direction", direction, "a finite number of degrees", -math.inf, math.inf)
+        self.follow = bool(follow)
+        if self.follow and self.dip:
+            raise InvalidTerrain(f"strata: dip is {self.dip:g}; layers that follow the surface have none")
+        self.top = _checked_top(top)
+        # Depth below the top at which each layer begins; the lowest has no end.
+        self._depths = np.cumsum([0.0] + [layer.thickness for layer in self.layers[:-1]])
+
+    @classmethod
+    def from_table(cls, table: Sequence[Mapping[str, Any]], **geometry: Any) -> Self:
+        """Read layers from rows such as those of a recipe.
+
+        >>> Strata.from_table([{"thickness": 5, "erodibility": 0.2}, {"thickness": 9}], follow=True)
+        Strata of 2 layers, following the surface
+          5 m         erodibility 0.2
+          below       erodibility 1
+        """
+        known = [field.name for field in dataclasses.fields(Stratum)]
+        for row in table:
+            for name in row:
+                if name not in known:
+                    raise unknown_name("property of a stratum", str(name), known)
+            if "thickness" not in row:
+                raise InvalidTerrain(f"stratum {dict(row)!r} has no thickness; give one in metres")
+        return cls([Stratum(**row) for row in table], **geometry)
+
+    def replace(self, **changes: Any) -> Strata:
+        """Return a copy with other layers, geometry or top."""
+        values: dict[str, Any] = {name: getattr(self, name) for name in ("layers", "dip", "direction", "follow", "top")}
+        return Strata(**(values | changes))
+
+    def fitted(self, total: float) -> Strata:
+        """Return a copy whose finite thicknesses are scaled to add up to `total` metres.
+
+        >>> Strata([Stratum(thickness=1), Stratum(thickness=3)]).fitted(100.0).layers[1].thickness
+        75.0
+        """
+        total = _number("total thickness", total, "positive and finite", 5e-324, 1e300)
+        scale = total / sum(layer.thickness for layer in self.layers if math.isfinite(layer.thickness))
+        return self.replace(layers=[dataclasses.replace(s, thickness=s.thickness * scale) for s in self.layers])
+
+    def on(self, elevation: ArrayLike, cell_size: float) -> Strata:
+        """Return the strata with a top for every cell of a grid: `Terrain` does this for its own."""
+        ground = np.asarray(elevation, dtype=np.float64)
+        if self.top is not None and self.top.ndim == 2:
+            if self.top.shape != ground.shape:
+                raise InvalidTerrain(
+                    f"strata: top has shape {self.top.shape}; it must be {ground.shape}, as elevation is"
+                )
+            return self
+        if self.follow:
+            top = ground if self.top is None else ground + float(self.top)
+        else:
+            rows, columns = ground.shape
+            north = (0.5 * (rows - 1) - np.arange(rows))[:, None] * cell_size
+            east = (np.arange(columns) - 0.5 * (columns - 1))[None, :] * cell_size
+            turn = math.radians(self.direction)
+            plane = -math.tan(math.radians(self.dip)) * (math.cos(turn) * north + math.sin(turn) * east)
+            # As low as it can be without leaving ground above it bare of any layer.
+            top = plane + ((ground - plane).max() if self.top is None else float(self.top))
+        return self.replace(top=top)
+
+    def exposed(self, elevation: ArrayLike, bedrock: ArrayLike) -> NDArray[np.int64]:
+        """Number of the layer that is exposed in every cell, from 0 at the top; `LOOSE` where soil covers the bedrock.
+
+        Parameters
+        ----------
+        elevation
+            Elevation of the ground in metres.
+        bedrock
+            Elevation of the bedrock's surface: the lowest the ground ever was.
+        """
+        ground, rock = np.asarray(elevation, dtype=np.float64), np.asarray(bedrock, dtype=np.float64)
+        depth = self._tops() - np.minimum(ground, rock)
+        # A layer reaches down to, and without, the top of the next; above the top lies the first.
+        layer = np.clip(np.searchsorted(self._depths, depth, side="right") - 1, 0, None)
+        return np.where(ground > rock, LOOSE, layer)
+
+    def bottom(self, exposed: NDArray[np.int64]) -> Field:
+        """Elevation at which the exposed layers end, in metres; -inf for the lowest and for loose soil."""
+        ends = np.append(self._depths[1:], [np.inf, np.inf])  # the last is what LOOSE, -1, looks up
+        return self._tops() - ends[exposed]
+
+    def lookup(self, name: str, exposed: NDArray[np.int64], *, otherwise: float | Field) -> Field:
+        """Property of the exposed layers; `otherwise` for loose soil and for layers that do not say."""
+        values = [getattr(layer, name) for layer in self.layers]
+        table = np.array([np.nan if value is None else value for value in [*values, None]])
+        found = table[exposed]
+        return np.where(np.isnan(found), otherwise, found)
+
+    def _tops(self) -> Field:
+        if self.top is None or self.top.ndim != 2:
+            raise InvalidTerrain("these strata lie under no terrain yet; use Terrain(..., strata=strata).strata")
+        return self.top
+
+    def __repr__(self) -> str:
+        place = ", following the surface" if self.follow else ", level"
+        if self.dip:
+            place = f", dipping {self.dip:g}° towards {self.direction:g}°"
+        lines = [f"Strata of {len(self.layers)} layer{'s'[: len(self.layers) != 1]}{place}"]
+        for k, layer in enumerate(self.layers):
+            extent = "below" if k == len(self.layers) - 1 else f"{layer.thickness:g} m"
+            rates = [
+                f"{symbol} {value:g}"
+                for symbol, value in (("K_q", layer.flow_erosion), ("K_e", layer.collision_erosion))
+                if value is not None
+            ]
+            lines.append(f"  {extent:<11} " + ", ".join([f"erodibility {layer.erodibility:g}", *rates]))
+        return "\n".join(lines)
+
+
+def _checked_layers(layers: Iterable[Stratum]) -> tuple[Stratum, ...]:
+    try:
+        strata = tuple(layers)
+    except TypeError:
+        raise InvalidTerrain(f"strata: layers is {layers!r}; it must be a sequence of Stratum") from None
+    if not strata:
+        raise InvalidTerrain("strata have no layers; give at least one Stratum")
+    for k, layer in enumerate(strata):
+        if not isinstance(layer, Stratum):
+            raise InvalidTerrain(f"strata hold {layer!r}; each must be a Stratum")
+        if math.isinf(layer.thickness) and k < len(strata) - 1:
+            raise InvalidTerrain(f"stratum {k} from the top is infinitely thick; only the lowest may be")
+    return strata
+
+
+def _number(name: str, value: float, wanted: str, low: float, high: float) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidTerrain(f"strata: {name} is {value!r}; it must be {wanted}") from None
+    if not (math.isfinite(number) and low <= number <= high):
+        raise InvalidTerrain(f"strata: {name} is {number:g}; it must be {wanted}")
+    return number
+
+
+def _checked_top(top: ArrayLike | None) -> Field | None:
+    if top is None:
+        return None
+    try:
+        surface = np.array(top, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidTerrain(f"strata: top is {top!r}; it must be metres, one number or one for each cell") from None
+    if surface.ndim not in (0, 2) or not np.isfinite(surface).all():
+        raise InvalidTerrain("strata: top must be finite metres, one number or one for each cell")
+    surface.setflags(write=False)
+    return surface

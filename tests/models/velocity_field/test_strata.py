@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from slopewash.models import VelocityField
+from slopewash.simulation import Simulation
+from slopewash.terrain import Strata, Stratum, Terrain
+
+BACKENDS = ("reference", "cpu")
+SLOPE = np.linspace(40.0, 0.0, 21)[:, None] + np.random.default_rng(2).random((21, 9))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_one_layer_with_the_models_own_rates_changes_nothing_but_loose_soil(backend: str) -> None:
+    model = VelocityField(flow_erosion=1e-3, collision_erosion=1e-3)
+    same = Strata([Stratum(thickness=10.0)])
+    plain, layered = (Simulation(Terrain(SLOPE, strata=s), model, backend=backend) for s in (None, same))
+    for simulation in (plain, layered):
+        simulation.run(1)
+    np.testing.assert_array_equal(plain.terrain["elevation"], layered.terrain["elevation"])
+    assert "bedrock" in layered.terrain
+    assert (layered.terrain["bedrock"] <= layered.terrain["elevation"]).all()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_layer_that_does_not_wear_stays(backend: str) -> None:
+    rates = {"flow_erosion": 0.0, "collision_erosion": 0.0}
+    strata = Strata([Stratum(thickness=15.0, flow_erosion=1.0), Stratum(thickness=1.0, **rates)])
+    simulation = Simulation(Terrain(SLOPE, strata=strata), VelocityField(), backend=backend)
+    simulation.run(20)
+    after = simulation.terrain
+    floor = SLOPE.max() - 15.0
+    was_below = floor > SLOPE
+    assert (after["bedrock"][was_below] == SLOPE.astype(np.float32)[was_below]).all()
+    assert after["bedrock"][~was_below].min() >= floor - 1e-5  # one iteration wears no further than its layer
+    assert after["difference"][~was_below].min() < -1.0
+    assert simulation.budget.solids_drift < 1e-9
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_second_run_knows_which_soil_is_loose(backend: str) -> None:
+    strata = Strata([Stratum(thickness=1.0, flow_erosion=0.0, collision_erosion=0.0)])
+    buried = Terrain(SLOPE, strata=strata, bedrock=SLOPE - 0.5)
+    simulation = Simulation(buried, VelocityField(flow_erosion=1.0), backend=backend)
+    simulation.run(30)
+    assert simulation.terrain["difference"].min() == pytest.approx(-0.5, abs=1e-5)
