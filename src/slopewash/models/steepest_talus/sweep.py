@@ -17,6 +17,7 @@ from __future__ import annotations
 import numba
 
 from slopewash.backends.compiled import inlined, kernel, parallel_kernel
+from slopewash.backends.ghosts import close_ends
 from slopewash.models.steepest_talus import rows
 
 RING = 4
@@ -31,17 +32,6 @@ def row(field, y, height, periodic, ring, beyond):
     if not periodic and (y < 0 or y >= height):
         return beyond
     return field[y % ring]
-
-
-@kernel
-def close_ends(a, periodic, beyond):
-    """Fill the ghost cells at both ends of a row."""
-    if periodic:
-        a[0] = a[a.size - 2]
-        a[a.size - 1] = a[1]
-    else:
-        a[0] = beyond
-        a[a.size - 1] = beyond
 
 
 @kernel

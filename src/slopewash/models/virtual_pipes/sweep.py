@@ -21,6 +21,7 @@ import numba
 import numpy as np
 
 from slopewash.backends.compiled import inlined, kernel, parallel_kernel, stage_kernel
+from slopewash.backends.ghosts import close_ends
 from slopewash.models.virtual_pipes import coefficients as _c
 from slopewash.models.virtual_pipes import rows
 
@@ -54,17 +55,6 @@ def row(fields, k, y, height, periodic, ring, beyond):
     if not periodic and (y < 0 or y >= height):
         return beyond
     return fields[k, y % ring]
-
-
-@stage_kernel
-def close_ends(a, periodic, beyond):
-    """Fill the ghost cells at both ends of a row."""
-    if periodic:
-        a[0] = a[a.size - 2]
-        a[a.size - 1] = a[1]
-    else:
-        a[0] = beyond
-        a[a.size - 1] = beyond
 
 
 @stage_kernel
