@@ -249,6 +249,9 @@ def _checked_top(top: ArrayLike | None) -> Field | None:
         return None
     try:
         surface = np.array(top, dtype=np.float64)
+        if surface.ndim == 2:  # a surface is as exact as the layers of a terrain, and files hold it to the bit
+            with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is told below
+                surface = surface.astype(np.float32).astype(np.float64)
     except (TypeError, ValueError):
         raise InvalidTerrain(f"strata: top is {top!r}; it must be metres, one number or one for each cell") from None
     if surface.ndim not in (0, 2) or not np.isfinite(surface).all():
