@@ -11,6 +11,7 @@ from slopewash.models.base import Edges, Engine, Ledger
 from slopewash.models.ground import change_layers, slope_degrees
 from slopewash.models.virtual_pipes.base_level import border_ring, edge_base
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, Coefficients, coefficients
+from slopewash.models.virtual_pipes.layers import expose
 from slopewash.models.virtual_pipes.model import VirtualPipes
 from slopewash.models.virtual_pipes.reference import discharge
 from slopewash.models.virtual_pipes.state import Field, State, datum, ground, total
@@ -80,6 +81,8 @@ class PipesEngine(Engine):
         self._book(0.0, 0.0, total(state.s))
         state.b += state.s
         state.s[:] = 0
+        if state.layers is not None and state.rock is not None:
+            state.R[:] = expose(state.b, state.rock, state.layers)
         if dry:
             self._book(total(state.w), 0.0, 0.0)
             state.w[:] = 0
@@ -123,10 +126,13 @@ class PipesEngine(Engine):
         """Download as a terrain in metres, with what the run changed as layers of their own."""
         state, size = self.state(), self._start.cell_size
 
+        def metres(heights: Field) -> Field:
+            return (datum(self._start) + ground(heights).astype(np.float64) * size).astype(np.float32)
+
         b = ground(state.b)
         change = (b - ground(state.b0)) * np.float32(size)
         layers = {
-            "elevation": (datum(self._start) + b.astype(np.float64) * size).astype(np.float32),
+            "elevation": metres(state.b),
             "water": state.w * np.float32(size),
             "suspended": state.s * np.float32(size),
             "erodibility": state.R.astype(np.float32),
@@ -135,6 +141,8 @@ class PipesEngine(Engine):
             **change_layers(change),
             "slope": by_rows(slope_degrees, state.b, self._edges),
         }
+        if state.rock is not None:
+            layers["bedrock"] = metres(state.rock)
         for name, layer in layers.items():
             layers[name] = np.ascontiguousarray(layer, np.float32)
             layers[name].setflags(write=False)  # then the terrain keeps it without a copy

@@ -43,6 +43,10 @@ class VirtualPipes(Model):
     - `pipe_friction` slows the flow in a pipe (print has none): without it the surface of a deep river ends up level,
       so that nothing carries its load on, and fronts and hatching show on its floor.
 
+    On a terrain with strata R is that of the exposed layer, or 1 where loose soil covers the bedrock (the lowest the
+    ground ever was); soil thinner than a sixteenth of a cell counts in part. R is looked up once per iteration: what
+    one iteration wears beyond the bottom of a layer it wears at that layer's R. Eq. 14 then has no part.
+
     Keeps water and solids to rounding. With `transport="semi_lagrangian"` (Eq. 15) solids drift by tens of percent.
 
     >>> VirtualPipes(rain_rate=0.02, processes="hydraulic")
@@ -93,7 +97,7 @@ class VirtualPipes(Model):
     )  # fmt: skip
     softening_rate: float = parameter(
         5.0, symbol="K_h", units="1/cell", valid=not_negative, typical=(0, 10), eq="14", group="erosion",
-        doc="How much softer ground becomes per cell of soil laid down on it.",
+        doc="How much softer ground becomes per cell of soil laid down on it; without strata only.",
     )  # fmt: skip
     maximum_erosion_depth: float = parameter(
         10.0, symbol="K_dmax", units="cells", valid=not_negative_or_infinite, typical=(0, 40), eq="10", group="erosion",

@@ -22,6 +22,7 @@ DIAGONAL = np.float32(math.sqrt(2))
 IS_WALL = np.float32(_c.IS_WALL)
 TINY = np.float32(_c.TINY)
 SHALLOW = np.float32(_c.SHALLOW)
+PER_COVER = np.float32(1 / _c.COVER)
 
 
 @row_kernel
@@ -160,6 +161,20 @@ def work_ground(b_n, b, b_s, s, R, C, d2, slid, sent, c, delta, b2, s1, R2, move
         delta[x] = exchange(b[x], lowest, s[x], R[x], C[x], d2[x], c)
         b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid[x], c.Kh)
         moved[x] = sent[x] + taken
+
+
+@row_kernel
+def expose(b, rock, top, depths, layers, rock2, R2):
+    for x in range(ONE, np.uintp(b.size - 1)):
+        rock2[x] = min(rock[x], b[x])
+        R2[x] = layers[0]
+    for k in range(ONE, np.uintp(depths.size)):
+        begins, own = depths[k], layers[k]
+        for x in range(ONE, np.uintp(b.size - 1)):
+            R2[x] = own if top[x] - rock2[x] >= begins else R2[x]
+    for x in range(ONE, np.uintp(b.size - 1)):
+        covered = min((b[x] - rock2[x]) * PER_COVER, UNIT)
+        R2[x] = min(R2[x] * (UNIT - covered) + covered, UNIT) if b[x] < IS_WALL else ZERO
 
 
 @row_kernel
