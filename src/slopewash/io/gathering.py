@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from slopewash.errors import InvalidFile, InvalidTerrain
 from slopewash.terrain import Layer, Terrain, WaterSource
 
-_NOT_LAYERS = frozenset({"self", "cell_size", "nodata", "crs", "transform", "sources", "strata"})
+_NOT_LAYERS = frozenset({"self", "cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata"})
 
 
 def gather(
