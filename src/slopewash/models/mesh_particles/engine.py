@@ -263,11 +263,12 @@ class MeshEngine(Engine):
         model, surface = self._model, self.surface
         lateral = model.displacement == "lateral"
         with self._timed("vertices"):
+            before = surface.z.copy()
             volume = wear_down(surface, self.worn, model.dig_limit, lateral=lateral)
             self.worn[:] = 0
             self._bedrock = np.minimum(self._bedrock, surface.z)
             self._raise(limited=True)
-            surface.follow_heights()
+            surface.follow_heights(None if lateral else surface.z != before)
             self._erodible = self._erodibility()
             self._mesh_changed(plan=lateral)
         with self._timed("hashing"):
@@ -278,7 +279,7 @@ class MeshEngine(Engine):
             carrier = self._nearest_particles(source)
             found = carrier >= 0
             taken = volume[source[found]]
-            steps = transport_steps(diameter(taken), model.transport_time, model.grain_size)
+            steps = transport_steps(diameter(taken) / surface.edge, model.transport_time, model.grain_size)
             self.grains.take_up(carrier[found], steps, taken)
             self.waiting[source[~found]] += volume[source[~found]]
 
@@ -419,5 +420,5 @@ def per_cell(points: Reals, amounts: Reals, cell_size: float, shape: tuple[int, 
     """Sum up amounts over the cells of a grid in which points lie."""
     i = np.clip((points[:, 1] / cell_size).astype(np.int64), 0, shape[0] - 1)
     j = np.clip((points[:, 0] / cell_size).astype(np.int64), 0, shape[1] - 1)
-    sums: Reals = np.bincount(i * shape[1] + j, weights=amounts, minlength=shape[0] * shape[1]).reshape(shape)
-    return sums
+    sums = np.bincount(i * shape[1] + j, weights=amounts, minlength=shape[0] * shape[1])
+    return sums.astype(np.float64).reshape(shape)  # without any points they would be whole numbers

@@ -43,9 +43,13 @@ class MeshParticles(Model):
 
     - Eq. 1 is taken per second, so that wear does not depend on the time step, and is multiplied by the erodibility
       of the ground exposed (the terrain's layer, or its strata; deposits have 1).
+    - A corner's share of C is multiplied by `6 a / A`, a the area of the triangle and A that of all around the corner,
+      which is 1 on a mesh of like triangles. Print adds all shares up as they are: corners where eight triangles meet
+      would sink twice as fast as those where four do, and bisected meshes have both, side by side.
     - The volume of a grain is what the mesh really loses, `dz A / 3` with A the plan area of the triangles around the
       vertex, not that of a cone; so volumes balance to rounding.
-    - Eq. 2 has an exponent `x = 1/s_M` with a unit: sizes are in metres. ε is at least 1.
+    - Eq. 2 has an exponent `x = 1/s_M`, so that s and s_M have a unit: here it is the shortest edge of the mesh, which
+      makes coarse and fine meshes behave alike. ε is at least 1.
     - A vertex is worn by at most `dig_limit` of its height above its lowest neighbour at a time, and raised above its
       highest neighbour by at most a fiftieth of the shortest edge; print can make spikes. What finds no room waits.
     - Vertices on the border are base level and never move; grains that fall where all corners are such are exported.
@@ -110,12 +114,12 @@ class MeshParticles(Model):
         doc="Height worn off by a particle per metre it slides down a wall.",
     )  # fmt: skip
     transport_time: float = parameter(
-        100, symbol="ε_M", units="steps", valid=whole, typical=(1, 2000), eq="2", group="erosion",
+        1000, symbol="ε_M", units="steps", valid=whole, typical=(1, 5000), eq="2", group="erosion",
         doc="Steps for which the finest grains are carried.",
     )  # fmt: skip
     grain_size: float = parameter(
-        4.0, symbol="s_M", units="m", valid=positive, typical=(0.1, 20), eq="2", group="erosion",
-        doc="Diameter of the largest grains, which are carried for one step.",
+        1.0, symbol="s_M", units="finest edges", valid=positive, typical=(0.1, 4), eq="2", group="erosion",
+        doc="Diameter of the largest grains, which are carried for one step, relative to the shortest edge of the mesh.",
     )  # fmt: skip
     update_every: float = parameter(
         10, symbol="n", units="steps", valid=whole, typical=(1, 50), group="erosion",

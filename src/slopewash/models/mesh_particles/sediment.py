@@ -17,7 +17,10 @@ def diameter(volume: ArrayLike) -> Reals:
 
 
 def transport_steps(size: ArrayLike, longest: float, largest: float) -> NDArray[np.int32]:
-    """Steps for which a grain is carried: ε = max(1, ⌈ε_M (1 − s^x / s_M^x)⌉), x = 1/s_M, lengths in metres (Eq. 2).
+    """Steps for which a grain is carried: ε = max(1, ⌈ε_M (1 − s^x / s_M^x)⌉), x = 1/s_M (Eq. 2).
+
+    Sizes are relative to the shortest edge of the mesh: the exponent has a unit.
+
 
     >>> transport_steps([1e-9, 0.25, 0.5, 0.99, 1.0, 7.0], 100, 1.0).tolist()
     [100, 75, 50, 1, 1, 1]

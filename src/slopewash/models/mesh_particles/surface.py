@@ -17,12 +17,15 @@ TABLE = 13
 
 LEAST, MOST = 1.0, 3.0
 """Relative weights of the lowest and the highest corner of a triangle that is worn; the other way round for deposits."""
+FAN = 6.0
+"""Triangles around a vertex of a mesh of like triangles."""
 
 
 class Shares(NamedTuple):
     """Part of a triangle's change that each corner takes; shape (m, 3)."""
 
     wear: Reals
+    """Of height: adds up to 1 where all triangles are alike, less for corners amid larger or more triangles."""
     fall: Reals
     """Nothing for corners on the border; all zero where there are no others."""
 
@@ -40,6 +43,7 @@ class Surface:
         self.edge = mesh.shortest_edge()
         self.uniform = uniform
         self.table = np.zeros((len(self.triangles), TABLE))
+        self.shares = Shares(*np.zeros((2, len(self.triangles), 3)))
         self.areas_at_start = np.array(mesh.areas)
         self.lay_out()
         self.follow_heights()
@@ -62,10 +66,12 @@ class Surface:
         t[:, AX], t[:, AY] = v[:, 1] / twice, -v[:, 0] / twice
         t[:, BX], t[:, BY] = -u[:, 1] / twice, u[:, 0] / twice
 
-    def follow_heights(self) -> None:
-        """Derive what depends on the heights: planes, normals, tilt and shares."""
-        t = self.table
-        z = self.z[self.triangles]
+    def follow_heights(self, moved: NDArray[np.bool_] | None = None) -> None:
+        """Derive what depends on the heights: planes, normals, tilt and shares; of triangles with a moved vertex only."""
+        which = slice(None) if moved is None else np.flatnonzero(moved[self.triangles].any(axis=1))
+        corners = self.triangles[which]
+        t = self.table[which]
+        z = self.z[corners]
         du, dv = z[:, 1] - z[:, 0], z[:, 2] - z[:, 0]
         t[:, Z0] = z[:, 0]
         t[:, GX] = t[:, AX] * du + t[:, BX] * dv
@@ -74,15 +80,17 @@ class Surface:
         length = np.sqrt(1 + steep)
         t[:, NX], t[:, NY], t[:, NZ] = -t[:, GX] / length, -t[:, GY] / length, 1 / length
         t[:, TILT] = np.sqrt(steep) / length
-        self.shares = self._shares(z)
+        self.table[which] = t
+        evenly = FAN * self.areas[which][:, None] / self.around[corners]
+        self.shares.wear[which], self.shares.fall[which] = self._shares(z, evenly, self.border[corners])
 
-    def _shares(self, z: Reals) -> Shares:
+    def _shares(self, z: Reals, evenly: Reals, border: NDArray[np.bool_]) -> Shares:
         low, high = z.min(axis=1, keepdims=True), z.max(axis=1, keepdims=True)
         height = (z - low) / np.maximum(high - low, 1e-300)
         wear = np.ones_like(z) if self.uniform else LEAST + (MOST - LEAST) * height
-        fall = np.where(self.border[self.triangles], 0.0, MOST - (MOST - LEAST) * height)
+        fall = np.where(border, 0.0, MOST - (MOST - LEAST) * height)
         total = fall.sum(axis=1, keepdims=True)
-        return Shares(wear / wear.sum(axis=1, keepdims=True), fall / np.where(total > 0, total, 1.0))
+        return Shares(evenly * wear / wear.sum(axis=1, keepdims=True), fall / np.where(total > 0, total, 1.0))
 
     def _over_fan(self, function: np.ufunc, values: Reals) -> Reals:
         gathered: Reals = function.reduceat(values[self.fan.triangle], self.fan.start[:-1])
