@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         UnknownName,
     )
     from slopewash.generators import generate, generator_names, strata_bands
-    from slopewash.io import probe, read, write
+    from slopewash.io import is_mesh_file, probe, read, read_mesh, write
     from slopewash.io.formats import format_of
     from slopewash.models import (
         MeshParticles,
@@ -56,7 +56,7 @@ _HOMES = {
         "SlopewashError", "StabilityWarning", "UnknownName",
     ),
     "slopewash.generators": ("generate", "generator_names", "strata_bands"),
-    "slopewash.io": ("probe", "read", "write"),
+    "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "write"),
     "slopewash.io.formats": ("format_of",),
     "slopewash.models": (
         "MeshParticles", "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset", "model_names",
@@ -108,6 +108,7 @@ __all__ = [
     "generate",
     "generator_names",
     "hillshade",
+    "is_mesh_file",
     "local_minima",
     "model_names",
     "overlay",
@@ -115,6 +116,7 @@ __all__ = [
     "presets",
     "probe",
     "read",
+    "read_mesh",
     "render",
     "render_view",
     "side_by_side",

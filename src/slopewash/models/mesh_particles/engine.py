@@ -403,7 +403,7 @@ class MeshEngine(Engine):
         number = per_cell(X, np.ones(len(X)), l, shape)
         load = per_cell(flow.X[self.grains.carrier].astype(np.float64), self.grains.volume, l, shape)
         load += per_cell(self.surface.vertices, self.waiting, l, shape)
-        wear, deposit = raster["eroded"], raster["deposited"]
+        wear, deposit = (np.maximum(raster[name], 0) for name in ("eroded", "deposited"))  # interpolation may undershoot
         return self._start.replace(
             elevation=raster["elevation"],
             water=number * (self.particle_volume / (l * l)),
