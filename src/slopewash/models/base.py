@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from slopewash.errors import InvalidParameter, unknown_name
-from slopewash.terrain import Strata, Terrain
+from slopewash.terrain import Emitter, Strata, Terrain, TriangleMesh
 
 Edges = Literal["open", "closed", "periodic"]
 EDGES: tuple[Edges, ...] = ("open", "closed", "periodic")
@@ -168,6 +171,18 @@ class Engine(ABC):
     @abstractmethod
     def set_model(self, model: Any, substeps: int) -> None:
         """Go on with other parameter values of the same model."""
+
+    def mesh(self) -> TriangleMesh | None:
+        """Download the ground as triangles; None for models on a grid."""
+        return None
+
+    def particles(self) -> NDArray[np.float32] | None:
+        """Download particles as rows of x, y, z in metres and place in the flow, 0 .. 1; None for models without."""
+        return None
+
+    def set_emitters(self, emitters: Sequence[Emitter]) -> None:
+        """Go on with other emitters, for models with particles."""
+        raise InvalidParameter("this model has no particles; emitters are for mesh_particles")
 
     def carry(self, steps: int, strength: float) -> None:  # noqa: B027
         """Advance while the power to erode has faded to `strength` (0 .. 1). Models that carry nothing do nothing."""

@@ -7,12 +7,15 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import Literal, Protocol, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from slopewash.backends import choose_backend
 from slopewash.errors import InvalidParameter, NotFinite, StabilityWarning
 from slopewash.models.base import EDGES, Edges, Model
 from slopewash.simulation.budget import Budget
 from slopewash.simulation.interrupts import whole_steps
-from slopewash.terrain import Terrain
+from slopewash.terrain import Emitter, Terrain, TriangleMesh
 
 CHECK_EVERY = 200
 """Steps between two looks for NaN and infinity: often enough to name the place, rare enough to cost nothing."""
@@ -132,6 +135,28 @@ class Simulation:
     def terrain(self) -> Terrain:
         """The terrain as it is now, with every layer the model yields."""
         return self._engine.terrain()
+
+    @property
+    def mesh(self) -> TriangleMesh:
+        """The ground as triangles, for models that erode a mesh."""
+        mesh = self._engine.mesh()
+        if mesh is None:
+            raise InvalidParameter(
+                f"{self._model.name} runs on a grid and has no mesh; use TriangleMesh.from_terrain(simulation.terrain)"
+            )
+        return mesh
+
+    @property
+    def particles(self) -> NDArray[np.float32]:
+        """Particles as rows of x (east), y (south) and z (up) in metres and place in the flow, 0 newest .. 1 oldest."""
+        particles = self._engine.particles()
+        if particles is None:
+            raise InvalidParameter(f"{self._model.name} has no particles to show; mesh_particles has")
+        return particles
+
+    def set_emitters(self, *emitters: Emitter) -> None:
+        """Let particles start elsewhere from now on."""
+        self._engine.set_emitters(emitters)
 
     @property
     def budget(self) -> Budget:
