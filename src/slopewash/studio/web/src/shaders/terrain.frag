@@ -40,20 +40,20 @@ Ground groundColour(vec3 normal, float slope, vec4 curve, vec4 here, vec4 macro,
   // Rock: beds of slightly different grey that follow the height, darker in cracks.
   float bed = height / relief * 26.0 + macro.g * 3.0 + meso.r * 1.4;
   float band = texture(noise, vec2(bed * 0.021, 0.37)).g;
-  vec3 rock = mix(vec3(0.118, 0.110, 0.104), vec3(0.315, 0.288, 0.252), clamp(0.15 + 0.55 * band + 0.5 * (fine.r - 0.4) + 0.25 * ridge, 0.0, 1.0));
-  rock = mix(rock, vec3(0.285, 0.205, 0.145), 0.40 * smoothstep(0.52, 0.78, macro.g) + 0.10 * meso.g);
-  rock *= 0.72 + 0.56 * fine.g;
+  vec3 rock = mix(vec3(0.072, 0.066, 0.062), vec3(0.275, 0.245, 0.208), clamp(0.12 + 0.6 * band + 0.8 * (fine.r - 0.45) + 0.3 * ridge, 0.0, 1.0));
+  rock = mix(rock, vec3(0.250, 0.175, 0.120), 0.26 * smoothstep(0.52, 0.78, macro.g) + 0.10 * meso.g);
+  rock *= 0.55 + 0.85 * fine.g;
 
   // Loose ground below the cliffs.
-  vec3 scree = mix(vec3(0.255, 0.225, 0.185), vec3(0.37, 0.33, 0.28), fine.r) * (0.82 + 0.36 * meso.g);
+  vec3 scree = mix(vec3(0.175, 0.145, 0.110), vec3(0.300, 0.260, 0.210), fine.r) * (0.75 + 0.45 * meso.g);
 
   // Grass from lush hollows to dry shoulders, woods where it is low and sheltered.
   float moist = clamp(0.5 + 0.10 * curve.w + 0.9 * (macro.r - 0.5) - 0.35 * level, 0.0, 1.0);
-  vec3 grass = mix(vec3(0.225, 0.190, 0.080), vec3(0.088, 0.128, 0.032), smoothstep(0.1, 0.75, moist));
-  grass = mix(grass, vec3(0.150, 0.165, 0.050), 0.5 * meso.g) * (0.70 + 0.55 * fine.r);
+  vec3 grass = mix(vec3(0.185, 0.150, 0.062), vec3(0.052, 0.088, 0.019), smoothstep(0.1, 0.75, moist));
+  grass = mix(grass, vec3(0.105, 0.120, 0.032), 0.55 * meso.g) * (0.50 + 0.85 * fine.r);
   float woods = smoothstep(0.52, 0.66, moist + 0.42 * (meso.r - 0.5)) * (1.0 - smoothstep(0.45, 0.62, level + 0.25 * wander)) * (1.0 - smoothstep(0.8, 1.15, steep));
   grass = mix(grass, vec3(0.026, 0.047, 0.018) * (0.45 + 1.1 * fine.g), woods * 0.88);
-  vec3 alpine = mix(vec3(0.215, 0.190, 0.115), vec3(0.275, 0.250, 0.200), fine.r);
+  vec3 alpine = mix(vec3(0.150, 0.125, 0.075), vec3(0.225, 0.195, 0.145), fine.r);
   grass = mix(grass, alpine, smoothstep(0.50, 0.80, level + 0.35 * wander));
 
   float rocky = smoothstep(0.78, 1.18, steep + wander * 0.9 + 0.16 * ridge);
@@ -65,11 +65,11 @@ Ground groundColour(vec3 normal, float slope, vec4 curve, vec4 here, vec4 macro,
   float film = clamp(here.g / (0.12 * cellSize), 0.0, 1.0);
   float load = here.b / (here.b + here.g + 0.004 * cellSize);
   float bank = smoothstep(0.02, 0.12, (here.g + here.b) / cellSize) * (1.0 - smoothstep(0.5, 1.1, steep));
-  albedo = mix(albedo, mix(vec3(0.300, 0.235, 0.160), vec3(0.335, 0.205, 0.140), load) * (0.8 + 0.4 * fine.r), 0.75 * bank);
+  albedo = mix(albedo, mix(vec3(0.255, 0.195, 0.125), vec3(0.285, 0.170, 0.105), load) * (0.8 + 0.4 * fine.r), 0.75 * bank);
   albedo *= 1.0 - 0.38 * smoothstep(0.05, 0.9, film);
 
   float snow = smoothstep(0.0, 0.10, level - snowLine + 0.16 * wander + 0.010 * curve.w) * (1.0 - smoothstep(0.95, 1.45, steep + 0.5 * (meso.g - 0.5) + 0.25 * ridge));
-  albedo = mix(albedo, vec3(0.74, 0.78, 0.84), snow);
+  albedo = mix(albedo, vec3(0.62, 0.66, 0.72), snow);
   return Ground(albedo, mix(1.0, 0.25, snow), snow);
 }
 
@@ -90,16 +90,16 @@ void main() {
   Ground ground = groundColour(normal, slope, curve, here, macro, meso, fine);
 
   // Fine structure tilts the normal: blocky on rock, soft on grass, hardly any on snow.
-  float bump = detail * ground.rough * mix(0.16, 0.55, smoothstep(0.6, 1.2, slope / steepReference));
-  vec2 tilt = (meso.ba - 0.5) * 0.9 + (fine.ba - 0.5) * 1.4;
+  float bump = detail * ground.rough * mix(0.30, 0.85, smoothstep(0.55, 1.15, slope / steepReference));
+  vec2 tilt = (meso.ba - 0.5) * 1.0 + (fine.ba - 0.5) * 1.7;
   vec3 tangent = normalize(vec3(normal.y, -normal.x, 0.0));
   vec3 bitangent = cross(normal, tangent);
   vec3 bumped = normalize(normal + bump * (tangent * tilt.x + bitangent * tilt.y));
 
   float facing = max(dot(bumped, sunDirection), 0.0) * smoothstep(-0.05, 0.12, dot(normal, sunDirection));
-  float open = lit.g * clamp(1.0 - 0.28 * curve.z - 0.012 * curve.w, 0.55, 1.12);
+  float open = lit.g * clamp(1.0 - 0.55 * curve.z - 0.022 * curve.w, 0.45, 1.2);
   vec3 sun = sunColour() * facing * lit.r;
-  vec3 sky = skyLight(bumped) * open * 0.92;
+  vec3 sky = skyLight(bumped) * open * open * 0.95;
   vec3 bounce = vec3(0.20, 0.17, 0.13) * (1.0 - lit.g) * (0.35 + 0.65 * max(sunDirection.y, 0.0));
   vec3 albedo = ground.albedo;
 

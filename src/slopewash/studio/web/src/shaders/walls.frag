@@ -20,14 +20,14 @@ vec3 earth(float side) {
   float index = floor(bed);
   float within = bed - index;
   vec4 pick = texture(noise, vec2(index * 0.1373, 0.61));
-  vec3 sand = vec3(0.365, 0.285, 0.200), clay = vec3(0.270, 0.175, 0.120), silt = vec3(0.225, 0.205, 0.180), ash = vec3(0.315, 0.290, 0.250);
+  vec3 sand = vec3(0.345, 0.255, 0.160), clay = vec3(0.240, 0.135, 0.080), silt = vec3(0.165, 0.140, 0.112), ash = vec3(0.300, 0.262, 0.208);
   vec3 layer = pick.r < 0.42 ? mix(clay, sand, pick.g) : (pick.r < 0.58 ? mix(silt, ash, pick.g) : mix(sand, ash, pick.g));
   float seam = smoothstep(0.0, 0.10, within) * smoothstep(0.0, 0.06, 1.0 - within);
   return layer * mix(0.72, 1.0, seam);
 }
 
 vec3 realStrata() {
-  vec3 layer = texelFetch(strataColours, ivec2(strataLayers - 1, 0), 0).rgb;
+  vec3 layer = vec3(0.155, 0.110, 0.068); // what was laid down on top of the rock
   int points = textureSize(strataTops, 0).x;
   float at = along * float(points) - 0.5;
   int first = clamp(int(floor(at)), 0, points - 1);
@@ -57,7 +57,7 @@ void main() {
 
   vec3 bumped = normalize(normal + 0.35 * vec3(grain.b - 0.5, grain.a - 0.5, grain.a - 0.5));
   float facing = max(dot(bumped, sunDirection), 0.0);
-  float grounded = mix(0.55, 1.0, smoothstep(0.0, 0.06 * side, height - floorLevel));
-  vec3 lit = sunColour() * facing * 0.85 + skyLight(bumped) * 0.80 * grounded;
+  float grounded = mix(0.42, 1.0, smoothstep(0.0, 0.10 * side, height - floorLevel));
+  vec3 lit = sunColour() * facing * 0.85 + (skyLight(bumped) * vec3(0.95, 0.88, 0.78) + vec3(0.08, 0.07, 0.055)) * grounded;
   colour = vec4(withFog(albedo * lit, world, eye), 1.0);
 }

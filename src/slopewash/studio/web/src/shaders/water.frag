@@ -45,7 +45,7 @@ void main() {
   }
 
   vec4 lit = texture(light, spot);
-  vec3 body = mix(vec3(0.010, 0.058, 0.090), vec3(0.200, 0.105, 0.062), mud);
+  vec3 body = mix(vec3(0.008, 0.046, 0.078), vec3(0.225, 0.128, 0.066), mud);
   vec3 received = sunColour() * (0.25 + 0.75 * lit.r) * max(sunDirection.y, 0.05) + skyLight(normal) * lit.g;
   vec3 mirrored = reflect(-toEye, normal);
   mirrored.y = abs(mirrored.y) + 0.02;

@@ -48,8 +48,8 @@ export class Cameras {
 
   /** Look at the whole block, whose surface reaches up to `top` world units. */
   frame(top: number): void {
-    this.orbit.target.set(0.25, top * 0.12, 0.3);
-    this.perspective.position.set(-5.6, 4.6 + 0.5 * top, 9.4);
+    this.orbit.target.set(0.9, top * 0.05, 0.1);
+    this.perspective.position.set(-5.2, 4.5 + 0.5 * top, 10.3);
     this.orbit.update();
     this.plan.position.set(0, 50, 0);
     this.plan.up.set(0, 0, -1);

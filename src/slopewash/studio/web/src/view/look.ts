@@ -20,13 +20,13 @@ export interface Look {
 
 export function defaultLook(): Look {
   return {
-    sunAzimuth: 300,
-    sunElevation: 32,
+    sunAzimuth: 248,
+    sunElevation: 34,
     exaggeration: 1,
-    fog: 0.3,
+    fog: 0.25,
     snow: true,
-    snowLine: 0.72,
-    exposure: 0.85,
+    snowLine: 0.78,
+    exposure: 1,
     detail: 1,
     water: true,
     sedimentTint: 0.55,

@@ -23,6 +23,9 @@ const SIDE = 10;
 /** Depth in cells below which no water is drawn: the shader's shore begins here. */
 const SHALLOWEST = 0.035;
 
+/** Brings sunlit snow to just below white on the filmic curve. */
+const BASE_EXPOSURE = 0.62;
+
 /** Milliseconds of rest after which the full picture is drawn. */
 const REST = 250;
 
@@ -109,6 +112,7 @@ export class Stage {
       this.datum = frame.elevation.low;
       this.uniforms.relief!.value = Math.max(frame.elevation.high - frame.elevation.low, 1e-3 * this.cellSize * frame.elevation.columns, 1e-6);
       this.before = null;
+      this.uniforms.strataLayers!.value = 0;
       this.wireframe.forget();
       this.lightDrawnAt = -Infinity;
     }
@@ -301,7 +305,7 @@ export class Stage {
     } else this.drawHalf(this.now, 0, width, height, true);
     const f = this.finish.uniforms;
     f.scene!.value = this.target.texture;
-    f.exposure!.value = this.look.exposure;
+    f.exposure!.value = BASE_EXPOSURE * this.look.exposure;
     this.renderer.getDrawingBufferSize(f.targetSize!.value as Vector2);
     f.tileOffset!.value = new Vector2(tile?.x ?? 0, tile?.y ?? 0);
     f.pictureSize!.value = tile ? new Vector2(tile.width, tile.height) : this.renderer.getDrawingBufferSize(new Vector2());
@@ -342,7 +346,7 @@ export class Stage {
     (u.targetSize!.value as Vector2).set(width, height);
     u.pixelsPerUnit!.value = 0.5 * height * p[5];
     u.opaque!.value = opaque ? 1 : 0;
-    u.fogDensity!.value = plan || !opaque ? 0 : 0.05 * this.look.fog;
+    u.fogDensity!.value = plan || !opaque ? 0 : 0.03 * this.look.fog;
   }
 
   private applyLook(): void {
@@ -386,8 +390,8 @@ export class Stage {
 
   private setStrata(frame: Frame): void {
     const u = this.uniforms;
-    u.strataLayers!.value = frame.strata?.layers ?? 0;
-    if (!frame.strata) return;
+    if (!frame.strata) return; // sent once in a run
+    u.strataLayers!.value = frame.strata.layers;
     const { layers, points, tops, colours } = frame.strata;
     const relative = tops.map((top) => top - this.datum);
     (u.strataTops!.value as DataTexture).dispose();
@@ -395,7 +399,7 @@ export class Stage {
     texture.minFilter = texture.magFilter = NearestFilter;
     texture.needsUpdate = true;
     u.strataTops!.value = texture;
-    setColours(u.strataColours!.value as DataTexture, colours);
+    setColours(u.strataColours!.value as DataTexture, colours.map(fromHex));
   }
 
   private get worldScale(): number {
@@ -431,6 +435,11 @@ function setColours(texture: DataTexture, colours: Colour[]): void {
   };
   colours.slice(0, 256).forEach((c, i) => bytes.set([linear(c[0]), linear(c[1]), linear(c[2]), 255], 4 * i));
   texture.needsUpdate = true;
+}
+
+function fromHex(text: string): Colour {
+  const value = Number.parseInt(text.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
 /** 1, 2 or 5 times a power of ten. */

@@ -10,7 +10,7 @@ export interface BlockHeader {
   high?: number;
   unit?: string;
   layer?: string;
-  colours?: [number, number, number][];
+  colours?: string[];
 }
 
 export interface FrameHeader {
@@ -42,7 +42,7 @@ export interface Frame {
   suspended: Field | null;
   overlay: Field | null;
   before: Field | null;
-  strata: { layers: number; points: number; tops: Float32Array<ArrayBuffer>; colours: [number, number, number][] } | null;
+  strata: { layers: number; points: number; tops: Float32Array<ArrayBuffer>; colours: string[] } | null;
   particles: Float32Array<ArrayBuffer> | null;
   vertices: Float32Array<ArrayBuffer> | null;
   triangles: Uint32Array<ArrayBuffer> | null;

@@ -26,7 +26,11 @@ export interface ModelDeclaration {
   layers: string[];
   parameters: ParameterDeclaration[];
   presets: string[];
-  emitters?: boolean;
+  /** Layers that brushes may change. */
+  editable: string[];
+  /** Whether it takes water sources, and emitters of particles. */
+  sources: boolean;
+  emitters: boolean;
 }
 
 export interface PresetDeclaration {
@@ -35,14 +39,15 @@ export interface PresetDeclaration {
   model: string;
   edges: string;
   steps: number;
-  generator: string;
+  settle: number;
+  generator: Partial<GeneratorChoice> & { kind: string };
   changed: Record<string, ParameterValue>;
 }
 
 export interface GeneratorDeclaration {
   name: string;
   doc: string;
-  options: string[];
+  options: Record<string, unknown>;
 }
 
 export interface ToolDeclaration {
@@ -51,6 +56,13 @@ export interface ToolDeclaration {
   layer: string;
   unit: string;
   strength: number;
+  most: number | null;
+}
+
+export interface BackendDeclaration {
+  name: string;
+  works: boolean;
+  doc: string;
 }
 
 export interface LayerDeclaration {
@@ -71,8 +83,8 @@ export interface Welcome {
   tools: ToolDeclaration[];
   layers: Record<string, LayerDeclaration>;
   formats: { suffix: string; doc: string }[];
-  backends: string[];
-  limits: { size: number | [number, number]; upload_bytes: number };
+  backends: BackendDeclaration[];
+  limits: { size: [number, number]; upload_bytes: number };
   /** 256 colours each, 0 … 255. */
   maps: { sequential: Colour[]; diverging: Colour[] };
 }
@@ -95,12 +107,14 @@ export interface GeneratorChoice {
   cell_size: number;
   seed: number;
   relief?: number | null;
+  options?: Record<string, ParameterValue>;
 }
 
 export type Budget = Record<string, number>;
 
 export interface State {
   type: "state";
+  run: number;
   step: number;
   time: number;
   playing: boolean;
@@ -121,7 +135,10 @@ export interface State {
   can_redo: boolean;
   budget: Budget;
   name: string;
+  layers: string[];
   target: number | null;
+  /** What takes long just now, such as compiling. */
+  busy: string | null;
 }
 
 export interface ServerError {
@@ -152,11 +169,11 @@ export type ClientMessage =
   | { type: "ack"; frame: number };
 
 export interface StartChoices {
-  generator?: GeneratorChoice;
+  generator?: Partial<GeneratorChoice>;
   preset?: string;
   model?: string;
   parameters?: Record<string, ParameterValue>;
   edges?: string;
   backend?: string;
-  upload?: string | number;
+  upload?: string;
 }
