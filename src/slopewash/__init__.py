@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         StabilityWarning,
         UnknownName,
     )
-    from slopewash.generators import generate, generator_names, strata_bands
+    from slopewash.generators import describe_generator, generate, generator_names, strata_bands
     from slopewash.io import probe, read, write
     from slopewash.io.formats import format_of
     from slopewash.models import (
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     )
     from slopewash.observers import Progress, Recorder
     from slopewash.render import hillshade, overlay, render, render_view, side_by_side, wear_and_deposit
-    from slopewash.simulation import Budget, Simulation, erode
+    from slopewash.simulation import Budget, Simulation, brushes, erode
+    from slopewash.studio import studio
     from slopewash.terrain import Strata, Stratum, Terrain, WaterSource, erodibility_from_elevation
 
 _HOMES = {
@@ -45,7 +46,7 @@ _HOMES = {
         "BackendUnavailable", "InvalidFile", "InvalidParameter", "InvalidTerrain", "NotFinite", "SlopewashError",
         "StabilityWarning", "UnknownName",
     ),
-    "slopewash.generators": ("generate", "generator_names", "strata_bands"),
+    "slopewash.generators": ("describe_generator", "generate", "generator_names", "strata_bands"),
     "slopewash.io": ("probe", "read", "write"),
     "slopewash.io.formats": ("format_of",),
     "slopewash.models": (
@@ -54,7 +55,8 @@ _HOMES = {
     ),
     "slopewash.observers": ("Progress", "Recorder"),
     "slopewash.render": ("hillshade", "overlay", "render", "render_view", "side_by_side", "wear_and_deposit"),
-    "slopewash.simulation": ("Budget", "Simulation", "erode"),
+    "slopewash.simulation": ("Budget", "Simulation", "brushes", "erode"),
+    "slopewash.studio": ("studio",),
     "slopewash.terrain": ("Strata", "Stratum", "Terrain", "WaterSource", "erodibility_from_elevation"),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -83,7 +85,9 @@ __all__ = [
     "WaterSource",
     "__version__",
     "backend_names",
+    "brushes",
     "describe_backends",
+    "describe_generator",
     "erode",
     "erodibility_from_elevation",
     "find_model",
@@ -104,6 +108,7 @@ __all__ = [
     "side_by_side",
     "statistics",
     "strata_bands",
+    "studio",
     "wear_and_deposit",
     "write",
 ]

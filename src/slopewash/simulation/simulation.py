@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
-from typing import Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
+
+import numpy as np
 
 from slopewash.backends import choose_backend
 from slopewash.errors import InvalidParameter, NotFinite, StabilityWarning
 from slopewash.models.base import EDGES, Edges, Model
+from slopewash.simulation.brushes import BRUSHES, make_stroke
 from slopewash.simulation.budget import Budget
+from slopewash.simulation.history import History
 from slopewash.simulation.interrupts import whole_steps
-from slopewash.terrain import Terrain
+from slopewash.terrain import Layer, Terrain, WaterSource
 
 CHECK_EVERY = 200
 """Steps between two looks for NaN and infinity: often enough to name the place, rare enough to cost nothing."""
@@ -66,6 +70,9 @@ class Simulation:
     True
     """
 
+    viewer: ClassVar[Callable[..., Any] | None] = None
+    """Shows a run in a notebook; registered by the studio package."""
+
     def __init__(
         self,
         terrain: Terrain,
@@ -91,6 +98,10 @@ class Simulation:
         self._model = model
         self._substeps_wanted = substeps
         self._observers: list[Observer] = []
+        self._sources = terrain.sources
+        self._cell_size = terrain.cell_size
+        self._history = History()
+        self._level = 0.0
         self._engine = model.engine(
             terrain, backend=self.backend, edges=edges, substeps=self._substeps(model), seed=seed
         )
@@ -137,6 +148,97 @@ class Simulation:
     def budget(self) -> Budget:
         """Where water and solids are and where they went."""
         return Budget.of(self._engine.ledger())
+
+    def layers(self, *names: str) -> dict[str, Layer]:
+        """Return some layers as they are now, without working out the others.
+
+        >>> import slopewash as sw
+        >>> simulation = sw.Simulation(sw.generate("hill", size=16), sw.VirtualPipes(), backend="reference")
+        >>> sorted(simulation.layers("water", "elevation"))
+        ['elevation', 'water']
+        """
+        return self._engine.layers(names)
+
+    @property
+    def sources(self) -> tuple[WaterSource, ...]:
+        """Springs in force; assign others between steps."""
+        return self._sources
+
+    @sources.setter
+    def sources(self, sources: Sequence[WaterSource]) -> None:
+        self._engine.set_sources(tuple(sources))
+        self._sources = tuple(sources)
+
+    def paint(
+        self,
+        tool: str,
+        *,
+        points: Iterable[Sequence[float]],
+        radius: float,
+        strength: float | None = None,
+        falloff: float = 0.5,
+        join: bool = False,
+    ) -> None:
+        """Change a layer by hand between two steps: one edit of one dab per point, which `undo` takes back.
+
+        What is added or taken is in the budget as `water_edited` and `solids_edited`.
+
+        Parameters
+        ----------
+        tool
+            One of `slopewash.brushes()`: raise, lower, smooth, flatten, add_water, remove_water, rain, harden, soften.
+        points
+            Positions x, y in metres from the north-west corner.
+        radius
+            Of a dab, in metres.
+        strength
+            Of a dab, in the tool's unit; what is usual if not given.
+        falloff
+            0 for a hard rim .. 1 for a dab that fades from its centre.
+        join
+            Make this part of the edit before, as the next piece of one stroke.
+
+        >>> import slopewash as sw
+        >>> simulation = sw.Simulation(sw.generate("cone", size=16), sw.VirtualPipes(), backend="reference")
+        >>> simulation.paint("raise", points=[(80.0, 80.0)], radius=30.0, strength=10.0)
+        >>> simulation.budget.solids_edited > 0
+        True
+        >>> simulation.undo()
+        True
+        """
+        stroke = make_stroke(tool, points, radius, strength, falloff)
+        layer = stroke.brush.layer
+        if layer not in self._model.editable:
+            usable = [brush.name for brush in BRUSHES.values() if brush.layer in self._model.editable]
+            remedy = f"its tools are {', '.join(usable)}" if usable else "it takes no edits"
+            raise InvalidParameter(f"{self._model.name} has no {layer} to paint with {tool}; {remedy}")
+        row, column, rows, columns = stroke.window(self._engine.shape, self._cell_size)
+        if rows == 0 or columns == 0:
+            return
+        values = self._engine.block(layer, row, column, (rows, columns)).astype(np.float64)
+        if not join:
+            x, y = (int(p // self._cell_size) for p in stroke.points[0])
+            self._level = float(values[min(max(y - row, 0), rows - 1), min(max(x - column, 0), columns - 1)])
+        new = stroke.apply(values, row, column, self._cell_size, self._level)
+        self._history.add(self._engine.edit(layer, row, column, new), join=join)
+
+    def undo(self) -> bool:
+        """Take the last edit back: what it overwrote is as it was, to the bit. False if there is none."""
+        return self._history.undo(self._engine.restore)
+
+    def redo(self) -> bool:
+        """Do the last edit taken back again. False if there is none."""
+        return self._history.redo(self._engine.restore)
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an edit to take back."""
+        return self._history.can_undo
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is an edit to do again."""
+        return self._history.can_redo
 
     def add(self, *observers: Observer) -> Self:
         """Let observers watch the run; returns the simulation."""

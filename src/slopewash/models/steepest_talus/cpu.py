@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -44,9 +44,7 @@ class CpuEngine(TalusEngine):
     ) -> None:
         super().__init__(model, terrain, edges=edges, substeps=substeps, seed=seed)
         self._depth = depth
-        self._now = np.pad(
-            self._state.n << KEY_BITS, ((0, 0), (1, 1)), **_beyond(edges)  # type: ignore[call-overload]
-        )  # fmt: skip
+        self._upload()
         self._next = np.empty_like(self._now)
         self._books = np.zeros(terrain.shape[0], np.int64)
         self._bands = 0
@@ -106,6 +104,16 @@ class CpuEngine(TalusEngine):
         """Return the state with the kernel's heights."""
         self._state.n = self._now[:, 1:-1] >> KEY_BITS
         return self._state
+
+    def _after_edit(self, layer: str, beside: Any) -> None:
+        super()._after_edit(layer, beside)
+        if layer == "elevation":
+            self._upload()
+
+    def _upload(self) -> None:
+        self._now = np.pad(
+            self._state.n << KEY_BITS, ((0, 0), (1, 1)), **_beyond(self._edges)  # type: ignore[call-overload]
+        )  # fmt: skip
 
 
 def _beyond(edges: Edges) -> dict[str, object]:

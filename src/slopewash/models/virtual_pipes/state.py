@@ -79,11 +79,7 @@ def enter(terrain: Terrain, model: VirtualPipes, *, edges: Edges, seed: int, dty
     w, s = cells("water"), cells("suspended")
     R = _erodibility(terrain, model, seed).astype(dtype)
     r = terrain["rainfall"].astype(dtype) if "rainfall" in terrain else np.ones(terrain.shape, dtype)
-    source = None
-    if terrain.sources:
-        source = np.zeros(terrain.shape, dtype)
-        for spring in terrain.sources:
-            source += spring.footprint(terrain.shape, l) * dtype(spring.rate / l)
+    source = springs(terrain, dtype)
     if wall is not None:
         b[wall] = WALL
         for layer in (w, s, R, r, source):
@@ -96,6 +92,18 @@ def enter(terrain: Terrain, model: VirtualPipes, *, edges: Edges, seed: int, dty
     state.water_start = total(w)
     state.solids_start = total(ground(b)) + total(s)
     return state
+
+
+def springs(terrain: Terrain, dtype: Any) -> Field | None:
+    """Depth that all springs add per unit of time, in cells."""
+    if not terrain.sources:
+        return None
+    source = np.zeros(terrain.shape, dtype)
+    for spring in terrain.sources:
+        source += spring.footprint(terrain.shape, terrain.cell_size) * dtype(spring.rate / terrain.cell_size)
+    if terrain.nodata is not None:
+        source[terrain.nodata] = 0
+    return source
 
 
 def datum(terrain: Terrain) -> float:
