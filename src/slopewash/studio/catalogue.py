@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import slopewash as sw
+from slopewash.studio.colours import maps
 from slopewash.studio.messages import LARGEST_MESSAGE, MOST_POINTS, MOST_SOURCES, SIZES
 
 PROTOCOL = 1
@@ -76,6 +77,7 @@ def welcome() -> dict[str, Any]:
             name: {"unit": unit, "doc": doc, "map": "diverging" if name in DIVERGING else "sequential"}
             for name, (unit, doc) in LAYERS.items()
         },
+        "maps": maps(),
         "formats": [{"suffix": suffix, "doc": doc} for suffix, doc in FORMATS.items()],
         "backends": [{"name": n, "works": works, "doc": doc} for n, works, doc in sw.describe_backends()],
         "limits": {

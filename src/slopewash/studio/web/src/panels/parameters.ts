@@ -17,7 +17,7 @@ export class ParametersPanel {
   private readonly rows = new Map<string, Row>();
 
   constructor(
-    private readonly store: Store,
+    store: Store,
     private readonly connection: () => Connection,
   ) {
     store.onWelcome(() => (this.shown = null));

@@ -85,12 +85,12 @@ void main() {
   float side = max(extent.x, extent.y);
   vec3 p = metres / side;
   vec4 macro = noiseAt(p.xz * 2.1);
-  vec4 meso = noiseOnSlope(p * 9.0, normal);
-  vec4 fine = noiseOnSlope(p * 47.0, normal);
+  vec4 meso = noiseOnSlope(p * 11.0, normal);
+  vec4 fine = noiseOnSlope(p * 67.0, normal);
   Ground ground = groundColour(normal, slope, curve, here, macro, meso, fine);
 
   // Fine structure tilts the normal: blocky on rock, soft on grass, hardly any on snow.
-  float bump = detail * ground.rough * mix(0.30, 0.85, smoothstep(0.55, 1.15, slope / steepReference));
+  float bump = detail * ground.rough * mix(0.20, 0.80, smoothstep(0.55, 1.15, slope / steepReference));
   vec2 tilt = (meso.ba - 0.5) * 1.0 + (fine.ba - 0.5) * 1.7;
   vec3 tangent = normalize(vec3(normal.y, -normal.x, 0.0));
   vec3 bitangent = cross(normal, tangent);
