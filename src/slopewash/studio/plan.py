@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
 from slopewash.studio import messages
 
 DEFAULT_PRESET = "landscape"
+Edges = Literal["open", "closed", "periodic"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +66,7 @@ class Plan:
     source: Generated | Given
     model: Any
     preset: str | None
-    edges: str
+    edges: Edges
     backend: str = "auto"
     seed: int = 0
 

@@ -119,9 +119,7 @@ class Session:
         check_size(terrain, plan.source.name)
         if simulation is None:
             with self._notices():
-                simulation = sw.Simulation(
-                    terrain, plan.model, backend=plan.backend, edges=plan.edges, seed=plan.seed  # type: ignore[arg-type]
-                )
+                simulation = sw.Simulation(terrain, plan.model, backend=plan.backend, edges=plan.edges, seed=plan.seed)
         self._plan, self._simulation, self._terrain = plan, simulation, terrain
         self._recording = Recording(plan, simulation.backend, simulation.model)
         self._playing, self._target, self._stroke = False, None, None
@@ -439,7 +437,5 @@ class Session:
     def check_layer(self, name: str) -> None:
         """Refuse an overlay the model does not yield."""
         if name not in self._layer_names():
-            raise InvalidParameter(
-                f'{self._simulation.model.name} has no layer "{name}"; it yields {", ".join(sorted(self._layer_names()))}'
-            )
-
+            known = ", ".join(sorted(self._layer_names()))
+            raise InvalidParameter(f'{self._simulation.model.name} has no layer "{name}"; it yields {known}')
