@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,8 +21,9 @@ Page = Any
 def replay(script: str, folder: Path) -> sw.Terrain:
     """Run a script in its own process and read what it wrote."""
     (folder / "session.py").write_text(script)
+    here = {**os.environ, "PYTHONPATH": str(Path(sw.__file__).parents[1])}
     done = subprocess.run(
-        [sys.executable, "session.py"], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "session.py"], cwd=folder, env=here, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     return sw.read(folder / "session.npz")

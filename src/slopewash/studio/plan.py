@@ -32,6 +32,11 @@ class Generated:
 
     def make(self) -> sw.Terrain:
         """Generate it."""
+        own = sw.describe_generator(self.kind)[1]
+        for name in self.options:
+            if name not in own:
+                known = f"its options are {', '.join(own)}" if own else "it takes none"
+                raise InvalidParameter(f'generator "{self.kind}" has no option "{name}"; {known}')
         return sw.generate(
             self.kind, size=self.size, cell_size=self.cell_size, seed=self.seed, relief=self.relief, **self.options
         )
