@@ -120,7 +120,19 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'slopewash' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME_OF[name]), name)
     globals()[name] = value
+    _register_displays()
     return value
+
+
+def _register_displays() -> None:
+    """Let terrains and simulations show themselves in notebooks; what draws them is imported when first asked to."""
+    terrain, simulation = (sys.modules.get(f"slopewash.{name}") for name in ("terrain", "simulation"))
+    if terrain is not None and terrain.Terrain.picture is None:
+        terrain.Terrain.picture = staticmethod(lambda shown: importlib.import_module("slopewash.render").picture(shown))
+    if simulation is not None and simulation.Simulation.viewer is None:
+        simulation.Simulation.viewer = staticmethod(
+            lambda shown, **options: importlib.import_module("slopewash.studio").view(shown, **options)
+        )
 
 
 class _Package(ModuleType):

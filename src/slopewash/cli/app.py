@@ -28,7 +28,8 @@ EXAMPLES = """Examples:
   slopewash COMMAND --help                 every option, with examples"""
 
 COMMANDS = {
-    module.__name__.rpartition(".")[2]: module for module in (demo, generate, erode, studio, info, models, bench, doctor)
+    module.__name__.rpartition(".")[2]: module
+    for module in (demo, generate, erode, studio, info, models, bench, doctor)
 }
 
 

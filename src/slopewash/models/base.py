@@ -210,7 +210,9 @@ class Engine(ABC):
     def set_sources(self, sources: Sequence[WaterSource]) -> None:
         """Replace all springs between two steps."""
         if sources:
-            raise InvalidParameter(f"{len(sources)} water sources were given; this run's model has none, leave them out")
+            raise InvalidParameter(
+                f"{len(sources)} water sources were given; this run's model has none, leave them out"
+            )
 
     def carry(self, steps: int, strength: float) -> None:  # noqa: B027
         """Advance while the power to erode has faded to `strength` (0 .. 1). Models that carry nothing do nothing."""

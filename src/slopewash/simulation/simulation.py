@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
@@ -10,9 +11,9 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 import numpy as np
 
 from slopewash.backends import choose_backend
-from slopewash.errors import InvalidParameter, NotFinite, StabilityWarning
+from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, StabilityWarning
 from slopewash.models.base import EDGES, Edges, Model
-from slopewash.simulation.brushes import BRUSHES, make_stroke
+from slopewash.simulation.brushes import BRUSHES, Stroke, make_stroke
 from slopewash.simulation.budget import Budget
 from slopewash.simulation.history import History
 from slopewash.simulation.interrupts import whole_steps
@@ -101,6 +102,8 @@ class Simulation:
         self._sources = terrain.sources
         self._cell_size = terrain.cell_size
         self._history = History()
+        # A notebook and the studio may hold the same run: each takes whole steps and whole edits.
+        self._turn = threading.RLock()
         self._level = 0.0
         self._engine = model.engine(
             terrain, backend=self.backend, edges=edges, substeps=self._substeps(model), seed=seed
@@ -131,8 +134,9 @@ class Simulation:
     def model(self, model: Model) -> None:
         if type(model) is not type(self._model):
             raise InvalidParameter(f"the run is of {self._model.name}; start another Simulation for {model.name}")
-        self._engine.set_model(model, self._substeps(model))
-        self._model = model
+        with self._turn:
+            self._engine.set_model(model, self._substeps(model))
+            self._model = model
 
     @property
     def time(self) -> float:
@@ -142,12 +146,14 @@ class Simulation:
     @property
     def terrain(self) -> Terrain:
         """The terrain as it is now, with every layer the model yields."""
-        return self._engine.terrain()
+        with self._turn:
+            return self._engine.terrain()
 
     @property
     def budget(self) -> Budget:
         """Where water and solids are and where they went."""
-        return Budget.of(self._engine.ledger())
+        with self._turn:
+            return Budget.of(self._engine.ledger())
 
     def layers(self, *names: str) -> dict[str, Layer]:
         """Return some layers as they are now, without working out the others.
@@ -157,7 +163,8 @@ class Simulation:
         >>> sorted(simulation.layers("water", "elevation"))
         ['elevation', 'water']
         """
-        return self._engine.layers(names)
+        with self._turn:
+            return self._engine.layers(names)
 
     @property
     def sources(self) -> tuple[WaterSource, ...]:
@@ -166,8 +173,9 @@ class Simulation:
 
     @sources.setter
     def sources(self, sources: Sequence[WaterSource]) -> None:
-        self._engine.set_sources(tuple(sources))
-        self._sources = tuple(sources)
+        with self._turn:
+            self._engine.set_sources(tuple(sources))
+            self._sources = tuple(sources)
 
     def paint(
         self,
@@ -212,6 +220,11 @@ class Simulation:
             usable = [brush.name for brush in BRUSHES.values() if brush.layer in self._model.editable]
             remedy = f"its tools are {', '.join(usable)}" if usable else "it takes no edits"
             raise InvalidParameter(f"{self._model.name} has no {layer} to paint with {tool}; {remedy}")
+        with self._turn:
+            self._apply(stroke, join=join)
+
+    def _apply(self, stroke: Stroke, *, join: bool) -> None:
+        layer = stroke.brush.layer
         row, column, rows, columns = stroke.window(self._engine.shape, self._cell_size)
         if rows == 0 or columns == 0:
             return
@@ -224,11 +237,13 @@ class Simulation:
 
     def undo(self) -> bool:
         """Take the last edit back: what it overwrote is as it was, to the bit. False if there is none."""
-        return self._history.undo(self._engine.restore)
+        with self._turn:
+            return self._history.undo(self._engine.restore)
 
     def redo(self) -> bool:
         """Do the last edit taken back again. False if there is none."""
-        return self._history.redo(self._engine.restore)
+        with self._turn:
+            return self._history.redo(self._engine.restore)
 
     @property
     def can_undo(self) -> bool:
@@ -239,6 +254,19 @@ class Simulation:
     def can_redo(self) -> bool:
         """Whether there is an edit to do again."""
         return self._history.can_redo
+
+    def view(self, *, height: int = 640) -> Any:
+        """Show this run live in a notebook's output cell; play, change and paint it there (needs the studio extra).
+
+        Parameters
+        ----------
+        height
+            Of the cell, in pixels.
+        """
+        show = type(self).viewer
+        if show is None:
+            raise BackendUnavailable("nothing is there to show a run; import slopewash first")
+        return show(self, height=height)
 
     def add(self, *observers: Observer) -> Self:
         """Let observers watch the run; returns the simulation."""
@@ -259,7 +287,7 @@ class Simulation:
         """
         _check_steps(steps)
         self._watched(steps, "settling", lambda done, chunk: self._fade(done, chunk, steps))
-        with whole_steps():
+        with whole_steps(), self._turn:
             self._engine.lay_down(dry=dry)
         self._check_finite()
 
@@ -287,7 +315,7 @@ class Simulation:
             while done < steps:
                 stops = [LONGEST_CHUNK, *(observer.every for observer in self._observers)]
                 chunk = min(min(every - done % every for every in stops), steps - done)
-                with whole_steps():
+                with whole_steps(), self._turn:
                     advance(done, chunk)
                 done += chunk
                 if done % CHECK_EVERY == 0 or done == steps:

@@ -10,7 +10,8 @@ try:
 except ImportError as error:
     raise SlopewashError(f'the studio needs the studio extra ({error}): pip install "slopewash[studio]"') from None
 
+from slopewash.studio.notebook import view
 from slopewash.studio.opening import studio
 from slopewash.studio.server import StudioServer
 
-__all__ = ["StudioServer", "studio"]
+__all__ = ["StudioServer", "studio", "view"]

@@ -139,5 +139,3 @@ def _generator(name: str) -> dict[str, Any]:
 def unit_of(layer: str) -> str:
     """Unit of a layer's values."""
     return LAYERS.get(layer, ("", ""))[0]
-
-

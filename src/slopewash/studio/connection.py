@@ -42,6 +42,7 @@ class Connection:
         self._told: deque[str] = deque(maxlen=MOST_TOLD)
         self._room = asyncio.Semaphore(MOST_PENDING)
         self._something = asyncio.Event()
+        self._reports: set[asyncio.Future[None]] = set()
 
     @property
     def can_take_frame(self) -> bool:
@@ -133,7 +134,9 @@ class Connection:
         except SlopewashError as error:
             self._answer(messages.id_of(text), str(error))
             return
-        asyncio.ensure_future(self._report(message, job))
+        report = asyncio.ensure_future(self._report(message, job))
+        self._reports.add(report)
+        report.add_done_callback(self._reports.discard)
 
     def _check_watch(self, message: messages.Watch) -> None:
         if message.overlay is not None:

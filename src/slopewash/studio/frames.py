@@ -93,7 +93,7 @@ def assemble(header: Mapping[str, Any], blocks: Sequence[Block]) -> bytes:
     parts: list[bytes | memoryview] = [MAGIC, struct.pack("<I", len(text)), text]
     for block in blocks:
         data = np.ascontiguousarray(block.values)
-        parts += [memoryview(data).cast("B"), b"\0" * (-data.nbytes % ALIGNMENT)]
+        parts += [data.data.cast("B"), b"\0" * (-data.nbytes % ALIGNMENT)]
     return b"".join(parts)
 
 

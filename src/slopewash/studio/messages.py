@@ -17,7 +17,7 @@ MOST_STEPS = 100_000
 SIZES = (16, 2048)
 """Cells per side of a terrain the studio takes."""
 
-Value = bool | float | Annotated[str, Field(max_length=64)]
+Value = bool | int | float | Annotated[str, Field(max_length=64)]
 Name = Annotated[str, Field(max_length=64)]
 Number = Annotated[float, Field(ge=-1e12, le=1e12)]
 
@@ -221,6 +221,8 @@ def id_of(text: str | bytes) -> int | str | None:
 
 
 def _sentence(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ": ".join(str(part) for part in first["loc"][:4])
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    # A value that may be of several types has an error for each of them; that it is not finite says most.
+    first = next((one for one in found if one["type"] == "finite_number"), found[0])
+    place = ": ".join(str(part)[:64] for part in first["loc"][:4])
     return f"{place}: {first['msg']}" if place else f"message: {first['msg']}"

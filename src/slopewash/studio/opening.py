@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -53,7 +54,8 @@ def studio(
         print(f"note: {page.HOW_TO_BUILD}", file=sys.stderr)
     print(f"slopewash studio: {server.url}", file=sys.stderr)
     print("Ctrl-C ends it", file=sys.stderr, flush=True)
-    server.run(ready=server.open_browser if browser else None)
+    with contextlib.suppress(KeyboardInterrupt):  # the usual end of it
+        server.run(ready=server.open_browser if browser else None)
 
 
 def _given(source: Any, options: dict[str, Any]) -> Given | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
 from slopewash.studio import messages
 
 DEFAULT_PRESET = "landscape"
+Edges = Literal["open", "closed", "periodic"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +32,11 @@ class Generated:
 
     def make(self) -> sw.Terrain:
         """Generate it."""
+        own = sw.describe_generator(self.kind)[1]
+        for name in self.options:
+            if name not in own:
+                known = f"its options are {', '.join(own)}" if own else "it takes none"
+                raise InvalidParameter(f'generator "{self.kind}" has no option "{name}"; {known}')
         return sw.generate(
             self.kind, size=self.size, cell_size=self.cell_size, seed=self.seed, relief=self.relief, **self.options
         )
@@ -65,7 +71,7 @@ class Plan:
     source: Generated | Given
     model: Any
     preset: str | None
-    edges: str
+    edges: Edges
     backend: str = "auto"
     seed: int = 0
 

@@ -134,7 +134,7 @@ class StudioServer:
 def _listen(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     wanted = range(PORT, PORT + NEXT_PORTS) if port is None else [port]
-    problem: OSError | None = None
+    problem = "no port to try"
     for number in wanted:
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -143,6 +143,6 @@ def _listen(host: str, port: int | None) -> socket.socket:
             return listener
         except (OSError, OverflowError) as error:
             listener.close()
-            problem = error if isinstance(error, OSError) else OSError(str(error))
+            problem = getattr(error, "strerror", None) or str(error)
     where = f"{host}:{port}" if port is not None else f"{host}, ports {wanted[0]} .. {wanted[-1]}"
-    raise InvalidParameter(f"cannot listen on {where}: {problem.strerror or problem}; name a free one with --port")
+    raise InvalidParameter(f"cannot listen on {where}: {problem}; name a free one with --port")

@@ -87,6 +87,7 @@ class Session:
         self._state_cost = 0.0
         self._dirty = True
         self._plan = plan
+        self._shared = simulation is not None
         self._begin(plan, simulation)
         self._thread = threading.Thread(target=self._loop, name="slopewash-simulation", daemon=True)
 
@@ -119,11 +120,10 @@ class Session:
         check_size(terrain, plan.source.name)
         if simulation is None:
             with self._notices():
-                simulation = sw.Simulation(
-                    terrain, plan.model, backend=plan.backend, edges=plan.edges, seed=plan.seed  # type: ignore[arg-type]
-                )
+                simulation = sw.Simulation(terrain, plan.model, backend=plan.backend, edges=plan.edges, seed=plan.seed)
         self._plan, self._simulation, self._terrain = plan, simulation, terrain
         self._recording = Recording(plan, simulation.backend, simulation.model)
+        self._shown = simulation.step
         self._playing, self._target, self._stroke = False, None, None
         self._seconds_per_step = 0.0
         self._progress.clear()
@@ -182,7 +182,8 @@ class Session:
 
     def _idle_for(self) -> float:
         now = time.monotonic()
-        wait = self._due - now if self._playing else 60.0
+        # A run that somebody else holds too may go on without our doing.
+        wait = self._due - now if self._playing else 0.1 if self._shared else 60.0
         if self._dirty:
             wait = min(wait, 0.0 if not self._playing else self._next_state() - now)
         if self._demand is not None and self._version > self._demand.newer_than:
@@ -232,6 +233,9 @@ class Session:
 
     def _publish(self) -> None:
         now = time.monotonic()
+        if self._simulation.step != self._shown:
+            self._shown = self._simulation.step
+            self._changed()
         if self._dirty and (not self._playing or now >= self._next_state()):
             self._dirty, self._last_state = False, now
             begin = time.thread_time()
@@ -439,7 +443,5 @@ class Session:
     def check_layer(self, name: str) -> None:
         """Refuse an overlay the model does not yield."""
         if name not in self._layer_names():
-            raise InvalidParameter(
-                f'{self._simulation.model.name} has no layer "{name}"; it yields {", ".join(sorted(self._layer_names()))}'
-            )
-
+            known = ", ".join(sorted(self._layer_names()))
+            raise InvalidParameter(f'{self._simulation.model.name} has no layer "{name}"; it yields {known}')

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 import slopewash as sw
 from slopewash.studio.frames import Block
+
+Field = NDArray[np.float64]
 
 SOFT, HARD = (214, 178, 128), (112, 92, 84)
 """Colours of the softest and of the hardest rock."""
@@ -29,7 +32,7 @@ def strata_block(terrain: sw.Terrain) -> Block:
     return Block("strata", tops, {"unit": "m", "colours": [_colour(h, k) for k, h in enumerate(hardness)]})
 
 
-def _along(wall: np.ndarray, n: int) -> np.ndarray:  # type: ignore[type-arg]
+def _along(wall: Field, n: int) -> Field:
     places = (np.arange(n) + 0.5) * len(wall) / n - 0.5
     return np.interp(places, np.arange(len(wall)), wall)
 

@@ -1,4 +1,4 @@
-"""Height fields that a page sends: size limits while they stream in, the header looked at before anything is decoded."""
+"""Height fields that a page sends: limited while they stream in, their header looked at before they are decoded."""
 
 from __future__ import annotations
 

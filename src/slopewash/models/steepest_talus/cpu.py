@@ -44,7 +44,7 @@ class CpuEngine(TalusEngine):
     ) -> None:
         super().__init__(model, terrain, edges=edges, substeps=substeps, seed=seed)
         self._depth = depth
-        self._upload()
+        self._now = self._upload()
         self._next = np.empty_like(self._now)
         self._books = np.zeros(terrain.shape[0], np.int64)
         self._bands = 0
@@ -108,12 +108,13 @@ class CpuEngine(TalusEngine):
     def _after_edit(self, layer: str, beside: Any) -> None:
         super()._after_edit(layer, beside)
         if layer == "elevation":
-            self._upload()
+            self._now = self._upload()
 
-    def _upload(self) -> None:
-        self._now = np.pad(
+    def _upload(self) -> NDArray[np.int32]:
+        heights: NDArray[np.int32] = np.pad(
             self._state.n << KEY_BITS, ((0, 0), (1, 1)), **_beyond(self._edges)  # type: ignore[call-overload]
         )  # fmt: skip
+        return heights
 
 
 def _beyond(edges: Edges) -> dict[str, object]:

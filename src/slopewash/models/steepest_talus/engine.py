@@ -140,7 +140,7 @@ class TalusEngine(EditedEngine):
         n = state.n0[window] + change
         wall = self._walls_in(window)
         ground_only = n if wall is None else n[~wall]
-        if ground_only.size and not (LOWEST <= ground_only.min() and ground_only.max() <= HIGHEST):
+        if ground_only.size and not (ground_only.min() >= LOWEST and ground_only.max() <= HIGHEST):
             datum = self._start.range("elevation")[0]
             low, high = (datum + n * size / state.scale for n in (LOWEST, HIGHEST))
             raise InvalidParameter(
