@@ -19,6 +19,7 @@ import type { Tier } from "../view/quality";
 import { Stage } from "../view/stage";
 import { Connection } from "../wire/connection";
 import type { Frame } from "../wire/frames";
+import type { ClientMessage } from "../wire/messages";
 import { button, make } from "./dom";
 import { icon } from "./icons";
 import { listenForShortcuts } from "./shortcuts";
@@ -118,7 +119,7 @@ export class App {
   }
 
   private watch(): void {
-    if (this.connection?.isOpen) this.connection.tell({ type: "watch", overlay: this.overlay, resolution: this.stage.quality.field, before: this.compare.shown || !this.compare.element.hidden });
+    if (this.connection?.isOpen) void this.connection.tell({ type: "watch", overlay: this.overlay, resolution: this.stage.quality.field, before: this.compare.shown || !this.compare.element.hidden });
   }
 
   private setTier(tier: Tier): void {
@@ -180,7 +181,7 @@ export class App {
       if (file) void this.open(file);
     });
     window.addEventListener("online", () => this.connection.retryNow());
-    const tell = this.connection.tell.bind(this.connection);
+    const tell = (message: ClientMessage): void => void this.connection.tell(message);
     listenForShortcuts(
       [
         { key: " ", run: () => this.transport.toggle() },

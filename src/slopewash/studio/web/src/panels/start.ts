@@ -66,7 +66,7 @@ export class StartPanel {
   }
 
   private begin(choices: StartChoices): void {
-    this.connection().tell({ type: "start", ...choices });
+    void this.connection().tell({ type: "start", ...choices });
   }
 
   private receive(state: State): void {

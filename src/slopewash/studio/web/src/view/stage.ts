@@ -48,6 +48,7 @@ export class Stage {
   split: number | null = null;
   frame: Frame | null = null;
   before: Field | null = null;
+  ring: Ring | null = null;
   drawn = 0;
   drawMilliseconds = 0;
 
@@ -139,6 +140,7 @@ export class Stage {
   }
 
   setRing(ring: Ring | null): void {
+    this.ring = ring;
     const value = this.uniforms.brush!.value as Vector3;
     if (ring) {
       value.set(ring.x, ring.y, ring.radius);
@@ -215,10 +217,19 @@ export class Stage {
     return { left: box.left + (0.5 + 0.5 * at.x) * box.width, top: box.top + (0.5 - 0.5 * at.y) * box.height };
   }
 
+  get strataLayers(): number {
+    return this.uniforms.strataLayers!.value as number;
+  }
+
   // ---- drawing
 
   onDraw(listener: () => void): void {
     this.afterDraw.push(listener);
+  }
+
+  /** Whether the newest frame is drawn in full, light and all. */
+  get isAtRest(): boolean {
+    return this.frame !== null && !this.requested && !this.lightChanged && (this.atRest || this.quality.movingScale === 1);
   }
 
   invalidate(): void {
