@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         StabilityWarning,
         UnknownName,
     )
-    from slopewash.generators import generate, generator_names, strata_bands
+    from slopewash.generators import describe_generator, generate, generator_names, strata_bands
     from slopewash.io import is_mesh_file, probe, read, read_mesh, read_strata, write
     from slopewash.io.formats import format_of
     from slopewash.models import (
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     )
     from slopewash.observers import Progress, Recorder
     from slopewash.render import hillshade, overlay, render, render_view, side_by_side, wear_and_deposit
-    from slopewash.simulation import Budget, Simulation, erode
+    from slopewash.simulation import Budget, Simulation, brushes, erode
+    from slopewash.studio import studio
     from slopewash.terrain import (
         Emitter,
         Strata,
@@ -55,7 +56,7 @@ _HOMES = {
         "BackendUnavailable", "InvalidFile", "InvalidMesh", "InvalidParameter", "InvalidTerrain", "NotFinite",
         "SlopewashError", "StabilityWarning", "UnknownName",
     ),
-    "slopewash.generators": ("generate", "generator_names", "strata_bands"),
+    "slopewash.generators": ("describe_generator", "generate", "generator_names", "strata_bands"),
     "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
     "slopewash.io.formats": ("format_of",),
     "slopewash.models": (
@@ -64,7 +65,8 @@ _HOMES = {
     ),
     "slopewash.observers": ("Progress", "Recorder"),
     "slopewash.render": ("hillshade", "overlay", "render", "render_view", "side_by_side", "wear_and_deposit"),
-    "slopewash.simulation": ("Budget", "Simulation", "erode"),
+    "slopewash.simulation": ("Budget", "Simulation", "brushes", "erode"),
+    "slopewash.studio": ("studio",),
     "slopewash.terrain": (
         "Emitter", "Strata", "Stratum", "Terrain", "TriangleMesh", "WaterSource", "erodibility_from_elevation",
     ),
@@ -99,7 +101,9 @@ __all__ = [
     "WaterSource",
     "__version__",
     "backend_names",
+    "brushes",
     "describe_backends",
+    "describe_generator",
     "erode",
     "erodibility_from_elevation",
     "find_model",
@@ -123,6 +127,7 @@ __all__ = [
     "side_by_side",
     "statistics",
     "strata_bands",
+    "studio",
     "wear_and_deposit",
     "write",
 ]
@@ -134,7 +139,19 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'slopewash' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME_OF[name]), name)
     globals()[name] = value
+    _register_displays()
     return value
+
+
+def _register_displays() -> None:
+    """Let terrains and simulations show themselves in notebooks; what draws them is imported when first asked to."""
+    terrain, simulation = (sys.modules.get(f"slopewash.{name}") for name in ("terrain", "simulation"))
+    if terrain is not None and terrain.Terrain.picture is None:
+        terrain.Terrain.picture = staticmethod(lambda shown: importlib.import_module("slopewash.render").picture(shown))
+    if simulation is not None and simulation.Simulation.viewer is None:
+        simulation.Simulation.viewer = staticmethod(
+            lambda shown, **options: importlib.import_module("slopewash.studio").view(shown, **options)
+        )
 
 
 class _Package(ModuleType):
