@@ -10,11 +10,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from slopewash import Simulation, Strata, Stratum, Terrain, VirtualPipes, preset, strata_bands
-from slopewash.models.virtual_pipes.coefficients import COVER, WALL
+from slopewash.models.virtual_pipes.coefficients import WALL
 from slopewash.models.virtual_pipes.cpu import CpuEngine
-from slopewash.models.virtual_pipes.layers import Layers, expose
+from slopewash.models.virtual_pipes.layers import Layers, cover, expose
 from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
 
+COVER = 1 / 16
+"""Depth of soil that hides the rock where nothing slides."""
 ENGINES = {"reference": ReferenceEngine, "cpu": CpuEngine}
 EAST = 1
 RIVER = VirtualPipes(
@@ -32,7 +34,7 @@ MODELS = {
 
 
 def layers(top: float = 10.0) -> Layers:
-    return Layers(top=np.full((1, 5), top), depths=np.array([0.0, 4.0]), R=np.array([0.2, 0.7]))
+    return Layers(top=np.full((1, 5), top), depths=np.array([0.0, 4.0]), R=np.array([0.2, 0.7]), per_cover=1 / COVER)
 
 
 def row(*values: float) -> NDArray[Any]:
@@ -56,6 +58,12 @@ def test_dust_leaves_the_rock_bare_in_part() -> None:
     rock = np.full((1, 5), 10.0)
     R = expose(rock + np.array([0, 0.25, 0.5, 1, 9]) * COVER, rock, layers())
     assert_allclose(R, row(0.2, 0.4, 0.6, 1.0, 1.0), rtol=1e-12)
+
+
+def test_the_quicker_soil_slides_the_more_of_it_hides_the_rock() -> None:
+    assert cover(RIVER.replace(thermal_rate=9.0)) == COVER  # water alone
+    assert cover(VirtualPipes()) == COVER
+    assert cover(VirtualPipes(thermal_rate=2.0, time_step=0.02)) == pytest.approx(4 * 0.04)
 
 
 def test_walls_have_nothing_to_give() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from slopewash.models.base import Edges, Engine, Ledger
 from slopewash.models.ground import change_layers, slope_degrees
 from slopewash.models.virtual_pipes.base_level import border_ring, edge_base
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, Coefficients, coefficients
-from slopewash.models.virtual_pipes.layers import expose
+from slopewash.models.virtual_pipes.layers import cover, expose
 from slopewash.models.virtual_pipes.model import VirtualPipes
 from slopewash.models.virtual_pipes.reference import discharge
 from slopewash.models.virtual_pipes.state import Field, State, datum, ground, total
@@ -50,6 +51,9 @@ class PipesEngine(Engine):
         if model.edge_base != self._model.edge_base:
             state = self.state()
             state.base = edge_base(state.b0, graded=model.edge_base == "graded")
+        state = self.state()
+        if state.layers is not None:
+            state.layers = replace(state.layers, per_cover=state.b.dtype.type(1 / cover(model)))
         self._model = model
         self._substeps = substeps
         self._coefficients = coefficients(model, substeps)
