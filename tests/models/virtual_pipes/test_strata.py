@@ -247,6 +247,20 @@ def test_rock_that_does_not_wear_stays_and_what_lies_on_it_goes(backend: str) ->
     assert (hills() - after["bedrock"])[~below & inside].max() > 0.5
 
 
+def test_soil_on_a_steep_outcrop_lies_evenly() -> None:
+    """Soil that hides the rock and is gone an iteration later leaves a checkerboard: differences of 1.2 here."""
+    slope = 1.2 * np.maximum(0.0, 50 - np.arange(60.0)) + 0.01 * np.random.default_rng(1).random((30, 60))
+    strata = strata_bands(count=9, thickness=6.0, soft_thickness=8.0)
+    quick = preset("landscape").replace(
+        processes="thermal", thermal_rate=4.0, talus_slope_range=0.6, talus_slope_bias=0.5
+    )
+    simulation = Simulation(Terrain(slope, strata=strata), quick, backend="reference", edges="closed")
+    simulation.run(300)
+    R = simulation.terrain["erodibility"][:, 5:50]
+    assert R.min() < 0.5  # the rock shows
+    assert np.abs(2 * R[1:-1] - R[:-2] - R[2:]).max() < 0.2  # the noise it starts with leaves 0.03
+
+
 @pytest.mark.parametrize("backend", sorted(ENGINES))
 def test_a_second_run_goes_on_where_the_first_ended(backend: str) -> None:
     terrain = layered(cell_size=5.0)
