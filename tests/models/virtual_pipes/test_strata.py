@@ -206,6 +206,17 @@ def test_bands_and_iterations_in_flight_leave_no_trace(name: str, edges: str) ->
         assert_same(plain, other)
 
 
+def test_parameters_changed_between_steps_agree() -> None:
+    runs = [make(engine, preset("landscape"), layered(), "open") for engine in sorted(ENGINES)]
+    for run in runs:
+        run.advance(10)
+        run.set_model(preset("landscape").replace(thermal_rate=5.0), 1)
+        run.advance(10)
+        run.lay_down(dry=False)
+        run.advance(3)
+    assert_same(*runs)
+
+
 @pytest.mark.parametrize("engine", sorted(ENGINES))
 @pytest.mark.parametrize("name", ["table2", "landscape"])
 def test_one_soft_layer_is_the_same_as_no_strata_on_soft_ground(name: str, engine: str) -> None:
