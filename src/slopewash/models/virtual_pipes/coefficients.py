@@ -19,8 +19,6 @@ TINY = 1.0e-20
 """Keeps divisions by vanishing discharge, depth or slope finite."""
 SHALLOW = 1.0e-3
 """Least mean depth a discharge is divided by [Mei07], in cells."""
-COVER = 1 / 16
-"""Loose soil thinner than this leaves the bedrock partly bare, in cells: about what slides off in one iteration."""
 
 
 class Coefficients(NamedTuple):

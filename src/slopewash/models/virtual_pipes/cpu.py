@@ -42,6 +42,7 @@ class Grid(NamedTuple):
     top: NDArray[np.float32]
     depths: NDArray[np.float32]
     layers: NDArray[np.float32]
+    per_cover: np.float32
     wall: NDArray[np.float32]
     nothing: NDArray[np.float32]
 
@@ -173,6 +174,7 @@ def _grid(state: State, edges: Edges) -> Grid:
         top=padded(top[:1] if (top == top[:1]).all() else top),
         depths=none[0] if layers is None else layers.depths,
         layers=none[0] if layers is None else layers.R,
+        per_cover=np.float32(0) if layers is None else layers.per_cover,
         wall=np.full(columns + 2, WALL, np.float32),
         nothing=np.zeros(columns + 2, np.float32),
     )

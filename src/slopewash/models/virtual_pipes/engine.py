@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from slopewash.models.editing import OF_STRATA, EditedEngine, Window
 from slopewash.models.ground import change_layers, slope_degrees
 from slopewash.models.virtual_pipes.base_level import EdgeBase, border_ring, edge_base, lowered
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, Coefficients, coefficients
-from slopewash.models.virtual_pipes.layers import expose
+from slopewash.models.virtual_pipes.layers import cover, expose
 from slopewash.models.virtual_pipes.model import VirtualPipes
 from slopewash.models.virtual_pipes.reference import discharge
 from slopewash.models.virtual_pipes.state import Field, State, datum, ground, springs, total
@@ -55,6 +56,9 @@ class PipesEngine(EditedEngine):
         if model.edge_base != self._model.edge_base:
             state = self.state()
             state.base = edge_base(state.b0, graded=model.edge_base == "graded")
+        state = self.state()
+        if state.layers is not None:
+            state.layers = replace(state.layers, per_cover=state.b.dtype.type(1 / cover(model)))
         self._model = model
         self._substeps = substeps
         self._coefficients = coefficients(model, substeps)

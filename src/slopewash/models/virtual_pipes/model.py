@@ -44,8 +44,9 @@ class VirtualPipes(Model):
       so that nothing carries its load on, and fronts and hatching show on its floor.
 
     On a terrain with strata R is that of the exposed layer, or 1 where loose soil covers the bedrock (the lowest the
-    ground ever was); soil thinner than a sixteenth of a cell counts in part. R is looked up once per iteration: what
-    one iteration wears beyond the bottom of a layer it wears at that layer's R. Eq. 14 then has no part.
+    ground ever was); soil thinner than what four iterations slide down a slope of one, or than a sixteenth of a cell,
+    counts in part. R is looked up once per iteration: what one iteration wears beyond the bottom of a layer it wears at
+    that layer's R. Eq. 14 then has no part.
 
     Keeps water and solids to rounding. With `transport="semi_lagrangian"` (Eq. 15) solids drift by tens of percent.
 

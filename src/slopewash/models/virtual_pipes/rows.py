@@ -22,7 +22,6 @@ DIAGONAL = np.float32(math.sqrt(2))
 IS_WALL = np.float32(_c.IS_WALL)
 TINY = np.float32(_c.TINY)
 SHALLOW = np.float32(_c.SHALLOW)
-PER_COVER = np.float32(1 / _c.COVER)
 
 
 @row_kernel
@@ -164,7 +163,7 @@ def work_ground(b_n, b, b_s, s, R, C, d2, slid, sent, c, delta, b2, s1, R2, move
 
 
 @row_kernel
-def expose(b, rock, top, depths, layers, rock2, R2):
+def expose(b, rock, top, depths, layers, per_cover, rock2, R2):
     for x in range(ONE, np.uintp(b.size - 1)):
         rock2[x] = min(rock[x], b[x])
         R2[x] = layers[0]
@@ -173,7 +172,7 @@ def expose(b, rock, top, depths, layers, rock2, R2):
         for x in range(ONE, np.uintp(b.size - 1)):
             R2[x] = own if top[x] - rock2[x] >= begins else R2[x]
     for x in range(ONE, np.uintp(b.size - 1)):
-        covered = min((b[x] - rock2[x]) * PER_COVER, UNIT)
+        covered = min((b[x] - rock2[x]) * per_cover, UNIT)
         R2[x] = min(R2[x] * (UNIT - covered) + covered, UNIT) if b[x] < IS_WALL else ZERO
 
 

@@ -82,7 +82,7 @@ def enter(terrain: Terrain, model: VirtualPipes, *, edges: Edges, seed: int, dty
 
     b = cells("elevation", datum(terrain))
     w, s = cells("water"), cells("suspended")
-    layers = enter_layers(terrain, datum(terrain), dtype)
+    layers = enter_layers(terrain, model, datum(terrain), dtype)
     if layers is None:
         rock, R = None, _erodibility(terrain, model, seed).astype(dtype)
     else:

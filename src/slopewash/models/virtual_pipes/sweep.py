@@ -239,7 +239,7 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, books):
         books[at, MOVED] += rows.total(moved)
     if grid.layered:
         top = grid.top[at % grid.top.shape[0]]
-        rows.expose(b2, state[ROCK, y % ring], top, grid.depths, grid.layers, out[ROCK, i], R2)
+        rows.expose(b2, state[ROCK, y % ring], top, grid.depths, grid.layers, grid.per_cover, out[ROCK, i], R2)
     close_ends(b2, periodic, WALL)
     close_ends(R2, periodic, ZERO)
     close_ends(s1, periodic, ZERO)
