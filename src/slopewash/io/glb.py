@@ -89,7 +89,9 @@ def read(path: Path) -> Parts:
         document, body = _chunks(path)
         for node in document.get("nodes", []):
             if "mesh" in node and any(key in node for key in ("matrix", "translation", "rotation", "scale")):
-                raise InvalidFile(f"{path} has meshes that are moved or turned; apply their transforms before exporting")
+                raise InvalidFile(
+                    f"{path} has meshes that are moved or turned; apply their transforms before exporting"
+                )
         points: list[NDArray[Any]] = []
         faces: list[NDArray[Any]] = []
         extra: list[dict[str, NDArray[Any]]] = []

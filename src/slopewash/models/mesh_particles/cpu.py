@@ -80,9 +80,7 @@ class CpuEngine(MeshEngine):
         sweep.find_cells(flow.X, flow.fate, n, inverse, column0, row0, columns, self._cell)
         self._start_of_cell = np.empty(columns * rows + 1, np.int32)
         count = sweep.counting_sort(self._cell, n, self._start_of_cell, self._order)
-        sweep.reorder(
-            self._order, count, *flow.arrays(), self._cell, *spare.arrays(), self._spare_cell, place
-        )
+        sweep.reorder(self._order, count, *flow.arrays(), self._cell, *spare.arrays(), self._spare_cell, place)
         spare.count = count
         self.flow, self._spare = spare, flow
         self._cell, self._spare_cell = self._spare_cell, self._cell
@@ -90,9 +88,7 @@ class CpuEngine(MeshEngine):
 
     def _pair_forces(self, physics: Physics) -> NDArray[np.floating]:
         reach = 2 * physics.radius
-        numbers = tuple(
-            np.float32(v) for v in (reach * reach, reach, physics.spring, physics.damper, physics.friction)
-        )
+        numbers = tuple(np.float32(v) for v in (reach * reach, reach, physics.spring, physics.damper, physics.friction))
         flow, columns = self.flow, self._plan[3]
         sweep.push_all(flow.count, flow.X, flow.V, self._cell, columns, self._start_of_cell, numbers, self._pushes)
         return self._pushes

@@ -25,7 +25,7 @@ from slopewash.models.mesh_particles.particles import (
     default_emitter,
 )
 from slopewash.models.mesh_particles.physics import Physics
-from slopewash.models.mesh_particles.sediment import Grains, diameter, transport_steps
+from slopewash.models.mesh_particles.sediment import Grains, ball, diameter, transport_steps
 from slopewash.models.mesh_particles.surface import Surface
 from slopewash.models.mesh_particles.vertices import lay_up, wear_down
 from slopewash.terrain import Emitter, Terrain, TriangleMesh
@@ -264,8 +264,8 @@ class MeshEngine(Engine):
         lateral = model.displacement == "lateral"
         with self._timed("vertices"):
             before = surface.z.copy()
-            volume = wear_down(surface, self.worn, model.dig_limit, lateral=lateral)
-            self.worn[:] = 0
+            smallest = ball(model.smallest_grain * surface.edge)
+            volume = wear_down(surface, self.worn, model.dig_limit, smallest, lateral=lateral)
             self._bedrock = np.minimum(self._bedrock, surface.z)
             self._raise(limited=True)
             surface.follow_heights(None if lateral else surface.z != before)
@@ -403,7 +403,9 @@ class MeshEngine(Engine):
         number = per_cell(X, np.ones(len(X)), l, shape)
         load = per_cell(flow.X[self.grains.carrier].astype(np.float64), self.grains.volume, l, shape)
         load += per_cell(self.surface.vertices, self.waiting, l, shape)
-        wear, deposit = (np.maximum(raster[name], 0) for name in ("eroded", "deposited"))  # interpolation may undershoot
+        wear, deposit = (
+            np.maximum(raster[name], 0) for name in ("eroded", "deposited")
+        )  # interpolation may undershoot
         return self._start.replace(
             elevation=raster["elevation"],
             water=number * (self.particle_volume / (l * l)),

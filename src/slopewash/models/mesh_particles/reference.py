@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.models.mesh_particles.physics import Physics
-from slopewash.models.mesh_particles.surface import AX, AY, BX, BY, GX, GY, NX, NY, NZ, TILT, X0, Y0, Z0
+from slopewash.models.mesh_particles.surface import AX, AY, BX, BY, GX, GY, NX, NZ, TILT, X0, Y0, Z0
 
 Reals = NDArray[np.float64]
 Floats = NDArray[np.floating]
