@@ -351,7 +351,7 @@ class MeshEngine(Engine):
         return 4 / 3 * math.pi * self.physics.radius**3
 
     def particles(self) -> NDArray[np.float32]:
-        """Particles as rows of x (east), y (south), z (up) in metres and place in the flow, 0 the newest, 1 the oldest."""
+        """Particles as rows of x (east), y (south), z (up) in metres and place in the flow, 0 newest .. 1 oldest."""
         flow, living = self.flow, self.flow.alive()
         out = np.zeros((int(living.sum()), 4), np.float32)
         if len(out):

@@ -120,7 +120,7 @@ class MeshParticles(Model):
     )  # fmt: skip
     grain_size: float = parameter(
         1.0, symbol="s_M", units="finest edges", valid=positive, typical=(0.1, 4), eq="2", group="erosion",
-        doc="Diameter of the largest grains, which are carried for one step, relative to the shortest edge of the mesh.",
+        doc="Diameter of the largest grains, which are carried for one step.",
     )  # fmt: skip
     smallest_grain: float = parameter(
         0.1, symbol="s_m", units="finest edges", valid=not_negative, typical=(0, 0.5), group="erosion",

@@ -1,9 +1,9 @@
 """Adaptive triangles over a height field, without cracks [Bezin10, Sec. 3.3].
 
-Right triangles are bisected from the middle of their longest side to the corner opposite. The middle is a vertex of both
-triangles that share the side, so it may come only after the two corners opposite it, its parents. Any set of vertices
-that holds the parents of its members makes a conforming mesh: no cracks, no T-junctions. So the importance of every
-vertex is first raised to that of its most important descendant, and then the most important vertices are taken.
+Right triangles are bisected from the middle of their longest side to the corner opposite. The middle is a vertex of
+both triangles that share the side, so it may come only after the two corners opposite it, its parents. Any set of
+vertices that holds the parents of its members makes a conforming mesh: no cracks, no T-junctions. So the importance of
+every vertex is first raised to that of its most important descendant, and then the most important vertices are taken.
 """
 
 from __future__ import annotations
