@@ -36,7 +36,15 @@ if TYPE_CHECKING:
         presets,
     )
     from slopewash.observers import Progress, Recorder
-    from slopewash.render import hillshade, overlay, render, render_view, side_by_side, wear_and_deposit
+    from slopewash.render import (
+        hillshade,
+        overlay,
+        render,
+        render_mesh,
+        render_view,
+        side_by_side,
+        wear_and_deposit,
+    )
     from slopewash.simulation import Budget, Simulation, erode
     from slopewash.terrain import (
         Emitter,
@@ -63,7 +71,9 @@ _HOMES = {
         "preset", "presets",
     ),
     "slopewash.observers": ("Progress", "Recorder"),
-    "slopewash.render": ("hillshade", "overlay", "render", "render_view", "side_by_side", "wear_and_deposit"),
+    "slopewash.render": (
+        "hillshade", "overlay", "render", "render_mesh", "render_view", "side_by_side", "wear_and_deposit",
+    ),
     "slopewash.simulation": ("Budget", "Simulation", "erode"),
     "slopewash.terrain": (
         "Emitter", "Strata", "Stratum", "Terrain", "TriangleMesh", "WaterSource", "erodibility_from_elevation",
@@ -118,6 +128,7 @@ __all__ = [
     "read",
     "read_mesh",
     "render",
+    "render_mesh",
     "render_view",
     "side_by_side",
     "statistics",

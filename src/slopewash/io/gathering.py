@@ -43,6 +43,7 @@ def gather(
             crs=crs,
             transform=transform,
             sources=sources,
+            emitters=(),
             strata=None,
             **layers,
         )

@@ -40,7 +40,7 @@ def test_pair_forces_are_equal_and_opposite_to_the_last_bit(lab: Any) -> None:
         np.testing.assert_array_equal(there, -back)
 
 
-def crowd(n: int = 300) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def crowd(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(2)
     X = random.random((n, 3)) * [40, 40, 40] + [60, 60, 20]
     return X, random.normal(size=(n, 3)) * 3
@@ -127,7 +127,7 @@ def test_drag_limits_the_fall(lab: Any, backend: str) -> None:
     assert engine.flow.V[0, 2] == pytest.approx(-G / 2.0, rel=1e-3)
 
 
-def worn_by_one_particle(lab: Any, backend: str, weights: str) -> tuple[Surface, np.ndarray, int, float]:  # type: ignore[type-arg]
+def worn_by_one_particle(lab: Any, backend: str, weights: str) -> tuple[Surface, np.ndarray, int, float]:
     engine = lab.start(lab.slope(0.5), backend, drag=0.0, erosion_rate=0.25, weights=weights, update_every=1000)
     lab.place(engine, [[83.0, 82.0, 0.001]], [[4.0, 0.0, -2.0]])
     triangle = int(engine.flow.at[0])

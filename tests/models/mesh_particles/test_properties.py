@@ -134,7 +134,8 @@ simulation.run(60)
 e = simulation._engine
 n = e.flow.count
 parts = (e.surface.vertices, e.flow.X[:n], e.flow.V[:n], e.grains.volume, e.grains.carrier)
-print(n > 5000, len(e.grains.volume) > 100, hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in parts)).hexdigest())
+stamp = hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in parts)).hexdigest()
+print(n > 5000, len(e.grains.volume) > 100, stamp)
 """
 
 
@@ -198,7 +199,7 @@ def test_emitters_may_change_between_steps(lab: Any) -> None:
     simulation.run(10)
     newest = simulation.particles[simulation.particles[:, 3] < 0.2]
     assert np.hypot(newest[:, 0] - 50, newest[:, 1] - 50).max() < 30
-    with pytest.raises(ValueError, match="emitter at .* lies outside the terrain"):
+    with pytest.raises(ValueError, match=r"emitter at .* lies outside the terrain"):
         simulation.set_emitters(Emitter(x=500, y=50, radius=10, rate=100))
 
 
@@ -266,5 +267,5 @@ def test_bad_input_is_told_in_one_sentence(lab: Any) -> None:
         Simulation(lab.rough(), MeshParticles(), edges="closed")
     with pytest.raises(InvalidMesh, match="a mesh needs ground everywhere, fill them"):
         Simulation(lab.rough().replace(nodata=np.eye(17)), MeshParticles())
-    with pytest.raises(InvalidParameter, match="triangles.* is 2.5; it must be a whole number"):
+    with pytest.raises(InvalidParameter, match=r"triangles.* is 2.5; it must be a whole number"):
         MeshParticles(triangles=2.5)
