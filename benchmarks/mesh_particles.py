@@ -38,7 +38,7 @@ def dome() -> sw.Terrain:
 
 def pour(engine: CpuEngine, count: int) -> None:
     """Set particles down on the sector of the dome, at rest, their spheres just not touching."""
-    spacing = 2.05 * engine.physics.radius
+    spacing = 2.02 * engine.physics.radius
     west, north, east, south = engine.surface.extent
     x, y = (
         a.ravel()
@@ -51,8 +51,8 @@ def pour(engine: CpuEngine, count: int) -> None:
     flow = engine.flow = engine.flow.with_room(count + 16)
     flow.count = count
     random = np.random.default_rng(1)
-    flow.X[:count, 0] = x[chosen] + 0.02 * spacing * random.normal(size=count)
-    flow.X[:count, 1] = y[chosen] + 0.02 * spacing * random.normal(size=count)
+    flow.X[:count, 0] = x[chosen] + 0.005 * spacing * random.normal(size=count)
+    flow.X[:count, 1] = y[chosen] + 0.005 * spacing * random.normal(size=count)
     flow.at[:count] = engine._locate(*(flow.X[:count, k].astype(np.float64) for k in (0, 1)))
     flow.X[:count, 2] = engine._height_at(slice(0, count)) + 0.1
     flow.V[:count] = 0

@@ -286,7 +286,8 @@ class MeshEngine(Engine):
     def _raise(self, *, limited: bool) -> None:
         gained = lay_up(self.surface, self.waiting, limited=limited)
         self._deposited += float(gained.sum())
-        self.waiting = np.maximum(self.waiting - gained, 0)
+        # Without limits all is laid down, and what is left is rounding.
+        self.waiting = np.maximum(self.waiting - gained, 0) if limited else np.zeros_like(gained)
 
     def _erodibility(self) -> Reals:
         """Erodibility of each triangle, the mean of its corners; deposits on the bedrock are loose."""
