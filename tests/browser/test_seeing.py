@@ -24,14 +24,12 @@ def chroma(colours: np.ndarray) -> np.ndarray:
 
 def terrain_pixels(studio: Any, picture: np.ndarray, count: int = 400) -> np.ndarray:
     """Pixels over places of the terrain that face the viewer."""
-    rng = np.random.default_rng(3)
-    found = []
-    for x, y in rng.uniform([0.2, 0.55], [0.8, 0.95], (count, 2)) * SIDE:
-        at = studio.page.evaluate("([x, y]) => studio.stage.screenPlace(x, y)", [x, y])
-        column, row = int(SCALE * at["left"]), int(SCALE * at["top"])
-        if 0 <= row < picture.shape[0] and 0 <= column < picture.shape[1]:
-            found.append(picture[row, column])
-    return np.array(found)
+    places = np.random.default_rng(3).uniform([0.1, 0.72], [0.9, 0.97], (count, 2)) * SIDE
+    spots = studio.page.evaluate("places => places.map(([x, y]) => studio.stage.screenPlace(x, y))", places.tolist())
+    rows, columns = (np.array([int(SCALE * spot[key]) for spot in spots]) for key in ("top", "left"))
+    seen = (rows >= 0) & (rows < picture.shape[0]) & (columns >= 0) & (columns < picture.shape[1])
+    assert seen.sum() > count // 2
+    return picture[rows[seen], columns[seen]]
 
 
 def test_the_terrain_fills_the_view_without_clipped_whites(studio: Any, tmp_path: Path) -> None:
@@ -63,7 +61,7 @@ def test_a_larger_picture_shows_the_same_in_more_pixels(studio: Any, tmp_path: P
 
 def test_a_lake_is_blue(studio: Any) -> None:
     dry = studio.picture()
-    x, y = 0.5 * SIDE, 0.62 * SIDE
+    x, y = 0.5 * SIDE, 0.8 * SIDE
     lake = {"points": [[x, y]], "radius": 0.12 * SIDE, "falloff": 0.2}
     studio.ask(type="paint", tool="flatten", strength=1.0, **lake)
     studio.ask(type="paint", tool="add_water", strength=30.0, **lake)
@@ -88,21 +86,21 @@ def test_an_overlay_uses_its_map_and_the_legend_tells_it(studio: Any) -> None:
     legend.wait_for()
     assert "elevation, m" in legend.inner_text().lower()
     assert legend.get_attribute("data-map") == "sequential"
-    low, high = (float(t) for t in (legend.locator(".ticks span").first.inner_text(), legend.locator(".ticks span").last.inner_text()))
+    low, _, high = map(float, legend.locator(".ticks span").all_inner_texts())
     heights = studio.layer("elevation")
     assert (low, high) == pytest.approx((heights.min(), heights.max()), rel=1e-3, abs=0.5)
     shown = chroma(terrain_pixels(studio, studio.picture()))
     table = chroma(np.array(studio.page.evaluate("studio.store.welcome.maps.sequential"), dtype=float))
     distance = np.linalg.norm(shown[:, None] - table[None], axis=-1).min(axis=1)
     off = np.linalg.norm(plain[:, None] - table[None], axis=-1).min(axis=1)
-    # Shading changes brightness and the filmic curve bends hues a little; the map's colours stay nearest by far.
-    assert np.median(distance) < 0.035
-    assert np.median(np.linalg.norm(shown - plain, axis=-1)) > 0.02 or np.median(off) > np.median(distance)
-    x, y = studio.place_on_screen(0.5 * SIDE, 0.55 * SIDE)
+    # Shading changes brightness and the filmic curve bends hues a little (measured: 0.013); grass and rock are 0.05 off.
+    assert np.median(distance) < 0.025
+    assert np.median(off) > 0.035
+    x, y = studio.place_on_screen(0.5 * SIDE, 0.8 * SIDE)
     studio.page.keyboard.press("Escape")
     studio.page.mouse.move(x, y)
     reading = float(legend.locator("[data-role=reading]").inner_text().split()[0])
-    assert reading == pytest.approx(heights[int(0.55 * 128), 64], abs=25.0)  # a pixel at this distance covers metres
+    assert reading == pytest.approx(heights[int(0.8 * 128), 64], abs=25.0)  # a pixel at this distance covers metres
     studio.page.select_option("select[aria-label='Overlay']", "")
     studio.wait("document.querySelector('.legend').hidden")
 
@@ -148,7 +146,7 @@ def test_the_plan_shows_the_square_from_above(studio: Any) -> None:
 
 
 def test_before_and_after_stand_side_by_side(studio: Any) -> None:
-    x, y = 0.5 * SIDE, 0.6 * SIDE
+    x, y = 0.5 * SIDE, 0.75 * SIDE
     studio.ask(type="paint", tool="raise", strength=150.0, points=[[x, y]], radius=0.3 * SIDE, falloff=0.9)
     whole = studio.picture()
     studio.click("compare")
