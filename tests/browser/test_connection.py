@@ -65,7 +65,9 @@ def server(state_folder: Path) -> Iterator[Server]:
     made.kill()
 
 
-def test_a_page_goes_on_after_its_server_was_killed_and_started_again(open_page: Callable[..., Any], server: Server) -> None:
+def test_a_page_goes_on_after_its_server_was_killed_and_started_again(
+    open_page: Callable[..., Any], server: Server
+) -> None:
     studio = open_page()
     studio.open(server.url)
     studio.ask(type="step", count=3)

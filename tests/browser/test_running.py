@@ -73,9 +73,7 @@ def test_seeds_go_up_and_down_and_give_back_their_terrain(studio: Any) -> None:
 
 def test_a_preset_brings_its_model_and_the_panel_follows(studio: Any) -> None:
     studio.tab("start")
-    other = studio.page.evaluate(
-        "studio.store.welcome.presets.find(p => p.model !== studio.store.state.model)"
-    )
+    other = studio.page.evaluate("studio.store.welcome.presets.find(p => p.model !== studio.store.state.model)")
     studio.page.select_option("select[aria-label='Preset']", other["name"])
     studio.wait("name => studio.store.state.model === name && studio.store.state.busy === null", other["model"])
     assert studio.state()["model"] == other["model"]

@@ -65,9 +65,7 @@ def test_the_grey_picture_spans_its_range(eroded: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".r16", ".raw"])
-def test_headless_exports_are_little_endian_and_come_with_their_range(
-    eroded: Any, tmp_path: Path, suffix: str
-) -> None:
+def test_headless_exports_are_little_endian_and_come_with_their_range(eroded: Any, tmp_path: Path, suffix: str) -> None:
     heights = eroded.layer("elevation").astype(np.float64)
     values = np.fromfile(export(eroded, suffix, tmp_path), "<u2").reshape(heights.shape).astype(np.float64)
     slope, offset = np.polyfit(values.ravel(), heights.ravel(), 1)

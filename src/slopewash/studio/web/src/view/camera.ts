@@ -58,7 +58,7 @@ export class Cameras {
     this.orbit.update();
     this.plan.position.set(0, 50, 0);
     this.plan.up.set(0, 0, -1);
-    this.plan.zoom = 0.92;
+    this.plan.zoom = 0.84;
     this.planControls.target.set(0, 0, 0);
     this.planControls.update();
     this.plan.updateProjectionMatrix();

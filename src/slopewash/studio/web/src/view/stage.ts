@@ -338,8 +338,9 @@ export class Stage {
     u.fields!.value = surface.fields;
     u.shape!.value = surface.shape;
     u.light!.value = surface.light;
-    this.block.showWater(this.look.water && isNow && this.frame!.water !== null);
     const overlay = u.overlayOpacity!.value as number;
+    // A map is read where the ground is; water would hide it just where most of it is interesting.
+    this.block.showWater(this.look.water && isNow && this.frame!.water !== null && overlay === 0);
     if (!isNow) u.overlayOpacity!.value = 0;
     this.target.scissorTest = true;
     this.target.scissor.set(x, 0, width, height);
