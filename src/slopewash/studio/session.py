@@ -21,10 +21,10 @@ from slopewash.studio.plan import Generated, Plan, check_size, next_plan
 from slopewash.studio.recording import Recording
 from slopewash.studio.uploads import Uploads
 
-CHUNK_SECONDS = 0.025
+CHUNK_SECONDS = 0.015
 """Time a run goes on before it looks for commands."""
 LONGEST_CHUNK = 400
-FRAME_SECONDS = 1 / 30
+FRAME_SECONDS = 0.03
 """Shortest time between two frames."""
 STATE_SECONDS = 0.25
 """Shortest time between two states while it runs."""
