@@ -21,8 +21,10 @@ import httpx
 import numpy as np
 from surroundings import facts
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 import slopewash as sw
+from slopewash.studio.connection import View
 from slopewash.studio.hub import encode
 from slopewash.studio.session import Snapshot
 
@@ -46,7 +48,7 @@ class Client:
         cookie = httpx.get(url, headers=opened, timeout=60).headers["set-cookie"].partition(";")[0]
         self._connection = connect(
             address.replace("http", "ws") + "/ws",
-            origin=address,  # type: ignore[arg-type]
+            origin=Origin(address),
             additional_headers={"Cookie": cookie},
             max_size=None,
             compression=None,
@@ -158,7 +160,7 @@ def encoding(size: int, repeats: int = 15) -> dict[str, Any]:
         times = []
         for _ in range(repeats):
             begin = time.process_time()
-            data = encode(frame, overlay, size, False, False)
+            data = encode(frame, View(overlay, size, before=False, strata=False, triangles=False))
             times.append(time.process_time() - begin)
         result[name] = round(1e3 * min(times), 2)
         result[name.replace("cpu_ms", "bytes")] = len(data)

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError, StabilityWarning
 from slopewash.studio import messages
@@ -47,7 +49,10 @@ class Snapshot:
     layers: dict[str, Any]
     start: sw.Terrain
     particles: Any = None
-    mesh: Any = None
+    vertices: Any = None
+    triangles: Any = None
+    triangulation: int = 0
+    """Changes whenever the triangles do."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,8 @@ class Session:
         self._last_frame = self._last_state = 0.0
         self._state_cost = 0.0
         self._dirty = True
+        self._triangles = np.zeros((0, 3), np.uint32)
+        self._triangulation = 0
         self._plan = plan
         self._shared = simulation is not None
         self._begin(plan, simulation)
@@ -124,6 +131,7 @@ class Session:
         self._plan, self._simulation, self._terrain = plan, simulation, terrain
         self._recording = Recording(plan, simulation.backend, simulation.model)
         self._shown = simulation.step
+        self._emitters: list[dict[str, Any]] = []
         self._playing, self._target, self._stroke = False, None, None
         self._seconds_per_step = 0.0
         self._progress.clear()
@@ -254,7 +262,9 @@ class Session:
         simulation = self._simulation
         names = [name for name in ALWAYS if name in simulation.model.layers]
         names += sorted(name for name in wanted if name in self._layer_names() and name not in names)
-        particles, mesh = (getattr(simulation, name, None) for name in ("particles", "mesh"))
+        mesh = _optional(simulation, "mesh")
+        if mesh is not None and not np.array_equal(mesh.triangles, self._triangles):
+            self._triangles, self._triangulation = np.array(mesh.triangles), self._triangulation + 1
         return Snapshot(
             version=self._version,
             run=self._run,
@@ -263,8 +273,10 @@ class Session:
             cell_size=self._terrain.cell_size,
             layers=simulation.layers(*names),
             start=self._terrain,
-            particles=particles() if callable(particles) else None,
-            mesh=mesh() if callable(mesh) else None,
+            particles=_optional(simulation, "particles"),
+            vertices=None if mesh is None else mesh.vertices,
+            triangles=None if mesh is None else self._triangles,
+            triangulation=self._triangulation,
         )
 
     def _layer_names(self) -> set[str]:
@@ -301,15 +313,11 @@ class Session:
             "cell_size": self._terrain.cell_size,
             "layers": sorted(self._layer_names()),
             "sources": [{"x": s.x, "y": s.y, "radius": s.radius, "rate": s.rate} for s in simulation.sources],
-            "emitters": self._emitters(),
+            "emitters": self._emitters,
             "can_undo": simulation.can_undo,
             "can_redo": simulation.can_redo,
             "budget": plain(simulation.budget.as_dict()),
         }  # fmt: skip
-
-    def _emitters(self) -> list[dict[str, Any]]:
-        keys = ("x", "y", "radius", "rate", "speed", "direction")
-        return [{key: getattr(e, key, 0.0) for key in keys} for e in getattr(self._simulation, "emitters", ())]
 
     def _measured_speed(self) -> float:
         if not self._playing:
@@ -411,10 +419,13 @@ class Session:
         self._changed()
 
     def _do_emitters(self, message: messages.Emitters, viewer: object) -> None:
-        if not hasattr(self._simulation, "emitters") or not hasattr(sw, "Emitter"):
-            raise InvalidParameter(f"{self._simulation.model.name} has no emitters; choose a model on particles")
+        if not self._simulation.model.emits:
+            raise InvalidParameter(f"{self._simulation.model.name} has no emitters; choose a model of particles")
         emitters = [emitter.model_dump() for emitter in message.emitters]
-        self._simulation.emitters = [sw.Emitter(**emitter) for emitter in emitters]
+        public: Any = sw
+        run: Any = self._simulation
+        run.set_emitters(*(public.Emitter(**emitter) for emitter in emitters))
+        self._emitters = emitters
         self._recording.add("emitters", emitters)
         self._changed()
 
@@ -445,3 +456,11 @@ class Session:
         if name not in self._layer_names():
             known = ", ".join(sorted(self._layer_names()))
             raise InvalidParameter(f'{self._simulation.model.name} has no layer "{name}"; it yields {known}')
+
+
+def _optional(simulation: sw.Simulation, name: str) -> Any:
+    """What only some models have: their mesh, their particles."""
+    try:
+        return getattr(simulation, name)
+    except (AttributeError, InvalidParameter):
+        return None
