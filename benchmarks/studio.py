@@ -10,12 +10,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import numpy as np
@@ -37,6 +36,15 @@ with StudioServer(first_plan(size=int(sys.argv[1]), backend="cpu"), port=0) as s
     sys.stdin.read()
 """
 TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Round(NamedTuple):
+    """What happened in one stretch of time."""
+
+    steps: float
+    seconds: float
+    cpu: float
+    frames: float
 
 
 class Client:
@@ -116,7 +124,7 @@ def live(size: int, rounds: int, seconds: float) -> dict[str, Any]:
     compiled = time.perf_counter() - begin
     client.send("play")
     client.read(1.0, watching=True)
-    found: dict[bool, list[tuple[float, float, float]]] = {True: [], False: []}
+    rounds_of: dict[bool, list[Round]] = {True: [], False: []}
     for number in range(2 * rounds):
         watching = number % 2 == 0
         if watching:
@@ -124,27 +132,29 @@ def live(size: int, rounds: int, seconds: float) -> dict[str, Any]:
         client.read(0.3, watching=watching)
         step, cpu, began, frames = client.exact_step(), cpu_seconds(process), time.perf_counter(), client.frames
         if watching:
-            client.send("ack", frame=2**53)
+            client.send("ack", frame=2**53)  # what came while the step was asked for
         client.read(seconds, watching=watching)
         frames = client.frames - frames
         steps = client.exact_step() - step
-        took = time.perf_counter() - began
-        found[watching].append((steps / took, (cpu_seconds(process) - cpu) / steps, frames / took))
+        rounds_of[watching].append(Round(steps, time.perf_counter() - began, cpu_seconds(process) - cpu, frames))
     process.communicate(timeout=60)
-    speed = {w: statistics.median(r[0] for r in found[w]) for w in found}
-    cost = {w: min(r[1] for r in found[w]) for w in found}
+    alone, watched = (Round(*map(sum, zip(*rounds_of[w], strict=True))) for w in (False, True))
     return {
         "size": size,
         "start_seconds": round(compiled, 1),
-        "steps_per_second_alone": round(speed[False], 1),
-        "steps_per_second_watched": round(speed[True], 1),
-        "speed_ratio": round(speed[True] / speed[False], 3),
-        "speed_ratio_best_rounds": round(max(r[0] for r in found[True]) / max(r[0] for r in found[False]), 3),
-        "cpu_ms_per_step_alone": round(1e3 * cost[False], 2),
-        "cpu_ms_per_step_watched": round(1e3 * cost[True], 2),
-        "cpu_ratio": round(cost[False] / cost[True], 3),
-        "frames_per_second": round(statistics.median(r[2] for r in found[True]), 1),
-        "frames_per_second_rounds": [round(r[2], 1) for r in found[True]],
+        "steps_per_second_alone": round(alone.steps / alone.seconds, 1),
+        "steps_per_second_watched": round(watched.steps / watched.seconds, 1),
+        "speed_ratio": round(watched.steps / watched.seconds * alone.seconds / alone.steps, 3),
+        "speed_ratio_of_pairs": sorted(
+            round(w.steps / w.seconds * a.seconds / a.steps, 2)
+            for a, w in zip(rounds_of[False], rounds_of[True], strict=True)
+        ),
+        "cpu_ms_per_step_alone": round(1e3 * alone.cpu / alone.steps, 2),
+        "cpu_ms_per_step_watched": round(1e3 * watched.cpu / watched.steps, 2),
+        "cpu_ratio": round(alone.cpu / alone.steps * watched.steps / watched.cpu, 3),
+        "cores_had": round((alone.cpu + watched.cpu) / (alone.seconds + watched.seconds), 2),
+        "frames_per_second": round(watched.frames / watched.seconds, 1),
+        "frames_per_second_best": round(max(r.frames / r.seconds for r in rounds_of[True]), 1),
     }
 
 
@@ -181,8 +191,8 @@ def download(size: int, repeats: int = 15) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=512, help="cells along a side of the live run")
-    parser.add_argument("--rounds", type=int, default=4, help="rounds with and as many without a viewer")
-    parser.add_argument("--seconds", type=float, default=4.0, help="length of a round")
+    parser.add_argument("--rounds", type=int, default=8, help="rounds with and as many without a viewer")
+    parser.add_argument("--seconds", type=float, default=2.0, help="length of a round")
     options = parser.parse_args()
     result = live(options.size, options.rounds, options.seconds) | encoding(1024) | download(1024)
     print(json.dumps(result | facts()), flush=True)

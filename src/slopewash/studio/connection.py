@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -115,6 +116,7 @@ class Connection:
             while self._answers:
                 await self._socket.send_text(self._answers.popleft())
                 self._room.release()
+                await asyncio.sleep(0)  # sending seldom waits, and the loop must notice pages that went away
             while self._told:
                 await self._socket.send_text(self._told.popleft())
             if self._state is not None:
@@ -122,7 +124,9 @@ class Connection:
                 await self._socket.send_text(text)
             if self._frame is not None:
                 data, self._frame = self._frame, None
+                begin = time.thread_time()
                 await self._socket.send_bytes(data)
+                self._hub.session.spend(time.thread_time() - begin)
                 self._hub.ask()
 
     async def _read(self) -> None:

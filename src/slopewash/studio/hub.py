@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -76,6 +77,12 @@ class Hub:
         for connection in self.connections:
             connection.tell({"type": kind, "message": sentence})
 
+    def _encode(self, snapshot: Snapshot, view: View) -> bytes:
+        begin = time.thread_time()
+        data = encode(snapshot, view)
+        self.session.spend(time.thread_time() - begin)
+        return data
+
     async def run(self) -> None:
         """Encode each snapshot once for every kind of watching, and hand it out."""
         while True:
@@ -89,7 +96,7 @@ class Hub:
                 if connection.can_take_frame and connection.seen < snapshot.version:
                     kinds.setdefault(connection.view(snapshot), []).append(connection)
             for view, takers in kinds.items():
-                data = await anyio.to_thread.run_sync(encode, snapshot, view, abandon_on_cancel=True)
+                data = await anyio.to_thread.run_sync(self._encode, snapshot, view, abandon_on_cancel=True)
                 for connection in takers:
                     connection.set_frame(snapshot, view, data)
             self._newest = None

@@ -26,8 +26,14 @@ from slopewash.studio.uploads import Uploads
 CHUNK_SECONDS = 0.015
 """Time a run goes on before it looks for commands."""
 LONGEST_CHUNK = 400
+GROUP = 4
+"""Steps that kernels take at once: one by one each would cost up to twice as much."""
 FRAME_SECONDS = 0.03
 """Shortest time between two frames."""
+FRAME_SHARE = 0.12
+"""Largest share of this process's CPU time that frames take from a run."""
+LONGEST_WAIT = 0.25
+"""A frame comes after this many seconds whatever it costs."""
 STATE_SECONDS = 0.25
 """Shortest time between two states while it runs."""
 STATE_SHARE = 0.02
@@ -90,6 +96,7 @@ class Session:
         self._busy: str | None = None
         self._last_frame = self._last_state = 0.0
         self._state_cost = 0.0
+        self._frame_cost = self._spent = self._cpu_at_frame = 0.0
         self._dirty = True
         self._triangles = np.zeros((0, 3), np.uint32)
         self._triangulation = 0
@@ -222,12 +229,14 @@ class Session:
             self.on_state(self.state())
 
     def _chunk(self) -> int:
-        """Steps that take about `CHUNK_SECONDS`; whole groups of four, which kernels take at once."""
+        """Steps that take about `CHUNK_SECONDS`, in whole groups if they can be had."""
         known = self._seconds_per_step > 0
         steps = min(int(CHUNK_SECONDS / self._seconds_per_step), LONGEST_CHUNK) if known else 1
+        if steps < GROUP and known and GROUP * self._seconds_per_step < 4 * CHUNK_SECONDS:
+            steps = GROUP
         if self._speed:
             steps = min(steps, int(self._speed * CHUNK_SECONDS))
-        steps = max(1, steps - steps % 4 if steps > 4 else steps)
+        steps = max(1, steps - steps % GROUP if steps > GROUP else steps)
         return steps if self._target is None else min(steps, self._target - self._simulation.step)
 
     def _take_steps(self, steps: int) -> None:
@@ -251,9 +260,23 @@ class Session:
             self._state_cost = time.thread_time() - begin
             self.on_state(state)
         demand = self._demand
-        if demand is not None and self._version > demand.newer_than and now >= self._last_frame + FRAME_SECONDS:
-            self._demand, self._last_frame = None, now
-            self.on_snapshot(self._snapshot(demand.layers))
+        if demand is not None and self._version > demand.newer_than and self._frame_is_due(now):
+            self._demand, self._last_frame, self._cpu_at_frame = None, now, time.process_time()
+            self._frame_cost = 0.7 * self._frame_cost + 0.3 * self._spent
+            begin = time.thread_time()
+            snapshot = self._snapshot(demand.layers)
+            self._spent = time.thread_time() - begin
+            self.on_snapshot(snapshot)
+
+    def _frame_is_due(self, now: float) -> bool:
+        """Frames wait for each other, and while it runs until the run had its share; not for ever."""
+        waited = now - self._last_frame
+        had_share = time.process_time() - self._cpu_at_frame >= self._frame_cost / FRAME_SHARE
+        return waited >= FRAME_SECONDS and (not self._playing or had_share or waited >= LONGEST_WAIT)
+
+    def spend(self, seconds: float) -> None:
+        """Count CPU time that went into the frame under way, in any thread."""
+        self._spent += seconds
 
     def _next_state(self) -> float:
         return self._last_state + max(STATE_SECONDS, self._state_cost / STATE_SHARE)
