@@ -38,7 +38,7 @@ class EditedEngine(Engine):
 
     @abstractmethod
     def _input(self, layer: str) -> Field:
-        """Field of an editable layer, to be written to."""
+        """Field of an editable layer; in memory of our own, to be written to."""
 
     @abstractmethod
     def _metres(self, layer: str, values: Field, window: Window) -> Layer:
@@ -55,6 +55,10 @@ class EditedEngine(Engine):
     @abstractmethod
     def _walls_in(self, window: Window) -> NDArray[np.bool_] | None:
         """Where part of the grid has no ground."""
+
+    def _write(self, layer: str, window: Window, values: Field) -> None:
+        """Overwrite part of a field."""
+        self._input(layer)[window] = values
 
     def _beside(self, layer: str) -> Any:
         """What else has to be put back when an edit of this layer is taken back."""
@@ -101,7 +105,7 @@ class EditedEngine(Engine):
         if block.layer == "water" or block.layer in SOLIDS:
             book = "water" if block.layer == "water" else "solids"
             self._edited[book] += _sum(new, wall) - _sum(old, wall)
-        field[window] = new
+        self._write(block.layer, window, new)
         self._after_edit(block.layer, block.beside)
         return Block(layer=block.layer, row=block.row, column=block.column, values=old, beside=beside)
 
