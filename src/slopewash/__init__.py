@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from slopewash.analysis import local_minima, statistics
-    from slopewash.backends import backend_names, describe_backends
+    from slopewash.backends import adapters, available_backends, backend_names, describe_backends, use_adapter
     from slopewash.errors import (
         BackendUnavailable,
         InvalidFile,
@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "slopewash.analysis": ("local_minima", "statistics"),
-    "slopewash.backends": ("backend_names", "describe_backends"),
+    "slopewash.backends": (
+        "adapters", "available_backends", "backend_names", "describe_backends", "use_adapter",
+    ),
     "slopewash.errors": (
         "BackendUnavailable", "InvalidFile", "InvalidParameter", "InvalidTerrain", "NotFinite", "SlopewashError",
         "StabilityWarning", "UnknownName",
@@ -82,6 +84,8 @@ __all__ = [
     "VirtualPipes",
     "WaterSource",
     "__version__",
+    "adapters",
+    "available_backends",
     "backend_names",
     "describe_backends",
     "erode",
@@ -104,6 +108,7 @@ __all__ = [
     "side_by_side",
     "statistics",
     "strata_bands",
+    "use_adapter",
     "wear_and_deposit",
     "write",
 ]

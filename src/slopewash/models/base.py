@@ -169,6 +169,9 @@ class Engine(ABC):
     def set_model(self, model: Any, substeps: int) -> None:
         """Go on with other parameter values of the same model."""
 
+    def close(self) -> None:  # noqa: B027
+        """Give back what the device holds; nothing may be asked of the engine afterwards."""
+
     def carry(self, steps: int, strength: float) -> None:  # noqa: B027
         """Advance while the power to erode has faded to `strength` (0 .. 1). Models that carry nothing do nothing."""
 

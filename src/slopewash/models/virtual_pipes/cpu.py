@@ -114,9 +114,7 @@ class CpuEngine(PipesEngine):
         self._books[0, kernels.SOLIDS_EXPORTED] += solids_exported
         self._books[0, kernels.MOVED] += moved
 
-    def lay_down(self, *, dry: bool) -> None:
-        """Let the whole load fall where it is; with `dry`, let the water dry up."""
-        super().lay_down(dry=dry)
+    def _put_back(self, state: State) -> None:
         self._close_ends()
 
     def set_model(self, model: VirtualPipes, substeps: int) -> None:

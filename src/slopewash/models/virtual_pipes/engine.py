@@ -33,7 +33,14 @@ class PipesEngine(Engine):
 
     @abstractmethod
     def state(self) -> State:
-        """Download the state; its arrays may be views of the device's own and are only to be read."""
+        """Download the state; its arrays may be views of the device's own. Whoever changes them puts them back."""
+
+    def _put_back(self, state: State) -> None:
+        """Take over what was changed in a downloaded state."""
+
+    def _solids(self) -> State:
+        """Download at least the ground, the water, the load and the tally."""
+        return self.state()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -49,6 +56,7 @@ class PipesEngine(Engine):
         if model.edge_base != self._model.edge_base:
             state = self.state()
             state.base = edge_base(state.b0, graded=model.edge_base == "graded")
+            self._put_back(state)
         self._model = model
         self._substeps = substeps
         self._coefficients = coefficients(model, substeps)
@@ -84,10 +92,12 @@ class PipesEngine(Engine):
             self._book(total(state.w), 0.0, 0.0)
             state.w[:] = 0
             state.f[:] = 0
+        self._put_back(state)
 
     def ledger(self) -> Ledger:
         """Amounts in cubic metres."""
-        state, tally = self.state(), self.state().tally
+        state = self._solids()
+        tally = state.tally
         cubic = self._start.cell_size**3
         return Ledger(
             water_start=state.water_start * cubic,
@@ -104,7 +114,7 @@ class PipesEngine(Engine):
 
     def first_bad_cell(self) -> tuple[str, int, int] | None:
         """Find the first value that is not finite."""
-        state = self.state()
+        state = self._solids()
         for name, layer in (("elevation", state.b), ("water", state.w), ("suspended", state.s)):
             # A sum is finite whenever every term is: far cheaper than looking at each.
             if not np.isfinite(layer.sum(dtype=np.float64)):

@@ -51,7 +51,7 @@ class VirtualPipes(Model):
     summary: ClassVar = "Water and soil in virtual pipes: rain, rivers, lakes, valleys and talus slopes."
     paper: ClassVar = "Jákó & Tóth 2011; also Mei et al. 2007 and Salamin & Szénási"
     halo: ClassVar = 3
-    backends: ClassVar = ("cpu", "reference")
+    backends: ClassVar = ("gpu", "cpu", "reference")
 
     time_step: float = parameter(
         0.02, symbol="Δt", valid=positive, typical=(0.001, 0.05), group="time",
@@ -201,6 +201,10 @@ class VirtualPipes(Model):
             from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
 
             return ReferenceEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)
+        if backend == "gpu":
+            from slopewash.models.virtual_pipes.gpu import GpuEngine
+
+            return GpuEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)
         from slopewash.models.virtual_pipes.cpu import CpuEngine
 
         return CpuEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)
