@@ -1,40 +1,25 @@
-// Where cells lie. Indices of cells beyond a closed or open edge are NOWHERE.
-
-const NOWHERE: i32 = -1;
+// Where cells lie.
 
 fn place(y: i32, x: i32) -> i32 {
   return (y - grid.origin) * grid.stride + x;
 }
 
-fn row_north(y: i32) -> i32 {
-  if (y > 0) { return y - 1; }
-  return grid.north;
+// Whether the cell `dy` rows south and `dx` columns east of (y, x), each -1, 0 or 1, lies beyond a closed or open edge.
+fn beyond(y: i32, x: i32, dy: i32, dx: i32) -> bool {
+  return !periodic && (y + dy < 0 || y + dy >= grid.height || x + dx < 0 || x + dx >= grid.width);
 }
 
-fn row_south(y: i32) -> i32 {
-  if (y < grid.height - 1) { return y + 1; }
-  return grid.south;
-}
-
-fn column_west(x: i32) -> i32 {
-  if (x > 0) { return x - 1; }
-  return grid.width - 1;
-}
-
-fn column_east(x: i32) -> i32 {
-  if (x < grid.width - 1) { return x + 1; }
-  return 0;
-}
-
-// Cell in the row `dy` south and the column `dx` east of (y, x), each -1, 0 or 1.
+// That cell; beyond an edge (y, x) itself, so that what is read there is always some cell's.
 fn near(y: i32, x: i32, dy: i32, dx: i32) -> i32 {
-  if (!periodic && (y + dy < 0 || y + dy >= grid.height || x + dx < 0 || x + dx >= grid.width)) {
-    return NOWHERE;
+  var row = y + dy;
+  var column = x + dx;
+  if (periodic) {
+    if (row < 0) { row = grid.north; } else if (row >= grid.height) { row = grid.south; }
+    if (column < 0) { column = grid.width - 1; } else if (column >= grid.width) { column = 0; }
+  } else if (beyond(y, x, dy, dx)) {
+    row = y;
+    column = x;
   }
-  var row = y;
-  var column = x;
-  if (dy < 0) { row = row_north(y); } else if (dy > 0) { row = row_south(y); }
-  if (dx < 0) { column = column_west(x); } else if (dx > 0) { column = column_east(x); }
   return place(row, column);
 }
 

@@ -93,6 +93,8 @@ class Program:
         self._numbers = numbers
         self._grids = [self._grid(band, wrap) for band in layout.bands]
         self._steps = [(kernel, *self._build(kernel, constants)) for kernel in kernels]
+        widest = max(field.cell for field in fields.values())
+        self._spare = device.buffer("spare row", layout.stride * widest if layout.ghosts else 4)
 
     def _grid(self, band: Band, wrap: bool) -> Any:
         layout = self._layout
@@ -180,10 +182,12 @@ class Program:
                 continue
             field = self._fields[use.field]
             row = self._layout.stride * field.cell
-            encoder.copy_buffer_to_buffer(field.buffer, self._layout.rows * row, field.buffer, 0, row)
-            encoder.copy_buffer_to_buffer(field.buffer, row, field.buffer, (self._layout.rows + 1) * row, row)
+            last = self._layout.rows * row
+            for source, target in ((last, 0), (row, last + row)):  # by way of the spare row: no buffer onto itself
+                encoder.copy_buffer_to_buffer(field.buffer, source, self._spare, 0, row)
+                encoder.copy_buffer_to_buffer(self._spare, 0, field.buffer, target, row)
 
     def close(self) -> None:
         """Give the memory back."""
-        for grid in self._grids:
-            grid.destroy()
+        for buffer in (*self._grids, self._spare):
+            buffer.destroy()

@@ -1,17 +1,8 @@
 // Steps 6 and 7: transport (15) and evaporation (16).
 
-#include "grid.wgsl"
+#include "around.wgsl"
 #include "flow.wgsl"
 #include "books.wgsl"
-
-fn paired(a: vec4<f32>) -> f32 {
-  return (a.x + a.y) + (a.z + a.w);
-}
-
-// Water and load that leave cell i through each of its pipes.
-fn shares(i: i32) -> vec4<f32> {
-  return rounded4(flux[i] * (c.dt / max(depth[i], TINY)));
-}
 
 struct Carried {
   out_w: vec4<f32>,
@@ -20,20 +11,20 @@ struct Carried {
   s: f32,
 }
 
-fn donate(i: i32, around: vec4<i32>) -> Carried {
-  let share = shares(i);
+// Water and load that leave and come in through the pipes: donors give and neighbours take the very same amounts.
+fn donate(i: i32, around: Around, f: vec4<f32>, come: vec4<f32>) -> Carried {
   let own = worked[i];
-  var come_w = vec4<f32>(0.0);
-  var come_s = vec4<f32>(0.0);
-  for (var k = 0; k < 4; k++) {
-    if (around[k] != NOWHERE) {
-      let taken = shares(around[k])[k ^ 1];  // the pipe that leads back here
-      come_w[k] = rounded(taken * worked[around[k]].y);
-      come_s[k] = rounded(taken * worked[around[k]].z);
-    }
-  }
+  let w_n = worked[around.i.x].yz;
+  let e_n = worked[around.i.y].yz;
+  let n_n = worked[around.i.z].yz;
+  let s_n = worked[around.i.w].yz;
+  let depths = vec4<f32>(depth[around.i.x], depth[around.i.y], depth[around.i.z], depth[around.i.w]);
+  let share = rounded4(f * (c.dt / max(depth[i], TINY)));
+  let taken = rounded4(come * (c.dt / max(depths, vec4<f32>(TINY))));
   let out_w = rounded4(share * own.y);
   let out_s = rounded4(share * own.z);
+  let come_w = rounded4(taken * vec4<f32>(w_n.x, e_n.x, n_n.x, s_n.x));
+  let come_s = rounded4(taken * vec4<f32>(w_n.y, e_n.y, n_n.y, s_n.y));
   return Carried(
     out_w, out_s,
     max(0.0, own.y - paired(out_w)) + paired(come_w),
@@ -43,7 +34,6 @@ fn donate(i: i32, around: vec4<i32>) -> Carried {
 #if semi_lagrangian
 // A neighbour's sediment; walls and what lies beyond closed edges answer with the cell's own.
 fn tap(i: i32, own: f32) -> f32 {
-  if (i == NOWHERE) { return own; }
   return select(own, worked[i].z, start[i] < IS_WALL);
 }
 
@@ -79,14 +69,14 @@ fn main(
   var gone = vec4<f32>(0.0);
   if (x < grid.width) {
     let i = place(y, x);
-    let around = vec4<i32>(near(y, x, 0, -1), near(y, x, 0, 1), near(y, x, -1, 0), near(y, x, 1, 0));
+    let around = straight(y, x);
     var next = worked[i];
     if (hydraulic) {
       let f = flux[i];
       let come = inflow(around);
       let discharged = discharge(f, come);
       flow[i] += length(discharged);
-      let carried = donate(i, around);
+      let carried = donate(i, around, f, come);
       next.y = rounded(carried.w * c.keep);  // Eq. 16
       next.z = carried.s;
       gone.x = carried.w - next.y;

@@ -1,12 +1,8 @@
 // Eqs. 6-8: what comes in through the neighbours' pipes, and how water moves through the cell.
 
-fn inflow(around: vec4<i32>) -> vec4<f32> {
-  var come = vec4<f32>(0.0);
-  if (around.x != NOWHERE) { come.x = flux[around.x].y; }
-  if (around.y != NOWHERE) { come.y = flux[around.y].x; }
-  if (around.z != NOWHERE) { come.z = flux[around.z].w; }
-  if (around.w != NOWHERE) { come.w = flux[around.w].z; }
-  return come;
+fn inflow(at: Around) -> vec4<f32> {
+  return select(
+    vec4<f32>(flux[at.i.x].y, flux[at.i.y].x, flux[at.i.z].w, flux[at.i.w].z), vec4<f32>(0.0), at.none);
 }
 
 fn move_depth(d1: f32, f: vec4<f32>, come: vec4<f32>) -> f32 {  // Eqs. 6-7

@@ -88,6 +88,7 @@ class GpuEngine(PipesEngine):
         if self._edges == "open":
             start[0], start[-1] = state.base.north, state.base.south
             start[:, 0], start[:, -1] = state.base.west, state.base.east
+            start[state.b0 >= IS_WALL] = WALL
         return start
 
     def _iterate(self, c: Coefficients, iterations: int) -> None:

@@ -12,22 +12,21 @@ fn difference(before: f32, here: f32, after: f32) -> f32 {
   return (select(here, after, has_after) - select(here, before, has_before)) * span;
 }
 
-fn surface(i: i32, beyond: f32) -> f32 {
-  if (i == NOWHERE) { return beyond; }
-  return ground(i) + (poured[i].x + c.kappa * cell[i].z);
+fn near_depth(i: i32) -> f32 {
+  return poured[i].x + c.kappa * cell[i].z;
 }
 
-fn capacity_along_flow(b: f32, d1: f32, f: vec4<f32>, around: vec4<i32>) -> f32 {
-  let beyond = select(WALL, b, opened);
-  let h = vec4<f32>(
-    surface(around.x, beyond), surface(around.y, beyond), surface(around.z, beyond), surface(around.w, beyond));
+fn capacity_along_flow(b: f32, d1: f32, f: vec4<f32>, around: Around, a: vec4<f32>) -> f32 {
+  let depths = vec4<f32>(
+    near_depth(around.i.x), near_depth(around.i.y), near_depth(around.i.z), near_depth(around.i.w));
+  let h = select(a + depths, vec4<f32>(select(WALL, b, opened)), around.none);
   let P = paired(rounded4(f * max(vec4<f32>(0.0), b + d1 - h)));
   let Q = sqrt(paired(rounded4(f * f)));
   let S = P / max(Q, TINY);
   return c.Kc * max(S / sqrt(1.0 + S * S), c.sin_min) * Q;
 }
 
-fn capacity_by_slope(b: f32, g: vec2<f32>, v: vec2<f32>) -> f32 {  // Eqs. 9-11
+fn capacity_by_slope(g: vec2<f32>, v: vec2<f32>) -> f32 {  // Eqs. 9-11
   let steep = g.x * g.x + g.y * g.y;
   let speed = sqrt(v.x * v.x + v.y * v.y);
   var tilt = sqrt(steep / (1.0 + steep));
@@ -49,20 +48,15 @@ struct Slides {
   sent: f32,
 }
 
-fn gains(i: vec4<i32>, drops: vec4<f32>, distance: f32) -> vec4<f32> {  // Eq. 18
-  var weights = vec4<f32>(0.0);
-  var limits = vec4<f32>(0.0);
-  for (var k = 0; k < 4; k++) {
-    if (i[k] != NOWHERE) {
-      weights[k] = poured[i[k]].y;
-      limits[k] = talus(i[k]) * distance;
-    }
-  }
-  return rounded4(weights * steeper(drops, limits));
+fn gains(at: Around, drops: vec4<f32>, distance: f32) -> vec4<f32> {  // Eq. 18
+  let R = erodibilities(at);
+  let limits = distance * vec4<f32>(talus(R.x), talus(R.y), talus(R.z), talus(R.w));
+  let weights = vec4<f32>(poured[at.i.x].y, poured[at.i.y].y, poured[at.i.z].y, poured[at.i.w].y);
+  return select(rounded4(weights * steeper(drops, limits)), vec4<f32>(0.0), at.none);
 }
 
-fn slide_eight_pipes(i: i32, b: f32, around: vec4<i32>, a: vec4<f32>, corners: vec4<i32>, d: vec4<f32>) -> Slides {
-  let sent = rounded(poured[i].y * whole_drop(b - a, b - d, talus(i)));
+fn slide_eight_pipes(i: i32, b: f32, around: Around, a: vec4<f32>, corners: Around, d: vec4<f32>) -> Slides {
+  let sent = rounded(poured[i].y * whole_drop(b - a, b - d, talus(exposed_erodibility(i))));
   let come = paired(gains(around, a - b, 1.0)) + paired(gains(corners, d - b, DIAGONAL));
   return Slides(come - sent, sent);
 }
@@ -78,24 +72,25 @@ fn face_flux(b: f32, b_n: f32, R: f32, R_n: f32, gt: f32, gt_n: f32) -> f32 {
   return select(0.0, rounded(rate * gn), b < IS_WALL && b_n < IS_WALL);
 }
 
-fn slide_fall_line(i: i32, b: f32, around: vec4<i32>, a: vec4<f32>, d: vec4<f32>, g: vec2<f32>) -> Slides {
+fn slide_fall_line(i: i32, b: f32, around: Around, a: vec4<f32>, d: vec4<f32>, g: vec2<f32>) -> Slides {
   let R = exposed_erodibility(i);
-  let east = face_flux(b, a.y, R, exposed_erodibility(around.y), g.y, difference(d.y, a.y, d.w));
-  let south = face_flux(b, a.w, R, exposed_erodibility(around.w), g.x, difference(d.z, a.w, d.w));
-  let west = face_flux(a.x, b, exposed_erodibility(around.x), R, difference(d.x, a.x, d.z), g.y);
-  let north = face_flux(a.z, b, exposed_erodibility(around.z), R, difference(d.x, a.z, d.y), g.x);
+  let R_n = erodibilities(around);
+  let east = face_flux(b, a.y, R, R_n.y, g.y, difference(d.y, a.y, d.w));
+  let south = face_flux(b, a.w, R, R_n.w, g.x, difference(d.z, a.w, d.w));
+  let west = face_flux(a.x, b, R_n.x, R, difference(d.x, a.x, d.z), g.y);
+  let north = face_flux(a.z, b, R_n.z, R, difference(d.x, a.z, d.y), g.x);
   return Slides((west - east) + (north - south), abs(east) + abs(south));
 }
 
-fn slide(y: i32, x: i32, i: i32, b: f32, around: vec4<i32>, a: vec4<f32>, g: vec2<f32>) -> Slides {
+fn slide(y: i32, x: i32, i: i32, b: f32, around: Around, a: vec4<f32>, g: vec2<f32>) -> Slides {
   if (!eight_pipes && !fall_line) { return Slides(0.0, 0.0); }
-  let corners = skew(y, x);
+  let corners = slanted(y, x);
   let d = grounds(corners);
   if (eight_pipes) { return slide_eight_pipes(i, b, around, a, corners, d); }
   return slide_fall_line(i, b, around, a, d, g);
 }
 
-fn wear(i: i32, b: f32, around: vec4<i32>, a: vec4<f32>, g: vec2<f32>) -> f32 {
+fn wear(i: i32, b: f32, around: Around, a: vec4<f32>, g: vec2<f32>) -> f32 {
   let s = cell[i].z;
   let d1 = poured[i].x + c.kappa * s;
   let f = flux[i];
@@ -103,9 +98,9 @@ fn wear(i: i32, b: f32, around: vec4<i32>, a: vec4<f32>, g: vec2<f32>) -> f32 {
   let d2 = move_depth(d1, f, come);
   var C = 0.0;
   if (along_flow) {
-    C = capacity_along_flow(b, d1, f, around);
+    C = capacity_along_flow(b, d1, f, around, a);
   } else {
-    C = capacity_by_slope(b, g, velocity(discharge(f, come), d1, d2));
+    C = capacity_by_slope(g, velocity(discharge(f, come), d1, d2));
   }
   let ramp = clamp(c.ramp_0 + c.ramp_1 * d1, 0.0, 1.0);  // Eq. 10
   let lowest = min(min(a.x, a.y), min(a.z, a.w));
