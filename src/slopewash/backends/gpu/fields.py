@@ -17,6 +17,7 @@ TYPES: Mapping[str, tuple[Any, int]] = {
     "u32": (np.uint32, 1),
     "vec2<f32>": (np.float32, 2),
     "vec4<f32>": (np.float32, 4),
+    "vec2<i32>": (np.int32, 2),
     "vec2<u32>": (np.uint32, 2),
 }
 """NumPy's type and the number of components of each WGSL type in use."""
