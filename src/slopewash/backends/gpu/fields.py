@@ -19,6 +19,8 @@ TYPES: Mapping[str, tuple[Any, int]] = {
     "vec4<f32>": (np.float32, 4),
     "vec2<i32>": (np.int32, 2),
     "vec2<u32>": (np.uint32, 2),
+    "vec4<i32>": (np.int32, 4),
+    "array<atomic<u32>, 4>": (np.uint32, 4),
 }
 """NumPy's type and the number of components of each WGSL type in use."""
 
@@ -82,6 +84,13 @@ class Field:
             data = self._device.handle.queue.read_buffer(self.buffer, (first + layout.lead) * row, (last - first) * row)
         values = np.frombuffer(data, self.dtype).reshape(self._shaped(last - first))[:, : layout.columns]
         return values[..., 0] if self.components == 1 else values
+
+    def clear(self) -> None:
+        """Set all cells to zero."""
+        with self._device.watched(f"clearing {self.name}"):
+            encoder = self._device.handle.create_command_encoder()
+            encoder.clear_buffer(self.buffer)
+            self._device.handle.queue.submit([encoder.finish()])
 
     def close(self) -> None:
         """Give the memory back."""

@@ -64,8 +64,9 @@ class Layout:
 
 
 def lay_out(
-    rows: int, columns: int, *, widest: int, periodic: bool, largest_binding: int, largest_buffer: int, adapter: str
-) -> Layout:
+    rows: int, columns: int, *, widest: int, periodic: bool, largest_binding: int, largest_buffer: int, adapter: str,
+    whole: bool = False,
+) -> Layout:  # fmt: skip
     """Find bands such that the widest field (bytes per cell) can be bound, or say what would fit.
 
     >>> layout = lay_out(
@@ -79,12 +80,13 @@ def lay_out(
     count = 1 if rows <= bound else -(-rows // max(bound - 2, 1))
     ghosts = periodic and count > 1
     size = (rows + 2 * ghosts) * row
-    if size > largest_buffer or bound < 3:
-        limit, name = (largest_buffer, "max-buffer-size") if bound >= 3 else (largest_binding, "binding size")
-        side = largest_square(widest, largest_buffer)
+    if size > largest_buffer or bound < 3 or (whole and count > 1):
+        by_binding = size <= largest_buffer
+        limit, name = (largest_binding, "binding") if by_binding else (largest_buffer, "buffer")
+        side = largest_square(widest, min(limit, largest_binding) if whole else largest_buffer)
         raise BackendUnavailable(
-            f"a grid of {columns} x {rows} cells needs buffers of {size / MIB:.0f} MiB; {adapter} allows "
-            f"{limit / MIB:.0f} MiB ({name}): take at most {side} x {side} cells, or backend cpu"
+            f"a grid of {columns} x {rows} cells needs {size / MIB:.0f} MiB for a field; {adapter} allows "
+            f"{limit / MIB:.0f} MiB per {name}: take at most {side} x {side} cells, or backend cpu"
         )
     bands = []
     for k in range(count):

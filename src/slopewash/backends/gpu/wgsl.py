@@ -49,7 +49,7 @@ def declare_constants(values: Mapping[str, bool | int | float]) -> str:
 
     >>> print(declare_constants({"open": True, "BOOKS": 3, "TINY": 1e-20}))
     const open: bool = true;
-    const BOOKS: u32 = 3u;
+    const BOOKS = 3;
     const TINY: f32 = 1e-20f;
     """
 
@@ -57,7 +57,7 @@ def declare_constants(values: Mapping[str, bool | int | float]) -> str:
         if isinstance(value, bool):
             return f"const {name}: bool = {str(value).lower()};"
         if isinstance(value, int):
-            return f"const {name}: u32 = {value}u;" if value >= 0 else f"const {name}: i32 = {value};"
+            return f"const {name} = {value};"
         return f"const {name}: f32 = {np.float32(value)!s}f;"
 
     return "\n".join(one(name, value) for name, value in values.items())

@@ -18,7 +18,8 @@ Constants = Mapping[str, bool | int | float]
 class Workspace:
     """A grid of `rows` by `columns` cells with fields of the WGSL types `kinds`.
 
-    `largest_binding` holds bands of rows to so many bytes of a field, where the device would allow more.
+    `largest_binding` holds bands of rows to so many bytes of a field, where the device would allow more. `whole` is for
+    kernels that may look at any cell: then there are no bands.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class Workspace:
         periodic: bool,
         device: Device | None = None,
         largest_binding: int | None = None,
+        whole: bool = False,
     ) -> None:
         self.device = device or open_device()
         self._periodic = periodic
@@ -41,6 +43,7 @@ class Workspace:
             largest_binding=largest_binding or self.device.largest_binding,
             largest_buffer=self.device.largest_buffer,
             adapter=self.device.adapter.name,
+            whole=whole,
         )
         self.fields: dict[str, Field] = {}
         self._block = block

@@ -9,7 +9,7 @@ const DIRECTION: i32 = 7;
 
 fn seen(at: Around, directions: vec4<i32>) -> vec4<i32> {
   let heights = vec4<i32>(n[at.i.x], n[at.i.y], n[at.i.z], n[at.i.w]);
-  return select(heights, vec4<i32>(i32(WALL)), at.none) * (DIRECTION + 1) + directions;
+  return select(heights, vec4<i32>(WALL), at.none) * (DIRECTION + 1) + directions;
 }
 
 fn lowest(a: vec4<i32>) -> i32 {
@@ -44,7 +44,7 @@ fn choose(y: i32, x: i32) -> i32 {
     if (slides_far && (steeper || !slides)) { to = far & DIRECTION; }
     slides = slides || slides_far;
   }
-  return select(NOWHERE, to, slides && own < i32(WALL));
+  return select(NOWHERE, to, slides && own < WALL);
 }
 
 @compute @workgroup_size(GROUP)
