@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from slopewash.analysis import local_minima, statistics
-    from slopewash.backends import adapters, available_backends, backend_names, describe_backends, use_adapter
+    from slopewash.backends import (
+        adapters,
+        available_backends,
+        backend_names,
+        copy_bandwidth,
+        describe_backends,
+        use_adapter,
+    )
     from slopewash.errors import (
         BackendUnavailable,
         InvalidFile,
@@ -41,7 +48,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "slopewash.analysis": ("local_minima", "statistics"),
     "slopewash.backends": (
-        "adapters", "available_backends", "backend_names", "describe_backends", "use_adapter",
+        "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "use_adapter",
     ),
     "slopewash.errors": (
         "BackendUnavailable", "InvalidFile", "InvalidParameter", "InvalidTerrain", "NotFinite", "SlopewashError",
@@ -87,6 +94,7 @@ __all__ = [
     "adapters",
     "available_backends",
     "backend_names",
+    "copy_bandwidth",
     "describe_backends",
     "erode",
     "erodibility_from_elevation",

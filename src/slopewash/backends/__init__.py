@@ -2,12 +2,14 @@
 
 from slopewash.backends.available import available_backends, backend_names, choose_backend, describe_backends
 from slopewash.backends.gpu.adapters import adapters, use_adapter
+from slopewash.backends.measuring import copy_bandwidth
 
 __all__ = [
     "adapters",
     "available_backends",
     "backend_names",
     "choose_backend",
+    "copy_bandwidth",
     "describe_backends",
     "use_adapter",
 ]

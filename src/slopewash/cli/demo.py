@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from slopewash.cli.console import interrupts_tell, note, plain, print_json
-from slopewash.cli.options import Json
+from slopewash.cli.options import Adapter, Json
 from slopewash.cli.outputs import make_folder
 from slopewash.cli.plan import DEFAULT_PRESET, make_plan
-from slopewash.cli.running import Outcome, run_plan
+from slopewash.cli.running import Outcome, run_plan, use_adapter
 
 if TYPE_CHECKING:
     from slopewash import Terrain
@@ -33,6 +33,7 @@ def command(
     seed: int = 7,
     steps: int | None = None,
     backend: str = "auto",
+    adapter: Adapter = None,
     threads: int | None = None,
     json: Json = False,
 ) -> int:
@@ -49,7 +50,9 @@ def command(
     steps
         Iterations to run; the landscape preset's own number if not given.
     backend
-        auto, cpu or reference.
+        auto, gpu, cpu or reference.
+    adapter
+        Part of the name of the GPU to run on; `slopewash doctor` lists them.
     threads
         Threads to use; the result is the same for any number.
     json
@@ -57,6 +60,7 @@ def command(
     """
     import slopewash as sw
 
+    backend = use_adapter(adapter, backend)
     plan = make_plan(preset=DEFAULT_PRESET, steps=steps)
     start = sw.generate(sw.find_preset(DEFAULT_PRESET).generator, size=size, seed=seed)
     make_folder(out)

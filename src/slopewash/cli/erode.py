@@ -8,10 +8,10 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from slopewash.cli.console import interrupts_tell, note, print_json
-from slopewash.cli.options import Edges, Flag, Json, Out, Pair, Settings, parse_height_range, parse_shape
+from slopewash.cli.options import Adapter, Edges, Flag, Json, Out, Pair, Settings, parse_height_range, parse_shape
 from slopewash.cli.outputs import check_holds, check_output, check_picture
 from slopewash.cli.plan import make_plan
-from slopewash.cli.running import Outcome, run_plan
+from slopewash.cli.running import Outcome, run_plan, use_adapter
 from slopewash.errors import InvalidParameter
 
 EXAMPLES = """Examples:
@@ -43,6 +43,7 @@ def command(
     steps: int | None = None,
     settings: Settings = (),
     backend: str = "auto",
+    adapter: Adapter = None,
     edges: Edges | None = None,
     seed: int = 0,
     settle: bool = True,
@@ -73,7 +74,9 @@ def command(
     settings
         Change one parameter: --set rain_rate=0.03. May be repeated.
     backend
-        auto, cpu or reference.
+        auto, gpu, cpu or reference.
+    adapter
+        Part of the name of the GPU to run on; `slopewash doctor` lists them.
     edges
         What lies beyond the border: open (water leaves), closed (walls), periodic (wraps round).
     seed
@@ -106,6 +109,7 @@ def command(
     check_output(out)
     if picture is not None:
         check_picture(picture)
+    backend = use_adapter(adapter, backend)
     plan = make_plan(preset=preset, model=model, settings=settings, edges=edges, steps=steps)
     terrain = sw.read(
         source,

@@ -169,6 +169,10 @@ class Engine(ABC):
     def set_model(self, model: Any, substeps: int) -> None:
         """Go on with other parameter values of the same model."""
 
+    def traffic(self) -> dict[str, int]:
+        """Bytes per cell that each kernel of one iteration must move, where the backend can tell."""
+        return {}
+
     def close(self) -> None:  # noqa: B027
         """Give back what the device holds; nothing may be asked of the engine afterwards."""
 

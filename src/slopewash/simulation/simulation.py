@@ -138,6 +138,11 @@ class Simulation:
         """Where water and solids are and where they went."""
         return Budget.of(self._engine.ledger())
 
+    @property
+    def traffic(self) -> dict[str, int]:
+        """Bytes per cell that each kernel of one iteration must move, where the backend can tell: the gpu does."""
+        return self._engine.traffic()
+
     def close(self) -> None:
         """Give back the device's memory, where the backend holds any; ends the simulation.
 

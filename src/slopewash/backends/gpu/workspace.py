@@ -86,6 +86,12 @@ class Workspace:
         assert self._program is not None
         self._program.run(iterations)
 
+    def traffic(self, kernels: Sequence[Kernel]) -> dict[str, int]:
+        """Bytes per cell that each kernel moves, and maps apart; books are one entry per workgroup and not counted."""
+        kinds = {name: field.kind for name, field in self.fields.items()}
+        maps = sum(kernel.traffic(kinds, apart=True) for kernel in kernels)
+        return {kernel.name: kernel.traffic(kinds) for kernel in kernels} | ({"maps": maps} if maps else {})
+
     def close(self) -> None:
         """Give the memory back."""
         if self._program is not None:

@@ -89,6 +89,10 @@ class GpuEngine(TalusEngine):
         self._work.use(numbers, kernels(varied=self._varied), constants)
         self._work.run(iterations)
 
+    def traffic(self) -> dict[str, int]:
+        """Bytes per cell that each kernel of one iteration must move."""
+        return self._work.traffic(kernels(varied=self._varied))
+
     def state(self) -> State:
         """Download the heights."""
         self._count()

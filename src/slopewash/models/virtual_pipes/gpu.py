@@ -93,10 +93,16 @@ class GpuEngine(PipesEngine):
 
     def _iterate(self, c: Coefficients, iterations: int) -> None:
         constants = CONSTANTS | {"opened": self._edges == "open", "supplied": self._supplied}
-        chosen = kernels(supplied=self._supplied, semi_lagrangian=c.semi_lagrangian)
-        self._work.use(c, chosen, constants)
+        self._work.use(c, self._kernels(c), constants)
         self._work.run(iterations)
         self._state.iterations += iterations
+
+    def _kernels(self, c: Coefficients) -> tuple[Kernel, ...]:
+        return kernels(supplied=self._supplied, semi_lagrangian=c.semi_lagrangian)
+
+    def traffic(self) -> dict[str, int]:
+        """Bytes per cell that each kernel of one iteration must move."""
+        return self._work.traffic(self._kernels(self._coefficients))
 
     def state(self) -> State:
         """Download the state; the ground in float64, because it is the sum of two float32 fields."""
