@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         UnknownName,
     )
     from slopewash.generators import generate, generator_names, strata_bands
-    from slopewash.io import probe, read, write
+    from slopewash.io import probe, read, read_strata, write
     from slopewash.io.formats import format_of
     from slopewash.models import (
         SteepestTalus,
@@ -55,7 +55,7 @@ _HOMES = {
         "StabilityWarning", "UnknownName",
     ),
     "slopewash.generators": ("generate", "generator_names", "strata_bands"),
-    "slopewash.io": ("probe", "read", "write"),
+    "slopewash.io": ("probe", "read", "read_strata", "write"),
     "slopewash.io.formats": ("format_of",),
     "slopewash.models": (
         "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset", "model_names", "preset",
@@ -111,6 +111,7 @@ __all__ = [
     "presets",
     "probe",
     "read",
+    "read_strata",
     "render",
     "render_view",
     "side_by_side",

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from slopewash.cli.beds import layered, parse_beds
 from slopewash.cli.console import interrupts_tell, note, print_json
 from slopewash.cli.options import Adapter, Edges, Flag, Json, Out, Pair, Settings, parse_height_range, parse_shape
 from slopewash.cli.outputs import check_holds, check_output, check_picture
@@ -24,6 +25,9 @@ EXAMPLES = """Examples:
       what can be set
   slopewash erode raw.npy -o eroded.npz --preset jako2011 --seed 3 --json
       a paper's parameters, and a report for programs
+  slopewash erode raw.exr -o mesa.exr --strata bands
+      cliffs and benches in alternating hard and soft layers; or a file:
+      --strata layers.toml, with dip, direction and [[strata]] tables
   slopewash erode raw.exr -o eroded.exr --picture eroded.png --dry
       a picture too, and no lakes
 
@@ -46,6 +50,7 @@ def command(
     adapter: Adapter = None,
     edges: Edges | None = None,
     seed: int = 0,
+    strata: str | None = None,
     settle: bool = True,
     dry: Flag = False,
     cell_size: float | None = None,
@@ -81,6 +86,8 @@ def command(
         What lies beyond the border: open (water leaves), closed (walls), periodic (wraps round).
     seed
         Number that all randomness follows from.
+    strata
+        FILE.toml with geological layers, or bands; else what the file holds or the preset suggests.
     settle
         After the run, let the water come to rest for as long as the preset asks, and lay its load down.
     dry
@@ -110,6 +117,7 @@ def command(
     if picture is not None:
         check_picture(picture)
     backend = use_adapter(adapter, backend)
+    beds = parse_beds(strata)
     plan = make_plan(preset=preset, model=model, settings=settings, edges=edges, steps=steps)
     terrain = sw.read(
         source,
@@ -120,6 +128,7 @@ def command(
         **({} if max_pixels is None else {"max_pixels": max_pixels}),
     )
     check_holds(out, terrain)
+    terrain = layered(terrain, beds, plan.strata)
     if terrain.relief > STEEP * min(terrain.width, terrain.height):
         note(
             f"note: {source} rises {terrain.relief:g} m over {min(terrain.width, terrain.height):g} m; "

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from slopewash import Simulation, Terrain, VirtualPipes, WaterSource, preset
+from slopewash import Simulation, Terrain, VirtualPipes, WaterSource, preset, strata_bands
 from slopewash.models.virtual_pipes.engine import PipesEngine
 from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
 
@@ -52,13 +52,20 @@ def references(model: Any, terrain: Terrain, edges: Any) -> tuple[PipesEngine, P
     return single, double
 
 
-def assert_as_near_as_float32(gpu: PipesEngine, single: PipesEngine, double: PipesEngine, *, slack: float = 0) -> None:
+def assert_as_near_as_float32(
+    gpu: PipesEngine,
+    single: PipesEngine,
+    double: PipesEngine,
+    *,
+    slack: float = 0,
+    shares: tuple[float, ...] = (0.5, 0.95, 1.0),
+) -> None:
     """Errors against float64 are at most twice those of the float32 reference, by quantiles: talus tests flip cells."""
     for name in FIELDS:
         here, one, two = (np.asarray(getattr(e.state(), name), np.float64) for e in (gpu, single, double))
         # Where float32 happens to be exact, a few ulp.
         least = slack + 4 * np.spacing(np.float32(np.abs(two[two < 1e17]).max(initial=0)))
-        for share in (0.5, 0.95, 1.0):
+        for share in shares:
             bound = 2 * np.quantile(np.abs(one - two), share) + least
             assert np.quantile(np.abs(here - two), share) <= bound, (name, share)
     ours, theirs = gpu.state().tally, single.state().tally
@@ -117,6 +124,32 @@ def test_walls_springs_and_uneven_rain_agree(name: str, edges: str) -> None:
     assert np.isfinite(after["elevation"]).all()
     assert after["water"][hole].max() == 0
     assert after["suspended"][hole].max() == 0
+
+
+@pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
+@pytest.mark.parametrize("name", ["table2", "landscape", "fall_line_only"])
+def test_strata_agree(name: str, edges: str) -> None:
+    terrain = Terrain(heights((37, 53)), strata=strata_bands(thickness=1.5, hard=0.05, dip=4.0, direction=40.0))
+    single, double = references(MODELS[name], terrain, edges)
+    gpu = on_gpu(MODELS[name], terrain, edges)
+    for steps in (1, 49):
+        for engine in (gpu, single, double):
+            engine.advance(steps)
+        # A cell whose bedrock touches the next layer in one precision only has another erodibility for a while.
+        assert_as_near_as_float32(gpu, single, double, shares=(0.5, 0.95), slack=1e-6)
+    rock, exact = (np.asarray(engine.state().rock, np.float64) for engine in (gpu, double))
+    assert np.quantile(np.abs(rock - exact), 0.95) < 1e-4
+    assert (rock <= gpu.state().b).all()
+
+
+def test_a_layered_run_goes_on_where_another_ended() -> None:
+    terrain = Terrain(heights((24, 30)), strata=strata_bands(thickness=1.0, hard=0.05))
+    first = on_gpu(preset("landscape"), terrain, "open")
+    first.advance(30)
+    first.lay_down(dry=False)
+    second = on_gpu(preset("landscape"), first.terrain(), "open")
+    assert np.abs(second.state().R - first.state().R).mean() < 0.01
+    np.testing.assert_allclose(second.terrain()["bedrock"], first.terrain()["bedrock"], atol=1e-5)
 
 
 def assert_same_bits(one: Any, two: Any) -> None:
@@ -183,10 +216,13 @@ def test_another_value_is_one_write_and_another_law_other_kernels() -> None:
 
 @pytest.mark.parametrize("supplied", [False, True])
 @pytest.mark.parametrize("semi_lagrangian", [False, True])
-def test_an_iteration_needs_little_traffic_and_only_portable_limits(supplied: bool, semi_lagrangian: bool) -> None:
+@pytest.mark.parametrize("layered", [False, True])
+def test_an_iteration_needs_little_traffic_and_only_portable_limits(
+    supplied: bool, semi_lagrangian: bool, layered: bool
+) -> None:
     from slopewash.models.virtual_pipes.gpu import KINDS, kernels
 
-    passes = kernels(supplied=supplied, semi_lagrangian=semi_lagrangian)
+    passes = kernels(supplied=supplied, semi_lagrangian=semi_lagrangian, layered=layered)
     assert len(passes) <= 4
     assert sum(kernel.traffic(KINDS) for kernel in passes) <= 180
     assert max(len(kernel.uses) for kernel in passes) <= 8

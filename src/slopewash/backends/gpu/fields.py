@@ -95,3 +95,22 @@ class Field:
     def close(self) -> None:
         """Give the memory back."""
         self.buffer.destroy()
+
+
+class Table:
+    """A few values that every cell may look up."""
+
+    def __init__(self, device: Device, name: str, kind: str, length: int) -> None:
+        self.name, self.kind = name, kind
+        self.cell = bytes_per_cell(kind)
+        self._device = device
+        self.buffer = device.buffer(name, length * self.cell)
+
+    def upload(self, values: NDArray[Any]) -> None:
+        """Replace all values."""
+        with self._device.watched(f"uploading {self.name}"):
+            self._device.handle.queue.write_buffer(self.buffer, 0, np.ascontiguousarray(values, TYPES[self.kind][0]))
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self.buffer.destroy()

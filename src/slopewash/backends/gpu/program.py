@@ -84,7 +84,7 @@ class Program:
         fields: Mapping[str, Bound],
         *,
         block: wgsl.Block,
-        constants: Mapping[str, bool | int | float],
+        constants: Mapping[str, wgsl.Constant],
         numbers: Any,
         wrap: bool,
     ) -> None:
@@ -113,7 +113,7 @@ class Program:
         self._device.handle.queue.write_buffer(buffer, 0, GRID.pack(values))
         return buffer
 
-    def _build(self, kernel: Kernel, constants: Mapping[str, bool | int | float]) -> tuple[Any, list[Any]]:
+    def _build(self, kernel: Kernel, constants: Mapping[str, wgsl.Constant]) -> tuple[Any, list[Any]]:
         buffers = [(use.field, self._fields[use.field].kind, use.access) for use in kernel.uses]
         source = "\n".join(
             [

@@ -44,16 +44,22 @@ def choose(source: str, constants: Mapping[str, Any]) -> str:
     return _CHOICE.sub(lambda found: found[2] if constants[found[1]] else "", source)
 
 
-def declare_constants(values: Mapping[str, bool | int | float]) -> str:
+Constant = bool | int | float | tuple[float, ...]
+
+
+def declare_constants(values: Mapping[str, Constant]) -> str:
     """WGSL constants of Python's values: a constant is typed once.
 
-    >>> print(declare_constants({"open": True, "BOOKS": 3, "TINY": 1e-20}))
+    >>> print(declare_constants({"open": True, "BOOKS": 3, "TINY": 1e-20, "STEPS": (0.5, 2.0)}))
     const open: bool = true;
     const BOOKS = 3;
     const TINY: f32 = 1e-20f;
+    const STEPS = array<f32, 2>(0.5f, 2.0f);
     """
 
-    def one(name: str, value: bool | int | float) -> str:
+    def one(name: str, value: Constant) -> str:
+        if isinstance(value, tuple):
+            return f"const {name} = array<f32, {len(value)}>({', '.join(f'{np.float32(v)!s}f' for v in value)});"
         if isinstance(value, bool):
             return f"const {name}: bool = {str(value).lower()};"
         if isinstance(value, int):
@@ -64,7 +70,7 @@ def declare_constants(values: Mapping[str, bool | int | float]) -> str:
 
 
 class Block:
-    """A uniform block laid out as a NamedTuple declares its numbers; its truth values become constants of the source.
+    """A uniform block laid out as NamedTuples declare their numbers; truth values become constants of the source.
 
     >>> from typing import NamedTuple
     >>> class Rates(NamedTuple):
@@ -81,9 +87,9 @@ class Block:
     (16, {'wet': True})
     """
 
-    def __init__(self, name: str, declared: type[Any]) -> None:
-        self.name, self.type = name, declared.__name__
-        hints = get_type_hints(declared)
+    def __init__(self, name: str, *declared: type[Any]) -> None:
+        self.name, self.type = name, declared[0].__name__
+        hints = {field: kind for one in declared for field, kind in get_type_hints(one).items()}
         self._flags = [field for field, kind in hints.items() if kind is bool]
         self._numbers = {field: kind for field, kind in hints.items() if kind is not bool}
         words = "".join(f"  {field}: {'i32' if kind is int else 'f32'},\n" for field, kind in self._numbers.items())
@@ -94,17 +100,23 @@ class Block:
         """Bytes, rounded up as uniform blocks want."""
         return -(-4 * len(self._numbers) // 16) * 16
 
-    def constants(self, values: Any) -> dict[str, bool]:
+    def constants(self, *values: Any) -> dict[str, bool]:
         """Truth values, which choose a variant when kernels are built."""
-        return {field: bool(getattr(values, field)) for field in self._flags}
+        told = _merged(values)
+        return {field: bool(told[field]) for field in self._flags}
 
-    def pack(self, values: Any) -> NDArray[np.uint8]:
+    def pack(self, *values: Any) -> NDArray[np.uint8]:
         """Return the bytes to write for one set of values."""
         packed = np.zeros(self.size // 4, np.uint32)
+        told = _merged(values)
         for k, (field, kind) in enumerate(self._numbers.items()):
-            number = getattr(values, field)
+            number = told[field]
             packed[k : k + 1] = np.array([number], np.int32 if kind is int else np.float32).view(np.uint32)
         return packed.view(np.uint8)
+
+
+def _merged(values: Sequence[Any]) -> dict[str, Any]:
+    return {field: value for one in values for field, value in one._asdict().items()}
 
 
 def declare_buffers(uniforms: Sequence[Block], buffers: Sequence[tuple[str, str, str]]) -> str:

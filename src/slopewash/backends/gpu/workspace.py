@@ -7,16 +7,16 @@ from typing import Any
 
 from slopewash.backends.gpu.books import Books
 from slopewash.backends.gpu.device import Device, open_device
-from slopewash.backends.gpu.fields import Field, bytes_per_cell
+from slopewash.backends.gpu.fields import Field, Table, bytes_per_cell
 from slopewash.backends.gpu.layout import lay_out
 from slopewash.backends.gpu.program import Kernel, Program
-from slopewash.backends.gpu.wgsl import Block
+from slopewash.backends.gpu.wgsl import Block, Constant
 
-Constants = Mapping[str, bool | int | float]
+Constants = Mapping[str, Constant]
 
 
 class Workspace:
-    """A grid of `rows` by `columns` cells with fields of the WGSL types `kinds`.
+    """A grid of `rows` by `columns` cells with fields of the WGSL types `kinds` and tables of (type, length).
 
     `largest_binding` holds bands of rows to so many bytes of a field, where the device would allow more. `whole` is for
     kernels that may look at any cell: then there are no bands.
@@ -29,6 +29,7 @@ class Workspace:
         *,
         block: Block,
         entries: Sequence[str],
+        tables: Mapping[str, tuple[str, int]] | None = None,
         periodic: bool,
         device: Device | None = None,
         largest_binding: int | None = None,
@@ -52,16 +53,17 @@ class Workspace:
         self._program: Program | None = None
         for name, kind in kinds.items():
             self.fields[name] = Field(self.device, self.layout, name, kind)
+        self.tables = {name: Table(self.device, name, *what) for name, what in (tables or {}).items()}
         self.books = Books(self.device, self.layout, entries)
         self._numbers = self.device.buffer("numbers", block.size, uniform=True)
 
-    def use(self, numbers: Any, kernels: Sequence[Kernel], constants: Constants) -> None:
+    def use(self, *numbers: Any, kernels: Sequence[Kernel], constants: Constants) -> None:
         """Put numbers in force: one write, unless other kernels or constants need other pipelines."""
         if numbers != self._in_force:
             with self.device.watched("uploading parameters"):
-                self.device.handle.queue.write_buffer(self._numbers, 0, self._block.pack(numbers))
+                self.device.handle.queue.write_buffer(self._numbers, 0, self._block.pack(*numbers))
             self._in_force = numbers
-        constants = {**constants, **self.books.constants, **self._block.constants(numbers), "periodic": self._periodic}
+        constants = {**constants, **self.books.constants, **self._block.constants(*numbers), "periodic": self._periodic}
         variant = (tuple(kernels), constants)
         if variant != self._variant:
             self._build(kernels, constants)
@@ -74,7 +76,7 @@ class Workspace:
             self.device,
             self.layout,
             kernels,
-            {**self.fields, "books": self.books},
+            {**self.fields, **self.tables, "books": self.books},
             block=self._block,
             constants=constants,
             numbers=self._numbers,
@@ -98,5 +100,7 @@ class Workspace:
             self._program.close()
         for field in self.fields.values():
             field.close()
+        for table in self.tables.values():
+            table.close()
         self.books.close()
         self._numbers.destroy()

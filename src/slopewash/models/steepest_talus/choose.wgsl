@@ -16,10 +16,30 @@ fn lowest(a: vec4<i32>) -> i32 {
   return min(min(a.x, a.y), min(a.z, a.w));
 }
 
+#if layered
+// Number of the exposed layer; the last of the table is loose soil's.
+fn exposed(i: i32) -> u32 {
+  let loose = arrayLength(&strata) - 1u;
+  if (n[i] > rock[i]) { return loose; }
+  let low = top[i].y - rock[i];
+  let depth = vec2<i32>(top[i].x + (low >> u32(LOW_BITS)), low & ((1 << u32(LOW_BITS)) - 1));
+  var layer = 0u;
+  for (var k = 1u; k < loose; k++) {
+    let begins = strata[k].xy;
+    if (depth.x > begins.x || (depth.x == begins.x && depth.y >= begins.y)) { layer = k; }
+  }
+  return layer;
+}
+
+#endif
 fn thresholds(i: i32) -> vec2<i32> {
   var t = vec2<i32>(talus.straight, talus.diagonal);
 #if varied
   t = standing[i];
+#endif
+#if layered
+  let layer = strata[exposed(i)];
+  t = layer.zw;
 #endif
   return t;
 }

@@ -75,6 +75,11 @@ class TalusEngine(Engine):
             **ground.change_layers(change.astype(np.float32)),
             "slope": ground.slope_degrees(b, self._edges),
         }
-        if state.R is not None:
+        if state.rock is not None:
+            deep = (state.rock.astype(np.float64) - state.n0) * (size / state.scale)
+            layers["bedrock"] = (self._start["elevation"] + deep).astype(np.float32)
+        if self._talus.layers is not None and state.rock is not None:
+            layers["erodibility"] = self._talus.layers.R[self._talus.layers.exposed(state.n, state.rock)]
+        elif state.R is not None:
             layers["erodibility"] = state.R
         return self._start.replace(**layers)

@@ -25,6 +25,9 @@ fn main(
     let received = senders(straight(y, x), vec4<i32>(3, 4, 1, 6)) + senders(slanted(y, x), vec4<i32>(0, 2, 5, 7));
     sent = select(0, 1, to[i] != NOWHERE);
     n[i] = n[i] + talus.amplitude * (received - sent);
+#if layered
+    rock[i] = min(rock[i], n[i]);
+#endif
   }
   let sums = sum_lanes(lane, vec4<f32>(f32(sent), 0.0, 0.0, 0.0));
   if (lane == 0u) { book(group, SENT, sums.x); }

@@ -78,7 +78,7 @@ class GpuEngine(RoutingOnCores):
             pulls = np.stack([surface.ay, surface.ax, surface.az, np.zeros_like(surface.ay)], axis=-1)
             fields["pulls"].upload(np.pad(pulls, ((1, 1), (1, 1), (0, 0))))
         self._launch(w)
-        self._work.use(motion, [kernel(steepest=steepest)], CONSTANTS | {"steepest": steepest})
+        self._work.use(motion, kernels=[kernel(steepest=steepest)], constants=CONSTANTS | {"steepest": steepest})
         self._work.run(math.ceil(motion.most_steps / STEPS_AT_ONCE))
         return self._sums(w)
 

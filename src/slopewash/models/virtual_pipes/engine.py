@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from slopewash.models.base import Edges, Engine, Ledger
 from slopewash.models.ground import change_layers, slope_degrees
 from slopewash.models.virtual_pipes.base_level import border_ring, edge_base
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, Coefficients, coefficients
+from slopewash.models.virtual_pipes.layers import cover, expose
 from slopewash.models.virtual_pipes.model import VirtualPipes
 from slopewash.models.virtual_pipes.reference import discharge
 from slopewash.models.virtual_pipes.state import Field, State, datum, ground, total
@@ -38,6 +40,10 @@ class PipesEngine(Engine):
     def _put_back(self, state: State) -> None:
         """Take over what was changed in a downloaded state."""
 
+    def _held(self) -> State:
+        """Return the state for what of it never lies on the device alone: base level, strata, sources."""
+        return self.state()
+
     def _solids(self) -> State:
         """Download at least the ground, the water, the load and the tally."""
         return self.state()
@@ -57,6 +63,9 @@ class PipesEngine(Engine):
             state = self.state()
             state.base = edge_base(state.b0, graded=model.edge_base == "graded")
             self._put_back(state)
+        held = self._held()
+        if held.layers is not None:
+            held.layers = replace(held.layers, per_cover=held.layers.top.dtype.type(1 / cover(model)))
         self._model = model
         self._substeps = substeps
         self._coefficients = coefficients(model, substeps)
@@ -88,6 +97,8 @@ class PipesEngine(Engine):
         self._book(0.0, 0.0, total(state.s))
         state.b += state.s
         state.s[:] = 0
+        if state.layers is not None and state.rock is not None:
+            state.R[:] = expose(state.b, state.rock, state.layers)
         if dry:
             self._book(total(state.w), 0.0, 0.0)
             state.w[:] = 0
@@ -133,10 +144,13 @@ class PipesEngine(Engine):
         """Download as a terrain in metres, with what the run changed as layers of their own."""
         state, size = self.state(), self._start.cell_size
 
+        def metres(heights: Field) -> Field:
+            return (datum(self._start) + ground(heights).astype(np.float64) * size).astype(np.float32)
+
         b = ground(state.b)
         change = (b - ground(state.b0)) * np.float32(size)
         layers = {
-            "elevation": (datum(self._start) + b.astype(np.float64) * size).astype(np.float32),
+            "elevation": metres(state.b),
             "water": state.w * np.float32(size),
             "suspended": state.s * np.float32(size),
             "erodibility": state.R.astype(np.float32),
@@ -145,6 +159,8 @@ class PipesEngine(Engine):
             **change_layers(change),
             "slope": by_rows(slope_degrees, state.b, self._edges),
         }
+        if state.rock is not None:
+            layers["bedrock"] = metres(state.rock)
         for name, layer in layers.items():
             layers[name] = np.ascontiguousarray(layer, np.float32)
             layers[name].setflags(write=False)  # then the terrain keeps it without a copy

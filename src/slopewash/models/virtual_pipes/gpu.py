@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from slopewash.backends.gpu.program import Kernel, Use
-from slopewash.backends.gpu.wgsl import Block
+from slopewash.backends.gpu.wgsl import Block, Constant
 from slopewash.backends.gpu.workspace import Workspace
 from slopewash.models.base import Edges
 from slopewash.models.virtual_pipes.coefficients import IS_WALL, SHALLOW, TINY, WALL, Coefficients
@@ -18,7 +19,16 @@ from slopewash.models.virtual_pipes.state import Field, State, Tally, enter
 from slopewash.terrain import Terrain
 
 HERE = Path(__file__).parent
-BLOCK = Block("c", Coefficients)
+
+
+class Cover(NamedTuple):
+    """What strata add to the coefficients."""
+
+    per_cover: float
+    """share of the bedrock that a cell of loose soil hides"""
+
+
+BLOCK = Block("c", Coefficients, Cover)
 KINDS = {
     "cell": "vec4<f32>",  # change of the ground since the start, water, load, erodibility
     "worked": "vec4<f32>",  # the same after the exchange between water and ground
@@ -27,14 +37,21 @@ KINDS = {
     "poured": "vec2<f32>",  # water after the rain, weight of slides
     "depth": "f32",  # depth before the flow
     "supply": "vec2<f32>",  # rainfall and springs, where they are uneven
+    "rock": "vec2<f32>",  # with strata: bedrock and top of the first layer, both from the start
     "flow": "f32",  # discharge summed over the iterations done
 }
 ENTRIES = ("RAIN", "SOURCES", "MOVED", "HELD", "EVAPORATED", "WATER_EXPORTED", "SOLIDS_EXPORTED")
-CONSTANTS = {"WALL": WALL, "IS_WALL": IS_WALL, "TINY": TINY, "SHALLOW": SHALLOW, "DIAGONAL": math.sqrt(2)}
+CONSTANTS: dict[str, Constant] = {
+    "WALL": WALL,
+    "IS_WALL": IS_WALL,
+    "TINY": TINY,
+    "SHALLOW": SHALLOW,
+    "DIAGONAL": math.sqrt(2),
+}
 BOOKS = Use("books", "update", whole=True, apart=True)
 
 
-def kernels(*, supplied: bool, semi_lagrangian: bool) -> tuple[Kernel, ...]:
+def kernels(*, supplied: bool, semi_lagrangian: bool, layered: bool = False) -> tuple[Kernel, ...]:
     """One iteration: what each dispatch reads and writes."""
     push = [Use("cell", "read"), Use("flux", "update"), Use("start", "read"), Use("poured", "write"), BOOKS]
     carry = [Use("worked", "read"), Use("flux", "read"), Use("depth", "read"), Use("cell", "write")]
@@ -43,13 +60,13 @@ def kernels(*, supplied: bool, semi_lagrangian: bool) -> tuple[Kernel, ...]:
         push.append(Use("supply", "read", apart=True))
     if semi_lagrangian:
         carry.append(Use("start", "read"))
-    work = (
-        Use("cell", "read"), Use("flux", "read"), Use("start", "read"), Use("poured", "read"),
-        Use("worked", "write"), Use("depth", "write"), BOOKS,
-    )  # fmt: skip
+    work = [Use("cell", "read"), Use("flux", "read"), Use("start", "read"), Use("poured", "read")]
+    work += [Use("worked", "write"), Use("depth", "write"), BOOKS]
+    if layered:
+        work.append(Use("rock", "update", apart=True))
     return (
         Kernel("push", HERE / "push.wgsl", tuple(push)),
-        Kernel("work", HERE / "work.wgsl", work),
+        Kernel("work", HERE / "work.wgsl", tuple(work)),
         Kernel("carry", HERE / "carry.wgsl", tuple(carry)),
     )
 
@@ -64,8 +81,10 @@ class GpuEngine(PipesEngine):
         super().__init__(model, terrain, edges=edges, substeps=substeps)
         state = enter(terrain, model, edges=edges, seed=seed)
         self._supplied = state.source is not None or bool((state.r != 1).any())
+        self._layered = state.layers is not None
+        unused = {"supply": not self._supplied, "rock": not self._layered}
         self._work = Workspace(
-            terrain.shape, {name: kind for name, kind in KINDS.items() if name != "supply" or self._supplied},
+            terrain.shape, {name: kind for name, kind in KINDS.items() if not unused.get(name)},
             block=BLOCK, entries=ENTRIES, periodic=edges == "periodic", largest_binding=largest_binding,
         )  # fmt: skip
         self._between = Tally()
@@ -81,6 +100,11 @@ class GpuEngine(PipesEngine):
         fields["start"].upload(start)
         fields["cell"].upload(np.stack([change, state.w, state.s, state.R], axis=-1))
         fields["flux"].upload(np.moveaxis(state.f, 0, -1))
+        if state.layers is not None and state.rock is not None:
+            deep, top = (
+                np.where(state.b < IS_WALL, a - start.astype(np.float64), 0) for a in (state.rock, state.layers.top)
+            )
+            fields["rock"].upload(np.stack([deep, top], axis=-1))
 
     def _base_or_start(self, state: State) -> Field:
         """Elevations that changes are counted from; on open edges base level, which the border must not sink below."""
@@ -92,13 +116,22 @@ class GpuEngine(PipesEngine):
         return start
 
     def _iterate(self, c: Coefficients, iterations: int) -> None:
-        constants = CONSTANTS | {"opened": self._edges == "open", "supplied": self._supplied}
-        self._work.use(c, self._kernels(c), constants)
+        layers = self._state.layers
+        constants: dict[str, Constant] = CONSTANTS | {
+            "opened": self._edges == "open",
+            "supplied": self._supplied,
+            "layered": self._layered,
+            "LAYERS": 1 if layers is None else len(layers.R),
+            "BEGINS": (0.0,) if layers is None else tuple(layers.depths.tolist()),
+            "OWN": (0.0,) if layers is None else tuple(layers.R.tolist()),
+        }
+        cover = Cover(0.0 if layers is None else float(layers.per_cover))
+        self._work.use(c, cover, kernels=self._kernels(c), constants=constants)
         self._work.run(iterations)
         self._state.iterations += iterations
 
     def _kernels(self, c: Coefficients) -> tuple[Kernel, ...]:
-        return kernels(supplied=self._supplied, semi_lagrangian=c.semi_lagrangian)
+        return kernels(supplied=self._supplied, semi_lagrangian=c.semi_lagrangian, layered=self._layered)
 
     def traffic(self) -> dict[str, int]:
         """Bytes per cell that each kernel of one iteration must move."""
@@ -111,9 +144,15 @@ class GpuEngine(PipesEngine):
         state.flow = self._work.fields["flow"].download()
         return state
 
+    def _held(self) -> State:
+        return self._state
+
     def _solids(self) -> State:
         state, cell = self._state, self._work.fields["cell"].download()
-        state.b = cell[..., 0].astype(np.float64) + self._base_or_start(state)
+        start = self._base_or_start(state)
+        state.b = cell[..., 0].astype(np.float64) + start
+        if self._layered:
+            state.rock = self._work.fields["rock"].download()[..., 0].astype(np.float64) + start
         state.w, state.s, state.R = (cell[..., k].copy() for k in (1, 2, 3))
         state.tally = self._tally()
         return state

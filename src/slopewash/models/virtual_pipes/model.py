@@ -41,6 +41,11 @@ class VirtualPipes(Model):
     - `maximum_concentration` caps the load, because Table 2 alone turns the water to mud.
     - Water and sediment are kept apart, so that the pipes see `w + sediment_volume * s` (12c and 13c with 1).
 
+    On a terrain with strata R is that of the exposed layer, or 1 where loose soil covers the bedrock (the lowest the
+    ground ever was); soil thinner than what four iterations slide down a slope of one, or than a sixteenth of a cell,
+    counts in part. R is looked up once per iteration: what one iteration wears beyond the bottom of a layer it wears at
+    that layer's R. Eq. 14 then has no part.
+
     Keeps water and solids to rounding. With `transport="semi_lagrangian"` (Eq. 15) solids drift by tens of percent.
 
     >>> VirtualPipes(rain_rate=0.02, processes="hydraulic")
@@ -87,7 +92,7 @@ class VirtualPipes(Model):
     )  # fmt: skip
     softening_rate: float = parameter(
         5.0, symbol="K_h", units="1/cell", valid=not_negative, typical=(0, 10), eq="14", group="erosion",
-        doc="How much softer ground becomes per cell of soil laid down on it.",
+        doc="How much softer ground becomes per cell of soil laid down on it; without strata only.",
     )  # fmt: skip
     maximum_erosion_depth: float = parameter(
         10.0, symbol="K_dmax", units="cells", valid=not_negative_or_infinite, typical=(0, 40), eq="10", group="erosion",

@@ -161,6 +161,20 @@ def work_ground(b_n, b, b_s, s, R, C, d2, slid, sent, c, delta, b2, s1, R2, move
 
 
 @row_kernel
+def expose(b, rock, top, depths, layers, per_cover, rock2, R2):
+    for x in range(ONE, np.uintp(b.size - 1)):
+        rock2[x] = min(rock[x], b[x])
+        R2[x] = layers[0]
+    for k in range(ONE, np.uintp(depths.size)):
+        begins, own = depths[k], layers[k]
+        for x in range(ONE, np.uintp(b.size - 1)):
+            R2[x] = own if top[x] - rock2[x] >= begins else R2[x]
+    for x in range(ONE, np.uintp(b.size - 1)):
+        covered = min((b[x] - rock2[x]) * per_cover, UNIT)
+        R2[x] = min(R2[x] * (UNIT - covered) + covered, UNIT) if b[x] < IS_WALL else ZERO
+
+
+@row_kernel
 def slide_ground(b, slid, b2):
     for x in range(ONE, np.uintp(b.size - 1)):
         b2[x] = b[x] + slid[x]

@@ -108,6 +108,18 @@ fn wear(i: i32, b: f32, around: Around, a: vec4<f32>, g: vec2<f32>) -> f32 {
   return exchange(b, lowest, s, exposed_erodibility(i), C * ramp, d2);
 }
 
+// Erodibility of the bedrock's layer at a depth below the top of the first, or 1 where loose soil covers it.
+fn expose(loose: f32, below: f32) -> f32 {
+  var begins = BEGINS;
+  var own = OWN;
+  var R = own[0];
+  for (var k = 1u; k < LAYERS; k++) {
+    if (below >= begins[k]) { R = own[k]; }
+  }
+  let covered = min(loose * c.per_cover, 1.0);
+  return min(R * (1.0 - covered) + covered, 1.0);
+}
+
 @compute @workgroup_size(GROUP)
 fn main(
   @builtin(global_invocation_id) id: vec3<u32>,
@@ -142,7 +154,12 @@ fn main(
       if (graded) { left = min(left, change); }
     }
     var R = cell[i].w;
-    if (hydraulic && lost < 0.0) { R = min(1.0, R - c.Kh * lost); }  // Eq. 14
+    if (hydraulic && !layered && lost < 0.0) { R = min(1.0, R - c.Kh * lost); }  // Eq. 14
+#if layered
+    let deep = min(rock[i].x, left);
+    rock[i] = vec2<f32>(deep, rock[i].y);
+    R = select(0.0, expose(left - deep, rock[i].y - deep), b < IS_WALL);
+#endif
     worked[i] = vec4<f32>(left, poured[i].x, max(cell[i].z + lost, 0.0), R);
     booked = vec4<f32>(slid.sent + max(lost, 0.0), loose - left, 0.0, 0.0);
   }
