@@ -84,6 +84,7 @@ def command(
         with run_plan(start, plan, backend=backend, seed=seed, threads=threads) as outcome:
             data = write_data(outcome, out)
             written += data
+        note("drawing pictures")
         for picture in draw_pictures(outcome.terrain, out):
             written.append(picture)
     files = [file for file in written if file not in data] + data  # in the order they are best looked at
@@ -91,6 +92,7 @@ def command(
         print_json({"folder": str(out), "files": [str(file) for file in files]} | outcome.as_dict())
     else:
         print(outcome.budget)
+        print(outcome.budget.summary)
         print(f"{outcome.progress} on {outcome.backend} in {outcome.seconds:.1f} s; pictures and data:")
         for file in files:
             print(f"  {file}")

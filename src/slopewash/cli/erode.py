@@ -142,11 +142,13 @@ def command(
         if picture is not None:
             sw.render(outcome.terrain, picture)
     if json:
-        files = {"input": str(source), "output": str(out), "picture": None if picture is None else str(picture)}
-        print_json(files | outcome.as_dict())
+        paths = {"input": str(source), "output": str(out), "picture": None if picture is None else str(picture)}
+        print_json(paths | outcome.as_dict())
     else:
         print(outcome.budget)
-        print(f"{outcome.progress} on {outcome.backend} in {outcome.seconds:.1f} s: {out}")
+        print(outcome.budget.summary)
+        files = " and ".join(str(path) for path in (out, picture) if path is not None)
+        print(f"{outcome.progress} on {outcome.backend} in {outcome.seconds:.1f} s: {files}")
     if outcome.interrupted:
         note(f"interrupted after {outcome.progress}; what is done is in {out}")
         return 130

@@ -261,6 +261,13 @@ class Preset:
     """Layers for a terrain that has none of its own, their thicknesses as shares of its relief."""
 
 
+class Presets(dict[str, Preset]):
+    """Presets by name, listed one a line."""
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name:<14}{preset.doc}" for name, preset in self.items())
+
+
 _models: dict[str, type[Model]] = {}
 _presets: dict[str, Preset] = {}
 
@@ -284,14 +291,14 @@ def model_names() -> tuple[str, ...]:
     return tuple(_models)
 
 
-def presets() -> Mapping[str, Preset]:
+def presets() -> Presets:
     """Every preset by name, each with its suggested edges, steps and start.
 
     >>> import slopewash as sw
     >>> sw.presets()["landscape"].edges
     'open'
     """
-    return dict(_presets)
+    return Presets(_presets)
 
 
 def find_model(name: str) -> type[Model]:

@@ -74,7 +74,7 @@ def push_pipes(f: Field, b: Field, h: Field, d1: Field, c: Coefficients, edges: 
     Beyond an open edge lies dry ground at the edge cell's own bed; beyond a closed one a wall.
     """
     out = around(h, edges, b if edges == "open" else WALL)
-    f = np.stack([np.maximum(0, f[i] + c.push * (h - out[i])) for i in range(4)])
+    f = np.stack([np.maximum(0, c.flow_kept * f[i] + c.push * (h - out[i])) for i in range(4)])
     leaving = c.dt * ((f[WEST] + f[EAST]) + (f[NORTH] + f[SOUTH]))
     K = np.where(d1 < leaving, d1 / np.maximum(leaving, TINY), 1)  # print has max; the text wants min
     return f * K

@@ -101,14 +101,14 @@ def flow(y, state, ring, t, out, grid, c):
         rows.push_pipes_along_flow(
             t[H, n], t[H, i], t[H, s], t[D1, i],
             state[FW, y % ring], state[FE, y % ring], state[FN, y % ring], state[FS, y % ring],
-            c.push, c.dt, c.Kc, c.sin_min, c.ramp_0, c.ramp_1,
+            c.push, c.flow_kept, c.dt, c.Kc, c.sin_min, c.ramp_0, c.ramp_1,
             out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i], t[C, i],
         )  # fmt: skip
     elif c.hydraulic:
         rows.push_pipes(
             t[H, n], t[H, i], t[H, s], t[D1, i],
             state[FW, y % ring], state[FE, y % ring], state[FN, y % ring], state[FS, y % ring],
-            c.push, c.dt, out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i],
+            c.push, c.flow_kept, c.dt, out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i],
         )  # fmt: skip
     if c.hydraulic:
         close_ends(t[SHARE, i], periodic, ZERO)
