@@ -65,9 +65,11 @@ class Layout:
 
 def lay_out(
     rows: int, columns: int, *, widest: int, periodic: bool, largest_binding: int, largest_buffer: int, adapter: str,
-    whole: bool = False,
+    whole: bool = False, ring: int = 0,
 ) -> Layout:  # fmt: skip
     """Find bands such that the widest field (bytes per cell) can be bound, or say what would fit.
+
+    `whole` allows one band only; `ring` rows and columns on either side are not the user's, and not told.
 
     >>> layout = lay_out(
     ...     100, 70, widest=16, periodic=False, largest_binding=2**16, largest_buffer=2**20, adapter="a card"
@@ -83,10 +85,10 @@ def lay_out(
     if size > largest_buffer or bound < 3 or (whole and count > 1):
         by_binding = size <= largest_buffer
         limit, name = (largest_binding, "binding") if by_binding else (largest_buffer, "buffer")
-        side = largest_square(widest, min(limit, largest_binding) if whole else largest_buffer)
+        side = largest_square(widest, min(limit, largest_binding) if whole else largest_buffer) - 2 * ring
         raise BackendUnavailable(
-            f"a grid of {columns} x {rows} cells needs {size / MIB:.0f} MiB for a field; {adapter} allows "
-            f"{limit / MIB:.0f} MiB per {name}: take at most {side} x {side} cells, or backend cpu"
+            f"a grid of {columns - 2 * ring} x {rows - 2 * ring} cells needs {size / MIB:.0f} MiB for a field; "
+            f"{adapter} allows {limit / MIB:.0f} MiB per {name}: take at most {side} x {side} cells, or backend cpu"
         )
     bands = []
     for k in range(count):

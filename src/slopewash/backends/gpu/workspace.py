@@ -19,7 +19,7 @@ class Workspace:
     """A grid of `rows` by `columns` cells with fields of the WGSL types `kinds` and tables of (type, length).
 
     `largest_binding` holds bands of rows to so many bytes of a field, where the device would allow more. `whole` is for
-    kernels that may look at any cell: then there are no bands.
+    kernels that may look at any cell: then there are no bands. `ring` cells around the grid are the engine's own.
     """
 
     def __init__(
@@ -34,6 +34,7 @@ class Workspace:
         device: Device | None = None,
         largest_binding: int | None = None,
         whole: bool = False,
+        ring: int = 0,
     ) -> None:
         self.device = device or open_device()
         self._periodic = periodic
@@ -45,6 +46,7 @@ class Workspace:
             largest_buffer=self.device.largest_buffer,
             adapter=self.device.adapter.name,
             whole=whole,
+            ring=ring,
         )
         self.fields: dict[str, Field] = {}
         self._block = block

@@ -65,7 +65,7 @@ class GpuEngine(RoutingOnCores):
     def __init__(self, model: VelocityField, terrain: Terrain) -> None:
         rows, columns = terrain.shape
         self._work = Workspace(
-            (rows + 2, columns + 2), KINDS, block=BLOCK, entries=("NONE",), periodic=False, whole=True
+            (rows + 2, columns + 2), KINDS, block=BLOCK, entries=("NONE",), periodic=False, whole=True, ring=1
         )
         super().__init__(model, terrain)
 
