@@ -8,7 +8,7 @@ READY := .venv/.installed
 WEB := $(shell find src/slopewash/studio/web -type f -not -path '*/node_modules/*' 2>/dev/null)
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check bench clean vulkan
 
 help:
 	@echo "make demo    erode a mountain range; pictures in out/demo"
@@ -20,8 +20,16 @@ help:
 demo: $(READY)
 	@$(BIN)/slopewash demo
 
-test: $(READY)
+test: $(READY) vulkan
 	@$(BIN)/python -m pytest -n $(WORKERS)
+
+# Tests of the gpu backend run on Mesa's software Vulkan: installed where we may, skipped with the reason where not.
+vulkan:
+	@if ! ls /usr/share/vulkan/icd.d/*.json >/dev/null 2>&1 && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  echo "installing mesa-vulkan-drivers for the tests of the gpu backend" >&2; \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+	    apt-get install -y -qq --no-install-recommends mesa-vulkan-drivers </dev/null; } >/dev/null \
+	  || echo "it could not be installed; tests of the gpu backend will say so" >&2; fi
 
 check: $(READY)
 	@$(BIN)/ruff check

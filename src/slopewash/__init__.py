@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from slopewash.analysis import local_minima, statistics
-    from slopewash.backends import backend_names, describe_backends
+    from slopewash.backends import (
+        adapters,
+        available_backends,
+        backend_names,
+        copy_bandwidth,
+        describe_backends,
+        use_adapter,
+    )
     from slopewash.errors import (
         BackendUnavailable,
         InvalidFile,
@@ -59,7 +66,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "slopewash.analysis": ("local_minima", "statistics"),
-    "slopewash.backends": ("backend_names", "describe_backends"),
+    "slopewash.backends": (
+        "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "use_adapter",
+    ),
     "slopewash.errors": (
         "BackendUnavailable", "InvalidFile", "InvalidMesh", "InvalidParameter", "InvalidTerrain", "NotFinite",
         "SlopewashError", "StabilityWarning", "UnknownName",
@@ -110,8 +119,11 @@ __all__ = [
     "VirtualPipes",
     "WaterSource",
     "__version__",
+    "adapters",
+    "available_backends",
     "backend_names",
     "brushes",
+    "copy_bandwidth",
     "describe_backends",
     "describe_generator",
     "erode",
@@ -139,6 +151,7 @@ __all__ = [
     "statistics",
     "strata_bands",
     "studio",
+    "use_adapter",
     "wear_and_deposit",
     "write",
 ]

@@ -108,6 +108,49 @@ def test_doctor_finds_backends_libraries_and_cache(run: Run) -> None:
     assert "backend    cpu" in words
 
 
+def test_doctor_puts_every_backend_to_a_test_against_the_reference(run: Run) -> None:
+    report = run("doctor", "--json").json
+    assert [backend["name"] for backend in report["backends"]] == ["gpu", "cpu", "reference"]
+    for backend in report["backends"]:
+        assert backend["works"] == (backend["test"] is not None)
+        assert backend["test"] is None or backend["test"].startswith("agrees with the reference")
+
+
+@pytest.mark.gpu
+def test_doctor_lists_adapters_with_their_limits(run: Run) -> None:
+    report = run("doctor", "--json").json
+    assert report["adapters"]
+    for adapter in report["adapters"]:
+        assert adapter["limits"]["max-storage-buffer-binding-size"] >= 1 << 27
+        assert adapter["name"] in run("doctor", "--adapter", adapter["name"]).out
+
+
+@pytest.mark.gpu
+def test_an_adapter_named_is_the_one_that_runs(run: Run, raw: Path, tmp_path: Path) -> None:
+    name = run("doctor", "--json").json["adapters"][-1]["name"]
+    words = ("erode", raw, "-o", tmp_path / "eroded.exr", "--steps", 2, "--no-settle", "--json", "--adapter")
+    assert run(*words, name.upper()).json["backend"] == "gpu"
+    refused = run(*words, "no such card")
+    assert refused.code == 2
+    assert "no adapter's name has 'no such card' in it; there are" in refused.err
+    assert "take --backend gpu" in run(*words, name, "--backend", "cpu").err
+
+
+@pytest.mark.gpu
+def test_bench_sets_a_gpu_run_against_what_the_adapter_copies(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from slopewash.cli import timing
+
+    monkeypatch.setattr(timing, "COPIED_CELLS", 2**16)
+    words = ("bench", "--size", 24, "--backend", "gpu", "--preset", "outerrain", "--steps", 2)
+    report = run(*words, "--json").json
+    result = report["results"][0]
+    assert result["traffic"] == {"choose": 8, "gather": 12}
+    assert result["share_of_copying"] == pytest.approx(
+        20 * 24**2 / (result["milliseconds"] * 1e-3) / report["gpu"]["copied_bytes_per_second"]
+    )
+    assert "choose 8 + gather 12 = 20" in run(*words).out
+
+
 def test_doctor_says_what_to_do_without_a_cache(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from slopewash.cli import doctor
 

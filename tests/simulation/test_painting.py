@@ -15,10 +15,14 @@ MODELS = [
     ("virtual_pipes", "reference", "periodic"),
     ("virtual_pipes", "cpu", "open"),
     ("virtual_pipes", "cpu", "periodic"),
+    ("virtual_pipes", "gpu", "open"),
+    ("virtual_pipes", "gpu", "periodic"),
     ("steepest_talus", "reference", "open"),
     ("steepest_talus", "cpu", "periodic"),
+    ("steepest_talus", "gpu", "open"),
     ("velocity_field", "reference", "open"),
     ("velocity_field", "cpu", "open"),
+    ("velocity_field", "gpu", "open"),
 ]
 MIDDLE = [(80.0, 80.0)]
 
@@ -106,7 +110,7 @@ def test_what_is_painted_is_in_the_books() -> None:
         ("soften", "erodibility", 1),
     ],
 )
-@pytest.mark.parametrize("backend", ["reference", "cpu"])
+@pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
 def test_a_tool_changes_its_own_layer_within_its_radius(backend: str, tool: str, layer: str, sign: int) -> None:
     terrain = HILL.replace(erodibility=0.5)
     simulation = run("virtual_pipes", backend, terrain=terrain)
@@ -183,7 +187,7 @@ def test_ground_without_data_cannot_be_painted(model: str) -> None:
     assert simulation.budget.solids_drift < 1e-4  # relative to what little was moved
 
 
-@pytest.mark.parametrize("backend", ["reference", "cpu"])
+@pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
 def test_springs_can_be_placed_moved_and_removed_while_it_runs(backend: str) -> None:
     model = sw.VirtualPipes(rain_rate=0.0)
     simulation = sw.Simulation(HILL, model, backend=backend)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-BACKENDS = ("reference", "cpu")
+from slopewash import backend_names
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give every test that asks for a backend each of them."""
     if "backend" in metafunc.fixturenames:
-        metafunc.parametrize("backend", BACKENDS)
+        metafunc.parametrize("backend", backend_names())
 
 
 @pytest.fixture

@@ -1,5 +1,15 @@
 """What runs the kernels: which backends there are and whether they work here."""
 
-from slopewash.backends.available import backend_names, choose_backend, describe_backends
+from slopewash.backends.available import available_backends, backend_names, choose_backend, describe_backends
+from slopewash.backends.gpu.adapters import adapters, use_adapter
+from slopewash.backends.measuring import copy_bandwidth
 
-__all__ = ["backend_names", "choose_backend", "describe_backends"]
+__all__ = [
+    "adapters",
+    "available_backends",
+    "backend_names",
+    "choose_backend",
+    "copy_bandwidth",
+    "describe_backends",
+    "use_adapter",
+]

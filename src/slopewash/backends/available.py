@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 
+from slopewash.backends.gpu import adapters
 from slopewash.errors import BackendUnavailable, unknown_name
 
-PREFERENCE = ("cpu", "reference")
+PREFERENCE = ("gpu", "cpu", "reference")
 """What "auto" tries, fastest first."""
 
 
@@ -23,7 +24,7 @@ def choose_backend(name: str, offered: Sequence[str]) -> str:
     'reference'
     """
     if name == "auto":
-        return next(backend for backend in PREFERENCE if backend in offered and problem(backend) is None)
+        return next(backend for backend in PREFERENCE if backend in offered and _automatic(backend))
     if name not in PREFERENCE:
         raise unknown_name("backend", name, (*PREFERENCE, "auto"))
     if name not in offered:
@@ -34,22 +35,43 @@ def choose_backend(name: str, offered: Sequence[str]) -> str:
     return name
 
 
+def _automatic(name: str) -> bool:
+    """Whether "auto" may take a backend: a GPU only if it is a real one."""
+    return adapters.has_hardware() if name == "gpu" else problem(name) is None
+
+
 def problem(name: str) -> str | None:
     """Why a backend cannot run here, or None."""
+    if name == "gpu":
+        return adapters.problem()
     if name == "cpu" and importlib.util.find_spec("numba") is None:
         return "numba is not installed: pip install numba"
     return None
+
+
+def available_backends() -> tuple[str, ...]:
+    """Names of the backends that work on this machine, fastest first.
+
+    >>> "reference" in available_backends()
+    True
+    """
+    return tuple(name for name in PREFERENCE if problem(name) is None)
 
 
 def describe_backends() -> list[tuple[str, bool, str]]:
     """Name, whether it works, and a sentence for each backend.
 
     >>> [name for name, works, detail in describe_backends()]
-    ['cpu', 'reference']
+    ['gpu', 'cpu', 'reference']
     """
-    descriptions = {"reference": "NumPy, the specification: slow and exact"}
-    if problem("cpu") is None:
+    return [(name, problem(name) is None, problem(name) or _describe(name)) for name in PREFERENCE]
+
+
+def _describe(name: str) -> str:
+    if name == "gpu":
+        return str(adapters.chosen_adapter())
+    if name == "cpu":
         import numba
 
-        descriptions["cpu"] = f"Numba {numba.__version__}, {numba.get_num_threads()} threads"
-    return [(name, problem(name) is None, problem(name) or descriptions[name]) for name in PREFERENCE]
+        return f"Numba {numba.__version__}, {numba.get_num_threads()} threads"
+    return "NumPy, the specification: slow and exact"

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from slopewash.cli.console import console, note, print_json
-from slopewash.cli.options import Json
+from slopewash.cli.options import Adapter, Json
 from slopewash.cli.plan import make_plan
+from slopewash.cli.roofline import add_roofline, print_roofline
 from slopewash.cli.running import use_threads
 from slopewash.cli.tables import make_table
 from slopewash.cli.timing import BYTES_COPIED, measure, measure_copying
@@ -21,6 +22,8 @@ EXAMPLES = """Examples:
   slopewash bench --size 256 --backend cpu --backend reference
   slopewash bench --model steepest_talus
       the model's own defaults instead of a preset
+  slopewash bench --backend gpu --backend cpu --size 1024
+      with the bytes each pass moves, and the share of what the card can
   slopewash bench --threads 1 --json"""
 
 PAPERS: tuple[dict[str, Any], ...] = (
@@ -49,6 +52,7 @@ def command(
     *,
     size: Annotated[tuple[int, ...], Several] = (256, 512, 1024),
     backend: Annotated[tuple[str, ...], Several] = ("auto",),
+    adapter: Adapter = None,
     preset: Annotated[tuple[str, ...], Several] = (),
     model: Annotated[tuple[str, ...], Several] = (),
     steps: int | None = None,
@@ -58,14 +62,17 @@ def command(
     """Measure milliseconds per iteration and cells per second.
 
     Cases of one size take turns, and the best of several rounds counts. CPU time adds up all threads. The last column
-    tells how much longer an iteration takes than memory needs to copy one layer of that size.
+    tells how much longer an iteration takes than memory needs to copy one layer of that size. For a GPU, a second table
+    sets the bytes each pass must move against what the adapter copies at best.
 
     Parameters
     ----------
     size
         Cells along a side. May be repeated.
     backend
-        auto, cpu or reference. May be repeated.
+        auto, gpu, cpu or reference. May be repeated.
+    adapter
+        Part of the name of the GPU to run on; `slopewash doctor` lists them.
     preset
         Parameter set to run; landscape, jako2011 and outerrain if neither preset nor model is given. May be repeated.
     model
@@ -85,6 +92,9 @@ def command(
     presets = preset or (() if model else PRESETS)
     plans = [*(make_plan(preset=name) for name in presets), *(make_plan(model=name) for name in model)]
     use_threads(threads)
+    sw.use_adapter(adapter)
+    if adapter is not None:  # naming one asks for it
+        backend = tuple("gpu" if name == "auto" else name for name in backend)
     results: list[dict[str, Any]] = []
     copying = measure_copying()
     for side in size:
@@ -93,11 +103,14 @@ def command(
     copying = max(copying, measure_copying())
     for result in results:
         result["layer_copies"] = result["milliseconds"] * 1e-3 * copying / (result["size"] ** 2 * BYTES_COPIED)
+    roofline = add_roofline(results)
     if json:
         facts = {"slopewash": sw.__version__, "python": platform.python_version(), "machine": platform.machine()}
-        print_json(facts | {"copied_bytes_per_second": copying, "results": results, "papers": PAPERS})
+        print_json(facts | {"copied_bytes_per_second": copying, "results": results, "papers": PAPERS, "gpu": roofline})
     else:
         print_results(results)
+        if roofline is not None:
+            print_roofline(results, roofline)
         print(f"Memory here is read and written at {copying / 1e9:.3g} GB/s.")
 
 

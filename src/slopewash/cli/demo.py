@@ -11,10 +11,10 @@ from cyclopts import Parameter
 
 from slopewash.cli.beds import layered, parse_beds
 from slopewash.cli.console import interrupts_tell, note, plain, print_json
-from slopewash.cli.options import Json
+from slopewash.cli.options import Adapter, Json
 from slopewash.cli.outputs import make_folder
 from slopewash.cli.plan import DEFAULT_PRESET, make_plan
-from slopewash.cli.running import Outcome, run_plan
+from slopewash.cli.running import Outcome, run_plan, use_adapter
 
 if TYPE_CHECKING:
     from slopewash import Terrain
@@ -38,6 +38,7 @@ def command(
     strata: str | None = None,
     steps: int | None = None,
     backend: str = "auto",
+    adapter: Adapter = None,
     threads: int | None = None,
     json: Json = False,
 ) -> int:
@@ -58,7 +59,9 @@ def command(
     steps
         Iterations to run; the preset's own number if not given.
     backend
-        auto, cpu or reference.
+        auto, gpu, cpu or reference.
+    adapter
+        Part of the name of the GPU to run on; `slopewash doctor` lists them.
     threads
         Threads to use; the result is the same for any number.
     json
@@ -66,6 +69,7 @@ def command(
     """
     import slopewash as sw
 
+    backend = use_adapter(adapter, backend)
     beds = parse_beds(strata)
     plan = make_plan(preset=preset, steps=steps)
     found = sw.find_preset(preset)

@@ -9,24 +9,35 @@ from pathlib import Path
 from typing import Any
 
 from slopewash.cli.console import print_json
-from slopewash.cli.options import Json
+from slopewash.cli.options import Adapter, Json
 
 EXAMPLES = """Examples:
   slopewash doctor              for people
-  slopewash doctor --json       for bug reports"""
+  slopewash doctor --json       for bug reports
+  slopewash doctor --adapter radeon
+      test this GPU, where there are several"""
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "pillow", "tifffile", "OpenEXR", "cyclopts", "rich", "cmcrameri")
 EXTRAS_OF_DEVELOPERS = ("test", "check", "dev")
+LIMITS = ("max-buffer-size", "max-storage-buffer-binding-size", "max-storage-buffers-per-shader-stage")
+"""Limits of an adapter that decide what fits."""
 
 
-def command(*, json: Json = False) -> None:
-    """Report versions, backends, threads, caches and extras, with a remedy for whatever does not work.
+def command(*, adapter: Adapter = None, json: Json = False) -> None:
+    """Report versions, backends, adapters, threads, caches and extras, with a remedy for whatever does not work.
+
+    Every backend that works is put to a short test against the reference.
 
     Parameters
     ----------
+    adapter
+        Part of the name of the GPU to test; the best one if not given.
     json
         Print the report as JSON.
     """
+    import slopewash as sw
+
+    sw.use_adapter(adapter)
     report = examine()
     print_json(report) if json else print_report(report)
 
@@ -43,12 +54,52 @@ def examine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "libraries": {name: _version(name) for name in LIBRARIES},
         "backends": [
-            {"name": name, "works": works, "detail": detail} for name, works, detail in sw.describe_backends()
+            {"name": name, "works": works, "detail": detail, "test": self_test(name) if works else None}
+            for name, works, detail in sw.describe_backends()
         ],
+        "adapters": adapters(),
         "threads": threads(),
         "kernel_cache": kernel_cache(),
         "extras": extras(),
     }
+
+
+def self_test(backend: str) -> str:
+    """Run a few steps of soil, to the bit, and of water, to rounding, against the reference; say how it went."""
+    import time
+
+    import numpy as np
+
+    import slopewash as sw
+
+    start = sw.generate("dome", size=24, seed=1)
+    runs: list[tuple[Any, float]] = [(sw.SteepestTalus(talus_angle=10.0), 0.0)]
+    if backend != "cpu":  # compiling the pipes for the cores takes a minute where they are not kept yet
+        runs.append((sw.VirtualPipes(), 1e-4 * start.relief))
+    begin = time.perf_counter()
+    for model, tolerance in runs:
+        found, expected = (
+            sw.erode(start, model, steps=4, backend=name)["elevation"] for name in (backend, "reference")
+        )
+        if float(np.abs(found - expected).max()) > tolerance:
+            return f"{model.name} differs from the reference; please report it"
+    return f"agrees with the reference ({time.perf_counter() - begin:.1f} s)"
+
+
+def adapters() -> list[dict[str, Any]]:
+    """List the graphics adapters with the limits that decide what fits."""
+    import slopewash as sw
+
+    return [
+        {
+            "name": adapter.name,
+            "kind": "software" if adapter.software else adapter.kind,
+            "interface": adapter.interface,
+            "driver": adapter.driver,
+            "limits": {name: adapter.limits[name] for name in LIMITS},
+        }
+        for adapter in sw.adapters()
+    ]
 
 
 def threads() -> dict[str, int | None]:
@@ -107,6 +158,13 @@ def print_report(report: dict[str, Any]) -> None:
     for backend in report["backends"]:
         print(
             f"backend    {backend['name']:<10} {'works' if backend['works'] else 'does not work'}: {backend['detail']}"
+            + (f"; {backend['test']}" if backend["test"] else "")
+        )
+    for adapter in report["adapters"]:
+        buffer, binding, count = adapter["limits"].values()
+        print(
+            f"adapter    {adapter['name']} ({adapter['kind']}, {adapter['interface']}, {adapter['driver']}): "
+            f"buffers of {buffer >> 20} MiB, {binding >> 20} MiB bound at once, {count} buffers per kernel"
         )
     count = report["threads"]
     print(f"threads    {count['used']} used, {count['allowed']} cores allowed of {count['cores']}")

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from slopewash.cli.beds import layered, parse_beds
 from slopewash.cli.console import interrupts_tell, note, print_json
 from slopewash.cli.options import (
+    Adapter,
     Edges,
     Emitters,
     Flag,
@@ -23,7 +24,7 @@ from slopewash.cli.options import (
 )
 from slopewash.cli.outputs import check_holds, check_output, check_picture
 from slopewash.cli.plan import make_plan
-from slopewash.cli.running import Outcome, run_plan
+from slopewash.cli.running import Outcome, run_plan, use_adapter
 from slopewash.errors import InvalidParameter
 
 EXAMPLES = """Examples:
@@ -61,6 +62,7 @@ def command(
     settings: Settings = (),
     emitter: Emitters = (),
     backend: str = "auto",
+    adapter: Adapter = None,
     edges: Edges | None = None,
     seed: int = 0,
     strata: str | None = None,
@@ -96,7 +98,9 @@ def command(
         particles per second, m/s and degrees from north. For mesh_particles; without any, one on the highest ground.
         May be repeated.
     backend
-        auto, cpu or reference.
+        auto, gpu, cpu or reference.
+    adapter
+        Part of the name of the GPU to run on; `slopewash doctor` lists them.
     edges
         What lies beyond the border: open (water leaves), closed (walls), periodic (wraps round).
     seed
@@ -131,6 +135,7 @@ def command(
     check_output(out)
     if picture is not None:
         check_picture(picture)
+    backend = use_adapter(adapter, backend)
     beds = parse_beds(strata)
     plan = make_plan(preset=preset, model=model, settings=settings, edges=edges, steps=steps)
     terrain = sw.read(

@@ -18,6 +18,7 @@ Out = Annotated[Path, Parameter(name=["--out", "-o"])]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Json = Annotated[Flag, Parameter(name="--json")]
 Pair = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
+Adapter = Annotated[str | None, Parameter(name="--adapter")]
 Settings = Annotated[tuple[str, ...], Parameter(name="--set", negative="", show_default=False)]
 
 Emitters = Annotated[

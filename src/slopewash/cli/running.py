@@ -104,7 +104,7 @@ def run_plan(
             settled = True
     except KeyboardInterrupt:
         interrupted = True
-    with interrupts_held():
+    with interrupts_held(), simulation:
         progress.close()
         yield Outcome(
             plan=plan,
@@ -118,6 +118,16 @@ def run_plan(
             interrupted=interrupted,
             seconds=time.perf_counter() - begin,
         )
+
+
+def use_adapter(adapter: str | None, backend: str) -> str:
+    """Choose the GPU by name; naming one asks for the gpu backend, unless another was asked for."""
+    import slopewash as sw
+
+    if adapter is not None and backend not in ("auto", "gpu"):
+        raise InvalidParameter(f"--adapter is {adapter}; backend {backend} has none, take --backend gpu")
+    sw.use_adapter(adapter)
+    return backend if adapter is None else "gpu"
 
 
 def use_threads(threads: int | None) -> None:

@@ -57,6 +57,7 @@ class Case:
             "cpu_milliseconds": 1e3 * min(self.cpu),
             "cells_per_second": self.size**2 / min(self.wall),
             "first_seconds": self.first,
+            "traffic": self.simulation.traffic,
         }
 
 
@@ -84,7 +85,10 @@ def measure(plans: Sequence[Plan], backends: Sequence[str], size: int, steps: in
     for _ in range(ROUNDS):
         for case in cases:
             case.measure()
-    return [case.as_dict() for case in cases]
+    results = [case.as_dict() for case in cases]
+    for case in cases:
+        case.simulation.close()
+    return results
 
 
 def measure_copying() -> float:

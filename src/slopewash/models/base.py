@@ -228,6 +228,13 @@ class Engine(ABC):
                 f"{len(sources)} water sources were given; this run's model has none, leave them out"
             )
 
+    def traffic(self) -> dict[str, int]:
+        """Bytes per cell that each kernel of one iteration must move, where the backend can tell."""
+        return {}
+
+    def close(self) -> None:  # noqa: B027
+        """Give back what the device holds; nothing may be asked of the engine afterwards."""
+
     def carry(self, steps: int, strength: float) -> None:  # noqa: B027
         """Advance while the power to erode has faded to `strength` (0 .. 1). Models that carry nothing do nothing."""
 

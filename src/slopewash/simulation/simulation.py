@@ -55,7 +55,7 @@ class Simulation:
     model
         Parameters and physics, such as `VirtualPipes()` or `preset("landscape")`.
     backend
-        "cpu", "reference", or "auto" for the fastest this machine has.
+        "gpu", "cpu", "reference", or "auto" for the fastest this machine has.
     edges
         "open" (water and load leave), "closed" or "periodic".
     seed
@@ -291,6 +291,26 @@ class Simulation:
             raise BackendUnavailable("nothing is there to show a run; import slopewash first")
         return show(self, height=height)
 
+    @property
+    def traffic(self) -> dict[str, int]:
+        """Bytes per cell that each kernel of one iteration must move, where the backend can tell: the gpu does."""
+        return self._engine.traffic()
+
+    def close(self) -> None:
+        """Give back the device's memory, where the backend holds any; ends the simulation.
+
+        >>> import slopewash as sw
+        >>> with sw.Simulation(sw.generate("cone", size=8), sw.SteepestTalus(), backend="reference") as simulation:
+        ...     simulation.run(3)
+        """
+        self._engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def add(self, *observers: Observer) -> Self:
         """Let observers watch the run; returns the simulation."""
         self._observers += observers
@@ -392,8 +412,8 @@ def erode(
     >>> sw.erode(sw.generate("cone", size=16), sw.VirtualPipes(), steps=2, backend="reference")["elevation"].shape
     (16, 16)
     """
-    simulation = Simulation(terrain, model, backend=backend, edges=edges, seed=seed)
-    simulation.run(steps)
-    if settle:
-        simulation.settle(settle)
-    return simulation.terrain
+    with Simulation(terrain, model, backend=backend, edges=edges, seed=seed) as simulation:
+        simulation.run(steps)
+        if settle:
+            simulation.settle(settle)
+        return simulation.terrain

@@ -13,7 +13,7 @@ from slopewash.models.velocity_field import reference, rows
 from slopewash.simulation import Simulation
 from slopewash.terrain import Terrain
 
-BACKENDS = ("reference", "cpu")
+BACKENDS = ("reference", "cpu", "gpu")
 STEERINGS = ("steepest", "gradient")
 QUIET = {"flow_erosion": 0.0, "collision_erosion": 0.0}
 FIXED_POINT = 1 / reference.SCALE
@@ -42,9 +42,10 @@ def test_on_an_incline_speed_grows_by_g_sin_phi_dt_each_step(backend: str, steer
     while (x := x + (n + 1) * gain * dt) < 39.4 and (n := n + 1):
         expected.setdefault(round(x), n * gain)
     assert len(expected) > 30
+    rel = 1e-5 if backend == "gpu" else 1e-6  # some hundred sums in float32, or one float32 layer
     for column, speed in expected.items():
         assert field["flow"][2, column] == 1.0
-        assert field["velocity_east"][2, column] == pytest.approx(speed, rel=1e-6, abs=60 * FIXED_POINT)
+        assert field["velocity_east"][2, column] == pytest.approx(speed, rel=rel, abs=60 * FIXED_POINT)
     assert field["collision_energy"].max() < 1e-9  # it never leaves the ground
     assert field["flow"][[0, 1, 3, 4]].max() == 0.0
 
@@ -69,7 +70,7 @@ def test_a_kink_keeps_the_cosine_of_its_angle_and_e_is_the_energy_lost(
         assert after == pytest.approx(entered * math.cos(theta), rel=tolerance)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", BACKENDS[:2])
 @pytest.mark.parametrize("angle", [0.1, 0.5, 1.2])
 def test_turning_onto_the_ground_keeps_the_cosine_and_loses_the_rest(backend: str, angle: float) -> None:
     vy, vx, vz = 0.3, 0.4, -0.2

@@ -19,7 +19,7 @@ from slopewash.models.velocity_field.engine import FieldEngine, ReferenceEngine
 from slopewash.simulation import Simulation
 from slopewash.terrain import Terrain
 
-BACKENDS = ("reference", "cpu")
+BACKENDS = ("reference", "cpu", "gpu")
 STEERINGS = ("steepest", "gradient")
 SHAPES = ((3, 3), (1, 1), (1, 7), (8, 1), (2, 5), (13, 7), (9, 24))
 

@@ -7,7 +7,7 @@ from slopewash.models import VelocityField
 from slopewash.simulation import Simulation
 from slopewash.terrain import Strata, Stratum, Terrain
 
-BACKENDS = ("reference", "cpu")
+BACKENDS = ("reference", "cpu", "gpu")
 SLOPE = np.linspace(40.0, 0.0, 21)[:, None] + np.random.default_rng(2).random((21, 9))
 
 

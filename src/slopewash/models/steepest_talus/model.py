@@ -53,7 +53,7 @@ class SteepestTalus(Model):
     summary: ClassVar = "Soil slides to the steepest neighbour until every slope stands: scree, cones, talus."
     paper: ClassVar = "Riche, Outerrain: Terrain Erosion on the GPU"
     halo: ClassVar = 2
-    backends: ClassVar = ("cpu", "reference")
+    backends: ClassVar = ("gpu", "cpu", "reference")
     editable: ClassVar = ("elevation", "erodibility")
 
     talus_angle: float = parameter(
@@ -100,6 +100,10 @@ class SteepestTalus(Model):
             from slopewash.models.steepest_talus.reference_engine import ReferenceEngine
 
             return ReferenceEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)
+        if backend == "gpu":
+            from slopewash.models.steepest_talus.gpu import GpuEngine
+
+            return GpuEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)
         from slopewash.models.steepest_talus.cpu import CpuEngine
 
         return CpuEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)

@@ -16,7 +16,21 @@ MOST_MEMORY = 1 << 30
 """Bytes for the bands' own sums: on large grids fewer bands than threads."""
 
 
-class CpuEngine(FieldEngine):
+class RoutingOnCores(FieldEngine):
+    """Passes the load on with Numba kernels."""
+
+    def _route(
+        self, direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field
+    ) -> Routed:
+        direction = direction.copy()
+        order = np.empty(T.size, np.int64)
+        sweep.order_cells(direction, down, T, np.empty(T.shape, np.int64), order)
+        laid, kept, passed = np.zeros((3, *T.shape))
+        exported = sweep.route(direction, order, load, capacity, room, laid, kept, passed)
+        return Routed(laid, kept, exported)
+
+
+class CpuEngine(RoutingOnCores):
     """Steps the state with Numba kernels; `bands` is how many parts particles are shared out in, one per thread."""
 
     def __init__(self, model: VelocityField, terrain: Terrain, *, bands: int | None = None) -> None:
@@ -35,13 +49,3 @@ class CpuEngine(FieldEngine):
         left, sunk, steps = (int(n) for n in books.sum(axis=0))
         W, Vy, Vx, E = np.moveaxis(total, -1, 0)
         return Sums(W, Vy, Vx, E, left=left, sunk=sunk, particle_steps=steps)
-
-    def _route(
-        self, direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field
-    ) -> Routed:
-        direction = direction.copy()
-        order = np.empty(T.size, np.int64)
-        sweep.order_cells(direction, down, T, np.empty(T.shape, np.int64), order)
-        laid, kept, passed = np.zeros((3, *T.shape))
-        exported = sweep.route(direction, order, load, capacity, room, laid, kept, passed)
-        return Routed(laid, kept, exported)

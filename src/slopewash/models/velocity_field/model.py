@@ -61,7 +61,7 @@ class VelocityField(Model):
     summary: ClassVar = "Water particles with inertia: ridges and valleys worn by flow and by collision, strata."
     paper: ClassVar = "Chiba, Muraoka & Fujita 1998"
     halo: ClassVar = 1_000_000  # a particle may cross the whole grid
-    backends: ClassVar = ("cpu", "reference")
+    backends: ClassVar = ("gpu", "cpu", "reference")
     layers: ClassVar = (
         "elevation", "suspended", "flow", "velocity", "velocity_east", "velocity_south", "collision_energy",
         "wear", "deposit", "difference", "slope",
@@ -133,6 +133,10 @@ class VelocityField(Model):
             from slopewash.models.velocity_field.engine import ReferenceEngine
 
             return ReferenceEngine(self, terrain)
+        if backend == "gpu":
+            from slopewash.models.velocity_field.gpu import GpuEngine
+
+            return GpuEngine(self, terrain)
         from slopewash.models.velocity_field.cpu import CpuEngine
 
         return CpuEngine(self, terrain)

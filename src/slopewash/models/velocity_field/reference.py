@@ -61,7 +61,7 @@ def velocity_field(surface: Surface, w: Field, motion: Motion) -> Sums:
     j: NDArray[Any]
     i, j = np.nonzero(w > 0)
     w = w[i, j]
-    oy, ox, vy, vx, vz = np.zeros((5, len(w)))  # offset from the cell's centre; velocity
+    oy, ox, vy, vx, vz = np.zeros((5, len(w)), w.dtype)  # offset from the cell's centre; velocity
     stayed = np.zeros(len(w), np.int64)
     np.add.at(sums.W, (i, j), fixed(w))
     for step in range(motion.most_steps):
@@ -132,7 +132,7 @@ def triangle(
     from_here = a + d < b + c  # the common edge runs from this cell to the diagonal one
     gy = np.select([from_here & (tx > ty), from_here & (tx == ty)], [d - b, 0.5 * ((d - b) + (c - a))], c - a)
     gx = np.select([from_here & (ty > tx), from_here & (tx == ty)], [d - c, 0.5 * ((b - a) + (d - c))], b - a)
-    return sy * gy, sx * gx
+    return gy * sy.astype(gy.dtype), gx * sx.astype(gx.dtype)
 
 
 def steer(surface: Surface, i: Integers, j: Integers, gy: Field, gx: Field, motion: Motion) -> tuple[Field, ...]:
@@ -171,7 +171,7 @@ def moved(cell: Integers, offset: Field, v: Field) -> tuple[Integers, Field]:
     """Move by v' Δt. Both ends of -0.5 .. 0.5 belong to a cell, so that mirrored paths are mirrored bit by bit."""
     offset = offset + v
     over = (offset > 0.5).astype(np.int64) - (offset < -0.5)
-    return cell + over, offset - over
+    return cell + over, offset - over.astype(offset.dtype)
 
 
 def downstream(Vy: Field, Vx: Field) -> Integers:

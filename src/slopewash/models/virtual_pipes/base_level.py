@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 STEEPEST = 0.1
 """Largest slope along the border of a graded base level: gentle enough to leave no rough rim."""
+UNITS = 2.0**32
+"""Units per cell that a graded level is rounded to: far finer than float32, far coarser than float64 rounds."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,10 @@ def grade(heights: NDArray[Any]) -> NDArray[Any]:
     around = np.tile(heights.astype(np.float64), 3)
     forward = np.minimum.accumulate(around - run) + run
     backward = (np.minimum.accumulate((forward + run)[::-1]))[::-1] - run
-    profile: NDArray[Any] = backward[n : 2 * n].astype(heights.dtype)
-    return profile
+    # Cut to whole units, so that mirrored heights have the mirrored profile to the bit.
+    profile = np.minimum(np.rint(backward[n : 2 * n] * UNITS) / UNITS, heights)
+    level: NDArray[Any] = profile.astype(heights.dtype)
+    return level
 
 
 def border_ring(rows: int, columns: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -40,7 +40,18 @@ class PipesEngine(EditedEngine):
 
     @abstractmethod
     def state(self) -> State:
-        """Download the state; its arrays may be views of the device's own and are only to be read."""
+        """Download the state; its arrays may be views of the device's own. Whoever changes them puts them back."""
+
+    def _put_back(self, state: State) -> None:
+        """Take over what was changed in a downloaded state."""
+
+    def _held(self) -> State:
+        """Return the state for what of it never lies on the device alone: base level, strata, sources."""
+        return self.state()
+
+    def _solids(self) -> State:
+        """Download at least the ground, the water, the load and the tally."""
+        return self.state()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -56,9 +67,10 @@ class PipesEngine(EditedEngine):
         if model.edge_base != self._model.edge_base:
             state = self.state()
             state.base = edge_base(state.b0, graded=model.edge_base == "graded")
-        state = self.state()
-        if state.layers is not None:
-            state.layers = replace(state.layers, per_cover=state.b.dtype.type(1 / cover(model)))
+            self._put_back(state)
+        held = self._held()
+        if held.layers is not None:
+            held.layers = replace(held.layers, per_cover=held.layers.top.dtype.type(1 / cover(model)))
         self._model = model
         self._substeps = substeps
         self._coefficients = coefficients(model, substeps)
@@ -96,10 +108,12 @@ class PipesEngine(EditedEngine):
             self._book(total(state.w), 0.0, 0.0)
             state.w[:] = 0
             state.f[:] = 0
+        self._put_back(state)
 
     def ledger(self) -> Ledger:
         """Amounts in cubic metres."""
-        state, tally = self.state(), self.state().tally
+        state = self._solids()
+        tally = state.tally
         cubic = self._start.cell_size**3
         return Ledger(
             water_start=state.water_start * cubic,
@@ -118,7 +132,7 @@ class PipesEngine(EditedEngine):
 
     def first_bad_cell(self) -> tuple[str, int, int] | None:
         """Find the first value that is not finite."""
-        state = self.state()
+        state = self._solids()
         for name, layer in (("elevation", state.b), ("water", state.w), ("suspended", state.s)):
             # A sum is finite whenever every term is: far cheaper than looking at each.
             if not np.isfinite(layer.sum(dtype=np.float64)):
@@ -189,18 +203,26 @@ class PipesEngine(EditedEngine):
         self._start = self._start.replace(sources=sources)
         state = self.state()
         state.source = springs(self._start, state.b.dtype.type)
+        self._put_back(state)
 
     def _inputs(self) -> Sequence[str]:
         return VirtualPipes.editable
 
     def _input(self, layer: str) -> Field:
-        state = self.state()
+        return self._field(self.state(), layer)
+
+    def _field(self, state: State, layer: str) -> Field:
         if layer == "erodibility" and state.layers is not None:
             raise InvalidParameter(OF_STRATA)
         if layer == "bedrock" and state.rock is not None:
             return state.rock
         return {"elevation": state.b, "water": state.w, "suspended": state.s,
                 "erodibility": state.R, "rainfall": state.r}[layer]  # fmt: skip
+
+    def _write(self, layer: str, window: Window, values: Field) -> None:
+        state = self.state()
+        self._field(state, layer)[window] = values
+        self._put_back(state)
 
     def _metres(self, layer: str, values: Field, window: Window) -> Layer:
         if layer == "elevation":
@@ -220,7 +242,7 @@ class PipesEngine(EditedEngine):
         return None if self._start.nodata is None else self._start.nodata[window]
 
     def _beside(self, layer: str) -> EdgeBase | None:
-        return self.state().base if layer == "elevation" else None
+        return self._held().base if layer == "elevation" else None
 
     def _after_edit(self, layer: str, beside: EdgeBase | None) -> None:
         if layer == "elevation":
@@ -229,6 +251,7 @@ class PipesEngine(EditedEngine):
             state.base = lowered(state.base, state.b) if beside is None else beside
             if state.layers is not None and state.rock is not None:
                 state.R[:] = expose(state.b, state.rock, state.layers)
+            self._put_back(state)
 
 
 def by_rows(measure: Callable[[Field, Edges], Field], a: Field, edges: Edges, block: int = 256) -> Field:

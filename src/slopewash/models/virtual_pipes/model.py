@@ -58,7 +58,7 @@ class VirtualPipes(Model):
     summary: ClassVar = "Water and soil in virtual pipes: rain, rivers, lakes, valleys and talus slopes."
     paper: ClassVar = "Jákó & Tóth 2011; also Mei et al. 2007 and Salamin & Szénási"
     halo: ClassVar = 3
-    backends: ClassVar = ("cpu", "reference")
+    backends: ClassVar = ("gpu", "cpu", "reference")
     layers: ClassVar = (
         "elevation", "water", "suspended", "erodibility", "flow", "velocity", "wear", "deposit", "difference", "slope",
     )  # fmt: skip
@@ -218,6 +218,10 @@ class VirtualPipes(Model):
             from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
 
             return ReferenceEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)
+        if backend == "gpu":
+            from slopewash.models.virtual_pipes.gpu import GpuEngine
+
+            return GpuEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)
         from slopewash.models.virtual_pipes.cpu import CpuEngine
 
         return CpuEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)

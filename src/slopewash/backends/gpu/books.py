@@ -1,0 +1,41 @@
+"""Books on the device: every workgroup adds up what its cells did, in 64-bit fixed point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from slopewash.backends.gpu.device import Device
+from slopewash.backends.gpu.fields import bytes_per_cell
+from slopewash.backends.gpu.layout import Layout
+
+
+class Books:
+    """Amounts by name, in the kernels' own units; each has an entry for every workgroup. See books.wgsl."""
+
+    name = "books"
+    kind = "vec2<u32>"
+
+    def __init__(self, device: Device, layout: Layout, entries: Sequence[str]) -> None:
+        self._device, self._entries = device, tuple(entries)
+        self.cell = bytes_per_cell(self.kind)
+        self.buffer = device.buffer(self.name, layout.groups * len(entries) * self.cell)
+
+    @property
+    def constants(self) -> dict[str, int]:
+        """Numbers of the entries, for the kernels."""
+        return {"ENTRIES": len(self._entries)} | {name: k for k, name in enumerate(self._entries)}
+
+    def totals(self) -> dict[str, float]:
+        """Sum up over the grid, exactly until the last division."""
+        with self._device.watched("downloading the books"):
+            data = self._device.handle.queue.read_buffer(self.buffer)
+        amounts = np.frombuffer(data, "<i8").reshape(-1, len(self._entries))
+        whole = (amounts >> 32).sum(axis=0)
+        part = (amounts & 0xFFFFFFFF).sum(axis=0)
+        return {name: float(whole[k]) + float(part[k]) / 2.0**32 for k, name in enumerate(self._entries)}
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self.buffer.destroy()

@@ -1,0 +1,28 @@
+// Sums of what a workgroup's cells did, added to the workgroup's own entries in fixed point.
+
+#include "fixed_point.wgsl"
+
+const PART: u32 = 8u;
+
+var<workgroup> lanes: array<vec4<f32>, GROUP>;
+
+// Sum over the workgroup in an order that never changes; right in lane 0 only.
+fn sum_lanes(lane: u32, amounts: vec4<f32>) -> vec4<f32> {
+  lanes[lane] = amounts;
+  workgroupBarrier();
+  if (lane % PART == 0u) {
+    var part = amounts;
+    for (var k = 1u; k < PART; k++) { part += lanes[lane + k]; }
+    lanes[lane] = part;
+  }
+  workgroupBarrier();
+  var whole = lanes[0];
+  for (var k = PART; k < GROUP; k += PART) { whole += lanes[k]; }
+  return whole;
+}
+
+fn book(group: vec3<u32>, entry: u32, amount: f32) {
+  let row = u32(grid.first) + group.y;
+  let at = (row * (u32(grid.stride) / GROUP) + group.x) * ENTRIES + entry;
+  books[at] = add_fixed(books[at], fixed(amount));
+}

@@ -1,0 +1,42 @@
+"""How fast an adapter moves memory: what no kernel of ours can beat."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from slopewash.backends.gpu.device import Device, open_device
+
+COPIED_BYTES = 1 << 26
+"""More than caches hold, and within what any device binds."""
+ROUNDS = 5
+CELL = 16
+"""Bytes of the vec4 that a lane copies, as our kernels do."""
+ACROSS = 1 << 14
+"""Workgroups along x: a row of them stays below every device's limit."""
+COPY = Path(__file__).parent / "copy.wgsl"
+
+
+def copy_bandwidth(device: Device | None = None) -> float:
+    """Bytes per second, read and written, at which a kernel copies on the chosen adapter."""
+    device = device or open_device()
+    source, target = (device.buffer(name, COPIED_BYTES) for name in ("source", "target"))
+    pipeline, layout = device.pipeline(COPY.read_text(encoding="utf-8"), ["read", "write"])
+    group = device.bind(layout, [(buffer, 0, COPIED_BYTES) for buffer in (source, target)])
+    groups = COPIED_BYTES // CELL // 64
+    best = float("inf")
+    for _ in range(ROUNDS):
+        begin = time.perf_counter()
+        with device.watched("copying"):
+            encoder = device.handle.create_command_encoder()
+            copying = encoder.begin_compute_pass()
+            copying.set_pipeline(pipeline)
+            copying.set_bind_group(0, group)
+            copying.dispatch_workgroups(min(groups, ACROSS), max(1, groups // ACROSS))
+            copying.end()
+            device.handle.queue.submit([encoder.finish()])
+        device.wait()
+        best = min(best, time.perf_counter() - begin)
+    for buffer in (source, target):
+        buffer.destroy()
+    return 2 * COPIED_BYTES / best

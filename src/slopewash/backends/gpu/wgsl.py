@@ -1,0 +1,128 @@
+"""Puts kernels together: included snippets, constants and uniform blocks that Python declares, buffers in use."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+SNIPPETS = Path(__file__).parent
+_INCLUDE = re.compile(r'^#include "([\w.]+)"\s*$', re.MULTILINE)
+_CHOICE = re.compile(r"^#if (\w+)\n(.*?)^#endif\n", re.MULTILINE | re.DOTALL)
+
+
+@functools.cache
+def read_kernel(path: Path) -> str:
+    """Read a WGSL file; each `#include "name.wgsl"` is replaced, once, by that file beside it or beside this module."""
+    included: set[Path] = set()
+
+    def expand(file: Path) -> str:
+        def include(found: re.Match[str]) -> str:
+            snippet = file.parent / found[1]
+            snippet = snippet if snippet.exists() else SNIPPETS / found[1]
+            if snippet in included:
+                return ""
+            included.add(snippet)
+            return expand(snippet)
+
+        return _INCLUDE.sub(include, file.read_text(encoding="utf-8"))
+
+    return expand(path)
+
+
+def choose(source: str, constants: Mapping[str, Any]) -> str:
+    r"""Leave out what stands between `#if name` and `#endif` where that constant is false: it may name other buffers.
+
+    >>> choose("#if wet\nlet a = rain[i];\n#endif\nlet b = 0;", {"wet": False})
+    'let b = 0;'
+    """
+    return _CHOICE.sub(lambda found: found[2] if constants[found[1]] else "", source)
+
+
+Constant = bool | int | float | tuple[float, ...]
+
+
+def declare_constants(values: Mapping[str, Constant]) -> str:
+    """WGSL constants of Python's values: a constant is typed once.
+
+    >>> print(declare_constants({"open": True, "BOOKS": 3, "TINY": 1e-20, "STEPS": (0.5, 2.0)}))
+    const open: bool = true;
+    const BOOKS = 3;
+    const TINY: f32 = 1e-20f;
+    const STEPS = array<f32, 2>(0.5f, 2.0f);
+    """
+
+    def one(name: str, value: Constant) -> str:
+        if isinstance(value, tuple):
+            return f"const {name} = array<f32, {len(value)}>({', '.join(f'{np.float32(v)!s}f' for v in value)});"
+        if isinstance(value, bool):
+            return f"const {name}: bool = {str(value).lower()};"
+        if isinstance(value, int):
+            return f"const {name} = {value};"
+        return f"const {name}: f32 = {np.float32(value)!s}f;"
+
+    return "\n".join(one(name, value) for name, value in values.items())
+
+
+class Block:
+    """A uniform block laid out as NamedTuples declare their numbers; truth values become constants of the source.
+
+    >>> from typing import NamedTuple
+    >>> class Rates(NamedTuple):
+    ...     dt: float
+    ...     rounds: int
+    ...     wet: bool
+    >>> block = Block("rates", Rates)
+    >>> print(block.declaration)
+    struct Rates {
+      dt: f32,
+      rounds: i32,
+    }
+    >>> block.size, block.constants(Rates(0.5, 3, True))
+    (16, {'wet': True})
+    """
+
+    def __init__(self, name: str, *declared: type[Any]) -> None:
+        self.name, self.type = name, declared[0].__name__
+        hints = {field: kind for one in declared for field, kind in get_type_hints(one).items()}
+        self._flags = [field for field, kind in hints.items() if kind is bool]
+        self._numbers = {field: kind for field, kind in hints.items() if kind is not bool}
+        words = "".join(f"  {field}: {'i32' if kind is int else 'f32'},\n" for field, kind in self._numbers.items())
+        self.declaration = f"struct {self.type} {{\n{words}}}"
+
+    @property
+    def size(self) -> int:
+        """Bytes, rounded up as uniform blocks want."""
+        return -(-4 * len(self._numbers) // 16) * 16
+
+    def constants(self, *values: Any) -> dict[str, bool]:
+        """Truth values, which choose a variant when kernels are built."""
+        told = _merged(values)
+        return {field: bool(told[field]) for field in self._flags}
+
+    def pack(self, *values: Any) -> NDArray[np.uint8]:
+        """Return the bytes to write for one set of values."""
+        packed = np.zeros(self.size // 4, np.uint32)
+        told = _merged(values)
+        for k, (field, kind) in enumerate(self._numbers.items()):
+            number = told[field]
+            packed[k : k + 1] = np.array([number], np.int32 if kind is int else np.float32).view(np.uint32)
+        return packed.view(np.uint8)
+
+
+def _merged(values: Sequence[Any]) -> dict[str, Any]:
+    return {field: value for one in values for field, value in one._asdict().items()}
+
+
+def declare_buffers(uniforms: Sequence[Block], buffers: Sequence[tuple[str, str, str]]) -> str:
+    """Binding declarations: uniform blocks first, then storage buffers, each (name, type of a cell, access)."""
+    lines = [f"@group(0) @binding({k}) var<uniform> {u.name}: {u.type};" for k, u in enumerate(uniforms)]
+    for k, (name, kind, access) in enumerate(buffers, start=len(uniforms)):
+        mode = "read" if access == "read" else "read_write"
+        lines.append(f"@group(0) @binding({k}) var<storage, {mode}> {name}: array<{kind}>;")
+    return "\n".join(lines)

@@ -1,0 +1,113 @@
+"""Everything one run holds on a device: fields, books, numbers in force and the kernels built for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from slopewash.backends.gpu.books import Books
+from slopewash.backends.gpu.device import Device, open_device
+from slopewash.backends.gpu.fields import Field, Table, bytes_per_cell
+from slopewash.backends.gpu.layout import lay_out
+from slopewash.backends.gpu.program import Kernel, Program
+from slopewash.backends.gpu.wgsl import Block, Constant
+
+Constants = Mapping[str, Constant]
+
+
+class Workspace:
+    """A grid of `rows` by `columns` cells with fields of the WGSL types `kinds` and tables of (type, length).
+
+    `largest_binding` holds bands of rows to so many bytes of a field, where the device would allow more. `whole` is for
+    kernels that may look at any cell: then there are no bands. `ring` cells around the grid are the engine's own.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        kinds: Mapping[str, str],
+        *,
+        block: Block,
+        entries: Sequence[str],
+        tables: Mapping[str, tuple[str, int]] | None = None,
+        periodic: bool,
+        device: Device | None = None,
+        largest_binding: int | None = None,
+        whole: bool = False,
+        ring: int = 0,
+    ) -> None:
+        self.device = device or open_device()
+        self._periodic = periodic
+        self.layout = lay_out(
+            *shape,
+            widest=max(map(bytes_per_cell, kinds.values())),
+            periodic=periodic,
+            largest_binding=largest_binding or self.device.largest_binding,
+            largest_buffer=self.device.largest_buffer,
+            adapter=self.device.adapter.name,
+            whole=whole,
+            ring=ring,
+        )
+        self.fields: dict[str, Field] = {}
+        self._block = block
+        self._in_force: Any = None
+        self._variant: Any = None
+        self._program: Program | None = None
+        for name, kind in kinds.items():
+            self.add_field(name, kind)
+        self.tables = {name: Table(self.device, name, *what) for name, what in (tables or {}).items()}
+        self.books = Books(self.device, self.layout, entries)
+        self._numbers = self.device.buffer("numbers", block.size, uniform=True)
+
+    def add_field(self, name: str, kind: str) -> None:
+        """Hold another field, where there is none of that name."""
+        if name not in self.fields:
+            self.fields[name] = Field(self.device, self.layout, name, kind)
+
+    def use(self, *numbers: Any, kernels: Sequence[Kernel], constants: Constants) -> None:
+        """Put numbers in force: one write, unless other kernels or constants need other pipelines."""
+        if numbers != self._in_force:
+            with self.device.watched("uploading parameters"):
+                self.device.handle.queue.write_buffer(self._numbers, 0, self._block.pack(*numbers))
+            self._in_force = numbers
+        constants = {**constants, **self.books.constants, **self._block.constants(*numbers), "periodic": self._periodic}
+        variant = (tuple(kernels), constants)
+        if variant != self._variant:
+            self._build(kernels, constants)
+            self._variant = variant
+
+    def _build(self, kernels: Sequence[Kernel], constants: Constants) -> None:
+        if self._program is not None:
+            self._program.close()
+        self._program = Program(
+            self.device,
+            self.layout,
+            kernels,
+            {**self.fields, **self.tables, "books": self.books},
+            block=self._block,
+            constants=constants,
+            numbers=self._numbers,
+            wrap=self._periodic,
+        )
+
+    def run(self, iterations: int) -> None:
+        """Take the grid through iterations."""
+        assert self._program is not None
+        self._program.run(iterations)
+
+    def traffic(self, kernels: Sequence[Kernel]) -> dict[str, int]:
+        """Bytes per cell that each kernel moves, and maps apart; books are one entry per workgroup and not counted."""
+        kinds = {name: field.kind for name, field in self.fields.items()}
+        maps = sum(kernel.traffic(kinds, apart=True) for kernel in kernels)
+        return {kernel.name: kernel.traffic(kinds) for kernel in kernels} | ({"maps": maps} if maps else {})
+
+    def close(self) -> None:
+        """Give the memory back."""
+        if self._program is not None:
+            self._program.close()
+        for field in self.fields.values():
+            field.close()
+        for table in self.tables.values():
+            table.close()
+        self.books.close()
+        self._numbers.destroy()

@@ -1,0 +1,41 @@
+"""Sets what a GPU run moved against what its adapter can move at best."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slopewash.cli.console import console
+from slopewash.cli.tables import make_table
+
+
+def add_roofline(results: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Add bandwidth and share of the adapter's best to every result that knows its traffic; None if none does."""
+    import slopewash as sw
+
+    told = [result for result in results if result["traffic"]]
+    if not told:
+        return None
+    best = sw.copy_bandwidth()
+    for result in told:
+        moved = sum(result["traffic"].values()) * result["size"] ** 2
+        result["bytes_per_second"] = moved / (result["milliseconds"] * 1e-3)
+        result["share_of_copying"] = result["bytes_per_second"] / best
+    adapter = next(detail for name, _, detail in sw.describe_backends() if name == "gpu")
+    return {"adapter": adapter, "copied_bytes_per_second": best}
+
+
+def print_roofline(results: list[dict[str, Any]], roofline: dict[str, Any]) -> None:
+    """One line per case: bytes of each pass, and the share of what copying reaches."""
+    table = make_table("size", "preset", "bytes per cell and iteration", "GB/s", "of copying")
+    for r in results:
+        if r["traffic"]:
+            passes = " + ".join(f"{name} {count}" for name, count in r["traffic"].items())
+            table.add_row(
+                f"{r['size']} x {r['size']}",
+                r["preset"] or r["model"],
+                f"{passes} = {sum(r['traffic'].values())}",
+                f"{r['bytes_per_second'] / 1e9:.3g}",
+                f"{r['share_of_copying']:.1%}",
+            )
+    console().print(table)
+    print(f"{roofline['adapter']} copies at {roofline['copied_bytes_per_second'] / 1e9:.3g} GB/s.")

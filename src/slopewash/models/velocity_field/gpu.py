@@ -1,0 +1,124 @@
+"""Runs the particles on a graphics card.
+
+The load is routed on the machine's cores: each cell waits for all that feed it, a chain as long as the longest stream,
+of which a card could only take one link per dispatch. The particles are most of the work (see docs/gpu.md).
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.backends.gpu.program import Kernel, Use
+from slopewash.backends.gpu.wgsl import Block
+from slopewash.backends.gpu.workspace import Workspace
+from slopewash.models.velocity_field.cpu import RoutingOnCores
+from slopewash.models.velocity_field.model import VelocityField
+from slopewash.models.velocity_field.reference import SCALE, Integers, Motion, Sums, fixed
+from slopewash.models.velocity_field.surface import Field, Surface
+from slopewash.terrain import Terrain
+
+HERE = Path(__file__).parent
+KINDS = {
+    "surface": "vec2<f32>",  # elevation, energy needed to go on
+    "pulls": "vec4<f32>",  # towards the steepest neighbour
+    "ways": "vec4<i32>",  # a particle's row and column, steps done, what it does
+    "states": "vec4<f32>",  # its offset and level velocity
+    "climbs": "vec4<f32>",  # its upward velocity, water, steps in the cell
+    "passing": "array<atomic<u32>, 4>",  # water and energy, 64-bit fixed point
+    "flow": "array<atomic<u32>, 4>",  # water times velocity to the south and to the east
+}
+STEPS_AT_ONCE = 250
+"""Steps per dispatch: drivers end what takes seconds."""
+RUNNING, LEFT, STOPPED = 0, -1, -2
+WALLED = -2.0
+"""Stands for the energy needed to go on from a wall, which nothing enters."""
+CONSTANTS = {
+    "RUNNING": RUNNING, "LEFT": LEFT, "STOPPED": STOPPED, "WALLED": WALLED, "STEPS_AT_ONCE": STEPS_AT_ONCE,
+    "WATER": 0, "ENERGY": 1, "SOUTH": 0, "EAST": 1,
+}  # fmt: skip
+NO_ESCAPE = 3.0e38
+"""Stands for infinity, which WGSL does not promise."""
+FINER = 4.0
+"""Units of the device's sums in one of `SCALE`."""
+BLOCK = Block("motion", Motion)
+
+
+def kernel(*, steepest: bool) -> Kernel:
+    """What the one dispatch reads and writes."""
+    uses = [
+        Use("surface", "read", whole=True), Use("ways", "update", whole=True), Use("states", "update", whole=True),
+        Use("climbs", "update", whole=True), Use("passing", "update", whole=True), Use("flow", "update", whole=True),
+    ]  # fmt: skip
+    if steepest:
+        uses.append(Use("pulls", "read", whole=True))
+    return Kernel("trace", HERE / "trace.wgsl", tuple(uses))
+
+
+class GpuEngine(RoutingOnCores):
+    """Steps the state with particles in float32 on a card, and everything else in float64 on the cores."""
+
+    def __init__(self, model: VelocityField, terrain: Terrain) -> None:
+        rows, columns = terrain.shape
+        self._work = Workspace(
+            (rows + 2, columns + 2), KINDS, block=BLOCK, entries=("NONE",), periodic=False, whole=True, ring=1
+        )
+        super().__init__(model, terrain)
+
+    def _trace(self, surface: Surface, w: Field, motion: Motion) -> Sums:
+        fields = self._work.fields
+        steepest = not motion.downhill
+        needed = np.where(surface.wall, WALLED, np.minimum(surface.escape, NO_ESCAPE))
+        fields["surface"].upload(np.stack([surface.T, np.pad(needed, 1, constant_values=WALLED)], axis=-1))
+        if steepest:
+            pulls = np.stack([surface.ay, surface.ax, surface.az, np.zeros_like(surface.ay)], axis=-1)
+            fields["pulls"].upload(np.pad(pulls, ((1, 1), (1, 1), (0, 0))))
+        self._launch(w)
+        self._work.use(motion, kernels=[kernel(steepest=steepest)], constants=CONSTANTS | {"steepest": steepest})
+        self._work.run(math.ceil(motion.most_steps / STEPS_AT_ONCE))
+        return self._sums(w)
+
+    def _launch(self, w: Field) -> None:
+        """Put a particle at rest into every cell that has water."""
+        fields = self._work.fields
+        rows, columns = w.shape
+        ways = np.full((rows + 2, columns + 2, 4), STOPPED, np.int32)
+        ways[1:-1, 1:-1, 0], ways[1:-1, 1:-1, 1] = np.indices(w.shape) + 1
+        ways[1:-1, 1:-1, 2] = 0
+        ways[1:-1, 1:-1, 3] = np.where(w > 0, RUNNING, STOPPED)
+        climbs = np.zeros(ways.shape, np.float32)
+        climbs[1:-1, 1:-1, 1] = w
+        fields["ways"].upload(ways)
+        fields["climbs"].upload(climbs)
+        for name in ("states", "passing", "flow"):
+            fields[name].clear()
+
+    def _sums(self, w: Field) -> Sums:
+        W, E = self._totals("passing")
+        Vy, Vx = self._totals("flow")
+        way = self._work.fields["ways"].download()[1:-1, 1:-1]
+        launched, water = w > 0, fixed(w.astype(np.float32).astype(np.float64))
+        return Sums(
+            W, Vy, Vx, E,
+            left=int(water[launched & (way[..., 3] == LEFT)].sum()),
+            sunk=int(water[launched & (way[..., 3] == STOPPED)].sum()),
+            particle_steps=int(way[..., 2][launched].sum(dtype=np.int64)),
+        )  # fmt: skip
+
+    def _totals(self, name: str) -> tuple[Integers, Integers]:
+        """The two sums of a field, rounded to `SCALE`."""
+        halves = np.ascontiguousarray(self._work.fields[name].download()[1:-1, 1:-1])
+        whole: NDArray[Any] = halves.view("<i8")
+        first, second = (np.rint(whole[..., k] / FINER).astype(np.int64) for k in (0, 1))
+        return first, second
+
+    def close(self) -> None:
+        """Give the device's memory back."""
+        self._work.close()
+
+
+assert FINER * SCALE == 2.0**32

@@ -1,0 +1,99 @@
+// Steps 6 and 7: transport (15) and evaporation (16).
+
+#include "around.wgsl"
+#include "flow.wgsl"
+#include "books.wgsl"
+
+struct Carried {
+  out_w: vec4<f32>,
+  out_s: vec4<f32>,
+  w: f32,
+  s: f32,
+}
+
+// Water and load that leave and come in through the pipes: donors give and neighbours take the very same amounts.
+fn donate(i: i32, around: Around, f: vec4<f32>, come: vec4<f32>) -> Carried {
+  let own = worked[i];
+  let w_n = worked[around.i.x].yz;
+  let e_n = worked[around.i.y].yz;
+  let n_n = worked[around.i.z].yz;
+  let s_n = worked[around.i.w].yz;
+  let depths = vec4<f32>(depth[around.i.x], depth[around.i.y], depth[around.i.z], depth[around.i.w]);
+  let share = rounded4(f * (c.dt / max(depth[i], TINY)));
+  let taken = rounded4(come * (c.dt / max(depths, vec4<f32>(TINY))));
+  let out_w = rounded4(share * own.y);
+  let out_s = rounded4(share * own.z);
+  let come_w = rounded4(taken * vec4<f32>(w_n.x, e_n.x, n_n.x, s_n.x));
+  let come_s = rounded4(taken * vec4<f32>(w_n.y, e_n.y, n_n.y, s_n.y));
+  return Carried(
+    out_w, out_s,
+    max(0.0, own.y - paired(out_w)) + paired(come_w),
+    max(0.0, own.z - paired(out_s)) + paired(come_s));
+}
+
+#if semi_lagrangian
+// A neighbour's sediment; walls and what lies beyond closed edges answer with the cell's own.
+fn tap(i: i32, own: f32) -> f32 {
+  return select(own, worked[i].z, start[i] < IS_WALL);
+}
+
+fn trace_back(y: i32, x: i32, i: i32, v: vec2<f32>) -> f32 {  // Eq. 15
+  let own = worked[i].z;
+  let back = clamp(-c.dt * v, vec2<f32>(-1.0), vec2<f32>(1.0));
+  let before = max(vec2<f32>(0.0), -back);  // west, north
+  let after = max(vec2<f32>(0.0), back);  // east, south
+  let here = 1.0 - abs(back);
+  let above = (before.x * tap(near(y, x, -1, -1), own) + after.x * tap(near(y, x, -1, 1), own))
+    + here.x * tap(near(y, x, -1, 0), own);
+  let below = (before.x * tap(near(y, x, 1, -1), own) + after.x * tap(near(y, x, 1, 1), own))
+    + here.x * tap(near(y, x, 1, 0), own);
+  let level = (before.x * tap(near(y, x, 0, -1), own) + after.x * tap(near(y, x, 0, 1), own)) + here.x * own;
+  return select(own, (before.y * above + after.y * below) + here.y * level, start[i] < IS_WALL);
+}
+
+#endif
+// What leaves through the pipes of an open border cell.
+fn exported(y: i32, x: i32, out: vec4<f32>) -> f32 {
+  let open_pipes = vec4<bool>(x == 0, x == grid.width - 1, y == 0, y == grid.height - 1);
+  return paired(select(vec4<f32>(0.0), out, open_pipes));
+}
+
+@compute @workgroup_size(GROUP)
+fn main(
+  @builtin(global_invocation_id) id: vec3<u32>,
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(local_invocation_index) lane: u32
+) {
+  let x = i32(id.x);
+  let y = grid.first + i32(id.y);
+  var gone = vec4<f32>(0.0);
+  if (x < grid.width) {
+    let i = place(y, x);
+    let around = straight(y, x);
+    var next = worked[i];
+    if (hydraulic) {
+      let f = flux[i];
+      let come = inflow(around);
+      let discharged = discharge(f, come);
+      flow[i] += length(discharged);
+      let carried = donate(i, around, f, come);
+      next.y = rounded(carried.w * c.keep);  // Eq. 16
+      next.z = carried.s;
+      gone.x = carried.w - next.y;
+#if semi_lagrangian
+      next.z = trace_back(y, x, i, velocity(discharged, depth[i], move_depth(depth[i], f, come)));
+#endif
+      if (opened) {
+        gone.y = exported(y, x, carried.out_w);
+        if (!semi_lagrangian) { gone.z = exported(y, x, carried.out_s); }
+      }
+    }
+    cell[i] = next;
+  }
+  let sums = sum_lanes(lane, gone);
+  if (lane == 0u) {
+    book(group, EVAPORATED, sums.x);
+    book(group, WATER_EXPORTED, sums.y);
+    book(group, SOLIDS_EXPORTED, sums.z);
+  }
+}

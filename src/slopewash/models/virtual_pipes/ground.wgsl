@@ -1,0 +1,35 @@
+// What kernels that see the ground share.
+
+#include "around.wgsl"
+
+// Elevation above the datum; the change since the start is kept apart, because it is what is small.
+fn ground(i: i32) -> f32 {
+  return start[i] + cell[i].x;
+}
+
+fn grounds(at: Around) -> vec4<f32> {
+  return select(vec4<f32>(ground(at.i.x), ground(at.i.y), ground(at.i.z), ground(at.i.w)), vec4<f32>(WALL), at.none);
+}
+
+// Erodibility of what lies open in a cell.
+fn exposed_erodibility(i: i32) -> f32 {
+  return cell[i].w;
+}
+
+fn erodibilities(at: Around) -> vec4<f32> {
+  return vec4<f32>(
+    exposed_erodibility(at.i.x), exposed_erodibility(at.i.y), exposed_erodibility(at.i.z), exposed_erodibility(at.i.w));
+}
+
+fn talus(R: f32) -> f32 {  // Eq. 17
+  return max(c.talus_0 + c.talus_1 * R, 0.0);
+}
+
+// The drops down which soil slides, else nothing.
+fn steeper(drops: vec4<f32>, limits: vec4<f32>) -> vec4<f32> {
+  return select(vec4<f32>(0.0), drops, drops > limits);
+}
+
+fn whole_drop(to_straight: vec4<f32>, to_slanted: vec4<f32>, t: f32) -> f32 {
+  return paired(steeper(to_straight, vec4<f32>(t))) + paired(steeper(to_slanted, vec4<f32>(t * DIAGONAL)));
+}

@@ -1,0 +1,74 @@
+// Eqs. 1-5 and 17: rain and springs, outflow through the pipes, and the weight with which soil slides.
+
+#include "ground.wgsl"
+#include "books.wgsl"
+
+struct Water {
+  rained: f32,
+  fed: f32,
+}
+
+fn pour(i: i32) -> Water {  // Eq. 1
+  let w = cell[i].y;
+  var r = 1.0;
+  var spring = 0.0;
+#if supplied
+  r = supply[i].x;
+  spring = supply[i].y;
+#endif
+  let rained = rounded(w + c.rain * r);
+  return Water(rained, rounded(rained + c.dt * spring));
+}
+
+fn depth_after_rain(i: i32) -> f32 {
+  return pour(i).fed + c.kappa * cell[i].z;
+}
+
+fn push(i: i32, b: f32, d1: f32, around: Around, a: vec4<f32>) -> vec4<f32> {  // Eqs. 2-5
+  // Beyond an open edge lies dry ground at the cell's own bed, beyond a closed one a wall.
+  let near_depths = vec4<f32>(
+    depth_after_rain(around.i.x), depth_after_rain(around.i.y), depth_after_rain(around.i.z),
+    depth_after_rain(around.i.w));
+  let h = select(a + near_depths, vec4<f32>(select(WALL, b, opened)), around.none);
+  let f = max(vec4<f32>(0.0), rounded4(c.flow_kept * flux[i]) + c.push * (b + d1 - h));
+  let leaving = c.dt * paired(f);
+  return f * select(1.0, d1 / max(leaving, TINY), d1 < leaving);
+}
+
+fn weigh_slides(R: f32, b: f32, a: vec4<f32>, d: vec4<f32>) -> f32 {  // Eq. 17
+  let highest = b - min(a, d);
+  let H = max(max(highest.x, highest.y), max(highest.z, highest.w));
+  return (0.5 * c.slide) * R * max(H, 0.0) / max(whole_drop(b - a, b - d, talus(R)), TINY);
+}
+
+@compute @workgroup_size(GROUP)
+fn main(
+  @builtin(global_invocation_id) id: vec3<u32>,
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(local_invocation_index) lane: u32
+) {
+  let x = i32(id.x);
+  let y = grid.first + i32(id.y);
+  var gained = vec4<f32>(0.0);
+  if (x < grid.width) {
+    let i = place(y, x);
+    let b = ground(i);
+    let around = straight(y, x);
+    let a = grounds(around);
+    var w1 = cell[i].y;
+    var weight = 0.0;
+    if (hydraulic) {
+      let water = pour(i);
+      w1 = water.fed;
+      gained = vec4<f32>(water.rained - cell[i].y, water.fed - water.rained, 0.0, 0.0);
+      flux[i] = push(i, b, w1 + c.kappa * cell[i].z, around, a);
+    }
+    if (eight_pipes) { weight = weigh_slides(exposed_erodibility(i), b, a, grounds(slanted(y, x))); }
+    poured[i] = vec2<f32>(w1, weight);
+  }
+  let sums = sum_lanes(lane, gained);
+  if (lane == 0u) {
+    book(group, RAIN, sums.x);
+    book(group, SOURCES, sums.y);
+  }
+}

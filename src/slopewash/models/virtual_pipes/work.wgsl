@@ -1,0 +1,171 @@
+// Eqs. 6-14 and 18: depth, velocity, capacity, exchange between water and ground, and slides.
+
+#include "ground.wgsl"
+#include "flow.wgsl"
+#include "books.wgsl"
+
+// Central difference; one-sided beside a wall.
+fn difference(before: f32, here: f32, after: f32) -> f32 {
+  let has_before = before < IS_WALL;
+  let has_after = after < IS_WALL;
+  let span = select(1.0, 0.5, has_before && has_after);
+  return (select(here, after, has_after) - select(here, before, has_before)) * span;
+}
+
+fn near_depth(i: i32) -> f32 {
+  return poured[i].x + c.kappa * cell[i].z;
+}
+
+fn capacity_along_flow(b: f32, d1: f32, f: vec4<f32>, around: Around, a: vec4<f32>) -> f32 {
+  let depths = vec4<f32>(
+    near_depth(around.i.x), near_depth(around.i.y), near_depth(around.i.z), near_depth(around.i.w));
+  let h = select(a + depths, vec4<f32>(select(WALL, b, opened)), around.none);
+  let P = paired(rounded4(f * max(vec4<f32>(0.0), b + d1 - h)));
+  let Q = sqrt(paired(rounded4(f * f)));
+  let S = P / max(Q, TINY);
+  return c.Kc * max(S / sqrt(1.0 + S * S), c.sin_min) * Q;
+}
+
+fn capacity_by_slope(g: vec2<f32>, v: vec2<f32>) -> f32 {  // Eqs. 9-11
+  let steep = g.x * g.x + g.y * g.y;
+  let speed = sqrt(v.x * v.x + v.y * v.y);
+  var tilt = sqrt(steep / (1.0 + steep));
+  if (collision) { tilt = (g.x * v.x + g.y * v.y) / (max(speed, TINY) * sqrt(1.0 + steep)); }
+  return c.Kc * max(tilt, c.sin_min) * speed;
+}
+
+// What the ground loses to the water; negative where it gains.
+fn exchange(b: f32, lowest: f32, s: f32, R: f32, C: f32, d2: f32) -> f32 {  // Eqs. 12-13
+  var take = min(c.take * R * (C - s), c.water_0 + c.water_1 * d2);
+  take = min(take, c.load_0 + c.load_1 * d2 - c.load_2 * s);
+  take = min(take, c.dig_0 + c.dig_1 * max(0.0, b - lowest));
+  let fall = min(min(c.drop * (s - C), s), c.rise_0 + c.rise_1 * d2);
+  return select(-fall, max(0.0, take), s < C);
+}
+
+struct Slides {
+  gain: f32,
+  sent: f32,
+}
+
+fn gains(at: Around, drops: vec4<f32>, distance: f32) -> vec4<f32> {  // Eq. 18
+  let R = erodibilities(at);
+  let limits = distance * vec4<f32>(talus(R.x), talus(R.y), talus(R.z), talus(R.w));
+  let weights = vec4<f32>(poured[at.i.x].y, poured[at.i.y].y, poured[at.i.z].y, poured[at.i.w].y);
+  return select(rounded4(weights * steeper(drops, limits)), vec4<f32>(0.0), at.none);
+}
+
+fn slide_eight_pipes(i: i32, b: f32, around: Around, a: vec4<f32>, corners: Around, d: vec4<f32>) -> Slides {
+  let sent = rounded(poured[i].y * whole_drop(b - a, b - d, talus(exposed_erodibility(i))));
+  let come = paired(gains(around, a - b, 1.0)) + paired(gains(corners, d - b, DIAGONAL));
+  return Slides(come - sent, sent);
+}
+
+// Soil through one face along the true fall line.
+fn face_flux(b: f32, b_n: f32, R: f32, R_n: f32, gt: f32, gt_n: f32) -> f32 {
+  let gn = b - b_n;
+  let along = 0.5 * (gt + gt_n);
+  let g = sqrt(gn * gn + along * along);
+  let R_high = select(R_n, R, gn > 0.0);
+  let limit = c.talus_0 + c.talus_1 * R_high;
+  let rate = c.creep + c.slide * R_high * max(0.0, 1.0 - limit / max(g, TINY));
+  return select(0.0, rounded(rate * gn), b < IS_WALL && b_n < IS_WALL);
+}
+
+fn slide_fall_line(i: i32, b: f32, around: Around, a: vec4<f32>, d: vec4<f32>, g: vec2<f32>) -> Slides {
+  let R = exposed_erodibility(i);
+  let R_n = erodibilities(around);
+  let east = face_flux(b, a.y, R, R_n.y, g.y, difference(d.y, a.y, d.w));
+  let south = face_flux(b, a.w, R, R_n.w, g.x, difference(d.z, a.w, d.w));
+  let west = face_flux(a.x, b, R_n.x, R, difference(d.x, a.x, d.z), g.y);
+  let north = face_flux(a.z, b, R_n.z, R, difference(d.x, a.z, d.y), g.x);
+  return Slides((west - east) + (north - south), abs(east) + abs(south));
+}
+
+fn slide(y: i32, x: i32, i: i32, b: f32, around: Around, a: vec4<f32>, g: vec2<f32>) -> Slides {
+  if (!eight_pipes && !fall_line) { return Slides(0.0, 0.0); }
+  let corners = slanted(y, x);
+  let d = grounds(corners);
+  if (eight_pipes) { return slide_eight_pipes(i, b, around, a, corners, d); }
+  return slide_fall_line(i, b, around, a, d, g);
+}
+
+fn wear(i: i32, b: f32, around: Around, a: vec4<f32>, g: vec2<f32>) -> f32 {
+  let s = cell[i].z;
+  let d1 = poured[i].x + c.kappa * s;
+  let f = flux[i];
+  let come = inflow(around);
+  let d2 = move_depth(d1, f, come);
+  var C = 0.0;
+  if (along_flow) {
+    C = capacity_along_flow(b, d1, f, around, a);
+  } else {
+    C = capacity_by_slope(g, velocity(discharge(f, come), d1, d2));
+  }
+  let ramp = clamp(c.ramp_0 + c.ramp_1 * d1, 0.0, 1.0);  // Eq. 10
+  let lowest = min(min(a.x, a.y), min(a.z, a.w));
+  depth[i] = d1;
+  return exchange(b, lowest, s, exposed_erodibility(i), C * ramp, d2);
+}
+
+// Erodibility of the bedrock's layer at a depth below the top of the first, or 1 where loose soil covers it.
+fn expose(loose: f32, below: f32) -> f32 {
+  var begins = BEGINS;
+  var own = OWN;
+  var R = own[0];
+  for (var k = 1u; k < LAYERS; k++) {
+    if (below >= begins[k]) { R = own[k]; }
+  }
+  let covered = min(loose * c.per_cover, 1.0);
+  return min(R * (1.0 - covered) + covered, 1.0);
+}
+
+@compute @workgroup_size(GROUP)
+fn main(
+  @builtin(global_invocation_id) id: vec3<u32>,
+  @builtin(workgroup_id) group: vec3<u32>,
+  @builtin(local_invocation_index) lane: u32
+) {
+  let x = i32(id.x);
+  let y = grid.first + i32(id.y);
+  var booked = vec4<f32>(0.0);
+  if (x < grid.width) {
+    let i = place(y, x);
+    let b = ground(i);
+    let around = straight(y, x);
+    let a = grounds(around);
+    let g = vec2<f32>(difference(a.x, b, a.y), difference(a.z, b, a.w));
+    let slid = slide(y, x, i, b, around, a, g);
+    // On open edges `start` is base level: no process takes the border below it, nor lays anything on a graded one.
+    let held = opened && on_border(y, x);
+    let change = cell[i].x;
+    var delta = 0.0;
+    if (hydraulic) { delta = wear(i, b, around, a, g); }
+    if (held) {
+      delta = min(delta, max(0.0, change));
+      if (graded) { delta = max(delta, 0.0); }
+    }
+    let worn = rounded(change - delta);
+    let lost = change - worn;  // what the ground really lost, after rounding
+    let loose = rounded(worn + slid.gain);
+    var left = loose;
+    if (held) {
+      left = max(left, 0.0);
+      if (graded) { left = min(left, change); }
+    }
+    var R = cell[i].w;
+    if (hydraulic && !layered && lost < 0.0) { R = min(1.0, R - c.Kh * lost); }  // Eq. 14
+#if layered
+    let deep = min(rock[i].x, left);
+    rock[i] = vec2<f32>(deep, rock[i].y);
+    R = select(0.0, expose(left - deep, rock[i].y - deep), b < IS_WALL);
+#endif
+    worked[i] = vec4<f32>(left, poured[i].x, max(cell[i].z + lost, 0.0), R);
+    booked = vec4<f32>(slid.sent + max(lost, 0.0), loose - left, 0.0, 0.0);
+  }
+  let sums = sum_lanes(lane, booked);
+  if (lane == 0u) {
+    book(group, MOVED, sums.x);
+    book(group, HELD, sums.y);
+  }
+}

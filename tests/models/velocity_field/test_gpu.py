@@ -1,0 +1,122 @@
+"""Particles on a card: float32 paths, held to how far a float32 reference strays from the float64 one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from slopewash import Simulation, Terrain, VelocityField
+from slopewash.errors import BackendUnavailable
+from slopewash.models.velocity_field import reference
+from slopewash.models.velocity_field.engine import FieldEngine, ReferenceEngine
+from slopewash.models.velocity_field.reference import Motion, Sums
+from slopewash.models.velocity_field.surface import Field, Surface
+
+pytestmark = pytest.mark.gpu
+
+SHORT: dict[str, Any] = {"maximum_steps": 300, "longest_stay": 40}
+"""Water in pits goes to and fro: the reference would take minutes over it."""
+MODELS = {
+    "gradient": VelocityField(flow_erosion=1e-3, collision_erosion=1e-3, **SHORT),
+    "steepest": VelocityField(flow_erosion=1e-3, collision_erosion=1e-3, steering="steepest", **SHORT),
+    "stopping": VelocityField(flow_erosion=1e-4, pits="stop", maximum_steps=40),
+}
+
+
+class SinglePrecision(ReferenceEngine):
+    """The reference with its particles in float32, as a card has them."""
+
+    def _trace(self, surface: Surface, w: Field, motion: Motion) -> Sums:
+        single = Surface(*(a.astype(np.float32) if a.dtype == np.float64 else a for a in surface))  # type: ignore[arg-type]
+        return reference.velocity_field(single, w.astype(np.float32), motion)
+
+
+def on_gpu(model: VelocityField, terrain: Terrain) -> FieldEngine:
+    from slopewash.models.velocity_field.gpu import GpuEngine
+
+    return GpuEngine(model, terrain)
+
+
+def valley(shape: tuple[int, int], seed: int = 2) -> NDArray[Any]:
+    y, x = np.indices(shape)
+    noise = np.random.default_rng(seed).random(shape)
+    result: NDArray[Any] = 12 - 0.4 * y + 0.15 * np.abs(x - shape[1] / 2.3) + 0.5 * noise
+    return result
+
+
+def assert_as_near_as_float32(gpu: FieldEngine, single: FieldEngine, double: FieldEngine) -> None:
+    """Quantiles of the error against float64: a particle that meets a ridge may go either way."""
+    for name in ("T", "W", "Vy", "Vx", "E"):
+        here, one, two = (getattr(engine.state, name) for engine in (gpu, single, double))
+        for share in (0.5, 0.9):
+            bound = 2 * np.quantile(np.abs(one - two), share) + 1e-5 * np.abs(two).max()
+            assert np.quantile(np.abs(here - two), share) <= bound, (name, share)
+
+
+def all_three(model: VelocityField, terrain: Terrain) -> tuple[FieldEngine, FieldEngine, FieldEngine]:
+    return on_gpu(model, terrain), SinglePrecision(model, terrain), ReferenceEngine(model, terrain)
+
+
+@pytest.mark.parametrize("shape", [(19, 26), (5, 70), (1, 9), (9, 1), (3, 3), (1, 1)])
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_it_is_as_near_to_float64_as_a_float32_reference(name: str, shape: tuple[int, int]) -> None:
+    terrain = Terrain(valley(shape), rainfall=0.5 + np.random.default_rng(1).random(shape))
+    engines = all_three(MODELS[name], terrain)
+    for engine in engines:
+        engine.advance(1)
+    assert_as_near_as_float32(*engines)
+
+
+def test_it_stays_near_for_50_iterations() -> None:
+    engines = all_three(VelocityField(**SHORT), Terrain(valley((16, 22))))
+    for engine in engines:
+        engine.advance(50)
+    assert_as_near_as_float32(*engines)
+
+
+def test_the_first_steps_of_every_particle_are_the_reference_s() -> None:
+    terrain = Terrain(valley((12, 12)))
+    model = VelocityField(maximum_steps=12)
+    gpu, double = on_gpu(model, terrain), ReferenceEngine(model, terrain)
+    for engine in (gpu, double):
+        engine.advance(1)
+    np.testing.assert_allclose(gpu.state.W, double.state.W, atol=1e-6)
+    np.testing.assert_allclose(gpu.state.Vx, double.state.Vx, atol=1e-4)
+    np.testing.assert_allclose(gpu.state.E, double.state.E, atol=1e-3)
+    assert gpu.state.particle_steps == double.state.particle_steps
+
+
+def test_particles_that_run_over_several_dispatches_lose_nothing() -> None:
+    slope = np.repeat(-0.02 * np.arange(300.0)[None, :], 3, axis=0)
+    model = VelocityField(maximum_speed=60.0, maximum_steps=4000, longest_stay=1000)
+    gpu, double = on_gpu(model, Terrain(slope)), ReferenceEngine(model, Terrain(slope))
+    for engine in (gpu, double):
+        engine.advance(1)
+    assert double.state.particle_steps > 250 * 300
+    assert gpu.state.particle_steps == pytest.approx(double.state.particle_steps, rel=1e-3)
+    np.testing.assert_allclose(gpu.state.W, double.state.W, rtol=1e-6)
+    assert gpu.state.left + gpu.state.sunk == pytest.approx(gpu.state.rained, rel=1e-9)
+
+
+def test_walls_are_not_entered_and_two_runs_give_the_same_bits() -> None:
+    shape = (20, 90)
+    hole = np.random.default_rng(4).random(shape) < 0.1
+    terrain = Terrain(np.where(hole, np.nan, valley(shape)), nodata=hole)
+    one, two = (Simulation(terrain, MODELS["gradient"], backend="gpu") for _ in range(2))
+    for simulation in (one, two):
+        simulation.run(6)
+    assert one.terrain["flow"][hole].max() == 0
+    for layer in one.terrain:
+        np.testing.assert_array_equal(one.terrain[layer], two.terrain[layer], err_msg=layer)
+    assert one.budget == two.budget
+    assert one.budget.solids_drift < 1e-9
+
+
+def test_a_grid_that_no_binding_holds_is_refused_with_what_would_fit() -> None:
+    with pytest.raises(
+        BackendUnavailable, match=r"a grid of 3000 x 3000 .* 128 MiB per binding: take at most 2878 x 2878"
+    ):
+        on_gpu(VelocityField(), Terrain(np.zeros((3000, 3000))))
