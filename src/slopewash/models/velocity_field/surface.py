@@ -88,6 +88,41 @@ def steepest_pull(drops: Field, pull: float) -> tuple[Field, Field, Field]:
     return level * uy, level * ux, down
 
 
+def felt(T: Field, wall: NDArray[np.bool_] | None, breadth: int) -> Field:
+    """Return the ground as water of some breadth feels it: averaged, an even slope unchanged up to the edges."""
+    for _ in range(breadth):
+        for axis in (0, 1):
+            before, after, whole = _beside(T, wall, axis)
+            T = np.where(whole, _mean(before, T, after), T)
+    return T
+
+
+def spread(a: Field, wall: NDArray[np.bool_] | None, breadth: int) -> Field:
+    """Share out what particles left in each cell over their breadth; the sum stays."""
+    for _ in range(breadth):
+        for axis in (0, 1):
+            before, after, _whole = _beside(a, wall, axis)
+            a = _mean(before, a, after)
+    return a
+
+
+def _mean(before: Field, a: Field, after: Field) -> Field:
+    return 0.5 * a + 0.25 * (before + after)
+
+
+def _beside(a: Field, wall: NDArray[np.bool_] | None, axis: int) -> tuple[Field, Field, NDArray[np.bool_]]:
+    """Neighbours before and after along an axis, the cell itself where there is none, and whether there are both."""
+    ring = [(1, 1) if k == axis else (0, 0) for k in (0, 1)]
+    ground = np.pad(np.ones(a.shape, np.bool_) if wall is None else ~wall, ring)
+    padded = np.pad(a, ring)
+    sides = []
+    for first in (0, 2):
+        window = tuple(slice(first, first + n) if k == axis else slice(None) for k, n in enumerate(a.shape))
+        sides.append((np.where(ground[window], padded[window], a), ground[window]))
+    (before, has_before), (after, has_after) = sides
+    return before, after, has_before & has_after
+
+
 def way_down(T: Field, wall: NDArray[np.bool_] | None) -> NDArray[np.int64]:
     """Number (in `STEPS`) of the lowest neighbour; -1 if none is lower, or if two tie, as mirrors must not matter."""
     neighbours = around(_inside(T, wall))
