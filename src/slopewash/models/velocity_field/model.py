@@ -53,7 +53,7 @@ class VelocityField(Model):
       rounds of the weights 1 2 1. Points (`breadth=0`) cut slots one cell wide, where water stalls and digs holes.
     - Soil creeps, and ground steeper than `talus_slope` slides (`creep_rate`, `slide_rate`; 0 as printed), against the
       true gradient as in `VirtualPipes`: without it nothing widens a valley, and its banks stand as spikes.
-    - δ, which print leaves open, is `height_per_load`, one value for all figures. `steering="steepest", breadth=0,
+    - δ, which print leaves open, is `height_per_load`, one value for figures 2 to 4. `steering="steepest", breadth=0,
       creep_rate=0, slide_rate=0` are the printed laws.
 
     Keeps solids to rounding of float64 sums, and gives the same bits for any number of threads, because particles add
