@@ -186,10 +186,11 @@ class Simulation:
         strength: float | None = None,
         falloff: float = 0.5,
         join: bool = False,
-    ) -> None:
+    ) -> bool:
         """Change a layer by hand between two steps: one edit of one dab per point, which `undo` takes back.
 
-        What is added or taken is in the budget as `water_edited` and `solids_edited`.
+        What is added or taken is in the budget as `water_edited` and `solids_edited`. False where no dab touches the
+        terrain: then there is nothing to undo.
 
         Parameters
         ----------
@@ -209,6 +210,7 @@ class Simulation:
         >>> import slopewash as sw
         >>> simulation = sw.Simulation(sw.generate("cone", size=16), sw.VirtualPipes(), backend="reference")
         >>> simulation.paint("raise", points=[(80.0, 80.0)], radius=30.0, strength=10.0)
+        True
         >>> simulation.budget.solids_edited > 0
         True
         >>> simulation.undo()
@@ -221,19 +223,20 @@ class Simulation:
             remedy = f"its tools are {', '.join(usable)}" if usable else "it takes no edits"
             raise InvalidParameter(f"{self._model.name} has no {layer} to paint with {tool}; {remedy}")
         with self._turn:
-            self._apply(stroke, join=join)
+            return self._apply(stroke, join=join)
 
-    def _apply(self, stroke: Stroke, *, join: bool) -> None:
+    def _apply(self, stroke: Stroke, *, join: bool) -> bool:
         layer = stroke.brush.layer
         row, column, rows, columns = stroke.window(self._engine.shape, self._cell_size)
         if rows == 0 or columns == 0:
-            return
+            return False
         values = self._engine.block(layer, row, column, (rows, columns)).astype(np.float64)
         if not join:
             x, y = (int(p // self._cell_size) for p in stroke.points[0])
             self._level = float(values[min(max(y - row, 0), rows - 1), min(max(x - column, 0), columns - 1)])
         new = stroke.apply(values, row, column, self._cell_size, self._level)
         self._history.add(self._engine.edit(layer, row, column, new), join=join)
+        return True
 
     def undo(self) -> bool:
         """Take the last edit back: what it overwrote is as it was, to the bit. False if there is none."""
