@@ -12,10 +12,10 @@ import numpy as np
 
 from slopewash.backends import choose_backend
 from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, StabilityWarning
-from slopewash.models.base import EDGES, Edges, Model
+from slopewash.models.base import EDGES, Block, Edges, Model
 from slopewash.simulation.brushes import BRUSHES, Stroke, make_stroke
 from slopewash.simulation.budget import Budget
-from slopewash.simulation.history import History
+from slopewash.simulation.history import History, Springs
 from slopewash.simulation.interrupts import whole_steps
 from slopewash.terrain import Layer, Terrain, WaterSource
 
@@ -168,14 +168,25 @@ class Simulation:
 
     @property
     def sources(self) -> tuple[WaterSource, ...]:
-        """Springs in force; assign others between steps."""
+        """Springs in force; assign others between steps. That is an edit, which `undo` takes back."""
         return self._sources
 
     @sources.setter
     def sources(self, sources: Sequence[WaterSource]) -> None:
+        self.set_sources(*sources)
+
+    def set_sources(self, *sources: WaterSource, join: bool = False) -> None:
+        """Replace all springs between two steps; with `join` as part of the edit before, as while one is moved."""
         with self._turn:
-            self._engine.set_sources(tuple(sources))
-            self._sources = tuple(sources)
+            self._history.add(self._exchange_sources(sources), join=join)
+
+    def _exchange_sources(self, sources: Springs) -> Springs:
+        self._engine.set_sources(sources)
+        before, self._sources = self._sources, sources
+        return before
+
+    def _restore(self, edited: Block | Springs) -> Block | Springs:
+        return self._engine.restore(edited) if isinstance(edited, Block) else self._exchange_sources(edited)
 
     def paint(
         self,
@@ -241,12 +252,12 @@ class Simulation:
     def undo(self) -> bool:
         """Take the last edit back: what it overwrote is as it was, to the bit. False if there is none."""
         with self._turn:
-            return self._history.undo(self._engine.restore)
+            return self._history.undo(self._restore)
 
     def redo(self) -> bool:
         """Do the last edit taken back again. False if there is none."""
         with self._turn:
-            return self._history.redo(self._engine.restore)
+            return self._history.redo(self._restore)
 
     @property
     def can_undo(self) -> bool:

@@ -115,7 +115,7 @@ class Session:
         self._compiled: set[tuple[str, str]] = set()
         self._version = 1
         self._run = 0
-        self._stroke: tuple[Any, int | None] | None = None
+        self._stroke: Any = None
         self._busy: str | None = None
         self._settling = False
         self._last_frame = self._last_state = 0.0
@@ -459,8 +459,7 @@ class Session:
         self._recording.add("settle", message.steps, message.dry)
 
     def _do_paint(self, message: messages.Paint, viewer: object) -> None:
-        stroke = None if message.stroke is None else (viewer, message.stroke)
-        join = stroke is not None and stroke == self._stroke and self._simulation.can_undo
+        stroke, join = self._joined(message, viewer)
         painted = self._simulation.paint(
             message.tool,
             points=message.points,
@@ -475,10 +474,17 @@ class Session:
         self._recording.add("paint", message, join)
         self._changed()
 
+    def _joined(self, message: messages.Paint | messages.Sources, viewer: object) -> tuple[Any, bool]:
+        """The stroke a message is a piece of, and whether it goes on with the edit before."""
+        stroke = None if message.stroke is None else (viewer, message.stroke)
+        return stroke, stroke is not None and stroke == self._stroke and self._simulation.can_undo
+
     def _do_sources(self, message: messages.Sources, viewer: object) -> None:
+        stroke, join = self._joined(message, viewer)
         springs = [source.model_dump() for source in message.sources]
-        self._simulation.sources = [sw.WaterSource(**spring) for spring in springs]
-        self._recording.add("sources", springs)
+        self._simulation.set_sources(*(sw.WaterSource(**spring) for spring in springs), join=join)
+        self._stroke = stroke
+        self._recording.add("sources", springs, join)
         self._changed()
 
     def _do_emitters(self, message: messages.Emitters, viewer: object) -> None:
