@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from slopewash.backends import choose_backend
 from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, StabilityWarning
@@ -17,7 +18,7 @@ from slopewash.simulation.brushes import BRUSHES, Stroke, make_stroke
 from slopewash.simulation.budget import Budget
 from slopewash.simulation.history import History, Springs
 from slopewash.simulation.interrupts import whole_steps
-from slopewash.terrain import Layer, Terrain, WaterSource
+from slopewash.terrain import Emitter, Layer, Terrain, TriangleMesh, WaterSource
 
 CHECK_EVERY = 200
 """Steps between two looks for NaN and infinity: often enough to name the place, rare enough to cost nothing."""
@@ -148,6 +149,28 @@ class Simulation:
         """The terrain as it is now, with every layer the model yields."""
         with self._turn:
             return self._engine.terrain()
+
+    @property
+    def mesh(self) -> TriangleMesh:
+        """The ground as triangles, for models that erode a mesh."""
+        mesh = self._engine.mesh()
+        if mesh is None:
+            raise InvalidParameter(
+                f"{self._model.name} runs on a grid and has no mesh; use TriangleMesh.from_terrain(simulation.terrain)"
+            )
+        return mesh
+
+    @property
+    def particles(self) -> NDArray[np.float32]:
+        """Particles as rows of x (east), y (south) and z (up) in metres and place in the flow, 0 newest .. 1 oldest."""
+        particles = self._engine.particles()
+        if particles is None:
+            raise InvalidParameter(f"{self._model.name} has no particles to show; mesh_particles has")
+        return particles
+
+    def set_emitters(self, *emitters: Emitter) -> None:
+        """Let particles start elsewhere from now on."""
+        self._engine.set_emitters(emitters)
 
     @property
     def budget(self) -> Budget:

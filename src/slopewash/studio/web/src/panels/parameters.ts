@@ -9,6 +9,8 @@ import type { ModelDeclaration, ParameterDeclaration, ParameterValue } from "../
 interface Row {
   element: HTMLElement;
   receive(value: ParameterValue): void;
+  /** Like `receive`, but also against a hand on the slider. */
+  show(value: ParameterValue): void;
 }
 
 export class ParametersPanel {
@@ -17,7 +19,7 @@ export class ParametersPanel {
   private readonly rows = new Map<string, Row>();
 
   constructor(
-    store: Store,
+    private readonly store: Store,
     private readonly connection: () => Connection,
   ) {
     store.onWelcome(() => (this.shown = null));
@@ -41,17 +43,22 @@ export class ParametersPanel {
   }
 
   private row(parameter: ParameterDeclaration): Row {
-    const send = (value: ParameterValue): void => this.connection().tell({ type: "parameters", values: { [parameter.name]: value } });
+    const send = async (value: ParameterValue): Promise<void> => {
+      const taken = await this.connection().tell({ type: "parameters", values: { [parameter.name]: value } });
+      const valid = this.store.state?.parameters[parameter.name];
+      if (!taken && valid !== undefined) row.show(valid);
+    };
     const row = parameter.kind === "number" ? numberRow(parameter, send) : choiceRow(parameter, send);
     const element = row.element;
     element.dataset.parameter = parameter.name;
     element.title = help(parameter);
     element.append(resetButton(`Reset ${words(parameter.name)} to ${String(parameter.default)}`, () => {
-      row.receive(parameter.default);
-      send(parameter.default);
+      row.show(parameter.default);
+      void send(parameter.default);
     }));
     const result = {
       element,
+      show: row.show,
       receive: (value: ParameterValue) => {
         row.receive(value);
         element.classList.toggle("changed", value !== parameter.default);
@@ -62,21 +69,27 @@ export class ParametersPanel {
   }
 }
 
-function numberRow(parameter: ParameterDeclaration, send: (value: ParameterValue) => void): Row {
+function numberRow(parameter: ParameterDeclaration, send: (value: ParameterValue) => Promise<void>): Row {
   const [low, high] = parameter.typical ?? [0, Math.max(1, 2 * Number(parameter.default) || 1)];
-  const slider = new Slider({ label: words(parameter.name), low, high, log: parameter.log, changed: (value) => send(Number.isFinite(value) ? value : "inf") });
+  const slider = new Slider({ label: words(parameter.name), low, high, log: parameter.log, changed: (value) => void send(Number.isFinite(value) ? value : "inf") });
   const name = make("span", { class: "name" }, words(parameter.name), parameter.symbol ? make("i", {}, symbol(parameter.symbol)) : null, parameter.units ? make("small", {}, parameter.units) : null);
-  return { element: make("div", { class: "line parameter" }, name, slider.element), receive: (value) => slider.receive(value === "inf" ? Infinity : Number(value)) };
+  return { element: make("div", { class: "line parameter" }, name, slider.element), receive: (value) => slider.receive(toNumber(value)), show: (value) => slider.show(toNumber(value)) };
 }
 
-function choiceRow(parameter: ParameterDeclaration, send: (value: ParameterValue) => void): Row {
+function choiceRow(parameter: ParameterDeclaration, send: (value: ParameterValue) => Promise<void>): Row {
   const label = words(parameter.name);
   if (parameter.kind === "flag") {
-    const box = checkbox(label, Boolean(parameter.default), send);
-    return { element: wrap(label, box), receive: (value) => (box.checked = Boolean(value)) };
+    const box = checkbox(label, Boolean(parameter.default), (value) => void send(value));
+    const show = (value: ParameterValue): void => void (box.checked = Boolean(value));
+    return { element: wrap(label, box), receive: show, show };
   }
-  const list = select(label, parameter.choices.map((value) => ({ value, text: words(value) })), String(parameter.default), send);
-  return { element: wrap(label, list), receive: (value) => (list.value = String(value)) };
+  const list = select(label, parameter.choices.map((value) => ({ value, text: words(value) })), String(parameter.default), (value) => void send(value));
+  const show = (value: ParameterValue): void => void (list.value = String(value));
+  return { element: wrap(label, list), receive: show, show };
+}
+
+function toNumber(value: ParameterValue): number {
+  return value === "inf" ? Infinity : Number(value);
 }
 
 function wrap(label: string, control: HTMLElement): HTMLElement {

@@ -56,7 +56,7 @@ export class Transport {
   }
 
   private tell(message: Parameters<Connection["tell"]>[0]): void {
-    this.connection().tell(message);
+    void this.connection().tell(message);
   }
 
   private receive(state: State): void {

@@ -94,8 +94,8 @@ export class Markers {
   private send(kind: Kind): void {
     window.clearTimeout(this.sendTimer);
     this.sendTimer = 0;
-    if (kind === "source") this.connection().tell({ type: "sources", sources: this.sources });
-    else this.connection().tell({ type: "emitters", emitters: this.emitters });
+    if (kind === "source") void this.connection().tell({ type: "sources", sources: this.sources });
+    else void this.connection().tell({ type: "emitters", emitters: this.emitters });
   }
 
   /** Keep each mark over its place on the ground. */

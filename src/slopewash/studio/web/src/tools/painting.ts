@@ -123,7 +123,7 @@ export class Painting {
     if (!stroke) return;
     stroke.timer = 0;
     if (!stroke.waiting.length) return;
-    this.connection().tell({ type: "paint", tool: stroke.brush.name, points: stroke.waiting, radius: toolbar.radius, strength: toolbar.strengthOf(stroke.brush), falloff: toolbar.falloff, stroke: stroke.number });
+    void this.connection().tell({ type: "paint", tool: stroke.brush.name, points: stroke.waiting, radius: toolbar.radius, strength: toolbar.strengthOf(stroke.brush), falloff: toolbar.falloff, stroke: stroke.number });
     stroke.waiting = [];
   }
 

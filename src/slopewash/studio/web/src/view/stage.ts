@@ -48,8 +48,12 @@ export class Stage {
   split: number | null = null;
   frame: Frame | null = null;
   before: Field | null = null;
+  ring: Ring | null = null;
   drawn = 0;
   drawMilliseconds = 0;
+
+  /** Pixels of the window's right side and bottom that panels hide. */
+  covered = { right: 0, bottom: 0 };
 
   private readonly now: Surface;
   private readonly start: Surface;
@@ -139,6 +143,7 @@ export class Stage {
   }
 
   setRing(ring: Ring | null): void {
+    this.ring = ring;
     const value = this.uniforms.brush!.value as Vector3;
     if (ring) {
       value.set(ring.x, ring.y, ring.radius);
@@ -215,10 +220,19 @@ export class Stage {
     return { left: box.left + (0.5 + 0.5 * at.x) * box.width, top: box.top + (0.5 - 0.5 * at.y) * box.height };
   }
 
+  get strataLayers(): number {
+    return this.uniforms.strataLayers!.value as number;
+  }
+
   // ---- drawing
 
   onDraw(listener: () => void): void {
     this.afterDraw.push(listener);
+  }
+
+  /** Whether the newest frame is drawn in full, light and all. */
+  get isAtRest(): boolean {
+    return this.frame !== null && !this.requested && !this.lightChanged && (this.atRest || this.quality.movingScale === 1);
   }
 
   invalidate(): void {
@@ -234,7 +248,7 @@ export class Stage {
     const ratio = Math.min(window.devicePixelRatio, this.quality.pixelRatio);
     this.renderer.setPixelRatio(ratio);
     this.renderer.setSize(this.canvas.clientWidth || 1, this.canvas.clientHeight || 1, false);
-    this.cameras.resize(this.canvas.clientWidth || 1, this.canvas.clientHeight || 1);
+    this.cameras.resize(this.canvas.clientWidth || 1, this.canvas.clientHeight || 1, this.covered);
     this.invalidate();
   }
 
@@ -324,8 +338,9 @@ export class Stage {
     u.fields!.value = surface.fields;
     u.shape!.value = surface.shape;
     u.light!.value = surface.light;
-    this.block.showWater(this.look.water && isNow && this.frame!.water !== null);
     const overlay = u.overlayOpacity!.value as number;
+    // A map is read where the ground is; water would hide it just where most of it is interesting.
+    this.block.showWater(this.look.water && isNow && this.frame!.water !== null && overlay === 0);
     if (!isNow) u.overlayOpacity!.value = 0;
     this.target.scissorTest = true;
     this.target.scissor.set(x, 0, width, height);

@@ -50,9 +50,15 @@ export class Connection {
     });
   }
 
-  /** Ask, and show what went wrong as a message instead of throwing. */
-  tell(message: ClientMessage): void {
-    this.ask(message).catch((reason: Error) => this.listener.failed(reason.message));
+  /** Ask, and show what went wrong as a message instead of throwing; tells whether it was done. */
+  async tell(message: ClientMessage): Promise<boolean> {
+    try {
+      await this.ask(message);
+      return true;
+    } catch (reason) {
+      this.listener.failed((reason as Error).message);
+      return false;
+    }
   }
 
   acknowledge(frame: number): void {
