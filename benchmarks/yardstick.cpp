@@ -36,7 +36,7 @@ constexpr int LINE = 16;
 long stride_of(int width) { return ((width + LINE - 1) / LINE | 1) * LINE; }
 
 struct Coefficients {
-    float dt, rain, push, kappa, Kc, sin_min, ramp_0, ramp_1, take, drop, water_0, water_1, load_0, load_1, load_2;
+    float dt, rain, push, flow_kept, kappa, Kc, sin_min, ramp_0, ramp_1, take, drop, water_0, water_1, load_0, load_1, load_2;
     float dig_0, dig_1, rise_0, rise_1, Kh, talus_0, talus_1, slide, creep, keep;
 };
 
@@ -174,8 +174,8 @@ class Band {
 #pragma omp simd
         for (int x = 1; x <= last; x++) {
             const float hw = h[x] - h[x - 1], he = h[x] - h[x + 1], hn = h[x] - h_n[x], hs = h[x] - h_s[x];
-            float fw = positive(fw0[x] + c.push * hw), fe = positive(fe0[x] + c.push * he);
-            float fn = positive(fn0[x] + c.push * hn), fs = positive(fs0[x] + c.push * hs);
+            float fw = positive(c.flow_kept * fw0[x] + c.push * hw), fe = positive(c.flow_kept * fe0[x] + c.push * he);
+            float fn = positive(c.flow_kept * fn0[x] + c.push * hn), fs = positive(c.flow_kept * fs0[x] + c.push * hs);
             const float leaving = c.dt * ((fw + fe) + (fn + fs));
             const float scarce = d1[x] / larger(leaving, TINY);
             const float K = d1[x] < leaving ? scarce : 1.0f;

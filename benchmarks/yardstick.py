@@ -29,9 +29,9 @@ FLAGS: dict[str, tuple[str, ...]] = {
     "fast math": ("-ffast-math",),
 }
 COEFFICIENTS = (
-    "dt", "rain", "push", "kappa", "Kc", "sin_min", "ramp_0", "ramp_1", "take", "drop", "water_0", "water_1",
-    "load_0", "load_1", "load_2", "dig_0", "dig_1", "rise_0", "rise_1", "Kh", "talus_0", "talus_1", "slide", "creep",
-    "keep",
+    "dt", "rain", "push", "flow_kept", "kappa", "Kc", "sin_min", "ramp_0", "ramp_1", "take", "drop", "water_0",
+    "water_1", "load_0", "load_1", "load_2", "dig_0", "dig_1", "rise_0", "rise_1", "Kh", "talus_0", "talus_1", "slide",
+    "creep", "keep",
 )  # fmt: skip
 """In the order of the C++ struct."""
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from slopewash.errors import (
         BackendUnavailable,
         InvalidFile,
+        InvalidMesh,
         InvalidParameter,
         InvalidTerrain,
         NotFinite,
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
         UnknownName,
     )
     from slopewash.generators import describe_generator, generate, generator_names, strata_bands
-    from slopewash.io import probe, read, write
+    from slopewash.io import is_mesh_file, probe, read, read_mesh, read_strata, write
     from slopewash.io.formats import format_of
     from slopewash.models import (
+        MeshParticles,
         SteepestTalus,
         VelocityField,
         VirtualPipes,
@@ -34,30 +36,50 @@ if TYPE_CHECKING:
         presets,
     )
     from slopewash.observers import Progress, Recorder
-    from slopewash.render import hillshade, overlay, render, render_view, side_by_side, wear_and_deposit
+    from slopewash.render import (
+        hillshade,
+        overlay,
+        render,
+        render_mesh,
+        render_view,
+        side_by_side,
+        wear_and_deposit,
+    )
     from slopewash.simulation import Budget, Simulation, brushes, erode
     from slopewash.studio import studio
-    from slopewash.terrain import Strata, Stratum, Terrain, WaterSource, erodibility_from_elevation
+    from slopewash.terrain import (
+        Emitter,
+        Strata,
+        Stratum,
+        Terrain,
+        TriangleMesh,
+        WaterSource,
+        erodibility_from_elevation,
+    )
 
 _HOMES = {
     "slopewash.analysis": ("local_minima", "statistics"),
     "slopewash.backends": ("backend_names", "describe_backends"),
     "slopewash.errors": (
-        "BackendUnavailable", "InvalidFile", "InvalidParameter", "InvalidTerrain", "NotFinite", "SlopewashError",
-        "StabilityWarning", "UnknownName",
+        "BackendUnavailable", "InvalidFile", "InvalidMesh", "InvalidParameter", "InvalidTerrain", "NotFinite",
+        "SlopewashError", "StabilityWarning", "UnknownName",
     ),
     "slopewash.generators": ("describe_generator", "generate", "generator_names", "strata_bands"),
-    "slopewash.io": ("probe", "read", "write"),
+    "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
     "slopewash.io.formats": ("format_of",),
     "slopewash.models": (
-        "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset", "model_names", "preset",
-        "presets",
+        "MeshParticles", "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset", "model_names",
+        "preset", "presets",
     ),
     "slopewash.observers": ("Progress", "Recorder"),
-    "slopewash.render": ("hillshade", "overlay", "render", "render_view", "side_by_side", "wear_and_deposit"),
+    "slopewash.render": (
+        "hillshade", "overlay", "render", "render_mesh", "render_view", "side_by_side", "wear_and_deposit",
+    ),
     "slopewash.simulation": ("Budget", "Simulation", "brushes", "erode"),
     "slopewash.studio": ("studio",),
-    "slopewash.terrain": ("Strata", "Stratum", "Terrain", "WaterSource", "erodibility_from_elevation"),
+    "slopewash.terrain": (
+        "Emitter", "Strata", "Stratum", "Terrain", "TriangleMesh", "WaterSource", "erodibility_from_elevation",
+    ),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -66,9 +88,12 @@ __version__ = "0.1.0"
 __all__ = [
     "BackendUnavailable",
     "Budget",
+    "Emitter",
     "InvalidFile",
+    "InvalidMesh",
     "InvalidParameter",
     "InvalidTerrain",
+    "MeshParticles",
     "NotFinite",
     "Progress",
     "Recorder",
@@ -79,6 +104,7 @@ __all__ = [
     "Strata",
     "Stratum",
     "Terrain",
+    "TriangleMesh",
     "UnknownName",
     "VelocityField",
     "VirtualPipes",
@@ -96,6 +122,7 @@ __all__ = [
     "generate",
     "generator_names",
     "hillshade",
+    "is_mesh_file",
     "local_minima",
     "model_names",
     "overlay",
@@ -103,7 +130,10 @@ __all__ = [
     "presets",
     "probe",
     "read",
+    "read_mesh",
+    "read_strata",
     "render",
+    "render_mesh",
     "render_view",
     "side_by_side",
     "statistics",

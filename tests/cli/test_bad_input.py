@@ -59,6 +59,12 @@ CASES = {
     "unknown preset to measure": (["bench", "--preset", "jako"], 'did you mean "jako2011"'),
     "impossible size to measure": (["bench", "--size", "1"], "3 or more"),
     "no steps to measure": (["bench", "--steps", "0"], "1 or more"),
+    "missing strata": (["erode", "{raw}", "-o", "{out}", "--strata", "{folder}/none.toml"], "does not exist"),
+    "strata of another kind": (["erode", "{raw}", "-o", "{out}", "--strata", "layers"], '"bands"'),
+    "strata that are none": (["erode", "{raw}", "-o", "{out}", "--strata", "{toml}"], "must be positive"),
+    "strata where none fit": (["generate", "dome", "-o", "{folder}/a.png", "--strata", "bands"], "write .exr or .npz"),
+    "demo of bad strata": (["demo", "--out", "{folder}/demo", "--strata", "{toml}"], "must be positive"),
+    "demo of an unknown preset": (["demo", "--out", "{folder}/demo", "--preset", "chiba"], 'did you mean "chiba_'),
     "demo of no steps": (["demo", "--out", "{folder}/demo", "--steps", "-1"], "steps is -1"),
     "demo of no size": (["demo", "--out", "{folder}/demo", "--size", "0"], "size is 0"),
     "demo into a file": (["demo", "--out", "{text}", "--size", "8", "--steps", "1"], "cannot be created"),
@@ -73,7 +79,9 @@ def test_bad_input_is_refused_in_one_helpful_sentence(case: str, run: Run, raw: 
     heights[2, 3] = np.nan
     np.save(nan, heights)
     (tmp_path / "folder.exr").mkdir()
-    places = {"raw": raw, "out": tmp_path / "out.exr", "folder": tmp_path, "text": text, "nan": nan}
+    toml = tmp_path / "layers.toml"
+    toml.write_text("[[strata]]\nthickness = 0\n")
+    places = {"toml": toml, "raw": raw, "out": tmp_path / "out.exr", "folder": tmp_path, "text": text, "nan": nan}
     words, remedy = CASES[case]
     done = run(*(word.format(**places) for word in words))
     assert (done.code, done.out) == (2, "")

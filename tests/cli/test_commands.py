@@ -188,7 +188,7 @@ def test_bench_compares_with_the_paper_where_the_same_was_measured() -> None:
 @pytest.mark.slow
 def test_demo_writes_pictures_layers_and_a_balanced_budget(run_outside: Run, tmp_path: Path) -> None:
     done = run_outside("demo", "--size", 48, "--steps", 20, "--backend", "reference")
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (0, "drawing pictures\n")
     folder = tmp_path / "out" / "demo"
     for name in ("before", "after", "view", "flow", "wear_deposit"):
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -1,4 +1,4 @@
-"""The progress bar: what it says on a terminal, and that it says nothing elsewhere."""
+"""The progress bar: what it says on a terminal and elsewhere."""
 
 from __future__ import annotations
 
@@ -66,12 +66,25 @@ def test_a_first_step_that_takes_long_is_explained_where_kernels_are_compiled(
     assert ("compiling kernels (first run only)" in shown(console)) == explains
 
 
-def test_nothing_is_shown_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_short_run_says_nothing_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     terrain = sw.generate("hill", size=12)
     simulation = sw.Simulation(terrain, sw.VirtualPipes(), backend="reference").add(sw.Progress(every=2))
     simulation.run(5)
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "")
+
+
+def test_a_long_run_says_a_line_now_and_then_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LINE_EVERY", 0.05)
+    console, run = Console(file=io.StringIO(), width=100), some_run()
+    progress = sw.Progress(every=10, console=console)
+    progress.start(run, 40)
+    progress.observe(run)
+    time.sleep(0.06)
+    progress.observe(run)
+    progress.finish(run)
+    assert len(shown(console).splitlines()) == 1
+    assert "eroding: 20 of 40 steps" in shown(console)
 
 
 def test_an_interrupted_bar_gives_the_terminal_back() -> None:

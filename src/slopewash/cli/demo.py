@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from slopewash.cli.beds import layered, parse_beds
 from slopewash.cli.console import interrupts_tell, note, plain, print_json
 from slopewash.cli.options import Json
 from slopewash.cli.outputs import make_folder
@@ -22,6 +23,8 @@ EXAMPLES = """Examples:
   slopewash demo                              512 x 512 cells into out/demo
   slopewash demo --size 256 --steps 1500      smaller and sooner
   slopewash demo --seed 3 --out out/third     another mountain range
+  slopewash demo --strata bands               cliffs and benches
+  slopewash demo --preset chiba_strata        a paper's own start and layers
 
 Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 
@@ -29,8 +32,10 @@ Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 def command(
     *,
     out: Annotated[Path, Parameter(name=["--out", "-o"])] = Path("out/demo"),
-    size: int = 512,
+    preset: str = DEFAULT_PRESET,
+    size: int | None = None,
     seed: int = 7,
+    strata: str | None = None,
     steps: int | None = None,
     backend: str = "auto",
     threads: int | None = None,
@@ -42,12 +47,16 @@ def command(
     ----------
     out
         Folder to write to; created if missing.
+    preset
+        Parameter set to use, with the terrain and the layers it starts from.
     size
-        Cells along a side.
+        Cells along a side; the preset's own number if not given, or 512.
     seed
         Number that the landscape follows from.
+    strata
+        FILE.toml with geological layers, or bands for alternating hard and soft ones.
     steps
-        Iterations to run; the landscape preset's own number if not given.
+        Iterations to run; the preset's own number if not given.
     backend
         auto, cpu or reference.
     threads
@@ -57,8 +66,11 @@ def command(
     """
     import slopewash as sw
 
-    plan = make_plan(preset=DEFAULT_PRESET, steps=steps)
-    start = sw.generate(sw.find_preset(DEFAULT_PRESET).generator, size=size, seed=seed)
+    beds = parse_beds(strata)
+    plan = make_plan(preset=preset, steps=steps)
+    found = sw.find_preset(preset)
+    start = sw.generate(found.generator, **{**found.start, **({} if size is None else {"size": size})}, seed=seed)
+    start = layered(start, beds, plan.strata)
     make_folder(out)
     before = out / "before.png"
     written: list[Path] = []
@@ -68,6 +80,7 @@ def command(
         with run_plan(start, plan, backend=backend, seed=seed, threads=threads) as outcome:
             data = write_data(outcome, out)
             written += data
+        note("drawing pictures")
         for picture in draw_pictures(outcome.terrain, out):
             written.append(picture)
     files = [file for file in written if file not in data] + data  # in the order they are best looked at
@@ -75,6 +88,7 @@ def command(
         print_json({"folder": str(out), "files": [str(file) for file in files]} | outcome.as_dict())
     else:
         print(outcome.budget)
+        print(outcome.budget.summary)
         print(f"{outcome.progress} on {outcome.backend} in {outcome.seconds:.1f} s; pictures and data:")
         for file in files:
             print(f"  {file}")

@@ -7,8 +7,20 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from slopewash.cli.beds import layered, parse_beds
 from slopewash.cli.console import interrupts_tell, note, print_json
-from slopewash.cli.options import Edges, Flag, Json, Out, Pair, Settings, parse_height_range, parse_shape
+from slopewash.cli.options import (
+    Edges,
+    Emitters,
+    Flag,
+    Json,
+    Out,
+    Pair,
+    Settings,
+    parse_emitters,
+    parse_height_range,
+    parse_shape,
+)
 from slopewash.cli.outputs import check_holds, check_output, check_picture
 from slopewash.cli.plan import make_plan
 from slopewash.cli.running import Outcome, run_plan
@@ -24,8 +36,13 @@ EXAMPLES = """Examples:
       what can be set
   slopewash erode raw.npy -o eroded.npz --preset jako2011 --seed 3 --json
       a paper's parameters, and a report for programs
+  slopewash erode raw.exr -o mesa.exr --strata bands
+      cliffs and benches in alternating hard and soft layers; or a file:
+      --strata layers.toml, with dip, direction and [[strata]] tables
   slopewash erode raw.exr -o eroded.exr --picture eroded.png --dry
       a picture too, and no lakes
+  slopewash erode peak.exr -o cut.exr --preset bezin2010 --emitter 900,800,60,40,2,180
+      streams of particles over a triangle mesh
 
 Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 
@@ -42,9 +59,11 @@ def command(
     model: str | None = None,
     steps: int | None = None,
     settings: Settings = (),
+    emitter: Emitters = (),
     backend: str = "auto",
     edges: Edges | None = None,
     seed: int = 0,
+    strata: str | None = None,
     settle: bool = True,
     dry: Flag = False,
     cell_size: float | None = None,
@@ -72,12 +91,18 @@ def command(
         Iterations to run; the preset's own number if not given.
     settings
         Change one parameter: --set rain_rate=0.03. May be repeated.
+    emitter
+        X,Y,RADIUS,RATE,SPEED,DIRECTION: a disc from which particles start, in metres from the north-west corner,
+        particles per second, m/s and degrees from north. For mesh_particles; without any, one on the highest ground.
+        May be repeated.
     backend
         auto, cpu or reference.
     edges
         What lies beyond the border: open (water leaves), closed (walls), periodic (wraps round).
     seed
         Number that all randomness follows from.
+    strata
+        FILE.toml with geological layers, or bands; else what the file holds or the preset suggests.
     settle
         After the run, let the water come to rest for as long as the preset asks, and lay its load down.
     dry
@@ -106,6 +131,7 @@ def command(
     check_output(out)
     if picture is not None:
         check_picture(picture)
+    beds = parse_beds(strata)
     plan = make_plan(preset=preset, model=model, settings=settings, edges=edges, steps=steps)
     terrain = sw.read(
         source,
@@ -115,7 +141,14 @@ def command(
         shape=parse_shape(shape),
         **({} if max_pixels is None else {"max_pixels": max_pixels}),
     )
+    if emitter:
+        if plan.model.name != "mesh_particles":
+            raise InvalidParameter(f"--emitter is for mesh_particles; {plan.model.name} has no particles to emit")
+        terrain = terrain.replace(emitters=parse_emitters(emitter))
     check_holds(out, terrain)
+    terrain = layered(terrain, beds, plan.strata)
+    if beds is not None and getattr(plan.model, "talus_law", None) == "uniform":
+        note("note: talus_law=uniform asks for no strata; --set talus_law=hard_stands_steeper does")
     if terrain.relief > STEEP * min(terrain.width, terrain.height):
         note(
             f"note: {source} rises {terrain.relief:g} m over {min(terrain.width, terrain.height):g} m; "
@@ -129,11 +162,13 @@ def command(
         if picture is not None:
             sw.render(outcome.terrain, picture)
     if json:
-        files = {"input": str(source), "output": str(out), "picture": None if picture is None else str(picture)}
-        print_json(files | outcome.as_dict())
+        paths = {"input": str(source), "output": str(out), "picture": None if picture is None else str(picture)}
+        print_json(paths | outcome.as_dict())
     else:
         print(outcome.budget)
-        print(f"{outcome.progress} on {outcome.backend} in {outcome.seconds:.1f} s: {out}")
+        print(outcome.budget.summary)
+        files = " and ".join(str(path) for path in (out, picture) if path is not None)
+        print(f"{outcome.progress} on {outcome.backend} in {outcome.seconds:.1f} s: {files}")
     if outcome.interrupted:
         note(f"interrupted after {outcome.progress}; what is done is in {out}")
         return 130

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from slopewash.cli.beds import check_keeps_strata, layered, parse_beds
 from slopewash.cli.console import print_json
 from slopewash.cli.options import Json, Out
 from slopewash.cli.outputs import check_output
@@ -21,7 +22,9 @@ Examples:
   slopewash generate diamond_square -o raw.png --size 1009 --seed 42
       other seeds are other landscapes; the same seed is always the same
   slopewash generate ridged -o raw.tif --relief 900
-      900 m from the lowest to the highest point"""
+      900 m from the lowest to the highest point
+  slopewash generate dome -o raw.npz --strata layers.toml
+      with geological layers beneath; .exr and .npz keep them"""
 
 
 def command(
@@ -33,6 +36,7 @@ def command(
     cell_size: float = 10.0,
     seed: int = 0,
     relief: float | None = None,
+    strata: str | None = None,
     json: Json = False,
 ) -> None:
     """Make a height field and write it to a file.
@@ -51,19 +55,27 @@ def command(
         Number that the landscape follows from.
     relief
         Metres between the lowest and the highest point; a quarter of the side if not given.
+    strata
+        FILE.toml with geological layers to lay beneath it, or bands for alternating hard and soft ones.
     json
         Print the report as JSON.
     """
     import slopewash as sw
 
     check_output(out)
+    beds = parse_beds(strata)
+    if beds is not None:
+        check_keeps_strata(out)
     terrain = sw.generate(kind, size=size, cell_size=cell_size, seed=seed, relief=relief)
+    terrain = layered(terrain, beds, None)
     sw.write(terrain, out)
     if json:
         low, high = terrain.range("elevation")
         rows, columns = terrain.shape
         facts = {"output": str(out), "kind": kind, "seed": seed, "rows": rows, "columns": columns}
-        print_json(facts | {"cell_size": terrain.cell_size, "lowest": low, "highest": high})
+        print_json(facts | {"cell_size": terrain.cell_size, "lowest": low, "highest": high, "strata": strata})
     else:
         print(terrain)
+        if terrain.strata is not None:
+            print(terrain.strata)
         print(out)

@@ -13,7 +13,7 @@ from slopewash.cli.tables import make_table
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from slopewash import Terrain
+    from slopewash import Strata, Terrain
 
 EXAMPLES = """Examples:
   slopewash info eroded.exr
@@ -83,15 +83,32 @@ def terrain_facts(terrain: Terrain) -> dict[str, Any]:
         "cell_size": terrain.cell_size,
         "crs": terrain.crs,
         "cells_without_data": 0 if terrain.nodata is None else int(terrain.nodata.sum()),
+        "strata": None if terrain.strata is None else strata_facts(terrain.strata),
         "local_minima": sw.local_minima(terrain["elevation"], nodata=terrain.nodata),
         "statistics": plain(sw.statistics(terrain)),
+    }
+
+
+def strata_facts(strata: Strata) -> dict[str, Any]:
+    """Gather how the layers lie and what they are, from the top."""
+    assert strata.top is not None  # a terrain's strata always have one
+    return {
+        "layers": [
+            {name: value for name, value in plain(layer).items() if value is not None} for layer in strata.layers
+        ],
+        "dip": strata.dip,
+        "direction": strata.direction,
+        "follow": strata.follow,
+        "top": [float(strata.top.min()), float(strata.top.max())],
     }
 
 
 def print_facts(facts: dict[str, Any]) -> None:
     """Print for people: a line per fact, a table row per layer."""
     for name, value in facts.items():
-        if name != "statistics" and value is not None:
+        if name == "strata" and value is not None:
+            print_strata(value)
+        elif name != "statistics" and value is not None:
             print(f"{name.replace('_', ' '):<20} {_words(value)}")
     layers = facts.get("statistics", {})
     if layers:
@@ -99,6 +116,21 @@ def print_facts(facts: dict[str, Any]) -> None:
         for layer, numbers in layers.items():
             table.add_row(layer, *(f"{number:.6g}" for number in numbers.values()))
         console().print(table)
+
+
+def print_strata(facts: dict[str, Any]) -> None:
+    """Print a line for each layer, from the top."""
+    lying = "following the surface" if facts["follow"] else "level"
+    if facts["dip"]:
+        lying = f"dipping {facts['dip']:g}° towards {facts['direction']:g}°"
+    low, high = facts["top"]
+    top = f"{low:g} m" if low == high else f"{low:g} .. {high:g} m"
+    print(f"{'strata':<20} {len(facts['layers'])} layers, {lying}, top at {top}")
+    for number, layer in enumerate(facts["layers"]):
+        last = number == len(facts["layers"]) - 1
+        extent = "below" if last else f"{layer['thickness']:g} m"
+        rest = ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in layer.items() if name != "thickness")
+        print(f"{'':<20} {extent:<9} {rest}")
 
 
 def _words(value: Any) -> str:

@@ -10,6 +10,7 @@ from slopewash.cli.options import Edges
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from slopewash import Strata
     from slopewash.models import Model
 
 DEFAULT_PRESET = "landscape"
@@ -27,6 +28,8 @@ class Plan:
     steps: int
     settle: int
     """Steps the preset asks for to let water and load come to rest; 0 for none."""
+    strata: Strata | None = None
+    """Layers the preset suggests for a terrain without, as shares of its relief."""
 
     def as_dict(self) -> dict[str, Any]:
         """Facts for a report."""
@@ -60,13 +63,14 @@ def make_plan(
             raise InvalidParameter(
                 f"preset {found.name} belongs to model {found.model.name}, not {model}; name one only"
             )
-        plan = Plan(found.name, found.model, found.edges, found.steps, found.settle)
+        plan = Plan(found.name, found.model, found.edges, found.steps, found.settle, found.strata)
     return Plan(
         plan.preset,
         plan.model.replace(**parse_settings(plan.model, settings)),
         edges or plan.edges,
         steps or plan.steps,
         plan.settle,
+        plan.strata,
     )
 
 

@@ -16,17 +16,18 @@ from slopewash.io.heights import as_float32, as_metres, with_gaps
 from slopewash.io.info import FileInfo
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
+from slopewash.io.strata import TOP, from_note, note_of
 from slopewash.terrain import Terrain, WaterSource
 
 _CELL_SIZE, _CRS, _TRANSFORM = "slopewash:cell_size", "slopewash:crs", "slopewash:transform"
-_NODATA, _SOURCES = "slopewash:nodata", "slopewash:sources"
+_NODATA, _SOURCES, _STRATA = "slopewash:nodata", "slopewash:sources", "slopewash:strata"
 
 
 def probe(path: Path, options: ReadOptions) -> FileInfo:
     """Read the header; the elevation's type is reported."""
     with decoding(path, "OpenEXR"):
         header = read_header(path)
-    names = tuple(header.channels)
+    names = tuple(name for name in header.channels if not (name == TOP and _STRATA in header.texts))
     dtype = np.dtype(header.channels.get("elevation") or next(iter(header.channels.values()), "float32"))
     return FileInfo(
         format="OpenEXR",
@@ -54,10 +55,14 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         sources = [WaterSource(**source) for source in json.loads(texts.get(_SOURCES, "[]"))]
         with OpenEXR.File(str(path), separate_channels=True) as file:
             layers = {name: channel.pixels for name, channel in file.channels().items()}
+        top = layers.pop(TOP, None) if _STRATA in texts else None
         if len(layers) == 1:
             layers = {"elevation": layers.popitem()[1]}
         elevation = layers.pop("elevation")
     nodata = np.isnan(elevation) if _NODATA in texts else None
+    strata = None
+    if _STRATA in texts:
+        strata = from_note(path, texts[_STRATA], top, (info.height, info.width))
     return gather(
         path,
         {"elevation": as_metres(path, elevation, options.height_range)}
@@ -67,6 +72,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         crs=texts.get(_CRS),
         transform=transform,
         sources=sources,
+        strata=strata,
     )
 
 
@@ -88,6 +94,10 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
     if terrain.sources:
         header[_SOURCES] = json.dumps([dataclasses.asdict(source) for source in terrain.sources])
     channels = {name: with_gaps(terrain, name) for name in terrain}
+    if terrain.strata is not None:
+        header[_STRATA], top = note_of(terrain.strata)
+        if top is not None:
+            channels[TOP] = top
     with staged(path) as temporary:
         try:
             with OpenEXR.File(header, channels) as file:

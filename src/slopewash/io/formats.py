@@ -56,6 +56,11 @@ def format_of(path: Path) -> Format:
     known = ", ".join(FORMATS)
     if not suffix:
         raise InvalidFile(f"{path} has no suffix to tell its format; known are {known}")
+    if suffix in (".jpg", ".jpeg", ".gif", ".webp"):
+        raise InvalidFile(
+            f"{path} would hold 8 bits, too few for heights; write .exr or .png, "
+            "or draw a picture with --picture or render()"
+        )
     close = difflib.get_close_matches(suffix, FORMATS, n=1, cutoff=0.5)
     remedy = f'did you mean "{close[0]}"? Known are {known}' if close else f"known are {known}"
     raise InvalidFile(f'{path} has the unknown suffix "{suffix}"; {remedy}')

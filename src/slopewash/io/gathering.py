@@ -8,9 +8,11 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from slopewash.errors import InvalidFile, InvalidTerrain
-from slopewash.terrain import Layer, Terrain, WaterSource
+from slopewash.terrain import Layer, Strata, Terrain, WaterSource
 
-_NOT_LAYERS = frozenset({"self", "cell_size", "nodata", "crs", "transform", "sources", "strata"})
+_NOT_LAYERS = frozenset(
+    {"self", "cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata", "strata_top"}
+)
 
 
 def gather(
@@ -22,6 +24,7 @@ def gather(
     crs: str | None = None,
     transform: Sequence[float] | None = None,
     sources: Sequence[WaterSource] = (),
+    strata: Strata | None = None,
 ) -> Terrain:
     """Build a terrain; what is wrong with it is reported with the file's name.
 
@@ -43,7 +46,8 @@ def gather(
             crs=crs,
             transform=transform,
             sources=sources,
-            strata=None,
+            emitters=(),
+            strata=strata,
             **layers,
         )
     except InvalidTerrain as error:

@@ -17,10 +17,11 @@ from slopewash.io.heights import as_float32, as_metres, check_no_gaps
 from slopewash.io.info import FileInfo
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
+from slopewash.io.strata import LARGEST_TABLE, TOP, from_note, note_of
 from slopewash.terrain import Terrain, WaterSource
 
-_NOTES = ("cell_size", "nodata", "crs", "transform", "sources")
-_LONGEST_CRS = 1 << 16
+_NOTES = ("cell_size", "nodata", "crs", "transform", "sources", "strata", TOP)
+_LONGEST_TEXT = {"crs": 1 << 16, "strata": 4 * LARGEST_TABLE}
 _MOST_SOURCES = 1 << 16
 
 
@@ -62,7 +63,7 @@ def probe_npz(path: Path, options: ReadOptions) -> FileInfo:
 
 
 def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
-    """Read all layers, cell size, mask, georeference and springs."""
+    """Read all layers, cell size, mask, georeference, springs and strata."""
     with decoding(path, "NPZ"), zipfile.ZipFile(path) as archive:
         arrays = {}
         for entry in archive.namelist():
@@ -71,6 +72,9 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         notes = {name: arrays.pop(name) for name in _NOTES if name in arrays}
         cell_size = float(notes["cell_size"]) if "cell_size" in notes else None
         sources = [WaterSource(x=x, y=y, radius=radius, rate=rate) for x, y, radius, rate in notes.get("sources", ())]
+    strata = None
+    if "strata" in notes:
+        strata = from_note(path, str(notes["strata"]), notes.get(TOP), (info.height, info.width))
     return gather(
         path,
         {"elevation": as_metres(path, arrays.pop("elevation"), options.height_range)}
@@ -80,6 +84,7 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         crs=str(notes["crs"]) if "crs" in notes else None,
         transform=notes["transform"].tolist() if "transform" in notes else None,
         sources=sources,
+        strata=strata,
     )
 
 
@@ -98,6 +103,11 @@ def write_npz(terrain: Terrain, path: Path, layer: str, height_range: HeightRang
         arrays["transform"] = np.array(terrain.transform, dtype=np.float64)
     if terrain.sources:
         arrays["sources"] = np.array([(s.x, s.y, s.radius, s.rate) for s in terrain.sources], dtype=np.float64)
+    if terrain.strata is not None:
+        note, top = note_of(terrain.strata)
+        arrays["strata"] = np.array(note)
+        if top is not None:
+            arrays[TOP] = top
     with staged(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as file:
@@ -117,8 +127,8 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 def _check_header(path: Path, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], grid: tuple[int, ...]) -> None:
     """Refuse what would be costly or impossible to decode, knowing only the header."""
-    if name == "crs":
-        fits = dtype.kind == "U" and shape == () and dtype.itemsize <= _LONGEST_CRS
+    if name in _LONGEST_TEXT:
+        fits = dtype.kind == "U" and shape == () and dtype.itemsize <= _LONGEST_TEXT[name]
     elif name == "sources":
         fits = dtype.kind in "iuf" and shape[1:] == (4,) and shape[0] <= _MOST_SOURCES
     elif name in ("cell_size", "transform"):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from slopewash.errors import InvalidParameter, unknown_name
-from slopewash.terrain import Layer, Strata, Terrain, WaterSource
+from slopewash.terrain import Emitter, Layer, Strata, Terrain, TriangleMesh, WaterSource
 
 Edges = Literal["open", "closed", "periodic"]
 EDGES: tuple[Edges, ...] = ("open", "closed", "periodic")
@@ -153,6 +153,8 @@ class Block:
     values: NDArray[Any]
     beside: Any = None
     """What else the engine has to put back with it."""
+    bedrock: NDArray[Any] | None = None
+    """Surface of the bedrock beneath an edit of the ground."""
 
 
 class Engine(ABC):
@@ -185,6 +187,18 @@ class Engine(ABC):
     @abstractmethod
     def set_model(self, model: Any, substeps: int) -> None:
         """Go on with other parameter values of the same model."""
+
+    def mesh(self) -> TriangleMesh | None:
+        """Download the ground as triangles; None for models on a grid."""
+        return None
+
+    def particles(self) -> NDArray[np.float32] | None:
+        """Download particles as rows of x, y, z in metres and place in the flow, 0 .. 1; None for models without."""
+        return None
+
+    def set_emitters(self, emitters: Sequence[Emitter]) -> None:
+        """Go on with other emitters, for models with particles."""
+        raise InvalidParameter("this model has no particles; emitters are for mesh_particles")
 
     def layers(self, names: Sequence[str]) -> dict[str, Layer]:
         """Download these layers only, in metres, as arrays that nobody else writes to."""
@@ -307,6 +321,13 @@ class Preset:
     """Layers for a terrain that has none of its own, their thicknesses as shares of its relief."""
 
 
+class Presets(dict[str, Preset]):
+    """Presets by name, listed one a line."""
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name:<14}{preset.doc}" for name, preset in self.items())
+
+
 _models: dict[str, type[Model]] = {}
 _presets: dict[str, Preset] = {}
 
@@ -330,14 +351,14 @@ def model_names() -> tuple[str, ...]:
     return tuple(_models)
 
 
-def presets() -> Mapping[str, Preset]:
+def presets() -> Presets:
     """Every preset by name, each with its suggested edges, steps and start.
 
     >>> import slopewash as sw
     >>> sw.presets()["landscape"].edges
     'open'
     """
-    return dict(_presets)
+    return Presets(_presets)
 
 
 def find_model(name: str) -> type[Model]:

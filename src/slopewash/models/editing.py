@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -25,6 +26,9 @@ RANGES = {
     "erodibility": (0.0, 1.0),
 }
 """What edits may make of a layer: far beyond any landscape, and far below what counts as a wall."""
+
+
+OF_STRATA = "erodibility comes from this terrain's strata; leave it as it is"
 
 
 class EditedEngine(Engine):
@@ -59,6 +63,11 @@ class EditedEngine(Engine):
     def _write(self, layer: str, window: Window, values: Field) -> None:
         """Overwrite part of a field."""
         self._input(layer)[window] = values
+
+    @property
+    @abstractmethod
+    def _layered(self) -> bool:
+        """Whether there are strata: then `_input("bedrock")` is the surface of the bedrock."""
 
     def _beside(self, layer: str) -> Any:
         """What else has to be put back when an edit of this layer is taken back."""
@@ -106,8 +115,12 @@ class EditedEngine(Engine):
             book = "water" if block.layer == "water" else "solids"
             self._edited[book] += _sum(new, wall) - _sum(old, wall)
         self._write(block.layer, window, new)
+        rock = None
+        if block.layer == "elevation" and self._layered:  # what is heaped up is loose; what is dug away lays bare
+            rock = self._input("bedrock")[window].copy()
+            self._write("bedrock", window, np.minimum(rock, new) if block.bedrock is None else block.bedrock)
         self._after_edit(block.layer, block.beside)
-        return Block(layer=block.layer, row=block.row, column=block.column, values=old, beside=beside)
+        return dataclasses.replace(block, values=old, beside=beside, bedrock=rock)
 
     def _window(self, row: int, column: int, shape: tuple[int, ...]) -> Window:
         rows, columns = self.shape

@@ -1,7 +1,8 @@
-"""A bar on the terminal: steps done, steps per second, time left."""
+"""A bar on the terminal, now and then a line elsewhere: steps done, steps per second, time left."""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
 
 PATIENCE = 1.5
 """Seconds without a first step after which the bar explains itself; a warm start is quicker."""
+LINE_EVERY = 10.0
+"""Seconds between two lines where there is no terminal to draw a bar on, such as a log."""
 
 
 class Progress(Observer):
-    """Shows a progress bar on stderr while a simulation runs; silent where stderr is no terminal.
+    """Shows a progress bar on stderr while a simulation runs; where that is no terminal, a line every ten seconds.
 
     Parameters
     ----------
@@ -37,11 +40,15 @@ class Progress(Observer):
         super().__init__(every)
         self._console = console
         self._bar: Bar | None = None
+        self._label = ""
+        self._began = self._told = 0.0
 
     def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
         """Open a bar of `steps` steps."""
         super().start(simulation, steps, label=label)
         self.close()
+        self._label = label
+        self._began = self._told = time.monotonic()
         console = self._console or Console(stderr=True)
         if steps < 1 or not console.is_terminal:
             return
@@ -62,6 +69,17 @@ class Progress(Observer):
         super().observe(simulation)
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=self.done)
+        elif time.monotonic() - self._told >= LINE_EVERY:
+            self._tell_line()
+
+    def _tell_line(self) -> None:
+        self._told = time.monotonic()
+        rate = self.done / max(self._told - self._began, 1e-9)
+        console = self._console or Console(stderr=True)
+        left = (self.steps - self.done) / rate
+        console.out(
+            f"{self._label}: {self.done} of {self.steps} steps, {rate:,.0f}/s, {left:.0f} s left", highlight=False
+        )
 
     def finish(self, simulation: Simulation) -> None:
         """Leave the bar where the phase ended."""

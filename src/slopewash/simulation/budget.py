@@ -47,6 +47,17 @@ class Budget:
         """Return the amounts by name, for JSON."""
         return asdict(self)
 
+    @property
+    def summary(self) -> str:
+        """The solids' books in one sentence."""
+        if not self.solids_moved:
+            return "No soil moved."
+        carried_out = f", {self.solids_exported:.3g} m³ of it over the edges" if self.solids_exported else ""
+        return (
+            f"{self.solids_moved:.3g} m³ of soil moved{carried_out}; "
+            f"the books are off by {self.solids_drift:.1e} of that (water by {self.water_drift:.1e} of all there was)."
+        )
+
     def __repr__(self) -> str:
         rows: list[tuple[str, float | str | None, float | str | None]] = [
             ("", "water", "solids"),

@@ -112,8 +112,9 @@ class Strata:
         if self.follow and self.dip:
             raise InvalidTerrain(f"strata: dip is {self.dip:g}; layers that follow the surface have none")
         self.top = _checked_top(top)
-        # Depth below the top at which each layer begins; the lowest has no end.
-        self._depths = np.cumsum([0.0] + [layer.thickness for layer in self.layers[:-1]])
+        self.depths: Field = np.cumsum([0.0] + [layer.thickness for layer in self.layers[:-1]])
+        """Depth below the top at which each layer begins, in metres; the lowest has no end."""
+        self.depths.setflags(write=False)
 
     @classmethod
     def from_table(cls, table: Sequence[Mapping[str, Any]], **geometry: Any) -> Self:
@@ -182,12 +183,12 @@ class Strata:
         ground, rock = np.asarray(elevation, dtype=np.float64), np.asarray(bedrock, dtype=np.float64)
         depth = self._tops() - np.minimum(ground, rock)
         # A layer reaches down to, and without, the top of the next; above the top lies the first.
-        layer = np.clip(np.searchsorted(self._depths, depth, side="right") - 1, 0, None)
+        layer = np.clip(np.searchsorted(self.depths, depth, side="right") - 1, 0, None)
         return np.where(ground > rock, LOOSE, layer)
 
     def bottom(self, exposed: NDArray[np.int64]) -> Field:
         """Elevation at which the exposed layers end, in metres; -inf for the lowest and for loose soil."""
-        ends = np.append(self._depths[1:], [np.inf, np.inf])  # the last is what LOOSE, -1, looks up
+        ends = np.append(self.depths[1:], [np.inf, np.inf])  # the last is what LOOSE, -1, looks up
         return self._tops() - ends[exposed]
 
     def lookup(self, name: str, exposed: NDArray[np.int64], *, otherwise: float | Field) -> Field:
@@ -248,6 +249,9 @@ def _checked_top(top: ArrayLike | None) -> Field | None:
         return None
     try:
         surface = np.array(top, dtype=np.float64)
+        if surface.ndim == 2:  # a surface is as exact as the layers of a terrain, and files hold it to the bit
+            with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is told below
+                surface = surface.astype(np.float32).astype(np.float64)
     except (TypeError, ValueError):
         raise InvalidTerrain(f"strata: top is {top!r}; it must be metres, one number or one for each cell") from None
     if surface.ndim not in (0, 2) or not np.isfinite(surface).all():

@@ -27,9 +27,11 @@ terrain = sw.Terrain(np.random.default_rng(3).random((37, 53)) * 20)
 for threads in (1, 2, 3, 7):
     numba.set_num_threads(threads)
     digest = hashlib.sha256()
-    for model in (sw.SteepestTalus(), sw.preset("outerrain")):
+    layered = terrain.replace(strata=sw.strata_bands(thickness=4, dip=9))
+    stands = sw.SteepestTalus(talus_law="hard_stands_steeper")
+    for ground, model in ((terrain, sw.SteepestTalus()), (terrain, sw.preset("outerrain")), (layered, stands)):
         for edges in ("closed", "periodic"):
-            simulation = sw.Simulation(terrain, model, backend="cpu", edges=edges)
+            simulation = sw.Simulation(ground, model, backend="cpu", edges=edges)
             simulation.run(23)
             digest.update(simulation.terrain["elevation"].tobytes() + repr(simulation.budget).encode())
     print(digest.hexdigest())

@@ -83,6 +83,13 @@ def test_pressure_adds_to_the_flow_already_there_and_never_reverses_a_pipe() -> 
     assert (out[S] == 0).all()
 
 
+def test_friction_takes_its_share_of_the_flow_before_pressure_adds_to_it() -> None:
+    # Of the flow 1 − 0.1 · 2 = 0.8 is kept; push 0.1 · 2 · 0.5 = 0.1 per cell of drop.
+    c = numbers(time_step=0.1, pipe_area=2, gravity=0.5, pipe_friction=2)
+    out = eq.push_pipes(pipes((1, 2), e=row(0.5, 0)), row(1, 0), row(3, 2), row(2, 2), c, "closed")
+    assert_allclose(out[E], row(0.5, 0), rtol=1e-12)  # 0.8 · 0.5 + 0.1 · 1
+
+
 def test_no_more_water_leaves_than_is_there() -> None:
     # Push 0.5 · 4 · 1 = 2: both pipes would take 2 · 1, in time 0.5 together 2, of a depth of 1.
     c = numbers(time_step=0.5, pipe_area=4, gravity=1)

@@ -14,8 +14,11 @@ import numba, numpy as np, slopewash as sw
 from slopewash.models.virtual_pipes.cpu import CpuEngine
 terrain = sw.generate("fbm", size=(97, 131), seed=5)
 stamp = hashlib.sha256()
-for model, edges in ((sw.VirtualPipes(), "closed"), (sw.preset("landscape"), "open"), (sw.VirtualPipes(), "periodic")):
-    engine = CpuEngine(model, terrain, edges=edges, substeps=1, seed=1, bands=numba.get_num_threads())
+layered = terrain.replace(strata=sw.strata_bands(thickness=terrain.relief / 8, dip=3))
+pipes, landscape = sw.VirtualPipes(), sw.preset("landscape")
+runs = [(pipes, terrain, "closed"), (landscape, terrain, "open"), (pipes, terrain, "periodic")]
+for model, ground, edges in [*runs, (landscape, layered, "open")]:
+    engine = CpuEngine(model, ground, edges=edges, substeps=1, seed=1, bands=numba.get_num_threads())
     engine.advance(30)
     state = engine.state()
     for name in ("b", "w", "s", "R", "f", "flow"):

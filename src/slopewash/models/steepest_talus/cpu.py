@@ -33,6 +33,11 @@ class Grid(NamedTuple):
     printed: bool
     straight: NDArray[np.int32]
     diagonal: NDArray[np.int32]
+    layered: bool
+    top: NDArray[np.int64]
+    depths: NDArray[np.int64]
+    layer_straight: NDArray[np.int32]
+    layer_diagonal: NDArray[np.int32]
     wall: NDArray[np.int32]
     nowhere: NDArray[np.int8]
 
@@ -54,12 +59,19 @@ class CpuEngine(TalusEngine):
         """Go on with other parameter values."""
         super().set_model(model, substeps)
         rows, columns = self.shape
+        layers = self._talus.layers
+        none = np.zeros(1, np.int32)
         self._grid = Grid(
             height=rows,
             periodic=self._edges == "periodic",
             printed=self._talus.printed,
             straight=self._threshold(self._talus.straight),
             diagonal=self._threshold(self._talus.diagonal),
+            layered=layers is not None,
+            top=np.zeros((1, 1), np.int64) if layers is None else np.pad(layers.top << KEY_BITS, ((0, 0), (1, 1))),
+            depths=np.zeros(1, np.int64) if layers is None else layers.depths << KEY_BITS,
+            layer_straight=none if layers is None else layers.straight << KEY_BITS,
+            layer_diagonal=none if layers is None else layers.diagonal << KEY_BITS,
             wall=np.full(columns + 2, WALL << KEY_BITS, np.int32),
             nowhere=np.full(columns + 2, NOWHERE, np.int8),
         )
@@ -82,9 +94,10 @@ class CpuEngine(TalusEngine):
             return
         self._bands = bands
         width = columns + 2
-        self._rings = np.zeros((bands, self._depth, kernels.RING, width), np.int32)
+        self._rings = np.zeros((bands, self._depth, len(self._now), kernels.RING, width), np.int32)
         self._choices = np.zeros((bands, self._depth, kernels.RING, width), np.int8)
         self._net = np.zeros((bands, width), np.int8)
+        self._limits = np.zeros((bands, 2, width), np.int32)
 
     def _iterate(self, iterations: int) -> None:
         self._make_room()
@@ -95,7 +108,7 @@ class CpuEngine(TalusEngine):
             depth = min(self._depth, iterations)
             sweep_in_bands(
                 kernels, self.shape[0], depth, self._now, self._next,
-                (self._rings, self._choices, self._net), self._grid, stored, self._books,
+                (self._rings, self._choices, self._net, self._limits), self._grid, stored, self._books,
             )  # fmt: skip
             self._now, self._next = self._next, self._now
             iterations -= depth
@@ -103,17 +116,20 @@ class CpuEngine(TalusEngine):
 
     def state(self) -> State:
         """Return the state with the kernel's heights."""
-        self._state.n = self._now[:, 1:-1] >> KEY_BITS
+        self._state.n = self._now[kernels.HEIGHT, :, 1:-1] >> KEY_BITS
+        if self._state.rock is not None:
+            self._state.rock = self._now[kernels.ROCK, :, 1:-1] >> KEY_BITS
         return self._state
 
     def _write(self, layer: str, window: Window, values: Field) -> None:
         super()._write(layer, window, values)
-        if layer == "elevation":
+        if layer in ("elevation", "bedrock"):
             self._now = self._upload()
 
     def _upload(self) -> NDArray[np.int32]:
+        fields = [self._state.n] if self._state.rock is None else [self._state.n, self._state.rock]
         heights: NDArray[np.int32] = np.pad(
-            self._state.n << KEY_BITS, ((0, 0), (1, 1)), **_beyond(self._edges)  # type: ignore[call-overload]
+            np.stack(fields) << KEY_BITS, ((0, 0), (0, 0), (1, 1)), **_beyond(self._edges)  # type: ignore[call-overload]
         )  # fmt: skip
         return heights
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.models import ground
 from slopewash.models.base import Edges, Ledger
-from slopewash.models.editing import EditedEngine, Field, Window
+from slopewash.models.editing import OF_STRATA, EditedEngine, Field, Window
 from slopewash.models.steepest_talus.model import SteepestTalus
 from slopewash.models.steepest_talus.state import HIGHEST, LOWEST, Heights, State, enter, erodibility, talus
 from slopewash.terrain import Layer, Terrain
@@ -85,7 +85,11 @@ class TalusEngine(EditedEngine):
             "difference": change("difference"),
             "slope": self._slope,
         }
-        if state.R is not None:
+        rock, layers = state.rock, self._talus.layers
+        if rock is not None and layers is not None:
+            measures["bedrock"] = lambda: (self._start["elevation"] + self._change(rock, state.n0)).astype(np.float32)
+            measures["erodibility"] = lambda: layers.R[layers.exposed(state.n, rock)]
+        elif state.R is not None:
             measures["erodibility"] = lambda: np.array(state.R)
         return measures
 
@@ -101,7 +105,7 @@ class TalusEngine(EditedEngine):
 
     def layers(self, names: Sequence[str]) -> dict[str, Layer]:
         """Download these layers only; ground that never moved keeps its elevation to the bit."""
-        if "erodibility" in names:
+        if "erodibility" in names and self._start.strata is None:
             self._input("erodibility")
         measures = self._measures()
         for name in names:
@@ -120,6 +124,10 @@ class TalusEngine(EditedEngine):
         state = self.state()
         if layer == "elevation":
             return state.n
+        if layer == "bedrock" and state.rock is not None:
+            return state.rock
+        if self._start.strata is not None:
+            raise InvalidParameter(OF_STRATA)
         if state.R is None:
             state.R = erodibility(self._start, self._seed)
         if not state.R.flags.writeable:
@@ -148,6 +156,10 @@ class TalusEngine(EditedEngine):
                 f"{low:g} .. {high:g} m"
             )
         return np.clip(n, LOWEST, HIGHEST).astype(np.int32)
+
+    @property
+    def _layered(self) -> bool:
+        return self._state.rock is not None
 
     def _walls_in(self, window: Window) -> NDArray[np.bool_] | None:
         return None if self._state.wall is None else self._state.wall[window]

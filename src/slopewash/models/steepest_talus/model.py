@@ -34,6 +34,10 @@ class SteepestTalus(Model):
     cell receives from at most eight neighbours and sends to one. That is negative while A <= 2·T/9, and a sum of
     squares of whole numbers cannot fall for ever. Larger amplitudes are quicker and may end in flickering cells.
 
+    On a terrain with strata `talus_law="hard_stands_steeper"` takes the R of the exposed layer, anew in each iteration,
+    or 1 where loose soil covers the bedrock (the lowest the ground ever was). A move is never split: the last of the
+    soil may take a little of the rock along. Runs come to rest as without strata, for no talus is smaller.
+
     Departs from print:
 
     - Diagonal neighbours are √2 away; print takes them for 1 (`diagonals="printed"` keeps print).
@@ -72,7 +76,7 @@ class SteepestTalus(Model):
 
     talus_law: str = law(
         "uniform", "uniform", "hard_stands_steeper",
-        doc="The talus_angle everywhere, or the tangent (1 - R) K_a + K_i of the ground's erodibility R.",
+        doc="The talus_angle everywhere, or the tangent (1 - R) K_a + K_i of the erodibility R of what is exposed.",
     )  # fmt: skip
     diagonals: str = law(
         "true_distance", "true_distance", "printed",

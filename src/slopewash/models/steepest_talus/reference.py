@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,19 @@ CLOSER = np.float32(1 / math.sqrt(2))
 
 def step(state: State, t: Talus, edges: Edges) -> None:
     """One iteration: every cell chooses, then every cell gathers what it is sent. In place."""
-    to = choose(state.n, state.wall, t, edges)
+    to = choose(state.n, state.wall, expose(state, t), edges)
     state.n = gather(state.n, to, t.amplitude, edges)
+    if state.rock is not None:
+        state.rock = np.minimum(state.rock, state.n)
     state.transfers += int((to != NOWHERE).sum()) * t.amplitude
+
+
+def expose(state: State, t: Talus) -> Talus:
+    """Thresholds of what is exposed."""
+    if t.layers is None or state.rock is None:
+        return t
+    layer = t.layers.exposed(state.n, state.rock)
+    return replace(t, straight=t.layers.straight[layer], diagonal=t.layers.diagonal[layer])
 
 
 def choose(n: Heights, wall: NDArray[np.bool_] | None, t: Talus, edges: Edges) -> NDArray[np.int8]:

@@ -21,6 +21,8 @@ HEIGHT = np.int32(~7)
 NOWHERE = np.int32(_r.NOWHERE)
 NOT_SENT = np.int8(_r.NOWHERE)
 CLOSER = np.float32(_r.CLOSER)
+STANDS = np.int32(np.iinfo(np.int32).max)
+"""Threshold of walls, which never slide."""
 NW, N, NE, W, E, SW, S, SE = (np.int32(k) for k in range(8))
 
 
@@ -32,6 +34,31 @@ def seen(h, direction):
 @kernel
 def lower(a, b):
     return a if a < b else b
+
+
+@row_kernel
+def expose(h, rock, top, depths, straight, diagonal, wall, t_straight, t_diagonal):
+    """Thresholds of what is exposed; the last of the tables are loose soil's."""
+    for x in range(ONE, np.uintp(h.size - 1)):
+        t_straight[x] = straight[0]
+        t_diagonal[x] = diagonal[0]
+    for k in range(ONE, np.uintp(depths.size)):
+        begins, s, d = depths[k], straight[k], diagonal[k]
+        for x in range(ONE, np.uintp(h.size - 1)):
+            deeper = top[x] - np.int64(rock[x]) >= begins
+            t_straight[x] = s if deeper else t_straight[x]
+            t_diagonal[x] = d if deeper else t_diagonal[x]
+    s, d = straight[straight.size - 1], diagonal[diagonal.size - 1]
+    for x in range(ONE, np.uintp(h.size - 1)):
+        loose = h[x] > rock[x]
+        t_straight[x] = STANDS if h[x] == wall[x] else s if loose else t_straight[x]
+        t_diagonal[x] = STANDS if h[x] == wall[x] else d if loose else t_diagonal[x]
+
+
+@row_kernel
+def bare(h, rock, rock2):
+    for x in range(ONE, np.uintp(h.size - 1)):
+        rock2[x] = lower(h[x], rock[x])
 
 
 @row_kernel

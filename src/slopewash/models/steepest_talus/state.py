@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
 from slopewash.models.steepest_talus.model import SteepestTalus
-from slopewash.terrain import Terrain, erodibility_from_elevation
+from slopewash.terrain import LOOSE, Strata, Terrain, erodibility_from_elevation
 
 Heights = NDArray[np.int32]
+Depths = NDArray[np.int64]
 
 RELIEF_BITS = 24
 """The relief is below two to this power of units."""
@@ -41,9 +42,29 @@ class State:
     wall: NDArray[np.bool_] | None
     """where there is no ground"""
     R: NDArray[np.float32] | None
-    """erodibility, where the talus depends on it"""
+    """erodibility, where the talus depends on it and there are no strata"""
+    rock: Heights | None = None
+    """with strata: the bedrock's surface, the lowest the ground ever was"""
     transfers: int = 0
     """amplitudes moved so far, each times the amplitude in units"""
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Strata in units, and what stands on each; the last of each table is loose soil's."""
+
+    top: Depths
+    """top of the first layer, for every cell"""
+    depths: Depths
+    """depth below the top at which each layer begins"""
+    R: NDArray[np.float32]
+    straight: Heights
+    diagonal: Heights
+
+    def exposed(self, n: Heights, rock: Heights) -> NDArray[np.int64]:
+        """Number of the exposed layer, from the top; `LOOSE`, the last of the tables, where soil covers the rock."""
+        layer = np.searchsorted(self.depths, self.top - rock, side="right") - 1
+        return np.where(n > rock, LOOSE, np.maximum(layer, 0))
 
 
 @dataclass(frozen=True)
@@ -57,17 +78,26 @@ class Talus:
     amplitude: int
     printed: bool
     """Diagonal neighbours count as near as straight ones."""
+    layers: Layers | None = None
+    """With strata the thresholds are those of the exposed layers."""
 
 
 def enter(terrain: Terrain) -> State:
     """Convert a terrain in metres to whole units above its own lowest ground."""
     low, high = terrain.range("elevation")
     scale = units_per_cell((high - low) / terrain.cell_size)
-    n = np.rint((terrain["elevation"].astype(np.float64) - low) * (scale / terrain.cell_size))
-    if terrain.nodata is not None:
-        n[terrain.nodata] = WALL
-    n = n.astype(np.int32)
-    return State(n=n, n0=n.copy(), scale=scale, wall=terrain.nodata, R=None)
+
+    def units(name: str) -> Heights:
+        n = np.rint((terrain[name].astype(np.float64) - low) * (scale / terrain.cell_size))
+        if terrain.nodata is not None:
+            n[terrain.nodata] = WALL
+        return np.clip(n, -WALL, WALL).astype(np.int32)
+
+    n = units("elevation")
+    rock = None
+    if terrain.strata is not None:
+        rock = np.minimum(units("bedrock"), n) if "bedrock" in terrain else n.copy()
+    return State(n=n, n0=n.copy(), scale=scale, wall=terrain.nodata, R=None, rock=rock)
 
 
 def units_per_cell(relief: float) -> float:
@@ -83,10 +113,15 @@ def units_per_cell(relief: float) -> float:
 def talus(state: State, model: SteepestTalus, terrain: Terrain, seed: int) -> Talus:
     """Thresholds and amplitude in the state's units."""
     tangent: NDArray[np.float64] = np.full((1, 1), model.smallest_talus)
-    if model.talus_law != "uniform":
+    printed = model.diagonals == "printed"
+    away = 1.0 if printed else DIAGONAL
+    layers = None
+    if terrain.strata is not None:
+        layers = _layers(terrain, terrain.strata, state.scale, model, away)
+    elif model.talus_law != "uniform":
         if state.R is None:
             state.R = erodibility(terrain, seed)
-        tangent = (1.0 - state.R.astype(np.float64)) * model.talus_slope_range + model.talus_slope_bias
+        tangent = _tangent(state.R, model)
     amplitude = math.floor(model.amplitude * model.smallest_talus * state.scale)
     if amplitude < 1:
         raise InvalidParameter(
@@ -94,13 +129,32 @@ def talus(state: State, model: SteepestTalus, terrain: Terrain, seed: int) -> Ta
             f"{terrain.relief:g} m and cells of {terrain.cell_size:g} m it must be at least "
             f"{1 / (model.smallest_talus * state.scale):.2g}"
         )
-    printed = model.diagonals == "printed"
     return Talus(
         straight=_threshold(tangent * state.scale),
-        diagonal=_threshold(tangent * state.scale * (1.0 if printed else DIAGONAL)),
+        diagonal=_threshold(tangent * state.scale * away),
         # No ground ever drops by a wall's height: an amplitude above it is never sent.
         amplitude=min(amplitude, WALL),
         printed=printed,
+        layers=layers,
+    )
+
+
+def _tangent(R: NDArray[np.float32], model: SteepestTalus) -> NDArray[np.float64]:
+    if model.talus_law == "uniform":
+        return np.full(R.shape, model.smallest_talus)
+    return (1.0 - R.astype(np.float64)) * model.talus_slope_range + model.talus_slope_bias
+
+
+def _layers(terrain: Terrain, strata: Strata, scale: float, model: SteepestTalus, away: float) -> Layers:
+    assert strata.top is not None  # a terrain's strata always have one
+    R = np.array([*(layer.erodibility for layer in strata.layers), 1.0], np.float32)
+    per_metre = scale / terrain.cell_size
+    return Layers(
+        top=np.rint((strata.top - terrain.range("elevation")[0]) * per_metre).astype(np.int64),
+        depths=np.rint(strata.depths * per_metre).astype(np.int64),
+        R=R,
+        straight=_threshold(_tangent(R, model) * scale),
+        diagonal=_threshold(_tangent(R, model) * scale * away),
     )
 
 

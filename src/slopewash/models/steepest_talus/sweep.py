@@ -26,6 +26,10 @@ LAG = 2
 """Rows an iteration is behind the one that feeds it: the model's halo."""
 
 
+# State fields, in the order they are stored; bedrock only with strata.
+HEIGHT, ROCK = range(2)
+
+
 @inlined
 def row(field, y, height, periodic, ring, beyond):
     """Row y of a field stored in a ring of rows; `beyond` outside the grid."""
@@ -35,7 +39,7 @@ def row(field, y, height, periodic, ring, beyond):
 
 
 @kernel
-def sweep_band(y0, y1, depth, source, target, rings, choices, net, grid, amplitude, books):
+def sweep_band(y0, y1, depth, source, target, rings, choices, net, limits, grid, amplitude, books):
     """Take rows y0 to y1 through `depth` iterations."""
     height, periodic = grid.height, grid.periodic
     for tick in range(y0 - LAG * depth, y1 + LAG * depth):
@@ -49,30 +53,41 @@ def sweep_band(y0, y1, depth, source, target, rings, choices, net, grid, amplitu
             to = choices[k]
             y = tick - LAG * k
             if low - 1 <= y < high + 1 and (periodic or 0 <= y < height):
-                h_n = row(state, y - 1, height, periodic, ring, grid.wall)
-                h_s = row(state, y + 1, height, periodic, ring, grid.wall)
+                h_n = row(state[HEIGHT], y - 1, height, periodic, ring, grid.wall)
+                h_s = row(state[HEIGHT], y + 1, height, periodic, ring, grid.wall)
+                h = state[HEIGHT, y % ring]
                 at = y % height % grid.straight.shape[0]
+                straight, diagonal = grid.straight[at], grid.diagonal[at]
+                if grid.layered:
+                    straight, diagonal = limits[0], limits[1]
+                    rows.expose(
+                        h, state[ROCK, y % ring], grid.top[y % height], grid.depths, grid.layer_straight,
+                        grid.layer_diagonal, grid.wall, straight, diagonal,
+                    )  # fmt: skip
                 if grid.printed:
-                    rows.choose_printed(h_n, state[y % ring], h_s, grid.straight[at], to[y % RING])
+                    rows.choose_printed(h_n, h, h_s, straight, to[y % RING])
                 else:
-                    rows.choose(h_n, state[y % ring], h_s, grid.straight[at], grid.diagonal[at], to[y % RING])
+                    rows.choose(h_n, h, h_s, straight, diagonal, to[y % RING])
                 close_ends(to[y % RING], periodic, rows.NOT_SENT)
             y -= 1
             if low <= y < high:
                 to_n = row(to, y - 1, height, periodic, RING, grid.nowhere)
                 to_s = row(to, y + 1, height, periodic, RING, grid.nowhere)
                 rows.count(to_n, to[y % RING], to_s, net)
-                out = target[y] if k == depth - 1 else rings[k, y % RING]
-                rows.slide(state[y % ring], net, amplitude, out)
+                out = target[HEIGHT, y] if k == depth - 1 else rings[k, HEIGHT, y % RING]
+                rows.slide(state[HEIGHT, y % ring], net, amplitude, out)
                 close_ends(out, periodic, grid.wall[0])
+                if grid.layered:
+                    rock = target[ROCK, y] if k == depth - 1 else rings[k, ROCK, y % RING]
+                    rows.bare(out, state[ROCK, y % ring], rock)
                 if y0 <= y < y1:
                     books[y] += rows.senders(to[y % RING])
 
 
 @parallel_kernel
-def sweep(depth, source, target, rings, choices, net, grid, amplitude, books):
+def sweep(depth, source, target, rings, choices, net, limits, grid, amplitude, books):
     """Take the whole grid through `depth` iterations, a band of rows per thread."""
     bands = rings.shape[0]
     for i in numba.prange(bands):
         y0, y1 = i * grid.height // bands, (i + 1) * grid.height // bands
-        sweep_band(y0, y1, depth, source, target, rings[i], choices[i], net[i], grid, amplitude, books)
+        sweep_band(y0, y1, depth, source, target, rings[i], choices[i], net[i], limits[i], grid, amplitude, books)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.models.base import Ledger
-from slopewash.models.editing import EditedEngine, Window
+from slopewash.models.editing import OF_STRATA, EditedEngine, Window
 from slopewash.models.velocity_field import reference
 from slopewash.models.velocity_field.model import VelocityField
 from slopewash.models.velocity_field.reference import SCALE, Integers, Motion, Routed, Sums
@@ -289,11 +289,11 @@ class FieldEngine(EditedEngine):
         state = self.state
         if layer == "erodibility":
             if self._start.strata is not None:
-                raise InvalidParameter("erodibility comes from this terrain's strata; leave it as it is")
+                raise InvalidParameter(OF_STRATA)
             if state.R is None:
                 state.R = np.ones(self.shape)
             return state.R
-        return {"elevation": state.T, "suspended": state.s, "rainfall": state.rain}[layer]
+        return {"elevation": state.T, "bedrock": state.bedrock, "suspended": state.s, "rainfall": state.rain}[layer]
 
     def _metres(self, layer: str, values: Field, window: Window) -> Layer:
         scale = self._start.cell_size if layer in ("elevation", "suspended") else 1.0
@@ -302,6 +302,10 @@ class FieldEngine(EditedEngine):
     def _units(self, layer: str, metres: Field, window: Window) -> Field:
         scale = self._start.cell_size if layer in ("elevation", "suspended") else 1.0
         return (metres - (self._datum if layer == "elevation" else 0.0)) / scale
+
+    @property
+    def _layered(self) -> bool:
+        return self._start.strata is not None
 
     def _walls_in(self, window: Window) -> NDArray[np.bool_] | None:
         return None if self._wall is None else self._wall[window]

@@ -29,6 +29,8 @@ class Coefficients(NamedTuple):
     """Δt·K_r (1)"""
     push: float
     """Δt·A·g (2)"""
+    flow_kept: float
+    """1 − Δt·K_f (2)"""
     kappa: float
     """share of sediment the pipes see as water (12c)"""
     Kc: float
@@ -85,6 +87,7 @@ def coefficients(m: VirtualPipes, substeps: int) -> Coefficients:
         dt=dt,
         rain=dt * m.rain_rate,
         push=dt * m.pipe_area * m.gravity,
+        flow_kept=1 - dt * m.pipe_friction,
         kappa=m.sediment_volume,
         Kc=m.sediment_capacity,
         sin_min=m.minimum_tilt,

@@ -38,6 +38,11 @@ class Grid(NamedTuple):
     base_s: NDArray[np.float32]
     base_w: NDArray[np.float32]
     base_e: NDArray[np.float32]
+    layered: bool
+    top: NDArray[np.float32]
+    depths: NDArray[np.float32]
+    layers: NDArray[np.float32]
+    per_cover: np.float32
     wall: NDArray[np.float32]
     nothing: NDArray[np.float32]
 
@@ -54,10 +59,13 @@ class CpuEngine(PipesEngine):
         self._wanted_bands = bands
         state = enter(terrain, model, edges=edges, seed=seed)
         rows, columns = terrain.shape
-        self._now = np.zeros((kernels.STATE, rows, columns + 2), np.float32)
+        self._fields = kernels.STATE if state.layers is None else kernels.LAYERED_STATE
+        self._now = np.zeros((self._fields, rows, columns + 2), np.float32)
         self._next = np.zeros_like(self._now)
         for k, a in enumerate((state.b, state.w, state.s, state.R)):
             self._now[k, :, 1:-1] = a
+        if state.rock is not None:
+            self._now[kernels.ROCK, :, 1:-1] = state.rock
         self._close_ends()
         self._flow = np.zeros((rows, columns + 2), np.float32)
         self._books = np.zeros((rows, kernels.BOOKS))
@@ -68,7 +76,7 @@ class CpuEngine(PipesEngine):
 
     def _close_ends(self) -> None:
         ghosts = {kernels.B: WALL}
-        for k in range(kernels.STATE):
+        for k in range(self._fields):
             field = self._now[k]
             if self._edges == "periodic":
                 field[:, 0], field[:, -1] = field[:, -2], field[:, 1]
@@ -84,7 +92,7 @@ class CpuEngine(PipesEngine):
             return
         self._bands = bands
         width = columns + 2
-        self._rings = np.zeros((bands, self._depth, kernels.STATE, kernels.RING, width), np.float32)
+        self._rings = np.zeros((bands, self._depth, self._fields, kernels.RING, width), np.float32)
         self._temporaries = np.zeros((bands, self._depth, kernels.TEMPORARIES, kernels.RING, width), np.float32)
         self._scratch = np.zeros((bands, kernels.SCRATCH, width), np.float32)
 
@@ -105,7 +113,9 @@ class CpuEngine(PipesEngine):
         """Return the state as views of the kernel's own fields."""
         state, now = self._state, self._now
         state.b, state.w, state.s, state.R = (now[k, :, 1:-1] for k in range(4))
-        state.f = now[4:, :, 1:-1]
+        state.f = now[kernels.FW : kernels.FS + 1, :, 1:-1]
+        if state.layers is not None:
+            state.rock = now[kernels.ROCK, :, 1:-1]
         state.flow = self._flow[:, 1:-1]
         tally, books = state.tally, self._books.sum(axis=0)
         tally.rain, tally.sources, tally.evaporated, tally.water_exported, tally.solids_exported, tally.moved = books
@@ -145,8 +155,10 @@ def _grid(state: State, edges: Edges) -> Grid:
         return np.pad(a.astype(np.float32), ((0, 0), (1, 1)))
 
     uniform = bool((state.r == 1).all())
-    source = np.zeros((1, columns), np.float32) if state.source is None else state.source
-    base = state.base
+    none = np.zeros((1, columns), np.float32)
+    source = none if state.source is None else state.source
+    base, layers = state.base, state.layers
+    top = none if layers is None else layers.top
     return Grid(
         height=rows,
         periodic=edges == "periodic",
@@ -158,6 +170,11 @@ def _grid(state: State, edges: Edges) -> Grid:
         base_s=base.south,
         base_w=base.west,
         base_e=base.east,
+        layered=layers is not None,
+        top=padded(top[:1] if (top == top[:1]).all() else top),
+        depths=none[0] if layers is None else layers.depths,
+        layers=none[0] if layers is None else layers.R,
+        per_cover=np.float32(0) if layers is None else layers.per_cover,
         wall=np.full(columns + 2, WALL, np.float32),
         nothing=np.zeros(columns + 2, np.float32),
     )

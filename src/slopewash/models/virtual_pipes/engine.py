@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.errors import unknown_name
+from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.models.base import Edges, Ledger
-from slopewash.models.editing import EditedEngine, Window
+from slopewash.models.editing import OF_STRATA, EditedEngine, Window
 from slopewash.models.ground import change_layers, slope_degrees
 from slopewash.models.virtual_pipes.base_level import EdgeBase, border_ring, edge_base, lowered
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, Coefficients, coefficients
+from slopewash.models.virtual_pipes.layers import cover, expose
 from slopewash.models.virtual_pipes.model import VirtualPipes
 from slopewash.models.virtual_pipes.reference import discharge
 from slopewash.models.virtual_pipes.state import Field, State, datum, ground, springs, total
@@ -54,6 +56,9 @@ class PipesEngine(EditedEngine):
         if model.edge_base != self._model.edge_base:
             state = self.state()
             state.base = edge_base(state.b0, graded=model.edge_base == "graded")
+        state = self.state()
+        if state.layers is not None:
+            state.layers = replace(state.layers, per_cover=state.b.dtype.type(1 / cover(model)))
         self._model = model
         self._substeps = substeps
         self._coefficients = coefficients(model, substeps)
@@ -85,6 +90,8 @@ class PipesEngine(EditedEngine):
         self._book(0.0, 0.0, total(state.s))
         state.b += state.s
         state.s[:] = 0
+        if state.layers is not None and state.rock is not None:
+            state.R[:] = expose(state.b, state.rock, state.layers)
         if dry:
             self._book(total(state.w), 0.0, 0.0)
             state.w[:] = 0
@@ -133,7 +140,7 @@ class PipesEngine(EditedEngine):
         def change(name: str) -> Callable[[], Field]:
             return lambda: change_layers((ground(state.b) - ground(state.b0)) * size)[name]
 
-        return {
+        measures: dict[str, Callable[[], Field]] = {
             "elevation": lambda: self._elevation(state.b),
             "water": lambda: state.w * size,
             "suspended": lambda: state.s * size,
@@ -145,6 +152,10 @@ class PipesEngine(EditedEngine):
             "difference": change("difference"),
             "slope": lambda: by_rows(slope_degrees, state.b, self._edges),
         }
+        rock = state.rock
+        if rock is not None:
+            measures["bedrock"] = lambda: self._elevation(rock)
+        return measures
 
     def _elevation(self, b: Field) -> Layer:
         heights = np.multiply(b if self._start.nodata is None else ground(b), self._start.cell_size, dtype=np.float64)
@@ -184,6 +195,10 @@ class PipesEngine(EditedEngine):
 
     def _input(self, layer: str) -> Field:
         state = self.state()
+        if layer == "erodibility" and state.layers is not None:
+            raise InvalidParameter(OF_STRATA)
+        if layer == "bedrock" and state.rock is not None:
+            return state.rock
         return {"elevation": state.b, "water": state.w, "suspended": state.s,
                 "erodibility": state.R, "rainfall": state.r}[layer]  # fmt: skip
 
@@ -197,6 +212,10 @@ class PipesEngine(EditedEngine):
         scale = 1.0 if layer in ("erodibility", "rainfall") else self._start.cell_size
         return ((metres - (self._datum if layer == "elevation" else 0.0)) / scale).astype(self.state().b.dtype)
 
+    @property
+    def _layered(self) -> bool:
+        return self._start.strata is not None
+
     def _walls_in(self, window: Window) -> NDArray[np.bool_] | None:
         return None if self._start.nodata is None else self._start.nodata[window]
 
@@ -208,6 +227,8 @@ class PipesEngine(EditedEngine):
             state = self.state()
             # Ground dug below the base level of an open edge would be lifted back to it at once.
             state.base = lowered(state.base, state.b) if beside is None else beside
+            if state.layers is not None and state.rock is not None:
+                state.R[:] = expose(state.b, state.rock, state.layers)
 
 
 def by_rows(measure: Callable[[Field, Edges], Field], a: Field, edges: Edges, block: int = 256) -> Field:

@@ -29,7 +29,7 @@ class VirtualPipes(Model):
     """Hydraulic and thermal erosion by water and soil in virtual pipes [JakoToth11].
 
     Water runs through four pipes per cell, wears the ground, carries it and lets it fall; soil slides where slopes are
-    too steep. The defaults are Table 2 of the paper; the `landscape` preset changes five laws. Lengths are in cells.
+    too steep. The defaults are Table 2 of the paper; the `landscape` preset changes six laws. Lengths are in cells.
 
     Departs from print:
 
@@ -40,6 +40,13 @@ class VirtualPipes(Model):
     - Eq. 16 dries water only; drying the sediment too would drive the water negative.
     - `maximum_concentration` caps the load, because Table 2 alone turns the water to mud.
     - Water and sediment are kept apart, so that the pipes see `w + sediment_volume * s` (12c and 13c with 1).
+    - `pipe_friction` slows the flow in a pipe (print has none): without it the surface of a deep river ends up level,
+      so that nothing carries its load on, and fronts and hatching show on its floor.
+
+    On a terrain with strata R is that of the exposed layer, or 1 where loose soil covers the bedrock (the lowest the
+    ground ever was); soil thinner than what four iterations slide down a slope of one, or than a sixteenth of a cell,
+    counts in part. R is looked up once per iteration: what one iteration wears beyond the bottom of a layer it wears at
+    that layer's R. Eq. 14 then has no part.
 
     Keeps water and solids to rounding. With `transport="semi_lagrangian"` (Eq. 15) solids drift by tens of percent.
 
@@ -78,6 +85,10 @@ class VirtualPipes(Model):
         9.81, symbol="g", units="cells/time²", valid=positive, typical=(0.1, 20), eq="2", group="water",
         doc="Acceleration that drives water through the pipes.",
     )  # fmt: skip
+    pipe_friction: float = parameter(
+        0.0, symbol="K_f", units="1/time", valid=not_negative, typical=(0, 1), eq="2", group="water",
+        doc="How quickly flow in a pipe slows down by itself: calms deep rivers and lets their surface slope.",
+    )  # fmt: skip
     sediment_capacity: float = parameter(
         1.0, symbol="K_c", valid=not_negative, typical=(0.1, 3), eq="10", group="erosion",
         doc="Sediment held per unit of discharge and slope sine.",
@@ -92,7 +103,7 @@ class VirtualPipes(Model):
     )  # fmt: skip
     softening_rate: float = parameter(
         5.0, symbol="K_h", units="1/cell", valid=not_negative, typical=(0, 10), eq="14", group="erosion",
-        doc="How much softer ground becomes per cell of soil laid down on it.",
+        doc="How much softer ground becomes per cell of soil laid down on it; without strata only.",
     )  # fmt: skip
     maximum_erosion_depth: float = parameter(
         10.0, symbol="K_dmax", units="cells", valid=not_negative_or_infinite, typical=(0, 40), eq="10", group="erosion",
@@ -192,6 +203,7 @@ class VirtualPipes(Model):
                     ("K_d", self.deposition_rate),
                     ("K_s", self.suspension_rate),
                     ("K_e", self.evaporation_rate),
+                    ("K_f", self.pipe_friction),
                 )
             ]
         if self.slides and self.hillslope == "eight_pipes":

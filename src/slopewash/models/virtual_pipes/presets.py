@@ -13,6 +13,7 @@ register_preset(
         doc="Branching valleys down to the edges, floodplains and fans: where demo and erode start.",
         model=VirtualPipes(
             rain_rate=0.05,
+            pipe_friction=0.125,
             evaporation_rate=0.0,
             sediment_capacity=2.0,
             suspension_rate=0.2,
@@ -25,7 +26,7 @@ register_preset(
             thermal_rate=1.0,
             talus_slope_range=0.4,
             talus_slope_bias=0.3,
-            creep_rate=0.02,
+            creep_rate=0.04,
             capacity="along_flow",
             hillslope="fall_line",
             deposit_below_surface=True,

@@ -14,6 +14,7 @@ import numpy as np
 from slopewash.models.base import Edges
 from slopewash.models.ground import Around, around, gradient
 from slopewash.models.virtual_pipes.coefficients import IS_WALL, SHALLOW, TINY, WALL, Coefficients
+from slopewash.models.virtual_pipes.layers import expose
 from slopewash.models.virtual_pipes.state import Field, State, total
 
 WEST, EAST, NORTH, SOUTH = range(4)
@@ -41,8 +42,12 @@ def step(state: State, c: Coefficients, edges: Edges) -> None:
     s1 = np.maximum(s + delta, 0)
     state.b = apply_slides(b, b1, slid, state, c, edges)
     state.tally.moved += moved + total(np.maximum(delta, 0))
-    if c.hydraulic:
+    if state.layers is not None and state.rock is not None:
+        state.rock = np.minimum(state.rock, state.b)
+        state.R = expose(state.b, state.rock, state.layers)
+    elif c.hydraulic:
         state.R = np.where(delta < 0, np.minimum(1, R - c.Kh * delta), R)  # 14
+    if c.hydraulic:
         w2, state.s = transport(w1, s1, d1, f, u, v, b, state, c, edges)  # 15
         state.w = w2 * c.keep  # 16
         state.tally.evaporated += total(w2 - state.w)
@@ -69,7 +74,7 @@ def push_pipes(f: Field, b: Field, h: Field, d1: Field, c: Coefficients, edges: 
     Beyond an open edge lies dry ground at the edge cell's own bed; beyond a closed one a wall.
     """
     out = around(h, edges, b if edges == "open" else WALL)
-    f = np.stack([np.maximum(0, f[i] + c.push * (h - out[i])) for i in range(4)])
+    f = np.stack([np.maximum(0, c.flow_kept * f[i] + c.push * (h - out[i])) for i in range(4)])
     leaving = c.dt * ((f[WEST] + f[EAST]) + (f[NORTH] + f[SOUTH]))
     K = np.where(d1 < leaving, d1 / np.maximum(leaving, TINY), 1)  # print has max; the text wants min
     return f * K

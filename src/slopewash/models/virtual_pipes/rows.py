@@ -39,34 +39,36 @@ def rain_alone(w, r, rain, w1):  # Eq. 1
 
 
 @kernel
-def pipes(h, h_w, h_e, h_n, h_s, d1, fw, fe, fn, fs, push, dt):  # Eqs. 2-5
+def pipes(h, h_w, h_e, h_n, h_s, d1, fw, fe, fn, fs, push, flow_kept, dt):  # Eqs. 2-5
     """Outflow to the four neighbours, scaled down to what is there."""
-    fw = max(ZERO, fw + push * (h - h_w))
-    fe = max(ZERO, fe + push * (h - h_e))
-    fn = max(ZERO, fn + push * (h - h_n))
-    fs = max(ZERO, fs + push * (h - h_s))
+    fw = max(ZERO, flow_kept * fw + push * (h - h_w))
+    fe = max(ZERO, flow_kept * fe + push * (h - h_e))
+    fn = max(ZERO, flow_kept * fn + push * (h - h_n))
+    fs = max(ZERO, flow_kept * fs + push * (h - h_s))
     leaving = dt * ((fw + fe) + (fn + fs))
     K = d1 / max(leaving, TINY) if d1 < leaving else UNIT
     return fw * K, fe * K, fn * K, fs * K
 
 
 @row_kernel
-def push_pipes(h_n, h, h_s, d1, fw0, fe0, fn0, fs0, push, dt, fw1, fe1, fn1, fs1, share):  # Eqs. 2-5
+def push_pipes(h_n, h, h_s, d1, fw0, fe0, fn0, fs0, push, flow_kept, dt, fw1, fe1, fn1, fs1, share):  # Eqs. 2-5
     for x in range(ONE, np.uintp(h.size - 1)):
         w, e = x - ONE, x + ONE
         fw1[x], fe1[x], fn1[x], fs1[x] = pipes(
-            h[x], h[w], h[e], h_n[x], h_s[x], d1[x], fw0[x], fe0[x], fn0[x], fs0[x], push, dt
+            h[x], h[w], h[e], h_n[x], h_s[x], d1[x], fw0[x], fe0[x], fn0[x], fs0[x], push, flow_kept, dt
         )
         share[x] = dt / max(d1[x], TINY)
 
 
 @row_kernel
 def push_pipes_along_flow(
-    h_n, h, h_s, d1, fw0, fe0, fn0, fs0, push, dt, Kc, sin_min, ramp_0, ramp_1, fw1, fe1, fn1, fs1, share, C
+    h_n, h, h_s, d1, fw0, fe0, fn0, fs0, push, flow_kept, dt, Kc, sin_min, ramp_0, ramp_1, fw1, fe1, fn1, fs1, share, C
 ):  # Eqs. 2-5, and the capacity of the flow as it leaves
     for x in range(ONE, np.uintp(h.size - 1)):
         w, e = x - ONE, x + ONE
-        fw, fe, fn, fs = pipes(h[x], h[w], h[e], h_n[x], h_s[x], d1[x], fw0[x], fe0[x], fn0[x], fs0[x], push, dt)
+        fw, fe, fn, fs = pipes(
+            h[x], h[w], h[e], h_n[x], h_s[x], d1[x], fw0[x], fe0[x], fn0[x], fs0[x], push, flow_kept, dt
+        )
         lost_we = fw * max(ZERO, h[x] - h[w]) + fe * max(ZERO, h[x] - h[e])
         lost_ns = fn * max(ZERO, h[x] - h_n[x]) + fs * max(ZERO, h[x] - h_s[x])
         Q = np.sqrt((fw * fw + fe * fe) + (fn * fn + fs * fs))
@@ -158,6 +160,20 @@ def work_ground(b_n, b, b_s, s, R, C, d2, slid, sent, c, delta, b2, s1, R2, move
         delta[x] = exchange(b[x], lowest, s[x], R[x], C[x], d2[x], c)
         b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid[x], c.Kh)
         moved[x] = sent[x] + taken
+
+
+@row_kernel
+def expose(b, rock, top, depths, layers, per_cover, rock2, R2):
+    for x in range(ONE, np.uintp(b.size - 1)):
+        rock2[x] = min(rock[x], b[x])
+        R2[x] = layers[0]
+    for k in range(ONE, np.uintp(depths.size)):
+        begins, own = depths[k], layers[k]
+        for x in range(ONE, np.uintp(b.size - 1)):
+            R2[x] = own if top[x] - rock2[x] >= begins else R2[x]
+    for x in range(ONE, np.uintp(b.size - 1)):
+        covered = min((b[x] - rock2[x]) * per_cover, UNIT)
+        R2[x] = min(R2[x] * (UNIT - covered) + covered, UNIT) if b[x] < IS_WALL else ZERO
 
 
 @row_kernel

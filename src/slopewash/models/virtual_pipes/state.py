@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from slopewash.models.base import Edges
 from slopewash.models.virtual_pipes.base_level import EdgeBase, edge_base
 from slopewash.models.virtual_pipes.coefficients import WALL
+from slopewash.models.virtual_pipes.layers import Layers, enter_layers, expose
 from slopewash.models.virtual_pipes.model import VirtualPipes
 from slopewash.terrain import Terrain, erodibility_from_elevation
 
@@ -44,7 +45,7 @@ class State:
     s: Field
     """suspended sediment"""
     R: Field
-    """erodibility"""
+    """erodibility; with strata, of what is exposed"""
     f: Field
     """outflow through the four pipes: west, east, north, south"""
     r: Field
@@ -56,6 +57,10 @@ class State:
     """ground at the start"""
     flow: Field
     """discharge summed over the iterations done"""
+    rock: Field | None = None
+    """with strata: the bedrock's surface, the lowest the ground ever was"""
+    layers: Layers | None = None
+    """strata, if there are any"""
     iterations: int = 0
     tally: Tally = field(default_factory=Tally)
     water_start: float = 0.0
@@ -77,17 +82,22 @@ def enter(terrain: Terrain, model: VirtualPipes, *, edges: Edges, seed: int, dty
 
     b = cells("elevation", datum(terrain))
     w, s = cells("water"), cells("suspended")
-    R = _erodibility(terrain, model, seed).astype(dtype)
+    layers = enter_layers(terrain, model, datum(terrain), dtype)
+    if layers is None:
+        rock, R = None, _erodibility(terrain, model, seed).astype(dtype)
+    else:
+        rock = np.minimum(cells("bedrock", datum(terrain)), b) if "bedrock" in terrain else b.copy()
+        R = expose(b, rock, layers)
     r = terrain["rainfall"].astype(dtype) if "rainfall" in terrain else np.ones(terrain.shape, dtype)
     source = springs(terrain, dtype)
     if wall is not None:
-        b[wall] = WALL
-        for layer in (w, s, R, r, source):
+        for layer, value in ((b, WALL), (rock, WALL), (w, 0), (s, 0), (R, 0), (r, 0), (source, 0)):
             if layer is not None:
-                layer[wall] = 0
+                layer[wall] = value
     state = State(
         b=b, w=w, s=s, R=R, f=np.zeros((4, *terrain.shape), dtype), r=r, source=source,
         base=edge_base(b, graded=model.edge_base == "graded"), b0=b.copy(), flow=np.zeros(terrain.shape, dtype),
+        rock=rock, layers=layers,
     )  # fmt: skip
     state.water_start = total(w)
     state.solids_start = total(ground(b)) + total(s)

@@ -31,8 +31,10 @@ LAG = 3
 """Rows an iteration is behind the one that feeds it: the model's halo."""
 
 # State fields, in the order they are stored.
-B, W, S, R, FW, FE, FN, FS = range(8)
+B, W, S, R, FW, FE, FN, FS, ROCK = range(9)
 STATE = 8
+LAYERED_STATE = 9
+"""With strata, the bedrock's surface too."""
 # Temporaries of one iteration in flight. Eight-pipe and fall-line slides share places.
 H, D1, W1, SHARE, S1, C, WEIGHT, TALUS, SENT, U, V = range(11)
 GX, GY, EAST, SOUTH = WEIGHT, TALUS, SENT, 11
@@ -99,14 +101,14 @@ def flow(y, state, ring, t, out, grid, c):
         rows.push_pipes_along_flow(
             t[H, n], t[H, i], t[H, s], t[D1, i],
             state[FW, y % ring], state[FE, y % ring], state[FN, y % ring], state[FS, y % ring],
-            c.push, c.dt, c.Kc, c.sin_min, c.ramp_0, c.ramp_1,
+            c.push, c.flow_kept, c.dt, c.Kc, c.sin_min, c.ramp_0, c.ramp_1,
             out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i], t[C, i],
         )  # fmt: skip
     elif c.hydraulic:
         rows.push_pipes(
             t[H, n], t[H, i], t[H, s], t[D1, i],
             state[FW, y % ring], state[FE, y % ring], state[FN, y % ring], state[FS, y % ring],
-            c.push, c.dt, out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i],
+            c.push, c.flow_kept, c.dt, out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i],
         )  # fmt: skip
     if c.hydraulic:
         close_ends(t[SHARE, i], periodic, ZERO)
@@ -235,6 +237,9 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, books):
             books[at, SOLIDS_EXPORTED] += gone
     if own:
         books[at, MOVED] += rows.total(moved)
+    if grid.layered:
+        top = grid.top[at % grid.top.shape[0]]
+        rows.expose(b2, state[ROCK, y % ring], top, grid.depths, grid.layers, grid.per_cover, out[ROCK, i], R2)
     close_ends(b2, periodic, WALL)
     close_ends(R2, periodic, ZERO)
     close_ends(s1, periodic, ZERO)
@@ -325,7 +330,7 @@ def sweep_band(y0, y1, depth, source, target, rings, temporaries, scratch, grid,
             if low <= y < high:
                 carry(y, y0 <= y < y1, state, ring, t, out, scratch, grid, c, books)
                 if k == depth - 1:
-                    for field in range(STATE):
+                    for field in range(LAYERED_STATE if grid.layered else STATE):
                         rows.copy(out[field, y % RING], target[field, y])
 
 

@@ -1,0 +1,117 @@
+"""Strata in files: as a note beside the layers of a terrain, and as a TOML table of their own."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.errors import InvalidFile, InvalidTerrain, SlopewashError, unknown_name
+from slopewash.terrain import Strata
+
+TOP = "strata_top"
+"""Name under which the top is stored where it is not level."""
+GEOMETRY = ("dip", "direction", "follow", "top")
+LARGEST_TABLE = 1 << 20
+"""Bytes of a table of strata: more is no table of strata."""
+
+
+def read_strata(path: str | os.PathLike[str]) -> Strata:
+    """Read strata from a TOML file: how they lie, then a table for each layer from the top, in metres.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = Path(folder) / "mesa.toml"
+    ...     _ = table.write_text('''
+    ... dip = 4
+    ... direction = 90
+    ...
+    ... [[strata]]
+    ... thickness = 30
+    ... erodibility = 0.05
+    ...
+    ... [[strata]]
+    ... thickness = 60
+    ... ''')
+    ...     read_strata(table)
+    Strata of 2 layers, dipping 4° towards 90°
+      30 m        erodibility 0.05
+      below       erodibility 1
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            text = file.read(LARGEST_TABLE + 1)
+    except FileNotFoundError:
+        raise InvalidFile(f"{path} does not exist") from None
+    except (OSError, ValueError) as error:
+        raise InvalidFile(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    if len(text) > LARGEST_TABLE:
+        raise InvalidFile(f"{path} is larger than {LARGEST_TABLE} bytes; a table of strata is not")
+    try:
+        table = tomllib.loads(text.decode("utf-8"))
+    except ValueError as error:
+        raise InvalidFile(f"{path} is not a readable TOML file: {error}") from error
+    try:
+        return _from_table(table)
+    except SlopewashError as error:
+        raise type(error)(f"{path}: {error}") from error
+
+
+def _from_table(table: Mapping[str, Any]) -> Strata:
+    for name in table:
+        if name not in ("strata", *GEOMETRY):
+            raise unknown_name("entry of a table of strata", name, ("strata", *GEOMETRY))
+    layers = table.get("strata")
+    if not (isinstance(layers, list) and layers and all(isinstance(layer, dict) for layer in layers)):
+        raise InvalidTerrain("no strata; write a [[strata]] table with a thickness for each layer, from the top")
+    if not isinstance(table.get("follow", False), bool):
+        raise InvalidTerrain(f"follow is {table['follow']!r}; it must be true or false")
+    return Strata.from_table(layers, **{name: table[name] for name in GEOMETRY if name in table})
+
+
+def note_of(strata: Strata) -> tuple[str, NDArray[np.float32] | None]:
+    """Write strata down as text, and their top as a grid where it is not level."""
+    assert strata.top is not None  # a terrain's strata always have one
+    level = bool((strata.top == strata.top.flat[0]).all())
+    note = {
+        "layers": [
+            {name: _number(value) for name, value in dataclasses.asdict(layer).items() if value is not None}
+            for layer in strata.layers
+        ],
+        "dip": strata.dip,
+        "direction": strata.direction,
+        "follow": strata.follow,
+        "top": float(strata.top.flat[0]) if level else None,
+    }
+    return json.dumps(note, allow_nan=False), None if level else strata.top.astype(np.float32)
+
+
+def _number(value: float) -> float | str:
+    """JSON has no infinity."""
+    return value if math.isfinite(value) else str(value)
+
+
+def from_note(path: Path, text: str, top: NDArray[Any] | None, shape: tuple[int, int]) -> Strata:
+    """Read back what `note_of` wrote."""
+    try:
+        note = json.loads(text)
+        if note["top"] is not None:
+            top = np.full(shape, note["top"], np.float64)
+        elif top is None:
+            raise InvalidTerrain(f"{TOP} is missing")
+        return Strata.from_table(
+            note["layers"], top=top, **{name: note[name] for name in ("dip", "direction", "follow")}
+        )
+    except SlopewashError as error:
+        raise InvalidFile(f"{path}: its strata are damaged: {error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InvalidFile(f"{path}: its strata are damaged: {type(error).__name__} {error}") from error

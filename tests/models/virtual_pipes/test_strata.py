@@ -1,0 +1,286 @@
+"""Strata: water and soil meet the layer that is exposed, and loose soil where something was laid down on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+from slopewash import Simulation, Strata, Stratum, Terrain, VirtualPipes, preset, strata_bands
+from slopewash.models.virtual_pipes.coefficients import WALL
+from slopewash.models.virtual_pipes.cpu import CpuEngine
+from slopewash.models.virtual_pipes.layers import Layers, cover, expose
+from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
+
+COVER = 1 / 16
+"""Depth of soil that hides the rock where nothing slides."""
+ENGINES = {"reference": ReferenceEngine, "cpu": CpuEngine}
+EAST = 1
+RIVER = VirtualPipes(
+    rain_rate=0.0, evaporation_rate=0.0, suspension_rate=0.5, deposition_rate=1.0, sediment_capacity=1.0,
+    minimum_tilt=1.0, maximum_erosion_depth=float("inf"), sediment_volume=0.0, processes="hydraulic",
+)  # fmt: skip
+"""On level ground it holds as much as it discharges: takes 0.01 R (C - s) a step, and drops 0.02 (s - C)."""
+MODELS = {
+    "table2": VirtualPipes(),
+    "landscape": preset("landscape"),
+    "jako2011": preset("jako2011"),
+    "thermal": VirtualPipes(processes="thermal"),
+    "fall_line_only": preset("landscape").replace(processes="thermal"),
+}
+
+
+def layers(top: float = 10.0) -> Layers:
+    return Layers(top=np.full((1, 5), top), depths=np.array([0.0, 4.0]), R=np.array([0.2, 0.7]), per_cover=1 / COVER)
+
+
+def row(*values: float) -> NDArray[Any]:
+    return np.array([values])
+
+
+# What is exposed
+
+
+def test_bedrock_has_its_layers_erodibility_and_a_boundary_belongs_to_the_layer_below() -> None:
+    b = row(10.0, 6.001, 6.0, -90.0, 12.0)
+    assert_array_equal(expose(b, b, layers()), row(0.2, 0.2, 0.7, 0.7, 0.2))
+
+
+def test_loose_soil_is_soft_however_hard_the_rock_beneath() -> None:
+    rock = row(10.0, 7.0, 6.0, 3.0, 10.0)
+    assert_array_equal(expose(rock + 2 * COVER, rock, layers()), np.ones((1, 5)))
+
+
+def test_dust_leaves_the_rock_bare_in_part() -> None:
+    rock = np.full((1, 5), 10.0)
+    R = expose(rock + np.array([0, 0.25, 0.5, 1, 9]) * COVER, rock, layers())
+    assert_allclose(R, row(0.2, 0.4, 0.6, 1.0, 1.0), rtol=1e-12)
+
+
+def test_the_quicker_soil_slides_the_more_of_it_hides_the_rock() -> None:
+    assert cover(RIVER.replace(thermal_rate=9.0)) == COVER  # water alone
+    assert cover(VirtualPipes()) == COVER
+    assert cover(VirtualPipes(thermal_rate=2.0, time_step=0.02)) == pytest.approx(4 * 0.04)
+
+
+def test_walls_have_nothing_to_give() -> None:
+    walls = np.full((1, 5), WALL)
+    assert_array_equal(expose(walls, walls, layers()), np.zeros((1, 5)))
+
+
+# A river on level ground, which is the same in every cell
+
+
+def river(engine: str, strata: Strata, **given: Any) -> Any:
+    """A ring of level ground with one cell of water that runs east at one cell² per unit of time for ever."""
+    terrain = Terrain(np.full((3, 4), 100.0), water=1.0, strata=strata, **given)
+    made = ENGINES[engine](RIVER, terrain, edges="periodic", substeps=1, seed=0)
+    made.state().f[EAST] = 1.0
+    if isinstance(made, CpuEngine):
+        made._close_ends()
+    return made
+
+
+def depth(engine: Any) -> float:
+    lost = engine.state().b0 - engine.state().b
+    assert np.ptp(lost) == 0
+    return float(lost[0, 0])
+
+
+def exposed(engine: Any) -> float:
+    return float(engine.state().R[0, 0])
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+def test_a_river_wears_soft_rock_then_the_hard_rock_below_it(engine: str) -> None:
+    run = river(engine, Strata([Stratum(thickness=0.015, erodibility=1.0), Stratum(thickness=1, erodibility=0.1)]))
+    assert exposed(run) == 1.0
+    for worn, R in ((0.01, 1.0), (0.01 + 0.0099, 0.1), (0.0199 + 0.001 * 0.9801, 0.1)):
+        run.advance(1)  # 0.01 R (1 - what it carries)
+        assert depth(run) == pytest.approx(worn, rel=1e-5)
+        assert exposed(run) == np.float32(R)
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+def test_what_a_river_lays_down_is_loose_and_goes_before_the_rock(engine: str) -> None:
+    run = river(engine, Strata([Stratum(thickness=9, erodibility=0.1)]), suspended=5.0)
+    assert exposed(run) == np.float32(0.1)
+    run.set_model(RIVER.replace(sediment_capacity=0.0), 1)
+    run.advance(1)
+    assert depth(run) == pytest.approx(-0.1, rel=1e-5)  # 0.02 of 5
+    assert exposed(run) == 1.0
+    run.set_model(RIVER.replace(sediment_capacity=10.0), 1)
+    run.advance(1)
+    assert depth(run) == pytest.approx(-0.1 + 0.01 * 5.1, rel=1e-4)
+    loose = 0.049 / COVER
+    assert exposed(run) == pytest.approx(loose + 0.1 * (1 - loose), rel=1e-4)
+    run.advance(1)
+    assert depth(run) == pytest.approx(-0.049 + 0.01 * (loose + 0.1 * (1 - loose)) * 5.049, rel=1e-3)
+    run.advance(2)
+    before = depth(run)
+    assert before > 0  # through the soil, into the rock
+    assert exposed(run) == np.float32(0.1)
+    run.advance(1)
+    assert depth(run) - before == pytest.approx(0.001 * (5.0 - before), rel=1e-3)
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+def test_what_settles_at_the_end_is_loose(engine: str) -> None:
+    run = river(engine, Strata([Stratum(thickness=9, erodibility=0.1)]), suspended=5.0)
+    run.lay_down(dry=True)
+    assert exposed(run) == 1.0
+    assert (run.state().rock == run.state().b0).all()
+
+
+def test_softening_gives_way_to_strata() -> None:
+    """Half of a cell's cover is laid down: Eq. 14 would make it softer than the cover does."""
+    run = river("reference", Strata([Stratum(thickness=9, erodibility=0.1)]), suspended=5.0)
+    run.set_model(RIVER.replace(sediment_capacity=0.0, deposition_rate=0.5 * COVER / 5 / 0.02, softening_rate=50), 1)
+    run.advance(1)
+    assert exposed(run) == pytest.approx(0.55, rel=1e-4)
+
+
+# Runs
+
+
+def hills(shape: tuple[int, int] = (37, 53)) -> NDArray[Any]:
+    random = np.random.default_rng(11)
+    coarse = np.kron(random.random((12, 14)), np.ones((5, 5)))[: shape[0], : shape[1]]
+    heights: NDArray[Any] = 9 * coarse + 3 * random.random(shape)
+    return heights
+
+
+BANDS = strata_bands(count=6, thickness=2.0, hard=0.1, dip=4.0, direction=70.0)
+
+
+def layered(shape: tuple[int, int] = (37, 53), strata: Strata = BANDS, **given: Any) -> Terrain:
+    return Terrain(hills(shape), strata=strata, **given)
+
+
+def make(engine: str, model: Any, terrain: Terrain, edges: str, **options: Any) -> Any:
+    return ENGINES[engine](model, terrain, edges=edges, substeps=1, seed=3, **options)
+
+
+def assert_same(one: Any, two: Any) -> None:
+    for name in ("b", "w", "s", "R", "f", "flow", "rock"):
+        assert_array_equal(getattr(one.state(), name), getattr(two.state(), name), err_msg=name)
+
+
+@pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_the_kernel_gives_the_reference_s_bits(name: str, edges: str) -> None:
+    runs = [make(engine, MODELS[name], layered(), edges) for engine in sorted(ENGINES)]
+    for steps in (1, 49):
+        for run in runs:
+            run.advance(steps)
+        assert_same(*runs)
+    assert np.unique(runs[0].state().R).size > 3  # both layers, and soil of many depths
+
+
+@pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
+@pytest.mark.parametrize("name", ["table2", "landscape"])
+def test_walls_and_buried_bedrock_agree(name: str, edges: str) -> None:
+    shape = (31, 26)
+    hole = np.zeros(shape, bool)
+    hole[8:13, 5:9] = hole[20, 25] = hole[0, 3] = True
+    buried = hills(shape) - np.random.default_rng(4).random(shape).clip(0.5)
+    terrain = layered(shape, strata_bands(thickness=2.0), nodata=hole, bedrock=buried)
+    runs = [make(engine, MODELS[name], terrain, edges) for engine in sorted(ENGINES)]
+    for run in runs:
+        run.advance(40)
+    assert_same(*runs)
+    assert runs[0].state().R[hole].max() == 0
+
+
+@pytest.mark.parametrize("name", ["table2", "landscape"])
+@pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
+def test_bands_and_iterations_in_flight_leave_no_trace(name: str, edges: str) -> None:
+    plain = make("cpu", MODELS[name], layered((40, 33)), edges, depth=1, bands=1)
+    plain.advance(22)
+    for at_once, bands in ((4, 1), (4, 2), (1, 3), (2, 7), (4, 7), (3, 17)):
+        other = make("cpu", MODELS[name], layered((40, 33)), edges, depth=at_once, bands=bands)
+        other.advance(22)
+        assert_same(plain, other)
+
+
+def test_parameters_changed_between_steps_agree() -> None:
+    runs = [make(engine, preset("landscape"), layered(), "open") for engine in sorted(ENGINES)]
+    for run in runs:
+        run.advance(10)
+        run.set_model(preset("landscape").replace(thermal_rate=5.0), 1)
+        run.advance(10)
+        run.lay_down(dry=False)
+        run.advance(3)
+    assert_same(*runs)
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+@pytest.mark.parametrize("name", ["table2", "landscape"])
+def test_one_soft_layer_is_the_same_as_no_strata_on_soft_ground(name: str, engine: str) -> None:
+    """All is R = 1 then, loose or not, and softening has nothing to soften."""
+    one = make(engine, MODELS[name], layered(strata=Strata([Stratum(thickness=1)])), "open")
+    plain = make(engine, MODELS[name], Terrain(hills(), erodibility=1.0), "open")
+    for run in (one, plain):
+        run.advance(30)
+    assert_array_equal(one.state().b, plain.state().b)
+
+
+@pytest.mark.parametrize("backend", sorted(ENGINES))
+def test_mirrored_strata_give_mirrored_ground(backend: str) -> None:
+    terrain = layered()
+    assert terrain.strata is not None
+    assert terrain.strata.top is not None
+    straight = Simulation(terrain, preset("landscape"), backend=backend)
+    straight.run(60)
+    for flip in (np.fliplr, np.flipud):
+        top = terrain.strata.replace(top=flip(terrain.strata.top))
+        mirrored = Simulation(Terrain(flip(hills()), strata=top), preset("landscape"), backend=backend)
+        mirrored.run(60)
+        for layer in straight.terrain:
+            assert_array_equal(flip(mirrored.terrain[layer]), straight.terrain[layer], err_msg=layer)
+
+
+@pytest.mark.parametrize("backend", sorted(ENGINES))
+def test_rock_that_does_not_wear_stays_and_what_lies_on_it_goes(backend: str) -> None:
+    strata = Strata([Stratum(thickness=6, erodibility=1.0), Stratum(thickness=1, erodibility=0.0)])
+    simulation = Simulation(layered(strata=strata), preset("landscape").replace(creep_rate=0.0), backend=backend)
+    simulation.run(60)
+    after = simulation.terrain
+    floor = hills().max() - 6
+    below = hills() < floor - 0.01
+    inside = np.zeros(below.shape, bool)
+    inside[1:-1, 1:-1] = True  # open edges are cut down to their graded base level, whatever they are made of
+    # A grain of soil softens the rock under it by sixteen times its thickness, and water takes no more than that.
+    assert_allclose(after["bedrock"][below & inside], hills()[below & inside], atol=0.05)
+    assert (hills() - after["bedrock"])[~below & inside].max() > 0.5
+
+
+def test_soil_on_a_steep_outcrop_lies_evenly() -> None:
+    """Soil that hides the rock and is gone an iteration later leaves a checkerboard: differences of 1.2 here."""
+    slope = 1.2 * np.maximum(0.0, 50 - np.arange(60.0)) + 0.01 * np.random.default_rng(1).random((30, 60))
+    strata = strata_bands(count=9, thickness=6.0, soft_thickness=8.0)
+    quick = preset("landscape").replace(
+        processes="thermal", thermal_rate=4.0, talus_slope_range=0.6, talus_slope_bias=0.5
+    )
+    simulation = Simulation(Terrain(slope, strata=strata), quick, backend="reference", edges="closed")
+    simulation.run(300)
+    R = simulation.terrain["erodibility"][:, 5:50]
+    assert R.min() < 0.5  # the rock shows
+    assert np.abs(2 * R[1:-1] - R[:-2] - R[2:]).max() < 0.2  # the noise it starts with leaves 0.03
+
+
+@pytest.mark.parametrize("backend", sorted(ENGINES))
+def test_a_second_run_goes_on_where_the_first_ended(backend: str) -> None:
+    terrain = layered(cell_size=5.0)
+    first = make(backend, preset("landscape"), terrain, "open")
+    first.advance(60)
+    second = make(backend, preset("landscape"), first.terrain(), "open")
+    one, two = first.state(), second.state()
+    assert (one.b > one.rock).any()
+    assert_array_equal(one.b > one.rock, two.b > two.rock)
+    bare = one.b == one.rock
+    assert (one.R[bare] == two.R[bare]).mean() > 0.999  # but for ground within rounding of a boundary
+    assert_allclose(one.R[~bare], two.R[~bare], atol=1e-3)
