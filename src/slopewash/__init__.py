@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from slopewash.errors import (
         BackendUnavailable,
         InvalidFile,
+        InvalidMesh,
         InvalidParameter,
         InvalidTerrain,
         NotFinite,
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
         StabilityWarning,
         UnknownName,
     )
-    from slopewash.generators import generate, generator_names, strata_bands
-    from slopewash.io import probe, read, read_strata, write
+    from slopewash.generators import describe_generator, generate, generator_names, strata_bands
+    from slopewash.io import is_mesh_file, probe, read, read_mesh, read_strata, write
     from slopewash.io.formats import format_of
     from slopewash.models import (
+        MeshParticles,
         SteepestTalus,
         VelocityField,
         VirtualPipes,
@@ -42,8 +44,17 @@ if TYPE_CHECKING:
     )
     from slopewash.observers import Progress, Recorder
     from slopewash.render import hillshade, overlay, render, render_view, side_by_side, wear_and_deposit
-    from slopewash.simulation import Budget, Simulation, erode
-    from slopewash.terrain import Strata, Stratum, Terrain, WaterSource, erodibility_from_elevation
+    from slopewash.simulation import Budget, Simulation, brushes, erode
+    from slopewash.studio import studio
+    from slopewash.terrain import (
+        Emitter,
+        Strata,
+        Stratum,
+        Terrain,
+        TriangleMesh,
+        WaterSource,
+        erodibility_from_elevation,
+    )
 
 _HOMES = {
     "slopewash.analysis": ("local_minima", "statistics"),
@@ -51,20 +62,23 @@ _HOMES = {
         "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "use_adapter",
     ),
     "slopewash.errors": (
-        "BackendUnavailable", "InvalidFile", "InvalidParameter", "InvalidTerrain", "NotFinite", "SlopewashError",
-        "StabilityWarning", "UnknownName",
+        "BackendUnavailable", "InvalidFile", "InvalidMesh", "InvalidParameter", "InvalidTerrain", "NotFinite",
+        "SlopewashError", "StabilityWarning", "UnknownName",
     ),
-    "slopewash.generators": ("generate", "generator_names", "strata_bands"),
-    "slopewash.io": ("probe", "read", "read_strata", "write"),
+    "slopewash.generators": ("describe_generator", "generate", "generator_names", "strata_bands"),
+    "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
     "slopewash.io.formats": ("format_of",),
     "slopewash.models": (
-        "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset", "model_names", "preset",
-        "presets",
+        "MeshParticles", "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset", "model_names",
+        "preset", "presets",
     ),
     "slopewash.observers": ("Progress", "Recorder"),
     "slopewash.render": ("hillshade", "overlay", "render", "render_view", "side_by_side", "wear_and_deposit"),
-    "slopewash.simulation": ("Budget", "Simulation", "erode"),
-    "slopewash.terrain": ("Strata", "Stratum", "Terrain", "WaterSource", "erodibility_from_elevation"),
+    "slopewash.simulation": ("Budget", "Simulation", "brushes", "erode"),
+    "slopewash.studio": ("studio",),
+    "slopewash.terrain": (
+        "Emitter", "Strata", "Stratum", "Terrain", "TriangleMesh", "WaterSource", "erodibility_from_elevation",
+    ),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -73,9 +87,12 @@ __version__ = "0.1.0"
 __all__ = [
     "BackendUnavailable",
     "Budget",
+    "Emitter",
     "InvalidFile",
+    "InvalidMesh",
     "InvalidParameter",
     "InvalidTerrain",
+    "MeshParticles",
     "NotFinite",
     "Progress",
     "Recorder",
@@ -86,6 +103,7 @@ __all__ = [
     "Strata",
     "Stratum",
     "Terrain",
+    "TriangleMesh",
     "UnknownName",
     "VelocityField",
     "VirtualPipes",
@@ -94,8 +112,10 @@ __all__ = [
     "adapters",
     "available_backends",
     "backend_names",
+    "brushes",
     "copy_bandwidth",
     "describe_backends",
+    "describe_generator",
     "erode",
     "erodibility_from_elevation",
     "find_model",
@@ -104,6 +124,7 @@ __all__ = [
     "generate",
     "generator_names",
     "hillshade",
+    "is_mesh_file",
     "local_minima",
     "model_names",
     "overlay",
@@ -111,12 +132,14 @@ __all__ = [
     "presets",
     "probe",
     "read",
+    "read_mesh",
     "read_strata",
     "render",
     "render_view",
     "side_by_side",
     "statistics",
     "strata_bands",
+    "studio",
     "use_adapter",
     "wear_and_deposit",
     "write",
@@ -129,7 +152,19 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'slopewash' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME_OF[name]), name)
     globals()[name] = value
+    _register_displays()
     return value
+
+
+def _register_displays() -> None:
+    """Let terrains and simulations show themselves in notebooks; what draws them is imported when first asked to."""
+    terrain, simulation = (sys.modules.get(f"slopewash.{name}") for name in ("terrain", "simulation"))
+    if terrain is not None and terrain.Terrain.picture is None:
+        terrain.Terrain.picture = staticmethod(lambda shown: importlib.import_module("slopewash.render").picture(shown))
+    if simulation is not None and simulation.Simulation.viewer is None:
+        simulation.Simulation.viewer = staticmethod(
+            lambda shown, **options: importlib.import_module("slopewash.studio").view(shown, **options)
+        )
 
 
 class _Package(ModuleType):

@@ -14,6 +14,10 @@ class InvalidTerrain(SlopewashError, ValueError):
     """Layers, cell size or mask that cannot make a terrain."""
 
 
+class InvalidMesh(SlopewashError, ValueError):
+    """Vertices and triangles that cannot make a terrain's mesh."""
+
+
 class InvalidParameter(SlopewashError, ValueError):
     """A parameter or option outside its valid range, or unknown."""
 

@@ -9,7 +9,19 @@ from cyclopts import Parameter
 
 from slopewash.cli.beds import layered, parse_beds
 from slopewash.cli.console import interrupts_tell, note, print_json
-from slopewash.cli.options import Adapter, Edges, Flag, Json, Out, Pair, Settings, parse_height_range, parse_shape
+from slopewash.cli.options import (
+    Adapter,
+    Edges,
+    Emitters,
+    Flag,
+    Json,
+    Out,
+    Pair,
+    Settings,
+    parse_emitters,
+    parse_height_range,
+    parse_shape,
+)
 from slopewash.cli.outputs import check_holds, check_output, check_picture
 from slopewash.cli.plan import make_plan
 from slopewash.cli.running import Outcome, run_plan, use_adapter
@@ -30,6 +42,8 @@ EXAMPLES = """Examples:
       --strata layers.toml, with dip, direction and [[strata]] tables
   slopewash erode raw.exr -o eroded.exr --picture eroded.png --dry
       a picture too, and no lakes
+  slopewash erode peak.exr -o cut.exr --preset bezin2010 --emitter 900,800,60,40,2,180
+      streams of particles over a triangle mesh
 
 Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 
@@ -46,6 +60,7 @@ def command(
     model: str | None = None,
     steps: int | None = None,
     settings: Settings = (),
+    emitter: Emitters = (),
     backend: str = "auto",
     adapter: Adapter = None,
     edges: Edges | None = None,
@@ -78,6 +93,10 @@ def command(
         Iterations to run; the preset's own number if not given.
     settings
         Change one parameter: --set rain_rate=0.03. May be repeated.
+    emitter
+        X,Y,RADIUS,RATE,SPEED,DIRECTION: a disc from which particles start, in metres from the north-west corner,
+        particles per second, m/s and degrees from north. For mesh_particles; without any, one on the highest ground.
+        May be repeated.
     backend
         auto, gpu, cpu or reference.
     adapter
@@ -127,6 +146,10 @@ def command(
         shape=parse_shape(shape),
         **({} if max_pixels is None else {"max_pixels": max_pixels}),
     )
+    if emitter:
+        if plan.model.name != "mesh_particles":
+            raise InvalidParameter(f"--emitter is for mesh_particles; {plan.model.name} has no particles to emit")
+        terrain = terrain.replace(emitters=parse_emitters(emitter))
     check_holds(out, terrain)
     terrain = layered(terrain, beds, plan.strata)
     if terrain.relief > STEEP * min(terrain.width, terrain.height):

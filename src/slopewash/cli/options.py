@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from slopewash.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from slopewash import Emitter
 
 Edges = Literal["open", "closed", "periodic"]
 Out = Annotated[Path, Parameter(name=["--out", "-o"])]
@@ -17,6 +20,31 @@ Json = Annotated[Flag, Parameter(name="--json")]
 Pair = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 Adapter = Annotated[str | None, Parameter(name="--adapter")]
 Settings = Annotated[tuple[str, ...], Parameter(name="--set", negative="", show_default=False)]
+
+Emitters = Annotated[
+    tuple[str, ...], Parameter(name="--emitter", negative="", show_default=False, allow_leading_hyphen=True)
+]
+
+
+def parse_emitters(texts: tuple[str, ...]) -> list[Emitter]:
+    """Read `X,Y,RADIUS,RATE,SPEED,DIRECTION` of each emitter.
+
+    >>> parse_emitters(("120,80,30,20,2,90",))
+    [Emitter(x=120.0, y=80.0, radius=30.0, rate=20.0, speed=2.0, direction=90.0)]
+    """
+    import slopewash as sw
+
+    emitters = []
+    for text in texts:
+        try:
+            x, y, radius, rate, speed, direction = (float(part) for part in text.split(","))
+        except ValueError:
+            raise InvalidParameter(
+                f"--emitter is {text}; it must be X,Y,RADIUS,RATE,SPEED,DIRECTION in metres, particles per second, m/s "
+                "and degrees from north, such as 120,80,30,20,2,90"
+            ) from None
+        emitters.append(sw.Emitter(x=x, y=y, radius=radius, rate=rate, speed=speed, direction=direction))
+    return emitters
 
 
 def parse_height_range(text: str | None) -> tuple[float, float] | None:

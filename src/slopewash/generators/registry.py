@@ -87,6 +87,18 @@ def generator_names() -> tuple[str, ...]:
     return tuple(sorted(_GENERATORS))
 
 
+def describe_generator(kind: str) -> tuple[str, dict[str, Any]]:
+    """What a generator makes, in one sentence, and its own options with their defaults.
+
+    >>> describe_generator("dome")[1]
+    {'noise': 0.5, 'persistence': 0.5}
+    """
+    heights = _find(kind).heights
+    parameters = inspect.signature(heights).parameters
+    options = {name: parameters[name].default for name in _find(kind).options}
+    return (inspect.getdoc(heights) or "").partition("\n\n")[0].replace("\n", " "), options
+
+
 def generate(
     kind: str,
     *,

@@ -9,7 +9,8 @@ from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.formats import FORMATS, format_of
 from slopewash.io.info import FileInfo
 from slopewash.io.options import MAXIMUM_PIXELS, HeightRange, ReadOptions
-from slopewash.terrain import Terrain
+from slopewash.io.mesh_files import is_mesh_file, write_mesh
+from slopewash.terrain import Terrain, TriangleMesh
 
 _MOST_LAYERS = 64
 
@@ -60,18 +61,19 @@ def read(
 
 
 def write(
-    terrain: Terrain,
+    terrain: Terrain | TriangleMesh,
     path: str | os.PathLike[str],
     *,
     layer: str = "elevation",
     height_range: HeightRange | None = None,
 ) -> Path:
-    """Write a terrain in the format of the suffix, whole or not at all, and return the path.
+    """Write a terrain or a mesh in the format of the suffix, whole or not at all, and return the path.
 
     Parameters
     ----------
     terrain
-        What to write. Formats with named layers (.exr, .npz) take every layer.
+        What to write. Formats with named layers (.exr, .npz) take every layer; .glb, .obj, .ply and .stl take a
+        mesh, or make one of a terrain.
     path
         The file; an existing one is replaced.
     layer
@@ -87,7 +89,11 @@ def write(
     ['elevation', 'water']
     """
     path = Path(path)
+    if is_mesh_file(path):
+        return write_mesh(terrain, path)
     format = format_of(path)
+    if isinstance(terrain, TriangleMesh):
+        raise InvalidParameter(f"{path} holds a grid; write mesh.to_terrain(cell_size), or the mesh as .glb or .ply")
     if height_range is not None and not format.whole_numbers:
         takers = ", ".join(suffix for suffix, other in FORMATS.items() if other.whole_numbers)
         raise InvalidParameter(f"{path} holds metres as they are; height_range is for {takers} only, leave it out")

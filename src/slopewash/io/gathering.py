@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike
 from slopewash.errors import InvalidFile, InvalidTerrain
 from slopewash.terrain import Layer, Strata, Terrain, WaterSource
 
-_NOT_LAYERS = frozenset({"self", "cell_size", "nodata", "crs", "transform", "sources", "strata", "strata_top"})
+_NOT_LAYERS = frozenset(
+    {"self", "cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata", "strata_top"}
+)
 
 
 def gather(

@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from slopewash.errors import InvalidParameter, unknown_name
-from slopewash.terrain import Strata, Terrain
+from slopewash.terrain import Emitter, Layer, Strata, Terrain, TriangleMesh, WaterSource
 
 Edges = Literal["open", "closed", "periodic"]
 EDGES: tuple[Edges, ...] = ("open", "closed", "periodic")
@@ -131,11 +134,27 @@ class Ledger:
     water_sources: float = 0.0
     water_evaporated: float = 0.0
     water_exported: float = 0.0
+    water_edited: float = 0.0
     water_now: float = 0.0
     solids_start: float = 0.0
     solids_exported: float = 0.0
     solids_moved: float = 0.0
+    solids_edited: float = 0.0
     solids_now: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """Part of a layer as the engine itself holds it, so that it can be put back to the bit."""
+
+    layer: str
+    row: int
+    column: int
+    values: NDArray[Any]
+    beside: Any = None
+    """What else the engine has to put back with it."""
+    bedrock: NDArray[Any] | None = None
+    """Surface of the bedrock beneath an edit of the ground."""
 
 
 class Engine(ABC):
@@ -169,6 +188,46 @@ class Engine(ABC):
     def set_model(self, model: Any, substeps: int) -> None:
         """Go on with other parameter values of the same model."""
 
+    def mesh(self) -> TriangleMesh | None:
+        """Download the ground as triangles; None for models on a grid."""
+        return None
+
+    def particles(self) -> NDArray[np.float32] | None:
+        """Download particles as rows of x, y, z in metres and place in the flow, 0 .. 1; None for models without."""
+        return None
+
+    def set_emitters(self, emitters: Sequence[Emitter]) -> None:
+        """Go on with other emitters, for models with particles."""
+        raise InvalidParameter("this model has no particles; emitters are for mesh_particles")
+
+    def layers(self, names: Sequence[str]) -> dict[str, Layer]:
+        """Download these layers only, in metres, as arrays that nobody else writes to."""
+        terrain = self.terrain()
+        return {name: terrain[name] for name in names}
+
+    def block(self, layer: str, row: int, column: int, shape: tuple[int, int]) -> Layer:
+        """Download part of a layer in metres."""
+        return np.array(self.layers([layer])[layer][row : row + shape[0], column : column + shape[1]])
+
+    def edit(self, layer: str, row: int, column: int, values: ArrayLike) -> Block:
+        """Overwrite part of a layer, in metres, between two steps, and return what was there.
+
+        Cells whose value is the one `layers` gives stay as they are to the bit, and cells without ground are left
+        alone. What is added or taken is booked as edited.
+        """
+        raise InvalidParameter(f'layer "{layer}" cannot be edited in this run; its model takes no edits')
+
+    def restore(self, block: Block) -> Block:
+        """Put back what `edit` or `restore` returned, to the bit, and return what was there."""
+        raise InvalidParameter(f'layer "{block.layer}" cannot be edited in this run; its model takes no edits')
+
+    def set_sources(self, sources: Sequence[WaterSource]) -> None:
+        """Replace all springs between two steps."""
+        if sources:
+            raise InvalidParameter(
+                f"{len(sources)} water sources were given; this run's model has none, leave them out"
+            )
+
     def traffic(self) -> dict[str, int]:
         """Bytes per cell that each kernel of one iteration must move, where the backend can tell."""
         return {}
@@ -197,6 +256,12 @@ class Model(ABC):
     """Cells of neighbourhood one iteration reads."""
     backends: ClassVar[tuple[str, ...]]
     edges: ClassVar[tuple[Edges, ...]] = EDGES
+    layers: ClassVar[tuple[str, ...]] = ("elevation", "wear", "deposit", "difference", "slope")
+    """Layers every run yields."""
+    editable: ClassVar[tuple[str, ...]] = ()
+    """Layers that can be painted between steps."""
+    springs: ClassVar[bool] = False
+    """Whether water sources on the terrain mean anything to it."""
 
     def __post_init__(self) -> None:
         for p in self.parameters():

@@ -8,6 +8,15 @@ from slopewash.render.picture import side_by_side
 from slopewash.render.view import render_view
 from slopewash.terrain import Terrain
 
-__all__ = ["colour_map_names", "hillshade", "overlay", "render", "render_view", "side_by_side", "wear_and_deposit"]
+__all__ = [
+    "colour_map_names",
+    "hillshade",
+    "overlay",
+    "picture",
+    "render",
+    "render_view",
+    "side_by_side",
+    "wear_and_deposit",
+]
 
 Terrain.picture = staticmethod(picture)

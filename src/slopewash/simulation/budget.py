@@ -11,8 +11,9 @@ from slopewash.models.base import Ledger
 class Budget:
     """Amounts in cubic metres. Every one is summed where it happens; none is the remainder of the others.
 
-    `water_drift` is what the water's books are off by, relative to all the water there ever was (start, rain and
-    sources); `solids_drift` the same for ground and load, relative to all the soil that moved.
+    `water_drift` is what the water's books are off by, relative to all the water there ever was (start, rain, sources
+    and what was painted in); `solids_drift` the same for ground and load, relative to all the soil that moved or was
+    painted. `water_edited` and `solids_edited` are what edits between steps added, negative where they took away.
     """
 
     water_start: float
@@ -20,11 +21,13 @@ class Budget:
     water_sources: float
     water_evaporated: float
     water_exported: float
+    water_edited: float
     water_now: float
     water_drift: float
     solids_start: float
     solids_exported: float
     solids_moved: float
+    solids_edited: float
     solids_now: float
     solids_drift: float
 
@@ -32,12 +35,12 @@ class Budget:
     def of(cls, ledger: Ledger) -> Budget:
         """Draw up the books."""
         came = ledger.water_start + ledger.water_rain + ledger.water_sources
-        water = ledger.water_now + ledger.water_evaporated + ledger.water_exported - came
-        solids = ledger.solids_now + ledger.solids_exported - ledger.solids_start
+        water = ledger.water_now + ledger.water_evaporated + ledger.water_exported - came - ledger.water_edited
+        solids = ledger.solids_now + ledger.solids_exported - ledger.solids_start - ledger.solids_edited
         return cls(
             **asdict(ledger),
-            water_drift=_relative(water, came),
-            solids_drift=_relative(solids, ledger.solids_moved),
+            water_drift=_relative(water, came + max(ledger.water_edited, 0.0)),
+            solids_drift=_relative(solids, ledger.solids_moved + abs(ledger.solids_edited)),
         )
 
     def as_dict(self) -> dict[str, float]:
@@ -63,6 +66,7 @@ class Budget:
             ("sources", self.water_sources, None),
             ("evaporated", self.water_evaporated, None),
             ("exported", self.water_exported, self.solids_exported),
+            *([("edited", self.water_edited, self.solids_edited)] if self.water_edited or self.solids_edited else []),
             ("now", self.water_now, self.solids_now),
             ("moved", None, self.solids_moved),
         ]

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
-from typing import Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from slopewash.backends import choose_backend
-from slopewash.errors import InvalidParameter, NotFinite, StabilityWarning
+from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, StabilityWarning
 from slopewash.models.base import EDGES, Edges, Model
+from slopewash.simulation.brushes import BRUSHES, Stroke, make_stroke
 from slopewash.simulation.budget import Budget
+from slopewash.simulation.history import History
 from slopewash.simulation.interrupts import whole_steps
-from slopewash.terrain import Terrain
+from slopewash.terrain import Emitter, Layer, Terrain, TriangleMesh, WaterSource
 
 CHECK_EVERY = 200
 """Steps between two looks for NaN and infinity: often enough to name the place, rare enough to cost nothing."""
@@ -66,6 +72,9 @@ class Simulation:
     True
     """
 
+    viewer: ClassVar[Callable[..., Any] | None] = None
+    """Shows a run in a notebook; registered by the studio package."""
+
     def __init__(
         self,
         terrain: Terrain,
@@ -91,6 +100,12 @@ class Simulation:
         self._model = model
         self._substeps_wanted = substeps
         self._observers: list[Observer] = []
+        self._sources = terrain.sources
+        self._cell_size = terrain.cell_size
+        self._history = History()
+        # A notebook and the studio may hold the same run: each takes whole steps and whole edits.
+        self._turn = threading.RLock()
+        self._level = 0.0
         self._engine = model.engine(
             terrain, backend=self.backend, edges=edges, substeps=self._substeps(model), seed=seed
         )
@@ -120,8 +135,9 @@ class Simulation:
     def model(self, model: Model) -> None:
         if type(model) is not type(self._model):
             raise InvalidParameter(f"the run is of {self._model.name}; start another Simulation for {model.name}")
-        self._engine.set_model(model, self._substeps(model))
-        self._model = model
+        with self._turn:
+            self._engine.set_model(model, self._substeps(model))
+            self._model = model
 
     @property
     def time(self) -> float:
@@ -131,12 +147,149 @@ class Simulation:
     @property
     def terrain(self) -> Terrain:
         """The terrain as it is now, with every layer the model yields."""
-        return self._engine.terrain()
+        with self._turn:
+            return self._engine.terrain()
+
+    @property
+    def mesh(self) -> TriangleMesh:
+        """The ground as triangles, for models that erode a mesh."""
+        mesh = self._engine.mesh()
+        if mesh is None:
+            raise InvalidParameter(
+                f"{self._model.name} runs on a grid and has no mesh; use TriangleMesh.from_terrain(simulation.terrain)"
+            )
+        return mesh
+
+    @property
+    def particles(self) -> NDArray[np.float32]:
+        """Particles as rows of x (east), y (south) and z (up) in metres and place in the flow, 0 newest .. 1 oldest."""
+        particles = self._engine.particles()
+        if particles is None:
+            raise InvalidParameter(f"{self._model.name} has no particles to show; mesh_particles has")
+        return particles
+
+    def set_emitters(self, *emitters: Emitter) -> None:
+        """Let particles start elsewhere from now on."""
+        self._engine.set_emitters(emitters)
 
     @property
     def budget(self) -> Budget:
         """Where water and solids are and where they went."""
-        return Budget.of(self._engine.ledger())
+        with self._turn:
+            return Budget.of(self._engine.ledger())
+
+    def layers(self, *names: str) -> dict[str, Layer]:
+        """Return some layers as they are now, without working out the others.
+
+        >>> import slopewash as sw
+        >>> simulation = sw.Simulation(sw.generate("hill", size=16), sw.VirtualPipes(), backend="reference")
+        >>> sorted(simulation.layers("water", "elevation"))
+        ['elevation', 'water']
+        """
+        with self._turn:
+            return self._engine.layers(names)
+
+    @property
+    def sources(self) -> tuple[WaterSource, ...]:
+        """Springs in force; assign others between steps."""
+        return self._sources
+
+    @sources.setter
+    def sources(self, sources: Sequence[WaterSource]) -> None:
+        with self._turn:
+            self._engine.set_sources(tuple(sources))
+            self._sources = tuple(sources)
+
+    def paint(
+        self,
+        tool: str,
+        *,
+        points: Iterable[Sequence[float]],
+        radius: float,
+        strength: float | None = None,
+        falloff: float = 0.5,
+        join: bool = False,
+    ) -> None:
+        """Change a layer by hand between two steps: one edit of one dab per point, which `undo` takes back.
+
+        What is added or taken is in the budget as `water_edited` and `solids_edited`.
+
+        Parameters
+        ----------
+        tool
+            One of `slopewash.brushes()`: raise, lower, smooth, flatten, add_water, remove_water, rain, harden, soften.
+        points
+            Positions x, y in metres from the north-west corner.
+        radius
+            Of a dab, in metres.
+        strength
+            Of a dab, in the tool's unit; what is usual if not given.
+        falloff
+            0 for a hard rim .. 1 for a dab that fades from its centre.
+        join
+            Make this part of the edit before, as the next piece of one stroke.
+
+        >>> import slopewash as sw
+        >>> simulation = sw.Simulation(sw.generate("cone", size=16), sw.VirtualPipes(), backend="reference")
+        >>> simulation.paint("raise", points=[(80.0, 80.0)], radius=30.0, strength=10.0)
+        >>> simulation.budget.solids_edited > 0
+        True
+        >>> simulation.undo()
+        True
+        """
+        stroke = make_stroke(tool, points, radius, strength, falloff)
+        layer = stroke.brush.layer
+        if layer not in self._model.editable:
+            usable = [brush.name for brush in BRUSHES.values() if brush.layer in self._model.editable]
+            remedy = f"its tools are {', '.join(usable)}" if usable else "it takes no edits"
+            raise InvalidParameter(f"{self._model.name} has no {layer} to paint with {tool}; {remedy}")
+        with self._turn:
+            self._apply(stroke, join=join)
+
+    def _apply(self, stroke: Stroke, *, join: bool) -> None:
+        layer = stroke.brush.layer
+        row, column, rows, columns = stroke.window(self._engine.shape, self._cell_size)
+        if rows == 0 or columns == 0:
+            return
+        values = self._engine.block(layer, row, column, (rows, columns)).astype(np.float64)
+        if not join:
+            x, y = (int(p // self._cell_size) for p in stroke.points[0])
+            self._level = float(values[min(max(y - row, 0), rows - 1), min(max(x - column, 0), columns - 1)])
+        new = stroke.apply(values, row, column, self._cell_size, self._level)
+        self._history.add(self._engine.edit(layer, row, column, new), join=join)
+
+    def undo(self) -> bool:
+        """Take the last edit back: what it overwrote is as it was, to the bit. False if there is none."""
+        with self._turn:
+            return self._history.undo(self._engine.restore)
+
+    def redo(self) -> bool:
+        """Do the last edit taken back again. False if there is none."""
+        with self._turn:
+            return self._history.redo(self._engine.restore)
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an edit to take back."""
+        return self._history.can_undo
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is an edit to do again."""
+        return self._history.can_redo
+
+    def view(self, *, height: int = 640) -> Any:
+        """Show this run live in a notebook's output cell; play, change and paint it there (needs the studio extra).
+
+        Parameters
+        ----------
+        height
+            Of the cell, in pixels.
+        """
+        show = type(self).viewer
+        if show is None:
+            raise BackendUnavailable("nothing is there to show a run; import slopewash first")
+        return show(self, height=height)
 
     @property
     def traffic(self) -> dict[str, int]:
@@ -177,7 +330,7 @@ class Simulation:
         """
         _check_steps(steps)
         self._watched(steps, "settling", lambda done, chunk: self._fade(done, chunk, steps))
-        with whole_steps():
+        with whole_steps(), self._turn:
             self._engine.lay_down(dry=dry)
         self._check_finite()
 
@@ -205,7 +358,7 @@ class Simulation:
             while done < steps:
                 stops = [LONGEST_CHUNK, *(observer.every for observer in self._observers)]
                 chunk = min(min(every - done % every for every in stops), steps - done)
-                with whole_steps():
+                with whole_steps(), self._turn:
                     advance(done, chunk)
                 done += chunk
                 if done % CHECK_EVERY == 0 or done == steps:

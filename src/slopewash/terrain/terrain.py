@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from slopewash.errors import InvalidTerrain, unknown_name
+from slopewash.terrain.emitters import Emitter
 from slopewash.terrain.sources import WaterSource
 from slopewash.terrain.strata import Strata
 
@@ -59,6 +60,8 @@ class Terrain(Mapping[str, Layer]):
         (column, row) to world coordinates, carried along unchanged.
     sources
         Springs on the terrain.
+    emitters
+        Discs from which particles of water start, for models that have particles.
     strata
         Geological layers beneath the ground.
     layers
@@ -85,6 +88,7 @@ class Terrain(Mapping[str, Layer]):
         crs: str | None = None,
         transform: Sequence[float] | None = None,
         sources: Sequence[WaterSource] = (),
+        emitters: Sequence[Emitter] = (),
         strata: Strata | None = None,
         **layers: ArrayLike | None,
     ) -> None:
@@ -99,6 +103,9 @@ class Terrain(Mapping[str, Layer]):
         self.sources = _checked_sources(sources)
         for source in self.sources:
             source.footprint(self.shape, self.cell_size)
+        self.emitters = _checked_emitters(emitters)
+        for emitter in self.emitters:
+            emitter.check_within(self.width, self.height)
         self._layers: dict[str, Layer] = {"elevation": self._checked_layer("elevation", ground)}
         for name, values in layers.items():
             if values is not None:
@@ -208,7 +215,7 @@ class Terrain(Mapping[str, Layer]):
           elevation   0 .. 0 m
           water       0.5 .. 0.5 m
         """
-        attributes = ("cell_size", "nodata", "crs", "transform", "sources", "strata")
+        attributes = ("cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata")
         values: dict[str, Any] = {name: getattr(self, name) for name in attributes}
         values.update(self._layers)
         values.update(changes)
@@ -250,6 +257,7 @@ class Terrain(Mapping[str, Layer]):
             + (f", {self.crs}" if self.crs else "")
             + (f", {int(self.nodata.sum())} cells without data" if self.nodata is not None else "")
             + (f", {len(self.sources)} water source{'s'[: len(self.sources) != 1]}" if self.sources else "")
+            + (f", {len(self.emitters)} emitter{'s'[: len(self.emitters) != 1]}" if self.emitters else "")
             + (f", {len(self.strata.layers)} strata" if self.strata else "")
         ]
         for name in self._layers:
@@ -332,3 +340,14 @@ def _checked_sources(sources: Sequence[WaterSource]) -> tuple[WaterSource, ...]:
         if not isinstance(spring, WaterSource):
             raise InvalidTerrain(f"sources holds {spring!r}; each must be a WaterSource")
     return springs
+
+
+def _checked_emitters(emitters: Sequence[Emitter]) -> tuple[Emitter, ...]:
+    try:
+        discs = tuple(emitters)
+    except TypeError:
+        raise InvalidTerrain(f"emitters is {emitters!r}; it must be a sequence of Emitter") from None
+    for disc in discs:
+        if not isinstance(disc, Emitter):
+            raise InvalidTerrain(f"emitters holds {disc!r}; each must be an Emitter")
+    return discs

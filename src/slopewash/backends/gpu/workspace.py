@@ -54,10 +54,14 @@ class Workspace:
         self._variant: Any = None
         self._program: Program | None = None
         for name, kind in kinds.items():
-            self.fields[name] = Field(self.device, self.layout, name, kind)
+            self.add_field(name, kind)
         self.tables = {name: Table(self.device, name, *what) for name, what in (tables or {}).items()}
         self.books = Books(self.device, self.layout, entries)
         self._numbers = self.device.buffer("numbers", block.size, uniform=True)
+
+    def add_field(self, name: str, kind: str) -> None:
+        """Make room for another field."""
+        self.fields[name] = Field(self.device, self.layout, name, kind)
 
     def use(self, *numbers: Any, kernels: Sequence[Kernel], constants: Constants) -> None:
         """Put numbers in force: one write, unless other kernels or constants need other pipelines."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -49,10 +49,7 @@ class CpuEngine(TalusEngine):
     ) -> None:
         super().__init__(model, terrain, edges=edges, substeps=substeps, seed=seed)
         self._depth = depth
-        fields = [self._state.n] if self._state.rock is None else [self._state.n, self._state.rock]
-        self._now = np.pad(
-            np.stack(fields) << KEY_BITS, ((0, 0), (0, 0), (1, 1)), **_beyond(edges)  # type: ignore[call-overload]
-        )  # fmt: skip
+        self._now = self._upload()
         self._next = np.empty_like(self._now)
         self._books = np.zeros(terrain.shape[0], np.int64)
         self._bands = 0
@@ -122,6 +119,18 @@ class CpuEngine(TalusEngine):
         if self._state.rock is not None:
             self._state.rock = self._now[kernels.ROCK, :, 1:-1] >> KEY_BITS
         return self._state
+
+    def _after_edit(self, layer: str, beside: Any) -> None:
+        super()._after_edit(layer, beside)
+        if layer == "elevation":
+            self._now = self._upload()
+
+    def _upload(self) -> NDArray[np.int32]:
+        fields = [self._state.n] if self._state.rock is None else [self._state.n, self._state.rock]
+        heights: NDArray[np.int32] = np.pad(
+            np.stack(fields) << KEY_BITS, ((0, 0), (0, 0), (1, 1)), **_beyond(self._edges)  # type: ignore[call-overload]
+        )  # fmt: skip
+        return heights
 
 
 def _beyond(edges: Edges) -> dict[str, object]:

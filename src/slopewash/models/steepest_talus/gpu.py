@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,9 +80,17 @@ class GpuEngine(TalusEngine):
         )  # fmt: skip
         self._counted = 0
         super().__init__(model, terrain, edges=edges, substeps=substeps, seed=seed)
+        self._upload()
+
+    def _upload(self) -> None:
         self._work.fields["n"].upload(self._state.n)
         if self._state.rock is not None:
             self._work.fields["rock"].upload(self._state.rock)
+
+    def _after_edit(self, layer: str, beside: Any) -> None:
+        super()._after_edit(layer, beside)
+        if layer == "elevation":
+            self._upload()
 
     def set_model(self, model: SteepestTalus, substeps: int) -> None:
         """Go on with other parameter values."""
@@ -129,9 +137,9 @@ class GpuEngine(TalusEngine):
     def state(self) -> State:
         """Download the heights."""
         self._count()
-        self._state.n = self._work.fields["n"].download()
+        self._state.n = self._work.fields["n"].download().copy()
         if self._state.rock is not None:
-            self._state.rock = self._work.fields["rock"].download()
+            self._state.rock = self._work.fields["rock"].download().copy()
         return self._state
 
     def close(self) -> None:

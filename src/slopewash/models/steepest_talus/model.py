@@ -54,6 +54,7 @@ class SteepestTalus(Model):
     paper: ClassVar = "Riche, Outerrain: Terrain Erosion on the GPU"
     halo: ClassVar = 2
     backends: ClassVar = ("gpu", "cpu", "reference")
+    editable: ClassVar = ("elevation", "erodibility")
 
     talus_angle: float = parameter(
         math.degrees(math.atan(0.6)), symbol="φ", units="°", valid=below_upright, typical=(10, 60), group="talus",

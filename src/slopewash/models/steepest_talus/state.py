@@ -24,6 +24,8 @@ RELIEF_BITS = 24
 """The relief is below two to this power of units."""
 WALL = 2**28 - 1
 """Height of cells that hold no ground, and of what lies beyond closed edges."""
+HIGHEST, LOWEST = 2**27, -(2**26)
+"""Ground that edits may make: eight times the drop between both still fits int32."""
 DIAGONAL = math.sqrt(2)
 
 
@@ -118,7 +120,7 @@ def talus(state: State, model: SteepestTalus, terrain: Terrain, seed: int) -> Ta
         layers = _layers(terrain, terrain.strata, state.scale, model, away)
     elif model.talus_law != "uniform":
         if state.R is None:
-            state.R = _erodibility(terrain, seed)
+            state.R = erodibility(terrain, seed)
         tangent = _tangent(state.R, model)
     amplitude = math.floor(model.amplitude * model.smallest_talus * state.scale)
     if amplitude < 1:
@@ -161,5 +163,6 @@ def _threshold(drop: NDArray[np.float64]) -> Heights:
     return np.minimum(np.floor(drop), WALL).astype(np.int32)
 
 
-def _erodibility(terrain: Terrain, seed: int) -> NDArray[np.float32]:
+def erodibility(terrain: Terrain, seed: int) -> NDArray[np.float32]:
+    """The terrain's own erodibility, or one guessed from its heights."""
     return terrain["erodibility"] if "erodibility" in terrain else erodibility_from_elevation(terrain, seed=seed)

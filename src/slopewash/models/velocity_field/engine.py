@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.models.base import Engine, Ledger
+from slopewash.errors import InvalidParameter, unknown_name
+from slopewash.models.base import Ledger
+from slopewash.models.editing import OF_STRATA, EditedEngine, Window
 from slopewash.models.velocity_field import reference
 from slopewash.models.velocity_field.model import VelocityField
 from slopewash.models.velocity_field.reference import SCALE, Integers, Motion, Routed, Sums
@@ -22,7 +26,7 @@ from slopewash.models.velocity_field.surface import (
     room_to_wear,
     way_down,
 )
-from slopewash.terrain import LOOSE, Terrain
+from slopewash.terrain import LOOSE, Layer, Terrain
 
 
 @dataclass
@@ -35,10 +39,16 @@ class State:
     """load that found no room to fall"""
     bedrock: Field
     """lowest elevation so far: what lies above it was laid down"""
-    w: Field
-    """water of the particle that starts here, 1 where it rains most"""
+    rain: Field
+    """rainfall, relative"""
+    R: Field | None
+    """erodibility, if it is not 1 everywhere"""
     T0: Field
     """elevation at the start"""
+    w: Field = field(init=False)
+    """water of the particle that starts here, 1 where it rains most"""
+    wettest: float = field(init=False)
+    """rainfall where it rains most: particle sums are in fixed point, so water is counted in that"""
     W: Field = field(init=False)
     """water that passed in the last iteration"""
     Vy: Field = field(init=False)
@@ -54,6 +64,12 @@ class State:
 
     def __post_init__(self) -> None:
         self.W, self.Vy, self.Vx, self.E = np.zeros((4, *self.T.shape))
+        self.share_rain()
+
+    def share_rain(self) -> None:
+        """Find `w` from the rainfall."""
+        self.wettest = float(self.rain.max()) or 1.0
+        self.w = self.rain / self.wettest
 
 
 @dataclass(frozen=True)
@@ -67,14 +83,14 @@ class Ground:
     """bottom of the exposed layer"""
 
 
-class FieldEngine(Engine):
+class FieldEngine(EditedEngine):
     """A run of `VelocityField`; backends provide the abstract methods."""
 
     def __init__(self, model: VelocityField, terrain: Terrain) -> None:
+        super().__init__()
         self._start = terrain
         self._datum = terrain.range("elevation")[0]
         self._wall = terrain.nodata
-        self._wettest = 1.0
         self.state = self._enter(terrain)
         self.set_model(model, 1)
 
@@ -93,15 +109,14 @@ class FieldEngine(Engine):
             return (terrain[name].astype(np.float64) - datum) / terrain.cell_size
 
         T = cells("elevation", self._datum)
-        w = terrain["rainfall"].astype(np.float64) if "rainfall" in terrain else np.ones(T.shape)
+        rain = terrain["rainfall"].astype(np.float64) if "rainfall" in terrain else np.ones(T.shape)
+        R = terrain["erodibility"].astype(np.float64) if "erodibility" in terrain else None
         s = cells("suspended") if "suspended" in terrain else np.zeros(T.shape)
         if self._wall is not None:
-            for a in (T, w, s):
+            for a in (T, rain, s):
                 a[self._wall] = 0
-        # Particle sums are in fixed point: water is counted in that of the wettest cell.
-        self._wettest = float(w.max()) or 1.0
         bedrock = np.minimum(cells("bedrock", self._datum), T) if "bedrock" in terrain else T.copy()
-        return State(T=T, s=s, bedrock=bedrock, w=w / self._wettest, T0=T.copy())
+        return State(T=T, s=s, bedrock=bedrock, rain=rain, R=R, T0=T.copy())
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -138,13 +153,13 @@ class FieldEngine(Engine):
         state, v_max = self.state, self._model.maximum_speed
         surface = freeze(state.T, self._wall, self._motion.pull, stop_in_pits=self._model.pits == "stop")
         sums = self._trace(surface, state.w, self._motion)
-        state.W = sums.W.astype(np.float64) * (self._wettest / SCALE)
+        state.W = sums.W.astype(np.float64) * (state.wettest / SCALE)
         passed = np.maximum(sums.W, 1)
         state.Vy, state.Vx = (v_max * (V / passed) for V in (sums.Vy, sums.Vx))
-        state.E = sums.E.astype(np.float64) * (self._wettest * v_max * v_max / SCALE)
-        state.rained += float(state.w.sum()) * self._wettest
-        state.left += sums.left * (self._wettest / SCALE)
-        state.sunk += sums.sunk * (self._wettest / SCALE)
+        state.E = sums.E.astype(np.float64) * (state.wettest * v_max * v_max / SCALE)
+        state.rained += float(state.w.sum()) * state.wettest
+        state.left += sums.left * (state.wettest / SCALE)
+        state.sunk += sums.sunk * (state.wettest / SCALE)
         state.particle_steps += sums.particle_steps
 
     def _erode(self, strength: float) -> None:
@@ -182,9 +197,9 @@ class FieldEngine(Engine):
         model, strata, l = self._model, self._start.strata, self._start.cell_size  # noqa: E741
         own = Ground(model.flow_erosion, model.collision_erosion, model.transport_capacity)
         if strata is None:
-            if "erodibility" not in self._start:
+            soft = self.state.R
+            if soft is None:
                 return own
-            soft = self._start["erodibility"].astype(np.float64)
             return Ground(own.Kq * soft, own.Ke * soft, own.Kc)
         elevation = self._datum + self.state.T * l
         exposed = strata.exposed(elevation, self._datum + self.state.bedrock * l)
@@ -213,6 +228,7 @@ class FieldEngine(Engine):
             solids_start=float(state.T0.sum()) * cubic,
             solids_exported=state.exported * cubic,
             solids_moved=state.moved * cubic,
+            solids_edited=self._edited["solids"] * cubic,
             solids_now=(float(state.T.sum()) + float(state.s.sum())) * cubic,
         )
 
@@ -224,27 +240,78 @@ class FieldEngine(Engine):
                 return name, int(row), int(column)
         return None
 
+    def _measures(self) -> dict[str, Callable[[], Field]]:
+        """How to obtain each layer in metres, worked out only when asked for."""
+        state, l = self.state, self._start.cell_size  # noqa: E741
+        measures: dict[str, Callable[[], Field]] = {
+            "elevation": lambda: self._datum + state.T * l,
+            "suspended": lambda: state.s * l,
+            "flow": lambda: state.W * l,
+            "velocity": lambda: np.sqrt(state.Vy * state.Vy + state.Vx * state.Vx) * l,
+            "velocity_east": lambda: state.Vx * l,
+            "velocity_south": lambda: state.Vy * l,
+            "collision_energy": lambda: state.E * l * l,
+            "wear": lambda: np.maximum((state.T0 - state.T) * l, 0),
+            "deposit": lambda: np.maximum((state.T - state.T0) * l, 0),
+            "difference": lambda: (state.T - state.T0) * l,
+            "slope": self._slope,
+        }
+        if self._start.strata is not None:
+            measures["bedrock"] = lambda: self._datum + state.bedrock * l
+        if "rainfall" in self._start or not (state.rain == 1).all():
+            measures["rainfall"] = lambda: state.rain
+        if state.R is not None:
+            measures["erodibility"] = lambda: self._input("erodibility")
+        return measures
+
+    def _slope(self) -> Field:
+        gy, gx = (_slope_along(self.state.T, axis) for axis in (0, 1))
+        return np.degrees(np.arctan(np.sqrt(gy * gy + gx * gx)))
+
+    def layers(self, names: Sequence[str]) -> dict[str, Layer]:
+        """Download these layers only, in metres."""
+        measures = self._measures()
+        for name in VelocityField.editable:
+            measures.setdefault(name, lambda name=name: self._input(name))  # type: ignore[misc]
+        for name in names:
+            if name not in measures:
+                raise unknown_name("layer", name, measures)
+        return {name: measures[name]().astype(np.float32) for name in names}
+
     def terrain(self) -> Terrain:
         """Download as a terrain in metres, with the velocity field and what the run changed as layers of their own."""
-        state, l = self.state, self._start.cell_size  # noqa: E741
+        return self._start.replace(**self.layers(list(self._measures())))
 
-        change = (state.T - state.T0) * l
-        gy, gx = (_slope_along(state.T, axis) for axis in (0, 1))
-        layers: dict[str, NDArray[np.float64] | None] = {
-            "elevation": self._datum + state.T * l,
-            "suspended": state.s * l,
-            "flow": state.W * l,
-            "velocity": np.sqrt(state.Vy * state.Vy + state.Vx * state.Vx) * l,
-            "velocity_east": state.Vx * l,
-            "velocity_south": state.Vy * l,
-            "collision_energy": state.E * l * l,
-            "wear": np.maximum(-change, 0),
-            "deposit": np.maximum(change, 0),
-            "difference": change,
-            "slope": np.degrees(np.arctan(np.sqrt(gy * gy + gx * gx))),
-            "bedrock": None if self._start.strata is None else self._datum + state.bedrock * l,
-        }
-        return self._start.replace(**layers)
+    def _inputs(self) -> Sequence[str]:
+        return VelocityField.editable
+
+    def _input(self, layer: str) -> Field:
+        state = self.state
+        if layer == "erodibility":
+            if self._start.strata is not None:
+                raise InvalidParameter(OF_STRATA)
+            if state.R is None:
+                state.R = np.ones(self.shape)
+            return state.R
+        return {"elevation": state.T, "suspended": state.s, "rainfall": state.rain}[layer]
+
+    def _metres(self, layer: str, values: Field, window: Window) -> Layer:
+        scale = self._start.cell_size if layer in ("elevation", "suspended") else 1.0
+        return ((self._datum if layer == "elevation" else 0.0) + values * scale).astype(np.float32)
+
+    def _units(self, layer: str, metres: Field, window: Window) -> Field:
+        scale = self._start.cell_size if layer in ("elevation", "suspended") else 1.0
+        return (metres - (self._datum if layer == "elevation" else 0.0)) / scale
+
+    def _bedrock(self) -> Field | None:
+        return self.state.bedrock
+
+    def _walls_in(self, window: Window) -> NDArray[np.bool_] | None:
+        return None if self._wall is None else self._wall[window]
+
+    def _after_edit(self, layer: str, beside: Any) -> None:
+        if layer == "rainfall":
+            self.state.share_rain()
 
 
 def _slope_along(T: Field, axis: int) -> Field:

@@ -62,6 +62,11 @@ class VelocityField(Model):
     paper: ClassVar = "Chiba, Muraoka & Fujita 1998"
     halo: ClassVar = 1_000_000  # a particle may cross the whole grid
     backends: ClassVar = ("gpu", "cpu", "reference")
+    layers: ClassVar = (
+        "elevation", "suspended", "flow", "velocity", "velocity_east", "velocity_south", "collision_energy",
+        "wear", "deposit", "difference", "slope",
+    )  # fmt: skip
+    editable: ClassVar = ("elevation", "suspended", "erodibility", "rainfall")
     edges: ClassVar[tuple[Edges, ...]] = ("open",)
 
     flow_erosion: float = parameter(

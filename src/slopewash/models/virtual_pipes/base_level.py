@@ -34,6 +34,12 @@ def edge_base(b: NDArray[Any], *, graded: bool) -> EdgeBase:
     return EdgeBase(level[0].copy(), level[-1].copy(), level[:, 0].copy(), level[:, -1].copy())
 
 
+def lowered(base: EdgeBase, b: NDArray[Any]) -> EdgeBase:
+    """Base level nowhere above the border of `b`."""
+    sides = (base.north, b[0]), (base.south, b[-1]), (base.west, b[:, 0]), (base.east, b[:, -1])
+    return EdgeBase(*(np.minimum(level, ground) for level, ground in sides))
+
+
 def grade(heights: NDArray[Any]) -> NDArray[Any]:
     """Largest closed profile that is nowhere above `heights` and climbs at most `STEEPEST` per cell."""
     n = len(heights)

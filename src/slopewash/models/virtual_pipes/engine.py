@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from slopewash.models.base import Edges, Engine, Ledger
+from slopewash.errors import InvalidParameter, unknown_name
+from slopewash.models.base import Edges, Ledger
+from slopewash.models.editing import OF_STRATA, EditedEngine, Window
 from slopewash.models.ground import change_layers, slope_degrees
-from slopewash.models.virtual_pipes.base_level import border_ring, edge_base
+from slopewash.models.virtual_pipes.base_level import EdgeBase, border_ring, edge_base, lowered
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, Coefficients, coefficients
 from slopewash.models.virtual_pipes.layers import cover, expose
 from slopewash.models.virtual_pipes.model import VirtualPipes
 from slopewash.models.virtual_pipes.reference import discharge
-from slopewash.models.virtual_pipes.state import Field, State, datum, ground, total
-from slopewash.terrain import Terrain
+from slopewash.models.virtual_pipes.state import Field, State, datum, ground, springs, total
+from slopewash.terrain import Layer, Terrain, WaterSource
 
 
-class PipesEngine(Engine):
+class PipesEngine(EditedEngine):
     """A run of `VirtualPipes`; backends provide the abstract methods."""
 
     def __init__(self, model: VirtualPipes, terrain: Terrain, *, edges: Edges, substeps: int) -> None:
+        super().__init__()
         self._start = terrain
+        self._datum = datum(terrain)
         self._edges: Edges = edges
         self._model = model
         self._substeps = substeps
@@ -116,10 +121,12 @@ class PipesEngine(Engine):
             water_sources=tally.sources * cubic,
             water_evaporated=tally.evaporated * cubic,
             water_exported=tally.water_exported * cubic,
+            water_edited=self._edited["water"] * cubic,
             water_now=total(state.w) * cubic,
             solids_start=state.solids_start * cubic,
             solids_exported=tally.solids_exported * cubic,
             solids_moved=tally.moved * cubic,
+            solids_edited=self._edited["solids"] * cubic,
             solids_now=(total(ground(state.b)) + total(state.s)) * cubic,
         )
 
@@ -140,31 +147,99 @@ class PipesEngine(Engine):
             return discharged
         return discharged / np.maximum(state.w + self._coefficients.kappa * state.s, np.float32(SHALLOW))
 
+    def _measures(self) -> dict[str, Callable[[], Field]]:
+        """How to obtain each layer in metres, worked out only when asked for."""
+        state, size = self.state(), np.float32(self._start.cell_size)
+
+        def change(name: str) -> Callable[[], Field]:
+            return lambda: change_layers((ground(state.b) - ground(state.b0)) * size)[name]
+
+        measures: dict[str, Callable[[], Field]] = {
+            "elevation": lambda: self._elevation(state.b),
+            "water": lambda: state.w * size,
+            "suspended": lambda: state.s * size,
+            "erodibility": lambda: state.R.astype(np.float32),
+            "flow": lambda: state.flow * np.float32(self._start.cell_size**2 / max(state.iterations, 1)),
+            "velocity": lambda: self._velocity(state) * size,
+            "wear": change("wear"),
+            "deposit": change("deposit"),
+            "difference": change("difference"),
+            "slope": lambda: by_rows(slope_degrees, state.b, self._edges),
+        }
+        rock = state.rock
+        if rock is not None:
+            measures["bedrock"] = lambda: self._elevation(rock)
+        return measures
+
+    def _elevation(self, b: Field) -> Layer:
+        heights = np.multiply(b if self._start.nodata is None else ground(b), self._start.cell_size, dtype=np.float64)
+        heights += self._datum
+        return heights.astype(np.float32)
+
+    def layers(self, names: Sequence[str]) -> dict[str, Layer]:
+        """Download these layers only, in metres."""
+        measures = self._measures()
+        layers: dict[str, Layer] = {}
+        for name in names:
+            if name == "rainfall":
+                layers[name] = self.state().r.astype(np.float32)
+            elif name not in measures:
+                raise unknown_name("layer", name, [*measures, "rainfall"])
+            else:
+                layers[name] = np.ascontiguousarray(measures[name](), np.float32)
+        return layers
+
     def terrain(self) -> Terrain:
         """Download as a terrain in metres, with what the run changed as layers of their own."""
-        state, size = self.state(), self._start.cell_size
-
-        def metres(heights: Field) -> Field:
-            return (datum(self._start) + ground(heights).astype(np.float64) * size).astype(np.float32)
-
-        b = ground(state.b)
-        change = (b - ground(state.b0)) * np.float32(size)
-        layers = {
-            "elevation": metres(state.b),
-            "water": state.w * np.float32(size),
-            "suspended": state.s * np.float32(size),
-            "erodibility": state.R.astype(np.float32),
-            "flow": state.flow * np.float32(size * size / max(state.iterations, 1)),
-            "velocity": self._velocity(state) * np.float32(size),
-            **change_layers(change),
-            "slope": by_rows(slope_degrees, state.b, self._edges),
-        }
-        if state.rock is not None:
-            layers["bedrock"] = metres(state.rock)
-        for name, layer in layers.items():
-            layers[name] = np.ascontiguousarray(layer, np.float32)
-            layers[name].setflags(write=False)  # then the terrain keeps it without a copy
+        state = self.state()
+        rained = "rainfall" in self._start or not (state.r == 1).all()
+        layers = self.layers([*self._measures(), *(["rainfall"] if rained else [])])
+        for layer in layers.values():
+            layer.setflags(write=False)  # then the terrain keeps it without a copy
         return self._start.replace(**layers)
+
+    def set_sources(self, sources: Sequence[WaterSource]) -> None:
+        """Replace all springs."""
+        self._start = self._start.replace(sources=sources)
+        state = self.state()
+        state.source = springs(self._start, state.b.dtype.type)
+
+    def _inputs(self) -> Sequence[str]:
+        return VirtualPipes.editable
+
+    def _input(self, layer: str) -> Field:
+        state = self.state()
+        if layer == "erodibility" and state.layers is not None:
+            raise InvalidParameter(OF_STRATA)
+        return {"elevation": state.b, "water": state.w, "suspended": state.s,
+                "erodibility": state.R, "rainfall": state.r}[layer]  # fmt: skip
+
+    def _metres(self, layer: str, values: Field, window: Window) -> Layer:
+        if layer == "elevation":
+            return self._elevation(values) if self._start.nodata is None else self._elevation(ground(values))
+        scale = self._start.cell_size if layer in ("water", "suspended") else 1.0
+        return (values * np.float32(scale)).astype(np.float32)
+
+    def _units(self, layer: str, metres: Field, window: Window) -> Field:
+        scale = 1.0 if layer in ("erodibility", "rainfall") else self._start.cell_size
+        return ((metres - (self._datum if layer == "elevation" else 0.0)) / scale).astype(self.state().b.dtype)
+
+    def _bedrock(self) -> Field | None:
+        return self.state().rock
+
+    def _walls_in(self, window: Window) -> NDArray[np.bool_] | None:
+        return None if self._start.nodata is None else self._start.nodata[window]
+
+    def _beside(self, layer: str) -> EdgeBase | None:
+        return self.state().base if layer == "elevation" else None
+
+    def _after_edit(self, layer: str, beside: EdgeBase | None) -> None:
+        if layer == "elevation":
+            state = self.state()
+            # Ground dug below the base level of an open edge would be lifted back to it at once.
+            state.base = lowered(state.base, state.b) if beside is None else beside
+            if state.layers is not None and state.rock is not None:
+                state.R[:] = expose(state.b, state.rock, state.layers)
 
 
 def by_rows(measure: Callable[[Field, Edges], Field], a: Field, edges: Edges, block: int = 256) -> Field:

@@ -59,6 +59,11 @@ class VirtualPipes(Model):
     paper: ClassVar = "Jákó & Tóth 2011; also Mei et al. 2007 and Salamin & Szénási"
     halo: ClassVar = 3
     backends: ClassVar = ("gpu", "cpu", "reference")
+    layers: ClassVar = (
+        "elevation", "water", "suspended", "erodibility", "flow", "velocity", "wear", "deposit", "difference", "slope",
+    )  # fmt: skip
+    editable: ClassVar = ("elevation", "water", "suspended", "erodibility", "rainfall")
+    springs: ClassVar = True
 
     time_step: float = parameter(
         0.02, symbol="Δt", valid=positive, typical=(0.001, 0.05), group="time",

@@ -89,11 +89,7 @@ def enter(terrain: Terrain, model: VirtualPipes, *, edges: Edges, seed: int, dty
         rock = np.minimum(cells("bedrock", datum(terrain)), b) if "bedrock" in terrain else b.copy()
         R = expose(b, rock, layers)
     r = terrain["rainfall"].astype(dtype) if "rainfall" in terrain else np.ones(terrain.shape, dtype)
-    source = None
-    if terrain.sources:
-        source = np.zeros(terrain.shape, dtype)
-        for spring in terrain.sources:
-            source += spring.footprint(terrain.shape, l) * dtype(spring.rate / l)
+    source = springs(terrain, dtype)
     if wall is not None:
         for layer, value in ((b, WALL), (rock, WALL), (w, 0), (s, 0), (R, 0), (r, 0), (source, 0)):
             if layer is not None:
@@ -106,6 +102,18 @@ def enter(terrain: Terrain, model: VirtualPipes, *, edges: Edges, seed: int, dty
     state.water_start = total(w)
     state.solids_start = total(ground(b)) + total(s)
     return state
+
+
+def springs(terrain: Terrain, dtype: Any) -> Field | None:
+    """Depth that all springs add per unit of time, in cells."""
+    if not terrain.sources:
+        return None
+    source = np.zeros(terrain.shape, dtype)
+    for spring in terrain.sources:
+        source += spring.footprint(terrain.shape, terrain.cell_size) * dtype(spring.rate / terrain.cell_size)
+    if terrain.nodata is not None:
+        source[terrain.nodata] = 0
+    return source
 
 
 def datum(terrain: Terrain) -> float:

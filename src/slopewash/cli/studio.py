@@ -1,0 +1,90 @@
+"""`slopewash studio`: the live 3-D page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from slopewash.cli.options import Flag, Pair, parse_height_range, parse_shape
+
+EXAMPLES = """Examples:
+  slopewash studio                         the landscape preset, in the browser
+  slopewash studio dem.tif                 your own height field
+  slopewash studio --preset chiba_strata   another model
+  slopewash studio --size 1024 --seed 3    a larger, other terrain
+  slopewash studio --no-browser --port 8500
+      print the address only; it holds the key that opens the page
+
+Ctrl-C ends it."""
+
+
+def command(
+    source: Annotated[Path | None, Parameter(name="FILE")] = None,
+    /,
+    *,
+    preset: str | None = None,
+    model: str | None = None,
+    size: int | None = None,
+    seed: int | None = None,
+    backend: str = "auto",
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    browser: bool = True,
+    cell_size: float | None = None,
+    height_range: Pair = None,
+    allow_8bit: Annotated[Flag, Parameter(name="--allow-8bit")] = False,
+    shape: Pair = None,
+) -> None:
+    """Open the live 3-D studio: watch a terrain erode, and change everything while it runs.
+
+    Parameters
+    ----------
+    source
+        Height field to start from; one is generated if not given.
+    preset
+        Preset to start with; landscape if neither preset nor model is named.
+    model
+        Model to start with, its parameters at their defaults.
+    size
+        Cells along a side of a generated terrain.
+    seed
+        Number that a generated terrain follows from.
+    backend
+        auto, cpu or reference.
+    host
+        Address to listen on; anything but 127.0.0.1 lets other machines in.
+    port
+        Port to listen on; the first free one from 8420 on if not given.
+    browser
+        Open the page in the browser.
+    cell_size
+        Side of a cell in metres, where the file does not say or says wrong.
+    height_range
+        LOW,HIGH: heights in metres of the lowest and highest value of a file of integers.
+    allow_8bit
+        Accept 8-bit heights, which show as terraces.
+    shape
+        ROWS,COLUMNS of a raw file that is not square.
+    """
+    import slopewash as sw
+
+    options = {
+        "cell_size": cell_size,
+        "height_range": parse_height_range(height_range),
+        "shape": parse_shape(shape),
+        "allow_8bit": allow_8bit or None,
+    }
+    sw.studio(
+        source,
+        preset=preset,
+        model=model,
+        size=size,
+        seed=seed,
+        backend=backend,
+        host=host,
+        port=port,
+        browser=browser,
+        **{name: value for name, value in options.items() if value is not None},
+    )

@@ -1,0 +1,78 @@
+"""Meshes in files: OBJ, PLY, STL and GLB, by suffix."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from slopewash.errors import InvalidFile, InvalidMesh
+from slopewash.io import glb, obj, ply, stl
+from slopewash.io.mesh_parts import Parts, gather_mesh, parts_of
+from slopewash.terrain import Terrain, TriangleMesh
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeshFormat:
+    """How one format is read and written."""
+
+    read: Callable[[Path], Parts]
+    write: Callable[[Parts, Path], None]
+
+
+MESH_FORMATS: Mapping[str, MeshFormat] = {
+    ".glb": MeshFormat(read=glb.read, write=glb.write),
+    ".obj": MeshFormat(read=obj.read, write=obj.write),
+    ".ply": MeshFormat(read=ply.read, write=ply.write),
+    ".stl": MeshFormat(read=stl.read, write=stl.write),
+}
+
+
+def is_mesh_file(path: str | os.PathLike[str]) -> bool:
+    """Whether the suffix is that of a mesh format.
+
+    >>> is_mesh_file("peak.GLB"), is_mesh_file("peak.png")
+    (True, False)
+    """
+    return Path(path).suffix.lower() in MESH_FORMATS
+
+
+def read_mesh(path: str | os.PathLike[str]) -> TriangleMesh:
+    """Read a terrain's mesh from .glb, .obj, .ply or .stl; heights run along y in .glb and along z in the others.
+
+    >>> import tempfile
+    >>> mesh = TriangleMesh([[0, 0, 5], [10, 0, 5], [0, 10, 5]], [[0, 1, 2]], eroded=[0, 1, 2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read_mesh(write_mesh(mesh, f"{folder}/slope.ply"))
+    TriangleMesh of 1 triangle and 3 vertices, 10 x 10 m, with eroded
+    """
+    path = Path(path)
+    format = MESH_FORMATS.get(path.suffix.lower())
+    if format is None:
+        raise InvalidFile(f'{path} has the suffix "{path.suffix}"; meshes are read from {", ".join(MESH_FORMATS)}')
+    if not path.is_file():
+        raise InvalidFile(f"{path} does not exist" if not path.exists() else f"{path} is not a regular file")
+    parts = format.read(path)
+    try:
+        return gather_mesh(parts)
+    except InvalidMesh as error:
+        raise InvalidMesh(f"{path}: {error}") from error
+
+
+def write_mesh(mesh: TriangleMesh | Terrain, path: str | os.PathLike[str]) -> Path:
+    """Write a mesh, whole or not at all; a terrain is written with two triangles for each cell."""
+    path = Path(path)
+    if isinstance(mesh, Terrain):
+        mesh = full_mesh(mesh)
+    MESH_FORMATS[path.suffix.lower()].write(parts_of(mesh), path)
+    return path
+
+
+def full_mesh(terrain: Terrain) -> TriangleMesh:
+    """Every cell centre as a vertex, with what was worn off and laid down where the terrain tells."""
+    mesh = TriangleMesh.from_terrain(terrain, budget=2 * terrain.shape[0] * terrain.shape[1] * 8)
+    i = (mesh.vertices[:, 1] / terrain.cell_size).astype(int).clip(0, terrain.shape[0] - 1)
+    j = (mesh.vertices[:, 0] / terrain.cell_size).astype(int).clip(0, terrain.shape[1] - 1)
+    names = {"eroded": "wear", "deposited": "deposit"}
+    return mesh.replace(**{name: terrain[layer][i, j] for name, layer in names.items() if layer in terrain})

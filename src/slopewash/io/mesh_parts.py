@@ -1,0 +1,67 @@
+"""What every mesh file holds, in axes that other programs expect: x east, y north, z up, faces counter-clockwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.errors import InvalidMesh
+from slopewash.terrain import TriangleMesh
+
+PURPLE = np.array([148, 36, 168], dtype=np.float64)
+"""Changed ground, as in figure 3 of Bézin et al."""
+STONE = np.array([188, 182, 170], dtype=np.float64)
+FULLY = 0.98
+"""Quantile of the changes that is drawn in full purple."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Points (n, 3), faces (m, 3) and values at the points."""
+
+    points: NDArray[np.float64]
+    faces: NDArray[np.int32]
+    attributes: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+
+
+def parts_of(mesh: TriangleMesh) -> Parts:
+    """Turn y from south to north, which mirrors the mesh, so that faces are turned over too."""
+    points = mesh.vertices * np.array([1.0, -1.0, 1.0]) + 0.0
+    return Parts(points, np.ascontiguousarray(mesh.triangles[:, ::-1]), mesh.attributes)
+
+
+def gather_mesh(parts: Parts) -> TriangleMesh:
+    """Make a mesh of what a file holds."""
+    if parts.points.size == 0 or parts.faces.size == 0:
+        raise InvalidMesh("the mesh is empty; it needs at least one triangle")
+    points = parts.points * np.array([1.0, -1.0, 1.0]) + 0.0
+    return TriangleMesh(points, parts.faces[:, ::-1], **parts.attributes)
+
+
+def colours(parts: Parts) -> NDArray[np.uint8]:
+    """Stone, purple where ground was eroded or deposited; shape (n, 3)."""
+    change = np.zeros(len(parts.points))
+    for name in ("eroded", "deposited"):
+        if name in parts.attributes:
+            change += parts.attributes[name]
+    moved = change[change > 0]
+    share = np.clip(change / (np.quantile(moved, FULLY) if len(moved) else 1.0), 0, 1) ** 0.5
+    blended: NDArray[np.uint8] = np.rint(STONE + (PURPLE - STONE) * share[:, None]).astype(np.uint8)
+    return blended
+
+
+def welded(
+    points: NDArray[np.float64], faces: NDArray[np.int32], attributes: Mapping[str, NDArray[np.float32]]
+) -> Parts:
+    """Join points in the same place: some formats give every triangle its own."""
+    _, first, number = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    kept = first[order]
+    return Parts(
+        points[kept], rank[number.reshape(-1)][faces].astype(np.int32), {k: v[kept] for k, v in attributes.items()}
+    )

@@ -1,0 +1,98 @@
+"""The particles of one run, and how emitters make new ones."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from slopewash.terrain import Emitter, Terrain
+
+ALIVE, LEFT, GONE = 0, 1, 2
+"""Fates of a particle; LEFT becomes GONE as soon as it is booked."""
+
+INNER = 0.1
+"""Share of the terrain along each side where the default emitter is not placed: water there would run off at once."""
+DEFAULT_DISC = 4.0
+"""Radius of the default emitter in shortest edges."""
+DEFAULT_RATE = 20.0
+STRIDES = (0.7548776662466927, 0.5698402909980532)
+"""1/ρ and 1/ρ², ρ the plastic number: the evenest recurrence in two dimensions."""
+
+
+class Particles:
+    """Arrays of `room` places of which the first `count` are taken."""
+
+    def __init__(self, room: int, dtype: DTypeLike) -> None:
+        self.count = 0
+        self.X = np.zeros((room, 3), dtype)
+        """east, south and up from the corner of the terrain and the datum, in metres"""
+        self.V = np.zeros((room, 3), dtype)
+        """velocity in metres per second"""
+        self.born = np.zeros(room)
+        """time of birth in seconds"""
+        self.at = np.zeros(room, np.int32)
+        """triangle below"""
+        self.fate = np.zeros(room, np.int8)
+
+    @property
+    def room(self) -> int:
+        """Places there are."""
+        return len(self.born)
+
+    def arrays(self) -> tuple[NDArray[np.generic], ...]:
+        """All that belongs to a particle."""
+        return self.X, self.V, self.born, self.at, self.fate
+
+    def alive(self) -> NDArray[np.bool_]:
+        """Whether each particle is still there."""
+        living: NDArray[np.bool_] = self.fate[: self.count] == ALIVE
+        return living
+
+    def with_room(self, room: int) -> Particles:
+        """Return a copy with more places."""
+        copy = Particles(room, self.X.dtype)
+        copy.count = self.count
+        for target, source in zip(copy.arrays(), self.arrays(), strict=True):
+            target[: self.count] = source[: self.count]
+        return copy
+
+
+class Births(NamedTuple):
+    """Where particles start in plan, and how fast."""
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    vx: float
+    vy: float
+
+
+def default_emitter(terrain: Terrain, edge: float) -> Emitter:
+    """Make an emitter on the highest ground away from the border; `edge` is the shortest edge of the mesh."""
+    rows, columns = terrain.shape
+    top, left = math.ceil(INNER * (rows - 1)), math.ceil(INNER * (columns - 1))
+    inner = terrain["elevation"][top : rows - top, left : columns - left]
+    i, j = np.unravel_index(int(inner.argmax()), inner.shape)
+    l = terrain.cell_size  # noqa: E741
+    x, y = (left + int(j) + 0.5) * l, (top + int(i) + 0.5) * l
+    return Emitter(x=x, y=y, radius=DEFAULT_DISC * edge, rate=DEFAULT_RATE)
+
+
+def births(emitter: Emitter, seed: int, first: int, count: int, extent: tuple[float, float, float, float]) -> Births:
+    """Place particles number `first` and on evenly on the disc: a function of seed and number alone.
+
+    An additive recurrence keeps particles born one after another apart, where random ones would overlap and burst.
+    """
+    number = np.arange(first, first + count, dtype=np.float64)
+    out = emitter.radius * np.sqrt((0.5 + number * STRIDES[0] + seed * STRIDES[1]) % 1.0)
+    angle = 2 * np.pi * ((0.5 + number * STRIDES[1] + seed * STRIDES[0]) % 1.0)
+    west, north, east, south = extent
+    turn = math.radians(emitter.direction)
+    return Births(
+        x=np.clip(emitter.x + out * np.cos(angle), west, east),
+        y=np.clip(emitter.y + out * np.sin(angle), north, south),
+        vx=emitter.speed * math.sin(turn),
+        vy=-emitter.speed * math.cos(turn),
+    )

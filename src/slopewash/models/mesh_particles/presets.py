@@ -1,0 +1,18 @@
+"""Named parameter sets of the particle fluid over a mesh."""
+
+from __future__ import annotations
+
+from slopewash.models.base import Preset, register_preset
+from slopewash.models.mesh_particles.model import MeshParticles
+
+register_preset(
+    Preset(
+        name="bezin2010",
+        doc="Figure 3 of Bézin et al.: streams fall down a mountain, cut channels and build fans at its foot.",
+        model=MeshParticles(erosion_rate=0.02, transport_time=400),
+        edges="open",
+        steps=3000,
+        generator="dome",
+        start={"size": 257, "cell_size": 10.0},
+    )
+)

@@ -1,0 +1,57 @@
+"""Grains: what vertices lose, carried by particles for a while [Bezin10, Sec. 3.2]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Reals = NDArray[np.float64]
+
+
+def diameter(volume: ArrayLike) -> Reals:
+    """Diameter of a ball: s = (6V/π)^⅓."""
+    size: Reals = np.cbrt(6 * np.asarray(volume, dtype=np.float64) / np.pi)
+    return size
+
+
+def transport_steps(size: ArrayLike, longest: float, largest: float) -> NDArray[np.int32]:
+    """Steps for which a grain is carried: ε = max(1, ⌈ε_M (1 − s^x / s_M^x)⌉), x = 1/s_M (Eq. 2).
+
+    Sizes are relative to the shortest edge of the mesh: the exponent has a unit.
+
+
+    >>> transport_steps([1e-9, 0.25, 0.5, 0.99, 1.0, 7.0], 100, 1.0).tolist()
+    [100, 75, 50, 1, 1, 1]
+    """
+    # Both powers as one, of a number up to 1: apart they overflow for tiny s_M.
+    share = np.minimum(np.asarray(size, dtype=np.float64) / largest, 1.0) ** (1 / largest)
+    # A hair less, so that rounding does not lift 50.00000000001 to 51.
+    steps: NDArray[np.int32] = np.maximum(1, np.ceil(longest * (1 - share) - 1e-9)).astype(np.int32)
+    return steps
+
+
+@dataclass
+class Grains:
+    """Grains on their way, in the order in which they were taken up."""
+
+    carrier: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    """place of the particle that carries it"""
+    left: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    """steps left until it falls"""
+    volume: Reals = field(default_factory=lambda: np.zeros(0))
+
+    def take_up(self, carrier: NDArray[np.int32], steps: NDArray[np.int32], volume: Reals) -> None:
+        """Add grains."""
+        self.carrier = np.concatenate([self.carrier, carrier])
+        self.left = np.concatenate([self.left, steps])
+        self.volume = np.concatenate([self.volume, volume])
+
+    def take_out(self, which: NDArray[np.bool_]) -> tuple[NDArray[np.int32], Reals]:
+        """Remove grains and return their carriers and volumes."""
+        out = self.carrier[which], self.volume[which]
+        if len(out[0]):
+            keep = ~which
+            self.carrier, self.left, self.volume = self.carrier[keep], self.left[keep], self.volume[keep]
+        return out

@@ -1,0 +1,207 @@
+"""Numba: all particles, all vertices. Whatever is summed is summed in a fixed order, by whoever it belongs to."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from slopewash.backends.compiled import kernel, parallel_kernel
+from slopewash.models.mesh_particles.particles import ALIVE, LEFT
+from slopewash.models.mesh_particles.rows import above_ground, count_neighbours, height, locate, move, push
+
+
+@kernel
+def span(X, fate, n, box):
+    """West, north, east and south ends of the living particles."""
+    box[0] = box[1] = np.inf
+    box[2] = box[3] = -np.inf
+    for i in range(n):
+        if fate[i] == ALIVE:
+            x, y = np.float64(X[i, 0]), np.float64(X[i, 1])
+            box[0], box[1] = min(box[0], x), min(box[1], y)
+            box[2], box[3] = max(box[2], x), max(box[3], y)
+
+
+@parallel_kernel
+def find_cells(X, fate, n, inverse, column0, row0, columns, cell):
+    """Cell of each particle in plan; -1 for the dead."""
+    for i in prange(n):
+        j = int(np.floor(np.float64(X[i, 0]) * inverse)) - column0
+        k = int(np.floor(np.float64(X[i, 1]) * inverse)) - row0
+        cell[i] = k * columns + j if fate[i] == ALIVE else -1
+
+
+@kernel
+def counting_sort(key, n, start, order):
+    """Numbers 0 .. n-1 by key, stable; negative keys are left out. Those of key k are order[start[k]:start[k + 1]]."""
+    start[:] = 0
+    for i in range(n):
+        if key[i] >= 0:
+            start[key[i] + 1] += 1
+    for k in range(1, len(start)):
+        start[k] += start[k - 1]
+    total = start[len(start) - 1]
+    for i in range(n - 1, -1, -1):
+        if key[i] >= 0:
+            start[key[i] + 1] -= 1
+            order[start[key[i] + 1]] = i
+    # Each start has slid down to its own key's beginning, one place too far up the table.
+    for k in range(len(start) - 1):
+        start[k] = start[k + 1]
+    start[len(start) - 1] = total
+    return total
+
+
+@parallel_kernel
+def reorder(order, count, X, V, born, at, fate, cell, X2, V2, born2, at2, fate2, cell2, place):
+    """Copy particles in the order of their cells, and note the new place of each."""
+    for k in prange(count):
+        i = order[k]
+        for c in range(3):
+            X2[k, c] = X[i, c]
+            V2[k, c] = V[i, c]
+        born2[k], at2[k], fate2[k], cell2[k] = born[i], at[i], fate[i], cell[i]
+        place[i] = k
+
+
+@parallel_kernel
+def push_all(n, X, V, cell, columns, start, numbers, pushes):
+    r2, reach, spring, damper, friction = numbers
+    for i in prange(n):
+        first = cell[i] - columns - 1
+        ax, ay, az = push(i, X, V, first, columns, start, r2, reach, spring, damper, friction)
+        pushes[i, 0], pushes[i, 1], pushes[i, 2] = ax, ay, az
+
+
+@parallel_kernel
+def search_all(n, X, cell, columns, start, r2, found):
+    for i in prange(n):
+        found[i] = count_neighbours(i, X, cell[i] - columns - 1, columns, start, r2)
+
+
+@parallel_kernel
+def move_all(n, X, V, pushes, at, fate, T, grid, extent, erodible, p, touched, worn):
+    for i in prange(n):
+        t, amount, left = move(i, X, V, pushes, at, T, grid, extent, erodible, p)
+        touched[i], worn[i] = t, amount
+        if left:
+            fate[i] = LEFT
+
+
+@kernel
+def pair_up(n, touched, triangles, start, index):
+    """Table 1: pairs (vertex, particle) sorted by vertex, each as 3 · particle + corner, with their start and end."""
+    start[:] = 0
+    for i in range(n):
+        t = touched[i]
+        if t >= 0:
+            for c in range(3):
+                start[triangles[t, c] + 1] += 1
+    for v in range(1, len(start)):
+        start[v] += start[v - 1]
+    total = start[len(start) - 1]
+    for i in range(n - 1, -1, -1):
+        t = touched[i]
+        if t >= 0:
+            for c in range(3):
+                v = triangles[t, c] + 1
+                start[v] -= 1
+                index[start[v]] = 3 * i + c
+    for v in range(len(start) - 1):
+        start[v] = start[v + 1]
+    start[len(start) - 1] = total
+
+
+@parallel_kernel
+def sum_up(start, index, touched, worn, share, sums):
+    """Wear of each vertex, particle by particle."""
+    for v in prange(len(sums)):
+        total = 0.0
+        for k in range(start[v], start[v + 1]):
+            i = index[k] // 3
+            total += share[touched[i], index[k] - 3 * i] * worn[i]
+        sums[v] += total
+
+
+@parallel_kernel
+def nearest_all(points, X, inverse, column0, row0, columns, rows, start, near, found):
+    """Particle nearest to each point within some cells around its own; of equals the first."""
+    for q in prange(len(points)):
+        j = int(np.floor(points[q, 0] * inverse)) - column0
+        i = int(np.floor(points[q, 1] * inverse)) - row0
+        found[q] = -1
+        least = np.inf
+        for reach in near:
+            if found[q] >= 0:
+                break
+            for row in range(max(i - reach, 0), min(i + reach, rows - 1) + 1):
+                west, east = max(j - reach, 0), min(j + reach, columns - 1)
+                if west > east:
+                    continue
+                for k in range(start[row * columns + west], start[row * columns + east + 1]):
+                    dx, dy = X[k, 0] - points[q, 0], X[k, 1] - points[q, 1]
+                    dz = X[k, 2] - points[q, 2]
+                    d2 = dx * dx + dy * dy + dz * dz
+                    if d2 < least:
+                        least = d2
+                        found[q] = k
+
+
+@parallel_kernel
+def set_down(n, X, at, T, grid, moved):
+    """Lift particles that the ground has risen above; `moved` tells that triangles have shifted in plan."""
+    for i in prange(n):
+        x, y = np.float64(X[i, 0]), np.float64(X[i, 1])
+        if moved:
+            at[i] = locate(T, grid, x, y)
+        X[i, 2] = above_ground(np.float64(X[i, 2]), height(T, at[i], x, y))
+
+
+@kernel
+def locate_all(x, y, T, grid, at):
+    for i in range(len(x)):
+        at[i] = locate(T, grid, x[i], y[i])
+
+
+@kernel
+def count_triangles(corners, west, north, inverse, columns, rows, start):
+    """Hash triangles by the cells their frames cover: how many there are in each."""
+    start[:] = 0
+    for t in range(len(corners)):
+        i0, i1, j0, j1 = frame(corners, t, west, north, inverse, columns, rows)
+        for i in range(i0, i1 + 1):
+            for j in range(j0, j1 + 1):
+                start[i * columns + j + 1] += 1
+    for k in range(1, len(start)):
+        start[k] += start[k - 1]
+    return start[len(start) - 1]
+
+
+@kernel
+def fill_triangles(corners, west, north, inverse, columns, rows, start, triangle):
+    """Write down which, ascending; starts slide down to their cells' beginnings."""
+    total = start[len(start) - 1]
+    for t in range(len(corners) - 1, -1, -1):
+        i0, i1, j0, j1 = frame(corners, t, west, north, inverse, columns, rows)
+        for i in range(i0, i1 + 1):
+            for j in range(j0, j1 + 1):
+                cell = i * columns + j + 1
+                start[cell] -= 1
+                triangle[start[cell]] = t
+    for k in range(len(start) - 1):
+        start[k] = start[k + 1]
+    start[len(start) - 1] = total
+
+
+@kernel
+def frame(corners, t, west, north, inverse, columns, rows):
+    """First and last row and column of the cells that a triangle's frame covers, a hair widened for rounding."""
+    x0 = min(corners[t, 0, 0], corners[t, 1, 0], corners[t, 2, 0])
+    x1 = max(corners[t, 0, 0], corners[t, 1, 0], corners[t, 2, 0])
+    y0 = min(corners[t, 0, 1], corners[t, 1, 1], corners[t, 2, 1])
+    y1 = max(corners[t, 0, 1], corners[t, 1, 1], corners[t, 2, 1])
+    i0 = max(0, int(np.floor((y0 - north) * inverse - 1e-6)))
+    i1 = min(rows - 1, int(np.floor((y1 - north) * inverse + 1e-6)))
+    j0 = max(0, int(np.floor((x0 - west) * inverse - 1e-6)))
+    j1 = min(columns - 1, int(np.floor((x1 - west) * inverse + 1e-6)))
+    return i0, i1, j0, j1

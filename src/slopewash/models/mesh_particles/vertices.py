@@ -1,0 +1,84 @@
+"""Moving the vertices: wear first, then what has fallen; every volume is what the mesh really lost or gained."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.models.mesh_particles.surface import Surface
+
+Reals = NDArray[np.float64]
+
+HEAP = 0.02
+"""Of the shortest edge: by so much a vertex may be raised above its highest neighbour in one move."""
+LEAST_AREA = 0.25
+"""Of its area at the start: no triangle becomes smaller by lateral wear."""
+LEAST_SHAPE = 0.15
+"""Twice the area by the square of the longest side: a right triangle of equal sides has 0.5, a sliver 0."""
+
+
+def wear_down(surface: Surface, worn: Reals, dig_limit: float, *, lateral: bool) -> Reals:
+    """Lower vertices by the wear gathered, within limits; returns the volume each has lost."""
+    z = surface.z
+    dig = np.minimum(worn, dig_limit * np.maximum(z - surface.lowest_around(), 0))
+    dig[surface.border] = 0
+    if lateral:
+        return _wear_along_normals(surface, dig)
+    lowered = z - dig
+    lost: Reals = (z - lowered) * surface.around / 3
+    surface.vertices[:, 2] = lowered
+    return lost
+
+
+def lay_up(surface: Surface, waiting: Reals, *, limited: bool = True) -> Reals:
+    """Raise vertices by the volumes waiting there, as far as there is room; returns the volume each has gained."""
+    z = surface.z
+    rise = 3 * waiting / surface.around
+    if limited:
+        rise = np.minimum(rise, np.maximum(surface.highest_around() - z, 0) + HEAP * surface.edge)
+    raised = z + rise
+    gained: Reals = (raised - z) * surface.around / 3
+    surface.vertices[:, 2] = raised
+    return gained
+
+
+def _wear_along_normals(surface: Surface, dig: Reals) -> Reals:
+    """Move vertices into the ground along their normals; the volumes share what the mesh has lost in all."""
+    before, start = surface.volume(), surface.vertices.copy()
+    up = surface.mean_normals()
+    step = -dig[:, None] * up
+    free = _free_to_shift(surface, step[:, :2])
+    step[~free, :2] = 0
+    # The ground in space is larger than in plan by 1/n_z, and a move along the normal sinks by n_z of its length.
+    nominal = -step[:, 2] * surface.around / 3 * np.where(free, 1 / up[:, 2] ** 2, 1.0)
+    surface.vertices += step
+    surface.lay_out()
+    lost, total = before - surface.volume(), float(nominal.sum())
+    if not (lost > 0 and total > 0):  # too little to tell from rounding
+        surface.vertices[:] = start
+        surface.lay_out()
+        return np.zeros_like(dig)
+    shared: Reals = nominal * (lost / total)
+    return shared
+
+
+def _free_to_shift(surface: Surface, shift: Reals) -> NDArray[np.bool_]:
+    """Vertices whose triangles keep area and shape whichever of their corners are shifted and whichever stay.
+
+    So all that are free may go at once, and no triangle turns over.
+    """
+    corners = surface.vertices[:, :2][surface.triangles]
+    moves = shift[surface.triangles]
+    safe = np.ones(len(corners), dtype=np.bool_)
+    for moved in itertools.product((0.0, 1.0), repeat=3):
+        p = corners + moves * np.array(moved)[None, :, None]
+        u, v = p[:, 1] - p[:, 0], p[:, 2] - p[:, 0]
+        w = v - u
+        twice = u[:, 0] * v[:, 1] - v[:, 0] * u[:, 1]
+        longest = np.maximum.reduce([(side * side).sum(axis=1) for side in (u, v, w)])
+        safe &= (twice >= 2 * LEAST_AREA * surface.areas_at_start) & (twice >= LEAST_SHAPE * longest)
+    free = ~surface.border
+    free[surface.triangles[~safe].ravel()] = False
+    return free

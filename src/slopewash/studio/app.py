@@ -1,0 +1,180 @@
+"""Routes: the page, the socket, uploads, exports and the script."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.websockets import WebSocket
+
+import slopewash as sw
+from slopewash.errors import InvalidParameter, SlopewashError
+from slopewash.studio import page
+from slopewash.studio.catalogue import welcome
+from slopewash.studio.connection import Connection
+from slopewash.studio.hub import Hub
+from slopewash.studio.session import Session
+from slopewash.studio.uploads import TooLarge, clean_name
+
+MOST_TRANSFERS = 2
+"""Uploads and exports at a time."""
+
+
+class Studio:
+    """The routes of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.hub = Hub(session)
+        self._welcome = json.dumps(welcome(), allow_nan=False)
+        self._transfers = asyncio.Semaphore(MOST_TRANSFERS)
+        self._side_files: dict[str, bytes] = {}
+
+    def app(self) -> Starlette:
+        """The application, without its gate."""
+        routes: list[Any] = [
+            Route("/", self.index),
+            Route("/health", self.health),
+            Route("/script", self.script),
+            Route("/export/{name}", self.export),
+            Route("/upload", self.upload, methods=["POST"]),
+            WebSocketRoute("/ws", self.socket),
+        ]
+        if page.is_built():
+            routes.append(Mount("/", StaticFiles(directory=page.FOLDER)))
+        return Starlette(routes=routes, lifespan=self._life)
+
+    @asynccontextmanager
+    async def _life(self, app: Starlette) -> AsyncIterator[None]:
+        self.hub.attach(asyncio.get_running_loop())
+        handing_out = asyncio.create_task(self.hub.run())
+        self.session.start()
+        try:
+            yield
+        finally:
+            handing_out.cancel()
+            await asyncio.gather(handing_out, return_exceptions=True)
+            await anyio.to_thread.run_sync(self.session.close)
+
+    async def index(self, request: Request) -> Response:
+        """The page, or what to do to get it."""
+        if not page.is_built():
+            return HTMLResponse(page.MISSING_PAGE, status_code=503)
+        return FileResponse(page.INDEX)
+
+    async def health(self, request: Request) -> Response:
+        """Whether the server answers."""
+        return PlainTextResponse("ok")
+
+    async def socket(self, socket: WebSocket) -> None:
+        """Everything live."""
+        await Connection(socket, self.hub).run(self._welcome)
+
+    async def script(self, request: Request) -> Response:
+        """The session as Python."""
+        try:
+            text = await asyncio.wrap_future(self.session.submit(self.session.script))
+        except SlopewashError as error:
+            return _problem(409, error)
+        return PlainTextResponse(text, media_type="text/x-python", headers=_attachment("session.py"))
+
+    async def export(self, request: Request) -> Response:
+        """The terrain as it is now, in the format of the suffix."""
+        try:
+            asked = request.path_params["name"]
+            if asked in self._side_files:
+                return Response(self._side_files.pop(asked), media_type="application/json", headers=_attachment(asked))
+            shown, suffix = clean_name(asked)
+        except SlopewashError as error:
+            return _problem(404, error)
+        async with self._transfers:
+            terrain = await asyncio.wrap_future(self.session.submit(self.session.terrain))
+            folder = tempfile.TemporaryDirectory(prefix="slopewash-export-")
+            try:
+                file = Path(folder.name) / f"terrain{suffix}"
+                await anyio.to_thread.run_sync(lambda: sw.write(terrain, file))
+            except SlopewashError as error:
+                folder.cleanup()
+                return _problem(409, error)
+            side = file.with_name(file.name + ".json")
+            if side.exists():
+                self._keep_side_file(f"{shown}.json", side.read_bytes())
+            return FileResponse(file, headers=_attachment(shown), background=BackgroundTask(folder.cleanup))
+
+    def _keep_side_file(self, name: str, data: bytes) -> None:
+        self._side_files[name] = data
+        while len(self._side_files) > 8:
+            del self._side_files[next(iter(self._side_files))]
+
+    async def upload(self, request: Request) -> Response:
+        """A height field from the page."""
+        uploads = self.session.uploads
+        try:
+            name, options = _upload_options(request)
+            declared = request.headers.get("content-length", "0")
+            if declared.isdigit() and int(declared) > uploads.limit:
+                raise TooLarge(f"the file has {declared} bytes; the studio takes {uploads.limit}")
+            async with self._transfers:
+                key, given = await uploads.receive(name, request.stream(), options)
+        except TooLarge as error:
+            return _problem(413, error, close=True)
+        except SlopewashError as error:
+            return _problem(400, error, close=True)
+        rows, columns = given.terrain.shape
+        return JSONResponse(
+            {"upload": key, "name": given.name, "rows": rows, "columns": columns, "cell_size": given.terrain.cell_size}
+        )
+
+
+def _upload_options(request: Request) -> tuple[str, dict[str, Any]]:
+    known = {"name", "low", "high", "cell_size", "rows", "columns", "allow_8bit"}
+    for key in request.query_params:
+        if key not in known:
+            raise InvalidParameter(f'upload has no option "{key[:40]}"; it takes {", ".join(sorted(known))}')
+    low, high = _number(request, "low"), _number(request, "high")
+    if (low is None) != (high is None):
+        raise InvalidParameter("upload takes both low and high, or neither")
+    rows, columns = _number(request, "rows"), _number(request, "columns")
+    options: dict[str, Any] = {"cell_size": _number(request, "cell_size")}
+    if low is not None and high is not None:
+        options["height_range"] = (low, high)
+    if rows is not None and columns is not None:
+        options["shape"] = (int(rows), int(columns))
+    if request.query_params.get("allow_8bit") == "true":
+        options["allow_8bit"] = True
+    return request.query_params.get("name", ""), options
+
+
+def _number(request: Request, key: str) -> float | None:
+    text = request.query_params.get(key)
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InvalidParameter(f"{key} is {text[:40]!r}; it must be a finite number")
+    return value
+
+
+def _problem(status: int, error: Exception, *, close: bool = False) -> Response:
+    return JSONResponse({"message": str(error)}, status_code=status, headers={"connection": "close"} if close else None)
+
+
+def _attachment(name: str) -> dict[str, str]:
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in name)
+    return {"content-disposition": f'attachment; filename="{plain}"'}

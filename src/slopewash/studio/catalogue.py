@@ -1,0 +1,141 @@
+"""The welcome: everything a page builds its panel from, made of what models, presets and generators declare."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import slopewash as sw
+from slopewash.studio.colours import maps
+from slopewash.studio.messages import LARGEST_MESSAGE, MOST_POINTS, MOST_SOURCES, SIZES
+
+PROTOCOL = 1
+UPLOAD_BYTES = 256 * 2**20
+
+DIVERGING = ("difference", "velocity_east", "velocity_south")
+LAYERS = {
+    "elevation": ("m", "Height of the ground."),
+    "water": ("m", "Depth of water."),
+    "suspended": ("m", "Load the water carries, as a depth of ground."),
+    "erodibility": ("", "How easily the ground gives way: 0 hard, 1 soft."),
+    "rainfall": ("", "Rain relative to the model's rain rate."),
+    "flow": ("m²/s", "Water that passes, on average over the run."),
+    "velocity": ("m/s", "Speed of the water."),
+    "velocity_east": ("m/s", "Speed of the water to the east."),
+    "velocity_south": ("m/s", "Speed of the water to the south."),
+    "collision_energy": ("m²/s²", "Energy lost by water that strikes the ground."),
+    "wear": ("m", "Ground lost since the start."),
+    "deposit": ("m", "Ground gained since the start."),
+    "difference": ("m", "Change of the ground since the start."),
+    "slope": ("°", "Steepness of the ground."),
+    "bedrock": ("m", "Surface of the bedrock, below what was laid down."),
+}
+FORMATS = {
+    ".exr": "OpenEXR, every layer in metres as 32-bit floats",
+    ".npy": "NumPy, elevation in metres",
+    ".npz": "NumPy, every layer with cell size and sources",
+    ".png": "16-bit grey picture, its range noted inside",
+    ".r16": "headless 16-bit, as Unreal takes it",
+    ".raw": "headless 16-bit, as Unity takes it",
+    ".tif": "TIFF, elevation in metres as 32-bit floats",
+    ".tiff": "TIFF, elevation in metres as 32-bit floats",
+}
+
+
+def plain(value: Any) -> Any:
+    """Reduce to what JSON has: infinity becomes "inf", which a page sends back as it is.
+
+    >>> plain({"limit": math.inf})
+    {'limit': 'inf'}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def welcome() -> dict[str, Any]:
+    """Everything there is to choose from."""
+    return {
+        "type": "welcome",
+        "protocol": PROTOCOL,
+        "version": sw.__version__,
+        "models": [_model(name) for name in sw.model_names()],
+        "presets": [_preset(name) for name in sw.presets()],
+        "generators": [_generator(name) for name in sw.generator_names()],
+        "tools": [
+            {"name": b.name, "doc": b.doc, "layer": b.layer, "unit": b.unit, "strength": b.strength,
+             "signed": b.signed, "most": None if math.isinf(b.most) else b.most}
+            for b in sw.brushes()
+        ],
+        "layers": {
+            name: {"unit": unit, "doc": doc, "map": "diverging" if name in DIVERGING else "sequential"}
+            for name, (unit, doc) in LAYERS.items()
+        },
+        "maps": maps(),
+        "formats": [{"suffix": suffix, "doc": doc} for suffix, doc in FORMATS.items()],
+        "backends": [{"name": n, "works": works, "doc": doc} for n, works, doc in sw.describe_backends()],
+        "limits": {
+            "size": list(SIZES), "upload_bytes": UPLOAD_BYTES, "message_bytes": LARGEST_MESSAGE,
+            "points": MOST_POINTS, "sources": MOST_SOURCES,
+        },
+    }  # fmt: skip
+
+
+def _model(name: str) -> dict[str, Any]:
+    model = sw.find_model(name)
+    return {
+        "name": model.name,
+        "summary": model.summary,
+        "paper": model.paper,
+        "backends": list(model.backends),
+        "edges": list(model.edges),
+        "layers": list(model.layers),
+        "editable": list(model.editable),
+        "sources": model.springs,
+        "emitters": hasattr(model, "emitters"),
+        "parameters": [_parameter(p) for p in model.parameters()],
+        "presets": [p.name for p in sw.presets().values() if isinstance(p.model, model)],
+    }
+
+
+def _parameter(p: Any) -> dict[str, Any]:
+    kind = "choice" if p.choices else "flag" if isinstance(p.default, bool) else "number"
+    return {
+        "name": p.name, "symbol": p.symbol, "units": p.units, "doc": p.doc, "eq": p.eq, "group": p.group,
+        "default": plain(p.default), "typical": plain(p.typical), "log": p.log, "choices": list(p.choices),
+        "kind": kind, "must_be": p.rule.says if p.rule is not None else "",
+    }  # fmt: skip
+
+
+def _preset(name: str) -> dict[str, Any]:
+    preset = sw.presets()[name]
+    return {
+        "name": preset.name, "doc": preset.doc, "model": preset.model.name, "edges": preset.edges,
+        "steps": preset.steps, "settle": preset.settle,
+        "generator": {"kind": preset.generator, **_split(preset.start)},
+        "changed": plain(preset.model.changed()), "strata": preset.strata is not None,
+    }  # fmt: skip
+
+
+def _split(start: Mapping[str, Any]) -> dict[str, Any]:
+    """A preset's start in the form of a generator: what all kinds take, and the options of its own kind."""
+    common = {k: v for k, v in start.items() if k in ("size", "cell_size", "seed", "relief")}
+    own = {k: v for k, v in start.items() if k not in common}
+    return {**common, "options": own} if own else common
+
+
+@functools.cache
+def _generator(name: str) -> dict[str, Any]:
+    doc, options = sw.describe_generator(name)
+    return {"name": name, "doc": doc, "options": plain(options)}
+
+
+def unit_of(layer: str) -> str:
+    """Unit of a layer's values."""
+    return LAYERS.get(layer, ("", ""))[0]

@@ -1,0 +1,134 @@
+"""Passes what the simulation gives on to the pages: always the newest, never more than a page takes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import anyio.to_thread
+import numpy as np
+
+from slopewash.studio.catalogue import unit_of
+from slopewash.studio.connection import Connection
+from slopewash.studio.frames import Block, assemble, field_block
+from slopewash.studio.session import Demand, Session, Snapshot
+from slopewash.studio.strata import strata_block
+
+MOST_CONNECTIONS = 64
+
+
+class Hub:
+    """All open pages of one session. Everything here runs in the server's event loop."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.connections: set[Connection] = set()
+        self.state_text = json.dumps(session.state(), allow_nan=False)
+        self._newest: Snapshot | None = None
+        self._arrived = asyncio.Event()
+
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Let the simulation's thread call in."""
+
+        def later(call: Callable[..., None], *arguments: Any) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(call, *arguments)
+
+        self.session.on_snapshot = lambda snapshot: later(self._take_snapshot, snapshot)
+        self.session.on_state = lambda state: later(self._take_state, state)
+        self.session.on_trouble = lambda kind, sentence: later(self._take_trouble, kind, sentence)
+
+    def add(self, connection: Connection) -> bool:
+        """Let a page in, unless there are too many."""
+        if len(self.connections) >= MOST_CONNECTIONS:
+            return False
+        self.connections.add(connection)
+        connection.set_state(self.state_text)
+        self.ask()
+        return True
+
+    def remove(self, connection: Connection) -> None:
+        """Forget a page that went away."""
+        self.connections.discard(connection)
+        self.ask()
+
+    def ask(self) -> None:
+        """Tell the simulation what frame is waited for, if any."""
+        waiting = [c for c in self.connections if c.can_take_frame]
+        if not waiting or self._newest is not None:
+            self.session.want(None)
+            return
+        layers = frozenset(c.watch.overlay for c in waiting if c.watch.overlay is not None)
+        self.session.want(Demand(layers, min(c.seen for c in waiting)))
+
+    def _take_snapshot(self, snapshot: Snapshot) -> None:
+        self._newest = snapshot
+        self._arrived.set()
+
+    def _take_state(self, state: dict[str, Any]) -> None:
+        self.state_text = json.dumps(state, allow_nan=False)
+        for connection in self.connections:
+            connection.set_state(self.state_text)
+
+    def _take_trouble(self, kind: str, sentence: str) -> None:
+        for connection in self.connections:
+            connection.tell({"type": kind, "message": sentence})
+
+    async def run(self) -> None:
+        """Encode each snapshot once for every kind of watching, and hand it out."""
+        while True:
+            await self._arrived.wait()
+            self._arrived.clear()
+            snapshot = self._newest
+            if snapshot is None:
+                continue
+            kinds: dict[tuple[Any, ...], list[Connection]] = {}
+            for connection in self.connections:
+                if connection.can_take_frame and connection.seen < snapshot.version:
+                    kinds.setdefault(connection.kind(snapshot), []).append(connection)
+            for (overlay, resolution, before, whole_run), takers in kinds.items():
+                data = await anyio.to_thread.run_sync(
+                    encode, snapshot, overlay, resolution, before, whole_run, abandon_on_cancel=True
+                )
+                for connection in takers:
+                    connection.set_frame(snapshot, data, before=before)
+            self._newest = None
+            self.ask()
+
+
+def encode(snapshot: Snapshot, overlay: str | None, resolution: int, before: bool, new_run: bool) -> bytes:
+    """One frame; `before` and what is new with a run are sent once."""
+    layers = snapshot.layers
+    blocks = [field_block("elevation", layers["elevation"], resolution, unit="m")]
+    blocks += [
+        field_block(name, layers[name], resolution, unit="m")
+        for name in ("water", "suspended")
+        if name in layers and layers[name].any()
+    ]
+    if overlay is not None and overlay in layers:
+        blocks.append(field_block("overlay", layers[overlay], resolution, layer=overlay, unit=unit_of(overlay)))
+    if before:
+        blocks.append(field_block("before", snapshot.start["elevation"], resolution, unit="m"))
+    if new_run and snapshot.start.strata is not None:
+        blocks.append(strata_block(snapshot.start))
+    blocks += _moving(snapshot)
+    rows, columns = snapshot.start.shape
+    header = {
+        "frame": snapshot.version, "step": snapshot.step, "time": snapshot.time, "run": snapshot.run,
+        "rows": rows, "columns": columns, "cell_size": snapshot.cell_size,
+    }  # fmt: skip
+    return assemble(header, blocks)
+
+
+def _moving(snapshot: Snapshot) -> list[Block]:
+    """Particles and mesh of the models that have them."""
+    blocks = []
+    if snapshot.particles is not None:
+        blocks.append(Block("particles", np.ascontiguousarray(snapshot.particles, np.float32), {"unit": "m"}))
+    if snapshot.mesh is not None:
+        vertices, triangles = snapshot.mesh
+        blocks.append(Block("vertices", np.ascontiguousarray(vertices, np.float32), {"unit": "m"}))
+        blocks.append(Block("triangles", np.ascontiguousarray(triangles, np.uint32), {}))
+    return blocks

@@ -1,0 +1,68 @@
+"""`simulation.view()`: the studio in a notebook's output cell, attached to a run of one's own."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import slopewash as sw
+from slopewash.errors import InvalidParameter
+from slopewash.studio.plan import Given, Plan
+from slopewash.studio.server import StudioServer
+
+_servers: WeakKeyDictionary[sw.Simulation, StudioServer] = WeakKeyDictionary()
+
+# Cookies that are SameSite=Strict reach the frame only if notebook and studio have one host name: the script takes the
+# notebook's own.
+_CELL = """<iframe id="{frame}" style="width: 100%; height: {height}px; border: 0" title="slopewash studio"></iframe>
+<div><a href="{url}" target="_blank" rel="noopener">open in a window of its own</a></div>
+<script>
+(() => {{
+  const host = location.hostname === "localhost" ? "localhost" : "127.0.0.1";
+  document.getElementById("{frame}").src = "http://" + host + {path};
+}})();
+</script>"""
+
+
+def serve(simulation: sw.Simulation, *, port: int = 0) -> StudioServer:
+    """A server that shows this very run; it is not started yet."""
+    source = Given(name="simulation", terrain=simulation.terrain, script=None)
+    plan = Plan(
+        source=source,
+        model=simulation.model,
+        preset=None,
+        edges=simulation.edges,
+        backend=simulation.backend,
+    )
+    return StudioServer(plan, port=port, embedded=True, simulation=simulation)
+
+
+class View:
+    """What a notebook shows for `simulation.view()`."""
+
+    def __init__(self, server: StudioServer, height: int) -> None:
+        self.server = server
+        self.height = height
+
+    def _repr_html_(self) -> str:
+        path = f":{self.server.port}/?token={self.server.gate.token}"
+        return _CELL.format(
+            frame=f"slopewash-{self.server.port}",
+            height=self.height,
+            url=html.escape(self.server.url),
+            path=json.dumps(path),
+        )
+
+    def __repr__(self) -> str:
+        return f"slopewash studio at {self.server.url}"
+
+
+def view(simulation: sw.Simulation, *, height: int = 640) -> Any:
+    """Show a run in the studio; the same server serves every view of it."""
+    if not 100 <= height <= 10_000:
+        raise InvalidParameter(f"height is {height}; it must be within 100 .. 10000 pixels")
+    if simulation not in _servers:
+        _servers[simulation] = serve(simulation).start()
+    return View(_servers[simulation], height)

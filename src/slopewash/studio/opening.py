@@ -1,0 +1,69 @@
+"""`sw.studio`: the one call that opens the studio."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import slopewash as sw
+from slopewash.studio import page
+from slopewash.studio.plan import Given, check_size, first_plan
+from slopewash.studio.server import StudioServer
+from slopewash.studio.uploads import read_call
+
+
+def studio(
+    source: sw.Terrain | str | os.PathLike[str] | None = None,
+    *,
+    preset: str | None = None,
+    model: str | None = None,
+    size: int | None = None,
+    seed: int | None = None,
+    backend: str = "auto",
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    browser: bool = True,
+    **read_options: Any,
+) -> None:
+    """Open the live 3-D studio in the browser, and serve it until Ctrl-C.
+
+    Parameters
+    ----------
+    source
+        A terrain, or a file to read one from; without it one is generated.
+    preset, model
+        What to run; the landscape preset if neither is named.
+    size, seed
+        Of a generated terrain.
+    backend
+        As for `Simulation`.
+    host, port
+        Where to listen. Without a port the first free one from 8420 on.
+    browser
+        Whether to open the page.
+    read_options
+        What `slopewash.read` takes besides the file, such as `cell_size` or `height_range`.
+    """
+    given = _given(source, read_options)
+    plan = first_plan(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
+    server = StudioServer(plan, host=host, port=port)
+    if not page.is_built():
+        print(f"note: {page.HOW_TO_BUILD}", file=sys.stderr)
+    print(f"slopewash studio: {server.url}", file=sys.stderr)
+    print("Ctrl-C ends it", file=sys.stderr, flush=True)
+    with contextlib.suppress(KeyboardInterrupt):  # the usual end of it
+        server.run(ready=server.open_browser if browser else None)
+
+
+def _given(source: Any, options: dict[str, Any]) -> Given | None:
+    if source is None:
+        return None
+    if isinstance(source, sw.Terrain):
+        check_size(source, "the terrain")
+        return Given(name="terrain", terrain=source, script=None)
+    terrain = sw.read(source, **options)
+    check_size(terrain, str(source))
+    return Given(name=Path(source).name, terrain=terrain, script=read_call(str(Path(source).absolute()), options))

@@ -1,0 +1,197 @@
+"""Who may talk to the server: a page it served itself, opened by whoever started it. As Jupyter does it.
+
+Every request passes the same gate before any route is looked at, and is refused with 403 unless
+
+- its Host is one this server answers to (no other name can be pointed at it by DNS),
+- it comes from the server's own page: its Origin is this host, or, where browsers send no Origin (navigation and
+  same-origin GET), Sec-Fetch-Site says "same-origin", or "none" for an address the user typed or opened,
+- it carries the cookie that only the address with the token gives (HttpOnly, SameSite=Strict).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import os
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+EVERYWHERE = ("0.0.0.0", "::", "")
+TOKEN_BYTES = 24
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
+    "font-src 'self'; connect-src 'self' {sockets}; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors {ancestors}"
+)
+
+
+class Gate:
+    """ASGI wrapper that lets nothing but the server's own page in, and adds what keeps that page to itself."""
+
+    def __init__(self, app: Any, *, host: str, port: int, embedded: bool = False, secret: bytes | None = None) -> None:
+        self._app = app
+        self._port = port
+        self._embedded = embedded
+        self._hosts = _allowed_hosts(host, port)
+        self._any_address = host in EVERYWHERE
+        self.token = secrets.token_urlsafe(TOKEN_BYTES)
+        self._cookie_name = f"slopewash-{port}"
+        self._cookie = hmac.new(secret or cookie_secret(), b"slopewash studio page", hashlib.sha256).hexdigest()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, exchange the token for the cookie, or pass on."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        headers = _Headers(scope)
+        host = headers.one("host")
+        if host is None or not self._is_ours(host) or not self._from_own_page(scope, headers, host):
+            await _refuse(scope, send, "this request does not come from the studio's own page")
+            return
+        if scope["type"] == "http" and scope["path"] == "/" and b"token=" in scope["query_string"]:
+            await self._exchange(scope, send, host)
+            return
+        if not self._has_cookie(headers):
+            await _refuse(scope, send, "open the studio with the address that slopewash printed: it holds the key")
+            return
+        await self._app(scope, receive, self._with_headers(send, host) if scope["type"] == "http" else send)
+
+    def _is_ours(self, host: str) -> bool:
+        if host.lower() in self._hosts:
+            return True
+        name, _, port = host.rpartition(":")
+        return self._any_address and port == str(self._port) and _is_address(name.strip("[]"))
+
+    def _from_own_page(self, scope: Scope, headers: _Headers, host: str) -> bool:
+        origins = headers.all("origin")
+        if origins:
+            return origins in ([f"http://{host}"], [f"https://{host}"])
+        if scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD"):
+            return False
+        site = headers.one("sec-fetch-site")
+        if site == "same-origin":
+            return True
+        navigates = headers.one("sec-fetch-mode") == "navigate"
+        if site == "none":
+            return navigates
+        framed = headers.one("sec-fetch-dest") == "iframe"
+        return self._embedded and site == "same-site" and navigates and framed
+
+    async def _exchange(self, scope: Scope, send: Send, host: str) -> None:
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if scope["method"] != "GET" or not hmac.compare_digest(given.encode(), self.token.encode()):
+            await _refuse(scope, send, "this key is not the one slopewash printed; use that address")
+            return
+        cookie = f"{self._cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict"
+        headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
+        await self._with_headers(send, host)({"type": "http.response.start", "status": 303, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+    def _has_cookie(self, headers: _Headers) -> bool:
+        for text in headers.all("cookie"):
+            try:
+                found = SimpleCookie(text).get(self._cookie_name)
+            except CookieError:
+                continue
+            if found is not None and hmac.compare_digest(found.value.encode(), self._cookie.encode()):
+                return True
+        return False
+
+    def _with_headers(self, send: Send, host: str) -> Send:
+        ancestors = f"'self' http://localhost:* http://127.0.0.1:*" if self._embedded else "'none'"  # noqa: F541
+        policy = CONTENT_POLICY.format(sockets=f"ws://{host} wss://{host}", ancestors=ancestors)
+        extra = [
+            (b"content-security-policy", policy.encode("latin-1")),
+            (b"x-content-type-options", b"nosniff"),
+            (b"referrer-policy", b"no-referrer"),
+            (b"cross-origin-resource-policy", b"same-origin"),
+            (b"cross-origin-opener-policy", b"same-origin"),
+        ]
+
+        async def send_with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                headers = list(message.get("headers", []))
+                if not any(name == b"cache-control" for name, _ in headers):
+                    headers.append((b"cache-control", b"no-store"))
+                message = {**message, "headers": [*headers, *extra]}
+            await send(message)
+
+        return send_with_headers
+
+
+class _Headers:
+    """Request headers by lower-case name, none of them dropped where there are several."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
+
+    def all(self, name: str) -> list[str]:
+        return [value for key, value in self._pairs if key == name]
+
+    def one(self, name: str) -> str | None:
+        """The value, or None if there is none or more than one."""
+        values = self.all(name)
+        return values[0] if len(values) == 1 else None
+
+
+async def _refuse(scope: Scope, send: Send, sentence: str) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})  # before it is accepted: HTTP 403
+        return
+    body = sentence.encode()
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+def _allowed_hosts(host: str, port: int) -> frozenset[str]:
+    names = {*LOOPBACK}
+    if host in EVERYWHERE:
+        names |= {socket.gethostname().lower()}
+    else:
+        names |= {f"[{host}]" if ":" in host else host.lower()}
+    return frozenset(f"{name}:{port}" for name in names) | (frozenset(names) if port == 80 else frozenset())
+
+
+def _is_address(text: str) -> bool:
+    """Whether this is an IP address: unlike a name, nobody else can point it somewhere."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def cookie_secret() -> bytes:
+    """Secret that cookies are made of, kept in a file of the user's, so that an open page survives a restart."""
+    folder = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "slopewash"
+    file = folder / "studio-secret"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not file.exists():
+            part = folder / f".{secrets.token_hex(8)}"
+            part.touch(mode=0o600, exist_ok=False)
+            part.write_bytes(secrets.token_bytes(32))
+            part.rename(file)
+        found = file.read_bytes()
+        if len(found) == 32 and file.stat().st_uid == os.getuid() and file.stat().st_mode & 0o077 == 0:
+            return found
+    except (OSError, RuntimeError, AttributeError):
+        pass
+    return secrets.token_bytes(32)

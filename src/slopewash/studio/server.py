@@ -1,0 +1,148 @@
+"""A server on this machine: in the foreground for the command line, in a thread for notebooks."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+
+import slopewash as sw
+from slopewash.errors import InvalidParameter
+from slopewash.studio import messages
+from slopewash.studio.app import Studio
+from slopewash.studio.plan import Plan
+from slopewash.studio.security import EVERYWHERE, Gate
+from slopewash.studio.session import Session
+from slopewash.studio.uploads import Uploads
+
+PORT = 8420
+NEXT_PORTS = 20
+"""Ports tried when nobody asked for a certain one."""
+
+
+class StudioServer:
+    """One session behind one port.
+
+    Parameters
+    ----------
+    plan
+        What to run first.
+    host, port
+        Where to listen; port 0 takes any that is free, None the first free one from 8420 on.
+    embedded
+        Whether a notebook on this machine may show the page in a frame.
+    simulation
+        A run to show instead of a new one.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        embedded: bool = False,
+        simulation: sw.Simulation | None = None,
+        upload_limit: int | None = None,
+    ) -> None:
+        self._uploads = Uploads() if upload_limit is None else Uploads(upload_limit)
+        self.session = Session(plan, self._uploads, simulation)
+        self._socket = _listen(host, port)
+        self.host, self.port = host, int(self._socket.getsockname()[1])
+        self.studio = Studio(self.session)
+        self.gate = Gate(self.studio.app(), host=host, port=self.port, embedded=embedded)
+        config = uvicorn.Config(
+            self.gate,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            lifespan="on",
+            ws="websockets-sansio",
+            ws_max_size=messages.LARGEST_MESSAGE,
+            ws_per_message_deflate=False,
+            timeout_graceful_shutdown=2,
+            limit_concurrency=256,
+        )
+        self._server = uvicorn.Server(config)
+        self._thread: threading.Thread | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it listens, without the key."""
+        host = "127.0.0.1" if self.host in EVERYWHERE else f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """Address with the key that opens the page."""
+        return f"{self.address}/?token={self.gate.token}"
+
+    def run(self, ready: Callable[[], None] | None = None) -> None:
+        """Serve until Ctrl-C."""
+        if ready is not None:
+            threading.Thread(target=self._when_up, args=(ready,), daemon=True).start()
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._close()
+
+    def start(self) -> StudioServer:
+        """Serve in a thread of its own, and return when it answers."""
+        self._thread = threading.Thread(target=self._serve_quietly, name="slopewash-studio", daemon=True)
+        self._thread.start()
+        self._when_up(lambda: None)
+        return self
+
+    def stop(self) -> None:
+        """End what `start` began."""
+        self._server.should_exit = True
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def open_browser(self) -> None:
+        """Show the page."""
+        webbrowser.open(self.url)
+
+    def _serve_quietly(self) -> None:
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._close()
+
+    def _when_up(self, call: Callable[[], None]) -> None:
+        while not self._server.started and not self._server.should_exit:
+            threading.Event().wait(0.02)
+        call()
+
+    def _close(self) -> None:
+        self._uploads.close()
+        self._socket.close()
+
+    def __enter__(self) -> StudioServer:
+        return self.start()
+
+    def __exit__(self, *error: Any) -> None:
+        self.stop()
+
+
+def _listen(host: str, port: int | None) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    wanted = range(PORT, PORT + NEXT_PORTS) if port is None else [port]
+    problem = "no port to try"
+    for number in wanted:
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, number))
+            return listener
+        except (OSError, OverflowError) as error:
+            listener.close()
+            problem = getattr(error, "strerror", None) or str(error)
+    where = f"{host}:{port}" if port is not None else f"{host}, ports {wanted[0]} .. {wanted[-1]}"
+    raise InvalidParameter(f"cannot listen on {where}: {problem}; name a free one with --port")

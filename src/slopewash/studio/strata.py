@@ -1,0 +1,50 @@
+"""Strata as the walls of the block show them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+import slopewash as sw
+from slopewash.studio.frames import Block
+
+Field = NDArray[np.float64]
+
+SOFT, HARD = (214, 178, 128), (112, 92, 84)
+"""Colours of the softest and of the hardest rock."""
+SAMPLES = 512
+"""Most points along a wall."""
+
+
+def strata_block(terrain: sw.Terrain) -> Block:
+    """Tops of the layers along the north, east, south and west wall, each from west to east or north to south."""
+    strata = terrain.strata
+    if strata is None or strata.top is None:
+        raise ValueError("the terrain has no strata")
+    top = np.broadcast_to(strata.top, terrain.shape)
+    n = min(SAMPLES, max(terrain.shape))
+    walls = np.stack([_along(wall, n) for wall in (top[0], top[:, -1], top[-1], top[:, 0])])
+    depths = np.cumsum([0.0] + [layer.thickness for layer in strata.layers[:-1]])
+    tops = (walls[None] - depths[:, None, None]).astype(np.float32)
+    hardness = [_hardness(layer) for layer in strata.layers]
+    return Block("strata", tops, {"unit": "m", "colours": [_colour(h, k) for k, h in enumerate(hardness)]})
+
+
+def _along(wall: Field, n: int) -> Field:
+    places = (np.arange(n) + 0.5) * len(wall) / n - 0.5
+    return np.interp(places, np.arange(len(wall)), wall)
+
+
+def _hardness(layer: sw.Stratum) -> float:
+    """0 soft .. 1 hard; wear rates of the velocity field span six powers of ten."""
+    if layer.flow_erosion:
+        return float(np.clip(-math.log10(layer.flow_erosion) / 6, 0, 1))
+    return 1.0 - layer.erodibility
+
+
+def _colour(hardness: float, number: int) -> str:
+    shade = 1.0 if number % 2 == 0 else 0.93  # neighbours of one hardness can still be told apart
+    mixed = [shade * (s + hardness * (h - s)) for s, h in zip(SOFT, HARD, strict=True)]
+    return "#" + "".join(f"{round(c):02x}" for c in mixed)

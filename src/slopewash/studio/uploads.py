@@ -1,0 +1,109 @@
+"""Height fields that a page sends: limited while they stream in, their header looked at before they are decoded."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+import unicodedata
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+
+import slopewash as sw
+from slopewash.errors import InvalidFile, InvalidParameter, SlopewashError
+from slopewash.studio.catalogue import FORMATS, UPLOAD_BYTES
+from slopewash.studio.messages import SIZES
+from slopewash.studio.plan import Given, check_size
+
+KEPT = 4
+"""Uploads that can still be started from."""
+
+
+class TooLarge(SlopewashError):
+    """More bytes than are taken."""
+
+
+class Uploads:
+    """Terrains that were uploaded, the newest few of them."""
+
+    def __init__(self, limit: int = UPLOAD_BYTES) -> None:
+        self.limit = limit
+        self._given: OrderedDict[str, Given] = OrderedDict()
+        self._folder = Path(tempfile.mkdtemp(prefix="slopewash-studio-"))
+
+    def close(self) -> None:
+        """Remove what is on the disk."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def find(self, key: str) -> Given:
+        """Look an upload up by the number it was given."""
+        if key not in self._given:
+            raise InvalidParameter(f"there is no upload {key!r} any more; upload the file again")
+        return self._given[key]
+
+    async def receive(self, name: str, chunks: AsyncIterator[bytes], options: Mapping[str, Any]) -> tuple[str, Given]:
+        """Take a file in; `name` is only shown and gives the suffix, it never becomes a path."""
+        shown, suffix = clean_name(name)
+        file = self._folder / f"{secrets.token_hex(8)}{suffix}"
+        try:
+            await self._store(chunks, file)
+            terrain = await anyio.to_thread.run_sync(lambda: _decode(file, shown, options))
+        finally:
+            file.unlink(missing_ok=True)
+        given = Given(name=shown, terrain=terrain, script=read_call(shown, options))
+        key = secrets.token_hex(8)
+        self._given[key] = given
+        while len(self._given) > KEPT:
+            self._given.popitem(last=False)
+        return key, given
+
+    async def _store(self, chunks: AsyncIterator[bytes], file: Path) -> None:
+        size = 0
+        with file.open("xb") as out:
+            async for chunk in chunks:
+                size += len(chunk)
+                if size > self.limit:
+                    raise TooLarge(f"the file has more than {self.limit} bytes, which is all the studio takes")
+                out.write(chunk)
+
+
+def clean_name(name: str) -> tuple[str, str]:
+    """A name fit to show, and its suffix.
+
+    >>> clean_name("../../etc/hill.PNG")
+    ('hill.PNG', '.png')
+    """
+    last = name.replace("\\", "/").rpartition("/")[2]
+    shown = "".join(c for c in last if unicodedata.category(c)[0] != "C")[-80:]
+    suffix = Path(shown).suffix.lower()
+    if suffix not in FORMATS:
+        raise InvalidFile(f'{shown or "the file"} has the unknown suffix "{suffix}"; known are {", ".join(FORMATS)}')
+    return shown, suffix
+
+
+def read_call(path: str, options: Mapping[str, Any]) -> str:
+    """Python that reads the same terrain from the same file."""
+    words = "".join(f", {key}={value!r}" for key, value in options.items() if value is not None)
+    return f"sw.read({path!r}{words})"
+
+
+def _decode(file: Path, shown: str, options: Mapping[str, Any]) -> sw.Terrain:
+    try:
+        if options.get("shape") is None:
+            _check_header(file)
+        terrain = sw.read(file, max_pixels=SIZES[1] ** 2, **options)
+        check_size(terrain, shown)
+        return terrain
+    except SlopewashError as error:
+        raise InvalidFile(str(error).replace(str(file), shown)) from None
+
+
+def _check_header(file: Path) -> None:
+    info = sw.probe(file)
+    low, high = SIZES
+    if not (low <= min(info.width, info.height) and max(info.width, info.height) <= high):
+        raise InvalidFile(f"{file} has {info.width} x {info.height} cells; the studio takes {low} .. {high} per side")

@@ -1,0 +1,31 @@
+// Recording what is drawn as a film, in the best format the browser has.
+
+const KINDS = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm", "video/mp4"];
+const FRAMES_PER_SECOND = 30;
+const BITS_PER_SECOND = 16e6;
+
+export class Film {
+  private recorder: MediaRecorder | null = null;
+
+  constructor(private readonly canvas: HTMLCanvasElement) {}
+
+  get running(): boolean {
+    return this.recorder !== null;
+  }
+
+  start(done: (film: Blob, suffix: string) => void): void {
+    const kind = typeof MediaRecorder === "undefined" ? undefined : KINDS.find((k) => MediaRecorder.isTypeSupported(k));
+    if (!kind) throw new Error("this browser records no films; use Chromium or Firefox");
+    const parts: Blob[] = [];
+    const recorder = new MediaRecorder(this.canvas.captureStream(FRAMES_PER_SECOND), { mimeType: kind, videoBitsPerSecond: BITS_PER_SECOND });
+    recorder.addEventListener("dataavailable", (event) => parts.push(event.data));
+    recorder.addEventListener("stop", () => done(new Blob(parts, { type: kind.split(";")[0]! }), kind.includes("mp4") ? "mp4" : "webm"));
+    recorder.start(500);
+    this.recorder = recorder;
+  }
+
+  stop(): void {
+    this.recorder?.stop();
+    this.recorder = null;
+  }
+}

@@ -1,0 +1,216 @@
+// Puts the studio together: the picture, the connection, the panels and the tools.
+
+import { Compare } from "../panels/compare";
+import { Help } from "../panels/help";
+import { Information } from "../panels/information";
+import { Legend } from "../panels/legend";
+import { Messages } from "../panels/messages";
+import { OutputPanel } from "../panels/output";
+import { ParametersPanel } from "../panels/parameters";
+import { StartPanel } from "../panels/start";
+import { Transport } from "../panels/transport";
+import { ViewPanel } from "../panels/view";
+import { ACCEPTED, uploadAndStart } from "../output/upload";
+import { Markers } from "../tools/markers";
+import { Painting } from "../tools/painting";
+import { dragSun } from "../tools/sun";
+import { Toolbar } from "../tools/toolbar";
+import type { Tier } from "../view/quality";
+import { Stage } from "../view/stage";
+import { Connection } from "../wire/connection";
+import type { Frame } from "../wire/frames";
+import type { ClientMessage } from "../wire/messages";
+import { button, make } from "./dom";
+import { icon } from "./icons";
+import { listenForShortcuts } from "./shortcuts";
+import { Store } from "./store";
+import { Tabs } from "./tabs";
+
+export class App {
+  readonly store = new Store();
+  readonly stage: Stage;
+  readonly connection: Connection;
+  private readonly messages = new Messages();
+  private readonly legend: Legend;
+  private readonly view: ViewPanel;
+  private readonly start: StartPanel;
+  private readonly output: OutputPanel;
+  private readonly compare: Compare;
+  private readonly transport: Transport;
+  private readonly toolbar: Toolbar;
+  private readonly painting: Painting;
+  private readonly help = new Help();
+  private readonly picker = make("input", { type: "file", accept: ACCEPTED, hidden: true, "aria-label": "Height field to open" });
+  private readonly cursor = make("output", { class: "glass cursor", "data-role": "cursor", "aria-label": "Under the cursor", hidden: true });
+  private readonly title = make("span", { class: "title" }, "…");
+  private overlay: string | null = null;
+  private run = -1;
+
+  constructor(canvas: HTMLCanvasElement) {
+    const link = (): Connection => this.connection;
+    this.stage = new Stage(canvas, (frame) => this.connection.acknowledge(frame));
+    const openFile = (): void => this.picker.click();
+    this.legend = new Legend(this.store, this.stage);
+    this.transport = new Transport(this.store, link);
+    this.start = new StartPanel(this.store, link, openFile);
+    const parameters = new ParametersPanel(this.store, link);
+    const information = new Information(this.store);
+    this.view = new ViewPanel(this.store, this.stage, (layer) => this.showOverlay(layer), (tier) => this.setTier(tier));
+    this.output = new OutputPanel(this.store, this.stage, this.messages, openFile);
+    this.compare = new Compare(this.stage, () => this.watch());
+    this.toolbar = new Toolbar(this.store, () => this.painting?.toolChanged());
+    const markers = new Markers(this.stage, this.store, link);
+    this.painting = new Painting(this.stage, this.toolbar, markers, this.store, link, (place) => this.pointed(place));
+    const panels = new Tabs([
+      { name: "Start", element: this.start.element },
+      { name: "Model", element: parameters.element },
+      { name: "View", element: this.view.element },
+      { name: "Books", element: information.element },
+      { name: "Out", element: this.output.element },
+    ]);
+    const corner = make("header", { class: "glass corner" }, make("strong", {}, "slopewash"), this.title, ...this.viewButtons());
+    document.body.append(markers.element, this.compare.element, corner, this.toolbar.element, this.toolbar.settings, panels.element, this.transport.element, make("div", { class: "readings" }, this.legend.element, this.cursor), this.messages.element, this.messages.banner, this.help.element, this.picker);
+    this.connection = this.connect();
+    this.store.onState((state) => (this.title.textContent = `${state.name} · ${state.columns} × ${state.rows} · ${state.model.replaceAll("_", " ")}`));
+    document.body.dataset.tier = this.stage.tier; // blurred glass costs software renderers more than the terrain
+    this.listen(canvas);
+    this.painting.toolChanged();
+  }
+
+  private connect(): Connection {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    return new Connection(`${scheme}://${location.host}/ws`, {
+      welcomed: (welcome) => {
+        this.store.setWelcome(welcome);
+        this.watch();
+      },
+      stateChanged: (state) => this.store.setState(state),
+      frameArrived: (frame) => this.show(frame),
+      failed: (message) => this.messages.say(message, "error"),
+      noticed: (message) => this.messages.say(message),
+      lost: (seconds) => this.messages.lost(seconds),
+      connected: (again) => {
+        this.messages.found();
+        if (again) this.messages.say("Connected again; the studio goes on.", "good");
+      },
+    });
+  }
+
+  private show(frame: Frame): void {
+    const first = this.stage.frame === null;
+    const resized = this.run !== frame.header.run;
+    this.run = frame.header.run;
+    this.stage.show(frame);
+    this.legend.update(frame, this.overlay);
+    if (first) this.stage.frameWholeBlock();
+    if (resized) this.painting.refreshRing();
+  }
+
+  private showOverlay(layer: string | null): void {
+    this.overlay = layer;
+    this.view.showOverlay(layer);
+    if (!layer && this.stage.frame) this.legend.update(this.stage.frame, null);
+    this.watch();
+  }
+
+  private nextOverlay(): void {
+    const layers = [null, ...(this.store.state?.layers ?? [])];
+    this.showOverlay(layers[(layers.indexOf(this.overlay) + 1) % layers.length] ?? null);
+  }
+
+  private watch(): void {
+    if (this.connection?.isOpen) void this.connection.tell({ type: "watch", overlay: this.overlay, resolution: this.stage.quality.field, before: this.compare.shown || !this.compare.element.hidden });
+  }
+
+  private setTier(tier: Tier): void {
+    this.stage.setTier(tier);
+    document.body.dataset.tier = tier;
+    this.watch();
+  }
+
+  private pointed(place: Parameters<Legend["read"]>[0]): void {
+    this.cursor.textContent = this.legend.read(place);
+    this.cursor.hidden = !place;
+  }
+
+  private viewButtons(): HTMLElement[] {
+    return [
+      button("See the whole block (F)", icon("home"), () => this.stage.frameWholeBlock()),
+      button("Plan from above (P)", icon("plan"), () => this.togglePlan(), { "data-role": "plan" }),
+      button("Compare with the start (C)", icon("compare"), () => this.compare.toggle(), { "data-role": "compare" }),
+      button("Save a picture (X)", icon("camera"), () => void this.output.picture()),
+      button("Hide or show the panels (H)", icon("panel"), () => this.togglePanels()),
+      button("Help (?)", icon("help"), () => this.help.toggle(), { "data-role": "help" }),
+    ];
+  }
+
+  private togglePlan(): void {
+    this.stage.cameras.showPlan(!this.stage.cameras.planShown);
+    document.body.dataset.plan = String(this.stage.cameras.planShown);
+  }
+
+  private togglePanels(): void {
+    document.body.classList.toggle("bare");
+  }
+
+  private toggleWater(): void {
+    this.stage.look.water = !this.stage.look.water;
+    this.stage.lookChanged();
+  }
+
+  private async open(file: File): Promise<void> {
+    try {
+      await uploadAndStart(file, this.connection, this.messages, this.store.welcome?.limits.upload_bytes ?? Infinity, this.output.uploadRange, this.output.uploadCellSize);
+    } catch (problem) {
+      this.messages.say((problem as Error).message, "error");
+    }
+  }
+
+  private listen(canvas: HTMLCanvasElement): void {
+    new ResizeObserver(() => this.stage.resize()).observe(canvas);
+    dragSun(this.stage, () => this.view.refresh());
+    this.picker.addEventListener("change", () => {
+      const file = this.picker.files?.[0];
+      if (file) void this.open(file);
+      this.picker.value = "";
+    });
+    window.addEventListener("dragover", (event) => event.preventDefault());
+    window.addEventListener("drop", (event) => {
+      event.preventDefault();
+      const file = event.dataTransfer?.files[0];
+      if (file) void this.open(file);
+    });
+    window.addEventListener("online", () => this.connection.retryNow());
+    const tell = (message: ClientMessage): void => void this.connection.tell(message);
+    listenForShortcuts(
+      [
+        { key: " ", run: () => this.transport.toggle() },
+        { key: ".", run: () => tell({ type: "step", count: 1 }) },
+        { key: "r", run: () => tell({ type: "reset" }) },
+        { key: "n", run: () => this.start.changeSeed(1) },
+        { key: "b", run: () => this.start.changeSeed(-1) },
+        { key: "[", run: () => this.scaleBrush(0.8) },
+        { key: "]", run: () => this.scaleBrush(1.25) },
+        { key: "z", control: true, shift: false, run: () => tell({ type: "undo" }) },
+        { key: "z", control: true, shift: true, run: () => tell({ type: "redo" }) },
+        { key: "y", control: true, run: () => tell({ type: "redo" }) },
+        { key: "f", run: () => this.stage.frameWholeBlock() },
+        { key: "p", run: () => this.togglePlan() },
+        { key: "c", run: () => this.compare.toggle() },
+        { key: "o", run: () => this.nextOverlay() },
+        { key: "v", run: () => this.toggleWater() },
+        { key: "x", run: () => void this.output.picture() },
+        { key: "h", run: () => this.togglePanels() },
+        { key: "?", run: () => this.help.toggle() },
+        ...Array.from({ length: 10 }, (_, i) => ({ key: String((i + 1) % 10), run: () => this.toolbar.chooseNumber(i) })),
+      ],
+      (code, down) => this.stage.cameras.keyChanged(code, down),
+      () => this.stage.cameras.releaseKeys(),
+    );
+  }
+
+  private scaleBrush(factor: number): void {
+    this.toolbar.scaleRadius(factor);
+    this.painting.refreshRing();
+  }
+}

@@ -1,0 +1,26 @@
+// Keys, unless one is typing.
+
+export interface Shortcut {
+  key: string;
+  control?: boolean;
+  shift?: boolean;
+  run(): void;
+}
+
+export function listenForShortcuts(shortcuts: Shortcut[], flight: (code: string, down: boolean) => boolean, released: () => void): void {
+  window.addEventListener("keydown", (event) => {
+    if (isTyping(event.target) || event.altKey) return;
+    const control = event.ctrlKey || event.metaKey;
+    if (!control && !event.repeat && flight(event.code, true)) return;
+    const found = shortcuts.find((s) => s.key === event.key.toLowerCase() && Boolean(s.control) === control && (s.shift === undefined || s.shift === event.shiftKey));
+    if (!found || (event.key === " " && event.target instanceof HTMLButtonElement)) return;
+    event.preventDefault();
+    found.run();
+  });
+  window.addEventListener("keyup", (event) => flight(event.code, false));
+  window.addEventListener("blur", released);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type === "text") || (target instanceof HTMLElement && target.closest("dialog") !== null);
+}

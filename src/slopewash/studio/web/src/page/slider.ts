@@ -1,0 +1,100 @@
+// A number with a slider for its typical range and a field that takes any value.
+
+import { button, make, short } from "./dom";
+
+export interface SliderOptions {
+  label: string;
+  low: number;
+  high: number;
+  log?: boolean;
+  whole?: boolean;
+  /** Called while dragging and after typing, at most every `SEND_EVERY` milliseconds. */
+  changed(value: number): void;
+}
+
+const STEPS = 1000;
+const SEND_EVERY = 60;
+/** After a change by hand, older values that still arrive from the server are not shown for so long. */
+const HOLD = 700;
+
+export class Slider {
+  readonly element: HTMLElement;
+  readonly range: HTMLInputElement;
+  readonly field: HTMLInputElement;
+  value = 0;
+  private touched = -Infinity;
+  private timer = 0;
+  private dragging = false;
+
+  constructor(private readonly options: SliderOptions) {
+    this.range = make("input", { type: "range", min: 0, max: STEPS, step: 1, "aria-label": options.label, "data-role": "slider" });
+    this.field = make("input", { type: "text", inputmode: "decimal", "aria-label": `${options.label}, typed`, "data-role": "value", spellcheck: "false", autocomplete: "off" });
+    this.element = make("span", { class: "slider" }, this.range, this.field);
+    this.range.addEventListener("input", () => this.change(this.fromPosition(Number(this.range.value))));
+    this.range.addEventListener("pointerdown", () => (this.dragging = true));
+    for (const end of ["pointerup", "pointercancel", "change"]) this.range.addEventListener(end, () => (this.dragging = false));
+    this.field.addEventListener("change", () => this.typed());
+    this.field.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.field.blur();
+      if (event.key === "Escape") this.show(this.value);
+    });
+  }
+
+  /** Show a value that came from elsewhere, unless a hand is on the slider. */
+  receive(value: number): void {
+    if (this.dragging || document.activeElement === this.field || performance.now() - this.touched < HOLD) return;
+    this.show(value);
+  }
+
+  show(value: number): void {
+    this.value = value;
+    this.field.value = short(value);
+    this.range.value = String(this.toPosition(value));
+    this.range.setAttribute("aria-valuetext", short(value));
+  }
+
+  change(value: number): void {
+    this.touched = performance.now();
+    this.show(value);
+    if (this.timer) return;
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      this.options.changed(this.value);
+    }, SEND_EVERY);
+  }
+
+  private typed(): void {
+    const text = this.field.value.trim().replace(",", ".");
+    const value = /^(inf|infinity|∞)$/i.test(text) ? Infinity : Number(text);
+    if (text === "" || Number.isNaN(value)) this.show(this.value);
+    else this.change(this.options.whole ? Math.round(value) : value);
+  }
+
+  private get isLog(): boolean {
+    return Boolean(this.options.log) && this.options.low > 0;
+  }
+
+  private toPosition(value: number): number {
+    const { low, high } = this.options;
+    const share = this.isLog ? Math.log(Math.max(value, low) / low) / Math.log(high / low) : (value - low) / (high - low);
+    return Math.round(STEPS * Math.min(Math.max(share, 0), 1));
+  }
+
+  private fromPosition(position: number): number {
+    const { low, high } = this.options;
+    const share = position / STEPS;
+    const value = this.isLog ? low * (high / low) ** share : low + share * (high - low);
+    return this.options.whole ? Math.round(value) : Number(value.toPrecision(4));
+  }
+}
+
+/** A labelled slider for something of the page itself. */
+export function sliderLine(label: string, value: number, low: number, high: number, changed: (value: number) => void, more: Partial<SliderOptions> = {}): { element: HTMLElement; slider: Slider } {
+  const slider = new Slider({ label, low, high, changed, ...more });
+  slider.show(value);
+  return { slider, element: make("div", { class: "line" }, make("span", {}, label), slider.element) };
+}
+
+export function resetButton(label: string, action: () => void): HTMLButtonElement {
+  return button(label, "↺", action, { class: "reset" });
+}

@@ -1,0 +1,38 @@
+// What the page knows of the server: its welcome and its last state, and who wants to hear of changes.
+
+import type { ModelDeclaration, State, Welcome } from "../wire/messages";
+
+export class Store {
+  welcome: Welcome | null = null;
+  state: State | null = null;
+  private readonly welcomeListeners: ((welcome: Welcome) => void)[] = [];
+  private readonly stateListeners: ((state: State, previous: State | null) => void)[] = [];
+
+  onWelcome(listener: (welcome: Welcome) => void): void {
+    this.welcomeListeners.push(listener);
+  }
+
+  onState(listener: (state: State, previous: State | null) => void): void {
+    this.stateListeners.push(listener);
+  }
+
+  setWelcome(welcome: Welcome): void {
+    this.welcome = welcome;
+    for (const listener of this.welcomeListeners) listener(welcome);
+  }
+
+  setState(state: State): void {
+    const previous = this.state;
+    this.state = state;
+    for (const listener of this.stateListeners) listener(state, previous);
+  }
+
+  get model(): ModelDeclaration | null {
+    return this.welcome?.models.find((model) => model.name === this.state?.model) ?? null;
+  }
+
+  /** The longer side of the terrain in metres. */
+  get side(): number {
+    return this.state ? Math.max(this.state.rows, this.state.columns) * this.state.cell_size : 1;
+  }
+}

@@ -1,0 +1,74 @@
+// The overlay's colours with their values, and what lies under the cursor.
+
+import { make, short, words } from "../page/dom";
+import type { Store } from "../page/store";
+import type { Place } from "../view/picking";
+import type { Stage } from "../view/stage";
+import { sampleField, type Frame } from "../wire/frames";
+import type { Colour } from "../wire/messages";
+
+export class Legend {
+  readonly element = make("div", { class: "glass legend", role: "group", "aria-label": "Legend", hidden: true });
+  private readonly title = make("strong");
+  private readonly bar = make("canvas", { width: 256, height: 1, role: "img" });
+  private readonly low = make("span");
+  private readonly middle = make("span");
+  private readonly high = make("span");
+  private readonly reading = make("output", { class: "reading", "data-role": "reading" });
+  private painted = "";
+
+  constructor(
+    private readonly store: Store,
+    private readonly stage: Stage,
+  ) {
+    this.element.append(this.title, this.bar, make("div", { class: "ticks" }, this.low, this.middle, this.high), this.reading);
+  }
+
+  /** Bring colours and range in line with a frame; the ends are those of the field, even on both sides where it diverges. */
+  update(frame: Frame, wanted: string | null): void {
+    const overlay = wanted !== null && frame.overlay?.layer === wanted ? frame.overlay : null;
+    const welcome = this.store.welcome;
+    this.element.hidden = !overlay;
+    if (!overlay || !welcome) {
+      this.stage.setOverlay(null, 0, 1);
+      return;
+    }
+    const about = welcome.layers[overlay.layer];
+    const diverging = about?.map === "diverging";
+    const reach = Math.max(Math.abs(overlay.low), Math.abs(overlay.high));
+    const [low, high] = diverging ? [-reach, reach] : [overlay.low, overlay.high];
+    const colours = diverging ? welcome.maps.diverging : welcome.maps.sequential;
+    this.stage.setOverlay(colours, low, high);
+    const unit = about?.unit ?? overlay.unit;
+    this.title.textContent = unit ? `${words(overlay.layer)}, ${unit}` : words(overlay.layer);
+    this.title.title = about?.doc ?? "";
+    this.low.textContent = short(low);
+    this.middle.textContent = short(0.5 * (low + high));
+    this.high.textContent = short(high);
+    this.element.dataset.map = diverging ? "diverging" : "sequential";
+    this.paint(colours, this.element.dataset.map);
+  }
+
+  /** Show the values at a place: the layer's where there is an overlay, else height and depth. */
+  read(place: Place | null): string {
+    const frame = this.stage.frame;
+    if (!place || !frame) {
+      this.reading.textContent = "";
+      return "";
+    }
+    const cell = this.stage.cellSize;
+    const at = [place.x / cell, place.y / cell] as const;
+    if (frame.overlay) this.reading.textContent = `${short(sampleField(frame.overlay, ...at))} ${frame.overlay.unit}`;
+    const water = frame.water ? ` · water ${short(sampleField(frame.water, ...at))} m` : "";
+    return `x ${short(place.x)} m, y ${short(place.y)} m · ${short(place.height)} m${water}`;
+  }
+
+  private paint(colours: Colour[], name: string): void {
+    if (this.painted === name) return;
+    this.painted = name;
+    const context = this.bar.getContext("2d")!;
+    const image = context.createImageData(256, 1);
+    colours.forEach((c, i) => image.data.set([...c, 255], 4 * i));
+    context.putImageData(image, 0, 0);
+  }
+}

@@ -1,0 +1,31 @@
+// Short messages that come and go, and the banner that stays while the connection is lost.
+
+import { make } from "../page/dom";
+
+const SHOWN_FOR = 6000;
+
+export class Messages {
+  readonly element = make("div", { class: "messages", role: "status", "aria-live": "polite" });
+  readonly banner = make("div", { class: "banner", role: "alert", hidden: true });
+  private readonly said = new Map<string, HTMLElement>();
+
+  say(text: string, kind: "notice" | "error" | "good" = "notice"): void {
+    this.said.get(text)?.remove();
+    const element = make("div", { class: `glass message ${kind}` }, text);
+    this.said.set(text, element);
+    this.element.append(element);
+    window.setTimeout(() => {
+      element.remove();
+      if (this.said.get(text) === element) this.said.delete(text);
+    }, SHOWN_FOR);
+  }
+
+  lost(seconds: number): void {
+    this.banner.textContent = `The connection to the studio's server is lost. Trying again in ${seconds} s; the picture stays as it was.`;
+    this.banner.hidden = false;
+  }
+
+  found(): void {
+    this.banner.hidden = true;
+  }
+}

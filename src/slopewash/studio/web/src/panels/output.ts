@@ -1,0 +1,84 @@
+// Everything that leaves the studio: exports, pictures, films, the session as a script, and files that come in.
+
+import { button, checkbox, labelled, make, section, select } from "../page/dom";
+import type { Store } from "../page/store";
+import type { Stage } from "../view/stage";
+import { fetchAndSave, saveBlob } from "../output/download";
+import { Film } from "../output/film";
+import { screenshot } from "../output/screenshot";
+import type { HeightRange } from "../output/upload";
+import type { Messages } from "./messages";
+
+export class OutputPanel {
+  readonly element = make("div", { class: "output" });
+  private readonly film: Film;
+  private readonly recordButton: HTMLButtonElement;
+  private readonly scale = select("Size of the picture", [{ value: "1", text: "as shown" }, { value: "2", text: "2 × larger" }, { value: "4", text: "4 × larger" }], "1", () => {});
+  private readonly transparent = checkbox("Transparent background", false, () => {});
+  private readonly exports = make("div", { class: "exports" });
+  private readonly low = rangeField("Lowest height in metres");
+  private readonly high = rangeField("Highest height in metres");
+  private readonly cell = rangeField("Cell size of the file in metres");
+
+  constructor(
+    private readonly store: Store,
+    private readonly stage: Stage,
+    private readonly messages: Messages,
+    openFile: () => void,
+  ) {
+    this.film = new Film(stage.canvas);
+    this.recordButton = button("Record a film", "Record a film", () => this.record(), { class: "wide", "data-role": "record" });
+    this.element.append(
+      section("Export the terrain", true, this.exports),
+      section("Picture", true, labelled("Size", this.scale), labelled("Transparent background", this.transparent), button("Save a picture (X)", "Save a picture", () => void this.picture(), { class: "wide", "data-role": "screenshot" })),
+      section("Film", true, this.recordButton),
+      section("Session", true, button("Save the session as a Python script", "Save as Python script", () => void this.save("/script", "session.py"), { class: "wide", "data-role": "script" }), make("p", { class: "quiet" }, "Replays start, parameters and edits to the same bits.")),
+      section("Open a file", false, make("p", { class: "quiet" }, "Formats without metres of their own take their range and cell size from here."), labelled("Lowest, m", this.low), labelled("Highest, m", this.high), labelled("Cell size, m", this.cell), button("Open a height field", "Open a file…", openFile, { class: "wide" })),
+    );
+    store.onWelcome((welcome) => {
+      this.exports.replaceChildren(...welcome.formats.map(({ suffix, doc }) => button(`Export ${suffix}: ${doc}`, suffix, () => void this.save(`/export/terrain${suffix}`, `terrain${suffix}`), { "data-suffix": suffix })));
+    });
+  }
+
+  get uploadRange(): HeightRange | null {
+    const [low, high] = [this.low, this.high].map((field) => Number.parseFloat(field.value));
+    return Number.isFinite(low) && Number.isFinite(high) ? { low: low!, high: high! } : null;
+  }
+
+  get uploadCellSize(): number | null {
+    const value = Number.parseFloat(this.cell.value);
+    return Number.isFinite(value) ? value : null;
+  }
+
+  async picture(): Promise<void> {
+    try {
+      const blob = await screenshot(this.stage, Number(this.scale.value) as 1 | 2 | 4, this.transparent.checked);
+      saveBlob(blob, `slopewash-${this.store.state?.step ?? 0}.png`);
+    } catch (problem) {
+      this.messages.say((problem as Error).message, "error");
+    }
+  }
+
+  private record(): void {
+    try {
+      if (this.film.running) this.film.stop();
+      else this.film.start((film, suffix) => saveBlob(film, `slopewash.${suffix}`));
+    } catch (problem) {
+      this.messages.say((problem as Error).message, "error");
+    }
+    this.recordButton.textContent = this.film.running ? "Stop and save the film" : "Record a film";
+    this.recordButton.classList.toggle("recording", this.film.running);
+  }
+
+  private async save(path: string, name: string): Promise<void> {
+    try {
+      await fetchAndSave(path, name);
+    } catch (problem) {
+      this.messages.say((problem as Error).message, "error");
+    }
+  }
+}
+
+function rangeField(label: string): HTMLInputElement {
+  return make("input", { type: "text", inputmode: "decimal", "aria-label": label, class: "number" });
+}

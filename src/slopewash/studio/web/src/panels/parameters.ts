@@ -1,0 +1,112 @@
+// The model's parameters, built from its declarations: nothing here knows a model by name.
+
+import { checkbox, labelled, make, section, select, words } from "../page/dom";
+import { resetButton, Slider } from "../page/slider";
+import type { Store } from "../page/store";
+import type { Connection } from "../wire/connection";
+import type { ModelDeclaration, ParameterDeclaration, ParameterValue } from "../wire/messages";
+
+interface Row {
+  element: HTMLElement;
+  receive(value: ParameterValue): void;
+  /** Like `receive`, but also against a hand on the slider. */
+  show(value: ParameterValue): void;
+}
+
+export class ParametersPanel {
+  readonly element = make("div", { class: "parameters" });
+  private shown: ModelDeclaration | null = null;
+  private readonly rows = new Map<string, Row>();
+
+  constructor(
+    private readonly store: Store,
+    private readonly connection: () => Connection,
+  ) {
+    store.onWelcome(() => (this.shown = null));
+    store.onState((state) => {
+      const model = store.model;
+      if (model && model !== this.shown) this.build(model);
+      for (const [name, value] of Object.entries(state.parameters)) this.rows.get(name)?.receive(value);
+    });
+  }
+
+  private build(model: ModelDeclaration): void {
+    this.shown = model;
+    this.rows.clear();
+    this.element.replaceChildren(make("p", { class: "quiet" }, `${model.summary} `, make("cite", {}, model.paper)));
+    const groups = new Map<string, ParameterDeclaration[]>();
+    for (const parameter of model.parameters) groups.set(parameter.group, [...(groups.get(parameter.group) ?? []), parameter]);
+    for (const [group, parameters] of groups) {
+      const rows = parameters.map((parameter) => this.row(parameter));
+      this.element.append(section(words(group) || "general", group !== "laws", ...rows.map((row) => row.element)));
+    }
+  }
+
+  private row(parameter: ParameterDeclaration): Row {
+    const send = async (value: ParameterValue): Promise<void> => {
+      const taken = await this.connection().tell({ type: "parameters", values: { [parameter.name]: value } });
+      const valid = this.store.state?.parameters[parameter.name];
+      if (!taken && valid !== undefined) row.show(valid);
+    };
+    const row = parameter.kind === "number" ? numberRow(parameter, send) : choiceRow(parameter, send);
+    const element = row.element;
+    element.dataset.parameter = parameter.name;
+    element.title = help(parameter);
+    element.append(resetButton(`Reset ${words(parameter.name)} to ${String(parameter.default)}`, () => {
+      row.show(parameter.default);
+      void send(parameter.default);
+    }));
+    const result = {
+      element,
+      show: row.show,
+      receive: (value: ParameterValue) => {
+        row.receive(value);
+        element.classList.toggle("changed", value !== parameter.default);
+      },
+    };
+    this.rows.set(parameter.name, result);
+    return result;
+  }
+}
+
+function numberRow(parameter: ParameterDeclaration, send: (value: ParameterValue) => Promise<void>): Row {
+  const [low, high] = parameter.typical ?? [0, Math.max(1, 2 * Number(parameter.default) || 1)];
+  const slider = new Slider({ label: words(parameter.name), low, high, log: parameter.log, changed: (value) => void send(Number.isFinite(value) ? value : "inf") });
+  const name = make("span", { class: "name" }, words(parameter.name), parameter.symbol ? make("i", {}, symbol(parameter.symbol)) : null, parameter.units ? make("small", {}, parameter.units) : null);
+  return { element: make("div", { class: "line parameter" }, name, slider.element), receive: (value) => slider.receive(toNumber(value)), show: (value) => slider.show(toNumber(value)) };
+}
+
+function choiceRow(parameter: ParameterDeclaration, send: (value: ParameterValue) => Promise<void>): Row {
+  const label = words(parameter.name);
+  if (parameter.kind === "flag") {
+    const box = checkbox(label, Boolean(parameter.default), (value) => void send(value));
+    const show = (value: ParameterValue): void => void (box.checked = Boolean(value));
+    return { element: wrap(label, box), receive: show, show };
+  }
+  const list = select(label, parameter.choices.map((value) => ({ value, text: words(value) })), String(parameter.default), (value) => void send(value));
+  const show = (value: ParameterValue): void => void (list.value = String(value));
+  return { element: wrap(label, list), receive: show, show };
+}
+
+function toNumber(value: ParameterValue): number {
+  return value === "inf" ? Infinity : Number(value);
+}
+
+function wrap(label: string, control: HTMLElement): HTMLElement {
+  return make("div", { class: "line parameter" }, labelled(label, control));
+}
+
+/** K_dmax as it is printed: the first letter, the rest lowered. */
+function symbol(text: string): DocumentFragment {
+  const fragment = document.createDocumentFragment();
+  const [base = "", lowered] = text.split("_");
+  fragment.append(" ", base);
+  if (lowered) fragment.append(make("sub", {}, lowered));
+  return fragment;
+}
+
+function help(parameter: ParameterDeclaration): string {
+  const typical = parameter.typical ? ` Typical: ${parameter.typical[0]} … ${parameter.typical[1]}.` : "";
+  const equation = parameter.eq ? ` Eq. ${parameter.eq}.` : "";
+  return `${parameter.doc}${typical} Default: ${String(parameter.default)}.${equation}`;
+}

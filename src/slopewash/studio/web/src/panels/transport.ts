@@ -1,0 +1,86 @@
+// Play, pause, step, run to, speed, reset, settle: the bar at the bottom.
+
+import { button, make, select, short } from "../page/dom";
+import { icon } from "../page/icons";
+import type { Store } from "../page/store";
+import type { Connection } from "../wire/connection";
+import type { State } from "../wire/messages";
+
+const SPEEDS = [1, 5, 20, 60, 200];
+
+export class Transport {
+  readonly element: HTMLElement;
+  private readonly play: HTMLButtonElement;
+  private readonly step = make("output", { class: "step", "data-role": "step", "aria-label": "Step" }, "0");
+  private readonly detail = make("output", { class: "quiet", "aria-label": "Time and speed" });
+  private readonly count: HTMLInputElement;
+  private readonly target: HTMLInputElement;
+  private readonly speed: HTMLSelectElement;
+  private readonly undo: HTMLButtonElement;
+  private readonly redo: HTMLButtonElement;
+
+  constructor(
+    private readonly store: Store,
+    private readonly connection: () => Connection,
+  ) {
+    this.play = button("Play (space)", icon("play"), () => this.toggle(), { class: "primary", "data-role": "play" });
+    this.count = whole("Steps to take", 100);
+    this.target = whole("Step to run to", 1000);
+    this.speed = select("Speed in steps per second", [{ value: "", text: "full speed" }, ...SPEEDS.map((n) => ({ value: String(n), text: `${n} steps/s` }))], "", (value) => this.tell({ type: "speed", steps_per_second: value ? Number(value) : null }));
+    this.undo = button("Undo the last edit (Ctrl+Z)", icon("undo"), () => this.tell({ type: "undo" }), { "data-role": "undo" });
+    this.redo = button("Redo (Ctrl+Shift+Z)", icon("redo"), () => this.tell({ type: "redo" }), { "data-role": "redo" });
+    this.element = make(
+      "div",
+      { class: "glass transport", role: "toolbar", "aria-label": "Simulation" },
+      this.play,
+      button("One step (.)", icon("step"), () => this.tell({ type: "step", count: 1 }), { "data-role": "step-one" }),
+      make("span", { class: "pair" }, this.count, button("Take so many steps", "steps", () => this.tell({ type: "step", count: value(this.count) }), { "data-role": "step-many" })),
+      make("span", { class: "pair" }, this.target, button("Run to that step", "run to", () => this.tell({ type: "run_to", step: value(this.target) }), { "data-role": "run-to" })),
+      this.speed,
+      make("span", { class: "counter" }, this.step, this.detail),
+      button("Settle: let the load come to rest", "settle", () => this.settle(), { "data-role": "settle" }),
+      button("Back to the start (R)", icon("reset"), () => this.tell({ type: "reset" }), { "data-role": "reset" }),
+      this.undo,
+      this.redo,
+    );
+    store.onState((state) => this.receive(state));
+  }
+
+  toggle(): void {
+    this.tell({ type: this.store.state?.playing ? "pause" : "play" });
+  }
+
+  private settle(): void {
+    const preset = this.store.welcome?.presets.find((p) => p.name === this.store.state?.preset);
+    this.tell({ type: "settle", steps: preset?.settle || 200, dry: false });
+  }
+
+  private tell(message: Parameters<Connection["tell"]>[0]): void {
+    void this.connection().tell(message);
+  }
+
+  private receive(state: State): void {
+    this.step.textContent = String(state.step);
+    this.element.dataset.playing = String(state.playing);
+    const label = state.playing ? "Pause (space)" : "Play (space)";
+    if (this.play.title !== label) {
+      this.play.title = label;
+      this.play.setAttribute("aria-label", label);
+      this.play.replaceChildren(icon(state.playing ? "pause" : "play"));
+    }
+    const speed = state.playing ? ` · ${short(state.steps_per_second)} steps/s` : "";
+    this.detail.textContent = state.busy ?? `t ${short(state.time)}${speed}${state.target !== null ? ` → ${state.target}` : ""}`;
+    this.undo.disabled = !state.can_undo;
+    this.redo.disabled = !state.can_redo;
+    if (document.activeElement !== this.speed) this.speed.value = state.speed === null ? "" : String(state.speed);
+  }
+}
+
+function whole(label: string, start: number): HTMLInputElement {
+  return make("input", { type: "text", inputmode: "numeric", "aria-label": label, value: start, class: "count" });
+}
+
+function value(field: HTMLInputElement): number {
+  const number = Math.round(Number(field.value));
+  return Number.isFinite(number) ? number : 1;
+}

@@ -1,0 +1,127 @@
+// Two cameras: one that orbits, pans, zooms and flies, and one that looks straight down on the plan.
+
+import { MOUSE, OrthographicCamera, PerspectiveCamera, TOUCH, Vector3 } from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+
+const FIELD_OF_VIEW = 38;
+const FLIGHT_KEYS: Record<string, [number, number, number]> = {
+  KeyW: [0, 0, -1],
+  KeyS: [0, 0, 1],
+  KeyA: [-1, 0, 0],
+  KeyD: [1, 0, 0],
+  KeyE: [0, 1, 0],
+  KeyQ: [0, -1, 0],
+};
+
+export class Cameras {
+  readonly perspective = new PerspectiveCamera(FIELD_OF_VIEW, 1, 0.02, 200);
+  readonly plan = new OrthographicCamera(-5, 5, 5, -5, 0.1, 100);
+  private readonly orbit: OrbitControls;
+  private readonly planControls: OrbitControls;
+  private readonly pressed = new Set<string>();
+  private lastFlight = 0;
+  planShown = false;
+
+  constructor(
+    element: HTMLElement,
+    private readonly changed: () => void,
+  ) {
+    this.orbit = new OrbitControls(this.perspective, element);
+    this.orbit.maxPolarAngle = 0.495 * Math.PI;
+    this.orbit.minDistance = 0.3;
+    this.orbit.maxDistance = 60;
+    this.orbit.zoomToCursor = true;
+    this.planControls = new OrbitControls(this.plan, element);
+    this.planControls.enableRotate = false;
+    this.planControls.screenSpacePanning = true;
+    this.planControls.zoomToCursor = true;
+    this.planControls.mouseButtons = { LEFT: MOUSE.PAN, MIDDLE: MOUSE.PAN, RIGHT: MOUSE.PAN };
+    this.planControls.touches = { ONE: TOUCH.PAN, TWO: TOUCH.DOLLY_PAN };
+    for (const controls of [this.orbit, this.planControls]) controls.addEventListener("change", () => changed());
+    this.frame(2);
+    this.showPlan(false);
+  }
+
+  get current(): PerspectiveCamera | OrthographicCamera {
+    return this.planShown ? this.plan : this.perspective;
+  }
+
+  /** Look at the whole block, whose surface reaches up to `top` world units. */
+  frame(top: number): void {
+    this.orbit.target.set(0.9, top * 0.05, 0.1);
+    this.perspective.position.set(-5.2, 4.5 + 0.5 * top, 10.3);
+    this.orbit.update();
+    this.plan.position.set(0, 50, 0);
+    this.plan.up.set(0, 0, -1);
+    this.plan.zoom = 0.92;
+    this.planControls.target.set(0, 0, 0);
+    this.planControls.update();
+    this.plan.updateProjectionMatrix();
+    this.changed();
+  }
+
+  resize(width: number, height: number): void {
+    this.perspective.aspect = width / height;
+    this.perspective.updateProjectionMatrix();
+    const half = 5 * Math.max(1, height / width);
+    this.plan.left = (-half * width) / height;
+    this.plan.right = (half * width) / height;
+    this.plan.top = half;
+    this.plan.bottom = -half;
+    this.plan.updateProjectionMatrix();
+  }
+
+  showPlan(shown: boolean): void {
+    this.planShown = shown;
+    this.orbit.enabled = !shown;
+    this.planControls.enabled = shown;
+    this.changed();
+  }
+
+  /** With a brush in hand the left button and one finger paint; the others still move the camera. */
+  paintWithLeft(painting: boolean): void {
+    this.orbit.mouseButtons = { LEFT: painting ? null : MOUSE.ROTATE, MIDDLE: MOUSE.PAN, RIGHT: painting ? MOUSE.ROTATE : MOUSE.PAN };
+    this.orbit.touches = { ONE: painting ? null : TOUCH.ROTATE, TWO: TOUCH.DOLLY_PAN };
+    this.planControls.mouseButtons = { LEFT: painting ? null : MOUSE.PAN, MIDDLE: MOUSE.PAN, RIGHT: MOUSE.PAN };
+    this.planControls.touches = { ONE: painting ? null : TOUCH.PAN, TWO: TOUCH.DOLLY_PAN };
+  }
+
+  holdStill(still: boolean): void {
+    this.orbit.enabled = !still && !this.planShown;
+    this.planControls.enabled = !still && this.planShown;
+  }
+
+  keyChanged(code: string, down: boolean): boolean {
+    if (!(code in FLIGHT_KEYS)) return false;
+    if (down) this.pressed.add(code);
+    else this.pressed.delete(code);
+    if (down) this.changed();
+    return true;
+  }
+
+  releaseKeys(): void {
+    this.pressed.clear();
+  }
+
+  /** Move by the keys held down; true while flying, so that the next picture is drawn at once. */
+  fly(now: number): boolean {
+    const seconds = Math.min((now - this.lastFlight) / 1000, 0.1);
+    this.lastFlight = now;
+    if (!this.pressed.size) return false;
+    const speed = Math.max(0.6, 0.6 * this.perspective.position.distanceTo(this.orbit.target));
+    const move = new Vector3();
+    for (const code of this.pressed) move.add(new Vector3(...FLIGHT_KEYS[code]!));
+    const lift = move.y;
+    move.setY(0).applyQuaternion(this.perspective.quaternion);
+    move.y += lift;
+    move.multiplyScalar(speed * seconds);
+    if (this.planShown) {
+      this.plan.position.add(new Vector3(move.x, 0, move.z));
+      this.planControls.target.add(new Vector3(move.x, 0, move.z));
+    } else {
+      this.perspective.position.add(move);
+      this.orbit.target.add(move);
+    }
+    return true;
+  }
+}

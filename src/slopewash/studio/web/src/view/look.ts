@@ -1,0 +1,46 @@
+// Everything a person can change about how the terrain is shown; nothing here reaches the simulation.
+
+export interface Look {
+  sunAzimuth: number; // degrees clockwise from north
+  sunElevation: number; // degrees
+  exaggeration: number;
+  fog: number;
+  snow: boolean;
+  snowLine: number; // share of the relief
+  exposure: number;
+  detail: number;
+  water: boolean;
+  sedimentTint: number;
+  clarity: number;
+  contours: boolean;
+  particles: boolean;
+  wireframe: boolean;
+  overlayOpacity: number;
+}
+
+export function defaultLook(): Look {
+  return {
+    sunAzimuth: 248,
+    sunElevation: 34,
+    exaggeration: 1,
+    fog: 0.25,
+    snow: true,
+    snowLine: 0.78,
+    exposure: 1,
+    detail: 1,
+    water: true,
+    sedimentTint: 0.55,
+    clarity: 1.2,
+    contours: false,
+    particles: true,
+    wireframe: true,
+    overlayOpacity: 0.9,
+  };
+}
+
+/** Towards the sun: x east, y up, z south. */
+export function sunDirection(look: Look): [number, number, number] {
+  const azimuth = (look.sunAzimuth * Math.PI) / 180;
+  const elevation = (look.sunElevation * Math.PI) / 180;
+  return [Math.sin(azimuth) * Math.cos(elevation), Math.sin(elevation), -Math.cos(azimuth) * Math.cos(elevation)];
+}

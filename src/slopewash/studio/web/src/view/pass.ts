@@ -1,0 +1,33 @@
+// A shader run once over every texel of a target.
+
+import { BufferGeometry, Float32BufferAttribute, GLSL3, Mesh, NoBlending, OrthographicCamera, Scene, ShaderMaterial } from "three";
+import type { IUniform, WebGLRenderer, WebGLRenderTarget } from "three";
+import fullscreen from "../shaders/fullscreen.vert?raw";
+
+export type Uniforms = Record<string, IUniform>;
+
+export class Pass {
+  private readonly scene = new Scene();
+  private readonly camera = new OrthographicCamera();
+  readonly uniforms: Uniforms;
+
+  constructor(fragmentShader: string, uniforms: Uniforms) {
+    this.uniforms = uniforms;
+    const material = new ShaderMaterial({ glslVersion: GLSL3, vertexShader: fullscreen, fragmentShader, uniforms, depthTest: false, depthWrite: false, blending: NoBlending });
+    const mesh = new Mesh(coveringTriangle(), material);
+    mesh.frustumCulled = false;
+    this.scene.add(mesh);
+  }
+
+  run(renderer: WebGLRenderer, target: WebGLRenderTarget | null): void {
+    renderer.setRenderTarget(target);
+    renderer.render(this.scene, this.camera);
+    renderer.setRenderTarget(null);
+  }
+}
+
+export function coveringTriangle(): BufferGeometry {
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new Float32BufferAttribute([-1, -1, 0, 3, -1, 0, -1, 3, 0], 3));
+  return geometry;
+}

@@ -1,0 +1,35 @@
+// How much work a picture may cost, chosen from the renderer's name and changed by hand.
+
+export type Tier = "low" | "medium" | "high";
+
+export interface Quality {
+  mesh: number; // vertices per side of the terrain's grid
+  field: number; // largest side of the fields asked from the server
+  light: number; // largest side of the shadow map
+  shadowSteps: number;
+  skyDirections: number;
+  lightInterval: number; // milliseconds between two shadow passes while frames arrive
+  samples: number; // of the multisampled target
+  pixelRatio: number; // at most
+  anisotropy: number;
+  movingScale: number; // of the resolution while something moves; a full picture follows when it rests
+  cullDryWater: boolean; // draw water only where there is some: worth it where vertices and pixels cost processor time
+}
+
+export const QUALITIES: Record<Tier, Quality> = {
+  low: { mesh: 257, field: 512, light: 256, shadowSteps: 32, skyDirections: 6, lightInterval: 900, samples: 0, pixelRatio: 1, anisotropy: 1, movingScale: 0.5, cullDryWater: true },
+  medium: { mesh: 513, field: 1024, light: 512, shadowSteps: 56, skyDirections: 8, lightInterval: 180, samples: 4, pixelRatio: 1.5, anisotropy: 4, movingScale: 1, cullDryWater: true },
+  high: { mesh: 1025, field: 2048, light: 1024, shadowSteps: 80, skyDirections: 12, lightInterval: 60, samples: 4, pixelRatio: 2, anisotropy: 8, movingScale: 1, cullDryWater: false },
+};
+
+/** Software renderers get the low tier, phones and integrated graphics the middle one. */
+export function tierOf(renderer: string): Tier {
+  if (/swiftshader|llvmpipe|softpipe|software|basic render/i.test(renderer)) return "low";
+  if (/nvidia|geforce|rtx|radeon rx|apple m[0-9]|radeon pro|arc\(tm\) a/i.test(renderer)) return "high";
+  return "medium";
+}
+
+export function rendererName(gl: WebGL2RenderingContext): string {
+  const debug = gl.getExtension("WEBGL_debug_renderer_info");
+  return String(gl.getParameter(debug ? debug.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+}

@@ -1,0 +1,461 @@
+// The picture: takes frames and the look, keeps the GPU's copies up to date, and draws only when something changed.
+
+import { Color, DataTexture, FloatType, HalfFloatType, LinearFilter, Matrix4, NearestFilter, NoToneMapping, RedFormat, RGBAFormat, UnsignedByteType, Vector2, Vector3, WebGLRenderer, WebGLRenderTarget } from "three";
+import type { OrthographicCamera, PerspectiveCamera } from "three";
+import finishShader from "../shaders/finish.frag?raw";
+import type { Colour } from "../wire/messages";
+import type { Field, Frame } from "../wire/frames";
+import { Block } from "./block";
+import { Cameras } from "./camera";
+import { LayerTexture } from "./layers";
+import { defaultLook, sunDirection, type Look } from "./look";
+import { noiseTexture } from "./noise";
+import { Particles, Wireframe } from "./particles";
+import { Pass, type Uniforms } from "./pass";
+import { heightAt, pick, toWorld, type Ground, type Place } from "./picking";
+import { QUALITIES, rendererName, tierOf, type Quality, type Tier } from "./quality";
+import { steepReference } from "./steepness";
+import { Surface } from "./surface";
+
+/** The longer side of the block in world units. */
+const SIDE = 10;
+
+/** Depth in cells below which no water is drawn: the shader's shore begins here. */
+const SHALLOWEST = 0.035;
+
+/** Brings sunlit snow to just below white on the filmic curve. */
+const BASE_EXPOSURE = 0.62;
+
+/** Milliseconds of rest after which the full picture is drawn. */
+const REST = 250;
+
+export interface Ring {
+  x: number;
+  y: number;
+  radius: number;
+  falloff: number;
+  colour: string;
+}
+
+export class Stage {
+  readonly renderer: WebGLRenderer;
+  readonly cameras: Cameras;
+  readonly rendererName: string;
+  readonly look: Look = defaultLook();
+  tier: Tier;
+  quality: Quality;
+  /** Where the slider between before (left) and after stands, 0 … 1; null while it is not shown. */
+  split: number | null = null;
+  frame: Frame | null = null;
+  before: Field | null = null;
+  ring: Ring | null = null;
+  drawn = 0;
+  drawMilliseconds = 0;
+
+  private readonly now: Surface;
+  private readonly start: Surface;
+  private readonly layers = { elevation: new LayerTexture(), water: new LayerTexture(), suspended: new LayerTexture(), overlay: new LayerTexture() };
+  private readonly startLayers = { elevation: new LayerTexture(), water: new LayerTexture(), suspended: new LayerTexture(), overlay: new LayerTexture() };
+  private readonly block: Block;
+  private readonly particles: Particles;
+  private readonly wireframe: Wireframe;
+  private readonly uniforms: Uniforms;
+  private readonly finish: Pass;
+  private target: WebGLRenderTarget;
+  private run = -1;
+  private datum = 0;
+  private fieldsChanged = false;
+  private startChanged = false;
+  private lightChanged = false;
+  private lightDrawnAt = -Infinity;
+  private requested = 0;
+  private lightTimer = 0;
+  private restTimer = 0;
+  private atRest = false;
+  private readonly afterDraw: (() => void)[] = [];
+
+  constructor(
+    readonly canvas: HTMLCanvasElement,
+    private readonly frameDrawn: (frame: number) => void,
+  ) {
+    const context = canvas.getContext("webgl2", { alpha: true, antialias: false, depth: false, premultipliedAlpha: true, powerPreference: "high-performance" });
+    if (!context) throw new Error("this browser gives no WebGL2 context");
+    this.renderer = new WebGLRenderer({ canvas, context });
+    this.renderer.toneMapping = NoToneMapping;
+    this.renderer.autoClear = true;
+    this.renderer.setClearColor(new Color(0, 0, 0), 0);
+    this.rendererName = rendererName(context);
+    this.tier = tierOf(this.rendererName);
+    this.quality = QUALITIES[this.tier];
+    this.now = new Surface(this.renderer);
+    this.start = new Surface(this.renderer);
+    this.uniforms = stageUniforms();
+    this.block = new Block(this.uniforms);
+    this.particles = new Particles(this.uniforms);
+    this.wireframe = new Wireframe(this.uniforms);
+    this.block.scene.add(this.particles.points, this.wireframe.lines);
+    this.finish = new Pass(finishShader, Object.fromEntries(["scene", "exposure", "targetSize", "tileOffset", "pictureSize", "smoothEdges"].map((name) => [name, { value: name.endsWith("Size") ? new Vector2() : null }])));
+    this.target = new WebGLRenderTarget(1, 1, { type: HalfFloatType, format: RGBAFormat, minFilter: LinearFilter, magFilter: LinearFilter, samples: this.quality.samples });
+    this.cameras = new Cameras(canvas, () => this.invalidate());
+    this.setTier(this.tier);
+  }
+
+  // ---- what is shown
+
+  /** Take a new frame. The heights it holds are also the copy that picking marches. */
+  show(frame: Frame): void {
+    const { header } = frame;
+    const fresh = header.run !== this.run;
+    const resized = this.frame?.elevation.columns !== frame.elevation.columns || this.frame.elevation.rows !== frame.elevation.rows;
+    this.frame = frame;
+    if (fresh) {
+      this.run = header.run;
+      this.datum = frame.elevation.low;
+      this.uniforms.relief!.value = Math.max(frame.elevation.high - frame.elevation.low, 1e-3 * this.cellSize * frame.elevation.columns, 1e-6);
+      this.before = null;
+      this.uniforms.strataLayers!.value = 0;
+      this.wireframe.forget();
+      this.lightDrawnAt = -Infinity;
+    }
+    if (frame.before) this.setBefore(frame.before);
+    for (const name of ["elevation", "water", "suspended", "overlay"] as const) this.layers[name].set(frame[name]);
+    this.setStrata(frame);
+    if (resized || fresh) this.place();
+    if (this.quality.cullDryWater && frame.water) this.block.cullDryWater(frame.water, SHALLOWEST * this.cellSize);
+    this.particles.set(this.look.particles ? frame.particles : null);
+    this.wireframe.set(this.look.wireframe ? frame.vertices : null, frame.triangles);
+    const steep = steepReference(frame.elevation, this.cellSize);
+    const previous = this.uniforms.steepReference!.value as number;
+    this.uniforms.steepReference!.value = fresh ? steep : previous + 0.1 * (steep - previous);
+    this.fieldsChanged = this.lightChanged = true;
+    this.invalidate();
+  }
+
+  setOverlay(colours: Colour[] | null, low: number, high: number): void {
+    const u = this.uniforms;
+    u.overlayOpacity!.value = colours ? this.look.overlayOpacity : 0;
+    (u.overlayRange!.value as Vector2).set(low, high > low ? high : low + 1);
+    if (colours) setColours(u.colourMap!.value as DataTexture, colours);
+    this.invalidate();
+  }
+
+  setRing(ring: Ring | null): void {
+    this.ring = ring;
+    const value = this.uniforms.brush!.value as Vector3;
+    if (ring) {
+      value.set(ring.x, ring.y, ring.radius);
+      this.uniforms.brushFalloff!.value = ring.falloff;
+      (this.uniforms.brushColour!.value as Color).set(ring.colour);
+    } else if (value.z === 0) return;
+    else value.setZ(0);
+    this.invalidate();
+  }
+
+  lookChanged(light = false): void {
+    if (light) this.lightChanged = true;
+    if (this.frame) {
+      this.particles.set(this.look.particles ? this.frame.particles : null);
+      this.wireframe.lines.visible = this.look.wireframe && this.frame.vertices !== null;
+    }
+    this.invalidate();
+  }
+
+  setTier(tier: Tier): void {
+    this.tier = tier;
+    this.quality = QUALITIES[tier];
+    this.target.dispose();
+    this.target = new WebGLRenderTarget(1, 1, { type: HalfFloatType, format: RGBAFormat, minFilter: LinearFilter, magFilter: LinearFilter, samples: this.quality.samples });
+    const noise = this.uniforms.noise!.value as DataTexture;
+    noise.anisotropy = this.now.anisotropy = this.start.anisotropy = this.quality.anisotropy;
+    noise.needsUpdate = true;
+    this.lightChanged = true;
+    this.lightDrawnAt = -Infinity;
+    this.place();
+    if (this.quality.cullDryWater && this.frame?.water) this.block.cullDryWater(this.frame.water, SHALLOWEST * this.cellSize);
+    this.resize();
+  }
+
+  frameWholeBlock(): void {
+    const high = this.frame ? (this.frame.elevation.high - this.datum) * this.worldScale * this.look.exaggeration : 2;
+    this.cameras.frame(high);
+  }
+
+  // ---- where things are
+
+  /** Metres per cell of the fields sent, which may be coarser than the simulation's. */
+  get cellSize(): number {
+    if (!this.frame) return 1;
+    return (this.frame.header.cell_size * this.frame.header.columns) / this.frame.elevation.columns;
+  }
+
+  get ground(): Ground | null {
+    if (!this.frame) return null;
+    return { elevation: this.frame.elevation, cellSize: this.cellSize, datum: this.datum, exaggeration: this.look.exaggeration, worldScale: this.worldScale };
+  }
+
+  /** The place on the terrain under a point of the window. */
+  placeAt(clientX: number, clientY: number): Place | null {
+    const ground = this.ground;
+    if (!ground) return null;
+    const box = this.canvas.getBoundingClientRect();
+    const x = ((clientX - box.left) / box.width) * 2 - 1;
+    const y = 1 - ((clientY - box.top) / box.height) * 2;
+    const camera = this.cameras.current;
+    camera.updateMatrixWorld();
+    const near = new Vector3(x, y, -1).unproject(camera);
+    const far = new Vector3(x, y, 1).unproject(camera);
+    return pick(ground, near, far.sub(near).normalize());
+  }
+
+  /** Where a place on the terrain appears in the window, or null behind the camera. */
+  screenPlace(x: number, y: number): { left: number; top: number } | null {
+    const ground = this.ground;
+    if (!ground) return null;
+    const at = new Vector3(...toWorld(ground, x, y, heightAt(ground, x, y))).project(this.cameras.current);
+    if (at.z > 1) return null;
+    const box = this.canvas.getBoundingClientRect();
+    return { left: box.left + (0.5 + 0.5 * at.x) * box.width, top: box.top + (0.5 - 0.5 * at.y) * box.height };
+  }
+
+  get strataLayers(): number {
+    return this.uniforms.strataLayers!.value as number;
+  }
+
+  // ---- drawing
+
+  onDraw(listener: () => void): void {
+    this.afterDraw.push(listener);
+  }
+
+  /** Whether the newest frame is drawn in full, light and all. */
+  get isAtRest(): boolean {
+    return this.frame !== null && !this.requested && !this.lightChanged && (this.atRest || this.quality.movingScale === 1);
+  }
+
+  invalidate(): void {
+    this.atRest = false;
+    this.request();
+  }
+
+  private request(): void {
+    if (!this.requested) this.requested = requestAnimationFrame((now) => this.draw(now));
+  }
+
+  resize(): void {
+    const ratio = Math.min(window.devicePixelRatio, this.quality.pixelRatio);
+    this.renderer.setPixelRatio(ratio);
+    this.renderer.setSize(this.canvas.clientWidth || 1, this.canvas.clientHeight || 1, false);
+    this.cameras.resize(this.canvas.clientWidth || 1, this.canvas.clientHeight || 1);
+    this.invalidate();
+  }
+
+  private draw(now: number): void {
+    this.requested = 0;
+    if (!this.frame) return;
+    const began = performance.now();
+    const flying = this.cameras.fly(now);
+    this.prepare(now);
+    const size = this.renderer.getDrawingBufferSize(new Vector2());
+    const scale = this.atRest ? 1 : this.quality.movingScale;
+    this.drawPicture(Math.ceil(size.x * scale), Math.ceil(size.y * scale), true);
+    if (scale < 1) this.drawWhenAtRest();
+    this.drawMilliseconds = performance.now() - began;
+    this.drawn++;
+    this.frameDrawn(this.frame.header.frame);
+    for (const listener of this.afterDraw) listener();
+    if (flying) this.invalidate();
+  }
+
+  private drawWhenAtRest(): void {
+    window.clearTimeout(this.restTimer);
+    this.restTimer = window.setTimeout(() => {
+      this.atRest = true;
+      this.request();
+    }, REST);
+  }
+
+  /** Bring the GPU's copies up to date; the light no more often than the quality allows. */
+  private prepare(now: number): void {
+    const cell = this.cellSize;
+    if (this.fieldsChanged) {
+      this.now.update(this.layers, this.datum, cell);
+      this.fieldsChanged = false;
+    }
+    const comparing = this.split !== null && this.before !== null;
+    if (comparing && this.startChanged) this.start.update(this.startLayers, this.datum, cell);
+    const wait = this.lightDrawnAt + this.quality.lightInterval - now;
+    if ((this.lightChanged || (comparing && this.startChanged)) && wait <= 0) {
+      const by = { sun: sunDirection(this.look), exaggeration: this.look.exaggeration, highest: this.frame!.elevation.high - this.datum };
+      this.now.relight(by, cell, this.quality);
+      if (comparing) {
+        this.start.relight({ ...by, highest: this.before!.high - this.datum }, cell, this.quality);
+        this.startChanged = false;
+      }
+      this.lightChanged = false;
+      this.lightDrawnAt = now;
+    } else if (this.lightChanged && !this.lightTimer) {
+      this.lightTimer = window.setTimeout(() => {
+        this.lightTimer = 0;
+        this.invalidate();
+      }, wait);
+    }
+    this.applyLook();
+  }
+
+  /** Draw one picture, or one tile of a larger one, onto the canvas. */
+  drawPicture(width: number, height: number, opaque: boolean, tile?: { x: number; y: number; width: number; height: number }): void {
+    const camera = this.cameras.current;
+    if (this.target.width !== width || this.target.height !== height) this.target.setSize(width, height);
+    camera.updateMatrixWorld();
+    this.setEye(camera, width, height, opaque);
+    const comparing = this.split !== null && this.before !== null;
+    if (comparing) {
+      const edge = Math.round(this.splitInTile(width, tile));
+      this.drawHalf(this.start, 0, edge, height, false);
+      this.drawHalf(this.now, edge, width - edge, height, true);
+    } else this.drawHalf(this.now, 0, width, height, true);
+    const f = this.finish.uniforms;
+    f.scene!.value = this.target.texture;
+    f.exposure!.value = BASE_EXPOSURE * this.look.exposure;
+    this.renderer.getDrawingBufferSize(f.targetSize!.value as Vector2);
+    f.tileOffset!.value = new Vector2(tile?.x ?? 0, tile?.y ?? 0);
+    f.pictureSize!.value = tile ? new Vector2(tile.width, tile.height) : this.renderer.getDrawingBufferSize(new Vector2());
+    f.smoothEdges!.value = this.quality.samples === 0;
+    this.finish.run(this.renderer, null);
+  }
+
+  private splitInTile(width: number, tile?: { x: number; width: number }): number {
+    const at = this.split! * (tile?.width ?? width) - (tile?.x ?? 0);
+    return Math.min(Math.max(at, 0), width);
+  }
+
+  private drawHalf(surface: Surface, x: number, width: number, height: number, isNow: boolean): void {
+    if (width <= 0) return;
+    const u = this.uniforms;
+    u.fields!.value = surface.fields;
+    u.shape!.value = surface.shape;
+    u.light!.value = surface.light;
+    this.block.showWater(this.look.water && isNow && this.frame!.water !== null);
+    const overlay = u.overlayOpacity!.value as number;
+    if (!isNow) u.overlayOpacity!.value = 0;
+    this.target.scissorTest = true;
+    this.target.scissor.set(x, 0, width, height);
+    this.renderer.setRenderTarget(this.target);
+    this.renderer.render(this.block.scene, this.cameras.current);
+    this.renderer.setRenderTarget(null);
+    u.overlayOpacity!.value = overlay;
+  }
+
+  private setEye(camera: PerspectiveCamera | OrthographicCamera, width: number, height: number, opaque: boolean): void {
+    const u = this.uniforms;
+    const plan = this.cameras.planShown;
+    (u.eye!.value as Vector3).copy(camera.position);
+    (u.viewToWorld!.value as Matrix4).copy(camera.matrixWorld);
+    const p = camera.projectionMatrix.elements;
+    (u.viewExtent!.value as Vector2).set(plan ? 0 : 1 / p[0], plan ? 0 : 1 / p[5]);
+    (u.viewCentre!.value as Vector2).set(plan ? 0 : p[8] / p[0], plan ? 0 : p[9] / p[5]);
+    (u.targetSize!.value as Vector2).set(width, height);
+    u.pixelsPerUnit!.value = 0.5 * height * p[5];
+    u.opaque!.value = opaque ? 1 : 0;
+    u.fogDensity!.value = plan || !opaque ? 0 : 0.03 * this.look.fog;
+  }
+
+  private applyLook(): void {
+    const { uniforms: u, look } = this;
+    (u.sunDirection!.value as Vector3).set(...sunDirection(look));
+    u.exaggeration!.value = look.exaggeration;
+    u.snowLine!.value = look.snow ? look.snowLine : 9;
+    u.detail!.value = look.detail;
+    u.sedimentTint!.value = look.sedimentTint;
+    u.clarity!.value = look.clarity;
+    u.contourInterval!.value = look.contours ? niceInterval((u.relief!.value as number) / 20) : 0;
+    u.ripple!.value = (performance.now() / 1000) % 1000;
+    if ((u.overlayOpacity!.value as number) > 0) u.overlayOpacity!.value = Math.max(look.overlayOpacity, 0.01);
+  }
+
+  private place(): void {
+    if (!this.frame) return;
+    const { rows, columns } = this.frame.elevation;
+    const u = this.uniforms;
+    const cell = this.cellSize;
+    (u.extent!.value as Vector2).set(columns * cell, rows * cell);
+    u.cellSize!.value = cell;
+    u.worldScale!.value = this.worldScale;
+    u.datum!.value = this.datum;
+    u.size!.value = this.frame.header.cell_size;
+    const side = Math.max(rows, columns) * cell;
+    u.floorLevel!.value = -0.09 * side;
+    const most = this.quality.mesh;
+    const scale = Math.min(1, most / Math.max(rows, columns));
+    const finer = Math.max(rows, columns) < most;
+    u.finerThanField!.value = finer;
+    const vertices = (cells: number): number => (finer ? Math.round((most * cells) / Math.max(rows, columns)) : Math.max(2, Math.round(cells * scale)));
+    this.block.setMesh(Math.max(2, vertices(columns)), Math.max(2, vertices(rows)));
+  }
+
+  private setBefore(before: Field): void {
+    this.before = before;
+    this.startLayers.elevation.set(before);
+    this.startChanged = true;
+  }
+
+  private setStrata(frame: Frame): void {
+    const u = this.uniforms;
+    if (!frame.strata) return; // sent once in a run
+    u.strataLayers!.value = frame.strata.layers;
+    const { layers, points, tops, colours } = frame.strata;
+    const relative = tops.map((top) => top - this.datum);
+    (u.strataTops!.value as DataTexture).dispose();
+    const texture = new DataTexture(relative, points, layers * 4, RedFormat, FloatType);
+    texture.minFilter = texture.magFilter = NearestFilter;
+    texture.needsUpdate = true;
+    u.strataTops!.value = texture;
+    setColours(u.strataColours!.value as DataTexture, colours.map(fromHex));
+  }
+
+  private get worldScale(): number {
+    if (!this.frame) return 1;
+    return SIDE / (Math.max(this.frame.elevation.rows, this.frame.elevation.columns) * this.cellSize);
+  }
+}
+
+function stageUniforms(): Uniforms {
+  const values: Record<string, unknown> = {
+    fields: null, shape: null, light: null, noise: noiseTexture(), colourMap: colourTexture(), strataTops: new DataTexture(new Float32Array(1), 1, 1, RedFormat, FloatType), strataColours: colourTexture(),
+    strataLayers: 0, extent: new Vector2(1, 1), worldScale: 1, exaggeration: 1, cellSize: 1, datum: 0, relief: 1, steepReference: 1, floorLevel: -1, finerThanField: false,
+    overlayRange: new Vector2(0, 1), overlayOpacity: 0, overlayShading: 0.25, snowLine: 9, contourInterval: 0, detail: 1, sedimentTint: 0.5, clarity: 1, ripple: 0,
+    fogDensity: 0, brush: new Vector3(), brushFalloff: 0, brushColour: new Color(), sunDirection: new Vector3(0, 1, 0), eye: new Vector3(), size: 1, pixelsPerUnit: 1,
+    viewToWorld: new Matrix4(), viewExtent: new Vector2(), viewCentre: new Vector2(), targetSize: new Vector2(), opaque: 1,
+  };
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
+}
+
+function colourTexture(): DataTexture {
+  const texture = new DataTexture(new Uint8Array(256 * 4), 256, 1, RGBAFormat, UnsignedByteType);
+  texture.minFilter = texture.magFilter = LinearFilter;
+  texture.needsUpdate = true;
+  return texture;
+}
+
+/** Colours are written down as they look on a screen; the shaders want them linear. */
+function setColours(texture: DataTexture, colours: Colour[]): void {
+  const bytes = texture.image.data as Uint8Array;
+  const linear = (v: number): number => {
+    const s = v / 255;
+    return Math.round(255 * (s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4));
+  };
+  colours.slice(0, 256).forEach((c, i) => bytes.set([linear(c[0]), linear(c[1]), linear(c[2]), 255], 4 * i));
+  texture.needsUpdate = true;
+}
+
+function fromHex(text: string): Colour {
+  const value = Number.parseInt(text.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
+/** 1, 2 or 5 times a power of ten. */
+function niceInterval(about: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(about, 1e-9)));
+  const rest = about / power;
+  return power * (rest < 1.5 ? 1 : rest < 3.5 ? 2 : rest < 7.5 ? 5 : 10);
+}

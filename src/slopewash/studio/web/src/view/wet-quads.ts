@@ -1,0 +1,47 @@
+// Which quads of a mesh lie under water, so that software renderers need not shade a whole terrain of dry pixels.
+
+import type { Field } from "../wire/frames";
+
+/** Indices of the two triangles of each quad that has a cell deeper than `depth` metres in it or next to it. */
+export function wetQuads(water: Field, depth: number, columns: number, rows: number): Uint32Array {
+  const threshold = ((depth - water.low) / Math.max(water.high - water.low, 1e-12)) * 65535;
+  const wide = columns - 1;
+  const wet = new Uint8Array(wide * (rows - 1));
+  const toQuad = (cell: number, cells: number, quads: number): number => ((cell + 0.5) / cells) * quads;
+  const clamp = (quad: number, last: number): number => Math.min(Math.max(quad, 0), last);
+  let count = 0;
+  for (let row = 0, i = 0; row < water.rows; row++) {
+    const y = toQuad(row, water.rows, rows - 1);
+    const north = clamp(Math.floor(y - reach(water.rows, rows - 1)), rows - 2);
+    const south = clamp(Math.floor(y + reach(water.rows, rows - 1)), rows - 2);
+    for (let column = 0; column < water.columns; column++, i++) {
+      if (water.values[i]! <= threshold) continue;
+      const x = toQuad(column, water.columns, wide);
+      const west = clamp(Math.floor(x - reach(water.columns, wide)), wide - 1);
+      const east = clamp(Math.floor(x + reach(water.columns, wide)), wide - 1);
+      for (let r = north; r <= south; r++) {
+        for (let c = west; c <= east; c++) {
+          count += 1 - wet[r * wide + c]!;
+          wet[r * wide + c] = 1;
+        }
+      }
+    }
+  }
+  const corners = new Uint32Array(count * 6);
+  for (let quad = 0, i = 0; quad < wet.length; quad++) {
+    if (!wet[quad]) continue;
+    const a = Math.floor(quad / wide) * columns + (quad % wide);
+    corners[i++] = a;
+    corners[i++] = a + columns;
+    corners[i++] = a + 1;
+    corners[i++] = a + 1;
+    corners[i++] = a + columns;
+    corners[i++] = a + columns + 1;
+  }
+  return corners;
+}
+
+/** How far, in quads, the depth of one cell is felt when it is interpolated. */
+function reach(cells: number, quads: number): number {
+  return quads / cells;
+}

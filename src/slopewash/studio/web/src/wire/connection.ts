@@ -1,0 +1,126 @@
+// The one WebSocket: sends, matches answers to questions, and connects again with growing patience when it is lost.
+
+import { decodeFrame, type Frame } from "./frames";
+import type { ClientMessage, ServerMessage, State, Welcome } from "./messages";
+
+export interface ConnectionListener {
+  welcomed(welcome: Welcome): void;
+  stateChanged(state: State): void;
+  frameArrived(frame: Frame): void;
+  failed(message: string): void;
+  noticed(message: string): void;
+  lost(secondsUntilRetry: number): void;
+  connected(again: boolean): void;
+}
+
+const FIRST_WAIT = 0.5;
+const LONGEST_WAIT = 8;
+
+interface Question {
+  resolve: () => void;
+  reject: (reason: Error) => void;
+}
+
+export class Connection {
+  private socket: WebSocket | null = null;
+  private wait = FIRST_WAIT;
+  private nextId = 1;
+  private everConnected = false;
+  private retryTimer = 0;
+  private readonly questions = new Map<number, Question>();
+
+  constructor(
+    private readonly url: string,
+    private readonly listener: ConnectionListener,
+  ) {
+    this.open();
+  }
+
+  get isOpen(): boolean {
+    return this.socket?.readyState === WebSocket.OPEN;
+  }
+
+  /** Ask the server to do something; rejects with its one sentence when it will not. */
+  ask(message: ClientMessage): Promise<void> {
+    if (!this.isOpen) return Promise.reject(new Error("the studio's server is not connected; wait until the page has reconnected"));
+    const id = this.nextId++;
+    return new Promise((resolve, reject) => {
+      this.questions.set(id, { resolve, reject });
+      this.socket!.send(JSON.stringify({ ...message, id }));
+    });
+  }
+
+  /** Ask, and show what went wrong as a message instead of throwing; tells whether it was done. */
+  async tell(message: ClientMessage): Promise<boolean> {
+    try {
+      await this.ask(message);
+      return true;
+    } catch (reason) {
+      this.listener.failed((reason as Error).message);
+      return false;
+    }
+  }
+
+  acknowledge(frame: number): void {
+    if (this.isOpen) this.socket!.send(JSON.stringify({ type: "ack", frame }));
+  }
+
+  retryNow(): void {
+    window.clearTimeout(this.retryTimer);
+    if (!this.socket) this.open();
+  }
+
+  private open(): void {
+    const socket = new WebSocket(this.url);
+    socket.binaryType = "arraybuffer";
+    this.socket = socket;
+    socket.addEventListener("message", (event: MessageEvent<string | ArrayBuffer>) => this.receive(event.data));
+    socket.addEventListener("close", () => this.closed());
+  }
+
+  private closed(): void {
+    this.socket = null;
+    for (const question of this.questions.values()) question.reject(new Error("the connection was lost before the server answered"));
+    this.questions.clear();
+    this.listener.lost(this.wait);
+    this.retryTimer = window.setTimeout(() => this.open(), this.wait * 1000);
+    this.wait = Math.min(this.wait * 2, LONGEST_WAIT);
+  }
+
+  private receive(data: string | ArrayBuffer): void {
+    if (typeof data !== "string") {
+      this.listener.frameArrived(decodeFrame(data));
+      return;
+    }
+    const message = JSON.parse(data) as ServerMessage;
+    switch (message.type) {
+      case "welcome":
+        this.wait = FIRST_WAIT;
+        this.listener.welcomed(message);
+        this.listener.connected(this.everConnected);
+        this.everConnected = true;
+        break;
+      case "state":
+        this.listener.stateChanged(message);
+        break;
+      case "notice":
+        this.listener.noticed(message.message);
+        break;
+      case "done":
+        this.answer(message.id, null);
+        break;
+      case "error":
+        if (message.id === undefined || !this.answer(message.id, message.message)) this.listener.failed(message.message);
+        break;
+    }
+  }
+
+  private answer(id: number | undefined, failure: string | null): boolean {
+    const question = id === undefined ? undefined : this.questions.get(id);
+    if (id === undefined || !question) return false;
+    this.questions.delete(id);
+    if (failure === null) question.resolve();
+    else question.reject(new Error(failure));
+    return true;
+  }
+}

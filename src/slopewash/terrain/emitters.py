@@ -1,0 +1,48 @@
+"""Emitters: discs from which streams of water particles start."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+
+from slopewash.errors import InvalidTerrain
+
+
+@dataclass(frozen=True, kw_only=True)
+class Emitter:
+    """A disc on the ground that releases particles of water at a constant rate.
+
+    Positions are metres from the outer corner of the north-west cell: x to the east, y to the south.
+
+    >>> Emitter(x=120, y=80, radius=30, rate=20, speed=2, direction=90)
+    Emitter(x=120, y=80, radius=30, rate=20, speed=2, direction=90)
+    """
+
+    x: float
+    y: float
+    radius: float
+    rate: float
+    """Particles per second."""
+    speed: float = 0.0
+    """Level speed at which they start, in metres per second."""
+    direction: float = 0.0
+    """Degrees clockwise from north."""
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y", "radius", "rate", "speed", "direction"):
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Real) or not math.isfinite(value):
+                raise InvalidTerrain(f"emitter: {name} is {value}; it must be a finite number")
+        if self.radius <= 0:
+            raise InvalidTerrain(f"emitter: radius is {self.radius} m; it must be positive")
+        for name, units in (("rate", "particles per second"), ("speed", "m/s")):
+            if getattr(self, name) < 0:
+                raise InvalidTerrain(f"emitter: {name} is {getattr(self, name)} {units}; it must not be negative")
+
+    def check_within(self, width: float, height: float) -> None:
+        """Refuse an emitter that is not on the terrain."""
+        if not (0 <= self.x < width and 0 <= self.y < height):
+            raise InvalidTerrain(
+                f"emitter at ({self.x:g}, {self.y:g}) m lies outside the terrain of {width:g} x {height:g} m"
+            )

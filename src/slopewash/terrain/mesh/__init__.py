@@ -1,0 +1,5 @@
+"""Terrain as a triangle mesh: made by refining a height field, turned back into one by rasterising."""
+
+from slopewash.terrain.mesh.mesh import TriangleMesh
+
+__all__ = ["TriangleMesh"]

@@ -1,0 +1,157 @@
+"""Brushes, sources, undo: what the hand does on the picture happens on the server, to the right layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.slow
+
+LAYERS = ("elevation", "water", "rainfall", "erodibility")
+SIDE = 1280.0
+
+
+def paint_middle(studio: Any, tool: str) -> None:
+    """One dab on the top of the dome, where no ground stands in front."""
+    studio.take_tool(tool)
+    x, y = studio.place_on_screen(0.5 * SIDE, 0.55 * SIDE)
+    studio.page.mouse.move(x, y)
+    studio.page.mouse.click(x, y)
+    studio.wait("studio.store.state.can_undo")
+
+
+def layers(studio: Any) -> dict[str, np.ndarray]:
+    return {name: studio.layer(name) for name in LAYERS}
+
+
+def prepare(studio: Any) -> None:
+    """Some water and a few steps, so that every brush has something to change."""
+    middle = {"points": [[0.5 * SIDE, 0.5 * SIDE]], "radius": 0.4 * SIDE, "falloff": 0.5}
+    studio.ask(type="paint", tool="add_water", strength=3.0, **middle)
+    studio.ask(type="paint", tool="rain", strength=0.25, **middle)
+    studio.ask(type="step", count=3)
+    studio.wait("studio.store.state.step === 3 && !studio.store.state.playing")
+
+
+@pytest.mark.parametrize(
+    ("tool", "layer", "sign"),
+    [
+        ("raise", "elevation", 1),
+        ("lower", "elevation", -1),
+        ("smooth", "elevation", 0),
+        ("flatten", "elevation", 0),
+        ("add_water", "water", 1),
+        ("remove_water", "water", -1),
+        ("rain", "rainfall", 1),
+        ("harden", "erodibility", -1),
+        ("soften", "erodibility", 1),
+    ],
+)
+def test_each_brush_changes_its_layer_and_undo_restores_every_bit(
+    studio: Any, tool: str, layer: str, sign: int
+) -> None:
+    prepare(studio)
+    before = layers(studio)
+    paint_middle(studio, tool)
+    studio.page.wait_for_timeout(300)
+    after = layers(studio)
+    change = after[layer].astype(np.float64) - before[layer]
+    assert np.any(change != 0)
+    if sign:
+        assert np.all(sign * change >= 0)
+    rows, columns = np.nonzero(change)
+    # The default radius is 4 % of the side, 5 cells: one dab stays near where it was put.
+    assert abs(np.median(rows) - 0.55 * 128) < 6
+    assert abs(np.median(columns) - 0.5 * 128) < 6
+    for other in set(LAYERS) - {layer}:
+        assert np.array_equal(after[other], before[other]), other
+    studio.click("undo")
+    studio.wait("studio.store.state.can_redo")
+    restored = layers(studio)
+    for name in LAYERS:
+        assert np.array_equal(restored[name], before[name]), name
+    studio.click("redo")
+    studio.wait("!studio.store.state.can_redo")
+    assert np.array_equal(studio.layer(layer), after[layer])
+
+
+def test_every_tool_the_server_has_is_on_the_bar(studio: Any) -> None:
+    tools = studio.page.evaluate("studio.store.welcome.tools.map(t => t.name)")
+    for name in tools:
+        assert studio.page.locator(f"[data-tool={name}]").is_visible(), name
+
+
+def test_a_drag_is_one_stroke_and_one_undo(studio: Any) -> None:
+    before = studio.layer("elevation")
+    studio.take_tool("raise")
+    x0, y0 = studio.place_on_screen(0.4 * SIDE, 0.55 * SIDE)
+    x1, y1 = studio.place_on_screen(0.6 * SIDE, 0.6 * SIDE)
+    studio.page.mouse.move(x0, y0)
+    studio.page.mouse.down()
+    studio.page.mouse.move(x1, y1, steps=8)
+    studio.page.mouse.up()
+    studio.wait("studio.store.state.can_undo")
+    studio.page.wait_for_timeout(300)
+    raised = studio.layer("elevation") - before
+    assert np.ptp(np.nonzero(raised > 0)[1]) > 20  # a fifth of the 128 cells and the brush itself
+    studio.page.keyboard.press("Control+z")
+    studio.wait("!studio.store.state.can_undo")
+    assert np.array_equal(studio.layer("elevation"), before)
+
+
+def test_shift_paints_the_opposite(studio: Any) -> None:
+    before = studio.layer("elevation")
+    studio.page.keyboard.down("Shift")
+    paint_middle(studio, "raise")
+    studio.page.keyboard.up("Shift")
+    assert np.min(studio.layer("elevation") - before) < 0
+
+
+def test_a_ring_lies_under_the_brush(studio: Any) -> None:
+    studio.take_tool("raise")
+    x, y = studio.place_on_screen(0.5 * SIDE, 0.55 * SIDE)
+    studio.page.mouse.move(x, y)
+    ring = studio.page.evaluate("studio.stage.ring")
+    assert ring["radius"] == pytest.approx(0.04 * SIDE)
+    assert (ring["x"], ring["y"]) == pytest.approx((0.5 * SIDE, 0.55 * SIDE), abs=0.02 * SIDE)
+    studio.page.focus("#picture")
+    studio.page.keyboard.press("]")
+    assert studio.page.evaluate("studio.stage.ring.radius") == pytest.approx(0.05 * SIDE)
+    studio.page.keyboard.press("[")
+
+
+def test_a_source_is_placed_moved_and_removed(studio: Any) -> None:
+    studio.take_tool("source")
+    x, y = studio.place_on_screen(0.5 * SIDE, 0.55 * SIDE)
+    studio.page.mouse.click(x, y)
+    studio.wait("studio.store.state.sources.length === 1")
+    first = studio.state()["sources"][0]
+    assert (first["x"], first["y"]) == pytest.approx((0.5 * SIDE, 0.55 * SIDE), abs=0.02 * SIDE)
+    mark = studio.page.locator("[data-mark=source-0]")
+    mark.focus()
+    for _ in range(3):
+        studio.page.keyboard.press("ArrowRight")
+    studio.wait("x => studio.store.state.sources[0].x > x + 25", first["x"])
+    studio.ask(type="step", count=5)
+    studio.wait("studio.store.state.step === 5 && !studio.store.state.playing")
+    assert studio.state()["budget"]["water_sources"] > 0
+    mark.focus()
+    studio.page.keyboard.press("Delete")
+    studio.wait("studio.store.state.sources.length === 0")
+    assert studio.page.locator(".mark").count() == 0
+
+
+def test_a_source_follows_the_pointer(studio: Any) -> None:
+    studio.ask(type="sources", sources=[{"x": 0.5 * SIDE, "y": 0.55 * SIDE, "radius": 40.0, "rate": 1.0}])
+    mark = studio.page.locator("[data-mark=source-0]")
+    mark.wait_for()
+    studio.settle_picture()
+    box = mark.bounding_box()
+    x, y = studio.place_on_screen(0.6 * SIDE, 0.65 * SIDE)
+    studio.page.mouse.move(box["x"] + 15, box["y"] + 15)
+    studio.page.mouse.down()
+    studio.page.mouse.move(x, y, steps=4)
+    studio.page.mouse.up()
+    studio.wait("x => Math.abs(studio.store.state.sources[0].x - x) < 40", 0.6 * SIDE)

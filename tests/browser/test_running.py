@@ -1,0 +1,127 @@
+"""Play, pause, step, models, presets, seeds, files: the run as the page steers it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+pytestmark = pytest.mark.slow
+
+
+def test_playing_goes_on_and_pausing_holds_the_step(studio: Any) -> None:
+    studio.click("play")
+    studio.wait("studio.store.state.playing && studio.store.state.step >= 5")
+    studio.click("play")
+    studio.wait("!studio.store.state.playing")
+    held = studio.state()["step"]
+    studio.page.wait_for_timeout(500)
+    assert studio.state()["step"] == held
+    assert studio.step() == held
+
+
+def test_one_step_advances_by_exactly_one(studio: Any) -> None:
+    for expected in (1, 2, 3):
+        studio.click("step-one")
+        studio.wait("n => studio.store.state.step === n && !studio.store.state.playing", expected)
+    assert studio.state()["step"] == 3
+
+
+def test_many_steps_and_running_to_a_step_stop_where_asked(studio: Any) -> None:
+    studio.page.fill("input[aria-label='Steps to take']", "12")
+    studio.click("step-many")
+    studio.wait("studio.store.state.step === 12 && !studio.store.state.playing")
+    studio.page.fill("input[aria-label='Step to run to']", "20")
+    studio.click("run-to")
+    studio.wait("studio.store.state.step === 20 && !studio.store.state.playing")
+    assert studio.state()["step"] == 20
+
+
+def test_keys_play_pause_and_step(studio: Any) -> None:
+    studio.page.focus("#picture")
+    studio.page.keyboard.press(".")
+    studio.wait("studio.store.state.step === 1 && !studio.store.state.playing")
+    studio.page.keyboard.press("Space")
+    studio.wait("studio.store.state.step > 3")
+    studio.page.keyboard.press("Space")
+    studio.wait("!studio.store.state.playing")
+
+
+def test_reset_goes_back_to_the_very_terrain_it_started_from(studio: Any) -> None:
+    start = studio.layer("elevation")
+    studio.ask(type="step", count=10)
+    studio.wait("studio.store.state.step === 10")
+    assert not np.array_equal(studio.layer("elevation"), start)
+    studio.click("reset")
+    studio.wait("studio.store.state.step === 0 && studio.store.state.busy === null")
+    assert np.array_equal(studio.layer("elevation"), start)
+
+
+def test_seeds_go_up_and_down_and_give_back_their_terrain(studio: Any) -> None:
+    seventh = studio.layer("elevation")
+    studio.tab("start")
+    studio.page.click("button[aria-label='Next seed']")
+    studio.wait("studio.store.state.generator.seed === 8")
+    assert not np.array_equal(studio.layer("elevation"), seventh)
+    studio.page.click("button[aria-label='Previous seed']")
+    studio.wait("studio.store.state.generator.seed === 7")
+    assert np.array_equal(studio.layer("elevation"), seventh)
+
+
+def test_a_preset_brings_its_model_and_the_panel_follows(studio: Any) -> None:
+    studio.tab("start")
+    other = studio.page.evaluate("studio.store.welcome.presets.find(p => p.model !== studio.store.state.model)")
+    studio.page.select_option("select[aria-label='Preset']", other["name"])
+    studio.wait("name => studio.store.state.model === name && studio.store.state.busy === null", other["model"])
+    assert studio.state()["model"] == other["model"]
+    declared = studio.page.evaluate("studio.store.model.parameters.map(p => p.name)")
+    shown = studio.page.locator("[data-parameter]").evaluate_all("rows => rows.map(row => row.dataset.parameter)")
+    assert sorted(shown) == sorted(declared)
+
+
+def test_every_model_can_be_chosen_and_drawn(studio: Any) -> None:
+    studio.tab("start")
+    for model in studio.page.evaluate("studio.store.welcome.models.map(m => m.name)"):
+        studio.page.select_option("select[aria-label='Model']", model)
+        studio.wait("name => studio.store.state.model === name && studio.store.state.busy === null", model)
+        run = studio.state()["run"]
+        studio.wait("run => studio.stage.frame.header.run === run", run)
+
+
+def test_a_smaller_grid_keeps_the_model(studio: Any) -> None:
+    studio.tab("start")
+    studio.page.select_option("select[aria-label='Generator']", "diamond_square")
+    studio.wait("studio.store.state.generator.kind === 'diamond_square' && studio.store.state.busy === null")
+    assert studio.layer("elevation").shape == (128, 128)
+    assert studio.state()["preset"] == "landscape"
+
+
+def test_an_uploaded_picture_becomes_the_terrain(studio: Any, tmp_path: Path) -> None:
+    y, x = np.mgrid[0:96, 0:160]
+    grey = (65535 * (0.5 + 0.5 * np.sin(x / 23.0) * np.cos(y / 17.0))).astype(np.uint16)
+    Image.fromarray(grey).save(tmp_path / "waves.png")
+    studio.tab("out")
+    studio.page.evaluate("document.querySelectorAll('.output details').forEach(d => d.open = true)")
+    studio.page.fill("input[aria-label='Lowest height in metres']", "100")
+    studio.page.fill("input[aria-label='Highest height in metres']", "400")
+    studio.page.set_input_files("input[type=file]", tmp_path / "waves.png")
+    studio.wait("studio.store.state.columns === 160 && studio.store.state.busy === null")
+    expected = 100 + 300 * (grey.astype(np.float64) / 65535)
+    assert np.abs(studio.layer("elevation") - expected).max() < 0.01  # a 16-bit step is 0.0046 m
+    studio.wait("studio.stage.frame.elevation.columns === 160")
+    for label in ("Lowest", "Highest"):
+        studio.page.fill(f"input[aria-label='{label} height in metres']", "")
+
+
+def test_a_file_that_is_no_height_field_is_refused_in_one_sentence(studio: Any, tmp_path: Path) -> None:
+    (tmp_path / "broken.png").write_bytes(b"not a picture")
+    before = studio.state()["run"]
+    studio.page.set_input_files("input[type=file]", tmp_path / "broken.png")
+    studio.page.locator(".message.error", has_text="broken.png").wait_for()
+    assert studio.state()["run"] == before
+    # The browser itself notes the refusal of the request.
+    assert all("400" in text for text in studio.complaints)
+    studio.complaints.clear()

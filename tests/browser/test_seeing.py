@@ -1,0 +1,207 @@
+"""What is drawn: the pictures themselves are looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+pytestmark = pytest.mark.slow
+
+SIDE = 1280.0
+SCALE = 0.5
+"""Pixels of a picture per unit of the window, as the fixture opens it."""
+
+
+def chroma(colours: np.ndarray) -> np.ndarray:
+    """Colour without brightness: shares of red and green."""
+    total = np.maximum(colours.sum(axis=-1, keepdims=True), 1.0)
+    return (colours / total)[..., :2]
+
+
+def terrain_pixels(studio: Any, picture: np.ndarray, count: int = 400) -> np.ndarray:
+    """Pixels over places of the terrain that face the viewer."""
+    rng = np.random.default_rng(3)
+    found = []
+    for x, y in rng.uniform([0.2, 0.55], [0.8, 0.95], (count, 2)) * SIDE:
+        at = studio.page.evaluate("([x, y]) => studio.stage.screenPlace(x, y)", [x, y])
+        column, row = int(SCALE * at["left"]), int(SCALE * at["top"])
+        if 0 <= row < picture.shape[0] and 0 <= column < picture.shape[1]:
+            found.append(picture[row, column])
+    return np.array(found)
+
+
+def test_the_terrain_fills_the_view_without_clipped_whites(studio: Any, tmp_path: Path) -> None:
+    studio.tab("out")
+    studio.page.set_checked("input[aria-label='Transparent background']", True)
+    file = studio.download(lambda: studio.click("screenshot"), tmp_path)
+    studio.page.set_checked("input[aria-label='Transparent background']", False)
+    picture = np.asarray(Image.open(file))
+    assert picture.shape == (360, 640, 4)
+    covered = picture[..., 3] > 128
+    assert covered.mean() > 0.35
+    assert covered.any(axis=0).mean() > 0.85  # from side to side
+    light = picture[..., :3][covered].astype(float).mean(axis=-1)
+    assert np.percentile(light, 95) - np.percentile(light, 5) > 40  # shaded, not one flat colour
+    assert (picture[..., :3][covered].min(axis=-1) >= 254).mean() < 0.001
+
+
+def test_a_larger_picture_shows_the_same_in_more_pixels(studio: Any, tmp_path: Path) -> None:
+    studio.tab("out")
+    plain = np.asarray(Image.open(studio.download(lambda: studio.click("screenshot"), tmp_path)).convert("RGB"))
+    studio.page.select_option("select[aria-label='Size of the picture']", "2")
+    file = studio.download(lambda: studio.click("screenshot"), tmp_path)
+    studio.page.select_option("select[aria-label='Size of the picture']", "1")
+    large = Image.open(file).convert("RGB")
+    assert large.size == (1280, 720)
+    shrunk = np.asarray(large.resize((640, 360), Image.Resampling.BOX)).astype(float)
+    assert np.abs(shrunk - plain).mean() < 6.0  # of 255: only what finer pixels resolve
+
+
+def test_a_lake_is_blue(studio: Any) -> None:
+    dry = studio.picture()
+    x, y = 0.5 * SIDE, 0.62 * SIDE
+    lake = {"points": [[x, y]], "radius": 0.12 * SIDE, "falloff": 0.2}
+    studio.ask(type="paint", tool="flatten", strength=1.0, **lake)
+    studio.ask(type="paint", tool="add_water", strength=30.0, **lake)
+    left, top = studio.place_on_screen(x, y)
+    wet = studio.picture()
+    row, column = int(SCALE * top), int(SCALE * left)
+    spot = np.s_[row - 3 : row + 3, column - 5 : column + 5]
+    red, _, blue = wet[spot].mean(axis=(0, 1))
+    assert blue > 1.3 * red
+    red, _, blue = dry[spot].mean(axis=(0, 1))
+    assert blue < 1.1 * red
+
+
+def test_an_overlay_uses_its_map_and_the_legend_tells_it(studio: Any) -> None:
+    studio.ask(type="step", count=5)
+    studio.wait("studio.store.state.step === 5 && !studio.store.state.playing")
+    plain = chroma(terrain_pixels(studio, studio.picture()))
+    studio.tab("view")
+    studio.page.select_option("select[aria-label='Overlay']", "elevation")
+    studio.wait("studio.stage.frame.overlay && studio.stage.frame.overlay.layer === 'elevation'")
+    legend = studio.page.locator(".legend")
+    legend.wait_for()
+    assert "elevation, m" in legend.inner_text().lower()
+    assert legend.get_attribute("data-map") == "sequential"
+    low, high = (
+        float(t)
+        for t in (legend.locator(".ticks span").first.inner_text(), legend.locator(".ticks span").last.inner_text())
+    )
+    heights = studio.layer("elevation")
+    assert (low, high) == pytest.approx((heights.min(), heights.max()), rel=1e-3, abs=0.5)
+    shown = chroma(terrain_pixels(studio, studio.picture()))
+    table = chroma(np.array(studio.page.evaluate("studio.store.welcome.maps.sequential"), dtype=float))
+    distance = np.linalg.norm(shown[:, None] - table[None], axis=-1).min(axis=1)
+    off = np.linalg.norm(plain[:, None] - table[None], axis=-1).min(axis=1)
+    # Shading changes brightness and the filmic curve bends hues a little; the map's colours stay nearest by far.
+    assert np.median(distance) < 0.035
+    assert np.median(np.linalg.norm(shown - plain, axis=-1)) > 0.02 or np.median(off) > np.median(distance)
+    x, y = studio.place_on_screen(0.5 * SIDE, 0.55 * SIDE)
+    studio.page.keyboard.press("Escape")
+    studio.page.mouse.move(x, y)
+    reading = float(legend.locator("[data-role=reading]").inner_text().split()[0])
+    assert reading == pytest.approx(heights[int(0.55 * 128), 64], abs=25.0)  # a pixel at this distance covers metres
+    studio.page.select_option("select[aria-label='Overlay']", "")
+    studio.wait("document.querySelector('.legend').hidden")
+
+
+def test_a_diverging_layer_has_zero_in_the_middle(studio: Any) -> None:
+    studio.ask(type="step", count=5)
+    studio.wait("studio.store.state.step === 5 && !studio.store.state.playing")
+    studio.tab("view")
+    studio.page.select_option("select[aria-label='Overlay']", "difference")
+    studio.wait("studio.stage.frame.overlay && studio.stage.frame.overlay.layer === 'difference'")
+    legend = studio.page.locator(".legend")
+    assert legend.get_attribute("data-map") == "diverging"
+    assert legend.locator(".ticks span").nth(1).inner_text() == "0"
+    studio.page.select_option("select[aria-label='Overlay']", "")
+
+
+def test_the_sun_follows_a_drag_and_shades_the_other_side(studio: Any) -> None:
+    before = studio.picture()
+    azimuth = studio.page.evaluate("studio.stage.look.sunAzimuth")
+    studio.page.mouse.move(400, 300)
+    studio.page.keyboard.down("Alt")
+    studio.page.mouse.down()
+    studio.page.mouse.move(700, 300, steps=3)
+    studio.page.mouse.up()
+    studio.page.keyboard.up("Alt")
+    turned = studio.page.evaluate("studio.stage.look.sunAzimuth")
+    assert turned != azimuth
+    after = studio.picture()
+    assert np.abs(after - before).mean() > 5.0
+    studio.page.evaluate("a => { studio.stage.look.sunAzimuth = a; studio.stage.lookChanged(true) }", azimuth)
+
+
+def test_the_plan_shows_the_square_from_above(studio: Any) -> None:
+    studio.click("plan")
+    studio.settle_picture()
+    corners = [studio.page.evaluate("([x, y]) => studio.stage.screenPlace(x, y)", p) for p in ([0, 0], [SIDE, SIDE])]
+    width, height = (corners[1][k] - corners[0][k] for k in ("left", "top"))
+    assert width == pytest.approx(height, rel=0.01)
+    assert height > 400
+    picture = studio.picture()
+    assert picture[180, 320].sum() > 2 * picture[5, 5].sum()
+    studio.click("plan")
+
+
+def test_before_and_after_stand_side_by_side(studio: Any) -> None:
+    x, y = 0.5 * SIDE, 0.6 * SIDE
+    studio.ask(type="paint", tool="raise", strength=150.0, points=[[x, y]], radius=0.3 * SIDE, falloff=0.9)
+    whole = studio.picture()
+    studio.click("compare")
+    studio.wait("studio.stage.before !== null")
+    halves = studio.picture()
+    difference = np.abs(halves - whole).mean(axis=-1)
+    assert difference[:, :300].mean() > 3.0
+    assert difference[:, 340:].mean() < 1.0
+    studio.click("compare")
+
+
+def test_exaggeration_makes_it_taller(studio: Any) -> None:
+    top = studio.place_on_screen(0.5 * SIDE, 0.5 * SIDE)[1]
+    studio.tab("view")
+    field = studio.page.locator(".view .line", has_text="Exaggeration").locator("[data-role=value]")
+    field.fill("2")
+    field.press("Enter")
+    studio.wait("studio.stage.look.exaggeration === 2")
+    assert studio.place_on_screen(0.5 * SIDE, 0.5 * SIDE)[1] < top - 20
+    field.fill("1")
+    field.press("Enter")
+    studio.wait("studio.stage.look.exaggeration === 1")
+
+
+def test_strata_colour_the_walls(studio: Any) -> None:
+    with_strata = studio.page.evaluate("studio.store.welcome.presets.find(p => p.strata)?.name")
+    assert with_strata
+    studio.ask(type="start", preset=with_strata, backend="reference", generator={"kind": "dome", "size": 128})
+    studio.wait("studio.stage.frame.header.run === studio.store.state.run")
+    assert studio.page.evaluate("studio.stage.strataLayers") == 5
+
+
+def test_books_balance_in_the_panel(studio: Any) -> None:
+    studio.ask(type="step", count=20)
+    studio.wait("studio.store.state.step === 20 && !studio.store.state.playing")
+    studio.tab("books")
+    assert float(studio.page.inner_text("[data-budget=water_drift]")) < 1e-5
+    assert "m³" in studio.page.inner_text("[data-budget=water_rain]")
+    labels = studio.page.locator(".plot canvas").evaluate_all("plots => plots.map(p => p.ariaLabel)")
+    assert any("step 20" in label for label in labels)
+
+
+def test_help_opens_and_every_control_has_a_name(studio: Any) -> None:
+    studio.page.focus("#picture")
+    studio.page.keyboard.press("?")
+    studio.page.locator("dialog[open]").wait_for()
+    assert "play or pause" in studio.page.inner_text("dialog")
+    studio.page.keyboard.press("Escape")
+    nameless = studio.page.evaluate(
+        "[...document.querySelectorAll('button, input, select')].filter(e => !(e.ariaLabel || e.textContent.trim()"
+        " || e.closest('label')?.textContent.trim())).map(e => e.outerHTML)"
+    )
+    assert nameless == []

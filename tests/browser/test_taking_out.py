@@ -1,0 +1,119 @@
+"""Exports, the session as a script, films: files that other programs read."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import OpenEXR
+import pytest
+import tifffile
+from PIL import Image
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def eroded(studio: Any) -> Any:
+    studio.ask(type="step", count=5)
+    studio.wait("studio.store.state.step === 5 && !studio.store.state.playing")
+    studio.tab("out")
+    return studio
+
+
+def export(studio: Any, suffix: str, folder: Path) -> Path:
+    return studio.download(lambda: studio.page.click(f"[data-suffix='{suffix}']"), folder)
+
+
+def test_every_format_the_server_names_has_a_button(eroded: Any) -> None:
+    suffixes = eroded.page.evaluate("studio.store.welcome.formats.map(f => f.suffix)")
+    assert suffixes
+    for suffix in suffixes:
+        assert eroded.page.locator(f"[data-suffix='{suffix}']").is_visible()
+    # Each of them is read back by a test below; a new one needs its reader.
+    assert set(suffixes) == {".npy", ".npz", ".tif", ".tiff", ".exr", ".png", ".r16", ".raw"}
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".tif", ".tiff", ".exr"])
+def test_float_exports_hold_the_very_heights(eroded: Any, tmp_path: Path, suffix: str) -> None:
+    heights = eroded.layer("elevation")
+    file = export(eroded, suffix, tmp_path)
+    if suffix == ".npy":
+        read = np.load(file)
+    elif suffix == ".npz":
+        read = np.load(file)["elevation"]
+    elif suffix == ".exr":
+        channels = OpenEXR.File(str(file), separate_channels=True).channels()
+        read = next(c.pixels for name, c in channels.items() if name in ("elevation", "Y"))
+    else:
+        read = tifffile.imread(file)
+    assert np.array_equal(read, heights)
+
+
+def test_the_grey_picture_spans_its_range(eroded: Any, tmp_path: Path) -> None:
+    heights = eroded.layer("elevation").astype(np.float64)
+    grey = np.asarray(Image.open(export(eroded, ".png", tmp_path))).astype(np.float64)
+    assert grey.max() > 65000
+    slope, offset = np.polyfit(grey.ravel(), heights.ravel(), 1)
+    assert np.abs(slope * grey + offset - heights).max() <= 0.51 * slope  # half a 16-bit step
+
+
+@pytest.mark.parametrize("suffix", [".r16", ".raw"])
+def test_headless_exports_are_little_endian_and_come_with_their_range(eroded: Any, tmp_path: Path, suffix: str) -> None:
+    heights = eroded.layer("elevation").astype(np.float64)
+    values = np.fromfile(export(eroded, suffix, tmp_path), "<u2").reshape(heights.shape).astype(np.float64)
+    slope, offset = np.polyfit(values.ravel(), heights.ravel(), 1)
+    assert np.abs(slope * values + offset - heights).max() <= 0.51 * slope
+
+
+def test_the_script_replays_the_session_to_the_same_bits(studio: Any, tmp_path: Path) -> None:
+    studio.ask(type="step", count=4)
+    studio.wait("studio.store.state.step === 4 && !studio.store.state.playing")
+    studio.take_tool("raise")
+    x, y = studio.place_on_screen(640.0, 700.0)
+    studio.page.mouse.move(x, y)
+    studio.page.mouse.down()
+    studio.page.mouse.move(x + 60, y + 10, steps=5)
+    studio.page.mouse.up()
+    studio.wait("studio.store.state.can_undo")
+    studio.tab("model")
+    field = studio.page.locator("[data-parameter=rain_rate] [data-role=value]")
+    field.fill("0.07")
+    field.press("Enter")
+    studio.wait("studio.store.state.parameters.rain_rate === 0.07")
+    studio.ask(type="step", count=6)
+    studio.wait("studio.store.state.step === 10 && !studio.store.state.playing")
+    expected = {name: studio.layer(name) for name in ("elevation", "water", "suspended")}
+    studio.tab("out")
+    script = studio.download(lambda: studio.click("script"), tmp_path)
+    source = Path(sys.modules["slopewash"].__file__ or "").parents[1]
+    environment = os.environ | {"PYTHONPATH": str(source)}
+    run = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert run.returncode == 0, run.stderr
+    replayed = np.load(tmp_path / "session.npz")
+    for name, layer in expected.items():
+        assert np.array_equal(replayed[name], layer), name
+
+
+def test_a_film_is_recorded(eroded: Any, tmp_path: Path) -> None:
+    eroded.click("record")
+    eroded.ask(type="step", count=6)
+    eroded.wait("studio.store.state.step === 11 && !studio.store.state.playing")
+    eroded.page.wait_for_timeout(1500)
+    film = eroded.download(lambda: eroded.click("record"), tmp_path)
+    assert film.suffix == ".webm"
+    assert film.read_bytes()[:4] == b"\x1a\x45\xdf\xa3"  # EBML, as every WebM begins
+    assert film.stat().st_size > 5000
+
+
+def test_side_files_are_json(eroded: Any, tmp_path: Path) -> None:
+    export(eroded, ".r16", tmp_path)
+    text = eroded.page.evaluate("fetch('/export/terrain.r16.json').then(answer => answer.text())")
+    assert json.loads(text)

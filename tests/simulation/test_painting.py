@@ -1,0 +1,268 @@
+"""Edits between steps: what a dab changes, what the books say, and how it is taken back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import slopewash as sw
+
+HILL = sw.generate("dome", size=32, seed=3, cell_size=5.0)
+MODELS = [
+    ("virtual_pipes", "reference", "open"),
+    ("virtual_pipes", "reference", "periodic"),
+    ("virtual_pipes", "cpu", "open"),
+    ("virtual_pipes", "cpu", "periodic"),
+    ("virtual_pipes", "gpu", "open"),
+    ("virtual_pipes", "gpu", "periodic"),
+    ("steepest_talus", "reference", "open"),
+    ("steepest_talus", "cpu", "periodic"),
+    ("steepest_talus", "gpu", "periodic"),
+    ("velocity_field", "reference", "open"),
+    ("velocity_field", "cpu", "open"),
+    ("velocity_field", "gpu", "open"),
+]
+MIDDLE = [(80.0, 80.0)]
+
+
+def run(model: str, backend: str, edges: Any = "open", terrain: sw.Terrain = HILL) -> sw.Simulation:
+    return sw.Simulation(terrain, sw.find_model(model)(), backend=backend, edges=edges)
+
+
+def usable(model: str) -> list[str]:
+    return [brush.name for brush in sw.brushes() if brush.layer in sw.find_model(model).editable]
+
+
+def layers_of(simulation: sw.Simulation) -> dict[str, Any]:
+    return {name: np.array(simulation.terrain[name]) for name in simulation.model.layers}
+
+
+@pytest.mark.parametrize(("model", "backend", "edges"), MODELS)
+def test_undo_gives_every_layer_back_to_the_bit(model: str, backend: str, edges: str) -> None:
+    simulation, untouched = run(model, backend, edges), run(model, backend, edges)
+    for each in (simulation, untouched):
+        each.run(3)
+    for tool in usable(model):
+        simulation.paint(tool, points=[(40.0, 60.0), (0.0, 0.0), (159.0, 90.0)], radius=22.0, falloff=0.7)
+    for _ in usable(model):
+        assert simulation.undo()
+    assert not simulation.undo()
+    for each in (simulation, untouched):
+        each.run(5)
+    for name, layer in layers_of(untouched).items():
+        np.testing.assert_array_equal(layers_of(simulation)[name], layer, err_msg=name)
+
+
+@pytest.mark.parametrize(("model", "backend", "edges"), MODELS)
+def test_redo_gives_the_edits_back_to_the_bit(model: str, backend: str, edges: str) -> None:
+    simulation = run(model, backend, edges)
+    simulation.run(2)
+    for tool in usable(model):
+        simulation.paint(tool, points=MIDDLE, radius=30.0)
+    painted = layers_of(simulation)
+    while simulation.undo():
+        pass
+    while simulation.redo():
+        pass
+    for name, layer in painted.items():
+        np.testing.assert_array_equal(layers_of(simulation)[name], layer, err_msg=name)
+
+
+@pytest.mark.parametrize(("model", "backend", "edges"), MODELS)
+def test_the_books_balance_through_edits(model: str, backend: str, edges: str) -> None:
+    simulation = run(model, backend, edges)
+    simulation.run(4)
+    for tool in usable(model):
+        simulation.paint(tool, points=[(50.0, 70.0), (60.0, 80.0)], radius=25.0)
+    simulation.run(4)
+    simulation.undo()
+    simulation.run(4)
+    budget = simulation.budget
+    assert budget.water_drift < 1e-5  # float32 fields, float64 sums
+    assert budget.solids_drift < 1e-5
+    assert budget.solids_edited != 0
+
+
+def test_what_is_painted_is_in_the_books() -> None:
+    simulation = run("virtual_pipes", "reference")
+    simulation.paint("raise", points=MIDDLE, radius=12.0, strength=2.0, falloff=0.0)
+    raised = int((simulation.terrain["elevation"] - HILL["elevation"] > 1.0).sum())
+    assert raised > 10
+    assert simulation.budget.solids_edited == pytest.approx(raised * 2.0 * 25.0, rel=1e-5)
+    simulation.paint("add_water", points=MIDDLE, radius=12.0, strength=3.0, falloff=0.0)
+    assert simulation.budget.water_edited == pytest.approx(raised * 3.0 * 25.0, rel=1e-5)
+    simulation.paint("remove_water", points=MIDDLE, radius=12.0, strength=100.0, falloff=0.0)
+    assert simulation.budget.water_edited == pytest.approx(0.0, abs=1e-3)
+    assert "edited" in repr(simulation.budget)
+    assert "edited" not in repr(run("virtual_pipes", "reference").budget)
+
+
+@pytest.mark.parametrize(
+    ("tool", "layer", "sign"),
+    [
+        ("raise", "elevation", 1),
+        ("lower", "elevation", -1),
+        ("add_water", "water", 1),
+        ("rain", "rainfall", 1),
+        ("harden", "erodibility", -1),
+        ("soften", "erodibility", 1),
+    ],
+)
+@pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
+def test_a_tool_changes_its_own_layer_within_its_radius(backend: str, tool: str, layer: str, sign: int) -> None:
+    terrain = HILL.replace(erodibility=0.5)
+    simulation = run("virtual_pipes", backend, terrain=terrain)
+    names = ("elevation", "water", "suspended", "erodibility", "rainfall")
+    before = simulation.layers(*names)
+    simulation.paint(tool, points=[(60.0, 90.0)], radius=20.0, strength=0.4)
+    after = simulation.layers(*names)
+    y, x = np.mgrid[:32, :32]
+    inside = np.hypot((x + 0.5) * 5.0 - 60.0, (y + 0.5) * 5.0 - 90.0) < 20.0
+    change = after[layer] - before[layer]
+    assert (np.sign(change[inside]) == sign).all()
+    np.testing.assert_array_equal(change[~inside], 0)
+    for other in names:
+        if other != layer:
+            np.testing.assert_array_equal(after[other], before[other])
+
+
+def test_smoothing_lowers_the_roughness_and_flattening_the_relief() -> None:
+    simulation = run("virtual_pipes", "reference")
+    area = np.s_[12:20, 12:20]
+    rough = np.abs(np.diff(simulation.layers("elevation")["elevation"][area], 2)).mean()
+    simulation.paint("smooth", points=MIDDLE * 4, radius=40.0, strength=1.0, falloff=0.2)
+    smooth = simulation.layers("elevation")["elevation"]
+    assert np.abs(np.diff(smooth[area], 2)).mean() < 0.5 * rough
+    simulation.paint("flatten", points=MIDDLE, radius=40.0, strength=1.0, falloff=0.2)
+    flat = simulation.layers("elevation")["elevation"][area]
+    np.testing.assert_allclose(flat, smooth[16, 16], atol=1e-3)
+
+
+def test_flatten_keeps_the_level_of_the_stroke_s_beginning() -> None:
+    simulation = run("virtual_pipes", "reference")
+    before = simulation.layers("elevation")["elevation"]
+    level = before[4, 4]
+    options: dict[str, Any] = {"radius": 12.0, "strength": 1.0, "falloff": 0.0}
+    simulation.paint("flatten", points=[(22.0, 22.0)], **options)
+    simulation.paint("flatten", points=[(90.0, 90.0)], join=True, **options)
+    np.testing.assert_allclose(simulation.layers("elevation")["elevation"][17:19, 17:19], level, atol=1e-3)
+    assert simulation.undo()
+    assert not simulation.can_undo
+    np.testing.assert_array_equal(simulation.layers("elevation")["elevation"], before)
+
+
+def test_untouched_cells_keep_their_bits_far_above_the_sea() -> None:
+    """At 5 km float32 metres are coarser than the cells above the datum that the kernels hold."""
+    high = HILL.replace(elevation=HILL["elevation"] + 5000.0)
+    simulation, other = run("virtual_pipes", "cpu", terrain=high), run("virtual_pipes", "cpu", terrain=high)
+    for each in (simulation, other):
+        each.run(10)
+    engine: Any = simulation._engine
+    before = engine.state().b.copy()
+    engine.edit("elevation", 0, 0, simulation.layers("elevation")["elevation"])
+    np.testing.assert_array_equal(engine.state().b, before)
+
+
+def test_a_border_dug_below_its_base_level_stays_dug() -> None:
+    model = sw.preset("landscape").replace(rain_rate=0.0)
+    simulation = sw.Simulation(HILL, model, backend="reference", edges="open")
+    simulation.paint("lower", points=[(80.0, 2.0)], radius=8.0, strength=3.0, falloff=0.0)
+    dug = simulation.layers("elevation")["elevation"][0, 16]
+    simulation.run(1)
+    assert simulation.layers("elevation")["elevation"][0, 16] == pytest.approx(dug, abs=0.5)
+
+
+@pytest.mark.parametrize("model", ["virtual_pipes", "steepest_talus", "velocity_field"])
+def test_ground_without_data_cannot_be_painted(model: str) -> None:
+    gap = np.zeros(HILL.shape, bool)
+    gap[14:18, 14:18] = True
+    simulation = run(model, "reference", terrain=HILL.replace(nodata=gap))
+    simulation.paint("raise", points=MIDDLE, radius=30.0, strength=4.0)
+    terrain = simulation.terrain
+    np.testing.assert_array_equal(terrain["elevation"][gap], 0)
+    assert terrain["elevation"][12, 12] > HILL["elevation"][12, 12]
+    simulation.run(2)
+    assert simulation.budget.solids_drift < 1e-4  # relative to what little was moved
+
+
+@pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
+def test_springs_can_be_placed_moved_and_removed_while_it_runs(backend: str) -> None:
+    model = sw.VirtualPipes(rain_rate=0.0)
+    simulation = sw.Simulation(HILL, model, backend=backend)
+    simulation.run(2)
+    assert simulation.budget.water_sources == 0
+    simulation.sources = [sw.WaterSource(x=80, y=80, radius=10, rate=1.0)]
+    simulation.run(5)
+    fed = simulation.budget.water_sources
+    assert fed > 0
+    assert simulation.terrain.sources == simulation.sources
+    simulation.sources = []
+    simulation.run(5)
+    assert simulation.budget.water_sources == fed
+    assert simulation.budget.water_drift < 1e-5
+    with pytest.raises(sw.InvalidTerrain, match="outside the terrain"):
+        simulation.sources = [sw.WaterSource(x=800, y=80, radius=10, rate=1.0)]
+
+
+def test_a_painted_rain_mask_steers_the_rain() -> None:
+    simulation = sw.Simulation(HILL, sw.VirtualPipes(evaporation_rate=0.0), backend="cpu", edges="closed")
+    simulation.run(1)
+    even = simulation.budget.water_rain
+    simulation.paint("rain", points=MIDDLE, radius=400.0, strength=1.0, falloff=0.0)
+    simulation.run(1)
+    assert simulation.budget.water_rain - even == pytest.approx(2 * even, rel=1e-5)
+    assert simulation.terrain["rainfall"].min() == 2.0
+
+
+@pytest.mark.parametrize("model", ["virtual_pipes", "steepest_talus", "velocity_field"])
+def test_single_layers_are_those_of_the_whole_terrain(model: str) -> None:
+    simulation = run(model, "reference")
+    simulation.run(3)
+    terrain = simulation.terrain
+    assert set(simulation.model.layers) <= set(terrain)
+    for name, layer in simulation.layers(*simulation.model.layers).items():
+        np.testing.assert_array_equal(layer, terrain[name])
+        assert layer.dtype == np.float32
+    with pytest.raises(sw.UnknownName, match="unknown layer"):
+        simulation.layers("lava")
+
+
+@pytest.mark.parametrize(
+    ("tool", "changes", "words"),
+    [
+        ("rise", {}, 'unknown tool "rise"; did you mean "raise"'),
+        ("raise", {"points": []}, "points has 0"),
+        ("raise", {"points": [(1.0,)]}, "each must be x and y"),
+        ("raise", {"points": [(np.nan, 1.0)]}, "x is nan"),
+        ("raise", {"radius": 0.0}, "radius is 0"),
+        ("raise", {"strength": -1.0}, "strength of raise is -1"),
+        ("smooth", {"strength": 2.0}, "strength of smooth is 2"),
+        ("raise", {"falloff": 1.5}, "falloff is 1.5"),
+        ("raise", {"strength": 1e300}, "they must be finite and within"),
+    ],
+)
+def test_bad_strokes_are_refused(tool: str, changes: dict[str, Any], words: str) -> None:
+    simulation = run("virtual_pipes", "reference")
+    with pytest.raises(sw.SlopewashError, match=words):
+        simulation.paint(tool, **{"points": MIDDLE, "radius": 10.0, **changes})
+    assert not simulation.can_undo
+
+
+def test_a_tool_the_model_has_no_layer_for_is_refused() -> None:
+    with pytest.raises(sw.InvalidParameter, match="steepest_talus has no water to paint with add_water; its tools are"):
+        run("steepest_talus", "reference").paint("add_water", points=MIDDLE, radius=10.0)
+    with pytest.raises(sw.InvalidParameter, match="water sources"):
+        run("steepest_talus", "reference").sources = [sw.WaterSource(x=8, y=8, radius=10, rate=1.0)]
+
+
+def test_whole_heights_end_somewhere() -> None:
+    with pytest.raises(sw.InvalidParameter, match="in this run it must stay within"):
+        run("steepest_talus", "reference").paint("raise", points=MIDDLE, radius=10.0, strength=1e6)
+
+
+def test_a_dab_beyond_the_terrain_does_nothing() -> None:
+    simulation = run("virtual_pipes", "reference")
+    simulation.paint("raise", points=[(-500.0, 80.0)], radius=10.0)
+    assert not simulation.can_undo

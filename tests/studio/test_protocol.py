@@ -1,0 +1,342 @@
+"""Everything a page says and hears, over a real socket."""
+
+from __future__ import annotations
+
+import io
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import slopewash as sw
+from slopewash.studio import StudioServer
+
+Page = Any
+
+
+def elevation(server: StudioServer) -> Any:
+    return server.session.submit(lambda: server.session.terrain()["elevation"].copy()).result(60)
+
+
+def test_a_page_is_welcomed_and_told_and_shown(page: Page) -> None:
+    assert page.welcome["protocol"] == 1
+    assert {model["name"] for model in page.welcome["models"]} == set(sw.model_names())
+    state = page.until(lambda s: True)
+    assert (state["step"], state["playing"], state["preset"]) == (0, False, "landscape")
+    header, fields = page.read("frame")
+    assert (header["rows"], header["columns"], header["step"]) == (48, 48, 0)
+    expected = sw.generate("dome", size=48, seed=3)["elevation"]
+    np.testing.assert_allclose(fields["elevation"], expected, atol=np.ptp(expected) / 65535)
+    assert "water" not in fields
+
+
+def test_the_panel_is_made_of_what_models_declare(page: Page) -> None:
+    (pipes,) = (m for m in page.welcome["models"] if m["name"] == "virtual_pipes")
+    declared = {p.name: p for p in sw.VirtualPipes.parameters()}
+    assert [p["name"] for p in pipes["parameters"]] == list(declared)
+    for parameter in pipes["parameters"]:
+        assert parameter["doc"] == declared[parameter["name"]].doc
+        assert parameter["kind"] in ("number", "choice", "flag")
+    (rate,) = (p for p in pipes["parameters"] if p["name"] == "rain_rate")
+    assert (rate["symbol"], rate["units"], rate["typical"]) == ("K_r", "cells/time", [0, 0.05])
+    assert {tool["name"] for tool in page.welcome["tools"]} == {brush.name for brush in sw.brushes()}
+    dome = next(g for g in page.welcome["generators"] if g["name"] == "dome")
+    assert dome["options"] == {"noise": 0.5, "persistence": 0.5}
+
+
+def test_every_export_format_and_every_layer_is_in_the_welcome(page: Page) -> None:
+    from slopewash.io.formats import FORMATS
+    from slopewash.terrain import UNITS
+
+    assert {f["suffix"] for f in page.welcome["formats"]} == set(FORMATS)
+    layers = page.welcome["layers"]
+    assert {name: layer["unit"] for name, layer in layers.items()} == dict(UNITS)
+    for model in page.welcome["models"]:
+        assert set(model["layers"]) | set(model["editable"]) <= set(layers)
+
+
+def test_play_runs_and_pause_holds_the_step_count(page: Page) -> None:
+    page.do("play")
+    page.until(lambda s: s["step"] > 5)
+    page.do("pause")
+    state = page.until(lambda s: not s["playing"])
+    held = state["step"]
+    time.sleep(0.3)
+    page.do("speed", steps_per_second=None)
+    assert page.until(lambda s: True)["step"] == held
+
+
+def test_a_step_is_exactly_one(page: Page) -> None:
+    page.steps(1)
+    assert page.state["step"] == 1
+    page.steps(7)
+    assert page.state["step"] == 8
+
+
+def test_run_to_stops_there(page: Page) -> None:
+    page.do("run_to", step=23)
+    state = page.until(lambda s: not s["playing"] and s["step"] > 0)
+    assert state["step"] == 23
+    assert "already" in page.ask("run_to", step=4)["message"]
+
+
+def test_speed_limits_the_steps(page: Page) -> None:
+    page.do("speed", steps_per_second=20)
+    page.do("play")
+    begin = time.monotonic()
+    page.until(lambda s: s["step"] >= 10)
+    page.do("pause")
+    assert time.monotonic() - begin > 0.3  # ten steps at 20 a second, less the head start of one chunk
+
+
+def test_every_parameter_reaches_the_simulation_and_comes_back(page: Page, server: StudioServer) -> None:
+    for declared in sw.VirtualPipes.parameters():
+        value: Any
+        if declared.choices:
+            value = declared.choices[-1]
+        elif isinstance(declared.default, bool):
+            value = True
+        else:
+            low, high = declared.typical or (0.1, 0.9)
+            value = low + 0.37 * (high - low)
+        page.do("parameters", values={declared.name: value})
+        state = page.until(lambda s, n=declared.name, v=value: s["parameters"][n] == v)  # type: ignore[misc]
+        assert state["parameters"][declared.name] == value
+        inside = server.session.submit(lambda: server.session._simulation.model).result(60)
+        assert getattr(inside, declared.name) == value
+
+
+def test_infinity_goes_both_ways_as_text(page: Page) -> None:
+    page.do("parameters", values={"dig_limit": 0.5})
+    page.until(lambda s: s["parameters"]["dig_limit"] == 0.5)
+    page.do("parameters", values={"dig_limit": "inf"})
+    page.until(lambda s: s["parameters"]["dig_limit"] == "inf")
+
+
+def test_sub_stepping_is_told(page: Page) -> None:
+    page.do("parameters", values={"time_step": 0.2})
+    page.do("pause")
+    assert any("stability" in told["message"] for told in page.told)
+
+
+@pytest.mark.parametrize(
+    ("tool", "layer"),
+    [
+        ("raise", "elevation"),
+        ("lower", "elevation"),
+        ("smooth", "elevation"),
+        ("flatten", "elevation"),
+        ("add_water", "water"),
+        ("remove_water", "water"),
+        ("rain", "rainfall"),
+        ("harden", "erodibility"),
+        ("soften", "erodibility"),
+    ],
+)
+def test_each_brush_changes_its_layer_and_undo_gives_it_back(
+    page: Page, server: StudioServer, tool: str, layer: str
+) -> None:
+    def now() -> Any:
+        return server.session.submit(lambda: server.session._simulation.layers(layer)[layer].copy()).result(60)
+
+    page.steps(3)
+    before = now()
+    page.do("paint", tool=tool, points=[[200.0, 220.0], [230.0, 220.0]], radius=60.0, falloff=0.5)
+    painted = now()
+    assert (painted != before).any()
+    page.until(lambda s: s["can_undo"])
+    page.do("undo")
+    np.testing.assert_array_equal(now(), before)
+    page.do("redo")
+    np.testing.assert_array_equal(now(), painted)
+    assert page.ask("redo")["type"] == "error"
+
+
+def test_messages_of_one_stroke_are_one_edit(page: Page, server: StudioServer) -> None:
+    before = elevation(server)
+    for k in range(4):
+        page.do("paint", tool="raise", points=[[100.0 + 20 * k, 200.0]], radius=40.0, stroke=7)
+    page.do("paint", tool="raise", points=[[300.0, 300.0]], radius=40.0, stroke=8)
+    page.do("undo")
+    page.do("undo")
+    np.testing.assert_array_equal(elevation(server), before)
+    assert page.ask("undo")["message"] == "there is no edit to take back"
+
+
+def test_springs_are_placed_and_removed(page: Page) -> None:
+    spring = {"x": 240.0, "y": 240.0, "radius": 30.0, "rate": 0.5}
+    page.do("sources", sources=[spring])
+    assert page.until(lambda s: bool(s["sources"]))["sources"] == [spring]
+    page.steps(5)
+    assert page.until(lambda s: s["budget"]["water_sources"] > 0)
+    page.do("sources", sources=[])
+    page.until(lambda s: not s["sources"])
+    assert "outside" in page.ask("sources", sources=[{**spring, "x": 1e5}])["message"]
+
+
+def test_the_budget_is_live_and_balances(page: Page) -> None:
+    page.steps(10)
+    budget = page.state["budget"]
+    assert budget["water_rain"] > 0
+    assert budget["water_drift"] < 1e-5  # float32 fields, float64 sums
+    assert budget["solids_drift"] < 1e-5
+
+
+@pytest.mark.parametrize("model", ["steepest_talus", "velocity_field", "virtual_pipes"])
+def test_the_model_can_be_switched(page: Page, model: str) -> None:
+    page.do("start", model=model, generator={"size": 32, "seed": 5})
+    state = page.until(lambda s: s["model"] == model and s["run"] > 1 and s["busy"] is None)
+    assert (state["rows"], state["generator"]["seed"], state["step"]) == (32, 5, 0)
+    page.steps(2)
+    while page.read("frame")[0]["step"] != 2:
+        pass
+
+
+def test_a_preset_brings_model_edges_and_strata(page: Page) -> None:
+    generator = next(p for p in page.welcome["presets"] if p["name"] == "chiba_strata")["generator"]
+    page.do("start", preset="chiba_strata", generator={**generator, "size": 32})
+    state = page.until(lambda s: s["preset"] == "chiba_strata")
+    assert (state["model"], state["generator"]["options"]) == ("velocity_field", {"noise": 0.01})
+    while True:
+        header, fields = page.read("frame")
+        if header["run"] == state["run"]:
+            break
+    assert fields["strata"].shape == (5, 4, 32)
+    block = next(b for b in header["blocks"] if b["name"] == "strata")
+    assert len(block["colours"]) == 5
+    page.steps(1)
+    assert "strata" not in page.read("frame")[1]
+
+
+def test_reset_goes_back_with_the_parameters_of_now(page: Page, server: StudioServer) -> None:
+    start = elevation(server)
+    page.do("paint", tool="raise", points=[[200.0, 220.0]], radius=60.0)
+    page.do("parameters", values={"rain_rate": 0.031})
+    page.steps(3)
+    page.do("reset")
+    state = page.until(lambda s: s["step"] == 0)
+    assert (state["parameters"]["rain_rate"], state["can_undo"], state["model"]) == (0.031, False, "virtual_pipes")
+    np.testing.assert_array_equal(elevation(server), start)
+
+
+def test_overlays_show_any_layer_of_the_model(page: Page, server: StudioServer) -> None:
+    page.steps(3)
+    for layer in ("slope", "velocity", "rainfall"):
+        page.do("watch", overlay=layer, resolution=1024, before=False)
+        while True:
+            header, fields = page.read("frame")
+            blocks = {b["name"]: b for b in header["blocks"]}
+            if blocks.get("overlay", {}).get("layer") == layer:
+                break
+        truth = server.session.submit(lambda n=layer: server.session._simulation.layers(n)[n]).result(60)  # type: ignore[misc]
+        step = max(float(np.ptp(truth)), 1e-9) / 65535
+        np.testing.assert_allclose(fields["overlay"], truth, atol=step)
+        assert blocks["overlay"]["unit"] == page.welcome["layers"][layer]["unit"]
+    assert 'no layer "lava"' in page.ask("watch", overlay="lava")["message"]
+
+
+def test_frames_can_be_smaller_than_the_terrain_and_bring_the_start_once(page: Page) -> None:
+    page.do("watch", overlay=None, resolution=16, before=True)
+    while True:
+        _, fields = page.read("frame")
+        if fields["elevation"].shape == (16, 16):
+            break
+    assert fields["before"].shape == (16, 16)
+    page.steps(2)
+    assert "before" not in page.read("frame")[1]
+
+
+def test_at_most_two_frames_are_ever_unacknowledged(server: StudioServer, open_page: Any) -> None:
+    page = open_page(server)
+    page.send("play")
+    frames = []
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        received = page.socket.recv(timeout=20)
+        if isinstance(received, bytes):
+            frames.append(received)
+    assert len(frames) == 2
+    page.close()
+
+
+def test_settling_lays_the_load_down(page: Page) -> None:
+    page.steps(10)
+    page.do("settle", steps=4, dry=True)
+    state = page.until(lambda s: s["busy"] is None and s["budget"]["water_now"] == 0)
+    assert state["step"] == 10
+
+
+@pytest.mark.parametrize("suffix", [".exr", ".npy", ".npz", ".png", ".r16", ".raw", ".tif", ".tiff"])
+def test_every_format_is_exported(page: Page, server: StudioServer, suffix: str, tmp_path: Any) -> None:
+    page.steps(2)
+    answer = page.get(f"/export/island{suffix}")
+    assert answer.status_code == 200
+    assert answer.headers["content-disposition"] == f'attachment; filename="island{suffix}"'
+    file = tmp_path / f"island{suffix}"
+    file.write_bytes(answer.content)
+    if suffix in (".r16", ".raw"):
+        side = page.get(f"/export/island{suffix}.json")
+        (tmp_path / f"island{suffix}.json").write_bytes(side.content)
+    truth = elevation(server)
+    step = float(np.ptp(truth)) / 65535
+    np.testing.assert_allclose(sw.read(file)["elevation"], truth, atol=step)
+
+
+def test_an_unknown_format_is_told(page: Page) -> None:
+    answer = page.get("/export/island.doc")
+    assert answer.status_code == 404
+    assert "known are .exr" in answer.json()["message"]
+
+
+@pytest.mark.parametrize("suffix", [".png", ".tif", ".exr", ".npy", ".r16"])
+def test_a_height_field_is_uploaded_and_run(page: Page, server: StudioServer, suffix: str, tmp_path: Any) -> None:
+    terrain = sw.generate("hill", size=40, cell_size=5.0, relief=100.0)
+    file = sw.write(terrain, tmp_path / f"own{suffix}")
+    answer = page.post(f"/upload?name=own{suffix}&low=0&high=100&cell_size=5", file.read_bytes())
+    if suffix in (".tif", ".exr", ".npy"):  # these hold metres
+        answer = page.post(f"/upload?name=own{suffix}&cell_size=5", file.read_bytes())
+    assert answer.status_code == 200, answer.text
+    facts = answer.json()
+    assert (facts["rows"], facts["columns"], facts["cell_size"]) == (40, 40, 5.0)
+    page.do("start", upload=facts["upload"])
+    state = page.until(lambda s: s["name"] == f"own{suffix}")
+    assert state["generator"] is None
+    np.testing.assert_allclose(elevation(server), terrain["elevation"], atol=100 / 65535)
+    page.steps(1)
+
+
+def test_a_bad_upload_is_told_in_one_sentence_without_our_paths(page: Page) -> None:
+    answer = page.post("/upload?name=own.png", b"this is no picture")
+    assert answer.status_code == 400
+    message = answer.json()["message"]
+    assert message.startswith("own.png is not a readable PNG file")
+    assert "/tmp" not in message
+    small = io.BytesIO()
+    np.save(small, np.zeros((4, 4), np.float32))
+    assert "16 .. 2048" in page.post("/upload?name=a.npy", small.getvalue()).json()["message"]
+    assert "unknown suffix" in page.post("/upload?name=../../a.exe", b"x").json()["message"]
+    assert page.ask("start", upload="nothing")["type"] == "error"
+
+
+def test_a_pickle_is_never_opened(page: Page) -> None:
+    trap = io.BytesIO()
+    np.save(trap, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    answer = page.post("/upload?name=trap.npy", trap.getvalue())
+    assert answer.status_code == 400
+
+
+def test_a_second_page_sees_the_same_run_and_a_returning_one_goes_on(server: StudioServer, open_page: Any) -> None:
+    first, second = open_page(server), open_page(server)
+    first.steps(4)
+    second.until(lambda s: s["step"] == 4)
+    first.close()
+    again = open_page(server)
+    assert again.until(lambda s: True)["step"] == 4
+    assert again.read("frame")[0]["step"] == 4
+    for page in (second, again):
+        page.close()
+
+
+def test_health_answers(page: Page) -> None:
+    assert page.get("/health").text == "ok"

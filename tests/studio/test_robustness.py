@@ -1,0 +1,333 @@
+"""Clients that do everything wrong: the server stays up, its memory stays small, the simulation goes on."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+MEGABYTE = 2**20
+LIMIT = 16 * MEGABYTE
+PROGRAM = f"""
+import sys
+from slopewash.studio import StudioServer
+from slopewash.studio.plan import first_plan
+with StudioServer(first_plan(size=64, backend="reference"), port=0, upload_limit={LIMIT}) as server:
+    print(server.url, flush=True)
+    sys.stdin.read()
+"""
+
+
+class Outside:
+    """A server in a process of its own, whose memory can be measured."""
+
+    def __init__(self, process: subprocess.Popen[str], url: str) -> None:
+        self.process, self.url = process, url
+        self.address = url.partition("/?")[0]
+        self.port = int(self.address.rpartition(":")[2])
+        opened = {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
+        self.cookie = httpx.get(url, headers=opened, timeout=60).headers["set-cookie"].partition(";")[0]
+        self.headers = {"Cookie": self.cookie, "Origin": self.address}
+
+    @property
+    def memory(self) -> int:
+        """Resident bytes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0]) * 1024
+
+    def healthy(self) -> bool:
+        return httpx.get(self.address + "/health", headers=self.headers, timeout=60).text == "ok"
+
+    def connect(self, **options: Any) -> Any:
+        return connect(
+            self.address.replace("http", "ws") + "/ws",
+            origin=self.address,  # type: ignore[arg-type]
+            additional_headers={"Cookie": self.cookie},
+            max_size=None,
+            compression=None,
+            open_timeout=60,
+            **options,
+        )
+
+    def step(self) -> int:
+        """Where the simulation is: a new page's first state tells."""
+        with self.connect() as page:
+            page.recv(timeout=60)
+            return int(json.loads(page.recv(timeout=60))["step"])
+
+    def raw(self) -> socket.socket:
+        """A socket past the handshake, to be mistreated."""
+        plain = socket.create_connection(("127.0.0.1", self.port), 60)
+        key = base64.b64encode(os.urandom(16)).decode()
+        plain.sendall(
+            f"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nOrigin: {self.address}\r\nCookie: {self.cookie}\r\n"
+            "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            f"Sec-WebSocket-Key: {key}\r\n\r\n".encode()
+        )
+        assert plain.recv(12) == b"HTTP/1.1 101"
+        return plain
+
+
+@pytest.fixture(scope="module")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path_factory.mktemp("state"))}
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stdout is not None
+    yield Outside(process, process.stdout.readline().strip())
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+@pytest.fixture(autouse=True)
+def stays_well(outside: Outside) -> Iterator[None]:
+    """Whatever a test does: the server answers after it, has not grown, and still simulates."""
+    before = outside.memory
+    yield
+    assert outside.healthy()
+    assert outside.memory - before < 100 * MEGABYTE
+    with outside.connect() as page:
+        page.send(json.dumps({"type": "step", "count": 2, "id": "after"}))
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            received = page.recv(timeout=60)
+            if isinstance(received, str) and json.loads(received).get("id") == "after":
+                break
+        else:
+            pytest.fail("no answer")
+        page.send(json.dumps({"type": "pause"}))
+
+
+def text_frame(text: str) -> bytes:
+    """A client's text frame, masked with zeros."""
+    data = text.encode()
+    length = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + struct.pack(">H", len(data))
+    return b"\x81" + length + b"\0\0\0\0" + data
+
+
+def error_for(outside: Outside, text: str | bytes) -> str:
+    """What the server answers to one message; the connection stays open."""
+    with outside.connect() as page:
+        page.send(text)
+        while True:
+            received = page.recv(timeout=60)
+            if isinstance(received, str) and json.loads(received)["type"] == "error":
+                sentence = json.loads(received)["message"]
+                break
+        page.send('{"type": "pause", "id": 1}')
+        while True:
+            received = page.recv(timeout=60)
+            if isinstance(received, str) and json.loads(received)["type"] == "done":
+                return str(sentence)
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("", "JSON"),
+        ("{", "JSON"),
+        ("[]", "dictionary|object"),
+        ("null", "dictionary|object"),
+        ("[" * 100_000, "JSON|recursion"),
+        ('{"type": "explode"}', "explode"),
+        ('{"count": 3}', "type"),
+        ('{"type": "step", "count": 3, "much": 1}', "much: Extra inputs"),
+        ('{"type": "step", "count": 0}', "greater than or equal to 1"),
+        ('{"type": "step", "count": 1e99}', "count"),
+        ('{"type": "step", "count": NaN}', "count"),
+        ('{"type": "speed", "steps_per_second": NaN}', "finite|greater"),
+        ('{"type": "speed", "steps_per_second": Infinity}', "finite"),
+        ('{"type": "parameters", "values": {"rain_rate": NaN}}', "finite"),
+        ('{"type": "parameters", "values": {"rain_rate": "nan"}}', "rain_rate .* is nan"),
+        ('{"type": "parameters", "values": {"rain": 1}}', "unknown parameter"),
+        ('{"type": "parameters", "values": {"rain_rate": -1}}', "must be zero or more"),
+        ('{"type": "paint", "tool": "raise", "points": [[NaN, 1]], "radius": 5}', "finite"),
+        ('{"type": "paint", "tool": "raise", "points": [], "radius": 5}', "at least 1"),
+        ('{"type": "paint", "tool": "axe", "points": [[1, 1]], "radius": 5}', "unknown tool"),
+        ('{"type": "start", "generator": {"size": 100000}}', "less than or equal to 2048"),
+        ('{"type": "start", "generator": {"kind": "../etc/passwd"}}', "unknown generator"),
+        ('{"type": "start", "generator": {"options": {"maximum_size": 1000000}}}', "no option"),
+        ('{"type": "start", "upload": "../../etc/passwd"}', "no upload"),
+        ('{"type": "emitters", "emitters": [{"x": 1, "y": 1, "radius": 1, "rate": 1}]}', "emitters"),
+        (b"\x00\xff\xfe", "JSON|UTF"),
+    ],
+)
+def test_nonsense_is_answered_with_one_sentence(outside: Outside, message: str | bytes, words: str) -> None:
+    import re
+
+    sentence = error_for(outside, message)
+    assert re.search(words, sentence), sentence
+    assert "\n" not in sentence
+    assert len(sentence) < 400
+
+
+def test_an_oversized_message_ends_its_connection(outside: Outside) -> None:
+    with outside.connect() as page, pytest.raises(ConnectionClosed) as closed:  # noqa: PT012
+        page.send(json.dumps({"type": "paint", "tool": "raise", "radius": 1, "points": [[1.5, 2.5]] * 100_000}))
+        while True:
+            page.recv(timeout=60)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1009
+
+
+def test_a_huge_picture_is_refused_by_its_header(outside: Outside) -> None:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", 100_000, 100_000, 16, 0, 0, 0, 0)
+    bomb = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0" * 10_000_000))
+    answer = httpx.post(outside.address + "/upload?name=a.png", content=bomb, headers=outside.headers, timeout=60)
+    assert answer.status_code == 400
+    assert "100000 x 100000" in answer.json()["message"]
+
+
+def test_a_declared_two_gigabytes_are_refused_at_once(outside: Outside) -> None:
+    with socket.create_connection(("127.0.0.1", outside.port), 60) as plain:
+        plain.sendall(upload_head(outside, f"Content-Length: {2 * 2**30}"))
+        assert plain.recv(4096).startswith(b"HTTP/1.1 413")
+
+
+def test_two_gigabytes_are_cut_at_the_limit(outside: Outside) -> None:
+    part = b"100000\r\n" + b"\0" * MEGABYTE + b"\r\n"
+    sent = 0
+    answer = b""
+    with socket.create_connection(("127.0.0.1", outside.port), 60) as plain:
+        plain.sendall(upload_head(outside, "Transfer-Encoding: chunked"))
+        try:
+            while sent < 2 * 2**30:
+                plain.sendall(part)
+                sent += MEGABYTE
+            plain.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+        try:
+            answer = plain.recv(4096)
+        except OSError:
+            answer = b"closed"
+    assert sent < LIMIT + 64 * MEGABYTE  # what the sockets' own buffers hold, and no more
+    assert answer in (b"", b"closed") or answer.startswith(b"HTTP/1.1 413")
+    assert outside.memory < 2 * 2**30
+
+
+def upload_head(outside: Outside, framing: str) -> bytes:
+    return (
+        f"POST /upload?name=a.npy HTTP/1.1\r\nHost: 127.0.0.1:{outside.port}\r\nOrigin: {outside.address}\r\n"
+        f"Cookie: {outside.cookie}\r\n{framing}\r\n\r\n"
+    ).encode()
+
+
+def test_two_hundred_sockets_leave_room_for_the_rest(outside: Outside) -> None:
+    welcomed = refused = 0
+    with ExitStack() as opened:
+        for _ in range(200):
+            page = opened.enter_context(outside.connect(close_timeout=1))
+            try:
+                page.recv(timeout=60)
+                welcomed += 1
+            except ConnectionClosed as closed:
+                refused += closed.rcvd is not None and closed.rcvd.code == 1013
+        assert outside.healthy()
+        assert welcomed == 64
+        assert refused == 136
+    end = time.monotonic() + 60
+    while time.monotonic() < end:  # the server notices each that went
+        try:
+            assert outside.step() >= 0
+            return
+        except (ConnectionClosed, ValueError):
+            time.sleep(0.1)
+    pytest.fail("no page got in again")
+
+
+def test_a_client_that_never_reads_holds_nobody_up(outside: Outside) -> None:
+    deaf = outside.raw()
+    deaf.sendall(text_frame('{"type": "watch", "resolution": 2048, "before": true}'))
+    deaf.sendall(text_frame('{"type": "play"}'))
+    deaf.settimeout(1)
+    question = b"".join(
+        text_frame(json.dumps({"type": "speed", "steps_per_second": None, "id": k})) for k in range(100)
+    )
+    sent = 0
+    try:
+        while sent < 64 * MEGABYTE:
+            deaf.sendall(question)
+            sent += len(question)
+    except TimeoutError:
+        pass
+    assert sent < 64 * MEGABYTE  # the server stopped reading what it cannot answer
+    first = outside.step()
+    time.sleep(1)
+    assert outside.step() > first
+    deaf.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["ack", "paint", "nonsense", "parameters"])
+def test_a_flood_of_messages_drowns_nothing(outside: Outside, kind: str) -> None:
+    """Offers 10 000 messages a second for 10 s in all; what is not taken at once waits in the sender's own buffers."""
+    makers: dict[str, Callable[[int], dict[str, Any]]] = {
+        "ack": lambda k: {"type": "ack", "frame": k},
+        "paint": lambda k: {
+            "type": "paint",
+            "tool": "raise",
+            "points": [[k % 640, 300]],
+            "radius": 40,
+            "strength": 0.01,
+        },
+        "nonsense": lambda k: {"type": "nonsense", "k": k},
+        "parameters": lambda k: {"type": "parameters", "values": {"rain_rate": 0.01 + k * 1e-7}, "id": k},
+    }
+    with outside.connect() as other:
+        other.send('{"type": "play"}')
+        first = outside.step()
+        flood = outside.raw()
+        flood.settimeout(0.2)
+        begin, offered = time.monotonic(), 0
+        while (now := time.monotonic()) < begin + 2.5:
+            if offered < (now - begin) * 10_000:
+                batch = b"".join(text_frame(json.dumps(makers[kind](offered + k))) for k in range(100))
+                offered += 100
+                drain(flood)
+                send_all(flood, batch, until=begin + 2.5)
+            else:
+                time.sleep(0.001)
+        flood.close()
+        assert outside.step() > first
+
+
+def drain(flood: socket.socket) -> None:
+    """Read what is there, so that answers do not hold the server back."""
+    flood.setblocking(False)
+    try:
+        while flood.recv(65536):
+            pass
+    except BlockingIOError:
+        pass
+    flood.setblocking(True)
+    flood.settimeout(0.2)
+
+
+def send_all(flood: socket.socket, data: bytes, until: float) -> None:
+    """Send as the server takes it; the rest of a batch that meets the end is given up."""
+    view = memoryview(data)
+    while view and time.monotonic() < until:
+        try:
+            view = view[flood.send(view) :]
+        except TimeoutError:
+            drain(flood)

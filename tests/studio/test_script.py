@@ -1,0 +1,106 @@
+"""A session saved as Python replays to the same bits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import slopewash as sw
+from slopewash.studio import StudioServer
+from slopewash.studio.plan import first_plan
+
+Page = Any
+
+
+def replay(script: str, folder: Path) -> sw.Terrain:
+    """Run a script in its own process and read what it wrote."""
+    (folder / "session.py").write_text(script)
+    here = {**os.environ, "PYTHONPATH": str(Path(sw.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "session.py"], cwd=folder, env=here, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return sw.read(folder / "session.npz")
+
+
+def now(server: StudioServer) -> dict[str, Any]:
+    terrain = server.session.submit(server.session.terrain).result(60)
+    return {name: np.array(layer) for name, layer in terrain.items()}
+
+
+def assert_same(replayed: sw.Terrain, layers: dict[str, Any]) -> None:
+    for name, layer in layers.items():
+        np.testing.assert_array_equal(replayed[name], layer, err_msg=name)
+
+
+@pytest.mark.parametrize("backend", ["reference", "cpu"])
+def test_a_lively_session_replays_to_the_same_bits(backend: str, tmp_path: Path, open_page: Any) -> None:
+    with StudioServer(first_plan(size=40, seed=9, backend=backend), port=0) as server:
+        page = open_page(server)
+        page.steps(3)
+        page.do("parameters", values={"rain_rate": 0.07, "dig_limit": "inf", "processes": "both"})
+        page.do("paint", tool="raise", points=[[120.3, 200.7], [150.1, 210.9]], radius=61.7, strength=7.3, stroke=1)
+        page.do("paint", tool="raise", points=[[180.1, 220.9]], radius=61.7, strength=7.3, stroke=1)
+        page.do("play")
+        page.until(lambda s: s["step"] > 8)
+        page.do("paint", tool="add_water", points=[[250.0, 250.0]], radius=50.0, falloff=1.0)
+        page.do("sources", sources=[{"x": 100.0, "y": 120.5, "radius": 25.0, "rate": 0.4}])
+        page.until(lambda s: s["step"] > 16)
+        page.do("undo")
+        page.do("paint", tool="soften", points=[[250.0, 250.0]], radius=80.0)
+        page.do("undo")
+        page.do("redo")
+        page.do("paint", tool="rain", points=[[90.0, 300.0]], radius=80.0, strength=-0.5)
+        page.do("pause")
+        page.do("sources", sources=[])
+        page.do("settle", steps=5, dry=False)
+        page.steps(2)
+        script = page.get("/script")
+        assert script.headers["content-type"].startswith("text/x-python")
+        layers = now(server)
+        page.close()
+    assert "import slopewash as sw" in script.text
+    assert_same(replay(script.text, tmp_path), layers)
+
+
+def test_an_upload_replays_beside_its_file(tmp_path: Path, page: Page, server: StudioServer) -> None:
+    file = sw.write(sw.generate("ridged", size=36, seed=2, relief=90.0), tmp_path / "own.png")
+    answer = page.post("/upload?name=own.png&low=0&high=90", file.read_bytes()).json()
+    page.do("start", upload=answer["upload"], preset="jako2011")
+    page.steps(4)
+    assert_same(replay(page.get("/script").text, tmp_path), now(server))
+
+
+@pytest.mark.parametrize("preset", ["chiba_strata", "salamin"])
+def test_presets_replay_with_their_strata_and_starts(
+    tmp_path: Path, page: Page, server: StudioServer, preset: str
+) -> None:
+    generator = next(p for p in page.welcome["presets"] if p["name"] == preset)["generator"]
+    page.do("start", preset=preset, generator={**generator, "size": 24})
+    page.steps(2)
+    page.do("paint", tool="lower", points=[[60.0, 60.0]], radius=30.0)
+    page.steps(2)
+    layers = now(server)
+    replayed = replay(page.get("/script").text, tmp_path)
+    np.testing.assert_array_equal(replayed["elevation"], layers["elevation"])
+
+
+def test_a_run_of_one_s_own_has_no_script(open_page: Any) -> None:
+    terrain = sw.generate("cone", size=32)
+    simulation = sw.Simulation(terrain, sw.VirtualPipes(), backend="reference")
+    from slopewash.studio.notebook import serve
+
+    with serve(simulation) as server:
+        page = open_page(server)
+        answer = page.get("/script")
+        assert answer.status_code == 409
+        assert "your own program" in answer.json()["message"]
+        page.steps(2)
+        assert simulation.step == 2
+        page.close()

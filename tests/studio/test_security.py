@@ -1,0 +1,222 @@
+"""Nothing but the server's own page gets in: every request below is refused with 403, on every route."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from slopewash.studio import StudioServer
+from slopewash.studio.plan import first_plan
+from slopewash.studio.security import Gate, cookie_secret
+
+ROUTES = [
+    ("GET", "/"),
+    ("GET", "/health"),
+    ("GET", "/script"),
+    ("GET", "/export/a.npy"),
+    ("POST", "/upload?name=a.npy"),
+    ("GET", "/assets/index.js"),
+    ("GET", "/no-such-route"),
+    ("OPTIONS", "/ws"),
+    ("GET", "/ws"),
+]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        made = StudioServer(first_plan(size=32, backend="reference"), port=0)
+    with made as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def cookie(server: StudioServer) -> str:
+    answer = httpx.get(server.url, headers={"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}, timeout=60)
+    return answer.headers["set-cookie"].partition(";")[0]
+
+
+def ask(server: StudioServer, method: str, path: str, headers: dict[str, str]) -> http.client.HTTPResponse:
+    """Send exactly these headers: no library adds its own."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+    for name, value in headers.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    response = connection.getresponse()
+    response.read()
+    connection.close()
+    return response
+
+
+def good(server: StudioServer, cookie: str) -> dict[str, str]:
+    return {"Host": f"127.0.0.1:{server.port}", "Origin": server.address, "Cookie": cookie}
+
+
+def without(headers: dict[str, str], *names: str, **others: str) -> dict[str, str]:
+    return {k: v for k, v in headers.items() if k not in names} | others
+
+
+def bad(server: StudioServer, cookie: str) -> dict[str, dict[str, str]]:
+    fine = good(server, cookie)
+    name, _, value = cookie.partition("=")
+    port = server.port
+    return {
+        "foreign origin": {**fine, "Origin": "http://evil.example"},
+        "origin of another port": {**fine, "Origin": "http://127.0.0.1:1"},
+        "null origin": {**fine, "Origin": "null"},
+        "empty origin": {**fine, "Origin": ""},
+        "no origin": without(fine, "Origin"),
+        "no origin, cross-site": {**without(fine, "Origin"), "Sec-Fetch-Site": "cross-site"},
+        "no origin, same-site": {**without(fine, "Origin"), "Sec-Fetch-Site": "same-site"},
+        "no origin, none but no navigation": {**without(fine, "Origin"), "Sec-Fetch-Site": "none"},
+        "foreign origin, claims same-origin": {
+            **fine,
+            "Origin": "http://evil.example",
+            "Sec-Fetch-Site": "same-origin",
+        },
+        "foreign host": {**fine, "Host": f"evil.example:{port}", "Origin": f"http://evil.example:{port}"},
+        "host without port": {**fine, "Host": "127.0.0.1", "Origin": "http://127.0.0.1"},
+        "host that ends like ours": {
+            **fine,
+            "Host": f"evil-127.0.0.1:{port}",
+            "Origin": f"http://evil-127.0.0.1:{port}",
+        },
+        "no host": without(fine, "Host"),
+        "no cookie": without(fine, "Cookie"),
+        "wrong cookie": {**fine, "Cookie": f"{name}={'0' * len(value)}"},
+        "cut cookie": {**fine, "Cookie": f"{name}={value[:-1]}"},
+        "cookie of another name": {**fine, "Cookie": f"token={value}"},
+        "token as cookie": {**fine, "Cookie": f"{name}={server.gate.token}"},
+    }
+
+
+CASES = list(bad(type("S", (), {"address": "", "port": 1, "gate": type("G", (), {"token": ""})})(), "a=b"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_every_route_refuses(server: StudioServer, cookie: str, method: str, path: str, case: str) -> None:
+    headers = bad(server, cookie)[case]
+    if case == "no host":  # HTTP/1.1 itself may not allow it
+        assert ask(server, method, path, headers).status in (400, 403)
+    else:
+        assert ask(server, method, path, headers).status == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Sec-Fetch-Site": "same-origin"},
+        {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"},
+    ],
+)
+def test_an_upload_must_carry_an_origin(server: StudioServer, cookie: str, headers: dict[str, str]) -> None:
+    answer = ask(server, "POST", "/upload?name=a.npy", {**without(good(server, cookie), "Origin"), **headers})
+    assert answer.status == 403
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_socket_refuses(server: StudioServer, cookie: str, case: str) -> None:
+    if case == "no host":
+        pytest.skip("the client library always sends one")
+    headers = bad(server, cookie)[case]
+    extra = {k: v for k, v in headers.items() if k not in ("Origin", "Host")}
+    # The library sends its own Host for where it connects, so the wrong one is asked for by address.
+    options: dict[str, Any] = {"additional_headers": extra, "origin": headers.get("Origin"), "open_timeout": 60}
+    host = headers["Host"].rpartition(":")[0] or headers["Host"]
+    address = f"ws://{headers['Host'] if headers['Host'] != '127.0.0.1' else host}/ws"
+    import socket
+
+    with socket.create_connection(("127.0.0.1", server.port), 60) as raw, pytest.raises(InvalidStatus) as refused:  # noqa: SIM117
+        with connect(address, sock=raw, **options):
+            pass
+    assert refused.value.response.status_code == 403
+
+
+def test_the_page_itself_gets_in(server: StudioServer, cookie: str) -> None:
+    fine = good(server, cookie)
+    assert ask(server, "GET", "/health", fine).status == 200
+    quiet = without(fine, "Origin")
+    assert ask(server, "GET", "/health", {**quiet, "Sec-Fetch-Site": "same-origin"}).status == 200
+    opened = {**quiet, "Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
+    assert ask(server, "GET", "/health", opened).status == 200
+    for name in ("localhost", "127.0.0.1"):
+        here = {**fine, "Host": f"{name}:{server.port}", "Origin": f"http://{name}:{server.port}"}
+        assert ask(server, "GET", "/health", here).status == 200
+
+
+def test_the_key_is_exchanged_for_a_strict_cookie(server: StudioServer) -> None:
+    opened = {"Host": f"127.0.0.1:{server.port}", "Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
+    answer = ask(server, "GET", f"/?token={server.gate.token}", opened)
+    assert (answer.status, answer.getheader("location")) == (303, "/")
+    given = answer.getheader("set-cookie") or ""
+    assert "HttpOnly" in given
+    assert "SameSite=Strict" in given
+    for wrong in ("", "x", server.gate.token[:-1], server.gate.token + "x", "%FF"):
+        assert ask(server, "GET", f"/?token={wrong}", opened).status == 403
+    assert ask(server, "GET", f"/?token={server.gate.token}", {**opened, "Sec-Fetch-Site": "cross-site"}).status == 403
+    assert ask(server, "GET", f"/health?token={server.gate.token}", opened).status == 403
+
+
+def test_answers_keep_the_page_to_itself(server: StudioServer, cookie: str) -> None:
+    answer = ask(server, "GET", "/health", good(server, cookie))
+    policy = answer.getheader("content-security-policy") or ""
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert answer.getheader("x-content-type-options") == "nosniff"
+    assert answer.getheader("cache-control") == "no-store"
+    assert answer.getheader("access-control-allow-origin") is None
+
+
+@pytest.mark.parametrize("path", ["/../security.py", "/%2e%2e/security.py", "/..%2fsecurity.py", "/page/../app.py"])
+def test_no_path_leads_out_of_the_page(server: StudioServer, cookie: str, path: str) -> None:
+    assert ask(server, "GET", path, good(server, cookie)).status in (404, 405)
+
+
+def test_a_key_is_as_good_as_random(server: StudioServer) -> None:
+    other = Gate(None, host="127.0.0.1", port=1)
+    assert other.token != server.gate.token
+    assert len(other.token) >= 32
+
+
+def test_a_restarted_server_knows_its_own_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = cookie_secret()
+    assert cookie_secret() == first
+    file = tmp_path / "state" / "slopewash" / "studio-secret"
+    assert file.stat().st_mode & 0o077 == 0
+    file.chmod(0o644)  # others may have read it
+    assert cookie_secret() != first
+    monkeypatch.setenv("XDG_STATE_HOME", "/dev/null/nowhere")
+    assert cookie_secret() != cookie_secret()
+
+
+def test_listening_everywhere_takes_addresses_but_no_foreign_names() -> None:
+    gate = Gate(None, host="0.0.0.0", port=8420)
+    assert gate._is_ours("192.168.1.7:8420")
+    assert gate._is_ours("localhost:8420")
+    assert not gate._is_ours("192.168.1.7:80")
+    assert not gate._is_ours("evil.example:8420")
+    assert not Gate(None, host="127.0.0.1", port=8420)._is_ours("192.168.1.7:8420")
+
+
+def test_a_notebook_may_frame_only_what_is_meant_for_it(cookie: str) -> None:
+    framed = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
+    for embedded, status in ((True, 303), (False, 403)):
+        with StudioServer(first_plan(size=32, backend="reference"), port=0, embedded=embedded) as server:
+            answer = ask(server, "GET", f"/?token={server.gate.token}", {"Host": f"localhost:{server.port}", **framed})
+            assert answer.status == status
+            if embedded:
+                assert "frame-ancestors 'self' http://localhost:*" in (
+                    answer.getheader("content-security-policy") or ""
+                )
