@@ -5,6 +5,7 @@ WORKERS ?= 2
 
 BIN := .venv/bin
 READY := .venv/.installed
+WEB := $(shell find src/slopewash/studio/web -type f -not -path '*/node_modules/*' 2>/dev/null)
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 
 .PHONY: help demo test check bench clean vulkan
@@ -40,11 +41,12 @@ bench: $(READY)
 	@$(BIN)/slopewash bench
 
 clean:
+	rm -rf src/slopewash/studio/page src/slopewash/studio/web/node_modules
 	rm -rf .venv out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
 
 # Debian ships Python without ensurepip unless python3-venv is installed; its pip can fill a bare environment instead.
-$(READY): pyproject.toml
+$(READY): pyproject.toml hatch_build.py $(WEB)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "slopewash needs Python 3.11 or later: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "installing slopewash into .venv (once; takes a minute or two)" >&2

@@ -43,7 +43,15 @@ if TYPE_CHECKING:
         presets,
     )
     from slopewash.observers import Progress, Recorder
-    from slopewash.render import hillshade, overlay, render, render_view, side_by_side, wear_and_deposit
+    from slopewash.render import (
+        hillshade,
+        overlay,
+        render,
+        render_mesh,
+        render_view,
+        side_by_side,
+        wear_and_deposit,
+    )
     from slopewash.simulation import Budget, Simulation, brushes, erode
     from slopewash.studio import studio
     from slopewash.terrain import (
@@ -73,7 +81,9 @@ _HOMES = {
         "preset", "presets",
     ),
     "slopewash.observers": ("Progress", "Recorder"),
-    "slopewash.render": ("hillshade", "overlay", "render", "render_view", "side_by_side", "wear_and_deposit"),
+    "slopewash.render": (
+        "hillshade", "overlay", "render", "render_mesh", "render_view", "side_by_side", "wear_and_deposit",
+    ),
     "slopewash.simulation": ("Budget", "Simulation", "brushes", "erode"),
     "slopewash.studio": ("studio",),
     "slopewash.terrain": (
@@ -135,6 +145,7 @@ __all__ = [
     "read_mesh",
     "read_strata",
     "render",
+    "render_mesh",
     "render_view",
     "side_by_side",
     "statistics",

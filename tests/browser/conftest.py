@@ -13,10 +13,17 @@ import pytest
 
 pytest.importorskip("starlette", reason='the studio needs its extra: pip install "slopewash[studio]"')
 
-FLAGS = (
-    "--no-sandbox --disable-quic --no-first-run --disable-background-networking --disable-component-update "
-    "--disable-sync --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader"
-).split()
+FLAGS = [
+    "--no-sandbox",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+]
 SIZE = 128
 """Cells per side: small enough for the reference backend, which compiles nothing, to step many times a second."""
 WIDTH, HEIGHT, SCALE = 1280, 720, 0.5

@@ -14,9 +14,9 @@ SIDE = 1280.0
 
 
 def paint_middle(studio: Any, tool: str) -> None:
-    """One dab on the top of the dome, where no ground stands in front."""
+    """One dab on the near flank of the dome, where no ground stands in front."""
     studio.take_tool(tool)
-    x, y = studio.place_on_screen(0.5 * SIDE, 0.55 * SIDE)
+    x, y = studio.place_on_screen(0.5 * SIDE, 0.8 * SIDE)
     studio.page.mouse.move(x, y)
     studio.page.mouse.click(x, y)
     studio.wait("studio.store.state.can_undo")
@@ -63,7 +63,7 @@ def test_each_brush_changes_its_layer_and_undo_restores_every_bit(
         assert np.all(sign * change >= 0)
     rows, columns = np.nonzero(change)
     # The default radius is 4 % of the side, 5 cells: one dab stays near where it was put.
-    assert abs(np.median(rows) - 0.55 * 128) < 6
+    assert abs(np.median(rows) - 0.8 * 128) < 6
     assert abs(np.median(columns) - 0.5 * 128) < 6
     for other in set(LAYERS) - {layer}:
         assert np.array_equal(after[other], before[other]), other
@@ -86,8 +86,8 @@ def test_every_tool_the_server_has_is_on_the_bar(studio: Any) -> None:
 def test_a_drag_is_one_stroke_and_one_undo(studio: Any) -> None:
     before = studio.layer("elevation")
     studio.take_tool("raise")
-    x0, y0 = studio.place_on_screen(0.4 * SIDE, 0.55 * SIDE)
-    x1, y1 = studio.place_on_screen(0.6 * SIDE, 0.6 * SIDE)
+    x0, y0 = studio.place_on_screen(0.4 * SIDE, 0.8 * SIDE)
+    x1, y1 = studio.place_on_screen(0.6 * SIDE, 0.82 * SIDE)
     studio.page.mouse.move(x0, y0)
     studio.page.mouse.down()
     studio.page.mouse.move(x1, y1, steps=8)
@@ -111,11 +111,11 @@ def test_shift_paints_the_opposite(studio: Any) -> None:
 
 def test_a_ring_lies_under_the_brush(studio: Any) -> None:
     studio.take_tool("raise")
-    x, y = studio.place_on_screen(0.5 * SIDE, 0.55 * SIDE)
+    x, y = studio.place_on_screen(0.5 * SIDE, 0.8 * SIDE)
     studio.page.mouse.move(x, y)
     ring = studio.page.evaluate("studio.stage.ring")
     assert ring["radius"] == pytest.approx(0.04 * SIDE)
-    assert (ring["x"], ring["y"]) == pytest.approx((0.5 * SIDE, 0.55 * SIDE), abs=0.02 * SIDE)
+    assert (ring["x"], ring["y"]) == pytest.approx((0.5 * SIDE, 0.8 * SIDE), abs=0.02 * SIDE)
     studio.page.focus("#picture")
     studio.page.keyboard.press("]")
     assert studio.page.evaluate("studio.stage.ring.radius") == pytest.approx(0.05 * SIDE)
@@ -124,11 +124,11 @@ def test_a_ring_lies_under_the_brush(studio: Any) -> None:
 
 def test_a_source_is_placed_moved_and_removed(studio: Any) -> None:
     studio.take_tool("source")
-    x, y = studio.place_on_screen(0.5 * SIDE, 0.55 * SIDE)
+    x, y = studio.place_on_screen(0.5 * SIDE, 0.8 * SIDE)
     studio.page.mouse.click(x, y)
     studio.wait("studio.store.state.sources.length === 1")
     first = studio.state()["sources"][0]
-    assert (first["x"], first["y"]) == pytest.approx((0.5 * SIDE, 0.55 * SIDE), abs=0.02 * SIDE)
+    assert (first["x"], first["y"]) == pytest.approx((0.5 * SIDE, 0.8 * SIDE), abs=0.02 * SIDE)
     mark = studio.page.locator("[data-mark=source-0]")
     mark.focus()
     for _ in range(3):
@@ -144,12 +144,12 @@ def test_a_source_is_placed_moved_and_removed(studio: Any) -> None:
 
 
 def test_a_source_follows_the_pointer(studio: Any) -> None:
-    studio.ask(type="sources", sources=[{"x": 0.5 * SIDE, "y": 0.55 * SIDE, "radius": 40.0, "rate": 1.0}])
+    studio.ask(type="sources", sources=[{"x": 0.5 * SIDE, "y": 0.8 * SIDE, "radius": 40.0, "rate": 1.0}])
     mark = studio.page.locator("[data-mark=source-0]")
     mark.wait_for()
     studio.settle_picture()
     box = mark.bounding_box()
-    x, y = studio.place_on_screen(0.6 * SIDE, 0.65 * SIDE)
+    x, y = studio.place_on_screen(0.6 * SIDE, 0.85 * SIDE)
     studio.page.mouse.move(box["x"] + 15, box["y"] + 15)
     studio.page.mouse.down()
     studio.page.mouse.move(x, y, steps=4)

@@ -42,8 +42,9 @@ def test_every_slider_reaches_the_simulation_and_back(studio: Any) -> None:
     for p in numbers:
         text = "∞" if before[p["name"]] == "inf" else None
         studio.wait(
-            "([name, value, text]) => { const shown = document.querySelector(`[data-parameter=${name}] [data-role=value]`)"
-            ".value; return text ? shown === text : Math.abs(Number(shown) - value) <= 1e-3 * Math.abs(value) }",
+            "([name, value, text]) => {"
+            " const shown = document.querySelector(`[data-parameter=${name}] [data-role=value]`).value;"
+            " return text ? shown === text : Math.abs(Number(shown) - value) <= 1e-3 * Math.abs(value) }",
             [p["name"], before[p["name"]], text],
         )
 

@@ -24,14 +24,12 @@ def chroma(colours: np.ndarray) -> np.ndarray:
 
 def terrain_pixels(studio: Any, picture: np.ndarray, count: int = 400) -> np.ndarray:
     """Pixels over places of the terrain that face the viewer."""
-    rng = np.random.default_rng(3)
-    found = []
-    for x, y in rng.uniform([0.2, 0.55], [0.8, 0.95], (count, 2)) * SIDE:
-        at = studio.page.evaluate("([x, y]) => studio.stage.screenPlace(x, y)", [x, y])
-        column, row = int(SCALE * at["left"]), int(SCALE * at["top"])
-        if 0 <= row < picture.shape[0] and 0 <= column < picture.shape[1]:
-            found.append(picture[row, column])
-    return np.array(found)
+    places = np.random.default_rng(3).uniform([0.1, 0.72], [0.9, 0.97], (count, 2)) * SIDE
+    spots = studio.page.evaluate("places => places.map(([x, y]) => studio.stage.screenPlace(x, y))", places.tolist())
+    rows, columns = (np.array([int(SCALE * spot[key]) for spot in spots]) for key in ("top", "left"))
+    seen = (rows >= 0) & (rows < picture.shape[0]) & (columns >= 0) & (columns < picture.shape[1])
+    assert seen.sum() > count // 2
+    return picture[rows[seen], columns[seen]]
 
 
 def test_the_terrain_fills_the_view_without_clipped_whites(studio: Any, tmp_path: Path) -> None:
@@ -42,8 +40,9 @@ def test_the_terrain_fills_the_view_without_clipped_whites(studio: Any, tmp_path
     picture = np.asarray(Image.open(file))
     assert picture.shape == (360, 640, 4)
     covered = picture[..., 3] > 128
-    assert covered.mean() > 0.35
-    assert covered.any(axis=0).mean() > 0.85  # from side to side
+    # The panel takes a quarter of the window, and the block stands in what it leaves free.
+    assert covered.mean() > 0.28
+    assert covered.any(axis=0).mean() > 0.65
     light = picture[..., :3][covered].astype(float).mean(axis=-1)
     assert np.percentile(light, 95) - np.percentile(light, 5) > 40  # shaded, not one flat colour
     assert (picture[..., :3][covered].min(axis=-1) >= 254).mean() < 0.001
@@ -63,7 +62,7 @@ def test_a_larger_picture_shows_the_same_in_more_pixels(studio: Any, tmp_path: P
 
 def test_a_lake_is_blue(studio: Any) -> None:
     dry = studio.picture()
-    x, y = 0.5 * SIDE, 0.62 * SIDE
+    x, y = 0.5 * SIDE, 0.8 * SIDE
     lake = {"points": [[x, y]], "radius": 0.12 * SIDE, "falloff": 0.2}
     studio.ask(type="paint", tool="flatten", strength=1.0, **lake)
     studio.ask(type="paint", tool="add_water", strength=30.0, **lake)
@@ -86,26 +85,24 @@ def test_an_overlay_uses_its_map_and_the_legend_tells_it(studio: Any) -> None:
     studio.wait("studio.stage.frame.overlay && studio.stage.frame.overlay.layer === 'elevation'")
     legend = studio.page.locator(".legend")
     legend.wait_for()
-    assert "elevation, m" in legend.inner_text().lower()
+    assert "Elevation, m" in legend.inner_text()
     assert legend.get_attribute("data-map") == "sequential"
-    low, high = (
-        float(t)
-        for t in (legend.locator(".ticks span").first.inner_text(), legend.locator(".ticks span").last.inner_text())
-    )
+    low, _, high = (float(text.strip("≤≥ ")) for text in legend.locator(".ticks span").all_inner_texts())
     heights = studio.layer("elevation")
-    assert (low, high) == pytest.approx((heights.min(), heights.max()), rel=1e-3, abs=0.5)
+    ends = np.percentile(heights, [0.5, 99.5])  # a few outliers are left out
+    assert (low, high) == pytest.approx(tuple(ends), abs=0.01 * float(np.ptp(heights)))
     shown = chroma(terrain_pixels(studio, studio.picture()))
     table = chroma(np.array(studio.page.evaluate("studio.store.welcome.maps.sequential"), dtype=float))
     distance = np.linalg.norm(shown[:, None] - table[None], axis=-1).min(axis=1)
     off = np.linalg.norm(plain[:, None] - table[None], axis=-1).min(axis=1)
-    # Shading changes brightness and the filmic curve bends hues a little; the map's colours stay nearest by far.
-    assert np.median(distance) < 0.035
-    assert np.median(np.linalg.norm(shown - plain, axis=-1)) > 0.02 or np.median(off) > np.median(distance)
-    x, y = studio.place_on_screen(0.5 * SIDE, 0.55 * SIDE)
+    # Shading changes brightness and the filmic curve bends hues a little (0.013); grass and rock are 0.05 off.
+    assert np.median(distance) < 0.025
+    assert np.median(off) > 0.035
+    x, y = studio.place_on_screen(0.5 * SIDE, 0.8 * SIDE)
     studio.page.keyboard.press("Escape")
     studio.page.mouse.move(x, y)
     reading = float(legend.locator("[data-role=reading]").inner_text().split()[0])
-    assert reading == pytest.approx(heights[int(0.55 * 128), 64], abs=25.0)  # a pixel at this distance covers metres
+    assert reading == pytest.approx(heights[int(0.8 * 128), 64], abs=25.0)  # a pixel at this distance covers metres
     studio.page.select_option("select[aria-label='Overlay']", "")
     studio.wait("document.querySelector('.legend').hidden")
 
@@ -151,7 +148,7 @@ def test_the_plan_shows_the_square_from_above(studio: Any) -> None:
 
 
 def test_before_and_after_stand_side_by_side(studio: Any) -> None:
-    x, y = 0.5 * SIDE, 0.6 * SIDE
+    x, y = 0.5 * SIDE, 0.75 * SIDE
     studio.ask(type="paint", tool="raise", strength=150.0, points=[[x, y]], radius=0.3 * SIDE, falloff=0.9)
     whole = studio.picture()
     studio.click("compare")
@@ -182,6 +179,32 @@ def test_strata_colour_the_walls(studio: Any) -> None:
     studio.ask(type="start", preset=with_strata, backend="reference", generator={"kind": "dome", "size": 128})
     studio.wait("studio.stage.frame.header.run === studio.store.state.run")
     assert studio.page.evaluate("studio.stage.strataLayers") == 5
+
+
+def test_particles_and_the_mesh_are_drawn_where_they_are(studio: Any) -> None:
+    from slopewash.studio.frames import Block, assemble, field_block
+
+    before = studio.picture()
+    heights = studio.layer("elevation")
+    header = studio.page.evaluate("studio.stage.frame.header")
+    rng = np.random.default_rng(5)
+    x, y = rng.uniform([0.2, 0.7], [0.8, 0.9], (300, 2)).T * SIDE
+    z = heights[(y / 10).astype(int), (x / 10).astype(int)] + 15.0
+    corners = np.array([[200, 900, 900], [1100, 900, 900], [1100, 1200, 700], [200, 1200, 700]], np.float32)
+    blocks = [
+        field_block("elevation", heights.astype(np.float32), 128),
+        Block("particles", np.stack([x, y, z, rng.random(300)], axis=1).astype(np.float32), {}),
+        Block("vertices", corners, {}),
+        Block("triangles", np.array([[0, 1, 2], [0, 2, 3]], np.uint32), {}),
+    ]
+    del header["blocks"]
+    frame = assemble({**header, "frame": header["frame"] + 1}, blocks)
+    studio.page.evaluate("bytes => studio.connection.receive(new Uint8Array(bytes).buffer)", list(frame))
+    assert studio.page.evaluate("studio.stage.particles.points.geometry.getAttribute('position').count") == 300
+    assert studio.page.evaluate("studio.stage.wireframe.lines.geometry.index.count") == 10  # five edges
+    after = studio.picture()
+    bluer = (after[..., 2] - after[..., 0]) - (before[..., 2] - before[..., 0])
+    assert (bluer > 40).sum() > 300
 
 
 def test_books_balance_in_the_panel(studio: Any) -> None:

@@ -46,7 +46,8 @@ def test_float_exports_hold_the_very_heights(eroded: Any, tmp_path: Path, suffix
     if suffix == ".npy":
         read = np.load(file)
     elif suffix == ".npz":
-        read = np.load(file)["elevation"]
+        with np.load(file) as layers:
+            read = layers["elevation"]
     elif suffix == ".exr":
         channels = OpenEXR.File(str(file), separate_channels=True).channels()
         read = next(c.pixels for name, c in channels.items() if name in ("elevation", "Y"))
@@ -75,7 +76,7 @@ def test_the_script_replays_the_session_to_the_same_bits(studio: Any, tmp_path: 
     studio.ask(type="step", count=4)
     studio.wait("studio.store.state.step === 4 && !studio.store.state.playing")
     studio.take_tool("raise")
-    x, y = studio.place_on_screen(640.0, 700.0)
+    x, y = studio.place_on_screen(640.0, 1000.0)
     studio.page.mouse.move(x, y)
     studio.page.mouse.down()
     studio.page.mouse.move(x + 60, y + 10, steps=5)
@@ -97,9 +98,9 @@ def test_the_script_replays_the_session_to_the_same_bits(studio: Any, tmp_path: 
         [sys.executable, str(script)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
     )
     assert run.returncode == 0, run.stderr
-    replayed = np.load(tmp_path / "session.npz")
-    for name, layer in expected.items():
-        assert np.array_equal(replayed[name], layer), name
+    with np.load(tmp_path / "session.npz") as replayed:
+        for name, layer in expected.items():
+            assert np.array_equal(replayed[name], layer), name
 
 
 def test_a_film_is_recorded(eroded: Any, tmp_path: Path) -> None:

@@ -100,6 +100,20 @@ def test_demo_of_a_preset_starts_as_it_says(run: Run, tmp_path: Path) -> None:
     assert np.abs(after["elevation"] - after["difference"] - start).max() < 1e-3
 
 
+def test_a_talus_that_is_the_same_everywhere_says_so(run: Run, raw: Path, tmp_path: Path, table: Path) -> None:
+    words = ("erode", raw, "-o", tmp_path / "out.exr", "--model", "steepest_talus", "--steps", 2, "--strata", table)
+    assert "--set talus_law=hard_stands_steeper" in run(*words).err
+    assert run(*words, "--set", "talus_law=hard_stands_steeper").err == ""
+
+
+def test_models_tells_the_strata_of_a_preset(run: Run) -> None:
+    assert "from noisy_cylinder over 5 strata." in run("models", "chiba_strata").out
+    facts = run("models", "chiba_strata", "--json").json
+    assert facts["start"]["size"] == 128
+    assert [layer["flow_erosion"] for layer in facts["strata"]] == [1e-3, 1e-6, 1e-2, 1e-4, 1e-3]
+    assert run("models", "landscape", "--json").json["strata"] is None
+
+
 def test_info_tells_the_layers(run: Run, tmp_path: Path, table: Path, raw: Path) -> None:
     out = tmp_path / "raw.npz"
     assert run("generate", "dome", "-o", out, "--size", 24, "--strata", table).code == 0

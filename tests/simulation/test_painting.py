@@ -266,3 +266,20 @@ def test_a_dab_beyond_the_terrain_does_nothing() -> None:
     simulation = run("virtual_pipes", "reference")
     simulation.paint("raise", points=[(-500.0, 80.0)], radius=10.0)
     assert not simulation.can_undo
+
+
+def test_a_stroke_without_end_stays_within_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slopewash.simulation.history.MOST_BLOCKS", 10)
+    simulation = run("virtual_pipes", "reference")
+    for k in range(35):
+        simulation.paint("raise", points=[(4.0 * k, 80.0)], radius=10.0, strength=1.0, join=True)
+    history = simulation._history
+    assert 0 < sum(len(edit) for edit in history._undo) <= 11
+    while simulation.undo():
+        pass
+    assert sum(len(edit) for edit in history._redo) == history._blocks
+    while simulation.redo():
+        pass
+    simulation.paint("raise", points=MIDDLE, radius=10.0)
+    assert not simulation.can_redo
+    assert history._bytes == sum(block.values.nbytes for edit in history._undo for block in edit)

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
 
 from slopewash.studio import StudioServer
 from slopewash.studio.frames import disassemble
@@ -29,7 +30,7 @@ class Page:
         self._open = ExitStack()
         socket = connect(
             address.replace("http", "ws") + "/ws",
-            origin=address,  # type: ignore[arg-type]
+            origin=Origin(address),
             additional_headers={"Cookie": cookie},
             max_size=None,
             compression=None,

@@ -27,7 +27,7 @@ def test_a_page_is_welcomed_and_told_and_shown(page: Page) -> None:
     header, fields = page.read("frame")
     assert (header["rows"], header["columns"], header["step"]) == (48, 48, 0)
     expected = sw.generate("dome", size=48, seed=3)["elevation"]
-    np.testing.assert_allclose(fields["elevation"], expected, atol=np.ptp(expected) / 65535)
+    np.testing.assert_allclose(fields["elevation"], expected, atol=float(np.ptp(expected)) / 65535)
     assert "water" not in fields
 
 
@@ -101,7 +101,7 @@ def test_every_parameter_reaches_the_simulation_and_comes_back(page: Page, serve
             low, high = declared.typical or (0.1, 0.9)
             value = low + 0.37 * (high - low)
         page.do("parameters", values={declared.name: value})
-        state = page.until(lambda s, n=declared.name, v=value: s["parameters"][n] == v)  # type: ignore[misc]
+        state = page.until(lambda s, n=declared.name, v=value: s["parameters"][n] == v)
         assert state["parameters"][declared.name] == value
         inside = server.session.submit(lambda: server.session._simulation.model).result(60)
         assert getattr(inside, declared.name) == value

@@ -20,6 +20,7 @@ import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 MEGABYTE = 2**20
 LIMIT = 16 * MEGABYTE
@@ -56,7 +57,7 @@ class Outside:
     def connect(self, **options: Any) -> Any:
         return connect(
             self.address.replace("http", "ws") + "/ws",
-            origin=self.address,  # type: ignore[arg-type]
+            origin=Origin(self.address),
             additional_headers={"Cookie": self.cookie},
             max_size=None,
             compression=None,

@@ -152,6 +152,8 @@ def command(
         terrain = terrain.replace(emitters=parse_emitters(emitter))
     check_holds(out, terrain)
     terrain = layered(terrain, beds, plan.strata)
+    if beds is not None and getattr(plan.model, "talus_law", None) == "uniform":
+        note("note: talus_law=uniform asks for no strata; --set talus_law=hard_stands_steeper does")
     if terrain.relief > STEEP * min(terrain.width, terrain.height):
         note(
             f"note: {source} rises {terrain.relief:g} m over {min(terrain.width, terrain.height):g} m; "

@@ -78,6 +78,8 @@ def preset_facts(preset: Preset) -> dict[str, Any]:
         "steps": preset.steps,
         "settle": preset.settle,
         "generator": preset.generator,
+        "start": dict(preset.start),
+        "strata": None if preset.strata is None else list(preset.strata.layers),
         "changed": preset.model.changed(),
     }
 
@@ -126,7 +128,8 @@ def print_preset(preset: Preset) -> None:
     """Print a preset's description and parameter values."""
     settle = f", then {preset.settle} to settle" if preset.settle else ""
     print(f"{preset.name}: {preset.doc}")
-    print(f"Model {preset.model.name}, edges {preset.edges}, {preset.steps} steps{settle}, from {preset.generator}.")
+    start = preset.generator + (f" over {len(preset.strata.layers)} strata" if preset.strata else "")
+    print(f"Model {preset.model.name}, edges {preset.edges}, {preset.steps} steps{settle}, from {start}.")
     console().print(parameter_table(preset.model))
     print("Values marked * differ from the model's defaults.")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.formats import FORMATS, format_of
 from slopewash.io.info import FileInfo
-from slopewash.io.options import MAXIMUM_PIXELS, HeightRange, ReadOptions
 from slopewash.io.mesh_files import is_mesh_file, write_mesh
+from slopewash.io.options import MAXIMUM_PIXELS, HeightRange, ReadOptions
 from slopewash.terrain import Terrain, TriangleMesh
 
 _MOST_LAYERS = 64

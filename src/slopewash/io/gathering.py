@@ -46,6 +46,7 @@ def gather(
             crs=crs,
             transform=transform,
             sources=sources,
+            emitters=(),
             strata=strata,
             **layers,
         )

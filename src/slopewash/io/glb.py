@@ -89,9 +89,7 @@ def read(path: Path) -> Parts:
         document, body = _chunks(path)
         for node in document.get("nodes", []):
             if "mesh" in node and any(key in node for key in ("matrix", "translation", "rotation", "scale")):
-                raise InvalidFile(
-                    f"{path} has meshes that are moved or turned; apply their transforms before exporting"
-                )
+                raise InvalidFile(f"{path} has meshes that are moved or turned; apply transforms before exporting")
         points: list[NDArray[Any]] = []
         faces: list[NDArray[Any]] = []
         extra: list[dict[str, NDArray[Any]]] = []
@@ -115,7 +113,7 @@ def read(path: Path) -> Parts:
     attributes = {
         name: np.concatenate([e[name] for e in extra]).astype(np.float32) for name in extra[0] if name in shared
     }
-    return welded(np.concatenate(points), np.concatenate(faces).astype(np.int32), attributes)
+    return welded(Parts(np.concatenate(points), np.concatenate(faces).astype(np.int32), attributes))
 
 
 def _chunks(path: Path) -> tuple[dict[str, Any], bytes]:

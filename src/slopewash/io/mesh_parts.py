@@ -53,15 +53,12 @@ def colours(parts: Parts) -> NDArray[np.uint8]:
     return blended
 
 
-def welded(
-    points: NDArray[np.float64], faces: NDArray[np.int32], attributes: Mapping[str, NDArray[np.float32]]
-) -> Parts:
+def welded(parts: Parts) -> Parts:
     """Join points in the same place: some formats give every triangle its own."""
-    _, first, number = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    _, first, number = np.unique(parts.points, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     kept = first[order]
-    return Parts(
-        points[kept], rank[number.reshape(-1)][faces].astype(np.int32), {k: v[kept] for k, v in attributes.items()}
-    )
+    faces = rank[number.reshape(-1)][parts.faces].astype(np.int32)
+    return Parts(parts.points[kept], faces, {name: values[kept] for name, values in parts.attributes.items()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -34,5 +35,5 @@ def read(path: Path) -> Parts:
             elif word == "f":
                 corners = [int(corner.split("/")[0]) for corner in rest]
                 corners = [c - 1 if c > 0 else len(points) + c for c in corners]
-                faces += [(corners[0], b, c) for b, c in zip(corners[1:-1], corners[2:], strict=True)]
+                faces += [(corners[0], b, c) for b, c in itertools.pairwise(corners[1:])]
         return Parts(np.array(points, np.float64).reshape(-1, 3), np.array(faces, np.int32).reshape(-1, 3))

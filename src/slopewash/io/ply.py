@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import IO, Any
 
@@ -85,7 +86,7 @@ def _header(file: IO[bytes], path: Path) -> tuple[str, list[Element]]:
 
 
 def _cut(polygons: list[list[int]]) -> dict[str, NDArray[Any]]:
-    faces = [(p[0], b, c) for p in polygons for b, c in zip(p[1:-1], p[2:], strict=True)]
+    faces = [(p[0], b, c) for p in polygons for b, c in itertools.pairwise(p[1:])]
     return {"corners": np.array(faces, np.int64).reshape(-1, 3)}
 
 

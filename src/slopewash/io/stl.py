@@ -42,4 +42,4 @@ def read(path: Path) -> Parts:
         else:
             raise InvalidFile(f"{path} is not a readable STL file: its length does not fit its {count} triangles")
     faces = np.arange(3 * len(corners), dtype=np.int32).reshape(-1, 3)
-    return welded(corners.reshape(-1, 3), faces, {})
+    return welded(Parts(corners.reshape(-1, 3), faces))

@@ -262,6 +262,8 @@ class Model(ABC):
     """Layers that can be painted between steps."""
     springs: ClassVar[bool] = False
     """Whether water sources on the terrain mean anything to it."""
+    emits: ClassVar[bool] = False
+    """Whether particles start from emitters."""
 
     def __post_init__(self) -> None:
         for p in self.parameters():

@@ -42,7 +42,7 @@ class EditedEngine(Engine):
 
     @abstractmethod
     def _input(self, layer: str) -> Field:
-        """Field of an editable layer, to be written to."""
+        """Field of an editable layer; in memory of our own, to be written to."""
 
     @abstractmethod
     def _metres(self, layer: str, values: Field, window: Window) -> Layer:
@@ -60,9 +60,14 @@ class EditedEngine(Engine):
     def _walls_in(self, window: Window) -> NDArray[np.bool_] | None:
         """Where part of the grid has no ground."""
 
-    def _bedrock(self) -> Field | None:
-        """Surface of the bedrock where there are strata, to be written to; asked for after `_input`."""
-        return None
+    def _write(self, layer: str, window: Window, values: Field) -> None:
+        """Overwrite part of a field."""
+        self._input(layer)[window] = values
+
+    @property
+    @abstractmethod
+    def _layered(self) -> bool:
+        """Whether there are strata: then `_input("bedrock")` is the surface of the bedrock."""
 
     def _beside(self, layer: str) -> Any:
         """What else has to be put back when an edit of this layer is taken back."""
@@ -109,13 +114,13 @@ class EditedEngine(Engine):
         if block.layer == "water" or block.layer in SOLIDS:
             book = "water" if block.layer == "water" else "solids"
             self._edited[book] += _sum(new, wall) - _sum(old, wall)
-        field[window] = new
-        rock = self._bedrock() if block.layer == "elevation" else None
-        old_rock = None if rock is None else rock[window].copy()
-        if rock is not None:  # what is heaped up is loose; what is dug away lays bare
-            rock[window] = np.minimum(rock[window], new) if block.bedrock is None else block.bedrock
+        self._write(block.layer, window, new)
+        rock = None
+        if block.layer == "elevation" and self._layered:  # what is heaped up is loose; what is dug away lays bare
+            rock = self._input("bedrock")[window].copy()
+            self._write("bedrock", window, np.minimum(rock, new) if block.bedrock is None else block.bedrock)
         self._after_edit(block.layer, block.beside)
-        return dataclasses.replace(block, values=old, beside=beside, bedrock=old_rock)
+        return dataclasses.replace(block, values=old, beside=beside, bedrock=rock)
 
     def _window(self, row: int, column: int, shape: tuple[int, ...]) -> Window:
         rows, columns = self.shape

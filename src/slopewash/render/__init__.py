@@ -2,6 +2,7 @@
 
 from slopewash.render.colours import colour_map_names
 from slopewash.render.map import hillshade, render
+from slopewash.render.mesh_view import render_mesh
 from slopewash.render.notebook import picture
 from slopewash.render.overlay import overlay, wear_and_deposit
 from slopewash.render.picture import side_by_side
@@ -14,6 +15,7 @@ __all__ = [
     "overlay",
     "picture",
     "render",
+    "render_mesh",
     "render_view",
     "side_by_side",
     "wear_and_deposit",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
 from slopewash.models.base import Block
 
-MOST_BYTES = 128 * 2**20
+MOST_BYTES = 64 * 2**20
 """What undo and redo together remember; the oldest edits are forgotten first."""
+MOST_BLOCKS = 20_000
+"""The same, counted in blocks."""
 
 Edit = list[Block]
 Restore = Callable[[Block], Block]
@@ -17,8 +20,10 @@ class History:
     """Two stacks of edits, each edit the blocks it overwrote in the order it did."""
 
     def __init__(self) -> None:
-        self._undo: list[Edit] = []
-        self._redo: list[Edit] = []
+        self._undo: deque[Edit] = deque()
+        self._redo: deque[Edit] = deque()
+        self._bytes = 0
+        self._blocks = 0
 
     @property
     def can_undo(self) -> bool:
@@ -31,14 +36,20 @@ class History:
         return bool(self._redo)
 
     def add(self, block: Block, *, join: bool) -> None:
-        """Remember what an edit overwrote; with `join` it belongs to the one before."""
-        if join and self._undo and not self._redo:
+        """Remember what an edit overwrote; with `join` it belongs to the one before.
+
+        A stroke that would fill the memory by itself becomes two edits.
+        """
+        while self._redo:
+            self._forget(self._redo.popleft())
+        self._bytes += block.values.nbytes
+        self._blocks += 1
+        if join and self._undo and not self._is_full():
             self._undo[-1].append(block)
         else:
             self._undo.append([block])
-        self._redo.clear()
-        while self._bytes() > MOST_BYTES and len(self._undo) > 1:
-            del self._undo[0]
+        while self._is_full() and len(self._undo) > 1:
+            self._forget(self._undo.popleft())
 
     def undo(self, restore: Restore) -> bool:
         """Take the last edit back; False if there is none."""
@@ -48,11 +59,15 @@ class History:
         """Do the last edit taken back again; False if there is none."""
         return self._move(self._redo, self._undo, restore)
 
-    def _move(self, source: list[Edit], target: list[Edit], restore: Restore) -> bool:
+    def _move(self, source: deque[Edit], target: deque[Edit], restore: Restore) -> bool:
         if not source:
             return False
         target.append([restore(block) for block in reversed(source.pop())])
         return True
 
-    def _bytes(self) -> int:
-        return sum(block.values.nbytes for edit in (*self._undo, *self._redo) for block in edit)
+    def _is_full(self) -> bool:
+        return self._bytes > MOST_BYTES or self._blocks > MOST_BLOCKS
+
+    def _forget(self, edit: Edit) -> None:
+        self._bytes -= sum(block.values.nbytes for block in edit)
+        self._blocks -= len(edit)

@@ -22,7 +22,7 @@ from starlette.websockets import WebSocket
 
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
-from slopewash.studio import page
+from slopewash.studio import built_page
 from slopewash.studio.catalogue import welcome
 from slopewash.studio.connection import Connection
 from slopewash.studio.hub import Hub
@@ -53,8 +53,8 @@ class Studio:
             Route("/upload", self.upload, methods=["POST"]),
             WebSocketRoute("/ws", self.socket),
         ]
-        if page.is_built():
-            routes.append(Mount("/", StaticFiles(directory=page.FOLDER)))
+        if built_page.is_built():
+            routes.append(Mount("/", StaticFiles(directory=built_page.FOLDER)))
         return Starlette(routes=routes, lifespan=self._life)
 
     @asynccontextmanager
@@ -71,9 +71,9 @@ class Studio:
 
     async def index(self, request: Request) -> Response:
         """The page, or what to do to get it."""
-        if not page.is_built():
-            return HTMLResponse(page.MISSING_PAGE, status_code=503)
-        return FileResponse(page.INDEX)
+        if not built_page.is_built():
+            return HTMLResponse(built_page.MISSING_PAGE, status_code=503)
+        return FileResponse(built_page.INDEX)
 
     async def health(self, request: Request) -> Response:
         """Whether the server answers."""

@@ -98,7 +98,7 @@ def _model(name: str) -> dict[str, Any]:
         "layers": list(model.layers),
         "editable": list(model.editable),
         "sources": model.springs,
-        "emitters": hasattr(model, "emitters"),
+        "emitters": model.emits,
         "parameters": [_parameter(p) for p in model.parameters()],
         "presets": [p.name for p in sw.presets().values() if isinstance(p.model, model)],
     }

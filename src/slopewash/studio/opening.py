@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import slopewash as sw
-from slopewash.studio import page
+from slopewash.studio import built_page
 from slopewash.studio.plan import Given, check_size, first_plan
 from slopewash.studio.server import StudioServer
 from slopewash.studio.uploads import read_call
@@ -50,8 +50,8 @@ def studio(
     given = _given(source, read_options)
     plan = first_plan(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
     server = StudioServer(plan, host=host, port=port)
-    if not page.is_built():
-        print(f"note: {page.HOW_TO_BUILD}", file=sys.stderr)
+    if not built_page.is_built():
+        print(f"note: {built_page.HOW_TO_BUILD}", file=sys.stderr)
     print(f"slopewash studio: {server.url}", file=sys.stderr)
     print("Ctrl-C ends it", file=sys.stderr, flush=True)
     with contextlib.suppress(KeyboardInterrupt):  # the usual end of it

@@ -112,7 +112,7 @@ def _lines(action: tuple[Any, ...]) -> list[str]:
         springs = ", ".join(f"sw.WaterSource({_keywords(spring)})" for spring in rest[0])
         return [f"simulation.sources = [{springs}]"]
     if kind == "emitters":
-        return [f"simulation.emitters = [{', '.join(f'sw.Emitter({_keywords(e)})' for e in rest[0])}]"]
+        return [f"simulation.set_emitters({', '.join(f'sw.Emitter({_keywords(e)})' for e in rest[0])})"]
     return [f"simulation.{kind}()"]
 
 

@@ -50,8 +50,12 @@ class StudioServer:
         upload_limit: int | None = None,
     ) -> None:
         self._uploads = Uploads() if upload_limit is None else Uploads(upload_limit)
-        self.session = Session(plan, self._uploads, simulation)
-        self._socket = _listen(host, port)
+        try:
+            self.session = Session(plan, self._uploads, simulation)
+            self._socket = _listen(host, port)
+        except BaseException:
+            self._uploads.close()
+            raise
         self.host, self.port = host, int(self._socket.getsockname()[1])
         self.studio = Studio(self.session)
         self.gate = Gate(self.studio.app(), host=host, port=self.port, embedded=embedded)
@@ -65,7 +69,7 @@ class StudioServer:
             ws="websockets-sansio",
             ws_max_size=messages.LARGEST_MESSAGE,
             ws_per_message_deflate=False,
-            timeout_graceful_shutdown=2,
+            timeout_graceful_shutdown=5,
             limit_concurrency=256,
         )
         self._server = uvicorn.Server(config)

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError, StabilityWarning
 from slopewash.studio import messages
@@ -21,11 +23,17 @@ from slopewash.studio.plan import Generated, Plan, check_size, next_plan
 from slopewash.studio.recording import Recording
 from slopewash.studio.uploads import Uploads
 
-CHUNK_SECONDS = 0.025
+CHUNK_SECONDS = 0.015
 """Time a run goes on before it looks for commands."""
 LONGEST_CHUNK = 400
-FRAME_SECONDS = 1 / 30
+GROUP = 4
+"""Steps that kernels take at once: one by one each would cost up to twice as much."""
+FRAME_SECONDS = 0.03
 """Shortest time between two frames."""
+FRAME_SHARE = 0.12
+"""Largest share of this process's CPU time that frames take from a run."""
+LONGEST_WAIT = 0.25
+"""A frame comes after this many seconds whatever it costs."""
 STATE_SECONDS = 0.25
 """Shortest time between two states while it runs."""
 STATE_SHARE = 0.02
@@ -47,7 +55,10 @@ class Snapshot:
     layers: dict[str, Any]
     start: sw.Terrain
     particles: Any = None
-    mesh: Any = None
+    vertices: Any = None
+    triangles: Any = None
+    triangulation: int = 0
+    """Changes whenever the triangles do."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +96,10 @@ class Session:
         self._busy: str | None = None
         self._last_frame = self._last_state = 0.0
         self._state_cost = 0.0
+        self._frame_cost = self._spent = self._cpu_at_frame = 0.0
         self._dirty = True
+        self._triangles = np.zeros((0, 3), np.uint32)
+        self._triangulation = 0
         self._plan = plan
         self._shared = simulation is not None
         self._begin(plan, simulation)
@@ -124,6 +138,7 @@ class Session:
         self._plan, self._simulation, self._terrain = plan, simulation, terrain
         self._recording = Recording(plan, simulation.backend, simulation.model)
         self._shown = simulation.step
+        self._emitters: list[dict[str, Any]] = []
         self._playing, self._target, self._stroke = False, None, None
         self._seconds_per_step = 0.0
         self._progress.clear()
@@ -214,12 +229,14 @@ class Session:
             self.on_state(self.state())
 
     def _chunk(self) -> int:
-        """Steps that take about `CHUNK_SECONDS`; whole groups of four, which kernels take at once."""
+        """Steps that take about `CHUNK_SECONDS`, in whole groups if they can be had."""
         known = self._seconds_per_step > 0
         steps = min(int(CHUNK_SECONDS / self._seconds_per_step), LONGEST_CHUNK) if known else 1
+        if steps < GROUP and known and GROUP * self._seconds_per_step < 4 * CHUNK_SECONDS:
+            steps = GROUP
         if self._speed:
             steps = min(steps, int(self._speed * CHUNK_SECONDS))
-        steps = max(1, steps - steps % 4 if steps > 4 else steps)
+        steps = max(1, steps - steps % GROUP if steps > GROUP else steps)
         return steps if self._target is None else min(steps, self._target - self._simulation.step)
 
     def _take_steps(self, steps: int) -> None:
@@ -243,9 +260,23 @@ class Session:
             self._state_cost = time.thread_time() - begin
             self.on_state(state)
         demand = self._demand
-        if demand is not None and self._version > demand.newer_than and now >= self._last_frame + FRAME_SECONDS:
-            self._demand, self._last_frame = None, now
-            self.on_snapshot(self._snapshot(demand.layers))
+        if demand is not None and self._version > demand.newer_than and self._frame_is_due(now):
+            self._demand, self._last_frame, self._cpu_at_frame = None, now, time.process_time()
+            self._frame_cost = 0.7 * self._frame_cost + 0.3 * self._spent
+            begin = time.thread_time()
+            snapshot = self._snapshot(demand.layers)
+            self._spent = time.thread_time() - begin
+            self.on_snapshot(snapshot)
+
+    def _frame_is_due(self, now: float) -> bool:
+        """Frames wait for each other, and while it runs until the run had its share; not for ever."""
+        waited = now - self._last_frame
+        had_share = time.process_time() - self._cpu_at_frame >= self._frame_cost / FRAME_SHARE
+        return waited >= FRAME_SECONDS and (not self._playing or had_share or waited >= LONGEST_WAIT)
+
+    def spend(self, seconds: float) -> None:
+        """Count CPU time that went into the frame under way, in any thread."""
+        self._spent += seconds
 
     def _next_state(self) -> float:
         return self._last_state + max(STATE_SECONDS, self._state_cost / STATE_SHARE)
@@ -254,7 +285,9 @@ class Session:
         simulation = self._simulation
         names = [name for name in ALWAYS if name in simulation.model.layers]
         names += sorted(name for name in wanted if name in self._layer_names() and name not in names)
-        particles, mesh = (getattr(simulation, name, None) for name in ("particles", "mesh"))
+        mesh = _optional(simulation, "mesh")
+        if mesh is not None and not np.array_equal(mesh.triangles, self._triangles):
+            self._triangles, self._triangulation = np.array(mesh.triangles), self._triangulation + 1
         return Snapshot(
             version=self._version,
             run=self._run,
@@ -263,8 +296,10 @@ class Session:
             cell_size=self._terrain.cell_size,
             layers=simulation.layers(*names),
             start=self._terrain,
-            particles=particles() if callable(particles) else None,
-            mesh=mesh() if callable(mesh) else None,
+            particles=_optional(simulation, "particles"),
+            vertices=None if mesh is None else mesh.vertices,
+            triangles=None if mesh is None else self._triangles,
+            triangulation=self._triangulation,
         )
 
     def _layer_names(self) -> set[str]:
@@ -301,15 +336,11 @@ class Session:
             "cell_size": self._terrain.cell_size,
             "layers": sorted(self._layer_names()),
             "sources": [{"x": s.x, "y": s.y, "radius": s.radius, "rate": s.rate} for s in simulation.sources],
-            "emitters": self._emitters(),
+            "emitters": self._emitters,
             "can_undo": simulation.can_undo,
             "can_redo": simulation.can_redo,
             "budget": plain(simulation.budget.as_dict()),
         }  # fmt: skip
-
-    def _emitters(self) -> list[dict[str, Any]]:
-        keys = ("x", "y", "radius", "rate", "speed", "direction")
-        return [{key: getattr(e, key, 0.0) for key in keys} for e in getattr(self._simulation, "emitters", ())]
 
     def _measured_speed(self) -> float:
         if not self._playing:
@@ -411,10 +442,13 @@ class Session:
         self._changed()
 
     def _do_emitters(self, message: messages.Emitters, viewer: object) -> None:
-        if not hasattr(self._simulation, "emitters") or not hasattr(sw, "Emitter"):
-            raise InvalidParameter(f"{self._simulation.model.name} has no emitters; choose a model on particles")
+        if not self._simulation.model.emits:
+            raise InvalidParameter(f"{self._simulation.model.name} has no emitters; choose a model of particles")
         emitters = [emitter.model_dump() for emitter in message.emitters]
-        self._simulation.emitters = [sw.Emitter(**emitter) for emitter in emitters]
+        public: Any = sw
+        run: Any = self._simulation
+        run.set_emitters(*(public.Emitter(**emitter) for emitter in emitters))
+        self._emitters = emitters
         self._recording.add("emitters", emitters)
         self._changed()
 
@@ -445,3 +479,11 @@ class Session:
         if name not in self._layer_names():
             known = ", ".join(sorted(self._layer_names()))
             raise InvalidParameter(f'{self._simulation.model.name} has no layer "{name}"; it yields {known}')
+
+
+def _optional(simulation: sw.Simulation, name: str) -> Any:
+    """What only some models have: their mesh, their particles."""
+    try:
+        return getattr(simulation, name)
+    except (AttributeError, InvalidParameter):
+        return None

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,12 +29,32 @@ RING = 1
 """Cells around the particles, so that the search needs no test for the border."""
 
 
+FEW = 4000
+"""Particles below which one thread is faster than two that wait for each other."""
+
+
+@contextmanager
+def _threads_for(particles: int) -> Iterator[None]:
+    """Use one thread where there is little to do; results are the same."""
+    threads = numba.get_num_threads()
+    numba.set_num_threads(1 if particles < FEW else threads)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(threads)
+
+
 class CpuEngine(MeshEngine):
     """Steps the state with Numba kernels."""
 
     def __init__(self, model: MeshParticles, terrain: Terrain, *, substeps: int = 1, seed: int = 0) -> None:
         self._room = 0
         super().__init__(model, terrain, substeps=substeps, seed=seed)
+
+    def _advance(self, steps: int, strength: float) -> None:
+        for _ in range(steps):
+            with _threads_for(self.flow.count):
+                super()._advance(1, strength)
 
     def set_model(self, model: MeshParticles, substeps: int) -> None:
         """Go on with other parameter values."""

@@ -25,7 +25,7 @@ from slopewash.models.mesh_particles.particles import (
     default_emitter,
 )
 from slopewash.models.mesh_particles.physics import Physics
-from slopewash.models.mesh_particles.sediment import Grains, diameter, transport_steps
+from slopewash.models.mesh_particles.sediment import Grains, ball, diameter, transport_steps
 from slopewash.models.mesh_particles.surface import Surface
 from slopewash.models.mesh_particles.vertices import lay_up, wear_down
 from slopewash.terrain import Emitter, Terrain, TriangleMesh
@@ -264,8 +264,8 @@ class MeshEngine(Engine):
         lateral = model.displacement == "lateral"
         with self._timed("vertices"):
             before = surface.z.copy()
-            volume = wear_down(surface, self.worn, model.dig_limit, lateral=lateral)
-            self.worn[:] = 0
+            smallest = ball(model.smallest_grain * surface.edge)
+            volume = wear_down(surface, self.worn, model.dig_limit, smallest, lateral=lateral)
             self._bedrock = np.minimum(self._bedrock, surface.z)
             self._raise(limited=True)
             surface.follow_heights(None if lateral else surface.z != before)
@@ -286,7 +286,8 @@ class MeshEngine(Engine):
     def _raise(self, *, limited: bool) -> None:
         gained = lay_up(self.surface, self.waiting, limited=limited)
         self._deposited += float(gained.sum())
-        self.waiting = np.maximum(self.waiting - gained, 0)
+        # Without limits all is laid down, and what is left is rounding.
+        self.waiting = np.maximum(self.waiting - gained, 0) if limited else np.zeros_like(gained)
 
     def _erodibility(self) -> Reals:
         """Erodibility of each triangle, the mean of its corners; deposits on the bedrock are loose."""
@@ -351,7 +352,7 @@ class MeshEngine(Engine):
         return 4 / 3 * math.pi * self.physics.radius**3
 
     def particles(self) -> NDArray[np.float32]:
-        """Particles as rows of x (east), y (south), z (up) in metres and place in the flow, 0 the newest, 1 the oldest."""
+        """Particles as rows of x (east), y (south), z (up) in metres and place in the flow, 0 newest .. 1 oldest."""
         flow, living = self.flow, self.flow.alive()
         out = np.zeros((int(living.sum()), 4), np.float32)
         if len(out):

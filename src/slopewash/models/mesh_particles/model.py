@@ -52,6 +52,7 @@ class MeshParticles(Model):
       makes coarse and fine meshes behave alike. ε is at least 1.
     - A vertex is worn by at most `dig_limit` of its height above its lowest neighbour at a time, and raised above its
       highest neighbour by at most a fiftieth of the shortest edge; print can make spikes. What finds no room waits.
+    - A vertex moves once its wear makes a grain of `smallest_grain`, else every particle would carry hundreds.
     - Vertices on the border are base level and never move; grains that fall where all corners are such are exported.
     - A drag slows particles down; without any, water would fall down a mountain at 100 m/s.
 
@@ -119,7 +120,11 @@ class MeshParticles(Model):
     )  # fmt: skip
     grain_size: float = parameter(
         1.0, symbol="s_M", units="finest edges", valid=positive, typical=(0.1, 4), eq="2", group="erosion",
-        doc="Diameter of the largest grains, which are carried for one step, relative to the shortest edge of the mesh.",
+        doc="Diameter of the largest grains, which are carried for one step.",
+    )  # fmt: skip
+    smallest_grain: float = parameter(
+        0.1, symbol="s_m", units="finest edges", valid=not_negative, typical=(0, 0.5), group="erosion",
+        doc="Wear gathers at a vertex until it makes a grain of this diameter.",
     )  # fmt: skip
     update_every: float = parameter(
         10, symbol="n", units="steps", valid=whole, typical=(1, 50), group="erosion",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.models.mesh_particles.physics import Physics
-from slopewash.models.mesh_particles.surface import AX, AY, BX, BY, GX, GY, NX, NY, NZ, TILT, X0, Y0, Z0
+from slopewash.models.mesh_particles.surface import AX, AY, BX, BY, GX, GY, NX, NZ, TILT, X0, Y0, Z0
 
 Reals = NDArray[np.float64]
 Floats = NDArray[np.floating]
@@ -157,7 +157,7 @@ def above_ground(z: float, ground: float, dtype: np.dtype[np.floating]) -> float
 def wear_per_vertex(
     touched: NDArray[np.int32], wear: Floats, triangles: NDArray[np.int32], shares: Reals, count: int
 ) -> Reals:
-    """What is worn off each vertex: pairs of vertex and particle, sorted by vertex, summed from start to end (Table 1)."""
+    """Wear of each vertex: pairs of vertex and particle, sorted by vertex, summed from start to end (Table 1)."""
     particle = np.flatnonzero(touched >= 0)
     index_vertex = triangles[touched[particle]].ravel()  # step a
     amount = (shares[touched[particle]] * wear[particle, None]).ravel()

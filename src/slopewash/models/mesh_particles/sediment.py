@@ -16,6 +16,15 @@ def diameter(volume: ArrayLike) -> Reals:
     return size
 
 
+def ball(size: float) -> float:
+    """Volume of a ball of that diameter: V = π s³ / 6.
+
+    >>> float(diameter(ball(0.5)))
+    0.5
+    """
+    return np.pi / 6 * size**3
+
+
 def transport_steps(size: ArrayLike, longest: float, largest: float) -> NDArray[np.int32]:
     """Steps for which a grain is carried: ε = max(1, ⌈ε_M (1 − s^x / s_M^x)⌉), x = 1/s_M (Eq. 2).
 

@@ -16,7 +16,7 @@ X0, Y0, Z0, GX, GY, AX, AY, BX, BY, NX, NY, NZ, TILT = range(13)
 TABLE = 13
 
 LEAST, MOST = 1.0, 3.0
-"""Relative weights of the lowest and the highest corner of a triangle that is worn; the other way round for deposits."""
+"""Weights of the lowest and the highest corner of a triangle that is worn; the other way round for deposits."""
 FAN = 6.0
 """Triangles around a vertex of a mesh of like triangles."""
 
@@ -67,7 +67,7 @@ class Surface:
         t[:, BX], t[:, BY] = -u[:, 1] / twice, u[:, 0] / twice
 
     def follow_heights(self, moved: NDArray[np.bool_] | None = None) -> None:
-        """Derive what depends on the heights: planes, normals, tilt and shares; of triangles with a moved vertex only."""
+        """Derive what depends on the heights, of triangles with a moved vertex: planes, normals, tilt and shares."""
         which = slice(None) if moved is None else np.flatnonzero(moved[self.triangles].any(axis=1))
         corners = self.triangles[which]
         t = self.table[which]

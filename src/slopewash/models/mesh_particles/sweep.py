@@ -22,10 +22,10 @@ def span(X, fate, n, box):
             box[2], box[3] = max(box[2], x), max(box[3], y)
 
 
-@parallel_kernel
+@kernel
 def find_cells(X, fate, n, inverse, column0, row0, columns, cell):
     """Cell of each particle in plan; -1 for the dead."""
-    for i in prange(n):
+    for i in range(n):
         j = int(np.floor(np.float64(X[i, 0]) * inverse)) - column0
         k = int(np.floor(np.float64(X[i, 1]) * inverse)) - row0
         cell[i] = k * columns + j if fate[i] == ALIVE else -1
@@ -112,10 +112,10 @@ def pair_up(n, touched, triangles, start, index):
     start[len(start) - 1] = total
 
 
-@parallel_kernel
+@kernel
 def sum_up(start, index, touched, worn, share, sums):
-    """Wear of each vertex, particle by particle."""
-    for v in prange(len(sums)):
+    """Wear of each vertex, particle by particle. Threads would wait for each other longer than this takes."""
+    for v in range(len(sums)):
         total = 0.0
         for k in range(start[v], start[v + 1]):
             i = index[k] // 3

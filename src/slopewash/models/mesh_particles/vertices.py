@@ -19,11 +19,17 @@ LEAST_SHAPE = 0.15
 """Twice the area by the square of the longest side: a right triangle of equal sides has 0.5, a sliver 0."""
 
 
-def wear_down(surface: Surface, worn: Reals, dig_limit: float, *, lateral: bool) -> Reals:
-    """Lower vertices by the wear gathered, within limits; returns the volume each has lost."""
+def wear_down(surface: Surface, worn: Reals, dig_limit: float, smallest: float = 0.0, *, lateral: bool) -> Reals:
+    """Lower vertices by the wear gathered, within limits; returns the volume each has lost.
+
+    Where that is less than `smallest`, wear goes on gathering in `worn`; elsewhere it begins anew.
+    """
     z = surface.z
     dig = np.minimum(worn, dig_limit * np.maximum(z - surface.lowest_around(), 0))
     dig[surface.border] = 0
+    small = dig * surface.around < 3 * smallest
+    worn[:] = np.where(small, dig, 0)
+    dig[small] = 0
     if lateral:
         return _wear_along_normals(surface, dig)
     lowered = z - dig

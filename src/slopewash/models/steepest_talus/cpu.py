@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from slopewash.backends.bands import sweep_in_bands
 from slopewash.models.base import Edges
+from slopewash.models.editing import Field, Window
 from slopewash.models.steepest_talus import sweep as kernels
 from slopewash.models.steepest_talus.engine import TalusEngine
 from slopewash.models.steepest_talus.model import SteepestTalus
@@ -120,9 +121,9 @@ class CpuEngine(TalusEngine):
             self._state.rock = self._now[kernels.ROCK, :, 1:-1] >> KEY_BITS
         return self._state
 
-    def _after_edit(self, layer: str, beside: Any) -> None:
-        super()._after_edit(layer, beside)
-        if layer == "elevation":
+    def _write(self, layer: str, window: Window, values: Field) -> None:
+        super()._write(layer, window, values)
+        if layer in ("elevation", "bedrock"):
             self._now = self._upload()
 
     def _upload(self) -> NDArray[np.int32]:

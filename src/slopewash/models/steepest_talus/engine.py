@@ -124,6 +124,8 @@ class TalusEngine(EditedEngine):
         state = self.state()
         if layer == "elevation":
             return state.n
+        if layer == "bedrock" and state.rock is not None:
+            return state.rock
         if self._start.strata is not None:
             raise InvalidParameter(OF_STRATA)
         if state.R is None:
@@ -155,8 +157,9 @@ class TalusEngine(EditedEngine):
             )
         return np.clip(n, LOWEST, HIGHEST).astype(np.int32)
 
-    def _bedrock(self) -> Field | None:
-        return self._state.rock
+    @property
+    def _layered(self) -> bool:
+        return self._state.rock is not None
 
     def _walls_in(self, window: Window) -> NDArray[np.bool_] | None:
         return None if self._state.wall is None else self._state.wall[window]

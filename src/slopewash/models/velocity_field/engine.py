@@ -293,7 +293,7 @@ class FieldEngine(EditedEngine):
             if state.R is None:
                 state.R = np.ones(self.shape)
             return state.R
-        return {"elevation": state.T, "suspended": state.s, "rainfall": state.rain}[layer]
+        return {"elevation": state.T, "bedrock": state.bedrock, "suspended": state.s, "rainfall": state.rain}[layer]
 
     def _metres(self, layer: str, values: Field, window: Window) -> Layer:
         scale = self._start.cell_size if layer in ("elevation", "suspended") else 1.0
@@ -303,8 +303,9 @@ class FieldEngine(EditedEngine):
         scale = self._start.cell_size if layer in ("elevation", "suspended") else 1.0
         return (metres - (self._datum if layer == "elevation" else 0.0)) / scale
 
-    def _bedrock(self) -> Field | None:
-        return self.state.bedrock
+    @property
+    def _layered(self) -> bool:
+        return self._start.strata is not None
 
     def _walls_in(self, window: Window) -> NDArray[np.bool_] | None:
         return None if self._wall is None else self._wall[window]

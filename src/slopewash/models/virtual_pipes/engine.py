@@ -211,6 +211,8 @@ class PipesEngine(EditedEngine):
         state = self.state()
         if layer == "erodibility" and state.layers is not None:
             raise InvalidParameter(OF_STRATA)
+        if layer == "bedrock" and state.rock is not None:
+            return state.rock
         return {"elevation": state.b, "water": state.w, "suspended": state.s,
                 "erodibility": state.R, "rainfall": state.r}[layer]  # fmt: skip
 
@@ -224,8 +226,9 @@ class PipesEngine(EditedEngine):
         scale = 1.0 if layer in ("erodibility", "rainfall") else self._start.cell_size
         return ((metres - (self._datum if layer == "elevation" else 0.0)) / scale).astype(self.state().b.dtype)
 
-    def _bedrock(self) -> Field | None:
-        return self.state().rock
+    @property
+    def _layered(self) -> bool:
+        return self._start.strata is not None
 
     def _walls_in(self, window: Window) -> NDArray[np.bool_] | None:
         return None if self._start.nodata is None else self._start.nodata[window]

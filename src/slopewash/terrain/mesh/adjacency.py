@@ -21,7 +21,7 @@ class Fan(NamedTuple):
 
 
 def _edges(triangles: Triangles) -> tuple[Integers, Integers]:
-    """Edge opposite each corner as (from, to) in the triangle's sense of rotation; 3 m of them, triangle by triangle."""
+    """Edge opposite each corner as (from, to) in the triangle's sense of rotation, triangle by triangle."""
     begin = triangles[:, [1, 2, 0]].astype(np.int64).ravel()
     end = triangles[:, [2, 0, 1]].astype(np.int64).ravel()
     return begin, end

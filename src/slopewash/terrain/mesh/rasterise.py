@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,12 +43,9 @@ def raster_of(
         laid: Points = (values[corners].astype(np.float64) * weights).sum(axis=1)
         return laid.reshape(int(rows), int(columns))
 
-    return Terrain(
-        cells(vertices[:, 2]),
-        cell_size=cell_size,
-        nodata=None if hit.all() else ~hit.reshape(int(rows), int(columns)),
-        **{name: cells(values) for name, values in attributes.items()},
-    )
+    gaps = None if hit.all() else ~hit.reshape(int(rows), int(columns))
+    layers: dict[str, Any] = {name: cells(values) for name, values in attributes.items()}
+    return Terrain(cells(vertices[:, 2]), cell_size=cell_size, nodata=gaps, **layers)
 
 
 def find_on_grid(

@@ -1,9 +1,9 @@
 """Adaptive triangles over a height field, without cracks [Bezin10, Sec. 3.3].
 
-Right triangles are bisected from the middle of their longest side to the corner opposite. The middle is a vertex of both
-triangles that share the side, so it may come only after the two corners opposite it, its parents. Any set of vertices
-that holds the parents of its members makes a conforming mesh: no cracks, no T-junctions. So the importance of every
-vertex is first raised to that of its most important descendant, and then the most important vertices are taken.
+Right triangles are bisected from the middle of their longest side to the corner opposite. The middle is a vertex of
+both triangles that share the side, so it may come only after the two corners opposite it, its parents. Any set of
+vertices that holds the parents of its members makes a conforming mesh: no cracks, no T-junctions. So the importance of
+every vertex is first raised to that of its most important descendant, and then the most important vertices are taken.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ Integers = NDArray[np.int64]
 
 MOST_BLOCKS = 4
 """Squares along the short side to begin with: more of them come nearer to true squares on oblong terrains."""
+SKEW = 0.1
+"""By so much the sides of blocks may differ: fewer blocks leave more to the choice of triangles."""
 STEEP = 0.95
 """Quantile of the gradient that counts as the steepest: single cliffs would else take all triangles."""
 
@@ -84,7 +86,7 @@ def _lattice_of(shape: tuple[int, int]) -> tuple[tuple[int, int], int]:
     def skew(count: int) -> float:
         return abs(math.log(max(1, round(count * long / short)) * short / (count * long)))
 
-    few = min(range(1, MOST_BLOCKS + 1), key=lambda count: (round(skew(count), 6), count))
+    few = min(range(1, MOST_BLOCKS + 1), key=lambda count: (max(skew(count), SKEW), count))
     many = max(1, round(few * long / short))
     levels = max(0, math.ceil(math.log2(short / few)))
     return ((few, many) if rows <= columns else (many, few)), levels

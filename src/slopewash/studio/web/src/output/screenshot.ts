@@ -10,18 +10,17 @@ export async function screenshot(stage: Stage, scale: 1 | 2 | 4, transparent: bo
   picture.height = size.y * scale;
   const context = picture.getContext("2d");
   if (!context) throw new Error("this browser has no room for so large a picture; take a smaller one");
-  const camera = stage.cameras.current;
   try {
     for (let row = 0; row < scale; row++) {
       for (let column = 0; column < scale; column++) {
-        camera.setViewOffset(picture.width, picture.height, column * size.x, row * size.y, size.x, size.y);
+        stage.cameras.showTile(picture.width, picture.height, column * size.x, row * size.y, size.x, size.y);
         // The finishing pass counts from the bottom, the canvas from the top.
         stage.drawPicture(size.x, size.y, !transparent, { x: column * size.x, y: (scale - 1 - row) * size.y, width: picture.width, height: picture.height });
         context.drawImage(stage.canvas, column * size.x, row * size.y);
       }
     }
   } finally {
-    camera.clearViewOffset();
+    stage.cameras.applyShift();
     stage.invalidate();
   }
   return new Promise((resolve, reject) => picture.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be written; take a smaller one"))), "image/png"));

@@ -43,6 +43,7 @@ export class App {
   private readonly picker = make("input", { type: "file", accept: ACCEPTED, hidden: true, "aria-label": "Height field to open" });
   private readonly cursor = make("output", { class: "glass cursor", "data-role": "cursor", "aria-label": "Under the cursor", hidden: true });
   private readonly title = make("span", { class: "title" }, "…");
+  private readonly panel: HTMLElement;
   private overlay: string | null = null;
   private run = -1;
 
@@ -68,6 +69,7 @@ export class App {
       { name: "Books", element: information.element },
       { name: "Out", element: this.output.element },
     ]);
+    this.panel = panels.element;
     const corner = make("header", { class: "glass corner" }, make("strong", {}, "slopewash"), this.title, ...this.viewButtons());
     document.body.append(markers.element, this.compare.element, corner, this.toolbar.element, this.toolbar.settings, panels.element, this.transport.element, make("div", { class: "readings" }, this.legend.element, this.cursor), this.messages.element, this.messages.banner, this.help.element, this.picker);
     this.connection = this.connect();
@@ -151,6 +153,15 @@ export class App {
 
   private togglePanels(): void {
     document.body.classList.toggle("bare");
+    this.fit();
+  }
+
+  /** Let the picture keep clear of the panel, wherever the layout has put it. */
+  private fit(): void {
+    const box = this.panel.getBoundingClientRect();
+    const beside = box.height > 0.6 * window.innerHeight;
+    this.stage.covered = { right: beside ? window.innerWidth - box.left : 0, bottom: !beside && box.height > 0 ? window.innerHeight - box.top : 0 };
+    this.stage.resize();
   }
 
   private toggleWater(): void {
@@ -167,7 +178,7 @@ export class App {
   }
 
   private listen(canvas: HTMLCanvasElement): void {
-    new ResizeObserver(() => this.stage.resize()).observe(canvas);
+    new ResizeObserver(() => this.fit()).observe(canvas);
     dragSun(this.stage, () => this.view.refresh());
     this.picker.addEventListener("change", () => {
       const file = this.picker.files?.[0];

@@ -39,7 +39,7 @@ export function checkbox(label: string, value: boolean, changed: (value: boolean
 
 /** A section that folds, and remembers for this visit whether it was. */
 export function section(title: string, open: boolean, ...children: Child[]): HTMLDetailsElement {
-  return make("details", { open }, make("summary", {}, title), ...children);
+  return make("details", { open }, make("summary", {}, capital(title)), ...children);
 }
 
 /** A number short enough to read, with its digits where they matter. */
@@ -57,6 +57,10 @@ export function volume(cubicMetres: number): string {
   if (size >= 1e8) return `${short(cubicMetres / 1e9)} km³`;
   if (size >= 1e5) return `${short(cubicMetres / 1e6)} hm³`;
   return `${short(cubicMetres)} m³`;
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 export function words(name: string): string {

@@ -26,6 +26,7 @@ const PATHS: Record<string, string> = {
   record: "M12 6a6 6 0 1 0 0 12 6 6 0 0 0 0-12z",
   help: "M9 9a3 3 0 1 1 4 3c-1 .5-1 1-1 2 M12 18h.01",
   sun: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8z M12 2v3 M12 19v3 M2 12h3 M19 12h3 M5 5l2 2 M17 17l2 2 M5 19l2-2 M17 7l2-2",
+  dice: "M5 4h14v16H5z M9 8h.01 M15 8h.01 M12 12h.01 M9 16h.01 M15 16h.01",
   panel: "M4 5h16v14H4z M14 5v14",
 };
 

@@ -1,8 +1,9 @@
 // The overlay's colours with their values, and what lies under the cursor.
 
-import { make, short, words } from "../page/dom";
+import { capital, make, short, words } from "../page/dom";
 import type { Store } from "../page/store";
 import type { Place } from "../view/picking";
+import { spreadOf } from "../view/spread";
 import type { Stage } from "../view/stage";
 import { sampleField, type Frame } from "../wire/frames";
 import type { Colour } from "../wire/messages";
@@ -24,7 +25,7 @@ export class Legend {
     this.element.append(this.title, this.bar, make("div", { class: "ticks" }, this.low, this.middle, this.high), this.reading);
   }
 
-  /** Bring colours and range in line with a frame; the ends are those of the field, even on both sides where it diverges. */
+  /** Bring colours and range in line with a frame; the ends leave a few outliers out, and are even on both sides where the layer diverges. */
   update(frame: Frame, wanted: string | null): void {
     const overlay = wanted !== null && frame.overlay?.layer === wanted ? frame.overlay : null;
     const welcome = this.store.welcome;
@@ -35,16 +36,18 @@ export class Legend {
     }
     const about = welcome.layers[overlay.layer];
     const diverging = about?.map === "diverging";
-    const reach = Math.max(Math.abs(overlay.low), Math.abs(overlay.high));
-    const [low, high] = diverging ? [-reach, reach] : [overlay.low, overlay.high];
+    const spread = spreadOf(overlay);
+    const reach = Math.max(Math.abs(spread.low), Math.abs(spread.high));
+    const [low, high] = diverging ? [-reach, reach] : [spread.low, spread.high];
+    const [below, above] = diverging ? [overlay.low < low, overlay.high > high] : [spread.clippedLow, spread.clippedHigh];
     const colours = diverging ? welcome.maps.diverging : welcome.maps.sequential;
     this.stage.setOverlay(colours, low, high);
     const unit = about?.unit ?? overlay.unit;
-    this.title.textContent = unit ? `${words(overlay.layer)}, ${unit}` : words(overlay.layer);
+    this.title.textContent = capital(words(overlay.layer)) + (unit ? `, ${unit}` : "");
     this.title.title = about?.doc ?? "";
-    this.low.textContent = short(low);
+    this.low.textContent = `${below ? "≤ " : ""}${short(low)}`;
     this.middle.textContent = short(0.5 * (low + high));
-    this.high.textContent = short(high);
+    this.high.textContent = `${above ? "≥ " : ""}${short(high)}`;
     this.element.dataset.map = diverging ? "diverging" : "sequential";
     this.paint(colours, this.element.dataset.map);
   }

@@ -1,6 +1,7 @@
 // What the simulation starts from: generator, size and seed or a file, the model with its preset, edges and backend.
 
 import { button, labelled, make, select, words } from "../page/dom";
+import { icon } from "../page/icons";
 import type { Store } from "../page/store";
 import type { Connection } from "../wire/connection";
 import type { StartChoices, State, Welcome } from "../wire/messages";
@@ -43,7 +44,7 @@ export class StartPanel {
     this.cellSize = numberField("Cell size in metres", (value) => start({ generator: { cell_size: value } }));
     this.relief = numberField("Relief in metres", (value) => start({ generator: { relief: value } }));
     this.seed = numberField("Seed", (value) => start({ generator: { seed: Math.max(0, Math.round(value)) } }));
-    const seeds = make("span", { class: "seeds" }, button("Previous seed", "‹", () => this.changeSeed(-1)), this.seed, button("Next seed", "›", () => this.changeSeed(1)), button("Random seed", "🎲", () => this.changeSeed("random")));
+    const seeds = make("span", { class: "seeds" }, button("Previous seed", "‹", () => this.changeSeed(-1)), this.seed, button("Next seed", "›", () => this.changeSeed(1)), button("Random seed", icon("dice"), () => this.changeSeed("random")));
     this.model = select("Model", welcome.models.map((m) => ({ value: m.name, text: words(m.name), help: m.summary })), "", (model) => start({ model }));
     this.preset = select("Preset", [{ value: "", text: "(none)" }, ...welcome.presets.map((p) => ({ value: p.name, text: `${p.name} · ${words(p.model)}`, help: p.doc }))], "", (preset) => preset && start({ preset }));
     this.edges = select("Edges", [], "", (edges) => start({ edges }));

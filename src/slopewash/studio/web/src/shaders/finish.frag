@@ -32,7 +32,9 @@ void main() {
     float contrast = max(max(a, b), max(c, d)) - min(min(a, b), min(c, d));
     here = mix(here, 0.25 * (n + s + e + w), 0.55 * smoothstep(0.12, 0.5, contrast));
   }
-  vec3 screen = toScreen(filmic(here.rgb / max(here.a, 1e-3) * exposure)) * min(here.a, 1.0);
+  vec3 light = here.rgb / max(here.a, 1e-3) * exposure;
+  light = max(mix(vec3(dot(light, vec3(0.2126, 0.7152, 0.0722))), light, 1.14), 0.0); // the curve takes colour away; give some back
+  vec3 screen = toScreen(filmic(light)) * min(here.a, 1.0);
   vec2 from = (gl_FragCoord.xy + tileOffset) / pictureSize - 0.5;
   float vignette = 1.0 - 0.28 * dot(from, from);
   float grain = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715)))) - 0.5;

@@ -27,8 +27,8 @@ float sunlight(float here, float jitter) {
     float distance = 0.8 + reach * part * sqrt(part);
     vec2 at = place + along * distance * texel;
     if (reach <= 0.0 || any(lessThan(at, vec2(0.0))) || any(greaterThan(at, vec2(1.0)))) break;
-    float gap = here + 0.25 + distance * rise - heightInCells(along * distance);
-    clear = min(clear, 0.5 + gap / (0.5 + 0.06 * distance));
+    float gap = here + 0.6 + distance * rise - heightInCells(along * distance);
+    clear = min(clear, 0.5 + gap / (1.0 + 0.07 * distance));
   }
   return smoothstep(0.0, 1.0, clear);
 }

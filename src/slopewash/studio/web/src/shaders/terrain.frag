@@ -40,12 +40,12 @@ Ground groundColour(vec3 normal, float slope, vec4 curve, vec4 here, vec4 macro,
   // Rock: beds of slightly different grey that follow the height, darker in cracks.
   float bed = height / relief * 26.0 + macro.g * 3.0 + meso.r * 1.4;
   float band = texture(noise, vec2(bed * 0.021, 0.37)).g;
-  vec3 rock = mix(vec3(0.072, 0.066, 0.062), vec3(0.275, 0.245, 0.208), clamp(0.12 + 0.6 * band + 0.8 * (fine.r - 0.45) + 0.3 * ridge, 0.0, 1.0));
+  vec3 rock = mix(vec3(0.072, 0.066, 0.062), vec3(0.228, 0.206, 0.180), clamp(0.12 + 0.6 * band + 0.8 * (fine.r - 0.45) + 0.3 * ridge, 0.0, 1.0));
   rock = mix(rock, vec3(0.250, 0.175, 0.120), 0.26 * smoothstep(0.52, 0.78, macro.g) + 0.10 * meso.g);
   rock *= 0.55 + 0.85 * fine.g;
 
   // Loose ground below the cliffs.
-  vec3 scree = mix(vec3(0.175, 0.145, 0.110), vec3(0.300, 0.260, 0.210), fine.r) * (0.75 + 0.45 * meso.g);
+  vec3 scree = mix(vec3(0.150, 0.124, 0.094), vec3(0.245, 0.212, 0.172), fine.r) * (0.75 + 0.45 * meso.g);
 
   // Grass from lush hollows to dry shoulders, woods where it is low and sheltered.
   float moist = clamp(0.5 + 0.10 * curve.w + 0.9 * (macro.r - 0.5) - 0.35 * level, 0.0, 1.0);

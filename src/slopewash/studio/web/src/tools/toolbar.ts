@@ -1,6 +1,6 @@
 // The tools on the left: looking around, the brushes the server declares, sources and emitters; and their settings.
 
-import { button, make, words } from "../page/dom";
+import { button, capital, make, words } from "../page/dom";
 import { icon } from "../page/icons";
 import { sliderLine, type Slider } from "../page/slider";
 import type { Store } from "../page/store";
@@ -96,7 +96,7 @@ export class Toolbar {
       lines.push(sliderLine(label, this.rate, 0.05, 200, (value) => (this.rate = Math.max(value, 0)), { log: true }).element);
     }
     const title = tool.kind === "brush" ? words(tool.brush.name) : tool.kind === "source" ? "water source" : "emitter";
-    this.settings.replaceChildren(make("strong", {}, title), ...lines);
+    this.settings.replaceChildren(make("strong", {}, capital(title)), ...lines);
   }
 
   /** Brushes follow the size of the terrain, and tools the model cannot use are put away. */

@@ -4,6 +4,8 @@ import { MOUSE, OrthographicCamera, PerspectiveCamera, TOUCH, Vector3 } from "th
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 
 const FIELD_OF_VIEW = 38;
+/** Width over height of a free area that shows the whole block without stepping back. */
+const ROOMY = 1.5;
 const FLIGHT_KEYS: Record<string, [number, number, number]> = {
   KeyW: [0, 0, -1],
   KeyS: [0, 0, 1],
@@ -21,6 +23,7 @@ export class Cameras {
   private readonly pressed = new Set<string>();
   private lastFlight = 0;
   planShown = false;
+  private shift = { width: 1, height: 1, right: 0, bottom: 0 };
 
   constructor(
     element: HTMLElement,
@@ -48,27 +51,41 @@ export class Cameras {
 
   /** Look at the whole block, whose surface reaches up to `top` world units. */
   frame(top: number): void {
-    this.orbit.target.set(0.9, top * 0.05, 0.1);
-    this.perspective.position.set(-5.2, 4.5 + 0.5 * top, 10.3);
+    this.orbit.target.set(0, top * 0.12, 0.35);
+    const { width, height, right, bottom } = this.shift;
+    const away = Math.max(1, (ROOMY * (height - bottom)) / Math.max(width - right, 1));
+    this.perspective.position.set(-6.1, 5.0 + 0.5 * top, 11.2).multiplyScalar(away);
     this.orbit.update();
     this.plan.position.set(0, 50, 0);
     this.plan.up.set(0, 0, -1);
-    this.plan.zoom = 0.92;
+    this.plan.zoom = 0.84;
     this.planControls.target.set(0, 0, 0);
     this.planControls.update();
     this.plan.updateProjectionMatrix();
     this.changed();
   }
 
-  resize(width: number, height: number): void {
+  /** Fit the window; `covered` is how much of its right side and bottom panels hide, so that the block stands in what is free. */
+  resize(width: number, height: number, covered: { right: number; bottom: number }): void {
     this.perspective.aspect = width / height;
-    this.perspective.updateProjectionMatrix();
-    const half = 5 * Math.max(1, height / width);
+    this.shift = { width, height, ...covered };
+    const half = 5 * Math.max(1, (height - covered.bottom) / (width - covered.right)) * (height / (height - covered.bottom));
     this.plan.left = (-half * width) / height;
     this.plan.right = (half * width) / height;
     this.plan.top = half;
     this.plan.bottom = -half;
-    this.plan.updateProjectionMatrix();
+    this.applyShift();
+  }
+
+  /** Show one tile of a picture of the given size, without regard to panels. */
+  showTile(width: number, height: number, x: number, y: number, tileWidth: number, tileHeight: number): void {
+    this.current.setViewOffset(width, height, x, y, tileWidth, tileHeight);
+  }
+
+  /** Back to the view of the window. */
+  applyShift(): void {
+    const { width, height, right, bottom } = this.shift;
+    for (const camera of [this.perspective, this.plan]) camera.setViewOffset(width, height, right / 2, bottom / 2, width, height);
   }
 
   showPlan(shown: boolean): void {

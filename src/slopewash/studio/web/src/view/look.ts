@@ -29,7 +29,7 @@ export function defaultLook(): Look {
     exposure: 1,
     detail: 1,
     water: true,
-    sedimentTint: 0.55,
+    sedimentTint: 0.4,
     clarity: 1.2,
     contours: false,
     particles: true,

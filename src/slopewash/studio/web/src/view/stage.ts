@@ -52,6 +52,9 @@ export class Stage {
   drawn = 0;
   drawMilliseconds = 0;
 
+  /** Pixels of the window's right side and bottom that panels hide. */
+  covered = { right: 0, bottom: 0 };
+
   private readonly now: Surface;
   private readonly start: Surface;
   private readonly layers = { elevation: new LayerTexture(), water: new LayerTexture(), suspended: new LayerTexture(), overlay: new LayerTexture() };
@@ -245,7 +248,7 @@ export class Stage {
     const ratio = Math.min(window.devicePixelRatio, this.quality.pixelRatio);
     this.renderer.setPixelRatio(ratio);
     this.renderer.setSize(this.canvas.clientWidth || 1, this.canvas.clientHeight || 1, false);
-    this.cameras.resize(this.canvas.clientWidth || 1, this.canvas.clientHeight || 1);
+    this.cameras.resize(this.canvas.clientWidth || 1, this.canvas.clientHeight || 1, this.covered);
     this.invalidate();
   }
 
@@ -335,8 +338,9 @@ export class Stage {
     u.fields!.value = surface.fields;
     u.shape!.value = surface.shape;
     u.light!.value = surface.light;
-    this.block.showWater(this.look.water && isNow && this.frame!.water !== null);
     const overlay = u.overlayOpacity!.value as number;
+    // A map is read where the ground is; water would hide it just where most of it is interesting.
+    this.block.showWater(this.look.water && isNow && this.frame!.water !== null && overlay === 0);
     if (!isNow) u.overlayOpacity!.value = 0;
     this.target.scissorTest = true;
     this.target.scissor.set(x, 0, width, height);

@@ -1,0 +1,152 @@
+"""Steps per second of the particle fluid over a mesh, and where the time goes.
+
+A sheet of water, one particle thick, covers a sector of a dome that grows with the number of particles, so that a
+particle has as many neighbours and triangles around it whatever their number. Prints one JSON line per case:
+
+    python benchmarks/mesh_particles.py                    20k, 130k and 500k particles over 80k triangles
+    python benchmarks/mesh_particles.py --particles 130000 --markdown
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import time
+from typing import Any
+
+import numba
+import numpy as np
+from surroundings import facts
+
+import slopewash as sw
+from slopewash.models.mesh_particles.cpu import CpuEngine
+
+PAPER_STEPS_PER_SECOND = 20.0
+"""130k particles over 80k triangles on an NVIDIA Quadro FX 3700M, with drawing."""
+CASES = (20_000, 130_000, 500_000)
+SETTLING = 15
+"""Steps before the clock starts: kernels are compiled, particles find the ground."""
+LEAST_SECONDS = 4.0
+ROUNDS = 4
+
+
+def dome() -> sw.Terrain:
+    nowhere = sw.Emitter(x=1.0, y=1.0, radius=1.0, rate=0.0)
+    return sw.generate("dome", size=513, cell_size=10.0, seed=7).replace(emitters=[nowhere])
+
+
+def pour(engine: CpuEngine, count: int) -> None:
+    """Set particles down on the sector of the dome, at rest, their spheres just not touching."""
+    spacing = 2.02 * engine.physics.radius
+    west, north, east, south = engine.surface.extent
+    x, y = (
+        a.ravel()
+        for a in np.meshgrid(np.arange(west + 20, east - 20, spacing), np.arange(north + 20, south - 20, spacing))
+    )
+    turn = np.arctan2(y - (north + south) / 2, x - (west + east) / 2)
+    chosen = np.argsort(turn, kind="stable")[:count]
+    if len(chosen) < count:
+        raise SystemExit(f"{count} particles do not fit; at most {len(x)} do")
+    flow = engine.flow = engine.flow.with_room(count + 16)
+    flow.count = count
+    random = np.random.default_rng(1)
+    flow.X[:count, 0] = x[chosen] + 0.005 * spacing * random.normal(size=count)
+    flow.X[:count, 1] = y[chosen] + 0.005 * spacing * random.normal(size=count)
+    flow.at[:count] = engine._locate(*(flow.X[:count, k].astype(np.float64) for k in (0, 1)))
+    flow.X[:count, 2] = engine._height_at(slice(0, count)) + 0.1
+    flow.V[:count] = 0
+    engine._born = count
+
+
+def measure(count: int, triangles: int) -> dict[str, Any]:
+    model = sw.MeshParticles(triangles=triangles, particle_radius=0.25, maximum_particles=1_000_000)
+    begin = time.perf_counter()
+    engine = CpuEngine(model, dome())
+    meshing = time.perf_counter() - begin
+    pour(engine, count)
+    begin = time.perf_counter()
+    engine.advance(SETTLING)
+    first = time.perf_counter() - begin
+    begin = time.perf_counter()
+    engine.advance(int(model.update_every))
+    steps = int(model.update_every) * max(1, round(LEAST_SECONDS / ROUNDS / (time.perf_counter() - begin)))
+    wall, cpu, split = np.inf, np.inf, dict.fromkeys(engine.seconds, 0.0)
+    for _ in range(ROUNDS):
+        engine.seconds = dict.fromkeys(engine.seconds, 0.0)
+        w, c = time.perf_counter(), time.process_time()
+        engine.advance(steps)
+        w, c = (time.perf_counter() - w) / steps, (time.process_time() - c) / steps
+        cpu = min(cpu, c)
+        if w < wall:
+            wall, split = w, {name: s / steps for name, s in engine.seconds.items()}
+    engine._sort()
+    search = min(_timed(engine) for _ in range(5))
+    split = {"neighbour search": search} | split
+    split["forces"] = max(split["forces"] - search, 0.0)
+    return {
+        "particles": count,
+        "alive": int(engine.flow.alive().sum()),
+        "triangles": len(engine.surface.triangles),
+        "threads": numba.get_num_threads(),
+        "neighbours": round(float(engine.count_neighbours().mean()), 2),
+        "meshing_seconds": round(meshing, 2),
+        "first_steps_seconds": round(first, 2),
+        "steps_per_second": round(1 / wall, 1),
+        "wall_ms_per_step": round(1e3 * wall, 2),
+        "cpu_ms_per_step": round(1e3 * cpu, 2),
+        "cpu_ns_per_particle": round(1e9 * cpu / count, 1),
+        "wall_ms": {name: round(1e3 * s, 2) for name, s in split.items()},
+        "paper_steps_per_second": PAPER_STEPS_PER_SECOND if (count, triangles) == (130_000, 80_000) else None,
+        "solids_drift": abs(engine.eroded - engine.carried - engine.deposited - engine.exported) / engine.eroded,
+        "checksum": hashlib.sha256(engine.surface.vertices.tobytes()).hexdigest()[:16],
+    }
+
+
+def _timed(engine: CpuEngine) -> float:
+    begin = time.perf_counter()
+    engine.count_neighbours()
+    return time.perf_counter() - begin
+
+
+def markdown(rows: list[dict[str, Any]]) -> str:
+    phases = list(rows[0]["wall_ms"])
+    heads = ("particles", "triangles", "threads", "steps/s", "ms/step", "CPU ms/step", "CPU ns/particle", *phases)
+    lines = [heads, ("---",) * len(heads)]
+    for row in rows:
+        lines.append(
+            (
+                f"{row['particles']:,}",
+                f"{row['triangles']:,}",
+                str(row["threads"]),
+                f"{row['steps_per_second']:g}",
+                f"{row['wall_ms_per_step']:g}",
+                f"{row['cpu_ms_per_step']:g}",
+                f"{row['cpu_ns_per_particle']:.0f}",
+                *(f"{row['wall_ms'][phase]:g}" for phase in phases),
+            )
+        )
+    ratio = max(r["cpu_ns_per_particle"] for r in rows) / min(r["cpu_ns_per_particle"] for r in rows)
+    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return f"{table}\n\nThe dearest particle costs {ratio:.2f} times the cheapest."
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--particles", type=int, action="append", help="number of particles; may be repeated")
+    parser.add_argument("--triangles", type=int, default=80_000)
+    parser.add_argument("--threads", type=int, help="threads to use; all if not given")
+    parser.add_argument("--markdown", action="store_true", help="print a table too")
+    options = parser.parse_args()
+    if options.threads:
+        numba.set_num_threads(options.threads)
+    rows = []
+    for count in options.particles or CASES:
+        rows.append(measure(count, options.triangles))
+        print(json.dumps({"case": "mesh_particles"} | rows[-1] | facts()), flush=True)
+    if options.markdown:
+        print(markdown(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Figures 2-4 of Bézin et al. 2010: an adaptive mesh, streams down a mountain, a canyon that a river deepens.
+
+Run it: python examples/bezin_figures.py --out out/bezin
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+import slopewash as sw
+
+CELL = 10.0
+VIEW = {"azimuth": 165.0, "pitch": 38.0}
+MOUNTAIN_VIEW = {"azimuth": 190.0, "pitch": 34.0}
+STREAMS = 7
+
+
+def canyon(size: int, seed: int) -> tuple[sw.Terrain, sw.Emitter]:
+    """A shallow winding valley down a slope that flattens out, and a river at its head."""
+    rows, columns = size, max(3, size * 2 // 3)
+    y, x = np.mgrid[0:rows, 0:columns] * CELL
+    length, width = rows * CELL, columns * CELL
+    s = y / length
+    middle = width * (0.5 + 0.12 * np.sin(2 * np.pi * s * 1.3) + 0.04 * np.sin(2 * np.pi * s * 3.1 + 1))
+    slope = 0.171 * length * np.clip(1 - s / 0.72, 0, 1) ** 1.25 + 0.007 * length * (1 - s)
+    valley = -0.023 * length * np.exp(-(((x - middle) / (0.062 * width)) ** 2)) * np.clip(1.1 - 1.2 * s, 0, 1)
+    rough = sw.generate("fbm", size=size, cell_size=CELL, seed=seed, relief=0.01 * length)["elevation"][:, :columns]
+    head = rows // 13
+    river = sw.Emitter(
+        x=float(middle[head, 0]), y=(head + 0.5) * CELL, radius=0.027 * width, rate=16, speed=4, direction=180
+    )
+    return sw.Terrain(slope + valley + rough + 10 * np.abs(x - middle) / width, cell_size=CELL), river
+
+
+def mountain(size: int, seed: int) -> tuple[sw.Terrain, list[sw.Emitter]]:
+    """A mountain with faint valleys all around, and a spring at the head of each that faces us."""
+    y, x = np.mgrid[0:size, 0:size] * CELL
+    length = size * CELL
+    top = (0.5 * length, 0.4 * length)
+    r, turn = np.hypot(x - top[0], y - top[1]) / length, np.arctan2(y - top[1], x - top[0])
+    bend = sw.generate("fbm", size=size, cell_size=CELL, seed=seed, relief=1.0)["elevation"]
+    phase = STREAMS * turn + 5 * (bend - 0.5)
+    height = 0.25 * length * np.exp(-((r / 0.23) ** 2))
+    valleys = 0.16 * np.exp(1.5 * (np.cos(phase) - 1)) * np.clip(r / 0.06, 0, 1)
+    ridges = sw.generate("ridged", size=size, cell_size=CELL, seed=seed, relief=0.03 * length)["elevation"]
+    ground = height * (1 - valleys) + ridges * np.clip(height / (0.12 * length), 0.02, 1) + 0.01 * (length - y)
+    springs = []
+    ring = np.abs(r - 0.1) < CELL / length
+    for k in range(STREAMS):
+        near = ring & (np.abs((turn - 2 * np.pi * k / STREAMS + np.pi) % (2 * np.pi) - np.pi) < np.pi / STREAMS)
+        i, j = np.unravel_index(int(np.where(near, ground, np.inf).argmin()), ground.shape)
+        if i * CELL > top[1] - 0.05 * length and 2 < j < size - 3:
+            springs.append(
+                sw.Emitter(x=(int(j) + 0.5) * CELL, y=(int(i) + 0.5) * CELL, radius=2.5 * CELL, rate=12, speed=1)
+            )
+    return sw.Terrain(ground, cell_size=CELL), springs
+
+
+def draw_levels(terrain: sw.Terrain, out: Path, size: tuple[int, int]) -> None:
+    """Figure 2: different levels of subdivision."""
+    images, titles = [], []
+    for budget in (1000, 4000, 16_000):
+        mesh = sw.TriangleMesh.from_terrain(terrain, budget=budget, gradient_weight=24.0, depth_weight=4.0)
+        images.append(sw.render_mesh(mesh, wireframe=True, size=size, **VIEW))
+        titles.append(f"{len(mesh.triangles):,} triangles")
+    sw.side_by_side(images, titles, out / "bezin_levels.png")
+
+
+def draw_streams(size: int, steps: int, seed: int, out: Path, picture: tuple[int, int]) -> None:
+    """Figure 3: streams that fall down a mountain, and what they changed; before and after."""
+    terrain, springs = mountain(size, seed)
+    model = sw.MeshParticles(triangles=80_000, depth_weight=2.0, erosion_rate=0.03, transport_time=1500, drag=0.3)
+    simulation = sw.Simulation(terrain.replace(emitters=springs), model)
+    simulation.add(sw.Progress())
+    before = simulation.terrain.replace(wear=None, deposit=None, water=None)
+    simulation.run(steps)
+    mesh, particles = simulation.mesh, simulation.particles
+    near = {**MOUNTAIN_VIEW, "zoom": 3.0}
+    images = [
+        sw.render_mesh(mesh, particles=particles, changes=True, size=picture, **MOUNTAIN_VIEW),
+        sw.render_mesh(mesh, particles=particles, changes=True, wireframe=True, size=picture, **near),
+    ]
+    titles = [f"{len(particles):,} particles over {len(mesh.triangles):,} triangles", "purple: eroded or deposited"]
+    sw.side_by_side(images, titles, out / "bezin_streams.png")
+    print(f"streams: {len(springs)} springs, {len(particles)} particles\n{simulation.budget}")
+    simulation.settle(0, dry=True)
+    dry = simulation.terrain
+    views = [sw.render_view(t, size=picture, **MOUNTAIN_VIEW) for t in (before, dry)]
+    sw.side_by_side(views, ["before", f"after {steps} steps"], out / "bezin_before_after.png")
+    sw.wear_and_deposit(dry, out / "bezin_change.png", width=700)
+
+
+def draw_canyon(size: int, steps: int, seed: int, out: Path, picture: tuple[int, int]) -> None:
+    """Figure 4: a canyon progressively deepened by a river."""
+    terrain, river = canyon(size, seed)
+    draw_levels(terrain, out, picture)
+    model = sw.MeshParticles(triangles=40_000, erosion_rate=0.03, transport_time=2000, drag=0.3)
+    simulation = sw.Simulation(terrain.replace(emitters=[river]), model)
+    simulation.add(sw.Progress())
+    images: list[Image.Image] = []
+    titles: list[str] = []
+    for part in range(4):
+        simulation.run(steps * part // 3 - simulation.step)
+        if part:
+            images.append(sw.render_mesh(simulation.mesh, particles=simulation.particles, size=picture, **VIEW))
+            titles.append(f"the river after {simulation.step} steps")
+        ground = simulation.terrain.replace(water=None, suspended=None)
+        images.append(sw.render_view(ground, size=picture, **VIEW))
+        titles.append(f"the ground after {simulation.step} steps" if part else "the ground before")
+    sw.side_by_side(images[:1] + images[2::2] + images[1::2], titles[:1] + titles[2::2] + titles[1::2],
+                    out / "bezin_canyon.png", columns=4)  # fmt: skip
+    print(f"canyon: {len(simulation.particles)} particles\n{simulation.budget}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=int, default=193, help="cells along a side")
+    parser.add_argument("--steps", type=int, default=6000, help="time steps")
+    parser.add_argument("--seed", type=int, default=3, help="seed of the terrain")
+    parser.add_argument("--figure", choices=("streams", "canyon"), action="append", help="draw this one only")
+    parser.add_argument("--out", type=Path, default=Path("out/bezin"), help="folder for the pictures")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    for name in options.figure or ("streams", "canyon"):
+        draw, picture = (draw_streams, (900, 640)) if name == "streams" else (draw_canyon, (520, 460))
+        draw(options.size, options.steps, options.seed, options.out, picture)
+
+
+if __name__ == "__main__":
+    main()

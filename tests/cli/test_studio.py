@@ -1,0 +1,101 @@
+"""`slopewash studio` as a user starts and ends it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+Run = Callable[..., Any]
+OPENED = {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
+
+
+def start(tmp_path: Path, *words: object) -> subprocess.Popen[str]:
+    here = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    command = [sys.executable, "-m", "slopewash.cli", "studio", "--no-browser", *map(str, words)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=here)
+
+
+def url_of(process: subprocess.Popen[str]) -> str:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "http://" in line:
+            return line.split()[-1]
+    pytest.fail("no address was printed")
+
+
+def test_it_prints_its_address_and_ctrl_c_ends_it(tmp_path: Path, raw: Path) -> None:
+    process = start(tmp_path, raw, "--backend", "reference", "--port", 0)
+    url = url_of(process)
+    assert url.startswith("http://127.0.0.1:")
+    assert httpx.get(url, headers=OPENED, timeout=60).status_code == 303
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "Traceback" not in err
+
+
+def test_ctrl_c_ends_it_while_it_runs_and_a_page_is_open(tmp_path: Path) -> None:
+    from websockets.sync.client import connect
+    from websockets.typing import Origin
+
+    process = start(tmp_path, "--size", 48, "--backend", "reference", "--port", 0)
+    url = url_of(process)
+    address = url.partition("/?")[0]
+    cookie = httpx.get(url, headers=OPENED, timeout=60).headers["set-cookie"].partition(";")[0]
+    where = address.replace("http", "ws") + "/ws"
+    with connect(where, origin=Origin(address), additional_headers={"Cookie": cookie}, max_size=None) as socket:
+        socket.send('{"type": "play"}')
+        socket.recv(timeout=60)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("no-such-file.exr",), "no-such-file.exr does not exist"),
+        (("--preset", "landscap"), 'did you mean "landscape"'),
+        (("--model", "pipes"), "unknown model"),
+        (("--size", 4), "size is 4; the studio takes 16 .. 2048"),
+        (("--size", 4096), "size is 4096"),
+        (("--backend", "abacus"), "unknown backend"),
+        (("--port", 99999), "cannot listen on 127.0.0.1:99999"),
+        (("--host", "192.0.2.1"), "cannot listen on 192.0.2.1"),
+        (("--model", "virtual_pipes", "--preset", "chiba_fig2"), "name one only"),
+    ],
+)
+def test_bad_words_are_told_in_one_sentence(run: Run, words: tuple[object, ...], sentence: str) -> None:
+    done = run("studio", "--no-browser", *words)
+    assert done.code == 2
+    assert sentence in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "starlette.py").write_text("raise ImportError('no starlette here')\n")
+    here = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    command = [sys.executable, "-m", "slopewash.cli", "studio"]
+    done = subprocess.run(command, capture_output=True, text=True, env=here, timeout=120, check=False)
+    assert done.returncode == 2
+    assert 'pip install "slopewash[studio]"' in done.stderr
+
+
+def test_without_the_built_page_it_says_how_to_build_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from slopewash.studio import StudioServer, built_page
+
+    monkeypatch.setattr(built_page, "INDEX", Path("nowhere"))
+    monkeypatch.setattr(StudioServer, "run", lambda self, ready=None: self._close())
+    done = run("studio", "--no-browser", "--size", 32, "--backend", "reference", "--port", 0)
+    assert done.code == 0
+    assert "pip install ." in done.err
+    assert "npm ci && npm run build" in done.err

@@ -1,0 +1,101 @@
+"""The compiled kernels do what the specification says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from slopewash.models import MeshParticles
+from slopewash.models.mesh_particles import reference, sweep
+from slopewash.models.mesh_particles.cpu import CpuEngine
+from slopewash.models.mesh_particles.reference_engine import ReferenceEngine
+from slopewash.terrain import Emitter
+
+
+@pytest.mark.parametrize("n", [0, 1, 1000])
+def test_counting_sort_is_a_stable_sort(n: int) -> None:
+    key = np.random.default_rng(n).integers(-1, 20, n).astype(np.int32)
+    start, order = np.zeros(21, np.int32), np.zeros(max(n, 1), np.int32)
+    count = sweep.counting_sort(key, n, start, order)
+    living = np.flatnonzero(key >= 0)
+    np.testing.assert_array_equal(order[:count], living[np.argsort(key[living], kind="stable")])
+    np.testing.assert_array_equal(start, np.searchsorted(np.sort(key[living]), np.arange(21)))
+
+
+def crowded(lab: Any, backend: str, n: int = 400) -> Any:
+    engine = lab.start(lab.rough(), backend)
+    random = np.random.default_rng(7)
+    lab.place(engine, random.random((n, 3)) * [150, 150, 30] + [6, 6, 0], random.normal(size=(n, 3)))
+    engine._sort()
+    return engine
+
+
+def test_the_search_finds_every_neighbour(lab: Any) -> None:
+    engine = crowded(lab, "cpu")
+    X = engine.flow.X[: engine.flow.count]
+    offsets = X[:, None] - X[None]
+    near = (offsets * offsets).sum(axis=2) < np.float32(2 * engine.physics.radius) ** 2
+    np.testing.assert_array_equal(engine.count_neighbours(), near.sum(axis=1) - 1)
+    assert near.sum() > 2 * len(X)
+
+
+def test_both_backends_keep_particles_in_the_same_order_and_push_them_alike(lab: Any) -> None:
+    fast, plain = (crowded(lab, backend) for backend in ("cpu", "reference"))
+    n = fast.flow.count
+    np.testing.assert_allclose(fast.flow.X[:n], plain.flow.X[:n], atol=1e-4)
+    wanted = plain._pair_forces(plain.physics)
+    got = fast._pair_forces(fast.physics)[:n]
+    np.testing.assert_allclose(got, wanted, atol=2e-5 * np.abs(wanted).max())  # float32 positions at 150 m
+
+
+def test_vertex_sums_are_those_of_table_1_bit_for_bit(lab: Any) -> None:
+    engine = crowded(lab, "cpu")
+    random = np.random.default_rng(1)
+    n, m = engine.flow.count, len(engine.surface.triangles)
+    touched = random.integers(-1, m, n).astype(np.int32)
+    wear = random.random(n)
+    surface = engine.surface
+    wanted = reference.wear_per_vertex(touched, wear, surface.triangles, surface.shares.wear, len(surface.z))
+    np.testing.assert_array_equal(engine._wear_per_vertex(touched, wear), wanted)
+
+
+def test_table_1_of_the_paper() -> None:
+    # Particles 0 and 2 collide with triangles (4, 6, 8) and (2, 6, 8).
+    triangles = np.array([[4, 6, 8], [2, 6, 8]], np.int32)
+    start, index = np.zeros(10, np.int32), np.full(9, -1, np.int32)
+    sweep.pair_up(3, np.array([0, -1, 1], np.int32), triangles, start, index)
+    cells = {v: (index[start[v] : start[v + 1]] // 3).tolist() for v in range(9)}
+    assert cells == {0: [], 1: [], 2: [2], 3: [], 4: [0], 5: [], 6: [0, 2], 7: [], 8: [0, 2]}
+
+
+def test_points_are_located_and_particles_found_as_by_brute_force(lab: Any) -> None:
+    fast, plain = (crowded(lab, backend) for backend in ("cpu", "reference"))
+    x, y = np.random.default_rng(3).random((2, 500)) * 160 + 5
+    np.testing.assert_array_equal(fast._locate(x, y), plain._locate(x, y))
+    vertices = np.arange(len(fast.surface.z))
+    np.testing.assert_array_equal(fast._nearest_particles(vertices), plain._nearest_particles(vertices))
+
+
+@pytest.mark.parametrize("displacement", ["vertical", "lateral"])
+def test_a_run_agrees_with_the_reference(lab: Any, displacement: str) -> None:
+    terrain = lab.rough(relief=20.0).replace(
+        emitters=[Emitter(x=60, y=40, radius=25, rate=100, speed=3, direction=180)]
+    )
+    model = MeshParticles(triangles=400, erosion_rate=0.1, transport_time=20, update_every=5, displacement=displacement)
+    fast, exact, coarse = (
+        CpuEngine(model, terrain), ReferenceEngine(model, terrain), ReferenceEngine(model, terrain, dtype=np.float32),
+    )  # fmt: skip
+    for steps in (1, 49):
+        for engine in (fast, exact, coarse):
+            engine.advance(steps)
+        n = exact.flow.count
+        assert fast.flow.count == coarse.flow.count == n
+        # The yardstick is what float32 costs the reference itself.
+        yardstick = np.abs(coarse.surface.z - exact.surface.z).max()
+        assert np.abs(fast.surface.z - exact.surface.z).max() <= 4 * yardstick + 1e-6
+        assert fast.eroded == pytest.approx(exact.eroded, rel=1e-3)
+    assert exact.eroded > 1
+    assert exact.deposited > 0
+    assert fast.deposited == pytest.approx(exact.deposited, rel=0.01)

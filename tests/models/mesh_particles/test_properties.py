@@ -1,0 +1,271 @@
+"""What holds for any ground and any parameters."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import slopewash as sw
+from slopewash.errors import InvalidMesh, InvalidParameter, StabilityWarning
+from slopewash.models import MeshParticles
+from slopewash.simulation import Simulation
+from slopewash.terrain import Emitter, Strata, Stratum, Terrain, TriangleMesh
+
+models = st.builds(
+    MeshParticles,
+    triangles=st.sampled_from((300, 500)),
+    erosion_rate=st.floats(0, 2),
+    transport_time=st.integers(1, 50),
+    grain_size=st.floats(0.01, 5),
+    smallest_grain=st.floats(0, 0.2),
+    update_every=st.integers(1, 5),
+    dig_limit=st.floats(0, 1),
+    bounce=st.floats(0, 1),
+    drag=st.floats(0, 3),
+    damping=st.floats(0, 1),
+    friction=st.floats(0, 1),
+    gravity=st.floats(0, 20),
+    lifetime=st.floats(0.1, 10),
+    weights=st.sampled_from(("height", "uniform")),
+    displacement=st.sampled_from(("vertical", "lateral")),
+)
+
+
+def springs(seed: int, count: int = 3) -> list[Emitter]:
+    random = np.random.default_rng(seed)
+    x, y = 30 + 100 * random.random((2, count))
+    turn = 360 * random.random(count)
+    return [
+        Emitter(x=a, y=b, radius=20, rate=60, speed=10, direction=t)
+        for a, b, t in zip(x.tolist(), y.tolist(), turn.tolist(), strict=True)
+    ]
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(model=models, seed=st.integers(0, 1000), relief=st.floats(0, 100), datum=st.sampled_from((0.0, 2000.0)))
+def test_books_close_no_triangle_flips_and_no_particle_sinks(
+    lab: Any, model: MeshParticles, seed: int, relief: float, datum: float
+) -> None:
+    terrain = lab.rough(relief=relief, seed=seed)
+    terrain = terrain.replace(elevation=terrain["elevation"] + datum, emitters=springs(seed))
+    engine = lab.engines["cpu"](model, terrain)
+    area_before = engine.surface.areas.copy()
+    for _ in range(3):
+        engine.advance(15)
+        mesh = engine.mesh()  # raises if a triangle is degenerate or faces down
+        assert (mesh.areas >= 0.2499 * area_before).all()
+        assert (lab.heights_above_ground(engine) > 0).all()
+        assert np.isfinite(engine.flow.V[: engine.flow.count]).all()
+        books = engine.carried + engine.deposited + engine.exported
+        assert abs(engine.eroded - books) <= 1e-9 * (engine.eroded + 1e-9)
+        ground = engine._volume_at_start - engine.eroded + engine.deposited
+        assert engine.surface.volume() == pytest.approx(ground, rel=1e-12, abs=1e-6)
+        ledger = engine.ledger()
+        water = ledger.water_now + ledger.water_exported + ledger.water_evaporated
+        assert water == pytest.approx(ledger.water_sources)
+
+
+@pytest.mark.parametrize("displacement", ["vertical", "lateral"])
+def test_eroded_is_carried_deposited_and_exported_after_2000_steps(lab: Any, displacement: str) -> None:
+    terrain = lab.rough().replace(emitters=springs(4))
+    model = MeshParticles(triangles=500, erosion_rate=0.05, transport_time=200, displacement=displacement)
+    simulation = Simulation(terrain, model, backend="cpu")
+    simulation.run(2000)
+    engine: Any = simulation._engine
+    assert min(engine.eroded, engine.deposited, engine.exported, engine.carried) > 10
+    books = engine.carried + engine.deposited + engine.exported
+    assert abs(engine.eroded - books) < 1e-5 * engine.eroded
+    assert simulation.budget.solids_drift < 1e-5
+    assert simulation.budget.water_drift < 1e-12  # particles are counted
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("displacement", ["vertical", "lateral"])
+def test_no_particle_ends_below_the_surface_after_random_drops(lab: Any, seed: int, displacement: str) -> None:
+    random = np.random.default_rng(seed)
+    terrain = lab.rough((33, 33), relief=float(random.choice([5.0, 60.0, 300.0])), seed=seed)
+    # Erosion far beyond reason and vertices moved at every step: ground rises and falls under the particles.
+    engine = lab.start(
+        terrain, triangles=1500, erosion_rate=1.0, transport_time=3, update_every=1, smallest_grain=0.0,
+        displacement=displacement, dig_limit=1.0,
+    )  # fmt: skip
+    n = 2500  # times four seeds: ten thousand drops
+    X = np.stack([*(10 + 310 * random.random((2, n))), 200 * random.random(n)], axis=1)
+    lab.place(engine, X, 60 * random.normal(size=(n, 3)))
+    for _ in range(40):
+        engine.advance(1)
+        assert (lab.heights_above_ground(engine) > 0).all()
+    assert engine.flow.alive().sum() > n / 4
+    assert engine.eroded > 0
+
+
+def test_a_fast_particle_does_not_pass_through_a_thin_ridge(backend: str, lab: Any) -> None:
+    heights = np.zeros((17, 17))
+    heights[:, 8] = 300.0
+    # One step of 500 m/s takes a particle 25 m: right across the ridge, which is 20 m wide at its foot.
+    engine = lab.start(Terrain(heights, cell_size=10.0), backend, triangles=512, particle_radius=0.5)
+    lab.place(engine, [[70.0, 85.0, 2.0]], [[500.0, 0.0, 0.0]])
+    engine.advance(1)
+    assert engine.flow.X[0, 0] < 85.0
+    assert (lab.heights_above_ground(engine) > 0).all()
+
+
+def digest(engine: Any) -> str:
+    n = engine.flow.count
+    parts = (engine.surface.vertices, engine.flow.X[:n], engine.flow.V[:n], engine.grains.volume, engine.grains.carrier)
+    return hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in parts)).hexdigest()
+
+
+CODE = """
+import sys, hashlib, numpy as np, slopewash as sw
+terrain = sw.generate("dome", size=65, cell_size=10.0, seed=3)
+terrain = terrain.replace(emitters=[sw.Emitter(x=320, y=320, radius=80, rate=2000, speed=5, direction=90)])
+model = sw.MeshParticles(triangles=4000, erosion_rate=0.05, transport_time=40, displacement=sys.argv[1])
+simulation = sw.Simulation(terrain, model, backend="cpu")
+simulation.run(60)
+e = simulation._engine
+n = e.flow.count
+parts = (e.surface.vertices, e.flow.X[:n], e.flow.V[:n], e.grains.volume, e.grains.carrier)
+stamp = hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in parts)).hexdigest()
+print(n > 5000, len(e.grains.volume) > 100, stamp)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("displacement", ["vertical", "lateral"])
+def test_any_number_of_threads_gives_the_same_bits(displacement: str) -> None:
+    results = {
+        subprocess.run(
+            [sys.executable, "-c", CODE, displacement],
+            env={**os.environ, "NUMBA_NUM_THREADS": str(threads)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in (1, 2, 3, 3)
+    }
+    assert len(results) == 1
+    assert results.pop().startswith("True True")
+
+
+def test_a_run_in_parts_or_again_gives_the_same_bits(lab: Any) -> None:
+    digests = set()
+    for parts in ((30,), (1, 9, 20), (30,)):
+        engine = lab.engines["cpu"](
+            MeshParticles(triangles=500, erosion_rate=0.1), lab.rough().replace(emitters=springs(1))
+        )
+        for steps in parts:
+            engine.advance(steps)
+        digests.add(digest(engine))
+    assert len(digests) == 1
+
+
+def test_every_parameter_but_those_of_the_mesh_may_change_between_steps(lab: Any) -> None:
+    simulation = Simulation(lab.rough().replace(emitters=springs(1)), MeshParticles(triangles=500), backend="cpu")
+    simulation.run(20)
+    changes = {
+        "time_step": 0.02, "gravity": 5.0, "particle_radius": 0.6, "stiffness": 60.0, "damping": 0.5, "friction": 0.2,
+        "drag": 0.1, "bounce": 0.2, "lifetime": 0.5, "maximum_particles": 300, "erosion_rate": 0.1,
+        "transport_time": 5, "grain_size": 2.0, "smallest_grain": 0.0, "update_every": 3, "dig_limit": 0.2,
+        "weights": "uniform", "displacement": "lateral",
+    }  # fmt: skip
+    fixed = {"triangles", "gradient_weight", "depth_weight"}
+    assert set(changes) | fixed == {p.name for p in MeshParticles.parameters()}
+    for name, value in changes.items():
+        simulation.model = simulation.model.replace(**{name: value})
+        simulation.run(3)
+    assert simulation.budget.solids_drift < 1e-9
+    for name in fixed:
+        with pytest.raises(InvalidParameter, match=f"{name} shapes the mesh before a run; start another Simulation"):
+            simulation.model = simulation.model.replace(**{name: 777})
+
+
+def test_emitters_may_change_between_steps(lab: Any) -> None:
+    simulation = Simulation(lab.rough().replace(emitters=springs(1)), MeshParticles(triangles=500), backend="cpu")
+    simulation.run(10)
+    count = len(simulation.particles)
+    simulation.set_emitters()
+    simulation.run(10)
+    assert len(simulation.particles) <= count
+    simulation.set_emitters(Emitter(x=50, y=50, radius=10, rate=100))
+    simulation.run(10)
+    newest = simulation.particles[simulation.particles[:, 3] < 0.2]
+    assert np.hypot(newest[:, 0] - 50, newest[:, 1] - 50).max() < 30
+    with pytest.raises(ValueError, match=r"emitter at .* lies outside the terrain"):
+        simulation.set_emitters(Emitter(x=500, y=50, radius=10, rate=100))
+
+
+def test_the_simulation_gives_its_mesh_particles_and_raster(lab: Any) -> None:
+    simulation = Simulation(lab.rough().replace(emitters=springs(1)), MeshParticles(triangles=512), backend="cpu")
+    simulation.run(50)
+    mesh, terrain, particles = simulation.mesh, simulation.terrain, simulation.particles
+    assert isinstance(mesh, TriangleMesh)
+    assert set(mesh.attributes) == {"eroded", "deposited"}
+    assert mesh.attributes["eroded"].max() > 0
+    np.testing.assert_array_equal(mesh.to_terrain(10.0)["elevation"], terrain["elevation"])
+    assert particles.dtype == np.float32
+    assert particles.shape[1] == 4
+    assert (particles[:, 3].min(), particles[:, 3].max()) == (pytest.approx(0, abs=0.1), 1.0)
+    water = float(terrain["water"].sum(dtype=np.float64)) * 100
+    assert water == pytest.approx(simulation.budget.water_now, rel=1e-6)
+    load = float(terrain["suspended"].sum(dtype=np.float64)) * 100
+    assert load == pytest.approx(simulation._engine.carried, rel=1e-6)  # type: ignore[attr-defined]
+
+
+def test_models_on_a_grid_say_that_they_have_no_mesh() -> None:
+    simulation = Simulation(Terrain(np.zeros((4, 4))), sw.VirtualPipes(), backend="reference")
+    with pytest.raises(InvalidParameter, match="virtual_pipes runs on a grid and has no mesh"):
+        _ = simulation.mesh
+    with pytest.raises(InvalidParameter, match="virtual_pipes has no particles to show"):
+        _ = simulation.particles
+    with pytest.raises(InvalidParameter, match="emitters are for mesh_particles"):
+        simulation.set_emitters()
+
+
+def test_settling_lays_the_whole_load_down(lab: Any, backend: str) -> None:
+    terrain = lab.rough().replace(emitters=springs(1, count=1))
+    simulation = Simulation(terrain, MeshParticles(triangles=300, erosion_rate=0.2), backend=backend)
+    simulation.run(20)
+    simulation.settle(10, dry=True)
+    assert simulation.terrain["suspended"].max() == 0
+    assert len(simulation.particles) == 0
+    assert simulation.budget.solids_drift < 1e-9
+    assert simulation.budget.water_drift == 0
+
+
+def test_hard_strata_resist_and_deposits_are_soft(lab: Any) -> None:
+    eroded = []
+    for soft in (1.0, 0.1):
+        strata = Strata([Stratum(thickness=1000, erodibility=soft), Stratum(thickness=10)])
+        terrain = lab.slope(0.5, 33).replace(strata=strata, emitters=[Emitter(x=40, y=160, radius=20, rate=60)])
+        engine = lab.start(terrain, emit=True, triangles=1000, erosion_rate=0.05)
+        engine.advance(150)
+        eroded.append(engine.eroded)
+    assert eroded[1] < 0.3 * eroded[0]
+
+
+def test_a_step_too_long_for_contacts_is_taken_in_parts(lab: Any) -> None:
+    terrain = Terrain(lab.rough()["elevation"] / 10, cell_size=1.0)
+    with pytest.warns(StabilityWarning, match="too long for contacts of particles of radius 0.5 m.* in 4 parts"):
+        simulation = Simulation(terrain, MeshParticles(triangles=512), backend="cpu")
+    simulation.run(5)
+    assert simulation.time == pytest.approx(0.25)
+
+
+def test_bad_input_is_told_in_one_sentence(lab: Any) -> None:
+    with pytest.raises(InvalidParameter, match=r"particle_radius \(r\) is 0.0 finest edges; it must be positive"):
+        MeshParticles(particle_radius=0)
+    with pytest.raises(InvalidParameter, match="mesh_particles runs with edges open; edges is 'closed'"):
+        Simulation(lab.rough(), MeshParticles(), edges="closed")
+    with pytest.raises(InvalidMesh, match="a mesh needs ground everywhere, fill them"):
+        Simulation(lab.rough().replace(nodata=np.eye(17)), MeshParticles())
+    with pytest.raises(InvalidParameter, match=r"triangles.* is 2.5; it must be a whole number"):
+        MeshParticles(triangles=2.5)
