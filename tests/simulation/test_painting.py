@@ -19,7 +19,7 @@ MODELS = [
     ("virtual_pipes", "gpu", "periodic"),
     ("steepest_talus", "reference", "open"),
     ("steepest_talus", "cpu", "periodic"),
-    ("steepest_talus", "gpu", "open"),
+    ("steepest_talus", "gpu", "periodic"),
     ("velocity_field", "reference", "open"),
     ("velocity_field", "cpu", "open"),
     ("velocity_field", "gpu", "open"),
@@ -206,25 +206,6 @@ def test_springs_can_be_placed_moved_and_removed_while_it_runs(backend: str) -> 
         simulation.sources = [sw.WaterSource(x=800, y=80, radius=10, rate=1.0)]
 
 
-def test_springs_are_edits_too() -> None:
-    simulation = run("virtual_pipes", "reference")
-    first, second = (sw.WaterSource(x=x, y=80, radius=10, rate=1.0) for x in (40, 90))
-    simulation.sources = [first]
-    simulation.paint("add_water", points=MIDDLE, radius=20.0)
-    simulation.sources = [first, second]
-    simulation.set_sources(second, join=True)  # one gesture
-    assert simulation.undo()
-    assert simulation.sources == (first,)
-    assert simulation.undo()
-    assert simulation.undo()
-    assert not simulation.sources
-    assert not simulation.terrain.sources
-    assert simulation.terrain["water"].max() == 0
-    while simulation.redo():
-        pass
-    assert simulation.sources == (second,)
-
-
 def test_a_painted_rain_mask_steers_the_rain() -> None:
     simulation = sw.Simulation(HILL, sw.VirtualPipes(evaporation_rate=0.0), backend="cpu", edges="closed")
     simulation.run(1)
@@ -292,7 +273,7 @@ def test_a_stroke_without_end_stays_within_the_memory(monkeypatch: pytest.Monkey
     simulation = run("virtual_pipes", "reference")
     for k in range(35):
         simulation.paint("raise", points=[(4.0 * k, 80.0)], radius=10.0, strength=1.0, join=True)
-    history: Any = simulation._history
+    history = simulation._history
     assert 0 < sum(len(edit) for edit in history._undo) <= 11
     while simulation.undo():
         pass
