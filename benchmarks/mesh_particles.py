@@ -12,15 +12,20 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
-from surroundings import facts
 
 import slopewash as sw
 from slopewash.models.mesh_particles.cpu import CpuEngine
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, Python looks beside it only
+
+from benchmarks.surroundings import facts
 
 PAPER_STEPS_PER_SECOND = 20.0
 """130k particles over 80k triangles on an NVIDIA Quadro FX 3700M, with drawing."""
