@@ -20,5 +20,4 @@ def test_the_benchmark_tells_rate_split_and_cost_per_particle() -> None:
     assert row["solids_drift"] < 1e-9
     phases = ["neighbour search", "hashing", "forces", "collision", "erosion", "sediment", "vertices"]
     assert list(row["split_ms"]) == phases
-    assert sum(row["split_ms"].values()) < 3 * row["wall_ms_per_step"]
     assert table[0].startswith("| particles | triangles |")

@@ -147,8 +147,8 @@ def command(
     written: list[Path] = []
     with interrupts_tell(written):
         with run_plan(terrain, plan, backend=backend, seed=seed, settle=settle, dry=dry, threads=threads) as outcome:
-            as_mesh = outcome.mesh is not None and sw.is_mesh_file(out)
-            written.append(sw.write(outcome.mesh if as_mesh else outcome.terrain, out))
+            mesh = outcome.mesh if sw.is_mesh_file(out) else None
+            written.append(sw.write(outcome.terrain if mesh is None else mesh, out))
             tell_lost_load(outcome, out)
         if picture is not None:
             sw.render(outcome.terrain, picture)
