@@ -331,3 +331,15 @@ def test_emitters_are_refused_for_models_without_particles(run: Run, raw: Path) 
     assert (done.code, done.err) == (
         2, "slopewash: --emitter is for mesh_particles; virtual_pipes has no particles to emit\n",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("preset", ["bezin2010", "landscape"])
+def test_a_mesh_is_written_where_the_suffix_asks_for_one(run: Run, tmp_path: Path, preset: str) -> None:
+    raw = sw.write(sw.generate("cone", size=17, cell_size=10.0), tmp_path / "cone.npz")
+    options = ("--preset", preset, "--backend", "reference", "--steps", 4, "--no-settle")
+    triangles = ("--set", "triangles=300") if preset == "bezin2010" else ()
+    done = run("erode", raw, "-o", tmp_path / "cone.glb", *options, *triangles)
+    assert done.code == 0
+    mesh = sw.read_mesh(tmp_path / "cone.glb")
+    assert len(mesh.triangles) == (300 if preset == "bezin2010" else 512)
+    assert set(mesh.attributes) == {"eroded", "deposited"}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,11 +42,11 @@ def test_particles_are_coloured_by_their_place_in_the_flow(mesh: TriangleMesh) -
 
 
 def test_a_particle_behind_the_hill_is_hidden(mesh: TriangleMesh) -> None:
-    eye = {"azimuth": 180.0, "pitch": 5.0}
+    eye: dict[str, Any] = {"azimuth": 180.0, "pitch": 5.0}
     plain = pixels(render_mesh(mesh, size=SIZE, **eye))
     behind, before = (
-        np.abs(pixels(render_mesh(mesh, size=SIZE, particles=[[165, y, z, 1.0]], **eye)) - plain).sum()
-        for y, z in ((60.0, mesh.height_at(165, 60)), (270.0, mesh.height_at(165, 270)))
+        np.abs(pixels(render_mesh(mesh, size=SIZE, particles=[[165.0, y, z, 1.0]], **eye)) - plain).sum()
+        for y, z in ((y, float(mesh.height_at(165.0, y))) for y in (60.0, 270.0))
     )
     assert behind == 0
     assert before > 0

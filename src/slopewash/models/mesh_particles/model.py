@@ -111,7 +111,7 @@ class MeshParticles(Model):
         doc="Emitters pause while there are so many particles.",
     )  # fmt: skip
     erosion_rate: float = parameter(
-        0.004, symbol="K_c", units="1", valid=not_negative, typical=(0, 0.1), eq="1", group="erosion", log=True,
+        0.02, symbol="K_c", units="1", valid=not_negative, typical=(0.001, 0.2), eq="1", group="erosion", log=True,
         doc="Height worn off by a particle per metre it slides down a wall.",
     )  # fmt: skip
     transport_time: float = parameter(

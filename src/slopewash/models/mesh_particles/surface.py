@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from slopewash.terrain import TriangleMesh
 
 Reals = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 X0, Y0, Z0, GX, GY, AX, AY, BX, BY, NX, NY, NZ, TILT = range(13)
 """Columns of the table of triangles: first corner, gradient, weights of the other corners, normal, sin α."""
@@ -103,13 +104,26 @@ class Surface:
         combined: NDArray[Any] = function(function(a, b), c)
         return combined
 
-    def lowest_around(self) -> Reals:
+    def lowest_around(self, which: Integers | None = None) -> Reals:
         """Height of the lowest of each vertex and its neighbours."""
-        return self._over_fan(np.minimum, self._of_corners(np.minimum, self.z))
+        return self._extreme_around(np.minimum, which)
 
-    def highest_around(self) -> Reals:
+    def highest_around(self, which: Integers | None = None) -> Reals:
         """Height of the highest of each vertex and its neighbours."""
-        return self._over_fan(np.maximum, self._of_corners(np.maximum, self.z))
+        return self._extreme_around(np.maximum, which)
+
+    def _extreme_around(self, function: np.ufunc, which: Integers | None) -> Reals:
+        if which is None:
+            return self._over_fan(function, self._of_corners(function, self.z))
+        if len(which) == 0:
+            return np.zeros(0)
+        start = self.fan.start[which]
+        counts = self.fan.start[which + 1] - start
+        first = np.cumsum(counts) - counts
+        around = self.fan.triangle[np.repeat(start - first, counts) + np.arange(int(counts.sum()))]
+        a, b, c = (self.z[corner[around]] for corner in self.corners)
+        extreme: Reals = function.reduceat(function(function(a, b), c), first)
+        return extreme
 
     def mean_normals(self) -> Reals:
         """Unit normal of each vertex: that of its triangles, weighted by their areas in space."""
