@@ -148,6 +148,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, number))
+            listener.listen(128)  # from here on who connects waits for the server instead of being refused
             return listener
         except (OSError, OverflowError) as error:
             listener.close()
