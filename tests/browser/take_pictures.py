@@ -18,6 +18,8 @@ from slopewash.studio.server import StudioServer
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 LARGEST = 600_000
 """Bytes a picture may take."""
+ACCENTS = ("#ffc04d", "#56b4f5", "#ffd23f", "#ffffff")
+"""Colours of changed values, of what is chosen, of the brush, and of marks."""
 LONG = 1_800_000
 """Milliseconds that eroding and drawing may take on a busy machine."""
 
@@ -91,15 +93,20 @@ PICTURES = {"studio": _landscape, "studio-lakes": _brush, "studio-difference": _
 def _keep(studio: Any, name: str) -> None:
     studio.settle_picture()
     picture = Image.open(io.BytesIO(studio.page.screenshot(timeout=LONG))).convert("RGB")
-    colours = 256
-    while True:
-        data = io.BytesIO()
-        picture.quantize(colours, dither=Image.Dither.FLOYDSTEINBERG).save(data, "PNG", optimize=True)
-        if data.tell() < LARGEST or colours <= 32:
-            break
-        colours //= 2
+    data = io.BytesIO()
+    picture.quantize(palette=_palette(picture), dither=Image.Dither.FLOYDSTEINBERG).save(data, "PNG", optimize=True)
+    assert data.tell() < LARGEST, f"{name} takes {data.tell()} bytes"
     (FOLDER / f"{name}.png").write_bytes(data.getvalue())
-    print(f"{name}.png: {data.tell()} bytes, {colours} colours", flush=True)
+    print(f"{name}.png: {data.tell()} bytes", flush=True)
+
+
+def _palette(picture: Image.Image) -> Image.Image:
+    """256 colours of the picture, among them the few that the panels use sparingly."""
+    weighted = Image.new("RGB", (picture.width, picture.height + 30 * len(ACCENTS)))
+    weighted.paste(picture)
+    for i, accent in enumerate(ACCENTS):
+        weighted.paste(accent, (0, picture.height + 30 * i, picture.width, picture.height + 30 * (i + 1)))
+    return weighted.quantize(256)
 
 
 if __name__ == "__main__":
