@@ -153,7 +153,8 @@ class Simulation:
     @property
     def mesh(self) -> TriangleMesh:
         """The ground as triangles, for models that erode a mesh."""
-        mesh = self._engine.mesh()
+        with self._turn:
+            mesh = self._engine.mesh()
         if mesh is None:
             raise InvalidParameter(
                 f"{self._model.name} runs on a grid and has no mesh; use TriangleMesh.from_terrain(simulation.terrain)"
@@ -163,14 +164,21 @@ class Simulation:
     @property
     def particles(self) -> NDArray[np.float32]:
         """Particles as rows of x (east), y (south) and z (up) in metres and place in the flow, 0 newest .. 1 oldest."""
-        particles = self._engine.particles()
+        with self._turn:
+            particles = self._engine.particles()
         if particles is None:
             raise InvalidParameter(f"{self._model.name} has no particles to show; mesh_particles has")
         return particles
 
+    @property
+    def emitters(self) -> tuple[Emitter, ...]:
+        """Where particles start, for models that have them."""
+        return tuple(getattr(self._engine, "emitters", ()))
+
     def set_emitters(self, *emitters: Emitter) -> None:
         """Let particles start elsewhere from now on."""
-        self._engine.set_emitters(emitters)
+        with self._turn:
+            self._engine.set_emitters(emitters)
 
     @property
     def budget(self) -> Budget:

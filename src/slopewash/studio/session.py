@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -164,7 +164,6 @@ class Session:
         self._plan, self._simulation, self._terrain = plan, simulation, terrain
         self._recording = Recording(plan, simulation.backend, simulation.model)
         self._shown = simulation.step
-        self._emitters: list[dict[str, Any]] = []
         self._playing, self._target, self._stroke = False, None, None
         self._seconds_per_step = 0.0
         self._progress.clear()
@@ -364,7 +363,7 @@ class Session:
             "cell_size": self._terrain.cell_size,
             "layers": sorted(self._layer_names()),
             "sources": [{"x": s.x, "y": s.y, "radius": s.radius, "rate": s.rate} for s in simulation.sources],
-            "emitters": self._emitters,
+            "emitters": [asdict(emitter) for emitter in self._simulation.emitters],
             "can_undo": simulation.can_undo,
             "can_redo": simulation.can_redo,
             "budget": plain(simulation.budget.as_dict()),
@@ -491,10 +490,7 @@ class Session:
         if not self._simulation.model.emits:
             raise InvalidParameter(f"{self._simulation.model.name} has no emitters; choose a model of particles")
         emitters = [emitter.model_dump() for emitter in message.emitters]
-        public: Any = sw
-        run: Any = self._simulation
-        run.set_emitters(*(public.Emitter(**emitter) for emitter in emitters))
-        self._emitters = emitters
+        self._simulation.set_emitters(*(sw.Emitter(**emitter) for emitter in emitters))
         self._recording.add("emitters", emitters)
         self._changed()
 
@@ -519,6 +515,11 @@ class Session:
     def terrain(self) -> sw.Terrain:
         """The terrain as it is now."""
         return self._simulation.terrain
+
+    def ground(self) -> Any:
+        """The ground for files of triangles: the model's own mesh, if it has one."""
+        mesh = _optional(self._simulation, "mesh")
+        return self.terrain() if mesh is None else mesh
 
     def check_layer(self, name: str) -> None:
         """Refuse an overlay the model does not yield."""

@@ -69,6 +69,8 @@ class MeshParticles(Model):
     halo: ClassVar = 1_000_000  # particles and grains may cross the whole terrain
     backends: ClassVar = ("cpu", "reference")
     edges: ClassVar[tuple[Edges, ...]] = ("open",)
+    layers: ClassVar = ("elevation", "water", "suspended", "velocity", "wear", "deposit", "difference", "slope")
+    emits: ClassVar = True
 
     time_step: float = parameter(
         0.05, symbol="Δt", units="s", valid=positive, typical=(0.01, 0.1), group="fluid",
