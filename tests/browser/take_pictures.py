@@ -83,11 +83,24 @@ def _overlay(studio: Any) -> None:
 def _strata(studio: Any) -> None:
     studio.tab("view")
     studio.page.select_option("select[aria-label='Overlay']", "")
-    _run(studio, 40, preset="chiba_strata", generator={"kind": "dome", "size": 256, "seed": 3})
+    start = {"kind": "noisy_cylinder", "size": 128, "options": {"noise": 0.01}}
+    _run(studio, 60, preset="chiba_strata", generator=start)
     studio.tab("start")
 
 
-PICTURES = {"studio": _landscape, "studio-lakes": _brush, "studio-difference": _overlay, "studio-strata": _strata}
+def _mesh(studio: Any) -> None:
+    start = {"kind": "dome", "size": 129, "cell_size": 10.0}
+    _run(studio, 400, preset="bezin2010", generator=start, parameters={"triangles": 12000})
+    studio.tab("model")
+
+
+PICTURES = {
+    "studio": _landscape,
+    "studio-lakes": _brush,
+    "studio-difference": _overlay,
+    "studio-strata": _strata,
+    "studio-mesh": _mesh,
+}
 
 
 def _keep(studio: Any, name: str) -> None:
