@@ -9,16 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
-from playwright.sync_api import sync_playwright
-
-from slopewash.studio.plan import first_plan
-from slopewash.studio.server import StudioServer
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 LARGEST = 600_000
 """Bytes a picture may take."""
-ACCENTS = ("#ffc04d", "#56b4f5", "#ffd23f", "#ffffff")
+ACCENTS = ((255, 192, 77), (86, 180, 245), (255, 210, 63), (255, 255, 255))
 """Colours of changed values, of what is chosen, of the brush, and of marks."""
 LONG = 1_800_000
 """Milliseconds that eroding and drawing may take on a busy machine."""
@@ -26,6 +23,12 @@ LONG = 1_800_000
 
 def main() -> None:
     """Erode, look, keep."""
+    # Here and not above: pytest looks for doctests in every file, also where these are not installed.
+    from playwright.sync_api import sync_playwright
+
+    from slopewash.studio.plan import first_plan
+    from slopewash.studio.server import StudioServer
+
     helpers = _helpers()
     with StudioServer(first_plan(size=512, seed=7), port=0) as server, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=helpers.FLAGS)
@@ -107,19 +110,24 @@ def _keep(studio: Any, name: str) -> None:
     studio.settle_picture()
     picture = Image.open(io.BytesIO(studio.page.screenshot(timeout=LONG))).convert("RGB")
     data = io.BytesIO()
-    picture.quantize(palette=_palette(picture), dither=Image.Dither.FLOYDSTEINBERG).save(data, "PNG", optimize=True)
+    _in_few_colours(picture).save(data, "PNG", optimize=True)
     assert data.tell() < LARGEST, f"{name} takes {data.tell()} bytes"
     (FOLDER / f"{name}.png").write_bytes(data.getvalue())
     print(f"{name}.png: {data.tell()} bytes", flush=True)
 
 
-def _palette(picture: Image.Image) -> Image.Image:
-    """256 colours of the picture, among them the few that the panels use sparingly."""
-    weighted = Image.new("RGB", (picture.width, picture.height + 30 * len(ACCENTS)))
-    weighted.paste(picture)
-    for i, accent in enumerate(ACCENTS):
-        weighted.paste(accent, (0, picture.height + 30 * i, picture.width, picture.height + 30 * (i + 1)))
-    return weighted.quantize(256)
+def _in_few_colours(picture: Image.Image) -> Image.Image:
+    """256 colours: most of them the picture's own, dithered, and a few that only panels use, kept as they are."""
+    most = 256 - len(ACCENTS)
+    few = picture.quantize(most, dither=Image.Dither.FLOYDSTEINBERG)
+    index, exact = np.array(few), np.asarray(picture).astype(int)
+    palette = (few.getpalette() or [])[: 3 * most]
+    for number, accent in enumerate(ACCENTS, start=most):
+        index[np.abs(exact - accent).sum(axis=-1) < 40] = number
+        palette += accent
+    result = Image.fromarray(index, "P")
+    result.putpalette(palette)
+    return result
 
 
 if __name__ == "__main__":
