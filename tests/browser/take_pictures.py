@@ -9,21 +9,26 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
-from playwright.sync_api import sync_playwright
-
-from slopewash.studio.plan import first_plan
-from slopewash.studio.server import StudioServer
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 LARGEST = 600_000
 """Bytes a picture may take."""
+ACCENTS = ((255, 192, 77), (86, 180, 245), (255, 210, 63), (255, 255, 255))
+"""Colours of changed values, of what is chosen, of the brush, and of marks."""
 LONG = 1_800_000
 """Milliseconds that eroding and drawing may take on a busy machine."""
 
 
 def main() -> None:
     """Erode, look, keep."""
+    # Here and not above: pytest looks for doctests in every file, also where these are not installed.
+    from playwright.sync_api import sync_playwright
+
+    from slopewash.studio.plan import first_plan
+    from slopewash.studio.server import StudioServer
+
     helpers = _helpers()
     with StudioServer(first_plan(size=512, seed=7), port=0) as server, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=helpers.FLAGS)
@@ -81,25 +86,48 @@ def _overlay(studio: Any) -> None:
 def _strata(studio: Any) -> None:
     studio.tab("view")
     studio.page.select_option("select[aria-label='Overlay']", "")
-    _run(studio, 40, preset="chiba_strata", generator={"kind": "dome", "size": 256, "seed": 3})
+    start = {"kind": "noisy_cylinder", "size": 128, "options": {"noise": 0.01}}
+    _run(studio, 60, preset="chiba_strata", generator=start)
     studio.tab("start")
 
 
-PICTURES = {"studio": _landscape, "studio-lakes": _brush, "studio-difference": _overlay, "studio-strata": _strata}
+def _mesh(studio: Any) -> None:
+    start = {"kind": "dome", "size": 129, "cell_size": 10.0}
+    _run(studio, 400, preset="bezin2010", generator=start, parameters={"triangles": 12000})
+    studio.tab("model")
+
+
+PICTURES = {
+    "studio": _landscape,
+    "studio-lakes": _brush,
+    "studio-difference": _overlay,
+    "studio-strata": _strata,
+    "studio-mesh": _mesh,
+}
 
 
 def _keep(studio: Any, name: str) -> None:
     studio.settle_picture()
     picture = Image.open(io.BytesIO(studio.page.screenshot(timeout=LONG))).convert("RGB")
-    colours = 256
-    while True:
-        data = io.BytesIO()
-        picture.quantize(colours, dither=Image.Dither.FLOYDSTEINBERG).save(data, "PNG", optimize=True)
-        if data.tell() < LARGEST or colours <= 32:
-            break
-        colours //= 2
+    data = io.BytesIO()
+    _in_few_colours(picture).save(data, "PNG", optimize=True)
+    assert data.tell() < LARGEST, f"{name} takes {data.tell()} bytes"
     (FOLDER / f"{name}.png").write_bytes(data.getvalue())
-    print(f"{name}.png: {data.tell()} bytes, {colours} colours", flush=True)
+    print(f"{name}.png: {data.tell()} bytes", flush=True)
+
+
+def _in_few_colours(picture: Image.Image) -> Image.Image:
+    """256 colours: most of them the picture's own, dithered, and a few that only panels use, kept as they are."""
+    most = 256 - len(ACCENTS)
+    few = picture.quantize(most, dither=Image.Dither.FLOYDSTEINBERG)
+    index, exact = np.array(few), np.asarray(picture).astype(int)
+    palette = (few.getpalette() or [])[: 3 * most]
+    for number, accent in enumerate(ACCENTS, start=most):
+        index[np.abs(exact - accent).sum(axis=-1) < 40] = number
+        palette += accent
+    result = Image.fromarray(index, "P")
+    result.putpalette(palette)
+    return result
 
 
 if __name__ == "__main__":

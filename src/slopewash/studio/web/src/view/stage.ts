@@ -25,7 +25,7 @@ const SIDE = 10;
 const SHALLOWEST = 0.035;
 
 /** Brings sunlit snow to just below white on the filmic curve. */
-const BASE_EXPOSURE = 0.62;
+const BASE_EXPOSURE = 0.74;
 
 /** Milliseconds of rest after which the full picture is drawn. */
 const REST = 250;
