@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from slopewash.backends.gpu.program import Kernel, Use
 from slopewash.backends.gpu.wgsl import Block
 from slopewash.backends.gpu.workspace import Workspace
 from slopewash.models.base import Edges
+from slopewash.models.editing import Field, Window
 from slopewash.models.steepest_talus.engine import TalusEngine
 from slopewash.models.steepest_talus.model import SteepestTalus
 from slopewash.models.steepest_talus.reference import CLOSER, NOWHERE
@@ -87,9 +88,9 @@ class GpuEngine(TalusEngine):
         if self._state.rock is not None:
             self._work.fields["rock"].upload(self._state.rock)
 
-    def _after_edit(self, layer: str, beside: Any) -> None:
-        super()._after_edit(layer, beside)
-        if layer == "elevation":
+    def _write(self, layer: str, window: Window, values: Field) -> None:
+        super()._write(layer, window, values)
+        if layer in ("elevation", "bedrock"):
             self._upload()
 
     def set_model(self, model: SteepestTalus, substeps: int) -> None:

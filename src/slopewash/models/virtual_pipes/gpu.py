@@ -91,7 +91,6 @@ class GpuEngine(PipesEngine):
         super().__init__(model, terrain, edges=edges, substeps=substeps)
         state = enter(terrain, model, edges=edges, seed=seed)
         self._supplied = False
-        self._layered = state.layers is not None
         unused = {"supply"} if self._layered else {"supply", "rock"}
         self._work = Workspace(
             terrain.shape, {name: kind for name, kind in KINDS.items() if name not in unused},
