@@ -23,7 +23,7 @@ PAPER_SECONDS = 7062.0
 
 def start(size: int) -> sw.Terrain:
     # Noise of the same height in cells at every size, as the figures have at 128².
-    return sw.generate("noisy_cylinder", size=size, noise=0.01 * 128 / size, seed=1)
+    return sw.generate("noisy_cylinder", size=size, noise=0.02 * 128 / size, seed=1)
 
 
 def particle_steps(size: int, steering: str, iterations: int) -> dict[str, object]:

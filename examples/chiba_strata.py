@@ -13,6 +13,8 @@ from PIL import Image
 
 import slopewash as sw
 
+THIN = 0.1
+"""Loose soil thinner than this share of a cell is drawn as the rock beneath it."""
 LYING = {"level": {}, "tilted": {"dip": 8.0, "direction": 90.0}}
 
 
@@ -31,7 +33,9 @@ def erode(size: int, steps: int, seed: int, lying: dict[str, float]) -> sw.Terra
 def exposed(terrain: sw.Terrain) -> sw.Terrain:
     """Add the number of the exposed layer, counted from 1; loose soil is 0."""
     assert terrain.strata is not None
-    numbers = terrain.strata.exposed(terrain["elevation"], terrain["bedrock"]) + 1
+    bare = terrain["elevation"] - terrain["bedrock"] < THIN * terrain.cell_size
+    rock = np.where(bare, terrain["bedrock"], terrain["elevation"])
+    numbers = terrain.strata.exposed(rock, terrain["bedrock"]) + 1
     return terrain.replace(stratum=numbers.astype(np.float32))
 
 

@@ -41,13 +41,13 @@ def missing(what: str) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    from slopewash.studio import page
+    from slopewash.studio import built_page
 
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
         missing("the studio's page is tested in Chromium, which is not on PATH: apt-get install chromium")
-    if not page.is_built():
-        missing(page.HOW_TO_BUILD)
+    if not built_page.is_built():
+        missing(built_page.HOW_TO_BUILD)
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:

@@ -164,6 +164,15 @@ def test_messages_of_one_stroke_are_one_edit(page: Page, server: StudioServer) -
     assert page.ask("undo")["message"] == "there is no edit to take back"
 
 
+def test_a_stroke_that_begins_beside_the_terrain_joins_nothing(page: Page, server: StudioServer) -> None:
+    page.do("paint", tool="raise", points=[[200.0, 200.0]], radius=40.0, stroke=1)
+    first = elevation(server)
+    page.do("paint", tool="raise", points=[[-900.0, 200.0]], radius=40.0, stroke=2)
+    page.do("paint", tool="raise", points=[[300.0, 300.0]], radius=40.0, stroke=2)
+    page.do("undo")
+    np.testing.assert_array_equal(elevation(server), first)
+
+
 def test_springs_are_placed_and_removed(page: Page) -> None:
     spring = {"x": 240.0, "y": 240.0, "radius": 30.0, "rate": 0.5}
     page.do("sources", sources=[spring])
@@ -260,9 +269,11 @@ def test_at_most_two_frames_are_ever_unacknowledged(server: StudioServer, open_p
     page.close()
 
 
-def test_settling_lays_the_load_down(page: Page) -> None:
+def test_settling_lays_the_load_down_and_is_shown(page: Page) -> None:
     page.steps(10)
-    page.do("settle", steps=4, dry=True)
+    frames = page.frames
+    page.do("settle", steps=200, dry=True)
+    assert page.frames > frames + 2
     state = page.until(lambda s: s["busy"] is None and s["budget"]["water_now"] == 0)
     assert state["step"] == 10
 

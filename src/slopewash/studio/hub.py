@@ -17,7 +17,7 @@ from slopewash.studio.frames import Block, assemble, field_block
 from slopewash.studio.session import Demand, Session, Snapshot
 from slopewash.studio.strata import strata_block
 
-MOST_CONNECTIONS = 64
+MOST_CONNECTIONS = 16
 
 
 class Hub:

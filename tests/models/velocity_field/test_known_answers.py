@@ -15,7 +15,9 @@ from slopewash.terrain import Terrain
 
 BACKENDS = ("reference", "cpu", "gpu")
 STEERINGS = ("steepest", "gradient")
-QUIET = {"flow_erosion": 0.0, "collision_erosion": 0.0}
+STILL = {"flow_erosion": 0.0, "collision_erosion": 0.0, "creep_rate": 0.0, "slide_rate": 0.0}
+QUIET = {**STILL, "breadth": 0}
+"""Particles are points and the ground stays as it is."""
 FIXED_POINT = 1 / reference.SCALE
 
 
@@ -130,3 +132,27 @@ def test_nothing_enters_cells_without_data(backend: str) -> None:
     assert after["difference"][gap].max() == after["difference"][gap].min() == 0.0
     assert simulation.budget.solids_drift < 1e-9
     assert simulation.budget.water_drift < 1e-8  # fixed point: half of 2^-30 for each particle
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("breadth", [1, 3])
+def test_broad_water_runs_down_an_incline_like_a_point_and_keeps_its_sums(backend: str, breadth: int) -> None:
+    profile = -0.5 * np.arange(30.0)  # halves add up exactly
+    point, broad = (
+        one_particle(profile, 2, backend, VelocityField(**STILL, breadth=n))  # type: ignore[arg-type]
+        for n in (0, breadth)
+    )
+    assert broad["flow"].sum() == pytest.approx(point["flow"].sum(), rel=1e-6)  # float32 layers
+    momentum, wanted = (float((f["flow"] * f["velocity_east"]).sum()) for f in (broad, point))
+    assert momentum == pytest.approx(wanted, rel=1e-6)
+    assert broad["flow"][2].max() < 1.0 < broad["flow"][:, 15].sum() + 1e-6
+    np.testing.assert_allclose(broad["flow"], broad["flow"][::-1], atol=1e-7)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_broad_water_passes_over_a_pit_of_one_cell(backend: str) -> None:
+    profile = -np.arange(30.0)
+    profile[20] -= 1.5
+    for breadth, reached in ((0, False), (1, True)):
+        model = VelocityField(**STILL, breadth=breadth, pits="stop")  # type: ignore[arg-type]
+        assert (one_particle(profile, 2, backend, model)["flow"][2, 25] > 0) == reached

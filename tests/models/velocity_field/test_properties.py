@@ -21,6 +21,8 @@ from slopewash.terrain import Terrain
 
 BACKENDS = ("reference", "cpu", "gpu")
 STEERINGS = ("steepest", "gradient")
+POINTS = VelocityField(breadth=0, creep_rate=0.0, slide_rate=0.0)
+LAWS = {"ours": VelocityField(), "points": POINTS, "printed": POINTS.replace(steering="steepest")}
 SHAPES = ((3, 3), (1, 1), (1, 7), (8, 1), (2, 5), (13, 7), (9, 24))
 
 
@@ -37,6 +39,11 @@ models = st.builds(
     transport_capacity=st.floats(0, 1e3),
     capacity_exponent=st.floats(0, 4),
     margin=st.floats(0, 1),
+    height_per_load=st.floats(1e-3, 1e3),
+    breadth=st.integers(0, 4),
+    creep_rate=st.floats(0, 0.05),
+    slide_rate=st.floats(0, 0.2),
+    talus_slope=st.floats(0, 3),
     gravity=st.floats(1e-3, 1e3),
     maximum_speed=st.floats(0.1, 1e3),
     minimum_speed=st.floats(0, 1),
@@ -66,10 +73,10 @@ def test_solids_balance_and_the_surface_stays_within_its_margins(
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("steering", STEERINGS)
+@pytest.mark.parametrize("laws", LAWS)
 @pytest.mark.parametrize("whole", [False, True])
-def test_cpu_gives_the_bits_of_the_reference(shape: tuple[int, int], steering: str, whole: bool) -> None:
-    model = VelocityField(flow_erosion=1e-3, collision_erosion=1e-3, steering=steering, maximum_steps=500)
+def test_cpu_gives_the_bits_of_the_reference(shape: tuple[int, int], laws: str, whole: bool) -> None:
+    model = LAWS[laws].replace(flow_erosion=1e-3, collision_erosion=1e-3, maximum_steps=500)
     terrain = Terrain(rough(shape, whole=whole))
     engines: list[FieldEngine] = [ReferenceEngine(model, terrain), CpuEngine(model, terrain)]
     for engine in engines:
@@ -85,14 +92,14 @@ def test_cpu_gives_the_bits_of_the_reference(shape: tuple[int, int], steering: s
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("steering", STEERINGS)
+@pytest.mark.parametrize("laws", LAWS)
 @pytest.mark.parametrize("flip", [(slice(None), slice(None, None, -1)), (slice(None, None, -1), slice(None))])
 @pytest.mark.parametrize("whole", [False, True])
 def test_mirrored_ground_gives_the_mirrored_field_bit_for_bit(
-    backend: str, steering: str, flip: tuple[slice, slice], whole: bool
+    backend: str, laws: str, flip: tuple[slice, slice], whole: bool
 ) -> None:
     heights = rough((12, 17), whole=whole, seed=3)
-    model = VelocityField(flow_erosion=1e-3, collision_erosion=1e-3, steering=steering, maximum_steps=600)
+    model = LAWS[laws].replace(flow_erosion=1e-3, collision_erosion=1e-3, maximum_steps=600)
     plain, mirrored = (Simulation(Terrain(h), model, backend=backend) for h in (heights, heights[flip]))
     for simulation in (plain, mirrored):
         simulation.run(5)

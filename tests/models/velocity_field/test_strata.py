@@ -27,7 +27,8 @@ def test_one_layer_with_the_models_own_rates_changes_nothing_but_loose_soil(back
 def test_a_layer_that_does_not_wear_stays(backend: str) -> None:
     rates = {"flow_erosion": 0.0, "collision_erosion": 0.0}
     strata = Strata([Stratum(thickness=15.0, flow_erosion=1.0), Stratum(thickness=1.0, **rates)])
-    simulation = Simulation(Terrain(SLOPE, strata=strata), VelocityField(), backend=backend)
+    model = VelocityField(creep_rate=0.0, slide_rate=0.0)  # any rock creeps and slides, however slowly water wears it
+    simulation = Simulation(Terrain(SLOPE, strata=strata), model, backend=backend)
     simulation.run(20)
     after = simulation.terrain
     floor = SLOPE.max() - 15.0
@@ -42,6 +43,7 @@ def test_a_layer_that_does_not_wear_stays(backend: str) -> None:
 def test_a_second_run_knows_which_soil_is_loose(backend: str) -> None:
     strata = Strata([Stratum(thickness=1.0, flow_erosion=0.0, collision_erosion=0.0)])
     buried = Terrain(SLOPE, strata=strata, bedrock=SLOPE - 0.5)
-    simulation = Simulation(buried, VelocityField(flow_erosion=1.0), backend=backend)
+    model = VelocityField(flow_erosion=1.0, creep_rate=0.0, slide_rate=0.0)
+    simulation = Simulation(buried, model, backend=backend)
     simulation.run(30)
     assert simulation.terrain["difference"].min() == pytest.approx(-0.5, abs=1e-5)

@@ -14,16 +14,19 @@ from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.models.base import Ledger
 from slopewash.models.editing import OF_STRATA, EditedEngine, Window
 from slopewash.models.velocity_field import reference
+from slopewash.models.velocity_field.hillslope import Hillslope, slide
 from slopewash.models.velocity_field.model import VelocityField
 from slopewash.models.velocity_field.reference import SCALE, Integers, Motion, Routed, Sums
 from slopewash.models.velocity_field.surface import (
     STEPS,
     Field,
     Surface,
+    felt,
     find_pits,
     freeze,
     room_to_fill,
     room_to_wear,
+    spread,
     way_down,
 )
 from slopewash.terrain import LOOSE, Layer, Terrain
@@ -79,6 +82,8 @@ class Ground:
     Kq: float | Field
     Ke: float | Field
     Kc: float | Field
+    R: float | Field = 1.0
+    """erodibility, which scales creep and slides"""
     floor: float | Field = -np.inf
     """bottom of the exposed layer"""
 
@@ -134,6 +139,8 @@ class FieldEngine(EditedEngine):
             longest_stay=int(model.longest_stay),
             downhill=model.steering == "gradient",
         )
+        self._breadth = int(model.breadth)
+        self._hillslope = Hillslope(creep=model.creep_rate, slide=model.slide_rate, talus=model.talus_slope)
 
     def advance(self, steps: int) -> None:
         """Advance by whole iterations."""
@@ -147,16 +154,21 @@ class FieldEngine(EditedEngine):
         for _ in range(steps):
             self._find_velocity_field()
             self._erode(strength)
+            if self._hillslope.creep > 0 or self._hillslope.slide > 0:
+                self._slide()
 
     def _find_velocity_field(self) -> None:
         """Step 2(a): W, V and E on the frozen surface; V is divided by the water that passed."""
         state, v_max = self.state, self._model.maximum_speed
-        surface = freeze(state.T, self._wall, self._motion.pull, stop_in_pits=self._model.pits == "stop")
+        T = felt(state.T, self._wall, self._breadth)
+        surface = freeze(T, self._wall, self._motion.pull, stop_in_pits=self._model.pits == "stop")
         sums = self._trace(surface, state.w, self._motion)
-        state.W = sums.W.astype(np.float64) * (state.wettest / SCALE)
-        passed = np.maximum(sums.W, 1)
-        state.Vy, state.Vx = (v_max * (V / passed) for V in (sums.Vy, sums.Vx))
-        state.E = sums.E.astype(np.float64) * (state.wettest * v_max * v_max / SCALE)
+        W, Vy, Vx, E = (
+            spread(a.astype(np.float64), self._wall, self._breadth) for a in (sums.W, sums.Vy, sums.Vx, sums.E)
+        )
+        state.W = W * (state.wettest / SCALE)
+        state.Vy, state.Vx = (v_max * (V / np.maximum(W, 1)) for V in (Vy, Vx))
+        state.E = E * (state.wettest * v_max * v_max / SCALE)
         state.rained += float(state.w.sum()) * state.wettest
         state.left += sums.left * (state.wettest / SCALE)
         state.sunk += sums.sunk * (state.wettest / SCALE)
@@ -166,7 +178,7 @@ class FieldEngine(EditedEngine):
         """Step 2(b): wear the ground, pass the load on, lay down what is too much."""
         state, model, ground = self.state, self._model, self._ground()
         Q = state.W * np.sqrt(state.Vy * state.Vy + state.Vx * state.Vx)
-        wear = strength * (ground.Kq * Q + ground.Ke * state.E)  # S_q + S_e
+        wear = strength * model.height_per_load * (ground.Kq * Q + ground.Ke * state.E)  # δ(S_q + S_e)
         wear = np.minimum(wear, np.minimum(room_to_wear(state.T, self._wall, model.margin), state.T - ground.floor))
         if self._wall is not None:
             wear[self._wall] = 0
@@ -177,13 +189,23 @@ class FieldEngine(EditedEngine):
         down = way_down(T, self._wall)
         direction = self._away_from_walls(reference.downstream(state.Vy, state.Vx))
         direction = np.where(direction < 0, down, direction)
-        capacity = np.where(pits, 0.0, ground.Kc * Q**model.capacity_exponent)  # S_max
+        most = model.height_per_load * (ground.Kc * Q**model.capacity_exponent)  # δ S_max
+        capacity = np.where(pits, 0.0, most)
         routed = self._route(direction, down, T, wear + state.s, capacity, room)
         state.bedrock = np.minimum(state.bedrock, T)
         state.T = T + routed.laid
         state.s = routed.kept
         state.exported += routed.exported
         state.moved += float(wear.sum()) + float(routed.laid.sum())
+
+    def _slide(self) -> None:
+        """Let soil creep and steep ground slide."""
+        state = self.state
+        slid = slide(state.T, self._wall, self._ground().R, self._hillslope)
+        state.T = state.T + slid.gain
+        state.bedrock = np.minimum(state.bedrock, state.T)
+        state.exported += slid.exported
+        state.moved += slid.moved
 
     def _away_from_walls(self, direction: Integers) -> Integers:
         if self._wall is not None:
@@ -200,7 +222,7 @@ class FieldEngine(EditedEngine):
             soft = self.state.R
             if soft is None:
                 return own
-            return Ground(own.Kq * soft, own.Ke * soft, own.Kc)
+            return Ground(own.Kq * soft, own.Ke * soft, own.Kc, R=soft)
         elevation = self._datum + self.state.T * l
         exposed = strata.exposed(elevation, self._datum + self.state.bedrock * l)
         hardness = strata.lookup("erodibility", exposed, otherwise=1.0)
@@ -208,6 +230,7 @@ class FieldEngine(EditedEngine):
             Kq=strata.lookup("flow_erosion", exposed, otherwise=own.Kq * hardness),
             Ke=strata.lookup("collision_erosion", exposed, otherwise=own.Ke * hardness),
             Kc=strata.lookup("transport_capacity", exposed, otherwise=own.Kc),
+            R=hardness,
             floor=np.where(exposed == LOOSE, self.state.bedrock, (strata.bottom(exposed) - self._datum) / l),
         )
 

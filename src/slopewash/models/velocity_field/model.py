@@ -30,12 +30,13 @@ class VelocityField(Model):
     One iteration lets a particle of water run down from every grid point over a frozen surface, sums where the water
     passed (W), how fast (V) and what it lost in collisions with the ground (E), then wears the ground by both, carries
     the load along V and lays it down where it exceeds what the flow can carry. The defaults are figure 2 of the paper.
-    Lengths are in cells, and the grid interval C and the factor δ from load to height are 1.
+    Lengths are in cells, and the grid interval C is 1.
 
     Departs from print, where it is silent or cannot be run:
 
     - `v += a Δt`, missing in print, is the motion equation the text describes. Speed is capped at `maximum_speed`,
-      and Δt is the time in which that speed crosses one cell, so the digital line of a step is at most two cells.
+      and Δt is the time in which that speed crosses one cell, so the digital line of a step is at most two cells. The
+      cap stands for friction, of which print has none.
     - A cell is credited once for each time a particle enters it, so that W counts passing particles as the text says.
     - The load is carried once per iteration, each cell after all that feed it, instead of "as many times as needed".
       Where V goes in circles, the lowest cell of the circle passes on to its lowest neighbour, and where V is zero any
@@ -48,6 +49,12 @@ class VelocityField(Model):
       saddle across every valley that runs diagonally, behind which water stands.
     - `steering="gradient"` pulls down the gradient where the particle is; print pulls towards the steepest of eight
       neighbours (`steering="steepest"`), which knows no directions but those.
+    - Particles are as broad as `breadth` says: they feel the ground, and leave W, V and E, averaged over that many
+      rounds of the weights 1 2 1. Points (`breadth=0`) cut slots one cell wide, where water stalls and digs holes.
+    - Soil creeps, and ground steeper than `talus_slope` slides (`creep_rate`, `slide_rate`; 0 as printed), against the
+      true gradient as in `VirtualPipes`: without it nothing widens a valley, and its banks stand as spikes.
+    - δ, which print leaves open, is `height_per_load`, one value for figures 2 to 4. `steering="steepest", breadth=0,
+      creep_rate=0, slide_rate=0` are the printed laws.
 
     Keeps solids to rounding of float64 sums, and gives the same bits for any number of threads, because particles add
     up whole numbers. The terrain's `erodibility` scales K_q and K_e. Under `Strata` the exposed layer has its own
@@ -89,13 +96,33 @@ class VelocityField(Model):
         0.0, symbol="m", units="cells", valid=Rule(lambda v: 0 <= v <= 10, "between 0 and 10"), typical=(0, 1),
         group="erosion", doc="Depth by which a cell may be worn below its lowest, or raised above its mean neighbour.",
     )  # fmt: skip
+    height_per_load: float = parameter(
+        2.0, symbol="δ", valid=Rule(lambda v: 0 < v <= 1000, "above 0 and at most 1000"), typical=(0.5, 10), eq="2(b)",
+        group="erosion", log=True, doc="Height of a unit of load laid down on one cell; print gives no value.",
+    )  # fmt: skip
+    breadth: float = parameter(
+        2, symbol="n_b", valid=Rule(lambda v: 0 <= v <= 32 and v == int(v), "a whole number, 0 .. 32"), typical=(0, 4),
+        group="water", doc="How broad a particle's water is: rounds of the weights 1 2 1; 0 is a point, as printed.",
+    )  # fmt: skip
+    creep_rate: float = parameter(
+        0.01, symbol="K_cr", valid=Rule(lambda v: 0 <= v <= 0.05, "between 0 and 0.05"), typical=(0, 0.02),
+        group="hillslope", doc="Share of the drop to each neighbour that creeps down per iteration; 0 as printed.",
+    )  # fmt: skip
+    slide_rate: float = parameter(
+        0.1, symbol="K_t", valid=Rule(lambda v: 0 <= v <= 0.2, "between 0 and 0.2"), typical=(0, 0.2),
+        group="hillslope", doc="The same for the part of a slope steeper than the talus; 0 as printed.",
+    )  # fmt: skip
+    talus_slope: float = parameter(
+        1.8, symbol="tan α", valid=not_negative, typical=(0.5, 3), group="hillslope",
+        doc="Steepest slope that does not slide.",
+    )  # fmt: skip
     gravity: float = parameter(
         9.81, symbol="G", units="cells/time²", valid=positive, typical=(0.1, 20), eq="|a|", group="water",
         doc="Acceleration that drives the particles.",
     )  # fmt: skip
     maximum_speed: float = parameter(
-        25.0, symbol="v_max", units="cells/time", valid=positive, typical=(5, 60), group="water",
-        doc="Cap on a particle's speed (25: free fall over 32 cells); the time step is 1/v_max.",
+        14.0, symbol="v_max", units="cells/time", valid=positive, typical=(5, 60), group="water",
+        doc="Cap on a particle's speed (14: free fall over 10 cells); the time step is 1/v_max.",
     )  # fmt: skip
     minimum_speed: float = parameter(
         0.001, symbol="v_min", units="cells/time", valid=not_negative, typical=(0, 0.1), group="water",

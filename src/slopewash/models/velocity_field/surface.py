@@ -88,6 +88,55 @@ def steepest_pull(drops: Field, pull: float) -> tuple[Field, Field, Field]:
     return level * uy, level * ux, down
 
 
+def felt(T: Field, wall: NDArray[np.bool_] | None, breadth: int) -> Field:
+    """Return the ground as water of some breadth feels it: averaged, an even slope unchanged up to the edges."""
+    for _ in range(breadth):
+        for axis in (0, 1):
+            mean = _with_neighbours(T, wall, axis)
+            for end in _ends(axis):
+                mean[end] = T[end]
+            if wall is not None:
+                beside = np.pad(wall, 1)
+                beside = beside[:-2, 1:-1] | beside[2:, 1:-1] if axis == 0 else beside[1:-1, :-2] | beside[1:-1, 2:]
+                mean[beside] = T[beside]
+            T = mean
+    return T
+
+
+def spread(a: Field, wall: NDArray[np.bool_] | None, breadth: int) -> Field:
+    """Share out what particles left in each cell over their breadth; the sum stays."""
+    for _ in range(breadth):
+        for axis in (0, 1):
+            a = _with_neighbours(a, wall, axis)
+    return a
+
+
+def _with_neighbours(a: Field, wall: NDArray[np.bool_] | None, axis: int) -> Field:
+    """Mean by the weights 1 2 1 along an axis; where there is no neighbour the cell stands in for it."""
+    first, last = (slice(None), slice(1, None)), (slice(None), slice(None, -1))
+    after, before = (first, last) if axis == 1 else (first[::-1], last[::-1])
+    from_after, from_before = a[after], a[before]
+    if wall is not None:
+        from_after = np.where(wall[after] | wall[before], a[before], from_after)
+        from_before = np.where(wall[after] | wall[before], a[after], from_before)
+    # Both neighbours are added up before the cell, so that mirrored fields give mirrored means.
+    sides = np.empty_like(a)
+    head, tail = _ends(axis)
+    sides[tail] = a[tail]
+    sides[before] = from_after
+    sides[after] += from_before
+    sides[head] += a[head]
+    sides *= 0.25
+    sides += 0.5 * a
+    return sides
+
+
+def _ends(axis: int) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
+    """First and last row or column."""
+    every, first, last = slice(None), slice(0, 1), slice(-1, None)
+    return ((first, every), (last, every)) if axis == 0 else ((every, first), (every, last))
+
+
 def way_down(T: Field, wall: NDArray[np.bool_] | None) -> NDArray[np.int64]:
     """Number (in `STEPS`) of the lowest neighbour; -1 if none is lower, or if two tie, as mirrors must not matter."""
     neighbours = around(_inside(T, wall))

@@ -234,7 +234,7 @@ class PipesEngine(EditedEngine):
         return None if self._start.nodata is None else self._start.nodata[window]
 
     def _beside(self, layer: str) -> EdgeBase | None:
-        return self.state().base if layer == "elevation" else None
+        return self._held().base if layer == "elevation" else None
 
     def _after_edit(self, layer: str, beside: EdgeBase | None) -> None:
         if layer == "elevation":
