@@ -246,7 +246,7 @@ def test_a_picture_is_drawn_on_request(run: Run, raw: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("backend", ["reference", "cpu"])
+@pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
 def test_interrupting_a_run_writes_a_whole_number_of_steps(backend: str, raw: Path, tmp_path: Path) -> None:
     words = ["erode", raw.name, "-o", "eroded.exr", "--steps", "10000000", "--backend", backend, "--json"]
     ours, theirs = pty.openpty()  # the progress bar shows on terminals only
