@@ -30,7 +30,7 @@ GROUP = 4
 """Steps that kernels take at once: one by one each would cost up to twice as much."""
 FRAME_SECONDS = 0.03
 """Shortest time between two frames."""
-FRAME_SHARE = 0.12
+FRAME_SHARE = 0.1
 """Largest share of this process's CPU time that frames take from a run."""
 LONGEST_WAIT = 0.25
 """A frame comes after this many seconds whatever it costs."""
