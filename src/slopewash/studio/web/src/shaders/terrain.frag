@@ -84,9 +84,9 @@ void main() {
   vec3 metres = vec3((spot.x - 0.5) * extent.x, height, (spot.y - 0.5) * extent.y);
   float side = max(extent.x, extent.y);
   vec3 p = metres / side;
-  vec4 macro = noiseAt(p.xz * 2.1);
-  vec4 meso = noiseOnSlope(p * 11.0, normal);
-  vec4 fine = noiseOnSlope(p * 67.0, normal);
+  vec4 macro = noiseAt(p.xz * 1.05);
+  vec4 meso = noiseOnSlope(p * 5.3, normal);
+  vec4 fine = noiseOnSlope(p * 31.0, normal);
   Ground ground = groundColour(normal, slope, curve, here, macro, meso, fine);
 
   // Fine structure tilts the normal: blocky on rock, soft on grass, hardly any on snow.
