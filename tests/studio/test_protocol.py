@@ -256,6 +256,23 @@ def test_frames_can_be_smaller_than_the_terrain_and_bring_the_start_once(page: P
     assert "before" not in page.shown(2)[1]
 
 
+def test_a_frame_made_before_the_page_asked_for_another_does_not_count() -> None:
+    from slopewash.studio.connection import Connection
+    from slopewash.studio.messages import Watch
+    from slopewash.studio.session import Snapshot
+
+    terrain = sw.generate("cone", size=32)
+    snapshot = Snapshot(7, 1, 0, 0.0, 10.0, {"elevation": terrain["elevation"]}, terrain)
+    nobody: Any = None
+    connection = Connection(nobody, nobody)
+    old = connection.view(snapshot)
+    connection.watch = Watch(type="watch", resolution=16)  # while the frame is being encoded
+    connection.set_frame(snapshot, old, b"")
+    assert connection.seen == 0
+    connection.set_frame(snapshot, connection.view(snapshot), b"")
+    assert connection.seen == 7
+
+
 def test_at_most_two_frames_are_ever_unacknowledged(server: StudioServer, open_page: Any) -> None:
     page = open_page(server)
     page.send("play")
