@@ -42,7 +42,7 @@ class Lists:
         self._block = block
         self._constants = {"GROUP": GROUP} | dict(constants)
         self._in_force: Any = None
-        self._built: dict[Kernel, tuple[Any, Any]] = {}
+        self._built: dict[str, tuple[Any, Any]] = {}
         self._numbers = self.device.buffer("numbers", block.size, uniform=True)
 
     def hold(self, lengths: Mapping[str, int], what: str) -> None:
@@ -94,7 +94,7 @@ class Lists:
         self.device.handle.queue.submit([encoder.finish()])
 
     def _build(self, kernel: Kernel) -> tuple[Any, Any]:
-        if kernel not in self._built:
+        if kernel.name not in self._built:
             source = "\n".join(
                 [
                     wgsl.declare_constants(self._constants),
@@ -109,8 +109,8 @@ class Lists:
             pipeline, layout = self.device.pipeline(source, accesses)
             buffers = [self.tables[use.field].buffer for use in kernel.uses]
             bound = self.device.bind(layout, [(b, 0, b.size) for b in (self._numbers, *buffers)])
-            self._built[kernel] = pipeline, bound
-        return self._built[kernel]
+            self._built[kernel.name] = pipeline, bound
+        return self._built[kernel.name]
 
     def close(self) -> None:
         """Give the memory back."""
