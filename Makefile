@@ -8,10 +8,11 @@ READY := .venv/.installed
 WEB := $(shell find src/slopewash/studio/web -type f -not -path '*/node_modules/*' 2>/dev/null)
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 
-.PHONY: help demo test check bench clean vulkan
+.PHONY: help demo studio test check bench clean testers
 
 help:
 	@echo "make demo    erode a mountain range; pictures in out/demo"
+	@echo "make studio  watch it erode in your browser"
 	@echo "make test    run the tests"
 	@echo "make check   lint, types, formatting, who may import whom"
 	@echo "make bench   milliseconds per iteration here, beside the papers' figures"
@@ -20,16 +21,22 @@ help:
 demo: $(READY)
 	@$(BIN)/slopewash demo
 
-test: $(READY) vulkan
+studio: $(READY)
+	@$(BIN)/slopewash studio
+
+test: $(READY) testers
 	@$(BIN)/python -m pytest -n $(WORKERS)
 
-# Tests of the gpu backend run on Mesa's software Vulkan: installed where we may, skipped with the reason where not.
-vulkan:
-	@if ! ls /usr/share/vulkan/icd.d/*.json >/dev/null 2>&1 && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
-	  echo "installing mesa-vulkan-drivers for the tests of the gpu backend" >&2; \
+# The gpu backend is tested on Mesa's software Vulkan and the studio in Chromium: installed where we may; where not, their
+# tests are skipped with the reason.
+testers:
+	@missing=; ls /usr/share/vulkan/icd.d/*.json >/dev/null 2>&1 || missing=mesa-vulkan-drivers; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	if [ -n "$$missing" ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  echo "installing for the tests: $$missing" >&2; \
 	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
-	    apt-get install -y -qq --no-install-recommends mesa-vulkan-drivers </dev/null; } >/dev/null \
-	  || echo "it could not be installed; tests of the gpu backend will say so" >&2; fi
+	    apt-get install -y -qq --no-install-recommends $$missing </dev/null; } >/dev/null \
+	  || echo "they could not be installed; the tests that need them will say so" >&2; fi
 
 check: $(READY)
 	@$(BIN)/ruff check

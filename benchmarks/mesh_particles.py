@@ -1,7 +1,8 @@
 """Steps per second of the particle fluid over a mesh, and where the time goes.
 
 A sheet of water, one particle thick, covers a sector of a dome that grows with the number of particles, so that a
-particle has as many neighbours and triangles around it whatever their number. Prints one JSON line per case:
+particle has as many neighbours and triangles around it whatever their number. The split by phase is wall time, and CPU
+time with one thread. Prints one JSON line per case:
 
     python benchmarks/mesh_particles.py                    20k, 130k and 500k particles over 80k triangles
     python benchmarks/mesh_particles.py --particles 130000 --markdown
@@ -12,15 +13,20 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
-from surroundings import facts
 
 import slopewash as sw
 from slopewash.models.mesh_particles.cpu import CpuEngine
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, Python looks beside it only
+
+from benchmarks.surroundings import facts
 
 PAPER_STEPS_PER_SECOND = 20.0
 """130k particles over 80k triangles on an NVIDIA Quadro FX 3700M, with drawing."""
@@ -64,6 +70,8 @@ def measure(count: int, triangles: int) -> dict[str, Any]:
     begin = time.perf_counter()
     engine = CpuEngine(model, dome())
     meshing = time.perf_counter() - begin
+    if numba.get_num_threads() == 1:
+        engine.clock = time.process_time  # other work on the machine does not count
     pour(engine, count)
     begin = time.perf_counter()
     engine.advance(SETTLING)
@@ -81,9 +89,9 @@ def measure(count: int, triangles: int) -> dict[str, Any]:
         if w < wall:
             wall, split = w, {name: s / steps for name, s in engine.seconds.items()}
     engine._sort()
-    search = min(_timed(engine) for _ in range(5))
+    search = min(split["forces"], *(_timed(engine) for _ in range(5)))
     split = {"neighbour search": search} | split
-    split["forces"] = max(split["forces"] - search, 0.0)
+    split["forces"] -= search
     return {
         "particles": count,
         "alive": int(engine.flow.alive().sum()),
@@ -96,7 +104,7 @@ def measure(count: int, triangles: int) -> dict[str, Any]:
         "wall_ms_per_step": round(1e3 * wall, 2),
         "cpu_ms_per_step": round(1e3 * cpu, 2),
         "cpu_ns_per_particle": round(1e9 * cpu / count, 1),
-        "wall_ms": {name: round(1e3 * s, 2) for name, s in split.items()},
+        "split_ms": {name: round(1e3 * s, 2) for name, s in split.items()},
         "paper_steps_per_second": PAPER_STEPS_PER_SECOND if (count, triangles) == (130_000, 80_000) else None,
         "solids_drift": abs(engine.eroded - engine.carried - engine.deposited - engine.exported) / engine.eroded,
         "checksum": hashlib.sha256(engine.surface.vertices.tobytes()).hexdigest()[:16],
@@ -104,13 +112,13 @@ def measure(count: int, triangles: int) -> dict[str, Any]:
 
 
 def _timed(engine: CpuEngine) -> float:
-    begin = time.perf_counter()
+    begin = engine.clock()
     engine.count_neighbours()
-    return time.perf_counter() - begin
+    return engine.clock() - begin
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    phases = list(rows[0]["wall_ms"])
+    phases = list(rows[0]["split_ms"])
     heads = ("particles", "triangles", "threads", "steps/s", "ms/step", "CPU ms/step", "CPU ns/particle", *phases)
     lines = [heads, ("---",) * len(heads)]
     for row in rows:
@@ -123,7 +131,7 @@ def markdown(rows: list[dict[str, Any]]) -> str:
                 f"{row['wall_ms_per_step']:g}",
                 f"{row['cpu_ms_per_step']:g}",
                 f"{row['cpu_ns_per_particle']:.0f}",
-                *(f"{row['wall_ms'][phase]:g}" for phase in phases),
+                *(f"{row['split_ms'][phase]:g}" for phase in phases),
             )
         )
     ratio = max(r["cpu_ns_per_particle"] for r in rows) / min(r["cpu_ns_per_particle"] for r in rows)

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import httpx
 import numpy as np
-from surroundings import facts
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
@@ -26,6 +25,10 @@ import slopewash as sw
 from slopewash.studio.connection import View
 from slopewash.studio.hub import encode
 from slopewash.studio.session import Snapshot
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, Python looks beside it only
+
+from benchmarks.surroundings import facts
 
 SERVER = """
 import sys

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -14,8 +15,8 @@ from PIL import Image
 import slopewash as sw
 
 CELL = 10.0
-VIEW = {"azimuth": 165.0, "pitch": 38.0}
-MOUNTAIN_VIEW = {"azimuth": 190.0, "pitch": 34.0}
+VIEW: dict[str, Any] = {"azimuth": 165.0, "pitch": 38.0}
+MOUNTAIN_VIEW: dict[str, Any] = {"azimuth": 190.0, "pitch": 34.0}
 STREAMS = 7
 
 
@@ -73,7 +74,7 @@ def draw_levels(terrain: sw.Terrain, out: Path, size: tuple[int, int]) -> None:
 def draw_streams(size: int, steps: int, seed: int, out: Path, picture: tuple[int, int]) -> None:
     """Figure 3: streams that fall down a mountain, and what they changed; before and after."""
     terrain, springs = mountain(size, seed)
-    model = sw.MeshParticles(triangles=80_000, depth_weight=2.0, erosion_rate=0.03, transport_time=1500, drag=0.3)
+    model = sw.MeshParticles(triangles=80_000, depth_weight=2.0, erosion_rate=0.04, transport_time=1500, drag=0.8)
     simulation = sw.Simulation(terrain.replace(emitters=springs), model)
     simulation.add(sw.Progress())
     before = simulation.terrain.replace(wear=None, deposit=None, water=None)
@@ -89,6 +90,7 @@ def draw_streams(size: int, steps: int, seed: int, out: Path, picture: tuple[int
     print(f"streams: {len(springs)} springs, {len(particles)} particles\n{simulation.budget}")
     simulation.settle(0, dry=True)
     dry = simulation.terrain
+    print(f"at most {dry['wear'].max():.1f} m worn off, {dry['deposit'].max():.1f} m laid down")
     views = [sw.render_view(t, size=picture, **MOUNTAIN_VIEW) for t in (before, dry)]
     sw.side_by_side(views, ["before", f"after {steps} steps"], out / "bezin_before_after.png")
     sw.wear_and_deposit(dry, out / "bezin_change.png", width=700)
@@ -96,24 +98,26 @@ def draw_streams(size: int, steps: int, seed: int, out: Path, picture: tuple[int
 
 def draw_canyon(size: int, steps: int, seed: int, out: Path, picture: tuple[int, int]) -> None:
     """Figure 4: a canyon progressively deepened by a river."""
-    terrain, river = canyon(size, seed)
+    terrain, source = canyon(size, seed)
     draw_levels(terrain, out, picture)
     model = sw.MeshParticles(triangles=40_000, erosion_rate=0.03, transport_time=2000, drag=0.3)
-    simulation = sw.Simulation(terrain.replace(emitters=[river]), model)
+    simulation = sw.Simulation(terrain.replace(emitters=[source]), model)
     simulation.add(sw.Progress())
-    images: list[Image.Image] = []
-    titles: list[str] = []
+    ground: list[Image.Image] = []
+    river: list[Image.Image] = []
     for part in range(4):
         simulation.run(steps * part // 3 - simulation.step)
-        if part:
-            images.append(sw.render_mesh(simulation.mesh, particles=simulation.particles, size=picture, **VIEW))
-            titles.append(f"the river after {simulation.step} steps")
-        ground = simulation.terrain.replace(water=None, suspended=None)
-        images.append(sw.render_view(ground, size=picture, **VIEW))
-        titles.append(f"the ground after {simulation.step} steps" if part else "the ground before")
-    sw.side_by_side(images[:1] + images[2::2] + images[1::2], titles[:1] + titles[2::2] + titles[1::2],
-                    out / "bezin_canyon.png", columns=4)  # fmt: skip
+        river.append(
+            sw.render_mesh(simulation.mesh, particles=simulation.particles, wireframe=part == 0, size=picture, **VIEW)
+        )
+        bare = simulation.terrain.replace(water=None, suspended=None)
+        ground.append(sw.render_view(bare, size=picture, **VIEW))
+    after = [f"after {steps * part // 3} steps" for part in range(1, 4)]
+    titles = ["before", *after, f"{len(simulation.mesh.triangles):,} triangles", *(f"the river {t}" for t in after)]
+    sw.side_by_side([*ground, *river], titles, out / "bezin_canyon.png", columns=4)
+    changed = simulation.terrain
     print(f"canyon: {len(simulation.particles)} particles\n{simulation.budget}")
+    print(f"at most {changed['wear'].max():.1f} m worn off, {changed['deposit'].max():.1f} m laid down")
 
 
 def main() -> None:

@@ -44,6 +44,10 @@ def test_the_command_line_tour_runs(tmp_path: Path) -> None:
             words += ["--steps", "20"]
         if words[0] == "bench":
             words += ["--size", "64", "--steps", "4"]
+        if words[0] == "demo":
+            words += ["--size", "40", "--steps", "20"]
+        if words[0] == "studio":  # serves until it is told to stop: tests/studio start and end it
+            words = ["studio", "--help"]
         done = subprocess.run(
             [sys.executable, "-m", "slopewash.cli", *words], cwd=tmp_path, capture_output=True, text=True, check=False
         )

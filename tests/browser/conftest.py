@@ -6,12 +6,12 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
 
-pytest.importorskip("starlette", reason='the studio needs its extra: pip install "slopewash[studio]"')
+from slopewash.errors import SlopewashError
 
 FLAGS = [
     "--no-sandbox",
@@ -32,7 +32,7 @@ PATIENCE = 120_000
 """Milliseconds before a wait fails: software rendering shares few cores with the simulation and other tests."""
 
 
-def missing(what: str) -> None:
+def missing(what: str) -> NoReturn:
     """Skip here, but fail where everything is meant to be installed."""
     if os.environ.get("CI") == "true":
         pytest.fail(what)
@@ -41,13 +41,15 @@ def missing(what: str) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    from slopewash.studio import page
-
+    try:
+        from slopewash.studio import built_page
+    except SlopewashError as error:
+        missing(str(error))
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
         missing("the studio's page is tested in Chromium, which is not on PATH: apt-get install chromium")
-    if not page.is_built():
-        missing(page.HOW_TO_BUILD)
+    if not built_page.is_built():
+        missing(built_page.HOW_TO_BUILD)
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:

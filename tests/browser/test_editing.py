@@ -143,6 +143,24 @@ def test_a_source_is_placed_moved_and_removed(studio: Any) -> None:
     assert studio.page.locator(".mark").count() == 0
 
 
+def test_an_emitter_lets_particles_run_over_the_mesh(studio: Any) -> None:
+    start = {"kind": "dome", "size": 65, "cell_size": 10.0}
+    studio.ask(type="start", preset="bezin2010", backend="reference", generator=start, parameters={"triangles": 1000})
+    studio.ask(type="emitters", emitters=[])
+    studio.wait("studio.store.state.emitters.length === 0")
+    assert not studio.page.locator("[data-tool=raise]").is_visible()  # nothing of this model can be painted
+    studio.take_tool("emitter")
+    studio.page.mouse.click(*studio.place_on_screen(325.0, 480.0))
+    studio.wait("studio.store.state.emitters.length === 1")
+    emitter = studio.state()["emitters"][0]
+    assert (emitter["x"], emitter["y"]) == pytest.approx((325.0, 480.0), abs=15.0)
+    studio.ask(type="step", count=20)
+    studio.wait("studio.store.state.step === 20 && !studio.store.state.playing")
+    studio.wait("studio.stage.frame.particles && studio.stage.frame.particles.length > 0")
+    assert studio.page.evaluate("studio.stage.wireframe.lines.visible")
+    assert studio.page.evaluate("studio.stage.particles.points.visible")
+
+
 def test_a_source_follows_the_pointer(studio: Any) -> None:
     studio.ask(type="sources", sources=[{"x": 0.5 * SIDE, "y": 0.8 * SIDE, "radius": 40.0, "rate": 1.0}])
     mark = studio.page.locator("[data-mark=source-0]")

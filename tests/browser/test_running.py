@@ -116,6 +116,44 @@ def test_an_uploaded_picture_becomes_the_terrain(studio: Any, tmp_path: Path) ->
         studio.page.fill(f"input[aria-label='{label} height in metres']", "")
 
 
+def test_a_file_dropped_on_the_picture_becomes_the_terrain(studio: Any, tmp_path: Path) -> None:
+    heights = np.linspace(0, 90, 48 * 40, dtype=np.float32).reshape(48, 40)
+    np.save(tmp_path / "ramp.npy", heights)
+    dropped = studio.page.evaluate_handle(
+        "bytes => { const data = new DataTransfer();"
+        " data.items.add(new File([new Uint8Array(bytes)], 'ramp.npy')); return data }",
+        list((tmp_path / "ramp.npy").read_bytes()),
+    )
+    studio.page.dispatch_event("#picture", "drop", {"dataTransfer": dropped})
+    studio.wait("studio.store.state.rows === 48 && studio.store.state.busy === null")
+    assert np.array_equal(studio.layer("elevation"), heights)
+
+
+def test_edges_speed_and_backend_follow_the_panel(studio: Any) -> None:
+    studio.tab("start")
+    studio.page.select_option("select[aria-label='Edges']", "closed")
+    studio.wait("studio.store.state.edges === 'closed' && studio.store.state.busy === null")
+    assert studio.state()["edges"] == "closed"
+    assert studio.page.locator("select[aria-label='Backend']").input_value() == "reference"
+    studio.page.select_option("select[aria-label^='Speed']", "5")
+    studio.wait("studio.store.state.speed === 5")
+    studio.page.select_option("select[aria-label^='Speed']", "")
+    studio.wait("studio.store.state.speed === null")
+
+
+def test_settling_lays_the_load_down(studio: Any) -> None:
+    studio.ask(type="start", generator={"size": 32})
+    studio.ask(type="step", count=20)
+    studio.wait("studio.store.state.step === 20 && !studio.store.state.playing")
+    assert studio.layer("suspended").max() > 0
+    studio.click("settle")
+    for _ in range(300):  # the click is on its way; once it is there, the layer waits for its end
+        if studio.layer("suspended").max() == 0:
+            break
+        studio.page.wait_for_timeout(100)
+    assert studio.layer("suspended").max() == 0
+
+
 def test_a_file_that_is_no_height_field_is_refused_in_one_sentence(studio: Any, tmp_path: Path) -> None:
     (tmp_path / "broken.png").write_bytes(b"not a picture")
     before = studio.state()["run"]

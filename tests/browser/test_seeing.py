@@ -160,6 +160,23 @@ def test_before_and_after_stand_side_by_side(studio: Any) -> None:
     studio.click("compare")
 
 
+def test_keys_fly_and_wheel_zooms(studio: Any) -> None:
+    def eye() -> np.ndarray:
+        return np.array(studio.page.evaluate("studio.stage.cameras.perspective.position.toArray()"))
+
+    start = eye()
+    studio.page.focus("#picture")
+    studio.page.keyboard.down("w")
+    studio.wait("z => Math.abs(studio.stage.cameras.perspective.position.z - z) > 0.2", float(start[2]))
+    studio.page.keyboard.up("w")
+    studio.page.keyboard.press("f")
+    assert eye() == pytest.approx(start)
+    studio.page.mouse.move(450, 400)
+    studio.page.mouse.wheel(0, -400)
+    studio.wait("d => studio.stage.cameras.perspective.position.length() < d - 0.3", float(np.linalg.norm(start)))
+    studio.page.keyboard.press("f")
+
+
 def test_exaggeration_makes_it_taller(studio: Any) -> None:
     top = studio.place_on_screen(0.5 * SIDE, 0.5 * SIDE)[1]
     studio.tab("view")

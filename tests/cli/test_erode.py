@@ -246,7 +246,7 @@ def test_a_picture_is_drawn_on_request(run: Run, raw: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("backend", ["reference", "cpu"])
+@pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
 def test_interrupting_a_run_writes_a_whole_number_of_steps(backend: str, raw: Path, tmp_path: Path) -> None:
     words = ["erode", raw.name, "-o", "eroded.exr", "--steps", "10000000", "--backend", backend, "--json"]
     ours, theirs = pty.openpty()  # the progress bar shows on terminals only
@@ -290,3 +290,56 @@ def test_a_spike_of_a_mountain_asks_for_the_cell_size(tmp_path: Path, capsys: py
     np.save(raw, 400.0 * np.random.default_rng(1).random((32, 32)))
     assert main(["erode", str(raw), "-o", str(tmp_path / "out.npz"), "--steps", "1", "--backend", "reference"]) == 0
     assert "give --cell-size" in capsys.readouterr().err
+
+
+def test_emitters_are_given_in_metres(run: Run, tmp_path: Path) -> None:
+    slope = sw.Terrain(np.tile(np.arange(20.0)[::-1] * 4, (20, 1)), cell_size=10.0)
+    raw = sw.write(slope, tmp_path / "slope.npz")
+    out = tmp_path / "cut.npz"
+    options = ("--preset", "bezin2010", "--set", "triangles=400", "--backend", "reference", "--steps", 8, "--no-settle")
+    done = run(
+        "erode", raw, "-o", out, *options, "--emitter", "50,100,15,40,3,90", "--emitter=60,40,10,20,0,0", "--json"
+    )
+    assert done.code == 0
+    model = sw.preset("bezin2010").replace(triangles=400)
+    emitters = [
+        sw.Emitter(x=50, y=100, radius=15, rate=40, speed=3, direction=90), sw.Emitter(x=60, y=40, radius=10, rate=20),
+    ]  # fmt: skip
+    expected = sw.erode(slope.replace(emitters=emitters), model, steps=8, backend="reference")
+    np.testing.assert_array_equal(sw.read(out)["water"], expected["water"])
+    assert expected["water"].max() > 0
+
+
+@pytest.mark.parametrize(
+    ("emitter", "message"),
+    [
+        ("50,100,15,40", "--emitter is 50,100,15,40; it must be X,Y,RADIUS,RATE,SPEED,DIRECTION in metres"),
+        ("50,100,0,40,3,90", "emitter: radius is 0.0 m; it must be positive"),
+        ("500,100,5,40,3,90", "emitter at (500, 100) m lies outside the terrain of 200 x 200 m"),
+    ],
+)
+def test_an_impossible_emitter_is_told_in_one_sentence(run: Run, tmp_path: Path, emitter: str, message: str) -> None:
+    raw = sw.write(sw.Terrain(np.zeros((20, 20)), cell_size=10.0), tmp_path / "flat.npz")
+    done = run("erode", raw, "-o", tmp_path / "cut.npz", "--preset", "bezin2010", "--emitter", emitter)
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_emitters_are_refused_for_models_without_particles(run: Run, raw: Path) -> None:
+    done = run("erode", raw, "-o", raw.with_name("cut.npz"), "--emitter", "50,100,15,40,3,90")
+    assert (done.code, done.err) == (
+        2, "slopewash: --emitter is for mesh_particles; virtual_pipes has no particles to emit\n",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("preset", ["bezin2010", "landscape"])
+def test_a_mesh_is_written_where_the_suffix_asks_for_one(run: Run, tmp_path: Path, preset: str) -> None:
+    raw = sw.write(sw.generate("cone", size=17, cell_size=10.0), tmp_path / "cone.npz")
+    options = ("--preset", preset, "--backend", "reference", "--steps", 4, "--no-settle")
+    triangles = ("--set", "triangles=300") if preset == "bezin2010" else ()
+    done = run("erode", raw, "-o", tmp_path / "cone.glb", *options, *triangles)
+    assert done.code == 0
+    mesh = sw.read_mesh(tmp_path / "cone.glb")
+    assert len(mesh.triangles) == (300 if preset == "bezin2010" else 512)
+    assert set(mesh.attributes) == {"eroded", "deposited"}

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,26 @@ import httpx
 import pytest
 
 Run = Callable[..., Any]
+Start = Callable[..., "subprocess.Popen[str]"]
 OPENED = {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
 
 
-def start(tmp_path: Path, *words: object) -> subprocess.Popen[str]:
-    here = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
-    command = [sys.executable, "-m", "slopewash.cli", "studio", "--no-browser", *map(str, words)]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=here)
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Starts the studio; what a failed test leaves running is ended."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start_one(*words: object) -> subprocess.Popen[str]:
+        here = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+        command = [sys.executable, "-m", "slopewash.cli", "studio", "--no-browser", *map(str, words)]
+        started.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=here))
+        return started[-1]
+
+    yield start_one
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
 
 
 def url_of(process: subprocess.Popen[str]) -> str:
@@ -31,8 +44,8 @@ def url_of(process: subprocess.Popen[str]) -> str:
     pytest.fail("no address was printed")
 
 
-def test_it_prints_its_address_and_ctrl_c_ends_it(tmp_path: Path, raw: Path) -> None:
-    process = start(tmp_path, raw, "--backend", "reference", "--port", 0)
+def test_it_prints_its_address_and_ctrl_c_ends_it(start: Start, raw: Path) -> None:
+    process = start(raw, "--backend", "reference", "--port", 0)
     url = url_of(process)
     assert url.startswith("http://127.0.0.1:")
     assert httpx.get(url, headers=OPENED, timeout=60).status_code == 303
@@ -42,11 +55,11 @@ def test_it_prints_its_address_and_ctrl_c_ends_it(tmp_path: Path, raw: Path) -> 
     assert "Traceback" not in err
 
 
-def test_ctrl_c_ends_it_while_it_runs_and_a_page_is_open(tmp_path: Path) -> None:
+def test_ctrl_c_ends_it_while_it_runs_and_a_page_is_open(start: Start) -> None:
     from websockets.sync.client import connect
     from websockets.typing import Origin
 
-    process = start(tmp_path, "--size", 48, "--backend", "reference", "--port", 0)
+    process = start("--size", 48, "--backend", "reference", "--port", 0)
     url = url_of(process)
     address = url.partition("/?")[0]
     cookie = httpx.get(url, headers=OPENED, timeout=60).headers["set-cookie"].partition(";")[0]

@@ -16,13 +16,15 @@ ROW, COLUMN = 29, 11
 FIELDS = {"elevation": "b", "water": "w", "suspended": "s"}
 MODELS = {"table2": VirtualPipes(), "landscape": preset("landscape"), "jako2011": preset("jako2011")}
 
-pytestmark = pytest.mark.parametrize("backend", ["reference", "cpu"])
+pytestmark = pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
 
 
 def spoilt(backend: str, model: Any, layer: str, bad: float, row: int = ROW, column: int = COLUMN) -> Simulation:
     simulation = Simulation(HILL, model, backend=backend, edges="closed")
     engine: Any = simulation._engine
-    getattr(engine.state(), FIELDS[layer])[row, column] = bad
+    state = engine.state()
+    getattr(state, FIELDS[layer])[row, column] = bad
+    engine._put_back(state)
     return simulation
 
 

@@ -50,7 +50,7 @@ def test_observers_see_every_so_many_steps_and_the_end() -> None:
     assert watcher.finished == 2
 
 
-@pytest.mark.parametrize("backend", ["reference", "cpu"])
+@pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
 def test_watching_changes_nothing(backend: str) -> None:
     results = []
     for observers in ([], [Watcher(3), Watcher(7)]):

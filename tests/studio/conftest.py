@@ -95,6 +95,12 @@ class Page:
         self.do("step", count=count)
         self.until(lambda state: state["step"] == target and not state["playing"])
 
+    def shown(self, step: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The frame of a step, which may have come already."""
+        while self.frame is None or self.frame[0]["step"] != step:
+            self.read("frame")
+        return self.frame
+
     def get(self, path: str, **options: Any) -> httpx.Response:
         headers = {"Cookie": self.cookie, "Sec-Fetch-Site": "same-origin"} | options.pop("headers", {})
         return httpx.get(self.address + path, headers=headers, timeout=SECONDS, **options)

@@ -47,9 +47,10 @@ def test_the_panel_is_made_of_what_models_declare(page: Page) -> None:
 
 def test_every_export_format_and_every_layer_is_in_the_welcome(page: Page) -> None:
     from slopewash.io.formats import FORMATS
+    from slopewash.io.mesh_files import MESH_FORMATS
     from slopewash.terrain import UNITS
 
-    assert {f["suffix"] for f in page.welcome["formats"]} == set(FORMATS)
+    assert {f["suffix"] for f in page.welcome["formats"]} == {*FORMATS, *MESH_FORMATS}
     layers = page.welcome["layers"]
     assert {name: layer["unit"] for name, layer in layers.items()} == dict(UNITS)
     for model in page.welcome["models"]:
@@ -164,6 +165,15 @@ def test_messages_of_one_stroke_are_one_edit(page: Page, server: StudioServer) -
     assert page.ask("undo")["message"] == "there is no edit to take back"
 
 
+def test_a_stroke_that_begins_beside_the_terrain_joins_nothing(page: Page, server: StudioServer) -> None:
+    page.do("paint", tool="raise", points=[[200.0, 200.0]], radius=40.0, stroke=1)
+    first = elevation(server)
+    page.do("paint", tool="raise", points=[[-900.0, 200.0]], radius=40.0, stroke=2)
+    page.do("paint", tool="raise", points=[[300.0, 300.0]], radius=40.0, stroke=2)
+    page.do("undo")
+    np.testing.assert_array_equal(elevation(server), first)
+
+
 def test_springs_are_placed_and_removed(page: Page) -> None:
     spring = {"x": 240.0, "y": 240.0, "radius": 30.0, "rate": 0.5}
     page.do("sources", sources=[spring])
@@ -189,8 +199,7 @@ def test_the_model_can_be_switched(page: Page, model: str) -> None:
     state = page.until(lambda s: s["model"] == model and s["run"] > 1 and s["busy"] is None)
     assert (state["rows"], state["generator"]["seed"], state["step"]) == (32, 5, 0)
     page.steps(2)
-    while page.read("frame")[0]["step"] != 2:
-        pass
+    assert page.shown(2)[0]["run"] == state["run"]
 
 
 def test_a_preset_brings_model_edges_and_strata(page: Page) -> None:
@@ -206,7 +215,7 @@ def test_a_preset_brings_model_edges_and_strata(page: Page) -> None:
     block = next(b for b in header["blocks"] if b["name"] == "strata")
     assert len(block["colours"]) == 5
     page.steps(1)
-    assert "strata" not in page.read("frame")[1]
+    assert "strata" not in page.shown(1)[1]
 
 
 def test_reset_goes_back_with_the_parameters_of_now(page: Page, server: StudioServer) -> None:
@@ -244,7 +253,24 @@ def test_frames_can_be_smaller_than_the_terrain_and_bring_the_start_once(page: P
             break
     assert fields["before"].shape == (16, 16)
     page.steps(2)
-    assert "before" not in page.read("frame")[1]
+    assert "before" not in page.shown(2)[1]
+
+
+def test_a_frame_made_before_the_page_asked_for_another_does_not_count() -> None:
+    from slopewash.studio.connection import Connection
+    from slopewash.studio.messages import Watch
+    from slopewash.studio.session import Snapshot
+
+    terrain = sw.generate("cone", size=32)
+    snapshot = Snapshot(7, 1, 0, 0.0, 10.0, {"elevation": terrain["elevation"]}, terrain)
+    nobody: Any = None
+    connection = Connection(nobody, nobody)
+    old = connection.view(snapshot)
+    connection.watch = Watch(type="watch", resolution=16)  # while the frame is being encoded
+    connection.set_frame(snapshot, old, b"")
+    assert connection.seen == 0
+    connection.set_frame(snapshot, connection.view(snapshot), b"")
+    assert connection.seen == 7
 
 
 def test_at_most_two_frames_are_ever_unacknowledged(server: StudioServer, open_page: Any) -> None:
@@ -260,9 +286,11 @@ def test_at_most_two_frames_are_ever_unacknowledged(server: StudioServer, open_p
     page.close()
 
 
-def test_settling_lays_the_load_down(page: Page) -> None:
+def test_settling_lays_the_load_down_and_is_shown(page: Page) -> None:
     page.steps(10)
-    page.do("settle", steps=4, dry=True)
+    frames = page.frames
+    page.do("settle", steps=200, dry=True)
+    assert page.frames > frames + 2
     state = page.until(lambda s: s["busy"] is None and s["budget"]["water_now"] == 0)
     assert state["step"] == 10
 
@@ -281,6 +309,38 @@ def test_every_format_is_exported(page: Page, server: StudioServer, suffix: str,
     truth = elevation(server)
     step = float(np.ptp(truth)) / 65535
     np.testing.assert_allclose(sw.read(file)["elevation"], truth, atol=step)
+
+
+@pytest.mark.parametrize("suffix", [".glb", ".obj", ".ply", ".stl"])
+def test_the_ground_is_exported_as_triangles(page: Page, server: StudioServer, suffix: str, tmp_path: Any) -> None:
+    file = tmp_path / f"island{suffix}"
+    file.write_bytes(page.get(f"/export/island{suffix}").content)
+    mesh = sw.read_mesh(file)
+    truth = elevation(server)
+    assert len(mesh.triangles) > 2 * 47 * 47
+    assert mesh.vertices[:, 2].max() == pytest.approx(truth.max(), rel=0.01)  # its corners are not the cells
+
+
+def test_particles_start_from_emitters_and_the_mesh_is_shown(page: Page, server: StudioServer, tmp_path: Any) -> None:
+    page.do("start", model="mesh_particles", generator={"size": 32})
+    state = page.until(lambda s: s["model"] == "mesh_particles" and s["busy"] is None)
+    assert len(state["emitters"]) == 1  # the model's own
+    emitter = {"x": 160.0, "y": 150.0, "radius": 30.0, "rate": 60.0, "speed": 1.0, "direction": 90.0}
+    page.do("emitters", emitters=[emitter])
+    assert page.until(lambda s: s["emitters"] == [emitter])
+    page.steps(20)
+    assert page.state["budget"]["water_sources"] > 0
+    _, fields = page.shown(20)
+    assert {"elevation", "particles", "vertices"} <= set(fields)
+    assert fields["particles"].shape[1] == 4
+    assert "triangles" not in fields  # they came with an earlier frame, and have not changed
+    mesh = server.session.submit(server.session.ground).result(60)
+    np.testing.assert_array_equal(fields["vertices"], mesh.vertices.astype(np.float32))
+    file = tmp_path / "ground.ply"
+    file.write_bytes(page.get("/export/ground.ply").content)
+    assert len(sw.read_mesh(file).triangles) == len(mesh.triangles)
+    assert "it takes no edits" in page.ask("paint", tool="raise", points=[[100, 100]], radius=20)["message"]
+    assert "simulation.set_emitters(sw.Emitter(x=160.0" in page.get("/script").text
 
 
 def test_an_unknown_format_is_told(page: Page) -> None:

@@ -53,6 +53,8 @@ def test_a_lively_session_replays_to_the_same_bits(backend: str, tmp_path: Path,
         page.do("sources", sources=[{"x": 100.0, "y": 120.5, "radius": 25.0, "rate": 0.4}])
         page.until(lambda s: s["step"] > 16)
         page.do("undo")
+        page.do("sources", sources=[{"x": 100.0, "y": 100.0, "radius": 25.0, "rate": 0.4}], stroke=5)
+        page.do("sources", sources=[{"x": 110.0, "y": 100.0, "radius": 25.0, "rate": 0.4}], stroke=5)
         page.do("paint", tool="soften", points=[[250.0, 250.0]], radius=80.0)
         page.do("undo")
         page.do("redo")

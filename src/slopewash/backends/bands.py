@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 _HOME_PROCESS = os.getpid()
 _ONE_AT_A_TIME = threading.Lock()
+
+
+@contextmanager
+def threads_to_itself() -> Iterator[None]:
+    """Keep other callers of Numba's threads out for as long as the block lasts."""
+    with _ONE_AT_A_TIME:
+        yield
 
 
 def sweep_in_bands(

@@ -42,8 +42,9 @@ EXAMPLES = """Examples:
       --strata layers.toml, with dip, direction and [[strata]] tables
   slopewash erode raw.exr -o eroded.exr --picture eroded.png --dry
       a picture too, and no lakes
-  slopewash erode peak.exr -o cut.exr --preset bezin2010 --emitter 900,800,60,40,2,180
-      streams of particles over a triangle mesh
+  slopewash erode peak.exr -o cut.glb --preset bezin2010 \\
+    --emitter 900,800,60,40,2,180
+      a stream of particles that cuts into a triangle mesh
 
 Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 
@@ -84,7 +85,7 @@ def command(
     source
         File with the heights: .exr, .npy, .npz, .png (16 bit), .tif, .r16, .raw.
     out
-        File to write; the suffix picks the format. .exr and .npz keep every layer.
+        File to write; the suffix picks the format. .exr and .npz keep every layer, .glb, .obj, .ply and .stl a mesh.
     preset
         Parameter set to use; landscape if nothing is named.
     model
@@ -162,7 +163,8 @@ def command(
     written: list[Path] = []
     with interrupts_tell(written):
         with run_plan(terrain, plan, backend=backend, seed=seed, settle=settle, dry=dry, threads=threads) as outcome:
-            written.append(sw.write(outcome.terrain, out))
+            mesh = outcome.mesh if sw.is_mesh_file(out) else None
+            written.append(sw.write(outcome.terrain if mesh is None else mesh, out))
             tell_lost_load(outcome, out)
         if picture is not None:
             sw.render(outcome.terrain, picture)
@@ -184,5 +186,5 @@ def tell_lost_load(outcome: Outcome, out: Path) -> None:
     """Say what a file of one layer leaves out where the load was not laid down; others keep it as `suspended`."""
     import slopewash as sw
 
-    if outcome.load > 0 and not sw.format_of(out).all_layers:
+    if outcome.load > 0 and (sw.is_mesh_file(out) or not sw.format_of(out).all_layers):
         note(f"note: the water still carries {outcome.load:.6g} m³ of load, which {out} does not hold")

@@ -16,7 +16,8 @@ def check_output(path: Path) -> None:
     """Refuse a data file that could not be written later."""
     import slopewash as sw
 
-    sw.format_of(path)
+    if not sw.is_mesh_file(path):
+        sw.format_of(path)
     _check_place(path)
 
 

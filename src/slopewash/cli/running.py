@@ -15,7 +15,7 @@ from slopewash.cli.plan import Plan
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from slopewash import Budget, Terrain
+    from slopewash import Budget, Terrain, TriangleMesh
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Outcome:
 
     plan: Plan
     terrain: Terrain
+    mesh: TriangleMesh | None
+    """The ground as triangles, where the model has such."""
     budget: Budget
     backend: str
     seed: int
@@ -109,6 +111,7 @@ def run_plan(
         yield Outcome(
             plan=plan,
             terrain=simulation.terrain,
+            mesh=simulation.mesh if plan.model.name == "mesh_particles" else None,
             budget=simulation.budget,
             backend=simulation.backend,
             seed=seed,

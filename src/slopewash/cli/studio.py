@@ -7,7 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from slopewash.cli.options import Flag, Pair, parse_height_range, parse_shape
+from slopewash.cli.options import Adapter, Flag, Pair, parse_height_range, parse_shape
+from slopewash.cli.running import use_adapter
 
 EXAMPLES = """Examples:
   slopewash studio                         the landscape preset, in the browser
@@ -29,6 +30,7 @@ def command(
     size: int | None = None,
     seed: int | None = None,
     backend: str = "auto",
+    adapter: Adapter = None,
     host: str = "127.0.0.1",
     port: int | None = None,
     browser: bool = True,
@@ -52,7 +54,9 @@ def command(
     seed
         Number that a generated terrain follows from.
     backend
-        auto, cpu or reference.
+        auto, gpu, cpu or reference.
+    adapter
+        Part of the name of the GPU to run on; `slopewash doctor` lists them.
     host
         Address to listen on; anything but 127.0.0.1 lets other machines in.
     port
@@ -82,7 +86,7 @@ def command(
         model=model,
         size=size,
         seed=seed,
-        backend=backend,
+        backend=use_adapter(adapter, backend),
         host=host,
         port=port,
         browser=browser,

@@ -23,15 +23,15 @@ Reals = NDArray[np.float64]
 Floats = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 
-PURPLE = linear("#8a1fa8")
+PURPLE = linear("#c04be0")
 """Ground that was eroded or deposited, as in figure 3 of Bézin et al."""
-PURPLE_SHARE = 0.75
+PURPLE_SHARE = 0.85
 WIRE_SHARE = 0.55
 WALL = linear("#4a3b30")
 FLOW_MAP = "roma"
 """Of the particles: the oldest at its red end."""
 LIGHT_SIDE = 512
-"""Cells along the longer side of the grid on which light is worked out."""
+"""Most cells along the longer side of the grid on which light is worked out."""
 BALL = 0.35
 """Radius of a particle in shortest edges."""
 
@@ -125,7 +125,7 @@ def _project(camera: Camera, points: Reals) -> tuple[Reals, Reals]:
 
 def _ground(mesh: TriangleMesh, points: Reals, camera: Camera, sun: Sun, *, changes: bool) -> Shapes:
     west, north, east, south = mesh.extent
-    cell = max(east - west, south - north) / LIGHT_SIDE
+    cell = max(0.7 * mesh.shortest_edge(), max(east - west, south - north) / LIGHT_SIDE)
     grid = mesh.to_terrain(cell)
     rows, columns = grid.shape
     scene = build_scene(grid, (columns, rows), sun, 1.0)
@@ -134,7 +134,7 @@ def _ground(mesh: TriangleMesh, points: Reals, camera: Camera, sun: Sun, *, chan
     j = np.clip(np.rint((middles[:, 0] - west) / cell).astype(int), 0, columns - 1)
     colour = scene.ground[i, j]
     if changes:
-        light = colour.mean(axis=1, keepdims=True) * 2.2
+        light = np.maximum(colour.mean(axis=1, keepdims=True) * np.float32(2.5), np.float32(0.25))
         colour = mix(colour, (PURPLE * light).astype(np.float32), PURPLE_SHARE * _changed(mesh))
     corners, ahead = _project(camera, points[mesh.triangles])
     return Shapes(corners, display(colour), ahead.mean(axis=1), np.zeros(len(corners)))
@@ -147,7 +147,7 @@ def _changed(mesh: TriangleMesh) -> Floats:
         if name in mesh.attributes:
             change = change + mesh.attributes[name]
     most = float(np.quantile(change[change > 0], 0.9)) if (change > 0).any() else 1.0
-    return smoothstep(0.02, 0.5, change[mesh.triangles].mean(axis=1) / np.float32(most))
+    return smoothstep(0.0, 0.12, change[mesh.triangles].mean(axis=1) / np.float32(most))
 
 
 def _walls(mesh: TriangleMesh, points: Reals, base: float, camera: Camera) -> Shapes:

@@ -6,18 +6,20 @@ from collections import deque
 from collections.abc import Callable
 
 from slopewash.models.base import Block
+from slopewash.terrain import WaterSource
 
 MOST_BYTES = 64 * 2**20
 """What undo and redo together remember; the oldest edits are forgotten first."""
 MOST_BLOCKS = 20_000
 """The same, counted in blocks."""
 
-Edit = list[Block]
-Restore = Callable[[Block], Block]
+Springs = tuple[WaterSource, ...]
+Edit = list[Block | Springs]
+Restore = Callable[[Block | Springs], Block | Springs]
 
 
 class History:
-    """Two stacks of edits, each edit the blocks it overwrote in the order it did."""
+    """Two stacks of edits, each edit the blocks or springs it overwrote in the order it did."""
 
     def __init__(self) -> None:
         self._undo: deque[Edit] = deque()
@@ -35,14 +37,14 @@ class History:
         """Whether there is an edit to do again."""
         return bool(self._redo)
 
-    def add(self, block: Block, *, join: bool) -> None:
+    def add(self, block: Block | Springs, *, join: bool) -> None:
         """Remember what an edit overwrote; with `join` it belongs to the one before.
 
         A stroke that would fill the memory by itself becomes two edits.
         """
         while self._redo:
             self._forget(self._redo.popleft())
-        self._bytes += block.values.nbytes
+        self._bytes += _size(block)
         self._blocks += 1
         if join and self._undo and not self._is_full():
             self._undo[-1].append(block)
@@ -69,5 +71,9 @@ class History:
         return self._bytes > MOST_BYTES or self._blocks > MOST_BLOCKS
 
     def _forget(self, edit: Edit) -> None:
-        self._bytes -= sum(block.values.nbytes for block in edit)
+        self._bytes -= sum(map(_size, edit))
         self._blocks -= len(edit)
+
+
+def _size(block: Block | Springs) -> int:
+    return block.values.nbytes if isinstance(block, Block) else 0

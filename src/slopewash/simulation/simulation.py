@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from slopewash.backends import choose_backend
 from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, StabilityWarning
-from slopewash.models.base import EDGES, Edges, Model
+from slopewash.models.base import EDGES, Block, Edges, Model
 from slopewash.simulation.brushes import BRUSHES, Stroke, make_stroke
 from slopewash.simulation.budget import Budget
-from slopewash.simulation.history import History
+from slopewash.simulation.history import History, Springs
 from slopewash.simulation.interrupts import whole_steps
 from slopewash.terrain import Emitter, Layer, Terrain, TriangleMesh, WaterSource
 
@@ -153,7 +153,8 @@ class Simulation:
     @property
     def mesh(self) -> TriangleMesh:
         """The ground as triangles, for models that erode a mesh."""
-        mesh = self._engine.mesh()
+        with self._turn:
+            mesh = self._engine.mesh()
         if mesh is None:
             raise InvalidParameter(
                 f"{self._model.name} runs on a grid and has no mesh; use TriangleMesh.from_terrain(simulation.terrain)"
@@ -163,14 +164,21 @@ class Simulation:
     @property
     def particles(self) -> NDArray[np.float32]:
         """Particles as rows of x (east), y (south) and z (up) in metres and place in the flow, 0 newest .. 1 oldest."""
-        particles = self._engine.particles()
+        with self._turn:
+            particles = self._engine.particles()
         if particles is None:
             raise InvalidParameter(f"{self._model.name} has no particles to show; mesh_particles has")
         return particles
 
+    @property
+    def emitters(self) -> tuple[Emitter, ...]:
+        """Where particles start, for models that have them."""
+        return tuple(getattr(self._engine, "emitters", ()))
+
     def set_emitters(self, *emitters: Emitter) -> None:
         """Let particles start elsewhere from now on."""
-        self._engine.set_emitters(emitters)
+        with self._turn:
+            self._engine.set_emitters(emitters)
 
     @property
     def budget(self) -> Budget:
@@ -191,14 +199,25 @@ class Simulation:
 
     @property
     def sources(self) -> tuple[WaterSource, ...]:
-        """Springs in force; assign others between steps."""
+        """Springs in force; assign others between steps. That is an edit, which `undo` takes back."""
         return self._sources
 
     @sources.setter
     def sources(self, sources: Sequence[WaterSource]) -> None:
+        self.set_sources(*sources)
+
+    def set_sources(self, *sources: WaterSource, join: bool = False) -> None:
+        """Replace all springs between two steps; with `join` as part of the edit before, as while one is moved."""
         with self._turn:
-            self._engine.set_sources(tuple(sources))
-            self._sources = tuple(sources)
+            self._history.add(self._exchange_sources(sources), join=join)
+
+    def _exchange_sources(self, sources: Springs) -> Springs:
+        self._engine.set_sources(sources)
+        before, self._sources = self._sources, sources
+        return before
+
+    def _restore(self, edited: Block | Springs) -> Block | Springs:
+        return self._engine.restore(edited) if isinstance(edited, Block) else self._exchange_sources(edited)
 
     def paint(
         self,
@@ -209,10 +228,11 @@ class Simulation:
         strength: float | None = None,
         falloff: float = 0.5,
         join: bool = False,
-    ) -> None:
+    ) -> bool:
         """Change a layer by hand between two steps: one edit of one dab per point, which `undo` takes back.
 
-        What is added or taken is in the budget as `water_edited` and `solids_edited`.
+        What is added or taken is in the budget as `water_edited` and `solids_edited`. False where no dab touches the
+        terrain: then there is nothing to undo.
 
         Parameters
         ----------
@@ -232,6 +252,7 @@ class Simulation:
         >>> import slopewash as sw
         >>> simulation = sw.Simulation(sw.generate("cone", size=16), sw.VirtualPipes(), backend="reference")
         >>> simulation.paint("raise", points=[(80.0, 80.0)], radius=30.0, strength=10.0)
+        True
         >>> simulation.budget.solids_edited > 0
         True
         >>> simulation.undo()
@@ -244,29 +265,30 @@ class Simulation:
             remedy = f"its tools are {', '.join(usable)}" if usable else "it takes no edits"
             raise InvalidParameter(f"{self._model.name} has no {layer} to paint with {tool}; {remedy}")
         with self._turn:
-            self._apply(stroke, join=join)
+            return self._apply(stroke, join=join)
 
-    def _apply(self, stroke: Stroke, *, join: bool) -> None:
+    def _apply(self, stroke: Stroke, *, join: bool) -> bool:
         layer = stroke.brush.layer
         row, column, rows, columns = stroke.window(self._engine.shape, self._cell_size)
         if rows == 0 or columns == 0:
-            return
+            return False
         values = self._engine.block(layer, row, column, (rows, columns)).astype(np.float64)
         if not join:
             x, y = (int(p // self._cell_size) for p in stroke.points[0])
             self._level = float(values[min(max(y - row, 0), rows - 1), min(max(x - column, 0), columns - 1)])
         new = stroke.apply(values, row, column, self._cell_size, self._level)
         self._history.add(self._engine.edit(layer, row, column, new), join=join)
+        return True
 
     def undo(self) -> bool:
         """Take the last edit back: what it overwrote is as it was, to the bit. False if there is none."""
         with self._turn:
-            return self._history.undo(self._engine.restore)
+            return self._history.undo(self._restore)
 
     def redo(self) -> bool:
         """Do the last edit taken back again. False if there is none."""
         with self._turn:
-            return self._history.redo(self._engine.restore)
+            return self._history.redo(self._restore)
 
     @property
     def can_undo(self) -> bool:

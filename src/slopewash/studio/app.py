@@ -23,7 +23,7 @@ from starlette.websockets import WebSocket
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
 from slopewash.studio import built_page
-from slopewash.studio.catalogue import welcome
+from slopewash.studio.catalogue import FORMATS, MESHES, welcome
 from slopewash.studio.connection import Connection
 from slopewash.studio.hub import Hub
 from slopewash.studio.session import Session
@@ -97,11 +97,12 @@ class Studio:
             asked = request.path_params["name"]
             if asked in self._side_files:
                 return Response(self._side_files.pop(asked), media_type="application/json", headers=_attachment(asked))
-            shown, suffix = clean_name(asked)
+            shown, suffix = clean_name(asked, FORMATS | MESHES)
         except SlopewashError as error:
             return _problem(404, error)
         async with self._transfers:
-            terrain = await asyncio.wrap_future(self.session.submit(self.session.terrain))
+            taken = self.session.ground if suffix in MESHES else self.session.terrain
+            terrain = await asyncio.wrap_future(self.session.submit(taken))
             folder = tempfile.TemporaryDirectory(prefix="slopewash-export-")
             try:
                 file = Path(folder.name) / f"terrain{suffix}"

@@ -43,6 +43,13 @@ FORMATS = {
     ".tiff": "TIFF, elevation in metres as 32-bit floats",
 }
 
+MESHES = {
+    ".glb": "triangles for Blender, Unity and the web, layers as attributes",
+    ".obj": "triangles as text",
+    ".ply": "triangles with layers as attributes",
+    ".stl": "triangles for printing",
+}
+
 
 def plain(value: Any) -> Any:
     """Reduce to what JSON has: infinity becomes "inf", which a page sends back as it is.
@@ -78,7 +85,7 @@ def welcome() -> dict[str, Any]:
             for name, (unit, doc) in LAYERS.items()
         },
         "maps": maps(),
-        "formats": [{"suffix": suffix, "doc": doc} for suffix, doc in FORMATS.items()],
+        "formats": [{"suffix": suffix, "doc": doc} for suffix, doc in (FORMATS | MESHES).items()],
         "backends": [{"name": n, "works": works, "doc": doc} for n, works, doc in sw.describe_backends()],
         "limits": {
             "size": list(SIZES), "upload_bytes": UPLOAD_BYTES, "message_bytes": LARGEST_MESSAGE,

@@ -72,13 +72,14 @@ class Connection:
         )
 
     def set_frame(self, snapshot: Snapshot, view: View, data: bytes) -> None:
-        """Hand a frame over."""
+        """Hand a frame over. One made before the page asked for something else does not count as seen."""
+        wanted = self.view(snapshot)
         if view.before:
             self._before_sent = snapshot.run
         self._triangulation_sent = snapshot.triangulation
         self._frame = data
         self._unacknowledged.append(snapshot.version)
-        self.seen = snapshot.version
+        self.seen = snapshot.version if view == wanted else 0
         self._run_sent = snapshot.run
         self._something.set()
 

@@ -17,6 +17,9 @@ ALIGNMENT = 8
 STEPS = 65535
 """Largest 16-bit value."""
 
+SMALLEST_RANGE = 1e-30
+"""Below, 16-bit steps are smaller than what float32 holds: such a field is flat."""
+
 Field = NDArray[np.float32]
 
 
@@ -38,7 +41,7 @@ def field_block(name: str, values: Field, resolution: int, **facts: Any) -> Bloc
 
 def _quantised(values: Field, low: float, high: float) -> NDArray[np.uint16]:
     result = np.zeros(values.shape, np.uint16)
-    if high > low:
+    if high - low > SMALLEST_RANGE:
         _round_to_steps(np.ascontiguousarray(values).ravel(), np.float32(low), np.float32(STEPS / (high - low)),
                         np.float32(STEPS), result.ravel())  # fmt: skip
     return result
@@ -90,7 +93,7 @@ def assemble(header: Mapping[str, Any], blocks: Sequence[Block]) -> bytes:
     parts: list[bytes | memoryview] = [MAGIC, struct.pack("<I", len(text)), text]
     for block in blocks:
         data = np.ascontiguousarray(block.values)
-        parts += [data.data.cast("B"), b"\0" * (-data.nbytes % ALIGNMENT)]
+        parts += [data.data.cast("B") if data.size else b"", b"\0" * (-data.nbytes % ALIGNMENT)]
     return b"".join(parts)
 
 

@@ -17,7 +17,7 @@ from slopewash.studio.frames import Block, assemble, field_block
 from slopewash.studio.session import Demand, Session, Snapshot
 from slopewash.studio.strata import strata_block
 
-MOST_CONNECTIONS = 64
+MOST_CONNECTIONS = 16
 
 
 class Hub:
@@ -84,23 +84,32 @@ class Hub:
         return data
 
     async def run(self) -> None:
-        """Encode each snapshot once for every kind of watching, and hand it out."""
+        """Hand out each snapshot as it comes."""
         while True:
             await self._arrived.wait()
             self._arrived.clear()
             snapshot = self._newest
             if snapshot is None:
                 continue
-            kinds: dict[View, list[Connection]] = {}
-            for connection in self.connections:
-                if connection.can_take_frame and connection.seen < snapshot.version:
-                    kinds.setdefault(connection.view(snapshot), []).append(connection)
-            for view, takers in kinds.items():
-                data = await anyio.to_thread.run_sync(self._encode, snapshot, view, abandon_on_cancel=True)
-                for connection in takers:
-                    connection.set_frame(snapshot, view, data)
+            try:
+                await self._hand_out(snapshot)
+            except Exception as error:  # a frame that cannot be made must not be the last one
+                self._take_trouble("error", f"a frame could not be made: {type(error).__name__}: {error}")
+                for connection in self.connections:
+                    connection.seen = max(connection.seen, snapshot.version)
             self._newest = None
             self.ask()
+
+    async def _hand_out(self, snapshot: Snapshot) -> None:
+        """Encode once for every kind of watching."""
+        kinds: dict[View, list[Connection]] = {}
+        for connection in self.connections:
+            if connection.can_take_frame and connection.seen < snapshot.version:
+                kinds.setdefault(connection.view(snapshot), []).append(connection)
+        for view, takers in kinds.items():
+            data = await anyio.to_thread.run_sync(self._encode, snapshot, view, abandon_on_cancel=True)
+            for connection in takers:
+                connection.set_frame(snapshot, view, data)
 
 
 def encode(snapshot: Snapshot, view: View) -> bytes:

@@ -138,6 +138,7 @@ class Sources(Message):
 
     type: Literal["sources"]
     sources: list[Source] = Field(max_length=MOST_SOURCES)
+    stroke: int | None = None
 
 
 class Emitter(Strict):

@@ -109,8 +109,10 @@ def _lines(action: tuple[Any, ...]) -> list[str]:
     if kind == "settle":
         return [f"simulation.settle({rest[0]}, dry={rest[1]})"]
     if kind == "sources":
-        springs = ", ".join(f"sw.WaterSource({_keywords(spring)})" for spring in rest[0])
-        return [f"simulation.sources = [{springs}]"]
+        springs = [f"sw.WaterSource({_keywords(spring)})" for spring in rest[0]]
+        if rest[1]:
+            return [f"simulation.set_sources({', '.join([*springs, 'join=True'])})"]
+        return [f"simulation.sources = [{', '.join(springs)}]"]
     if kind == "emitters":
         return [f"simulation.set_emitters({', '.join(f'sw.Emitter({_keywords(e)})' for e in rest[0])})"]
     return [f"simulation.{kind}()"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 import webbrowser
@@ -49,6 +50,9 @@ class StudioServer:
         simulation: sw.Simulation | None = None,
         upload_limit: int | None = None,
     ) -> None:
+        # Idle kernel threads would spin for milliseconds on the cores that pages and frames need. OpenMP reads this
+        # when the first kernel runs; a user's own choice stays.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         self._uploads = Uploads() if upload_limit is None else Uploads(upload_limit)
         try:
             self.session = Session(plan, self._uploads, simulation)
@@ -144,6 +148,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, number))
+            listener.listen(128)  # from here on who connects waits for the server instead of being refused
             return listener
         except (OSError, OverflowError) as error:
             listener.close()

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ GROUP = 4
 """Steps that kernels take at once: one by one each would cost up to twice as much."""
 FRAME_SECONDS = 0.03
 """Shortest time between two frames."""
-FRAME_SHARE = 0.12
+FRAME_SHARE = 0.1
 """Largest share of this process's CPU time that frames take from a run."""
 LONGEST_WAIT = 0.25
 """A frame comes after this many seconds whatever it costs."""
@@ -69,6 +69,29 @@ class Demand:
     newer_than: int = 0
 
 
+class Closing(Exception):
+    """The server ends while the simulation is at work."""
+
+
+class Interlude:
+    """Looks in after every stretch that a run takes in one go, which costs it nothing."""
+
+    every = 20
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def start(self, simulation: sw.Simulation, steps: int, *, label: str = "eroding") -> None:
+        """Nothing to prepare."""
+
+    def observe(self, simulation: sw.Simulation) -> None:
+        """Let the session look up."""
+        self._session.interlude()
+
+    def finish(self, simulation: sw.Simulation) -> None:
+        """Nothing to end."""
+
+
 class Session:
     """The simulation that all pages of one server look at.
 
@@ -92,8 +115,9 @@ class Session:
         self._compiled: set[tuple[str, str]] = set()
         self._version = 1
         self._run = 0
-        self._stroke: tuple[Any, int | None] | None = None
+        self._stroke: Any = None
         self._busy: str | None = None
+        self._settling = False
         self._last_frame = self._last_state = 0.0
         self._state_cost = 0.0
         self._frame_cost = self._spent = self._cpu_at_frame = 0.0
@@ -101,7 +125,6 @@ class Session:
         self._triangles = np.zeros((0, 3), np.uint32)
         self._triangulation = 0
         self._plan = plan
-        self._shared = simulation is not None
         self._begin(plan, simulation)
         self._thread = threading.Thread(target=self._loop, name="slopewash-simulation", daemon=True)
 
@@ -130,15 +153,17 @@ class Session:
     # What follows runs in the simulation's thread.
 
     def _begin(self, plan: Plan, simulation: sw.Simulation | None = None) -> None:
+        self._shared = simulation is not None
         terrain = plan.terrain() if simulation is None else simulation.terrain
         check_size(terrain, plan.source.name)
         if simulation is None:
             with self._notices():
                 simulation = sw.Simulation(terrain, plan.model, backend=plan.backend, edges=plan.edges, seed=plan.seed)
+        if not self._shared:
+            simulation.add(Interlude(self))
         self._plan, self._simulation, self._terrain = plan, simulation, terrain
         self._recording = Recording(plan, simulation.backend, simulation.model)
         self._shown = simulation.step
-        self._emitters: list[dict[str, Any]] = []
         self._playing, self._target, self._stroke = False, None, None
         self._seconds_per_step = 0.0
         self._progress.clear()
@@ -167,6 +192,8 @@ class Session:
                 if self._playing and time.monotonic() >= self._due:
                     self._advance()
                 self._publish()
+            except Closing:
+                return
             except SlopewashError as error:
                 self._stop(str(error))
             except Exception as error:
@@ -336,7 +363,7 @@ class Session:
             "cell_size": self._terrain.cell_size,
             "layers": sorted(self._layer_names()),
             "sources": [{"x": s.x, "y": s.y, "radius": s.radius, "rate": s.rate} for s in simulation.sources],
-            "emitters": self._emitters,
+            "emitters": [asdict(emitter) for emitter in self._simulation.emitters],
             "can_undo": simulation.can_undo,
             "can_redo": simulation.can_redo,
             "budget": plain(simulation.budget.as_dict()),
@@ -409,21 +436,30 @@ class Session:
         self._seconds_per_step = 0.0
         self._dirty = True
 
+    def interlude(self) -> None:
+        """Between two stretches of a long command: keep the pages up to date, and leave if the server ends."""
+        if self._closing:
+            raise Closing
+        if self._settling:
+            self._version += 1
+            self._publish()
+
     def _do_settle(self, message: messages.Settle, viewer: object) -> None:
         self._playing, self._target = False, None
         self._busy = f"settling over {message.steps} steps"
         self.on_state(self.state())
+        self._settling = True
         try:
             self._simulation.settle(message.steps, dry=message.dry)
         finally:
+            self._settling = False
             self._busy = None
             self._changed()
         self._recording.add("settle", message.steps, message.dry)
 
     def _do_paint(self, message: messages.Paint, viewer: object) -> None:
-        stroke = None if message.stroke is None else (viewer, message.stroke)
-        join = stroke is not None and stroke == self._stroke and self._simulation.can_undo
-        self._simulation.paint(
+        stroke, join = self._joined(message, viewer)
+        painted = self._simulation.paint(
             message.tool,
             points=message.points,
             radius=message.radius,
@@ -431,24 +467,30 @@ class Session:
             falloff=message.falloff,
             join=join,
         )
+        if not painted:
+            return
         self._stroke = stroke
         self._recording.add("paint", message, join)
         self._changed()
 
+    def _joined(self, message: messages.Paint | messages.Sources, viewer: object) -> tuple[Any, bool]:
+        """The stroke a message is a piece of, and whether it goes on with the edit before."""
+        stroke = None if message.stroke is None else (viewer, message.stroke)
+        return stroke, stroke is not None and stroke == self._stroke and self._simulation.can_undo
+
     def _do_sources(self, message: messages.Sources, viewer: object) -> None:
+        stroke, join = self._joined(message, viewer)
         springs = [source.model_dump() for source in message.sources]
-        self._simulation.sources = [sw.WaterSource(**spring) for spring in springs]
-        self._recording.add("sources", springs)
+        self._simulation.set_sources(*(sw.WaterSource(**spring) for spring in springs), join=join)
+        self._stroke = stroke
+        self._recording.add("sources", springs, join)
         self._changed()
 
     def _do_emitters(self, message: messages.Emitters, viewer: object) -> None:
         if not self._simulation.model.emits:
             raise InvalidParameter(f"{self._simulation.model.name} has no emitters; choose a model of particles")
         emitters = [emitter.model_dump() for emitter in message.emitters]
-        public: Any = sw
-        run: Any = self._simulation
-        run.set_emitters(*(public.Emitter(**emitter) for emitter in emitters))
-        self._emitters = emitters
+        self._simulation.set_emitters(*(sw.Emitter(**emitter) for emitter in emitters))
         self._recording.add("emitters", emitters)
         self._changed()
 
@@ -473,6 +515,11 @@ class Session:
     def terrain(self) -> sw.Terrain:
         """The terrain as it is now."""
         return self._simulation.terrain
+
+    def ground(self) -> Any:
+        """The ground for files of triangles: the model's own mesh, if it has one."""
+        mesh = _optional(self._simulation, "mesh")
+        return self.terrain() if mesh is None else mesh
 
     def check_layer(self, name: str) -> None:
         """Refuse an overlay the model does not yield."""

@@ -71,8 +71,8 @@ class Uploads:
                 out.write(chunk)
 
 
-def clean_name(name: str) -> tuple[str, str]:
-    """A name fit to show, and its suffix.
+def clean_name(name: str, known: Mapping[str, str] = FORMATS) -> tuple[str, str]:
+    """A name fit to show, and its suffix, which must be a known one.
 
     >>> clean_name("../../etc/hill.PNG")
     ('hill.PNG', '.png')
@@ -80,8 +80,8 @@ def clean_name(name: str) -> tuple[str, str]:
     last = name.replace("\\", "/").rpartition("/")[2]
     shown = "".join(c for c in last if unicodedata.category(c)[0] != "C")[-80:]
     suffix = Path(shown).suffix.lower()
-    if suffix not in FORMATS:
-        raise InvalidFile(f'{shown or "the file"} has the unknown suffix "{suffix}"; known are {", ".join(FORMATS)}')
+    if suffix not in known:
+        raise InvalidFile(f'{shown or "the file"} has the unknown suffix "{suffix}"; known are {", ".join(known)}')
     return shown, suffix
 
 

@@ -272,3 +272,11 @@ def test_emitters_pause_while_there_are_enough_particles(lab: Any, backend: str)
     engine = lab.start(terrain, backend, emit=True, maximum_particles=70)
     engine.advance(5)
     assert engine.flow.alive().sum() == 70
+
+
+def test_extremes_around_some_vertices_are_those_around_all(lab: Any) -> None:
+    surface = lumpy_surface(lab)
+    some = np.flatnonzero(np.arange(len(surface.z)) % 3 == 1)
+    np.testing.assert_array_equal(surface.lowest_around(some), surface.lowest_around()[some])
+    np.testing.assert_array_equal(surface.highest_around(some), surface.highest_around()[some])
+    assert len(surface.lowest_around(some[:0])) == 0

@@ -299,3 +299,18 @@ def test_a_pile_becomes_a_cone_at_the_talus_angle(backend: str) -> None:
     # A fixed height per move leaves each step of the flank within one amplitude below the talus, and none above it.
     assert flank.max() <= talus + 1e-4
     assert flank.mean() > (1 - 2 * CALM) * talus
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("edges", EVERY_EDGE)
+def test_bands_of_rows_leave_no_trace_on_the_gpu(edges: Edges) -> None:
+    from slopewash.models.steepest_talus.gpu import GpuEngine
+
+    terrain = sw.Terrain(random_ground(29, 70), strata=sw.strata_bands(thickness=1.0))
+    model = sw.SteepestTalus(talus_law="hard_stands_steeper")
+    expected = sw.erode(terrain, model, steps=30, backend="reference", edges=edges)
+    engine = GpuEngine(model, terrain, edges=edges, substeps=1, seed=0, largest_binding=5 * 128 * 8)
+    assert len(engine._work.layout.bands) > 5
+    engine.advance(30)
+    for name in ("elevation", "bedrock", "erodibility"):
+        np.testing.assert_array_equal(engine.terrain()[name], expected[name], err_msg=name)

@@ -75,7 +75,7 @@ def test_erodibility_is_guessed_from_the_seed_where_the_talus_needs_it() -> None
     assert not np.array_equal(after[0]["elevation"], after[2]["elevation"])
 
 
-@pytest.mark.parametrize("backend", ["reference", "cpu"])
+@pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
 def test_parameters_may_change_between_steps_and_solids_stay(backend: str) -> None:
     terrain = sw.generate("cone", size=20, relief=30.0)
     simulation = sw.Simulation(terrain, sw.SteepestTalus(talus_angle=60), backend=backend)

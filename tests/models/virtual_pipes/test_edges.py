@@ -30,7 +30,7 @@ def test_the_border_ring_visits_every_border_cell_once(shape: tuple[int, int]) -
     assert set(zip(y.tolist(), x.tolist(), strict=True)) == expected
 
 
-@pytest.mark.parametrize("backend", ["reference", "cpu"])
+@pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
 @pytest.mark.parametrize("model", [VirtualPipes(), preset("landscape")], ids=["table2", "landscape"])
 def test_no_process_lowers_the_border_below_its_base(backend: str, model: VirtualPipes) -> None:
     terrain = generate("dome", size=40, seed=2, cell_size=1.0)
@@ -50,7 +50,7 @@ def test_no_process_lowers_the_border_below_its_base(backend: str, model: Virtua
         assert simulation.budget.solids_exported > 0
 
 
-@pytest.mark.parametrize("backend", ["reference", "cpu"])
+@pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
 def test_another_base_law_takes_effect_between_steps(backend: str) -> None:
     terrain = generate("dome", size=30, seed=2, cell_size=1.0)
     switched = Simulation(terrain, preset("landscape").replace(edge_base="initial"), backend=backend)

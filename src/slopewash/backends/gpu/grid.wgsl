@@ -36,3 +36,12 @@ fn rounded(a: f32) -> f32 {
 fn rounded4(a: vec4<f32>) -> vec4<f32> {
   return bitcast<vec4<f32>>(bitcast<vec4<i32>>(a) ^ vec4<i32>(grid.zero));
 }
+
+// Nothing below zero. Unlike max it keeps NaN, so that a run that went wrong shows.
+fn not_negative(a: f32) -> f32 {
+  return select(a, 0.0, a < 0.0);
+}
+
+fn not_negative4(a: vec4<f32>) -> vec4<f32> {
+  return select(a, vec4<f32>(0.0), a < vec4<f32>(0.0));
+}

@@ -60,9 +60,8 @@ class Workspace:
         self._numbers = self.device.buffer("numbers", block.size, uniform=True)
 
     def add_field(self, name: str, kind: str) -> None:
-        """Hold another field, where there is none of that name."""
-        if name not in self.fields:
-            self.fields[name] = Field(self.device, self.layout, name, kind)
+        """Make room for another field."""
+        self.fields[name] = Field(self.device, self.layout, name, kind)
 
     def use(self, *numbers: Any, kernels: Sequence[Kernel], constants: Constants) -> None:
         """Put numbers in force: one write, unless other kernels or constants need other pipelines."""

@@ -11,6 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.backends.bands import threads_to_itself
 from slopewash.models.mesh_particles import sweep
 from slopewash.models.mesh_particles.engine import MeshEngine
 from slopewash.models.mesh_particles.model import MeshParticles
@@ -53,7 +54,7 @@ class CpuEngine(MeshEngine):
 
     def _advance(self, steps: int, strength: float) -> None:
         for _ in range(steps):
-            with _threads_for(self.flow.count):
+            with threads_to_itself(), _threads_for(self.flow.count):
                 super()._advance(1, strength)
 
     def set_model(self, model: MeshParticles, substeps: int) -> None:
@@ -85,7 +86,6 @@ class CpuEngine(MeshEngine):
         self._pushes = np.zeros((room, 3), np.float32)
         self._worn = np.zeros(room)
         self._pairs = np.zeros(3 * room, np.int32)
-        self._pair_start = np.zeros(len(self.surface.z) + 1, np.int32)
 
     def _hash(self) -> NDArray[np.int32]:
         self._make_room()
@@ -137,8 +137,9 @@ class CpuEngine(MeshEngine):
     def _wear_per_vertex(self, touched: NDArray[np.int32], wear: NDArray[np.floating]) -> Reals:
         surface = self.surface
         sums = np.zeros(len(surface.z))
-        sweep.pair_up(self.flow.count, touched, surface.triangles, self._pair_start, self._pairs)
-        sweep.sum_up(self._pair_start, self._pairs, touched, wear, surface.shares.wear, sums)
+        start = np.zeros(len(surface.z) + 1, np.int32)
+        sweep.pair_up(self.flow.count, touched, surface.triangles, start, self._pairs)
+        sweep.sum_up(start, self._pairs, touched, wear, surface.shares.wear, sums)
         return sums
 
     def _nearest_particles(self, vertices: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from slopewash.errors import InvalidParameter, StabilityWarning
+from slopewash.errors import StabilityWarning
 from slopewash.models.base import Engine, Ledger
 from slopewash.models.ground import slope_degrees
 from slopewash.models.mesh_particles.model import MeshParticles
@@ -43,18 +43,14 @@ class MeshEngine(Engine):
     """A run of `MeshParticles`; backends provide the abstract methods."""
 
     dtype: DTypeLike = np.float32
+    clock = staticmethod(time.perf_counter)
+    """What phases are timed with."""
 
     def __init__(self, model: MeshParticles, terrain: Terrain, *, substeps: int = 1, seed: int = 0) -> None:
         self._start = terrain
         self._datum = terrain.range("elevation")[0]
         self._seed = seed
-        mesh = TriangleMesh.from_terrain(
-            terrain,
-            budget=int(model.triangles),
-            gradient_weight=model.gradient_weight,
-            depth_weight=model.depth_weight,
-        )
-        self.surface = Surface(mesh, self._datum, uniform=model.weights == "uniform")
+        self.surface = Surface(_refined(terrain, model), self._datum, uniform=model.weights == "uniform")
         self._volume_at_start = self.surface.volume()
         self._z0 = self.surface.z.copy()
         self._bedrock = self.surface.z.copy()
@@ -113,11 +109,11 @@ class MeshEngine(Engine):
     # The main loop
 
     def set_model(self, model: MeshParticles, substeps: int) -> None:
-        """Go on with other parameter values; the mesh stays as it was refined."""
-        for name in MESH_PARAMETERS:
-            if getattr(model, name) != getattr(self._model, name):
-                raise InvalidParameter(f"{name} shapes the mesh before a run; start another Simulation to change it")
+        """Go on with other parameter values; those of the mesh refine the ground as it is now anew."""
+        refine = any(getattr(model, name) != getattr(self._model, name) for name in MESH_PARAMETERS)
         self._model = model
+        if refine:
+            self._refine_anew()
         radius = model.particle_radius * self.surface.edge
         parts = model.contact_substeps(radius)
         if parts > self._warned:
@@ -146,6 +142,33 @@ class MeshEngine(Engine):
         if self.surface.uniform != (model.weights == "uniform"):
             self.surface.uniform = model.weights == "uniform"
             self.surface.follow_heights()
+
+    def _refine_anew(self) -> None:
+        """Put other triangles under the run: heights are sampled, and shifted so that no ground is gained or lost."""
+        model, old, past = self._model, self.surface, self._datum + self._z0
+        raster = self.mesh().to_terrain(self._start.cell_size, shape=self.shape)
+        mesh = _refined(raster, model)
+        x, y = mesh.vertices[:, 0], mesh.vertices[:, 1]
+        place = np.array(old.vertices)
+        self._z0, self._bedrock = (
+            TriangleMesh(np.column_stack([place[:, :2], z]), old.triangles).height_at(x, y) - self._datum
+            for z in (past, self._datum + self._bedrock)
+        )
+        ground, waiting, total = old.volume(), self.waiting, old.vertices
+        self.surface = surface = Surface(mesh, self._datum, uniform=model.weights == "uniform")
+        # The border stays where it is; the others move by a hair.
+        inner = np.where(surface.border, 0.0, 1.0)
+        shift = (ground - surface.volume()) / float((inner * surface.around).sum() / 3)
+        surface.vertices[:, 2] += shift * inner
+        surface.follow_heights()
+        self._bedrock = np.minimum(self._bedrock, surface.z)
+        self._erodible = np.ones(len(surface.triangles))
+        self._erodible = self._erodibility()
+        self._mesh_changed(plan=True)
+        self.worn = np.zeros(len(surface.z))
+        under = surface.triangles[self._locate(total[:, 0], total[:, 1])]
+        free = under[np.arange(len(under)), surface.border[under].argmin(axis=1)]
+        self.waiting = np.bincount(free, weights=waiting, minlength=len(surface.z)).astype(np.float64)
 
     def set_emitters(self, emitters: Sequence[Emitter]) -> None:
         """Go on with other emitters."""
@@ -190,9 +213,9 @@ class MeshEngine(Engine):
 
     @contextmanager
     def _timed(self, phase: str) -> Iterator[None]:
-        begin = time.perf_counter()
+        begin = self.clock()
         yield
-        self.seconds[phase] += time.perf_counter() - begin
+        self.seconds[phase] += self.clock() - begin
 
     def _sort(self) -> None:
         place = self._hash()
@@ -420,6 +443,15 @@ class MeshEngine(Engine):
             difference=deposit - wear,
             slope=slope_degrees(raster["elevation"] / np.float32(l), "open"),
         )
+
+
+def _refined(terrain: Terrain, model: MeshParticles) -> TriangleMesh:
+    return TriangleMesh.from_terrain(
+        terrain,
+        budget=int(model.triangles),
+        gradient_weight=model.gradient_weight,
+        depth_weight=model.depth_weight,
+    )
 
 
 def per_cell(points: Reals, amounts: Reals, cell_size: float, shape: tuple[int, int]) -> Reals:

@@ -69,6 +69,8 @@ class MeshParticles(Model):
     halo: ClassVar = 1_000_000  # particles and grains may cross the whole terrain
     backends: ClassVar = ("gpu", "cpu", "reference")
     edges: ClassVar[tuple[Edges, ...]] = ("open",)
+    layers: ClassVar = ("elevation", "water", "suspended", "velocity", "wear", "deposit", "difference", "slope")
+    emits: ClassVar = True
 
     time_step: float = parameter(
         0.05, symbol="Δt", units="s", valid=positive, typical=(0.01, 0.1), group="fluid",
@@ -111,7 +113,7 @@ class MeshParticles(Model):
         doc="Emitters pause while there are so many particles.",
     )  # fmt: skip
     erosion_rate: float = parameter(
-        0.004, symbol="K_c", units="1", valid=not_negative, typical=(0, 0.1), eq="1", group="erosion", log=True,
+        0.02, symbol="K_c", units="1", valid=not_negative, typical=(0.001, 0.2), eq="1", group="erosion", log=True,
         doc="Height worn off by a particle per metre it slides down a wall.",
     )  # fmt: skip
     transport_time: float = parameter(

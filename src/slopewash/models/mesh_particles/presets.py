@@ -9,7 +9,7 @@ register_preset(
     Preset(
         name="bezin2010",
         doc="Figure 3 of Bézin et al.: streams fall down a mountain, cut channels and build fans at its foot.",
-        model=MeshParticles(erosion_rate=0.03, transport_time=2000, drag=0.3),
+        model=MeshParticles(erosion_rate=0.04, transport_time=1500, drag=0.8),
         edges="open",
         steps=3000,
         generator="dome",

@@ -19,8 +19,8 @@ def diameter(volume: ArrayLike) -> Reals:
 def ball(size: float) -> float:
     """Volume of a ball of that diameter: V = π s³ / 6.
 
-    >>> float(diameter(ball(0.5)))
-    0.5
+    >>> round(ball(2.0), 4)
+    4.1888
     """
     return np.pi / 6 * size**3
 

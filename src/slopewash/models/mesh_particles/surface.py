@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from slopewash.terrain import TriangleMesh
 
 Reals = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 X0, Y0, Z0, GX, GY, AX, AY, BX, BY, NX, NY, NZ, TILT = range(13)
 """Columns of the table of triangles: first corner, gradient, weights of the other corners, normal, sin α."""
@@ -37,6 +38,7 @@ class Surface:
         self.vertices = np.array(mesh.vertices)
         self.vertices[:, 2] -= datum
         self.triangles = mesh.triangles
+        self.corners = np.ascontiguousarray(mesh.triangles.T)
         self.fan = mesh.fan
         self.border = mesh.border
         self.extent = mesh.extent
@@ -68,7 +70,7 @@ class Surface:
 
     def follow_heights(self, moved: NDArray[np.bool_] | None = None) -> None:
         """Derive what depends on the heights, of triangles with a moved vertex: planes, normals, tilt and shares."""
-        which = slice(None) if moved is None else np.flatnonzero(moved[self.triangles].any(axis=1))
+        which = slice(None) if moved is None else np.flatnonzero(self._of_corners(np.logical_or, moved))
         corners = self.triangles[which]
         t = self.table[which]
         z = self.z[corners]
@@ -96,13 +98,32 @@ class Surface:
         gathered: Reals = function.reduceat(values[self.fan.triangle], self.fan.start[:-1])
         return gathered
 
-    def lowest_around(self) -> Reals:
-        """Height of the lowest of each vertex and its neighbours."""
-        return self._over_fan(np.minimum, self.z[self.triangles].min(axis=1))
+    def _of_corners(self, function: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
+        """Combine the values of each triangle's corners."""
+        a, b, c = (values[corner] for corner in self.corners)
+        combined: NDArray[Any] = function(function(a, b), c)
+        return combined
 
-    def highest_around(self) -> Reals:
+    def lowest_around(self, which: Integers | None = None) -> Reals:
+        """Height of the lowest of each vertex and its neighbours."""
+        return self._extreme_around(np.minimum, which)
+
+    def highest_around(self, which: Integers | None = None) -> Reals:
         """Height of the highest of each vertex and its neighbours."""
-        return self._over_fan(np.maximum, self.z[self.triangles].max(axis=1))
+        return self._extreme_around(np.maximum, which)
+
+    def _extreme_around(self, function: np.ufunc, which: Integers | None) -> Reals:
+        if which is None:
+            return self._over_fan(function, self._of_corners(function, self.z))
+        if len(which) == 0:
+            return np.zeros(0)
+        start = self.fan.start[which]
+        counts = self.fan.start[which + 1] - start
+        first = np.cumsum(counts) - counts
+        around = self.fan.triangle[np.repeat(start - first, counts) + np.arange(int(counts.sum()))]
+        a, b, c = (self.z[corner[around]] for corner in self.corners)
+        extreme: Reals = function.reduceat(function(function(a, b), c), first)
+        return extreme
 
     def mean_normals(self) -> Reals:
         """Unit normal of each vertex: that of its triangles, weighted by their areas in space."""
@@ -113,4 +134,4 @@ class Surface:
 
     def volume(self) -> float:
         """Cubic metres of ground above the datum."""
-        return float((self.areas * self.z[self.triangles].mean(axis=1)).sum())
+        return float((self.areas * (self._of_corners(np.add, self.z) / 3)).sum())

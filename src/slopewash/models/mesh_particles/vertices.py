@@ -24,9 +24,9 @@ def wear_down(surface: Surface, worn: Reals, dig_limit: float, smallest: float =
 
     Where that is less than `smallest`, wear goes on gathering in `worn`; elsewhere it begins anew.
     """
-    z = surface.z
-    dig = np.minimum(worn, dig_limit * np.maximum(z - surface.lowest_around(), 0))
-    dig[surface.border] = 0
+    z, dig = surface.z, np.zeros_like(worn)
+    some = np.flatnonzero((worn > 0) & ~surface.border)
+    dig[some] = np.minimum(worn[some], dig_limit * np.maximum(z[some] - surface.lowest_around(some), 0))
     small = dig * surface.around < 3 * smallest
     worn[:] = np.where(small, dig, 0)
     dig[small] = 0
@@ -43,7 +43,9 @@ def lay_up(surface: Surface, waiting: Reals, *, limited: bool = True) -> Reals:
     z = surface.z
     rise = 3 * waiting / surface.around
     if limited:
-        rise = np.minimum(rise, np.maximum(surface.highest_around() - z, 0) + HEAP * surface.edge)
+        some = np.flatnonzero(waiting > 0)
+        room = np.maximum(surface.highest_around(some) - z[some], 0) + HEAP * surface.edge
+        rise[some] = np.minimum(rise[some], room)
     raised = z + rise
     gained: Reals = (raised - z) * surface.around / 3
     surface.vertices[:, 2] = raised

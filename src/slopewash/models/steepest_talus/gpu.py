@@ -138,9 +138,9 @@ class GpuEngine(TalusEngine):
     def state(self) -> State:
         """Download the heights."""
         self._count()
-        self._state.n = self._work.fields["n"].download()
+        self._state.n = self._work.fields["n"].download().copy()
         if self._state.rock is not None:
-            self._state.rock = self._work.fields["rock"].download()
+            self._state.rock = self._work.fields["rock"].download().copy()
         return self._state
 
     def close(self) -> None:

@@ -27,8 +27,8 @@ fn donate(i: i32, around: Around, f: vec4<f32>, come: vec4<f32>) -> Carried {
   let come_s = rounded4(taken * vec4<f32>(w_n.y, e_n.y, n_n.y, s_n.y));
   return Carried(
     out_w, out_s,
-    max(0.0, own.y - paired(out_w)) + paired(come_w),
-    max(0.0, own.z - paired(out_s)) + paired(come_s));
+    not_negative(own.y - paired(out_w)) + paired(come_w),
+    not_negative(own.z - paired(out_s)) + paired(come_s));
 }
 
 #if semi_lagrangian

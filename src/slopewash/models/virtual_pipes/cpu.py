@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numba
@@ -11,11 +12,12 @@ from numpy.typing import NDArray
 from slopewash.backends.bands import sweep_in_bands
 from slopewash.models.base import Edges
 from slopewash.models.virtual_pipes import sweep as kernels
+from slopewash.models.virtual_pipes.base_level import EdgeBase
 from slopewash.models.virtual_pipes.coefficients import WALL, Coefficients
 from slopewash.models.virtual_pipes.engine import PipesEngine
 from slopewash.models.virtual_pipes.model import VirtualPipes
 from slopewash.models.virtual_pipes.state import State, enter
-from slopewash.terrain import Terrain
+from slopewash.terrain import Terrain, WaterSource
 
 DEPTH = 4
 """Iterations in flight."""
@@ -126,12 +128,22 @@ class CpuEngine(PipesEngine):
 
     def _put_back(self, state: State) -> None:
         self._close_ends()
-        self._grid = _grid(state, self._edges)
 
     def set_model(self, model: VirtualPipes, substeps: int) -> None:
         """Go on with other parameter values."""
         super().set_model(model, substeps)
         self._grid = _grid(self._state, self._edges)
+
+    def set_sources(self, sources: Sequence[WaterSource]) -> None:
+        """Replace all springs."""
+        super().set_sources(sources)
+        self._grid = _grid(self._state, self._edges)
+
+    def _after_edit(self, layer: str, beside: EdgeBase | None) -> None:
+        super()._after_edit(layer, beside)
+        self._close_ends()
+        if layer in ("elevation", "rainfall"):
+            self._grid = _grid(self._state, self._edges)
 
 
 def _grid(state: State, edges: Edges) -> Grid:

@@ -203,26 +203,18 @@ class PipesEngine(EditedEngine):
         self._start = self._start.replace(sources=sources)
         state = self.state()
         state.source = springs(self._start, state.b.dtype.type)
-        self._put_back(state)
 
     def _inputs(self) -> Sequence[str]:
         return VirtualPipes.editable
 
     def _input(self, layer: str) -> Field:
-        return self._field(self.state(), layer)
-
-    def _field(self, state: State, layer: str) -> Field:
+        state = self.state()
         if layer == "erodibility" and state.layers is not None:
             raise InvalidParameter(OF_STRATA)
         if layer == "bedrock" and state.rock is not None:
             return state.rock
         return {"elevation": state.b, "water": state.w, "suspended": state.s,
                 "erodibility": state.R, "rainfall": state.r}[layer]  # fmt: skip
-
-    def _write(self, layer: str, window: Window, values: Field) -> None:
-        state = self.state()
-        self._field(state, layer)[window] = values
-        self._put_back(state)
 
     def _metres(self, layer: str, values: Field, window: Window) -> Layer:
         if layer == "elevation":
@@ -251,7 +243,6 @@ class PipesEngine(EditedEngine):
             state.base = lowered(state.base, state.b) if beside is None else beside
             if state.layers is not None and state.rock is not None:
                 state.R[:] = expose(state.b, state.rock, state.layers)
-            self._put_back(state)
 
 
 def by_rows(measure: Callable[[Field, Edges], Field], a: Field, edges: Edges, block: int = 256) -> Field:

@@ -6,7 +6,7 @@ fn inflow(at: Around) -> vec4<f32> {
 }
 
 fn move_depth(d1: f32, f: vec4<f32>, come: vec4<f32>) -> f32 {  // Eqs. 6-7
-  return max(0.0, d1 + c.dt * (paired(come) - paired(f)));
+  return not_negative(d1 + c.dt * (paired(come) - paired(f)));
 }
 
 fn discharge(f: vec4<f32>, come: vec4<f32>) -> vec2<f32> {  // Eq. 8

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from slopewash.backends.gpu.program import Kernel, Use
 from slopewash.backends.gpu.wgsl import Block, Constant
 from slopewash.backends.gpu.workspace import Workspace
+from slopewash.models.base import Block as EditedBlock
 from slopewash.models.base import Edges
 from slopewash.models.virtual_pipes.coefficients import IS_WALL, SHALLOW, TINY, WALL, Coefficients
 from slopewash.models.virtual_pipes.engine import PipesEngine
 from slopewash.models.virtual_pipes.model import VirtualPipes
 from slopewash.models.virtual_pipes.state import Field, State, Tally, enter
-from slopewash.terrain import Terrain
+from slopewash.terrain import Layer, Terrain, WaterSource
 
 HERE = Path(__file__).parent
 
@@ -48,6 +51,10 @@ CONSTANTS: dict[str, Constant] = {
     "SHALLOW": SHALLOW,
     "DIAGONAL": math.sqrt(2),
 }
+PARTS: Set[str] = frozenset({"cell", "flux", "flow"})
+"""What is downloaded on its own."""
+PART_OF = {"velocity": "flux", "flow": "flow"}
+"""Parts that layers need besides the cells."""
 BOOKS = Use("books", "update", whole=True, apart=True)
 
 
@@ -72,7 +79,10 @@ def kernels(*, supplied: bool, semi_lagrangian: bool, layered: bool = False) -> 
 
 
 class GpuEngine(PipesEngine):
-    """Steps the state on a graphics card; `largest_binding` holds bands of rows to so many bytes of a field."""
+    """Steps the state on a graphics card; `largest_binding` holds bands of rows to so many bytes of a field.
+
+    What was downloaded is kept until the next iteration, so that whoever looks twice pays once.
+    """
 
     def __init__(
         self, model: VirtualPipes, terrain: Terrain, *, edges: Edges, substeps: int, seed: int,
@@ -88,24 +98,31 @@ class GpuEngine(PipesEngine):
         )  # fmt: skip
         self._between = Tally()
         self._state = state
+        self._wanted = PARTS
+        self._here: set[str] = set()
         self._put_back(state)
+        self._supply()
 
     def _put_back(self, state: State) -> None:
-        start, fields = self._base_or_start(state), self._work.fields
-        change = np.where(state.b < IS_WALL, state.b.astype(np.float64) - start, 0)
-        fields["start"].upload(start)
-        fields["cell"].upload(np.stack([change, state.w, state.s, state.R], axis=-1))
-        fields["flux"].upload(np.moveaxis(state.f, 0, -1))
+        self._put_back_rows(0, self.shape[0])
+        self._work.fields["flux"].upload(np.moveaxis(state.f, 0, -1))
+
+    def _put_back_rows(self, first: int, last: int) -> None:
+        """Upload ground, water, load, erodibility and bedrock of some rows."""
+        state, fields, rows = self._state, self._work.fields, slice(first, last)
+        start = self._base_or_start(state)[rows]
+
+        def from_start(a: Field) -> NDArray[np.float32]:
+            return np.where(start < IS_WALL, a[rows].astype(np.float64) - start, 0).astype(np.float32)
+
+        change = from_start(state.b)
+        fields["start"].upload_rows(first, start)
+        fields["cell"].upload_rows(first, np.stack([change, state.w[rows], state.s[rows], state.R[rows]], axis=-1))
+        state.b[rows] = change.astype(np.float64) + start  # as the device has it now
         if state.layers is not None and state.rock is not None:
-            deep, top = (
-                np.where(state.b < IS_WALL, a - start.astype(np.float64), 0) for a in (state.rock, state.layers.top)
-            )
-            fields["rock"].upload(np.stack([deep, top], axis=-1))
-        self._supplied = state.source is not None or bool((state.r != 1).any())
-        if self._supplied:
-            springs = np.zeros_like(state.r) if state.source is None else state.source
-            self._work.add_field("supply", KINDS["supply"])
-            fields["supply"].upload(np.stack([state.r, springs], axis=-1))
+            deep, top = from_start(state.rock), from_start(state.layers.top)
+            fields["rock"].upload_rows(first, np.stack([deep, top], axis=-1))
+            state.rock[rows] = deep.astype(np.float64) + start
 
     def _base_or_start(self, state: State) -> Field:
         """Elevations that changes are counted from; on open edges base level, which the border must not sink below."""
@@ -115,6 +132,17 @@ class GpuEngine(PipesEngine):
             start[:, 0], start[:, -1] = state.base.west, state.base.east
             start[state.b0 >= IS_WALL] = WALL
         return start
+
+    def _supply(self) -> None:
+        """Upload rainfall and springs, where they are uneven."""
+        state = self._state
+        if not self._supplied and state.source is None and (state.r == 1).all():
+            return
+        if not self._supplied:
+            self._work.add_field("supply", KINDS["supply"])
+            self._supplied = True
+        springs = np.zeros_like(state.r) if state.source is None else state.source
+        self._work.fields["supply"].upload(np.stack([state.r, springs], axis=-1))
 
     def _iterate(self, c: Coefficients, iterations: int) -> None:
         layers = self._state.layers
@@ -128,6 +156,7 @@ class GpuEngine(PipesEngine):
         }
         cover = Cover(0.0 if layers is None else float(layers.per_cover))
         self._work.use(c, cover, kernels=self._kernels(c), constants=constants)
+        self._here.clear()
         self._work.run(iterations)
         self._state.iterations += iterations
 
@@ -140,21 +169,35 @@ class GpuEngine(PipesEngine):
 
     def state(self) -> State:
         """Download the state; the ground in float64, because it is the sum of two float32 fields."""
-        state = self._solids()
-        state.f = np.moveaxis(self._work.fields["flux"].download(), -1, 0).copy()
-        state.flow = self._work.fields["flow"].download()
-        return state
+        return self._download(self._wanted)
 
     def _held(self) -> State:
         return self._state
 
     def _solids(self) -> State:
-        state, cell = self._state, self._work.fields["cell"].download()
-        start = self._base_or_start(state)
-        state.b = cell[..., 0].astype(np.float64) + start
-        if self._layered:
-            state.rock = self._work.fields["rock"].download()[..., 0].astype(np.float64) + start
-        state.w, state.s, state.R = (cell[..., k].copy() for k in (1, 2, 3))
+        return self._download({"cell"})
+
+    def layers(self, names: Sequence[str]) -> dict[str, Layer]:
+        """Download what these layers need, and no more."""
+        self._wanted = {"cell"} | {PART_OF[name] for name in names if name in PART_OF}
+        try:
+            return super().layers(names)
+        finally:
+            self._wanted = PARTS
+
+    def _download(self, parts: Set[str]) -> State:
+        state, fields, missing = self._state, self._work.fields, parts - self._here
+        if "cell" in missing:
+            cell, start = fields["cell"].download(), self._base_or_start(state)
+            state.b = cell[..., 0].astype(np.float64) + start
+            state.w, state.s, state.R = (cell[..., k].copy() for k in (1, 2, 3))
+            if self._layered:
+                state.rock = fields["rock"].download()[..., 0].astype(np.float64) + start
+        if "flux" in missing:
+            state.f = np.moveaxis(fields["flux"].download(), -1, 0).copy()
+        if "flow" in missing:
+            state.flow = fields["flow"].download()
+        self._here |= missing
         state.tally = self._tally()
         return state
 
@@ -173,6 +216,19 @@ class GpuEngine(PipesEngine):
         self._between.evaporated += evaporated
         self._between.solids_exported += solids_exported
         self._between.moved += moved
+
+    def set_sources(self, sources: Sequence[WaterSource]) -> None:
+        """Replace all springs."""
+        super().set_sources(sources)
+        self._supply()
+
+    def _exchange(self, block: EditedBlock) -> EditedBlock:
+        old = super()._exchange(block)
+        if block.layer == "rainfall":
+            self._supply()
+        else:
+            self._put_back_rows(block.row, block.row + len(block.values))
+        return old
 
     def close(self) -> None:
         """Give the device's memory back."""

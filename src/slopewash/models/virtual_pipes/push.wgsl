@@ -30,7 +30,7 @@ fn push(i: i32, b: f32, d1: f32, around: Around, a: vec4<f32>) -> vec4<f32> {  /
     depth_after_rain(around.i.x), depth_after_rain(around.i.y), depth_after_rain(around.i.z),
     depth_after_rain(around.i.w));
   let h = select(a + near_depths, vec4<f32>(select(WALL, b, opened)), around.none);
-  let f = max(vec4<f32>(0.0), rounded4(c.flow_kept * flux[i]) + c.push * (b + d1 - h));
+  let f = not_negative4(rounded4(c.flow_kept * flux[i]) + c.push * (b + d1 - h));
   let leaving = c.dt * paired(f);
   return f * select(1.0, d1 / max(leaving, TINY), d1 < leaving);
 }

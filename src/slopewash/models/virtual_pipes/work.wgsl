@@ -160,7 +160,7 @@ fn main(
     rock[i] = vec2<f32>(deep, rock[i].y);
     R = select(0.0, expose(left - deep, rock[i].y - deep), b < IS_WALL);
 #endif
-    worked[i] = vec4<f32>(left, poured[i].x, max(cell[i].z + lost, 0.0), R);
+    worked[i] = vec4<f32>(left, poured[i].x, not_negative(cell[i].z + lost), R);
     booked = vec4<f32>(slid.sent + max(lost, 0.0), loose - left, 0.0, 0.0);
   }
   let sums = sum_lanes(lane, booked);

@@ -75,7 +75,7 @@ class TriangleMesh:
 
         >>> import slopewash as sw
         >>> TriangleMesh.from_terrain(sw.generate("hill", size=33), budget=500)
-        TriangleMesh of 500 triangles and 273 vertices, 32 x 32 m
+        TriangleMesh of 500 triangles and 271 vertices, 320 x 320 m
         """
         vertices, triangles = refine(terrain, budget, gradient_weight, depth_weight)
         return cls(vertices, triangles)

@@ -5,6 +5,8 @@ const FRAMES_PER_SECOND = 30;
 const BITS_PER_SECOND = 16e6;
 
 export class Film {
+  /** Recorded so far. */
+  bytes = 0;
   private recorder: MediaRecorder | null = null;
 
   constructor(private readonly canvas: HTMLCanvasElement) {}
@@ -17,8 +19,12 @@ export class Film {
     const kind = typeof MediaRecorder === "undefined" ? undefined : KINDS.find((k) => MediaRecorder.isTypeSupported(k));
     if (!kind) throw new Error("this browser records no films; use Chromium or Firefox");
     const parts: Blob[] = [];
+    this.bytes = 0;
     const recorder = new MediaRecorder(this.canvas.captureStream(FRAMES_PER_SECOND), { mimeType: kind, videoBitsPerSecond: BITS_PER_SECOND });
-    recorder.addEventListener("dataavailable", (event) => parts.push(event.data));
+    recorder.addEventListener("dataavailable", (event) => {
+      parts.push(event.data);
+      this.bytes += event.data.size;
+    });
     recorder.addEventListener("stop", () => done(new Blob(parts, { type: kind.split(";")[0]! }), kind.includes("mp4") ? "mp4" : "webm"));
     recorder.start(500);
     this.recorder = recorder;

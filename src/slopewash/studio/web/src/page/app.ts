@@ -83,6 +83,7 @@ export class App {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     return new Connection(`${scheme}://${location.host}/ws`, {
       welcomed: (welcome) => {
+        this.stage.forgetRun();
         this.store.setWelcome(welcome);
         this.watch();
       },

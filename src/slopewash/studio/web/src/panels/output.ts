@@ -9,6 +9,8 @@ import { screenshot } from "../output/screenshot";
 import type { HeightRange } from "../output/upload";
 import type { Messages } from "./messages";
 
+const HEADLESS = [".r16", ".raw"];
+
 export class OutputPanel {
   readonly element = make("div", { class: "output" });
   private readonly film: Film;
@@ -36,7 +38,7 @@ export class OutputPanel {
       section("Open a file", false, make("p", { class: "quiet" }, "Formats without metres of their own take their range and cell size from here."), labelled("Lowest, m", this.low), labelled("Highest, m", this.high), labelled("Cell size, m", this.cell), button("Open a height field", "Open a file…", openFile, { class: "wide" })),
     );
     store.onWelcome((welcome) => {
-      this.exports.replaceChildren(...welcome.formats.map(({ suffix, doc }) => button(`Export ${suffix}: ${doc}`, suffix, () => void this.save(`/export/terrain${suffix}`, `terrain${suffix}`), { "data-suffix": suffix })));
+      this.exports.replaceChildren(...welcome.formats.map(({ suffix, doc }) => button(`Export ${suffix}: ${doc}`, suffix, () => void this.exportAs(suffix), { "data-suffix": suffix })));
     });
   }
 
@@ -68,6 +70,13 @@ export class OutputPanel {
     }
     this.recordButton.textContent = this.film.running ? "Stop and save the film" : "Record a film";
     this.recordButton.classList.toggle("recording", this.film.running);
+  }
+
+  /** Headless formats say nothing of their size and range: the file that does comes along. */
+  private async exportAs(suffix: string): Promise<void> {
+    const name = `terrain${suffix}`;
+    await this.save(`/export/${name}`, name);
+    if (HEADLESS.includes(suffix)) await this.save(`/export/${name}.json`, `${name}.json`);
   }
 
   private async save(path: string, name: string): Promise<void> {

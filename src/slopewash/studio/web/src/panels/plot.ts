@@ -25,6 +25,7 @@ export class Plot {
   }
 
   add(step: number, value: number): void {
+    if (step < (this.points.at(-1)?.[0] ?? 0)) this.points = [];
     const last = this.points.at(-1);
     if (last && last[0] === step) last[1] = value;
     else this.points.push([step, value]);

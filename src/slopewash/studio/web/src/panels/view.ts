@@ -17,7 +17,7 @@ export class ViewPanel {
   constructor(
     store: Store,
     private readonly stage: Stage,
-    overlayChosen: (layer: string | null) => void,
+    private readonly overlayChosen: (layer: string | null) => void,
     tierChosen: (tier: Tier) => void,
   ) {
     this.overlay = select("Overlay", [{ value: "", text: "none" }], "", (layer) => overlayChosen(layer || null));
@@ -51,7 +51,8 @@ export class ViewPanel {
     this.layers = layers.join();
     const chosen = this.overlay.value;
     this.overlay.replaceChildren(make("option", { value: "" }, "none"), ...layers.map((name) => make("option", { value: name }, words(name))));
-    this.overlay.value = layers.includes(chosen) ? chosen : "";
+    if (!chosen || layers.includes(chosen)) this.overlay.value = chosen;
+    else this.overlayChosen(null);
   }
 
   private line(label: string, key: NumberKey, low: number, high: number, light = false): { element: HTMLElement; slider: Slider } {

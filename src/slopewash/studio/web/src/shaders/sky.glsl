@@ -3,7 +3,7 @@ uniform vec3 sunDirection;
 
 vec3 sunColour() {
   float low = 1.0 - smoothstep(0.0, 0.55, sunDirection.y);
-  return mix(vec3(2.95, 2.70, 2.30), vec3(3.1, 1.75, 0.92), low * low);
+  return mix(vec3(3.05, 2.70, 2.20), vec3(3.1, 1.75, 0.92), low * low);
 }
 
 vec3 skyColour(vec3 direction) {

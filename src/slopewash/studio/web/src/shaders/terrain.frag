@@ -49,12 +49,12 @@ Ground groundColour(vec3 normal, float slope, vec4 curve, vec4 here, vec4 macro,
 
   // Grass from lush hollows to dry shoulders, woods where it is low and sheltered.
   float moist = clamp(0.5 + 0.10 * curve.w + 0.9 * (macro.r - 0.5) - 0.35 * level, 0.0, 1.0);
-  vec3 grass = mix(vec3(0.185, 0.150, 0.062), vec3(0.052, 0.088, 0.019), smoothstep(0.1, 0.75, moist));
+  vec3 grass = mix(vec3(0.150, 0.134, 0.050), vec3(0.048, 0.094, 0.019), smoothstep(0.1, 0.75, moist));
   grass = mix(grass, vec3(0.105, 0.120, 0.032), 0.55 * meso.g) * (0.50 + 0.85 * fine.r);
   float woods = smoothstep(0.52, 0.66, moist + 0.42 * (meso.r - 0.5)) * (1.0 - smoothstep(0.45, 0.62, level + 0.25 * wander)) * (1.0 - smoothstep(0.8, 1.15, steep));
   grass = mix(grass, vec3(0.026, 0.047, 0.018) * (0.45 + 1.1 * fine.g), woods * 0.88);
   vec3 alpine = mix(vec3(0.150, 0.125, 0.075), vec3(0.225, 0.195, 0.145), fine.r);
-  grass = mix(grass, alpine, smoothstep(0.50, 0.80, level + 0.35 * wander));
+  grass = mix(grass, alpine, smoothstep(0.58, 0.86, level + 0.35 * wander));
 
   float rocky = smoothstep(0.78, 1.18, steep + wander * 0.9 + 0.16 * ridge);
   float loose = smoothstep(0.50, 0.85, steep + wander * 0.8) * (1.0 - rocky);
@@ -69,7 +69,7 @@ Ground groundColour(vec3 normal, float slope, vec4 curve, vec4 here, vec4 macro,
   albedo *= 1.0 - 0.38 * smoothstep(0.05, 0.9, film);
 
   float snow = smoothstep(0.0, 0.10, level - snowLine + 0.16 * wander + 0.010 * curve.w) * (1.0 - smoothstep(0.95, 1.45, steep + 0.5 * (meso.g - 0.5) + 0.25 * ridge));
-  albedo = mix(albedo, vec3(0.62, 0.66, 0.72), snow);
+  albedo = mix(albedo, vec3(0.56, 0.59, 0.64), snow);
   return Ground(albedo, mix(1.0, 0.25, snow), snow);
 }
 
@@ -84,9 +84,9 @@ void main() {
   vec3 metres = vec3((spot.x - 0.5) * extent.x, height, (spot.y - 0.5) * extent.y);
   float side = max(extent.x, extent.y);
   vec3 p = metres / side;
-  vec4 macro = noiseAt(p.xz * 2.1);
-  vec4 meso = noiseOnSlope(p * 11.0, normal);
-  vec4 fine = noiseOnSlope(p * 67.0, normal);
+  vec4 macro = noiseAt(p.xz * 1.05);
+  vec4 meso = noiseOnSlope(p * 5.3, normal);
+  vec4 fine = noiseOnSlope(p * 31.0, normal);
   Ground ground = groundColour(normal, slope, curve, here, macro, meso, fine);
 
   // Fine structure tilts the normal: blocky on rock, soft on grass, hardly any on snow.

@@ -65,7 +65,7 @@ export class Painting {
     const place = this.stage.placeAt(event.clientX, event.clientY);
     if (!place) return;
     if (tool.kind !== "brush") {
-      this.markers.place(tool.kind, place, this.toolbar.radius, this.toolbar.rate);
+      this.markers.place(tool.kind, place, this.toolbar.radius, this.toolbar.rates[tool.kind]);
       return;
     }
     this.stage.canvas.setPointerCapture(event.pointerId);

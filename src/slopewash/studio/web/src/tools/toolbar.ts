@@ -16,7 +16,7 @@ export class Toolbar {
   tool: Tool = { kind: "look" };
   radius = 100;
   falloff = 0.6;
-  rate = 1;
+  rates = { source: 1, emitter: 20 };
   private readonly strengths = new Map<string, number>();
   private buttons = new Map<string, HTMLButtonElement>();
   private radiusSlider: Slider | null = null;
@@ -92,8 +92,9 @@ export class Toolbar {
       lines.push(sliderLine(`Strength${unit}`, this.strengthOf(brush), Math.min(brush.strength / 20, high / 2), high, (value) => this.strengths.set(brush.name, value), { log: true }).element);
       lines.push(sliderLine("Falloff", this.falloff, 0, 1, (value) => (this.falloff = Math.min(Math.max(value, 0), 1))).element);
     } else {
+      const { kind } = tool;
       const label = tool.kind === "source" ? "Rate, m per time" : "Particles per time";
-      lines.push(sliderLine(label, this.rate, 0.05, 200, (value) => (this.rate = Math.max(value, 0)), { log: true }).element);
+      lines.push(sliderLine(label, this.rates[kind], 0.05, 500, (value) => (this.rates[kind] = Math.max(value, 0)), { log: true }).element);
     }
     const title = tool.kind === "brush" ? words(tool.brush.name) : tool.kind === "source" ? "water source" : "emitter";
     this.settings.replaceChildren(make("strong", {}, capital(title)), ...lines);
@@ -104,7 +105,7 @@ export class Toolbar {
     const { side } = this.store;
     if (side !== this.side) {
       this.radius = this.side ? this.radius * (side / this.side) : 0.04 * side;
-      this.rate = 0.5 * (this.store.state?.cell_size ?? 1);
+      this.rates.source = 0.5 * (this.store.state?.cell_size ?? 1);
       this.side = side;
       this.buildSettings();
     }

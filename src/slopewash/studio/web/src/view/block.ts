@@ -1,7 +1,7 @@
 // The meshes of the terrain block: its surface, its water, its walls and the sky behind, sharing one set of uniforms.
 
-import { AddEquation, BufferGeometry, CustomBlending, DoubleSide, Float32BufferAttribute, GLSL3, Mesh, OneFactor, Scene, ShaderMaterial, SrcColorFactor, Uint32BufferAttribute, ZeroFactor } from "three";
-import type { BufferAttribute, ShaderMaterialParameters } from "three";
+import { AddEquation, BufferGeometry, CustomBlending, DoubleSide, DynamicDrawUsage, Float32BufferAttribute, GLSL3, Mesh, OneFactor, Scene, ShaderMaterial, SrcColorFactor, Uint32BufferAttribute, ZeroFactor } from "three";
+import type { ShaderMaterialParameters } from "three";
 import grid from "../shaders/grid.glsl?raw";
 import sky from "../shaders/sky.glsl?raw";
 import skyShader from "../shaders/sky.frag?raw";
@@ -48,16 +48,24 @@ export class Block {
     this.rows = rows;
     this.terrain.geometry = gridGeometry(columns, rows);
     this.walls.geometry = wallGeometry(Math.max(columns, rows));
-    this.setWaterIndex(this.terrain.geometry.index!);
+    this.newWater();
   }
 
   /** Draw water only over the parts of the mesh where the field is deeper than `depth` metres. */
   cullDryWater(water: Field, depth: number): void {
-    this.setWaterIndex(new Uint32BufferAttribute(wetQuads(water, depth, this.columns, this.rows), 1));
+    const { geometry } = this.waterBack;
+    const index = geometry.index!;
+    const count = wetQuads(water, depth, this.columns, this.rows, index.array as Uint32Array);
+    index.clearUpdateRanges();
+    index.addUpdateRange(0, count);
+    index.needsUpdate = true;
+    geometry.setDrawRange(0, count);
   }
 
-  private setWaterIndex(index: BufferAttribute): void {
-    if (this.waterBack.geometry !== this.terrain.geometry) this.waterBack.geometry.dispose();
+  /** Water everywhere the shader finds some. */
+  private newWater(): void {
+    const index = new Uint32BufferAttribute((this.terrain.geometry.index!.array as Uint32Array).slice(), 1);
+    index.setUsage(DynamicDrawUsage);
     const geometry = new BufferGeometry();
     geometry.setAttribute("position", this.terrain.geometry.getAttribute("position"));
     geometry.setIndex(index);

@@ -52,8 +52,9 @@ export class Cameras {
   /** Look at the whole block, whose surface reaches up to `top` world units. */
   frame(top: number): void {
     this.orbit.target.set(0, top * 0.12, 0.35);
+    // What is seen of the block shrinks with the window's height and the distance; the free area is smaller than the window.
     const { width, height, right, bottom } = this.shift;
-    const away = Math.max(1, (ROOMY * (height - bottom)) / Math.max(width - right, 1));
+    const away = Math.max(1, (ROOMY * height) / Math.max(width - right, 1), height / Math.max(height - bottom, 1));
     this.perspective.position.set(-6.1, 5.0 + 0.5 * top, 11.2).multiplyScalar(away);
     this.orbit.update();
     this.plan.position.set(0, 50, 0);

@@ -3,7 +3,9 @@
 import { DataTexture, LinearFilter, LinearMipmapLinearFilter, RepeatWrapping, RGBAFormat, UnsignedByteType } from "three";
 
 const SIDE = 256;
-const OCTAVES = 6;
+const OCTAVES = 5;
+/** Knots of the coarsest lattice: many, so that no single blob shows where the tile repeats. */
+const COARSEST = 8;
 
 export function noiseTexture(): DataTexture {
   const first = fractalNoise(11);
@@ -34,8 +36,8 @@ function fractalNoise(seed: number): Float32Array {
   const sum = new Float32Array(SIDE * SIDE);
   let amplitude = 1;
   for (let octave = 0; octave < OCTAVES; octave++) {
-    addLattice(sum, 4 << octave, amplitude, seed + octave);
-    amplitude *= 0.55;
+    addLattice(sum, COARSEST << octave, amplitude, seed + octave);
+    amplitude *= 0.6;
   }
   let low = Infinity;
   let high = -Infinity;

@@ -1,21 +1,22 @@
 // The picture: takes frames and the look, keeps the GPU's copies up to date, and draws only when something changed.
 
-import { Color, DataTexture, FloatType, HalfFloatType, LinearFilter, Matrix4, NearestFilter, NoToneMapping, RedFormat, RGBAFormat, UnsignedByteType, Vector2, Vector3, WebGLRenderer, WebGLRenderTarget } from "three";
+import { Color, DataTexture, FloatType, HalfFloatType, LinearFilter, Matrix4, NearestFilter, NoToneMapping, RedFormat, RGBAFormat, Vector2, Vector3, WebGLRenderer, WebGLRenderTarget } from "three";
 import type { OrthographicCamera, PerspectiveCamera } from "three";
 import finishShader from "../shaders/finish.frag?raw";
 import type { Colour } from "../wire/messages";
 import type { Field, Frame } from "../wire/frames";
 import { Block } from "./block";
+import { fromHex, setColours } from "./colours";
 import { Cameras } from "./camera";
 import { LayerTexture } from "./layers";
 import { defaultLook, sunDirection, type Look } from "./look";
-import { noiseTexture } from "./noise";
 import { Particles, Wireframe } from "./particles";
 import { Pass, type Uniforms } from "./pass";
 import { heightAt, pick, toWorld, type Ground, type Place } from "./picking";
 import { QUALITIES, rendererName, tierOf, type Quality, type Tier } from "./quality";
 import { steepReference } from "./steepness";
 import { Surface } from "./surface";
+import { stageUniforms } from "./uniforms";
 
 /** The longer side of the block in world units. */
 const SIDE = 10;
@@ -24,7 +25,7 @@ const SIDE = 10;
 const SHALLOWEST = 0.035;
 
 /** Brings sunlit snow to just below white on the filmic curve. */
-const BASE_EXPOSURE = 0.62;
+const BASE_EXPOSURE = 0.74;
 
 /** Milliseconds of rest after which the full picture is drawn. */
 const REST = 250;
@@ -104,6 +105,11 @@ export class Stage {
   }
 
   // ---- what is shown
+
+  /** A new connection may count its runs from one again. */
+  forgetRun(): void {
+    this.run = -1;
+  }
 
   /** Take a new frame. The heights it holds are also the copy that picking marches. */
   show(frame: Frame): void {
@@ -421,40 +427,6 @@ export class Stage {
     if (!this.frame) return 1;
     return SIDE / (Math.max(this.frame.elevation.rows, this.frame.elevation.columns) * this.cellSize);
   }
-}
-
-function stageUniforms(): Uniforms {
-  const values: Record<string, unknown> = {
-    fields: null, shape: null, light: null, noise: noiseTexture(), colourMap: colourTexture(), strataTops: new DataTexture(new Float32Array(1), 1, 1, RedFormat, FloatType), strataColours: colourTexture(),
-    strataLayers: 0, extent: new Vector2(1, 1), worldScale: 1, exaggeration: 1, cellSize: 1, datum: 0, relief: 1, steepReference: 1, floorLevel: -1, finerThanField: false,
-    overlayRange: new Vector2(0, 1), overlayOpacity: 0, overlayShading: 0.25, snowLine: 9, contourInterval: 0, detail: 1, sedimentTint: 0.5, clarity: 1, ripple: 0,
-    fogDensity: 0, brush: new Vector3(), brushFalloff: 0, brushColour: new Color(), sunDirection: new Vector3(0, 1, 0), eye: new Vector3(), size: 1, pixelsPerUnit: 1,
-    viewToWorld: new Matrix4(), viewExtent: new Vector2(), viewCentre: new Vector2(), targetSize: new Vector2(), opaque: 1,
-  };
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
-}
-
-function colourTexture(): DataTexture {
-  const texture = new DataTexture(new Uint8Array(256 * 4), 256, 1, RGBAFormat, UnsignedByteType);
-  texture.minFilter = texture.magFilter = LinearFilter;
-  texture.needsUpdate = true;
-  return texture;
-}
-
-/** Colours are written down as they look on a screen; the shaders want them linear. */
-function setColours(texture: DataTexture, colours: Colour[]): void {
-  const bytes = texture.image.data as Uint8Array;
-  const linear = (v: number): number => {
-    const s = v / 255;
-    return Math.round(255 * (s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4));
-  };
-  colours.slice(0, 256).forEach((c, i) => bytes.set([linear(c[0]), linear(c[1]), linear(c[2]), 255], 4 * i));
-  texture.needsUpdate = true;
-}
-
-function fromHex(text: string): Colour {
-  const value = Number.parseInt(text.slice(1), 16);
-  return [value >> 16, (value >> 8) & 255, value & 255];
 }
 
 /** 1, 2 or 5 times a power of ten. */

@@ -2,14 +2,13 @@
 
 import type { Field } from "../wire/frames";
 
-/** Indices of the two triangles of each quad that has a cell deeper than `depth` metres in it or next to it. */
-export function wetQuads(water: Field, depth: number, columns: number, rows: number): Uint32Array {
+/** Write the two triangles of each quad that has a cell deeper than `depth` metres in it or next to it; returns how many indices. */
+export function wetQuads(water: Field, depth: number, columns: number, rows: number, corners: Uint32Array): number {
   const threshold = ((depth - water.low) / Math.max(water.high - water.low, 1e-12)) * 65535;
   const wide = columns - 1;
   const wet = new Uint8Array(wide * (rows - 1));
   const toQuad = (cell: number, cells: number, quads: number): number => ((cell + 0.5) / cells) * quads;
   const clamp = (quad: number, last: number): number => Math.min(Math.max(quad, 0), last);
-  let count = 0;
   for (let row = 0, i = 0; row < water.rows; row++) {
     const y = toQuad(row, water.rows, rows - 1);
     const north = clamp(Math.floor(y - reach(water.rows, rows - 1)), rows - 2);
@@ -20,15 +19,12 @@ export function wetQuads(water: Field, depth: number, columns: number, rows: num
       const west = clamp(Math.floor(x - reach(water.columns, wide)), wide - 1);
       const east = clamp(Math.floor(x + reach(water.columns, wide)), wide - 1);
       for (let r = north; r <= south; r++) {
-        for (let c = west; c <= east; c++) {
-          count += 1 - wet[r * wide + c]!;
-          wet[r * wide + c] = 1;
-        }
+        for (let c = west; c <= east; c++) wet[r * wide + c] = 1;
       }
     }
   }
-  const corners = new Uint32Array(count * 6);
-  for (let quad = 0, i = 0; quad < wet.length; quad++) {
+  let i = 0;
+  for (let quad = 0; quad < wet.length; quad++) {
     if (!wet[quad]) continue;
     const a = Math.floor(quad / wide) * columns + (quad % wide);
     corners[i++] = a;
@@ -38,7 +34,7 @@ export function wetQuads(water: Field, depth: number, columns: number, rows: num
     corners[i++] = a + columns;
     corners[i++] = a + columns + 1;
   }
-  return corners;
+  return i;
 }
 
 /** How far, in quads, the depth of one cell is felt when it is interpolated. */

@@ -1,0 +1,27 @@
+// Tables of colours on the GPU.
+
+import { DataTexture, LinearFilter, RGBAFormat, UnsignedByteType } from "three";
+import type { Colour } from "../wire/messages";
+
+export function colourTexture(): DataTexture {
+  const texture = new DataTexture(new Uint8Array(256 * 4), 256, 1, RGBAFormat, UnsignedByteType);
+  texture.minFilter = texture.magFilter = LinearFilter;
+  texture.needsUpdate = true;
+  return texture;
+}
+
+/** Colours are written down as they look on a screen; the shaders want them linear. */
+export function setColours(texture: DataTexture, colours: Colour[]): void {
+  const bytes = texture.image.data as Uint8Array;
+  const linear = (v: number): number => {
+    const s = v / 255;
+    return Math.round(255 * (s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4));
+  };
+  colours.slice(0, 256).forEach((c, i) => bytes.set([linear(c[0]), linear(c[1]), linear(c[2]), 255], 4 * i));
+  texture.needsUpdate = true;
+}
+
+export function fromHex(text: string): Colour {
+  const value = Number.parseInt(text.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
