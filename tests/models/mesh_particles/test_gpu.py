@@ -13,7 +13,8 @@ from slopewash import Simulation
 from slopewash.errors import BackendUnavailable
 from slopewash.models import MeshParticles
 from slopewash.models.mesh_particles.reference_engine import ReferenceEngine
-from slopewash.terrain import Emitter, Strata, Stratum, Terrain
+from slopewash.models.mesh_particles.surface import Surface
+from slopewash.terrain import Emitter, Strata, Stratum, Terrain, TriangleMesh
 
 pytestmark = pytest.mark.gpu
 
@@ -129,6 +130,41 @@ def test_wear_is_summed_as_finely_whatever_its_size(lab: Any, rate: float) -> No
         engine.advance(12)
     assert double.worn.max() > 0
     np.testing.assert_allclose(gpu.worn, double.worn, rtol=1e-3, atol=1e-5 * double.worn.max())
+
+
+def test_a_crowd_on_one_triangle_wears_as_much_as_its_particles_one_by_one(lab: Any) -> None:
+    # As fast as particles may be, so that a few of them fill the low half of a vertex's sum.
+    ground = lab.slope(1.0).replace(emitters=[Emitter(x=1, y=1, radius=1, rate=0)])
+    model = MeshParticles(triangles=600, particle_radius=0.02, stiffness=1.0, erosion_rate=0.1, update_every=100)
+    gpu, double = on_gpu(model, ground), ReferenceEngine(model, ground)
+    for engine in (gpu, double):
+        across = 50 + 0.6 * np.indices((12, 12)).reshape(2, -1).T
+        lab.place(engine, np.column_stack([across, np.full(144, 0.01)]), [20.0, 0.0, -30.0])
+        engine.advance(2)
+    low_and_high = gpu._lists.tables["worn"].download(len(gpu.worn))
+    assert low_and_high[:, 1].max() > 10  # of 2^32 units each
+    np.testing.assert_allclose(gpu.worn, double.worn, rtol=1e-5)
+
+
+def test_triangles_meet_where_float32_does_not_have_their_corners(lab: Any) -> None:
+    from slopewash.models.mesh_particles.gpu import PARTS, packed
+
+    mesh = TriangleMesh.from_terrain(lab.rough(), budget=300)
+    far = TriangleMesh(mesh.vertices + np.array([20_000.123, 30_000.456, 0.0]), mesh.triangles)
+    surface = Surface(far, 0.0, uniform=False)
+    table, corners = surface.table, surface.vertices[surface.triangles]
+    parts = packed(table, np.ones(len(table)), surface.triangles, surface.shares.wear)
+    assert parts.shape == (len(table), PARTS, 4)
+    np.testing.assert_array_equal(parts[:, 3, :3], surface.triangles)
+    real = parts.view(np.float32).astype(np.float64)
+    for corner, weights in enumerate(((0, 0), (1, 0), (0, 1))):
+        offset = corners[:, corner, :2] - real[:, 0, :2]
+        height = real[:, 0, 2] + (real[:, 1, :2] * offset).sum(axis=1)
+        # The corner in plan is off by up to 1 mm there, which would lift slopes of 45 degrees as much.
+        np.testing.assert_allclose(height, corners[:, corner, 2], atol=5e-5)
+        first = real[:, 1, 2] + (real[:, 2, :2] * offset).sum(axis=1)
+        second = real[:, 1, 3] + (real[:, 2, 2:] * offset).sum(axis=1)
+        np.testing.assert_allclose(np.stack([first, second]).T, np.tile(weights, (len(table), 1)), atol=1e-6)
 
 
 def bits(engine: Any) -> list[bytes]:

@@ -301,15 +301,15 @@ def packed(table: Reals, erodible: Reals, triangles: NDArray[np.int32], shares: 
     triangles go on meeting each other.
     """
     out = np.zeros((len(table), PARTS, 4), np.float32)
-    corner = table[:, [X0, Y0]].astype(np.float32)
-    dx, dy = (corner - table[:, [X0, Y0]]).T
+    corner = table[:, X0 : Y0 + 1].astype(np.float32)
+    dx, dy = (corner - table[:, X0 : Y0 + 1]).T
     out[:, 0, :2] = corner
     out[:, 0, 2] = table[:, Z0] + table[:, GX] * dx + table[:, GY] * dy
     out[:, 0, 3] = table[:, TILT] * erodible
-    out[:, 1, :2] = table[:, [GX, GY]]
+    out[:, 1, :2] = table[:, GX : GY + 1]
     out[:, 1, 2] = table[:, AX] * dx + table[:, AY] * dy
     out[:, 1, 3] = table[:, BX] * dx + table[:, BY] * dy
-    out[:, 2] = table[:, [AX, AY, BX, BY]]
+    out[:, 2] = table[:, AX : BY + 1]
     out[:, 4, :3] = shares
     bits = out.view(np.int32)
     bits[:, 3, :3] = triangles
