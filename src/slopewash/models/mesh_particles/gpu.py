@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.backends.bands import threads_to_itself
 from slopewash.backends.gpu import sorting
 from slopewash.backends.gpu.lists import Lists, Pass
 from slopewash.backends.gpu.program import Kernel, Use
@@ -130,7 +131,8 @@ class GpuEngine(CpuEngine):
             self._run(at_once, physics)
             steps -= at_once
             if self._step % int(self._model.update_every) == 0:
-                self._move_vertices()
+                with threads_to_itself():
+                    self._move_vertices()
 
     def _steps_at_once(self, steps: int) -> int:
         """Steps until the cores are needed: for the vertices, or to see whether emitters must pause."""
