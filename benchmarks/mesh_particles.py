@@ -6,6 +6,7 @@ time with one thread. Prints one JSON line per case:
 
     python benchmarks/mesh_particles.py                    20k, 130k and 500k particles over 80k triangles
     python benchmarks/mesh_particles.py --particles 130000 --markdown
+    python benchmarks/mesh_particles.py --backend gpu
 """
 
 from __future__ import annotations
@@ -65,10 +66,18 @@ def pour(engine: CpuEngine, count: int) -> None:
     engine._born = count
 
 
-def measure(count: int, triangles: int) -> dict[str, Any]:
+def start(model: sw.MeshParticles, backend: str) -> CpuEngine:
+    if backend == "cpu":
+        return CpuEngine(model, dome())
+    from slopewash.models.mesh_particles.gpu import GpuEngine  # wgpu is an extra
+
+    return GpuEngine(model, dome())
+
+
+def measure(count: int, triangles: int, backend: str) -> dict[str, Any]:
     model = sw.MeshParticles(triangles=triangles, particle_radius=0.25, maximum_particles=1_000_000)
     begin = time.perf_counter()
-    engine = CpuEngine(model, dome())
+    engine = start(model, backend)
     meshing = time.perf_counter() - begin
     if numba.get_num_threads() == 1:
         engine.clock = time.process_time  # other work on the machine does not count
@@ -93,6 +102,7 @@ def measure(count: int, triangles: int) -> dict[str, Any]:
     split = {"neighbour search": search} | split
     split["forces"] -= search
     return {
+        "backend": backend,
         "particles": count,
         "alive": int(engine.flow.alive().sum()),
         "triangles": len(engine.surface.triangles),
@@ -143,6 +153,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--particles", type=int, action="append", help="number of particles; may be repeated")
     parser.add_argument("--triangles", type=int, default=80_000)
+    parser.add_argument("--backend", choices=("cpu", "gpu"), default="cpu", help="gpu: all on the card is `forces`")
     parser.add_argument("--threads", type=int, help="threads to use; all if not given")
     parser.add_argument("--markdown", action="store_true", help="print a table too")
     options = parser.parse_args()
@@ -150,7 +161,7 @@ def main() -> None:
         numba.set_num_threads(options.threads)
     rows = []
     for count in options.particles or CASES:
-        rows.append(measure(count, options.triangles))
+        rows.append(measure(count, options.triangles, options.backend))
         print(json.dumps({"case": "mesh_particles"} | rows[-1] | facts()), flush=True)
     if options.markdown:
         print(markdown(rows))

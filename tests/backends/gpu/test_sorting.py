@@ -1,57 +1,101 @@
-"""Prefix sums and counting sort, against NumPy's."""
+"""Counting sort on a card."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import NamedTuple
+
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+
+from slopewash.backends.gpu.program import Kernel, Use
+from slopewash.backends.gpu.wgsl import Block
+from slopewash.errors import BackendUnavailable
 
 pytestmark = pytest.mark.gpu
 
 
-@pytest.mark.parametrize("count", [1, 2, 255, 256, 257, 1000, 65_536, 65_537, 300_000])
-def test_a_prefix_sum_is_the_sum_of_all_before(count: int) -> None:
-    from slopewash.backends.gpu.device import open_device
-    from slopewash.backends.gpu.sorting import PrefixSum
+class Nothing(NamedTuple):
+    """A block must have some number."""
 
-    device = open_device()
-    numbers = np.random.default_rng(count).integers(0, 50, count).astype(np.uint32)
-    buffer = device.buffer("numbers", numbers.nbytes)
-    device.handle.queue.write_buffer(buffer, 0, numbers)
-    summed = PrefixSum(device, buffer, count)
-    encoder = device.handle.create_command_encoder()
-    running = encoder.begin_compute_pass()
-    summed.encode(running)
-    running.end()
-    device.handle.queue.submit([encoder.finish()])
-    found = np.frombuffer(device.handle.queue.read_buffer(buffer), np.uint32)
-    np.testing.assert_array_equal(found, np.concatenate([[0], np.cumsum(numbers)[:-1]]))
-    summed.close()
+    unused: float = 0.0
 
 
-def expected(keys: NDArray[np.uint32], cells: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    inside = np.flatnonzero(keys < cells)
-    order = inside[np.argsort(keys[inside], kind="stable")]
-    starts = np.searchsorted(keys[order], np.arange(cells + 1))
-    return starts, order
+def sort_on_card(bucket: np.ndarray, buckets: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Order, starts and counts afterwards; items arrive in an order drawn from the seed. -1 is no bucket."""
+    from slopewash.backends.gpu import sorting
+    from slopewash.backends.gpu.lists import Lists
+
+    n = len(bucket)
+    arrival = np.zeros(n, np.int64)
+    counts = np.zeros(buckets, np.uint32)
+    for i in np.random.default_rng(seed).permutation(n):
+        if bucket[i] >= 0:
+            arrival[i] = counts[bucket[i]]
+            counts[bucket[i]] += 1
+    lists = Lists(sorting.KINDS, block=Block("nothing", Nothing), constants=sorting.CONSTANTS)
+    lists.hold(sorting.lengths(max(n, 1), buckets), "items")
+    keys = np.stack([np.where(bucket < 0, sorting.CONSTANTS["NO_BUCKET"], bucket), arrival], axis=1)
+    lists.tables["keys"].upload(keys)
+    lists.tables["counts"].upload(counts)
+    lists.use(Nothing())
+    lists.run(sorting.passes(n, buckets))
+    tables = lists.tables
+    found = (
+        tables["order"].download(max(n, 1)), tables["starts"].download(buckets + 1), tables["counts"].download(buckets),
+    )  # fmt: skip
+    lists.close()
+    return found
 
 
-@pytest.mark.parametrize(("items", "cells"), [(1, 1), (7, 3), (300, 1), (5000, 700), (20_000, 70_000)])
-def test_items_are_ordered_by_cell_and_then_by_number(items: int, cells: int) -> None:
-    from slopewash.backends.gpu.device import open_device
-    from slopewash.backends.gpu.sorting import CellOrder
+# 256 buckets are one block; 2^17 are 512, more than the one workgroup that sums the blocks up takes at once.
+@pytest.mark.parametrize(("n", "buckets"), [(1, 256), (777, 256), (5000, 4096), (20_000, 1 << 17)])
+def test_items_come_out_by_bucket_and_number_however_they_arrived(n: int, buckets: int) -> None:
+    random = np.random.default_rng(n)
+    bucket = random.integers(-1, min(buckets, n), n)
+    bucket[random.random(n) < 0.02] = buckets - 1  # a crowd at the very end
+    living = np.flatnonzero(bucket >= 0)
+    wanted = living[np.argsort(bucket[living], kind="stable")]
+    for seed in (0, 1):
+        order, starts, counts = sort_on_card(bucket, buckets, seed)
+        np.testing.assert_array_equal(order[: len(living)], wanted)
+        np.testing.assert_array_equal(starts, np.searchsorted(bucket[wanted], np.arange(buckets + 1)))
+        assert not counts.any()
 
-    device = open_device()
-    sort = CellOrder(device, items=items, cells=cells)
-    random = np.random.default_rng(items)
-    for _ in range(2):  # the second finds its buffers used
-        keys = random.integers(0, cells + max(1, cells // 5), items).astype(np.uint32)  # some are in no cell
-        device.handle.queue.write_buffer(sort.cells, 0, keys)
-        encoder = device.handle.create_command_encoder()
-        sort.encode(encoder)
-        device.handle.queue.submit([encoder.finish()])
-        starts, order = sort.download()
-        wanted_starts, wanted_order = expected(keys, cells)
-        np.testing.assert_array_equal(starts, wanted_starts)
-        np.testing.assert_array_equal(order, wanted_order)
-    sort.close()
+
+def test_dispatches_longer_than_a_row_of_workgroups_are_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    from slopewash.backends.gpu import lists
+
+    monkeypatch.setattr(lists, "MOST_GROUPS", 3)
+    bucket = np.random.default_rng(5).integers(0, 4096, 3000)
+    order, starts, _ = sort_on_card(bucket, 4096, 0)
+    np.testing.assert_array_equal(order, np.argsort(bucket, kind="stable"))
+    assert starts[-1] == 3000
+
+
+def test_buckets_are_whole_blocks() -> None:
+    from slopewash.backends.gpu import sorting
+
+    with pytest.raises(ValueError, match="buckets are 100; they must be a multiple of 256"):
+        sorting.lengths(10, 100)
+
+
+def test_tables_that_no_binding_holds_are_refused_in_one_sentence() -> None:
+    from slopewash.backends.gpu.lists import Lists
+
+    lists = Lists({"points": "vec4<f32>"}, block=Block("nothing", Nothing), constants={})
+    with pytest.raises(BackendUnavailable, match=r"many points need \d+ MiB .* MiB per binding: take fewer"):
+        lists.hold({"points": 1 << 40}, "many points")
+    lists.close()
+
+
+def test_a_kernel_that_does_not_compile_is_told_with_the_adapter(tmp_path: Path) -> None:
+    from slopewash.backends.gpu.lists import Lists, Pass
+
+    path = tmp_path / "wrong.wgsl"
+    path.write_text("fn main() { nonsense }", encoding="utf-8")
+    lists = Lists({"points": "vec4<f32>"}, block=Block("nothing", Nothing), constants={})
+    lists.hold({"points": 4}, "points")
+    with pytest.raises(BackendUnavailable, match="failed compiling a kernel"):
+        lists.run([Pass(Kernel("wrong", path, (Use("points", "read"),)), 4)])
+    lists.close()

@@ -17,6 +17,14 @@ NOWHERE = Emitter(x=1.0, y=1.0, radius=1.0, rate=0.0)
 """An emitter that emits nothing."""
 
 
+def engine_of(backend: str) -> type[MeshEngine]:
+    if backend != "gpu":
+        return ENGINES[backend]
+    from slopewash.models.mesh_particles.gpu import GpuEngine  # wgpu is an extra
+
+    return GpuEngine
+
+
 class Lab:
     """What the tests of this folder share."""
 
@@ -39,7 +47,7 @@ class Lab:
     def start(terrain: Terrain, backend: str = "cpu", *, emit: bool = False, **parameters: Any) -> MeshEngine:
         if not emit:
             terrain = terrain.replace(emitters=[NOWHERE])
-        return ENGINES[backend](MeshParticles(**{"triangles": 600, **parameters}), terrain)
+        return engine_of(backend)(MeshParticles(**{"triangles": 600, **parameters}), terrain)
 
     @staticmethod
     def place(engine: MeshEngine, X: ArrayLike, V: ArrayLike = 0.0) -> None:
@@ -68,6 +76,6 @@ def lab() -> type[Lab]:
     return Lab
 
 
-@pytest.fixture(params=["reference", "cpu"])
+@pytest.fixture(params=["reference", "cpu", "gpu"])
 def backend(request: pytest.FixtureRequest) -> str:
     return str(request.param)

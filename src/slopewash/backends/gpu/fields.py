@@ -20,6 +20,8 @@ TYPES: Mapping[str, tuple[Any, int]] = {
     "vec2<i32>": (np.int32, 2),
     "vec2<u32>": (np.uint32, 2),
     "vec4<i32>": (np.int32, 4),
+    "atomic<u32>": (np.uint32, 1),
+    "array<atomic<u32>, 2>": (np.uint32, 2),
     "array<atomic<u32>, 4>": (np.uint32, 4),
 }
 """NumPy's type and the number of components of each WGSL type in use."""
@@ -101,15 +103,30 @@ class Table:
     """A few values that every cell may look up."""
 
     def __init__(self, device: Device, name: str, kind: str, length: int) -> None:
-        self.name, self.kind = name, kind
+        self.name, self.kind, self.length = name, kind, length
         self.cell = bytes_per_cell(kind)
         self._device = device
         self.buffer = device.buffer(name, length * self.cell)
 
     def upload(self, values: NDArray[Any]) -> None:
-        """Replace all values."""
+        """Replace all values, or the first ones."""
         with self._device.watched(f"uploading {self.name}"):
             self._device.handle.queue.write_buffer(self.buffer, 0, np.ascontiguousarray(values, TYPES[self.kind][0]))
+
+    def download(self, length: int) -> NDArray[Any]:
+        """Return the first values as `[item]` or `[item, component]`."""
+        dtype, components = TYPES[self.kind]
+        with self._device.watched(f"downloading {self.name}"):
+            data = self._device.handle.queue.read_buffer(self.buffer, 0, length * self.cell)
+        values = np.frombuffer(data, dtype)
+        return values if components == 1 else values.reshape(length, components)
+
+    def clear(self) -> None:
+        """Set all values to zero."""
+        with self._device.watched(f"clearing {self.name}"):
+            encoder = self._device.handle.create_command_encoder()
+            encoder.clear_buffer(self.buffer)
+            self._device.handle.queue.submit([encoder.finish()])
 
     def close(self) -> None:
         """Give the memory back."""

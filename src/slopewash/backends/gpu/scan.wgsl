@@ -1,25 +1,27 @@
-// Running sums of blocks of BLOCK numbers, each without its own, and the sum of every block.
+// Running sums over a block of BLOCK numbers, four to a lane.
 
-@group(0) @binding(0) var<storage, read_write> numbers: array<u32>;
-@group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+const EACH: u32 = 4u;
+const BLOCK: u32 = GROUP * EACH;
 
-var<workgroup> shared_sums: array<u32, BLOCK>;
+var<workgroup> lane_sums: array<u32, GROUP>;
 
-@compute @workgroup_size(BLOCK)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
-  let block = group.y * ACROSS + group.x;
-  let i = block * BLOCK + lane;
-  let there = i < arrayLength(&numbers);
-  var own = 0u;
-  if (there) { own = numbers[i]; }
-  shared_sums[lane] = own;
-  for (var reach = 1u; reach < BLOCK; reach *= 2u) {
+struct Scanned {
+  before: vec4<u32>,  // sums of all numbers of the block that come earlier
+  total: u32,  // of the block
+}
+
+fn scan_block(lane: u32, n: vec4<u32>) -> Scanned {
+  let upto = vec4<u32>(n.x, n.x + n.y, n.x + n.y + n.z, n.x + n.y + n.z + n.w);
+  lane_sums[lane] = upto.w;
+  for (var reach = 1u; reach < GROUP; reach *= 2u) {
     workgroupBarrier();
-    var before = 0u;
-    if (lane >= reach) { before = shared_sums[lane - reach]; }
+    let own = lane_sums[lane];
+    var earlier = 0u;
+    if (lane >= reach) { earlier = lane_sums[lane - reach]; }
     workgroupBarrier();
-    shared_sums[lane] += before;
+    lane_sums[lane] = own + earlier;
   }
-  if (there) { numbers[i] = shared_sums[lane] - own; }
-  if (lane == BLOCK - 1u && block < arrayLength(&sums)) { sums[block] = shared_sums[lane]; }
+  workgroupBarrier();
+  let base = lane_sums[lane] - upto.w;
+  return Scanned(vec4<u32>(base, base + upto.x, base + upto.y, base + upto.z), lane_sums[GROUP - 1u]);
 }

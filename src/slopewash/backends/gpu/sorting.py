@@ -1,111 +1,65 @@
-"""Prefix sums and counting sort on a device: which items lie in which cell of a hash grid."""
+"""Counting sort of items into buckets, those of a bucket ordered by number: the same order in every run.
+
+A kernel of the model counts first: `keys[i] = (bucket, atomicAdd(&counts[bucket], 1))`, `NO_BUCKET` for items that are
+left out. The kernels here sum the counts up and fill `order`, so that the items of bucket b are those of `order` from
+`starts[b]` to `starts[b + 1]`. Counts are zero again afterwards.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
 
-import numpy as np
-from numpy.typing import NDArray
+from slopewash.backends.gpu.layout import GROUP
+from slopewash.backends.gpu.lists import Pass
+from slopewash.backends.gpu.program import Kernel, Use
+from slopewash.backends.gpu.wgsl import SNIPPETS
 
-from slopewash.backends.gpu import wgsl
-from slopewash.backends.gpu.device import Access, Device
-
-HERE = Path(__file__).parent
-BLOCK = 256
-"""Numbers that one workgroup takes."""
-ACROSS = 1 << 14
-"""Workgroups along x: a row of them stays below every device's limit."""
-WORD = 4
-
-
-class Step:
-    """A small kernel bound to buffers: one lane per item."""
-
-    def __init__(self, device: Device, name: str, buffers: Sequence[tuple[Any, Access]], items: int) -> None:
-        source = wgsl.declare_constants({"BLOCK": BLOCK, "ACROSS": ACROSS}) + "\n" + wgsl.read_kernel(HERE / name)
-        self._pipeline, layout = device.pipeline(source, [access for _, access in buffers])
-        self._group = device.bind(layout, [(buffer, 0, buffer.size) for buffer, _ in buffers])
-        self._blocks = -(-items // BLOCK)
-
-    def encode(self, running: Any) -> None:
-        """Add the dispatch to a compute pass."""
-        running.set_pipeline(self._pipeline)
-        running.set_bind_group(0, self._group)
-        running.dispatch_workgroups(min(self._blocks, ACROSS), -(-self._blocks // ACROSS))
+SCAN_BLOCK = 4 * GROUP
+"""Counts summed by a workgroup; buckets are a multiple of it."""
+CONSTANTS = {"NO_BUCKET": 0xFFFFFFFF}
+KINDS: Mapping[str, str] = {
+    "keys": "vec2<u32>",
+    "counts": "atomic<u32>",
+    "starts": "u32",
+    "totals": "u32",
+    "arrivals": "u32",
+    "order": "u32",
+}
 
 
-class PrefixSum:
-    """Replaces `count` whole numbers of a buffer by the sums of all before each."""
-
-    def __init__(self, device: Device, numbers: Any, count: int) -> None:
-        self._made: list[Any] = []
-        up: list[Step] = []
-        down: list[Step] = []
-        while True:
-            blocks = -(-count // BLOCK)
-            sums = device.buffer("sums", blocks * WORD)
-            self._made.append(sums)
-            up.append(Step(device, "scan.wgsl", [(numbers, "update"), (sums, "write")], count))
-            if blocks == 1:
-                break
-            down.append(Step(device, "raise.wgsl", [(numbers, "update"), (sums, "read")], count))
-            numbers, count = sums, blocks
-        self._steps = [*up, *reversed(down)]
-
-    def encode(self, running: Any) -> None:
-        """Add the dispatches to a compute pass."""
-        for step in self._steps:
-            step.encode(running)
-
-    def close(self) -> None:
-        """Give the memory back."""
-        for buffer in self._made:
-            buffer.destroy()
+def _kernel(name: str, *uses: Use) -> Kernel:
+    return Kernel(name, SNIPPETS / f"{name}.wgsl", uses)
 
 
-class CellOrder:
-    """Numbers of items ordered by their cell, and by their own number within it.
+SCAN_BLOCKS = _kernel("scan_blocks", Use("counts", "update"), Use("starts", "write"), Use("totals", "write"))
+SCAN_TOTALS = _kernel("scan_totals", Use("totals", "update"), Use("starts", "write"))
+SCAN_STARTS = _kernel("scan_starts", Use("starts", "update"), Use("totals", "read"))
+ARRIVALS = _kernel("sort_arrivals", Use("keys", "read"), Use("starts", "read"), Use("arrivals", "write"))
+RANKS = _kernel(
+    "sort_ranks", Use("keys", "read"), Use("starts", "read"), Use("arrivals", "read"), Use("order", "write")
+)
 
-    Items write their cell's number into `cells`; one that is not below `count` of cells is in none. After `encode`,
-    `order[starts[c]:starts[c + 1]]` are the items of cell c.
-    """
 
-    def __init__(self, device: Device, *, items: int, cells: int) -> None:
-        self._device = device
-        self.cells = device.buffer("cells", items * WORD)
-        self.starts = device.buffer("starts", (cells + 1) * WORD)
-        self.order = device.buffer("order", items * WORD)
-        self._filled = device.buffer("filled", cells * WORD)
-        self._count = Step(device, "count.wgsl", [(self.cells, "read"), (self.starts, "update")], items)
-        self._sum = PrefixSum(device, self.starts, cells + 1)
-        buffers: list[tuple[Any, Access]] = [
-            (self.cells, "read"), (self.starts, "read"), (self._filled, "update"), (self.order, "write"),
-        ]  # fmt: skip
-        self._scatter = Step(device, "scatter.wgsl", buffers, items)
-        self._by_number = Step(device, "by_number.wgsl", [(self.starts, "read"), (self.order, "update")], cells)
+def lengths(items: int, buckets: int) -> dict[str, int]:
+    """How long each table must be for so many items and buckets."""
+    if buckets % SCAN_BLOCK:
+        raise ValueError(f"buckets are {buckets}; they must be a multiple of {SCAN_BLOCK}")
+    return {
+        "keys": items,
+        "counts": buckets,
+        "starts": buckets + 1,
+        "totals": buckets // SCAN_BLOCK,
+        "arrivals": items,
+        "order": items,
+    }
 
-    def encode(self, encoder: Any) -> None:
-        """Add the sort to a command encoder."""
-        for buffer in (self.starts, self._filled):
-            encoder.clear_buffer(buffer)
-        running = encoder.begin_compute_pass()
-        for step in (self._count, self._sum, self._scatter, self._by_number):
-            step.encode(running)
-        running.end()
 
-    def download(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Starts of all cells, and the order up to the last item that is in one."""
-        with self._device.watched("downloading an order"):
-            starts, order = (
-                np.frombuffer(self._device.handle.queue.read_buffer(buffer), np.uint32)
-                for buffer in (self.starts, self.order)
-            )
-        return starts, order[: starts[-1]]
-
-    def close(self) -> None:
-        """Give the memory back."""
-        self._sum.close()
-        for buffer in (self.cells, self.starts, self.order, self._filled):
-            buffer.destroy()
+def passes(items: int, buckets: int) -> list[Pass]:
+    """Dispatches that sort what has been counted."""
+    return [
+        Pass(SCAN_BLOCKS, buckets // 4),
+        Pass(SCAN_TOTALS, 1),
+        Pass(SCAN_STARTS, buckets),
+        Pass(ARRIVALS, items),
+        Pass(RANKS, items),
+    ]

@@ -271,11 +271,14 @@ class MeshEngine(Engine):
             self.flow.fate[: self.flow.count][gone] = GONE
 
     def _drop(self, which: NDArray[np.bool_]) -> None:
-        """Let grains fall to the triangles below: their volume waits at the corners until the next move."""
+        """Let grains fall to the triangles below."""
         carrier, volume = self.grains.take_out(which)
-        if len(carrier) == 0:
+        self._fall(self.flow.at[carrier], volume)
+
+    def _fall(self, triangle: NDArray[np.int32], volume: Reals) -> None:
+        """Share volumes out over the corners of triangles, where they wait until the next move."""
+        if len(triangle) == 0:
             return
-        triangle = self.flow.at[carrier]
         parts = self.surface.shares.fall[triangle] * volume[:, None]
         corners = self.surface.triangles[triangle]
         self.waiting += np.bincount(corners.ravel(), weights=parts.ravel(), minlength=len(self.waiting))

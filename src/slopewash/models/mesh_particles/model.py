@@ -67,7 +67,7 @@ class MeshParticles(Model):
     summary: ClassVar = "Streams of particles that cut channels into an adaptive triangle mesh and lay grains down."
     paper: ClassVar = "Bézin et al. 2010"
     halo: ClassVar = 1_000_000  # particles and grains may cross the whole terrain
-    backends: ClassVar = ("cpu", "reference")
+    backends: ClassVar = ("gpu", "cpu", "reference")
     edges: ClassVar[tuple[Edges, ...]] = ("open",)
     layers: ClassVar = ("elevation", "water", "suspended", "velocity", "wear", "deposit", "difference", "slope")
     emits: ClassVar = True
@@ -176,6 +176,10 @@ class MeshParticles(Model):
             from slopewash.models.mesh_particles.reference_engine import ReferenceEngine
 
             return ReferenceEngine(self, terrain, substeps=substeps, seed=seed)
+        if backend == "gpu":
+            from slopewash.models.mesh_particles.gpu import GpuEngine
+
+            return GpuEngine(self, terrain, substeps=substeps, seed=seed)
         from slopewash.models.mesh_particles.cpu import CpuEngine
 
         return CpuEngine(self, terrain, substeps=substeps, seed=seed)
