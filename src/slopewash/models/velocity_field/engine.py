@@ -281,10 +281,11 @@ class FieldEngine(EditedEngine):
         }
         if self._start.strata is not None:
             measures["bedrock"] = lambda: self._datum + state.bedrock * l
+            measures["erodibility"] = lambda: np.broadcast_to(self._ground().R, self.shape)
+        elif state.R is not None:
+            measures["erodibility"] = lambda: self._input("erodibility")
         if "rainfall" in self._start or not (state.rain == 1).all():
             measures["rainfall"] = lambda: state.rain
-        if state.R is not None:
-            measures["erodibility"] = lambda: self._input("erodibility")
         return measures
 
     def _slope(self) -> Field:
