@@ -96,7 +96,9 @@ def test_demo_of_a_preset_starts_as_it_says(run: Run, tmp_path: Path) -> None:
     after = sw.read(tmp_path / "demo" / "terrain.exr")
     assert after.shape == (24, 24)
     assert len(strata_of(tmp_path / "demo" / "terrain.exr").layers) == 5
-    start = sw.generate("noisy_cylinder", size=24, seed=7, **sw.find_preset("chiba_strata").start)["elevation"]
+    start = sw.generate("noisy_cylinder", **{**sw.find_preset("chiba_strata").start, "size": 24, "seed": 7})[
+        "elevation"
+    ]
     assert np.abs(after["elevation"] - after["difference"] - start).max() < 1e-3
 
 
