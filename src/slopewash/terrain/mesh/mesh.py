@@ -45,7 +45,7 @@ class TriangleMesh:
     250.0
     """
 
-    def __init__(self, vertices: ArrayLike, triangles: ArrayLike, **attributes: ArrayLike) -> None:
+    def __init__(self, vertices: ArrayLike, triangles: ArrayLike, /, **attributes: ArrayLike) -> None:
         self.vertices = _checked_vertices(vertices)
         self.triangles = _facing_up(self.vertices, _checked_triangles(triangles, len(self.vertices)))
         check_edges(self.triangles)
@@ -136,7 +136,7 @@ class TriangleMesh:
         sides = corners - np.roll(corners, 1, axis=1)
         return float(np.sqrt((sides * sides).sum(axis=2)).min())
 
-    def replace(self, **attributes: ArrayLike) -> TriangleMesh:
+    def replace(self, /, **attributes: ArrayLike) -> TriangleMesh:
         """Return a copy with attributes set."""
         return TriangleMesh(self.vertices, self.triangles, **(dict(self.attributes) | attributes))
 
