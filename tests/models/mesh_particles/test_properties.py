@@ -213,6 +213,7 @@ def test_emitters_may_change_between_steps(lab: Any) -> None:
     simulation.run(10)
     newest = simulation.particles[simulation.particles[:, 3] < 0.2]
     assert np.hypot(newest[:, 0] - 50, newest[:, 1] - 50).max() < 30
+    assert simulation.terrain.emitters == simulation.emitters
     with pytest.raises(ValueError, match=r"emitter at .* lies outside the terrain"):
         simulation.set_emitters(Emitter(x=500, y=50, radius=10, rate=100))
 

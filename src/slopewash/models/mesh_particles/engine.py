@@ -172,7 +172,8 @@ class MeshEngine(Engine):
 
     def set_emitters(self, emitters: Sequence[Emitter]) -> None:
         """Go on with other emitters."""
-        discs = self._start.replace(emitters=emitters).emitters
+        self._start = self._start.replace(emitters=emitters)
+        discs = self._start.emitters
         self._due, self._emitted = [0.0] * len(discs), [self._born] * len(discs)
         self.emitters = discs
 
