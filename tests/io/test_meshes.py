@@ -83,8 +83,8 @@ def test_files_of_another_program_are_read(mesh: sw.TriangleMesh, suffix: str, t
 
 
 def test_a_terrain_is_written_as_a_mesh_with_what_changed(tmp_path: Path) -> None:
-    terrain = sw.generate("hill", size=17, cell_size=10.0)
-    wear = np.zeros((17, 17))
+    terrain = sw.generate("diamond_square", size=20, cell_size=10.0)
+    wear = np.zeros((20, 20))
     wear[3, 4] = 2.0
     back = sw.read_mesh(sw.write(terrain.replace(wear=wear), tmp_path / "hill.ply"))
     np.testing.assert_array_equal(back.to_terrain(10.0)["elevation"], terrain["elevation"])
