@@ -256,7 +256,34 @@ def test_settling_lays_the_whole_load_down(lab: Any, backend: str) -> None:
     assert simulation.budget.water_drift == 0
 
 
-def test_hard_strata_resist_and_deposits_are_soft(lab: Any) -> None:
+def test_deposits_on_hard_strata_are_soft_also_in_the_next_run(lab: Any) -> None:
+    strata = Strata([Stratum(thickness=1000, erodibility=0.1)])
+    engine = lab.start(lab.slope(0.5, 17).replace(strata=strata))
+    vertex = int(np.flatnonzero(~engine.surface.border)[40])
+    engine.waiting[vertex] = 50.0
+    engine._move_vertices()
+    around = (engine.surface.triangles == vertex).any(axis=1)
+    np.testing.assert_allclose(engine._erodible[around], (1 + 0.1 + 0.1) / 3)
+    np.testing.assert_allclose(engine._erodible[~around], 0.1)
+    terrain = engine.terrain()
+    covered = terrain["elevation"] > terrain["bedrock"]
+    assert covered.any()
+    assert (terrain["deposit"][~covered] == 0).all()
+    np.testing.assert_array_equal(lab.start(terrain)._erodible > 0.2, around)
+
+
+def test_worn_ground_takes_the_bedrock_down(lab: Any) -> None:
+    strata = Strata([Stratum(thickness=1000)])
+    terrain = lab.slope(0.5, 33).replace(strata=strata, emitters=[Emitter(x=40, y=160, radius=20, rate=60)])
+    terrain = terrain.replace(bedrock=terrain["elevation"])
+    engine = lab.start(terrain, emit=True, triangles=1000, erosion_rate=0.05)
+    engine.advance(150)
+    worn = engine.terrain()
+    assert worn["wear"].max() > 0
+    assert (worn["bedrock"] <= worn["elevation"]).all()
+
+
+def test_hard_strata_resist(lab: Any) -> None:
     eroded = []
     for soft in (1.0, 0.1):
         strata = Strata([Stratum(thickness=1000, erodibility=soft), Stratum(thickness=10)])

@@ -29,6 +29,7 @@ from slopewash.models.mesh_particles.sediment import Grains, ball, diameter, tra
 from slopewash.models.mesh_particles.surface import Surface
 from slopewash.models.mesh_particles.vertices import lay_up, wear_down
 from slopewash.terrain import Emitter, Terrain, TriangleMesh
+from slopewash.terrain.mesh.refine import sample
 
 Reals = NDArray[np.float64]
 
@@ -53,7 +54,7 @@ class MeshEngine(Engine):
         self.surface = Surface(_refined(terrain, model), self._datum, uniform=model.weights == "uniform")
         self._volume_at_start = self.surface.volume()
         self._z0 = self.surface.z.copy()
-        self._bedrock = self.surface.z.copy()
+        self._bedrock = _bedrock_below(terrain, self.surface, self._datum)
         self.emitters: tuple[Emitter, ...] = terrain.emitters or (default_emitter(terrain, self.surface.edge),)
         self._due = [0.0] * len(self.emitters)
         self._emitted = [0] * len(self.emitters)
@@ -419,6 +420,14 @@ class MeshEngine(Engine):
                 return name, y, x
         return None
 
+    def _bedrock_raster(self) -> dict[str, NDArray[np.float32]]:
+        if self._start.strata is None:
+            return {}
+        rock = TriangleMesh(
+            np.column_stack([self.surface.vertices[:, :2], self._datum + self._bedrock]), self.surface.triangles
+        )
+        return {"bedrock": rock.to_terrain(self._start.cell_size, shape=self.shape)["elevation"]}
+
     def terrain(self) -> Terrain:
         """Rasterise the mesh on the grid it started from, with water, load and what the run changed as layers."""
         flow, living = self.flow, self.flow.alive()
@@ -432,6 +441,7 @@ class MeshEngine(Engine):
             np.maximum(raster[name], 0) for name in ("eroded", "deposited")
         )  # interpolation may undershoot
         return self._start.replace(
+            **self._bedrock_raster(),
             elevation=raster["elevation"],
             water=number * (self.particle_volume / (l * l)),
             suspended=load / (l * l),
@@ -441,6 +451,14 @@ class MeshEngine(Engine):
             difference=deposit - wear,
             slope=slope_degrees(raster["elevation"] / np.float32(l), "open"),
         )
+
+
+def _bedrock_below(terrain: Terrain, surface: Surface, datum: float) -> Reals:
+    """Heights of the bedrock's surface, the lowest the ground ever was, where strata make it matter."""
+    if terrain.strata is None or "bedrock" not in terrain:
+        return surface.z.copy()
+    x, y = (surface.vertices[:, k] / terrain.cell_size for k in (0, 1))
+    return np.minimum(sample(terrain["bedrock"].astype(np.float64), x, y) - datum, surface.z)
 
 
 def _refined(terrain: Terrain, model: MeshParticles) -> TriangleMesh:
