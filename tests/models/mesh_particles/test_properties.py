@@ -256,6 +256,40 @@ def test_settling_lays_the_whole_load_down(lab: Any, backend: str) -> None:
     assert simulation.budget.water_drift == 0
 
 
+def test_lateral_wear_is_told_as_the_change_of_the_ground(lab: Any) -> None:
+    terrain = lab.slope(0.5, 33).replace(emitters=[Emitter(x=60, y=160, radius=20, rate=60)])
+    engine = lab.start(terrain, emit=True, triangles=2048, erosion_rate=0.2, displacement="lateral")
+    engine.advance(100)
+    after = engine.terrain()
+    change = after["elevation"] - terrain["elevation"]
+    assert change.min() < -1
+    shifted = np.abs(engine.surface.vertices[:, :2] - engine._first.vertices[:, :2]).max()
+    assert shifted > 1
+    # Attributes are told at vertices: between those of other heights they bend where the ground does not.
+    np.testing.assert_allclose(after["difference"], change, atol=0.02 * -change.min())
+
+
+def test_load_that_a_terrain_comes_with_is_laid_down_and_booked(lab: Any, backend: str) -> None:
+    load = np.zeros((17, 17))
+    load[2:15, 5] = 0.5
+    terrain = lab.slope(0.5).replace(suspended=load)
+    engine = lab.start(terrain, backend)
+    assert engine.ledger().solids_start == pytest.approx(engine.surface.volume() + 13 * 0.5 * 100)
+    assert engine.carried == pytest.approx(13 * 0.5 * 100)
+    engine.lay_down(dry=False)
+    assert engine.carried == 0
+    assert engine.surface.volume() == pytest.approx(engine.ledger().solids_start, rel=1e-12)
+
+
+def test_two_triangles_may_be_refined_anew(lab: Any, backend: str) -> None:
+    simulation = Simulation(lab.rough(), MeshParticles(triangles=2, erosion_rate=0.2), backend=backend)
+    for triangles in (100, 2):
+        simulation.model = simulation.model.replace(triangles=triangles)
+        simulation.run(20)
+        budget = simulation.budget
+        assert budget.solids_now + budget.solids_exported == pytest.approx(budget.solids_start, rel=1e-12)
+
+
 def test_deposits_on_hard_strata_are_soft_also_in_the_next_run(lab: Any) -> None:
     strata = Strata([Stratum(thickness=1000, erodibility=0.1)])
     engine = lab.start(lab.slope(0.5, 17).replace(strata=strata))

@@ -51,9 +51,12 @@ class MeshEngine(Engine):
         self._start = terrain
         self._datum = terrain.range("elevation")[0]
         self._seed = seed
-        self.surface = Surface(_refined(terrain, model), self._datum, uniform=model.weights == "uniform")
-        self._volume_at_start = self.surface.volume()
+        self._first = _refined(terrain, model)
+        self.surface = Surface(self._first, self._datum, uniform=model.weights == "uniform")
+        self._solids_at_start = self.surface.volume()
         self._z0 = self.surface.z.copy()
+        """ground at the start where each vertex is"""
+        self._shifted = False
         self._bedrock = _bedrock_below(terrain, self.surface, self._datum)
         self.emitters: tuple[Emitter, ...] = terrain.emitters or (default_emitter(terrain, self.surface.edge),)
         self._due = [0.0] * len(self.emitters)
@@ -75,6 +78,7 @@ class MeshEngine(Engine):
         self._erodible = self._erodibility()
         self._warned = 1
         self.set_model(model, substeps)
+        self._take_in_load()
 
     # What the backends do
 
@@ -146,19 +150,16 @@ class MeshEngine(Engine):
 
     def _refine_anew(self) -> None:
         """Put other triangles under the run: heights are sampled, and shifted so that no ground is gained or lost."""
-        model, old, past = self._model, self.surface, self._datum + self._z0
+        model, old = self._model, self.surface
         raster = self.mesh().to_terrain(self._start.cell_size, shape=self.shape)
         mesh = _refined(raster, model)
         x, y = mesh.vertices[:, 0], mesh.vertices[:, 1]
-        place = np.array(old.vertices)
-        self._z0, self._bedrock = (
-            TriangleMesh(np.column_stack([place[:, :2], z]), old.triangles).height_at(x, y) - self._datum
-            for z in (past, self._datum + self._bedrock)
-        )
+        rock = TriangleMesh(np.column_stack([old.vertices[:, :2], self._bedrock]), old.triangles)
+        self._z0, self._bedrock = self._first.height_at(x, y) - self._datum, rock.height_at(x, y)
         ground, waiting, total = old.volume(), self.waiting, old.vertices
         self.surface = surface = Surface(mesh, self._datum, uniform=model.weights == "uniform")
-        # The border stays where it is; the others move by a hair.
-        inner = np.where(surface.border, 0.0, 1.0)
+        # The border stays where it is, if that is not all there is; the others move by a hair.
+        inner = np.ones(len(surface.z)) if surface.border.all() else np.where(surface.border, 0.0, 1.0)
         shift = (ground - surface.volume()) / float((inner * surface.around).sum() / 3)
         surface.vertices[:, 2] += shift * inner
         surface.follow_heights()
@@ -264,6 +265,17 @@ class MeshEngine(Engine):
 
     # Sediment
 
+    def _take_in_load(self) -> None:
+        """Lay the load of the water that the terrain came with on the ground below, at the next move."""
+        if "suspended" not in self._start:
+            return
+        l = self._start.cell_size  # noqa: E741
+        i, j = np.nonzero(self._start["suspended"])
+        x, y = (l * (at.astype(np.float64) + 0.5) for at in (j, i))
+        volume = self._start["suspended"][i, j].astype(np.float64) * (l * l)
+        self._solids_at_start += float(volume.sum())
+        self._lay(self._locate(x, y), volume)
+
     def _let_go(self) -> None:
         """Export the grains of particles that have left."""
         gone = self.flow.fate[: self.flow.count] == LEFT
@@ -275,9 +287,10 @@ class MeshEngine(Engine):
     def _drop(self, which: NDArray[np.bool_]) -> None:
         """Let grains fall to the triangles below: their volume waits at the corners until the next move."""
         carrier, volume = self.grains.take_out(which)
-        if len(carrier) == 0:
-            return
-        triangle = self.flow.at[carrier]
+        if len(carrier):
+            self._lay(self.flow.at[carrier], volume)
+
+    def _lay(self, triangle: NDArray[np.int32], volume: Reals) -> None:
         parts = self.surface.shares.fall[triangle] * volume[:, None]
         corners = self.surface.triangles[triangle]
         self.waiting += np.bincount(corners.ravel(), weights=parts.ravel(), minlength=len(self.waiting))
@@ -294,6 +307,7 @@ class MeshEngine(Engine):
             self._bedrock = np.minimum(self._bedrock, surface.z)
             self._raise(limited=True)
             surface.follow_heights(None if lateral else surface.z != before)
+            self._shifted |= lateral
             self._erodible = self._erodibility()
             self._mesh_changed(plan=lateral)
         with self._timed("hashing"):
@@ -390,6 +404,9 @@ class MeshEngine(Engine):
     def mesh(self) -> TriangleMesh:
         """Return the mesh as it is now, with `eroded` and `deposited` in metres at each vertex."""
         vertices = self.surface.vertices.copy()
+        if self._shifted:
+            self._z0 = self._first.height_at(vertices[:, 0], vertices[:, 1]) - self._datum
+            self._shifted = False
         change = vertices[:, 2] - self._z0
         vertices[:, 2] += self._datum
         return TriangleMesh(
@@ -404,7 +421,7 @@ class MeshEngine(Engine):
             water_evaporated=self._evaporated * cubic,
             water_exported=self._left * cubic,
             water_now=int(self.flow.alive().sum()) * cubic,
-            solids_start=self._volume_at_start,
+            solids_start=self._solids_at_start,
             solids_exported=self._exported,
             solids_moved=self._eroded + self._deposited,
             solids_now=self.surface.volume() + self.carried,
