@@ -38,6 +38,8 @@ MESH_PARAMETERS = ("triangles", "gradient_weight", "depth_weight")
 FIRST_ROOM = 1024
 FURTHEST = 4.0
 """Radii that a particle moves at most in one sub-step."""
+MOST_CELLS = 1 << 24
+"""Of a hash grid: on larger ones cells are wider."""
 
 
 class MeshEngine(Engine):
@@ -144,6 +146,9 @@ class MeshEngine(Engine):
             fastest=FURTHEST * radius / dt,
             wear=model.erosion_rate * dt,
         )
+        west, north, east, south = self.surface.extent
+        self.cell = max(2 * radius, math.sqrt((east - west) * (south - north) / MOST_CELLS))
+        """Side of the cells in which particles are looked for, in metres."""
         if self.surface.uniform != (model.weights == "uniform"):
             self.surface.uniform = model.weights == "uniform"
             self.surface.follow_heights()
