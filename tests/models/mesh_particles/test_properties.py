@@ -303,6 +303,7 @@ def test_deposits_on_hard_strata_are_soft_also_in_the_next_run(lab: Any) -> None
     covered = terrain["elevation"] > terrain["bedrock"]
     assert covered.any()
     assert (terrain["deposit"][~covered] == 0).all()
+    np.testing.assert_allclose(terrain["erodibility"], np.where(covered, 1.0, 0.1))
     np.testing.assert_array_equal(lab.start(terrain)._erodible > 0.2, around)
 
 

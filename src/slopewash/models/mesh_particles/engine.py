@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from slopewash.errors import StabilityWarning
 from slopewash.models.base import Engine, Ledger
@@ -28,7 +28,7 @@ from slopewash.models.mesh_particles.physics import Physics
 from slopewash.models.mesh_particles.sediment import Grains, ball, diameter, transport_steps
 from slopewash.models.mesh_particles.surface import Surface
 from slopewash.models.mesh_particles.vertices import lay_up, wear_down
-from slopewash.terrain import Emitter, Terrain, TriangleMesh
+from slopewash.terrain import Emitter, Layer, Terrain, TriangleMesh
 from slopewash.terrain.mesh.refine import sample
 
 Reals = NDArray[np.float64]
@@ -442,13 +442,16 @@ class MeshEngine(Engine):
                 return name, y, x
         return None
 
-    def _bedrock_raster(self) -> dict[str, NDArray[np.float32]]:
-        if self._start.strata is None:
+    def _layers_of_strata(self, elevation: Layer) -> dict[str, ArrayLike]:
+        strata = self._start.strata
+        if strata is None:
             return {}
         rock = TriangleMesh(
             np.column_stack([self.surface.vertices[:, :2], self._datum + self._bedrock]), self.surface.triangles
         )
-        return {"bedrock": rock.to_terrain(self._start.cell_size, shape=self.shape)["elevation"]}
+        bedrock = rock.to_terrain(self._start.cell_size, shape=self.shape)["elevation"]
+        exposed = strata.exposed(elevation, bedrock)
+        return {"bedrock": bedrock, "erodibility": strata.lookup("erodibility", exposed, otherwise=1.0)}
 
     def terrain(self) -> Terrain:
         """Rasterise the mesh on the grid it started from, with water, load and what the run changed as layers."""
@@ -463,7 +466,7 @@ class MeshEngine(Engine):
             np.maximum(raster[name], 0) for name in ("eroded", "deposited")
         )  # interpolation may undershoot
         return self._start.replace(
-            **self._bedrock_raster(),
+            **self._layers_of_strata(raster["elevation"]),
             elevation=raster["elevation"],
             water=number * (self.particle_volume / (l * l)),
             suspended=load / (l * l),
