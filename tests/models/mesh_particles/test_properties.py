@@ -66,7 +66,7 @@ def test_books_close_no_triangle_flips_and_no_particle_sinks(
         assert np.isfinite(engine.flow.V[: engine.flow.count]).all()
         books = engine.carried + engine.deposited + engine.exported
         assert abs(engine.eroded - books) <= 1e-9 * (engine.eroded + 1e-9)
-        ground = engine._volume_at_start - engine.eroded + engine.deposited
+        ground = engine._solids_at_start - engine.eroded + engine.deposited
         assert engine.surface.volume() == pytest.approx(ground, rel=1e-12, abs=1e-6)
         ledger = engine.ledger()
         water = ledger.water_now + ledger.water_exported + ledger.water_evaporated
