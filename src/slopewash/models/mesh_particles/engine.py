@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from slopewash.errors import StabilityWarning
 from slopewash.models.base import Engine, Ledger
 from slopewash.models.ground import slope_degrees
+from slopewash.models.mesh_particles.doors import bedrock_below, layers_of_strata, per_cell, refined
 from slopewash.models.mesh_particles.model import MeshParticles
 from slopewash.models.mesh_particles.particles import (
     ALIVE,
@@ -28,8 +29,7 @@ from slopewash.models.mesh_particles.physics import Physics
 from slopewash.models.mesh_particles.sediment import Grains, ball, diameter, transport_steps
 from slopewash.models.mesh_particles.surface import Surface
 from slopewash.models.mesh_particles.vertices import lay_up, wear_down
-from slopewash.terrain import Emitter, Layer, Terrain, TriangleMesh
-from slopewash.terrain.mesh.refine import sample
+from slopewash.terrain import Emitter, Terrain, TriangleMesh
 
 Reals = NDArray[np.float64]
 
@@ -53,13 +53,13 @@ class MeshEngine(Engine):
         self._start = terrain
         self._datum = terrain.range("elevation")[0]
         self._seed = seed
-        self._first = _refined(terrain, model)
+        self._first = refined(terrain, model)
         self.surface = Surface(self._first, self._datum, uniform=model.weights == "uniform")
         self._solids_at_start = self.surface.volume()
         self._z0 = self.surface.z.copy()
         """ground at the start where each vertex is"""
         self._shifted = False
-        self._bedrock = _bedrock_below(terrain, self.surface, self._datum)
+        self._bedrock = bedrock_below(terrain, self.surface, self._datum)
         self.emitters: tuple[Emitter, ...] = terrain.emitters or (default_emitter(terrain, self.surface.edge),)
         self._due = [0.0] * len(self.emitters)
         self._emitted = [0] * len(self.emitters)
@@ -157,7 +157,7 @@ class MeshEngine(Engine):
         """Put other triangles under the run: heights are sampled, and shifted so that no ground is gained or lost."""
         model, old = self._model, self.surface
         raster = self.mesh().to_terrain(self._start.cell_size, shape=self.shape)
-        mesh = _refined(raster, model)
+        mesh = refined(raster, model)
         x, y = mesh.vertices[:, 0], mesh.vertices[:, 1]
         rock = TriangleMesh(np.column_stack([old.vertices[:, :2], self._bedrock]), old.triangles)
         self._z0, self._bedrock = self._first.height_at(x, y) - self._datum, rock.height_at(x, y)
@@ -442,17 +442,6 @@ class MeshEngine(Engine):
                 return name, y, x
         return None
 
-    def _layers_of_strata(self, elevation: Layer) -> dict[str, ArrayLike]:
-        strata = self._start.strata
-        if strata is None:
-            return {}
-        rock = TriangleMesh(
-            np.column_stack([self.surface.vertices[:, :2], self._datum + self._bedrock]), self.surface.triangles
-        )
-        bedrock = rock.to_terrain(self._start.cell_size, shape=self.shape)["elevation"]
-        exposed = strata.exposed(elevation, bedrock)
-        return {"bedrock": bedrock, "erodibility": strata.lookup("erodibility", exposed, otherwise=1.0)}
-
     def terrain(self) -> Terrain:
         """Rasterise the mesh on the grid it started from, with water, load and what the run changed as layers."""
         flow, living = self.flow, self.flow.alive()
@@ -466,7 +455,7 @@ class MeshEngine(Engine):
             np.maximum(raster[name], 0) for name in ("eroded", "deposited")
         )  # interpolation may undershoot
         return self._start.replace(
-            **self._layers_of_strata(raster["elevation"]),
+            **layers_of_strata(self._start, self.surface, self._datum + self._bedrock, raster["elevation"]),
             elevation=raster["elevation"],
             water=number * (self.particle_volume / (l * l)),
             suspended=load / (l * l),
@@ -476,28 +465,3 @@ class MeshEngine(Engine):
             difference=deposit - wear,
             slope=slope_degrees(raster["elevation"] / np.float32(l), "open"),
         )
-
-
-def _bedrock_below(terrain: Terrain, surface: Surface, datum: float) -> Reals:
-    """Heights of the bedrock's surface, the lowest the ground ever was, where strata make it matter."""
-    if terrain.strata is None or "bedrock" not in terrain:
-        return surface.z.copy()
-    x, y = (surface.vertices[:, k] / terrain.cell_size for k in (0, 1))
-    return np.minimum(sample(terrain["bedrock"].astype(np.float64), x, y) - datum, surface.z)
-
-
-def _refined(terrain: Terrain, model: MeshParticles) -> TriangleMesh:
-    return TriangleMesh.from_terrain(
-        terrain,
-        budget=int(model.triangles),
-        gradient_weight=model.gradient_weight,
-        depth_weight=model.depth_weight,
-    )
-
-
-def per_cell(points: Reals, amounts: Reals, cell_size: float, shape: tuple[int, int]) -> Reals:
-    """Sum up amounts over the cells of a grid in which points lie."""
-    i = np.clip((points[:, 1] / cell_size).astype(np.int64), 0, shape[0] - 1)
-    j = np.clip((points[:, 0] / cell_size).astype(np.int64), 0, shape[1] - 1)
-    sums = np.bincount(i * shape[1] + j, weights=amounts, minlength=shape[0] * shape[1])
-    return sums.astype(np.float64).reshape(shape)  # without any points they would be whole numbers
