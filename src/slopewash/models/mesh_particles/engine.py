@@ -331,7 +331,7 @@ class MeshEngine(Engine):
         gained = lay_up(self.surface, self.waiting, limited=limited)
         self._deposited += float(gained.sum())
         # Without limits all is laid down, and what is left is rounding.
-        self.waiting = np.maximum(self.waiting - gained, 0) if limited else np.zeros_like(gained)
+        self.waiting = self.waiting - gained if limited else np.zeros_like(gained)
 
     def _erodibility(self) -> Reals:
         """Erodibility of each triangle, the mean of its corners; deposits on the bedrock are loose."""
