@@ -18,6 +18,7 @@ def test_refusals_outside_are_one_sentence_and_code_2(run_outside: Run) -> None:
     assert done.err == "slopewash: missing.exr does not exist\n"
 
 
+BEZIN = ["erode", "{raw}", "-o", "{out}", "--preset", "bezin2010"]
 CASES = {
     "unknown command": (["erod", "a.exr"], "erode"),
     "unknown option": (["erode", "{raw}", "-o", "{out}", "--step", "3"], "--steps"),
@@ -55,6 +56,10 @@ CASES = {
     "shape of parts": (["erode", "{raw}", "-o", "{out}", "--shape", "3,0.5"], "whole numbers"),
     "too many cells": (["erode", "{raw}", "-o", "{out}", "--max-pixels", "9"], "--max-pixels"),
     "NaN heights": (["erode", "{nan}", "-o", "{out}"], "row 2, column 3"),
+    "mesh as input": (["erode", "{folder}/a.glb", "-o", "{out}"], "a mesh where a grid is wanted"),
+    "mesh to tell about": (["info", "{folder}/a.obj"], "a mesh where a grid is wanted"),
+    "emitter of words": ([*BEZIN, "--emitter", "a,b,c,d,e,f"], "X,Y,RADIUS,RATE,SPEED,DIRECTION"),
+    "too few triangles": ([*BEZIN, "--set", "triangles=1"], "needs 2 or more"),
     "unknown thing to list": (["models", "landscap"], 'did you mean "landscape"'),
     "unknown preset to measure": (["bench", "--preset", "jako"], 'did you mean "jako2011"'),
     "impossible size to measure": (["bench", "--size", "1"], "3 or more"),
@@ -115,6 +120,15 @@ def test_cells_without_data_are_refused_before_the_run_where_the_format_cannot_m
     done = run("erode", source, "-o", tmp_path / "out.png", "--steps", "1000000")
     assert done.code == 2
     assert "cannot mark" in done.err
+
+
+def test_a_single_line_is_no_mesh_which_is_told_before_the_run(run: Run, tmp_path: Path) -> None:
+    import slopewash as sw
+
+    source = sw.write(sw.Terrain(np.ones((1, 6))), tmp_path / "line.exr")
+    done = run("erode", source, "-o", tmp_path / "out.glb", "--steps", "1000000")
+    assert done.code == 2
+    assert "a mesh needs two rows and two columns" in done.err
 
 
 def test_what_nobody_foresaw_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from slopewash.terrain import Terrain, WaterSource
+from slopewash.terrain import Emitter, Terrain, WaterSource
 
 
 @pytest.fixture
@@ -21,6 +21,10 @@ def terrain() -> Terrain:
         crs="EPSG:32611",
         transform=(3.3, 0.0, 394253.6554542635, 0.0, -3.3, 3807917.8276283755),
         sources=[WaterSource(x=4.1, y=5.2, radius=2.0, rate=0.125)],
+        emitters=[
+            Emitter(x=0.1, y=16.4, radius=1 / 3, rate=20.0, speed=0.7, direction=-12.3),
+            Emitter(x=np.int64(3), y=np.float32(2.1), radius=4, rate=0),
+        ],
     )
 
 

@@ -83,14 +83,15 @@ def test_files_of_another_program_are_read(mesh: sw.TriangleMesh, suffix: str, t
 
 
 def test_a_terrain_is_written_as_a_mesh_with_what_changed(tmp_path: Path) -> None:
-    terrain = sw.generate("hill", size=17, cell_size=10.0)
-    wear = np.zeros((17, 17))
+    terrain = sw.generate("diamond_square", size=20, cell_size=10.0)
+    wear = np.zeros((20, 20))
     wear[3, 4] = 2.0
     back = sw.read_mesh(sw.write(terrain.replace(wear=wear), tmp_path / "hill.ply"))
     np.testing.assert_array_equal(back.to_terrain(10.0)["elevation"], terrain["elevation"])
     np.testing.assert_array_equal(back.to_terrain(10.0)["eroded"], wear.astype(np.float32))
 
 
+SQUARE = [[0, 0, 5], [4, 0, 5], [0, 4, 9], [4, 4, 9]]
 TWICE = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n" + (
     "element face 3\nproperty list uchar int vertex_indices\nend_header\n"
     "0 0 0\n1 0 0\n0 1 0\n1 1 0\n3 0 1 2\n3 0 1 3\n3 1 3 2\n"
@@ -109,6 +110,13 @@ TWICE = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty flo
         ("g.glb", "x" * 100, InvalidFile, "g.glb is not a readable GLB file: it is no binary glTF 2.0"),
         ("h.ply", "plyx", InvalidFile, 'h.ply is not a readable PLY file: it does not begin with "ply"'),
         ("i.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n", InvalidMesh, "triangle 0 has no area as seen from above"),
+        (
+            "k.ply",
+            TWICE.replace("float z", "float w"),
+            InvalidFile,
+            "k.ply is not a readable PLY file: it has no vertices",
+        ),
+        ("l.ply", TWICE.replace("face", "tile"), InvalidFile, "l.ply is not a readable PLY file"),
         ("j.dae", "x", InvalidFile, 'has the suffix ".dae"; meshes are read from .glb, .obj, .ply, .stl'),
     ],
 )
@@ -121,6 +129,33 @@ def test_files_that_hold_no_terrain_mesh_are_refused_in_one_sentence(
         sw.read_mesh(path)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("number", [4, 2**32 - 1])
+def test_an_index_beyond_the_vertices_of_a_glb_is_refused(number: int, tmp_path: Path) -> None:
+    path = sw.write(sw.TriangleMesh(SQUARE, [[0, 1, 2], [1, 3, 2]]), tmp_path / "square.glb")
+    path.write_bytes(path.read_bytes()[:-4] + number.to_bytes(4, "little"))
+    with pytest.raises(InvalidFile, match=f"square.glb is not a readable GLB file: a triangle names vertex {number}"):
+        sw.read_mesh(path)
+
+
+def test_a_glb_whose_parent_node_turns_the_mesh_is_refused(tmp_path: Path) -> None:
+    path = sw.write(sw.TriangleMesh(SQUARE, [[0, 1, 2], [1, 3, 2]]), tmp_path / "turned.glb")
+    old, new = b'{"mesh":0,"name":"terrain"}', b'{"children":[1],"scale":[2,2,2]},{"mesh":0}'
+    data = path.read_bytes()
+    length = int.from_bytes(data[12:16], "little")
+    head = data[20 : 20 + length].strip().replace(old, new)
+    head += b" " * (-len(head) % 4)
+    path.write_bytes(data[:12] + len(head).to_bytes(4, "little") + data[16:20] + head + data[20 + length :])
+    with pytest.raises(InvalidFile, match="meshes that are moved or turned"):
+        sw.read_mesh(path)
+
+
+def test_properties_may_have_any_name(tmp_path: Path) -> None:
+    attributes = {"vertices": [1, 2, 3, 4], "self": [5, 6, 7, 8]}
+    path = sw.write(sw.TriangleMesh(SQUARE, [[0, 1, 2], [1, 3, 2]], **attributes), tmp_path / "odd.ply")
+    back = sw.read_mesh(path)
+    assert {name: values.tolist() for name, values in back.attributes.items()} == attributes
 
 
 def test_a_missing_file_and_a_grid_format_are_refused(mesh: sw.TriangleMesh, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def save(path: Path, array: np.ndarray) -> Path:
 
 def test_numpy_reads_what_is_written(terrain: Terrain, tmp_path: Path) -> None:
     with np.load(write(terrain, tmp_path / "all.npz"), allow_pickle=False) as file:
-        assert set(file.files) == {*terrain, "cell_size", "nodata", "crs", "transform", "sources"}
+        assert set(file.files) == {*terrain, "cell_size", "nodata", "crs", "transform", "sources", "emitters"}
         assert np.array_equal(file["water"], terrain["water"])
         assert (float(file["cell_size"]), str(file["crs"])) == (3.3, "EPSG:32611")
     bare = terrain.replace(nodata=None)
@@ -88,6 +88,8 @@ def test_archive_without_elevation_is_refused(tmp_path: Path) -> None:
         {"cell_size": np.zeros(5)},
         {"transform": np.zeros(5)},
         {"sources": np.zeros(4)},
+        {"emitters": np.zeros((1, 4))},
+        {"emitters": np.array(0.0)},
         {"crs": np.array(["a", "b"])},
         {"water": np.array([["a", "b"]] * 2)},
     ],

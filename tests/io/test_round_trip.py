@@ -26,6 +26,7 @@ def test_formats_with_named_layers_keep_a_terrain_to_the_bit(terrain: Terrain, t
     assert np.array_equal(back.nodata, terrain.nodata)
     assert (back.cell_size, back.crs, back.transform) == (terrain.cell_size, terrain.crs, terrain.transform)
     assert back.sources == terrain.sources
+    assert back.emitters == terrain.emitters
 
 
 def test_geotiff_keeps_ground_gaps_and_place_to_the_bit(terrain: Terrain, tmp_path: Path) -> None:

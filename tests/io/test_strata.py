@@ -138,6 +138,10 @@ def test_a_table_gives_layers_and_how_they_lie(tmp_path: Path) -> None:
         (b"follow = 1\n[[strata]]\nthickness = 3", "true or false"),
         (b'top = "high"\n[[strata]]\nthickness = 3', "must be metres"),
         (b"#" * (1 << 21), "larger than"),
+        (b"[[strata]]\nthickness = 1" + 400 * b"0", "must be a number"),
+        (b"dip = 1" + 400 * b"0" + b"\n[[strata]]\nthickness = 3", "within 0 .. 80 degrees"),
+        (b"top = 1" + 400 * b"0" + b"\n[[strata]]\nthickness = 3", "must be metres"),
+        (b"dip = " + 5000 * b"[", "is not a readable TOML file"),
     ],
 )
 def test_a_bad_table_is_refused_in_one_sentence_with_its_name(tmp_path: Path, table: bytes, problem: str) -> None:

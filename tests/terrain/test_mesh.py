@@ -83,6 +83,17 @@ def test_a_full_mesh_gives_its_terrain_back_bit_for_bit(shape: tuple[int, int]) 
     np.testing.assert_array_equal(back["elevation"], terrain["elevation"])
 
 
+@pytest.mark.parametrize("shape", [(2, 2), (2, 7), (20, 31), (64, 50)])
+def test_a_mesh_of_cells_has_every_height_and_no_crack(shape: tuple[int, int]) -> None:
+    terrain = rough(shape)
+    mesh = TriangleMesh.of_cells(terrain)
+    assert len(mesh.triangles) == 2 * (shape[0] - 1) * (shape[1] - 1)
+    assert int(mesh.border.sum()) == 2 * (shape[0] + shape[1] - 2)
+    back = mesh.to_terrain(10.0)
+    assert back.nodata is None
+    np.testing.assert_array_equal(back["elevation"], terrain["elevation"])
+
+
 @pytest.mark.parametrize("cell_size", [1.0, 3.7, 10.0, 25.0])
 def test_an_inclined_plane_stays_one_at_any_cell_size(cell_size: float) -> None:
     y, x = np.mgrid[0:33, 0:33] * 10.0
@@ -155,9 +166,9 @@ def test_what_cannot_be_a_mesh_is_refused_in_one_sentence(vertices: Any, triangl
 
 
 def test_terrain_with_gaps_or_too_small_a_budget_is_refused() -> None:
-    with pytest.raises(InvalidMesh, match="1 cells without data; a mesh needs ground everywhere, fill them"):
+    with pytest.raises(InvalidMesh, match="has 1 cell without data; a mesh needs ground everywhere, fill them"):
         TriangleMesh.from_terrain(Terrain(np.eye(3), nodata=np.eye(3) * [1, 0, 0]))
-    with pytest.raises(InvalidParameter, match="budget is 1 triangles; it must be 2 or more"):
+    with pytest.raises(InvalidParameter, match="may have 1 triangles; a terrain of this shape needs 2 or more"):
         TriangleMesh.from_terrain(rough((9, 9)), budget=1)
     with pytest.raises(InvalidMesh, match="a mesh needs two rows and two columns"):
         TriangleMesh.from_terrain(rough((1, 9)))

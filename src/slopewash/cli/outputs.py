@@ -29,12 +29,12 @@ def check_picture(path: Path) -> None:
 
 
 def check_holds(path: Path, terrain: Terrain) -> None:
-    """Refuse a format that cannot mark cells without data, where there are such cells."""
+    """Refuse a format that cannot mark cells without data, where there are such cells, and a mesh of a single line."""
     import tempfile
 
     import slopewash as sw
 
-    if terrain.nodata is not None:
+    if terrain.nodata is not None or (sw.is_mesh_file(path) and min(terrain.shape) < 2):
         with tempfile.TemporaryDirectory() as folder:
             sw.write(terrain, Path(folder) / f"trial{path.suffix}")
 

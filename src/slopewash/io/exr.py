@@ -17,10 +17,11 @@ from slopewash.io.info import FileInfo
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
 from slopewash.io.strata import TOP, from_note, note_of
-from slopewash.terrain import Terrain, WaterSource
+from slopewash.terrain import Emitter, Terrain, WaterSource
 
 _CELL_SIZE, _CRS, _TRANSFORM = "slopewash:cell_size", "slopewash:crs", "slopewash:transform"
-_NODATA, _SOURCES, _STRATA = "slopewash:nodata", "slopewash:sources", "slopewash:strata"
+_NODATA, _STRATA = "slopewash:nodata", "slopewash:strata"
+_SOURCES, _EMITTERS = "slopewash:sources", "slopewash:emitters"
 
 
 def probe(path: Path, options: ReadOptions) -> FileInfo:
@@ -53,6 +54,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         cell_size = float(texts[_CELL_SIZE]) if _CELL_SIZE in texts else None
         transform = json.loads(texts[_TRANSFORM]) if _TRANSFORM in texts else None
         sources = [WaterSource(**source) for source in json.loads(texts.get(_SOURCES, "[]"))]
+        emitters = [Emitter(**emitter) for emitter in json.loads(texts.get(_EMITTERS, "[]"))]
         with OpenEXR.File(str(path), separate_channels=True) as file:
             layers = {name: channel.pixels for name, channel in file.channels().items()}
         top = layers.pop(TOP, None) if _STRATA in texts else None
@@ -72,6 +74,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         crs=texts.get(_CRS),
         transform=transform,
         sources=sources,
+        emitters=emitters,
         strata=strata,
     )
 
@@ -91,8 +94,10 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
         header[_TRANSFORM] = json.dumps(terrain.transform)
     if terrain.nodata is not None:
         header[_NODATA] = "nan"
-    if terrain.sources:
-        header[_SOURCES] = json.dumps([dataclasses.asdict(source) for source in terrain.sources])
+    for key, discs in ((_SOURCES, terrain.sources), (_EMITTERS, terrain.emitters)):
+        if discs:
+            # JSON knows no integers of NumPy.
+            header[key] = json.dumps([{k: float(v) for k, v in dataclasses.asdict(disc).items()} for disc in discs])
     channels = {name: with_gaps(terrain, name) for name in terrain}
     if terrain.strata is not None:
         header[_STRATA], top = note_of(terrain.strata)

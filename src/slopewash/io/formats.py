@@ -10,6 +10,7 @@ from pathlib import Path
 from slopewash.errors import InvalidFile
 from slopewash.io import exr, npy, png, raw, tiff
 from slopewash.io.info import FileInfo
+from slopewash.io.mesh_files import is_mesh_file
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.terrain import Terrain
 
@@ -60,6 +61,10 @@ def format_of(path: Path) -> Format:
         raise InvalidFile(
             f"{path} would hold 8 bits, too few for heights; write .exr or .png, "
             "or draw a picture with --picture or render()"
+        )
+    if is_mesh_file(path):
+        raise InvalidFile(
+            f"{path} holds a mesh where a grid is wanted; in Python, read_mesh(path).to_terrain(cell_size) makes one"
         )
     close = difflib.get_close_matches(suffix, FORMATS, n=1, cutoff=0.5)
     remedy = f'did you mean "{close[0]}"? Known are {known}' if close else f"known are {known}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from slopewash.errors import InvalidFile, InvalidTerrain
-from slopewash.terrain import Layer, Strata, Terrain, WaterSource
+from slopewash.terrain import Emitter, Layer, Strata, Terrain, WaterSource
 
 _NOT_LAYERS = frozenset(
     {"self", "cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata", "strata_top"}
@@ -24,6 +24,7 @@ def gather(
     crs: str | None = None,
     transform: Sequence[float] | None = None,
     sources: Sequence[WaterSource] = (),
+    emitters: Sequence[Emitter] = (),
     strata: Strata | None = None,
 ) -> Terrain:
     """Build a terrain; what is wrong with it is reported with the file's name.
@@ -46,7 +47,7 @@ def gather(
             crs=crs,
             transform=transform,
             sources=sources,
-            emitters=(),
+            emitters=emitters,
             strata=strata,
             **layers,
         )

@@ -88,7 +88,8 @@ def read(path: Path) -> Parts:
     with decoding(path, "GLB"):
         document, body = _chunks(path)
         for node in document.get("nodes", []):
-            if "mesh" in node and any(key in node for key in ("matrix", "translation", "rotation", "scale")):
+            # A node without a mesh moves those of its children.
+            if {"mesh", "children"} & node.keys() and {"matrix", "translation", "rotation", "scale"} & node.keys():
                 raise InvalidFile(f"{path} has meshes that are moved or turned; apply transforms before exporting")
         points: list[NDArray[Any]] = []
         faces: list[NDArray[Any]] = []
@@ -102,11 +103,12 @@ def read(path: Path) -> Parts:
                 index = np.arange(len(place))
                 if "indices" in primitive:
                     index = _accessor(document, body, primitive["indices"]).astype(np.int64).ravel()
+                if index.max(initial=0) >= len(place):
+                    raise ValueError(f"a triangle names vertex {index.max()}; there are {len(place)}, numbered from 0")
                 faces.append(index.reshape(-1, 3) + sum(map(len, points)))
                 points.append(np.stack([place[:, 0], -place[:, 2], place[:, 1]], axis=1) + 0.0)
-                extra.append(
-                    {n[1:].lower(): _accessor(document, body, k).ravel() for n, k in names.items() if n[0] == "_"}
-                )
+                own = {n[1:].lower(): _accessor(document, body, k) for n, k in names.items() if n.startswith("_")}
+                extra.append({n: values for n, values in own.items() if values.shape == (len(place),)})
     if not points:
         raise InvalidFile(f"{path} holds no triangles")
     shared = set.intersection(*(set(e) for e in extra))

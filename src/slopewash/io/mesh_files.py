@@ -61,7 +61,7 @@ def read_mesh(path: str | os.PathLike[str]) -> TriangleMesh:
 
 
 def write_mesh(mesh: TriangleMesh | Terrain, path: str | os.PathLike[str]) -> Path:
-    """Write a mesh, whole or not at all; a terrain is written with two triangles for each cell."""
+    """Write a mesh, whole or not at all; a terrain is written with two triangles between four cell centres."""
     path = Path(path)
     if isinstance(mesh, Terrain):
         mesh = full_mesh(mesh)
@@ -71,8 +71,6 @@ def write_mesh(mesh: TriangleMesh | Terrain, path: str | os.PathLike[str]) -> Pa
 
 def full_mesh(terrain: Terrain) -> TriangleMesh:
     """Every cell centre as a vertex, with what was worn off and laid down where the terrain tells."""
-    mesh = TriangleMesh.from_terrain(terrain, budget=2 * terrain.shape[0] * terrain.shape[1] * 8)
-    i = (mesh.vertices[:, 1] / terrain.cell_size).astype(int).clip(0, terrain.shape[0] - 1)
-    j = (mesh.vertices[:, 0] / terrain.cell_size).astype(int).clip(0, terrain.shape[1] - 1)
     names = {"eroded": "wear", "deposited": "deposit"}
-    return mesh.replace(**{name: terrain[layer][i, j] for name, layer in names.items() if layer in terrain})
+    attributes = {name: terrain[layer].ravel() for name, layer in names.items() if layer in terrain}
+    return TriangleMesh.of_cells(terrain).replace(**attributes)

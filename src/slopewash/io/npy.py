@@ -18,11 +18,13 @@ from slopewash.io.info import FileInfo
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
 from slopewash.io.strata import LARGEST_TABLE, TOP, from_note, note_of
-from slopewash.terrain import Terrain, WaterSource
+from slopewash.terrain import Emitter, Terrain, WaterSource
 
-_NOTES = ("cell_size", "nodata", "crs", "transform", "sources", "strata", TOP)
+_NOTES = ("cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata", TOP)
 _LONGEST_TEXT = {"crs": 1 << 16, "strata": 4 * LARGEST_TABLE}
-_MOST_SOURCES = 1 << 16
+_DISCS = {"sources": ("x", "y", "radius", "rate"), "emitters": ("x", "y", "radius", "rate", "speed", "direction")}
+"""Columns of each, a disc a row."""
+_MOST_DISCS = 1 << 16
 
 
 def probe_npy(path: Path, options: ReadOptions) -> FileInfo:
@@ -63,7 +65,7 @@ def probe_npz(path: Path, options: ReadOptions) -> FileInfo:
 
 
 def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
-    """Read all layers, cell size, mask, georeference, springs and strata."""
+    """Read all layers, cell size, mask, georeference, springs, emitters and strata."""
     with decoding(path, "NPZ"), zipfile.ZipFile(path) as archive:
         arrays = {}
         for entry in archive.namelist():
@@ -71,7 +73,11 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
                 arrays[entry.removesuffix(".npy")] = npy_format.read_array(file, allow_pickle=False)
         notes = {name: arrays.pop(name) for name in _NOTES if name in arrays}
         cell_size = float(notes["cell_size"]) if "cell_size" in notes else None
-        sources = [WaterSource(x=x, y=y, radius=radius, rate=rate) for x, y, radius, rate in notes.get("sources", ())]
+        sources, emitters = (
+            [dict(zip(columns, row, strict=True)) for row in notes[name].tolist()] if name in notes else []
+            for name, columns in _DISCS.items()
+        )
+        springs, discs = [WaterSource(**source) for source in sources], [Emitter(**emitter) for emitter in emitters]
     strata = None
     if "strata" in notes:
         strata = from_note(path, str(notes["strata"]), notes.get(TOP), (info.height, info.width))
@@ -83,7 +89,8 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         nodata=notes.get("nodata"),
         crs=str(notes["crs"]) if "crs" in notes else None,
         transform=notes["transform"].tolist() if "transform" in notes else None,
-        sources=sources,
+        sources=springs,
+        emitters=discs,
         strata=strata,
     )
 
@@ -101,8 +108,9 @@ def write_npz(terrain: Terrain, path: Path, layer: str, height_range: HeightRang
         arrays["crs"] = np.array(terrain.crs)
     if terrain.transform is not None:
         arrays["transform"] = np.array(terrain.transform, dtype=np.float64)
-    if terrain.sources:
-        arrays["sources"] = np.array([(s.x, s.y, s.radius, s.rate) for s in terrain.sources], dtype=np.float64)
+    for name, columns in _DISCS.items():
+        if discs := getattr(terrain, name):
+            arrays[name] = np.array([[getattr(disc, column) for column in columns] for disc in discs], np.float64)
     if terrain.strata is not None:
         note, top = note_of(terrain.strata)
         arrays["strata"] = np.array(note)
@@ -129,8 +137,8 @@ def _check_header(path: Path, name: str, shape: tuple[int, ...], dtype: np.dtype
     """Refuse what would be costly or impossible to decode, knowing only the header."""
     if name in _LONGEST_TEXT:
         fits = dtype.kind == "U" and shape == () and dtype.itemsize <= _LONGEST_TEXT[name]
-    elif name == "sources":
-        fits = dtype.kind in "iuf" and shape[1:] == (4,) and shape[0] <= _MOST_SOURCES
+    elif name in _DISCS:
+        fits = dtype.kind in "iuf" and shape[1:] == (len(_DISCS[name]),) and shape[0] <= _MOST_DISCS
     elif name in ("cell_size", "transform"):
         fits = dtype.kind in "iuf" and shape == (() if name == "cell_size" else (6,))
     else:

@@ -60,9 +60,9 @@ def read(path: Path) -> Parts:
         order, elements = _header(file, path)
         body = file.read()
         reader = _text(body, elements) if order == "" else _binary(body, elements, order)
-    if "vertex" not in reader or "face" not in reader:
-        raise InvalidFile(f"{path} is not a readable PLY file: it has no vertices or no faces")
-    columns, faces = reader["vertex"], reader["face"]
+    columns, faces = reader.get("vertex", {}), reader.get("face", {})
+    if not (columns.keys() >= {"x", "y", "z"} and "corners" in faces):
+        raise InvalidFile(f"{path} is not a readable PLY file: it has no vertices with x, y and z, or no faces")
     points = np.stack([columns[axis].astype(np.float64) for axis in "xyz"], axis=1)
     extra = {name: values.astype(np.float32) for name, values in columns.items() if name not in KNOWN}
     return Parts(points, faces["corners"].astype(np.int32), extra)

@@ -58,7 +58,7 @@ def read_strata(path: str | os.PathLike[str]) -> Strata:
         raise InvalidFile(f"{path} is larger than {LARGEST_TABLE} bytes; a table of strata is not")
     try:
         table = tomllib.loads(text.decode("utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidFile(f"{path} is not a readable TOML file: {error}") from error
     try:
         return _from_table(table)

@@ -45,7 +45,7 @@ class Stratum:
                 continue
             try:
                 number = float(value)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise InvalidTerrain(f"stratum: {field.name} is {value!r}; it must be a number") from None
             object.__setattr__(self, field.name, number)
             if field.name == "thickness":
@@ -237,7 +237,7 @@ def _checked_layers(layers: Iterable[Stratum]) -> tuple[Stratum, ...]:
 def _number(name: str, value: float, wanted: str, low: float, high: float) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidTerrain(f"strata: {name} is {value!r}; it must be {wanted}") from None
     if not (math.isfinite(number) and low <= number <= high):
         raise InvalidTerrain(f"strata: {name} is {number:g}; it must be {wanted}")
@@ -252,7 +252,7 @@ def _checked_top(top: ArrayLike | None) -> Field | None:
         if surface.ndim == 2:  # a surface is as exact as the layers of a terrain, and files hold it to the bit
             with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is told below
                 surface = surface.astype(np.float32).astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidTerrain(f"strata: top is {top!r}; it must be metres, one number or one for each cell") from None
     if surface.ndim not in (0, 2) or not np.isfinite(surface).all():
         raise InvalidTerrain("strata: top must be finite metres, one number or one for each cell")

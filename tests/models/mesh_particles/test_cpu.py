@@ -10,6 +10,7 @@ import pytest
 from slopewash.models import MeshParticles
 from slopewash.models.mesh_particles import reference, sweep
 from slopewash.models.mesh_particles.cpu import CpuEngine
+from slopewash.models.mesh_particles.engine import MOST_CELLS
 from slopewash.models.mesh_particles.reference_engine import ReferenceEngine
 from slopewash.terrain import Emitter
 
@@ -39,6 +40,15 @@ def test_the_search_finds_every_neighbour(lab: Any) -> None:
     near = (offsets * offsets).sum(axis=2) < np.float32(2 * engine.physics.radius) ** 2
     np.testing.assert_array_equal(engine.count_neighbours(), near.sum(axis=1) - 1)
     assert near.sum() > 2 * len(X)
+
+
+def test_tiny_particles_are_searched_for_in_wider_cells(lab: Any) -> None:
+    engine = lab.start(lab.slope(0.1, 33), particle_radius=1e-4, time_step=1e-5)
+    apart = 1.5 * engine.physics.radius
+    lab.place(engine, [[160 + k * apart, 160, 0] for k in range(3)] + [[200, 200, 0]])
+    engine._sort()
+    assert len(engine._start_of_cell) < MOST_CELLS
+    assert sorted(engine.count_neighbours().tolist()) == [0, 1, 1, 2]
 
 
 def test_both_backends_keep_particles_in_the_same_order_and_push_them_alike(lab: Any) -> None:

@@ -66,7 +66,7 @@ def test_books_close_no_triangle_flips_and_no_particle_sinks(
         assert np.isfinite(engine.flow.V[: engine.flow.count]).all()
         books = engine.carried + engine.deposited + engine.exported
         assert abs(engine.eroded - books) <= 1e-9 * (engine.eroded + 1e-9)
-        ground = engine._volume_at_start - engine.eroded + engine.deposited
+        ground = engine._solids_at_start - engine.eroded + engine.deposited
         assert engine.surface.volume() == pytest.approx(ground, rel=1e-12, abs=1e-6)
         ledger = engine.ledger()
         water = ledger.water_now + ledger.water_exported + ledger.water_evaporated
@@ -213,6 +213,7 @@ def test_emitters_may_change_between_steps(lab: Any) -> None:
     simulation.run(10)
     newest = simulation.particles[simulation.particles[:, 3] < 0.2]
     assert np.hypot(newest[:, 0] - 50, newest[:, 1] - 50).max() < 30
+    assert simulation.terrain.emitters == simulation.emitters
     with pytest.raises(ValueError, match=r"emitter at .* lies outside the terrain"):
         simulation.set_emitters(Emitter(x=500, y=50, radius=10, rate=100))
 
@@ -255,7 +256,69 @@ def test_settling_lays_the_whole_load_down(lab: Any, backend: str) -> None:
     assert simulation.budget.water_drift == 0
 
 
-def test_hard_strata_resist_and_deposits_are_soft(lab: Any) -> None:
+def test_lateral_wear_is_told_as_the_change_of_the_ground(lab: Any) -> None:
+    terrain = lab.slope(0.5, 33).replace(emitters=[Emitter(x=60, y=160, radius=20, rate=60)])
+    engine = lab.start(terrain, emit=True, triangles=2048, erosion_rate=0.2, displacement="lateral")
+    engine.advance(100)
+    after = engine.terrain()
+    change = after["elevation"] - terrain["elevation"]
+    assert change.min() < -1
+    shifted = np.abs(engine.surface.vertices[:, :2] - engine._first.vertices[:, :2]).max()
+    assert shifted > 1
+    # Attributes are told at vertices: between those of other heights they bend where the ground does not.
+    np.testing.assert_allclose(after["difference"], change, atol=0.02 * -change.min())
+
+
+def test_load_that_a_terrain_comes_with_is_laid_down_and_booked(lab: Any, backend: str) -> None:
+    load = np.zeros((17, 17))
+    load[2:15, 5] = 0.5
+    terrain = lab.slope(0.5).replace(suspended=load)
+    engine = lab.start(terrain, backend)
+    assert engine.ledger().solids_start == pytest.approx(engine.surface.volume() + 13 * 0.5 * 100)
+    assert engine.carried == pytest.approx(13 * 0.5 * 100)
+    engine.lay_down(dry=False)
+    assert engine.carried == 0
+    assert engine.surface.volume() == pytest.approx(engine.ledger().solids_start, rel=1e-12)
+
+
+def test_two_triangles_may_be_refined_anew(lab: Any, backend: str) -> None:
+    simulation = Simulation(lab.rough(), MeshParticles(triangles=2, erosion_rate=0.2), backend=backend)
+    for triangles in (100, 2):
+        simulation.model = simulation.model.replace(triangles=triangles)
+        simulation.run(20)
+        budget = simulation.budget
+        assert budget.solids_now + budget.solids_exported == pytest.approx(budget.solids_start, rel=1e-12)
+
+
+def test_deposits_on_hard_strata_are_soft_also_in_the_next_run(lab: Any) -> None:
+    strata = Strata([Stratum(thickness=1000, erodibility=0.1)])
+    engine = lab.start(lab.slope(0.5, 17).replace(strata=strata))
+    vertex = int(np.flatnonzero(~engine.surface.border)[40])
+    engine.waiting[vertex] = 50.0
+    engine._move_vertices()
+    around = (engine.surface.triangles == vertex).any(axis=1)
+    np.testing.assert_allclose(engine._erodible[around], (1 + 0.1 + 0.1) / 3)
+    np.testing.assert_allclose(engine._erodible[~around], 0.1)
+    terrain = engine.terrain()
+    covered = terrain["elevation"] > terrain["bedrock"]
+    assert covered.any()
+    assert (terrain["deposit"][~covered] == 0).all()
+    np.testing.assert_allclose(terrain["erodibility"], np.where(covered, 1.0, 0.1))
+    np.testing.assert_array_equal(lab.start(terrain)._erodible > 0.2, around)
+
+
+def test_worn_ground_takes_the_bedrock_down(lab: Any) -> None:
+    strata = Strata([Stratum(thickness=1000)])
+    terrain = lab.slope(0.5, 33).replace(strata=strata, emitters=[Emitter(x=40, y=160, radius=20, rate=60)])
+    terrain = terrain.replace(bedrock=terrain["elevation"])
+    engine = lab.start(terrain, emit=True, triangles=1000, erosion_rate=0.05)
+    engine.advance(150)
+    worn = engine.terrain()
+    assert worn["wear"].max() > 0
+    assert (worn["bedrock"] <= worn["elevation"]).all()
+
+
+def test_hard_strata_resist(lab: Any) -> None:
     eroded = []
     for soft in (1.0, 0.1):
         strata = Strata([Stratum(thickness=1000, erodibility=soft), Stratum(thickness=10)])

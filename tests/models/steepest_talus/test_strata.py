@@ -150,3 +150,13 @@ def largest_excess(heights: NDArray[Any], stands: NDArray[Any]) -> float:
         if i or j
     ]
     return max(0.0, float(np.max(drops)))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(("top", "R"), [(None, 0.125), (1e30, 0.75), (-1e30, 0.125)])
+def test_layers_as_thick_and_tops_as_far_as_can_be_are_found(backend: str, top: float | None, R: float) -> None:
+    thick = 1e25 if top is None else 9.0
+    strata = column((thick, 0.125), (9, 0.75)).replace(top=top)
+    after = run([[0.75, 0.0]], strata, backend, 1)
+    assert after["erodibility"][0, 0] == R
+    assert (after["elevation"][0, 0] < 0.75) == (R == 0.75)  # which stands at 0.5, the other at 1.125

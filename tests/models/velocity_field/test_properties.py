@@ -172,3 +172,12 @@ def test_the_books_of_the_figures_close() -> None:
         simulation = sw.Simulation(terrain, preset.model, edges=preset.edges)
         simulation.run(20)
         assert simulation.budget.solids_drift < 1e-9
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_load_that_a_terrain_comes_with_is_in_the_books(backend: str) -> None:
+    terrain = Terrain(np.random.default_rng(2).random((9, 9)) * 30, suspended=0.5, cell_size=10.0)
+    simulation = Simulation(terrain, VelocityField(), backend=backend)
+    assert simulation.budget.solids_now == pytest.approx(simulation.budget.solids_start, rel=1e-12)
+    simulation.run(3)
+    assert simulation.budget.solids_drift < 1e-10  # float64 sums

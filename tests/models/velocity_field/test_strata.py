@@ -47,3 +47,16 @@ def test_a_second_run_knows_which_soil_is_loose(backend: str) -> None:
     simulation = Simulation(buried, model, backend=backend)
     simulation.run(30)
     assert simulation.terrain["difference"].min() == pytest.approx(-0.5, abs=1e-5)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_strata_decide_over_an_erodibility_that_a_terrain_brings_along(backend: str) -> None:
+    strata = Strata([Stratum(thickness=1000, erodibility=0.25)])
+    terrain = Terrain(np.random.default_rng(4).random((9, 9)) * 30, cell_size=10.0, strata=strata)
+    both = Simulation(terrain.replace(erodibility=0.9), VelocityField(), backend=backend)
+    alone = Simulation(terrain, VelocityField(), backend=backend)
+    for simulation in (both, alone):
+        simulation.run(3)
+    np.testing.assert_array_equal(both.terrain["elevation"], alone.terrain["elevation"])
+    loose = both.terrain["elevation"] > both.terrain["bedrock"]
+    np.testing.assert_array_equal(both.terrain["erodibility"], np.where(loose, 1.0, 0.25))

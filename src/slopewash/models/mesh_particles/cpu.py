@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from slopewash.backends.bands import threads_to_itself
 from slopewash.models.mesh_particles import sweep
-from slopewash.models.mesh_particles.engine import MeshEngine
+from slopewash.models.mesh_particles.engine import MOST_CELLS, MeshEngine
 from slopewash.models.mesh_particles.model import MeshParticles
 from slopewash.models.mesh_particles.particles import Particles
 from slopewash.models.mesh_particles.physics import Physics
@@ -24,8 +24,6 @@ Reals = NDArray[np.float64]
 
 TRIANGLE_CELL = 1.5
 """Cells of the grid of triangles in shortest edges."""
-MOST_CELLS = 1 << 24
-"""Of the grid of triangles: on larger ones cells are wider."""
 RING = 1
 """Cells around the particles, so that the search needs no test for the border."""
 
@@ -95,7 +93,7 @@ class CpuEngine(MeshEngine):
         sweep.span(flow.X, flow.fate, n, box)
         if not box[0] <= box[2]:
             box[:] = 0
-        inverse = 1 / (2 * self.physics.radius)
+        inverse = 1 / self.cell
         low = np.floor(box * inverse).astype(np.int64)
         column0, row0 = int(low[0]) - RING, int(low[1]) - RING
         columns, rows = int(low[2]) - column0 + 1 + RING, int(low[3]) - row0 + 1 + RING

@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from slopewash.errors import StabilityWarning
 from slopewash.models.base import Engine, Ledger
 from slopewash.models.ground import slope_degrees
+from slopewash.models.mesh_particles.doors import bedrock_below, layers_of_strata, per_cell, refined
 from slopewash.models.mesh_particles.model import MeshParticles
 from slopewash.models.mesh_particles.particles import (
     ALIVE,
@@ -37,6 +38,8 @@ MESH_PARAMETERS = ("triangles", "gradient_weight", "depth_weight")
 FIRST_ROOM = 1024
 FURTHEST = 4.0
 """Radii that a particle moves at most in one sub-step."""
+MOST_CELLS = 1 << 24
+"""Of a hash grid: on larger ones cells are wider."""
 
 
 class MeshEngine(Engine):
@@ -50,10 +53,13 @@ class MeshEngine(Engine):
         self._start = terrain
         self._datum = terrain.range("elevation")[0]
         self._seed = seed
-        self.surface = Surface(_refined(terrain, model), self._datum, uniform=model.weights == "uniform")
-        self._volume_at_start = self.surface.volume()
+        self._first = refined(terrain, model)
+        self.surface = Surface(self._first, self._datum, uniform=model.weights == "uniform")
+        self._solids_at_start = self.surface.volume()
         self._z0 = self.surface.z.copy()
-        self._bedrock = self.surface.z.copy()
+        """ground at the start where each vertex is"""
+        self._shifted = False
+        self._bedrock = bedrock_below(terrain, self.surface, self._datum)
         self.emitters: tuple[Emitter, ...] = terrain.emitters or (default_emitter(terrain, self.surface.edge),)
         self._due = [0.0] * len(self.emitters)
         self._emitted = [0] * len(self.emitters)
@@ -74,6 +80,7 @@ class MeshEngine(Engine):
         self._erodible = self._erodibility()
         self._warned = 1
         self.set_model(model, substeps)
+        self._take_in_load()
 
     # What the backends do
 
@@ -139,25 +146,25 @@ class MeshEngine(Engine):
             fastest=FURTHEST * radius / dt,
             wear=model.erosion_rate * dt,
         )
+        west, north, east, south = self.surface.extent
+        self.cell = max(2 * radius, math.sqrt((east - west) * (south - north) / MOST_CELLS))
+        """Side of the cells in which particles are looked for, in metres."""
         if self.surface.uniform != (model.weights == "uniform"):
             self.surface.uniform = model.weights == "uniform"
             self.surface.follow_heights()
 
     def _refine_anew(self) -> None:
         """Put other triangles under the run: heights are sampled, and shifted so that no ground is gained or lost."""
-        model, old, past = self._model, self.surface, self._datum + self._z0
+        model, old = self._model, self.surface
         raster = self.mesh().to_terrain(self._start.cell_size, shape=self.shape)
-        mesh = _refined(raster, model)
+        mesh = refined(raster, model)
         x, y = mesh.vertices[:, 0], mesh.vertices[:, 1]
-        place = np.array(old.vertices)
-        self._z0, self._bedrock = (
-            TriangleMesh(np.column_stack([place[:, :2], z]), old.triangles).height_at(x, y) - self._datum
-            for z in (past, self._datum + self._bedrock)
-        )
+        rock = TriangleMesh(np.column_stack([old.vertices[:, :2], self._bedrock]), old.triangles)
+        self._z0, self._bedrock = self._first.height_at(x, y) - self._datum, rock.height_at(x, y)
         ground, waiting, total = old.volume(), self.waiting, old.vertices
         self.surface = surface = Surface(mesh, self._datum, uniform=model.weights == "uniform")
-        # The border stays where it is; the others move by a hair.
-        inner = np.where(surface.border, 0.0, 1.0)
+        # The border stays where it is, if that is not all there is; the others move by a hair.
+        inner = np.ones(len(surface.z)) if surface.border.all() else np.where(surface.border, 0.0, 1.0)
         shift = (ground - surface.volume()) / float((inner * surface.around).sum() / 3)
         surface.vertices[:, 2] += shift * inner
         surface.follow_heights()
@@ -172,7 +179,8 @@ class MeshEngine(Engine):
 
     def set_emitters(self, emitters: Sequence[Emitter]) -> None:
         """Go on with other emitters."""
-        discs = self._start.replace(emitters=emitters).emitters
+        self._start = self._start.replace(emitters=emitters)
+        discs = self._start.emitters
         self._due, self._emitted = [0.0] * len(discs), [self._born] * len(discs)
         self.emitters = discs
 
@@ -262,6 +270,17 @@ class MeshEngine(Engine):
 
     # Sediment
 
+    def _take_in_load(self) -> None:
+        """Lay the load of the water that the terrain came with on the ground below, at the next move."""
+        if "suspended" not in self._start:
+            return
+        l = self._start.cell_size  # noqa: E741
+        i, j = np.nonzero(self._start["suspended"])
+        x, y = (l * (at.astype(np.float64) + 0.5) for at in (j, i))
+        volume = self._start["suspended"][i, j].astype(np.float64) * (l * l)
+        self._solids_at_start += float(volume.sum())
+        self._fall(self._locate(x, y), volume)
+
     def _let_go(self) -> None:
         """Export the grains of particles that have left."""
         gone = self.flow.fate[: self.flow.count] == LEFT
@@ -295,6 +314,7 @@ class MeshEngine(Engine):
             self._bedrock = np.minimum(self._bedrock, surface.z)
             self._raise(limited=True)
             surface.follow_heights(None if lateral else surface.z != before)
+            self._shifted |= lateral
             self._erodible = self._erodibility()
             self._mesh_changed(plan=lateral)
         with self._timed("hashing"):
@@ -313,7 +333,7 @@ class MeshEngine(Engine):
         gained = lay_up(self.surface, self.waiting, limited=limited)
         self._deposited += float(gained.sum())
         # Without limits all is laid down, and what is left is rounding.
-        self.waiting = np.maximum(self.waiting - gained, 0) if limited else np.zeros_like(gained)
+        self.waiting = self.waiting - gained if limited else np.zeros_like(gained)
 
     def _erodibility(self) -> Reals:
         """Erodibility of each triangle, the mean of its corners; deposits on the bedrock are loose."""
@@ -391,6 +411,9 @@ class MeshEngine(Engine):
     def mesh(self) -> TriangleMesh:
         """Return the mesh as it is now, with `eroded` and `deposited` in metres at each vertex."""
         vertices = self.surface.vertices.copy()
+        if self._shifted:
+            self._z0 = self._first.height_at(vertices[:, 0], vertices[:, 1]) - self._datum
+            self._shifted = False
         change = vertices[:, 2] - self._z0
         vertices[:, 2] += self._datum
         return TriangleMesh(
@@ -405,7 +428,7 @@ class MeshEngine(Engine):
             water_evaporated=self._evaporated * cubic,
             water_exported=self._left * cubic,
             water_now=int(self.flow.alive().sum()) * cubic,
-            solids_start=self._volume_at_start,
+            solids_start=self._solids_at_start,
             solids_exported=self._exported,
             solids_moved=self._eroded + self._deposited,
             solids_now=self.surface.volume() + self.carried,
@@ -434,6 +457,7 @@ class MeshEngine(Engine):
             np.maximum(raster[name], 0) for name in ("eroded", "deposited")
         )  # interpolation may undershoot
         return self._start.replace(
+            **layers_of_strata(self._start, self.surface, self._datum + self._bedrock, raster["elevation"]),
             elevation=raster["elevation"],
             water=number * (self.particle_volume / (l * l)),
             suspended=load / (l * l),
@@ -443,20 +467,3 @@ class MeshEngine(Engine):
             difference=deposit - wear,
             slope=slope_degrees(raster["elevation"] / np.float32(l), "open"),
         )
-
-
-def _refined(terrain: Terrain, model: MeshParticles) -> TriangleMesh:
-    return TriangleMesh.from_terrain(
-        terrain,
-        budget=int(model.triangles),
-        gradient_weight=model.gradient_weight,
-        depth_weight=model.depth_weight,
-    )
-
-
-def per_cell(points: Reals, amounts: Reals, cell_size: float, shape: tuple[int, int]) -> Reals:
-    """Sum up amounts over the cells of a grid in which points lie."""
-    i = np.clip((points[:, 1] / cell_size).astype(np.int64), 0, shape[0] - 1)
-    j = np.clip((points[:, 0] / cell_size).astype(np.int64), 0, shape[1] - 1)
-    sums = np.bincount(i * shape[1] + j, weights=amounts, minlength=shape[0] * shape[1])
-    return sums.astype(np.float64).reshape(shape)  # without any points they would be whole numbers

@@ -51,9 +51,11 @@ class MeshParticles(Model):
     - Eq. 2 has an exponent `x = 1/s_M`, so that s and s_M have a unit: here it is the shortest edge of the mesh, which
       makes coarse and fine meshes behave alike. ε is at least 1.
     - A vertex is worn by at most `dig_limit` of its height above its lowest neighbour at a time, and raised above its
-      highest neighbour by at most a fiftieth of the shortest edge; print can make spikes. What finds no room waits.
+      highest neighbour by at most a fiftieth of the shortest edge; print can make spikes. Soil that finds no room
+      waits; wear beyond the limit is not done.
     - A vertex moves once its wear makes a grain of `smallest_grain`, else every particle would carry hundreds.
     - Vertices on the border are base level and never move; grains that fall where all corners are such are exported.
+    - Water that lies on the terrain takes no part; load in it is laid down at the first move of the vertices.
     - A drag slows particles down; without any, water would fall down a mountain at 100 m/s.
 
     Keeps solids to rounding: eroded = carried + deposited + exported. Water is counted in particles. Pair forces are

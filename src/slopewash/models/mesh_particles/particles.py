@@ -20,6 +20,8 @@ DEFAULT_DISC = 4.0
 DEFAULT_RATE = 20.0
 STRIDES = (0.7548776662466927, 0.5698402909980532)
 """1/ρ and 1/ρ², ρ the plastic number: the evenest recurrence in two dimensions."""
+SEEDS = 1 << 40
+"""Seeds there are: beyond, float64 has no digits left for the places."""
 
 
 class Particles:
@@ -72,7 +74,8 @@ class Births(NamedTuple):
 def default_emitter(terrain: Terrain, edge: float) -> Emitter:
     """Make an emitter on the highest ground away from the border; `edge` is the shortest edge of the mesh."""
     rows, columns = terrain.shape
-    top, left = math.ceil(INNER * (rows - 1)), math.ceil(INNER * (columns - 1))
+    # Two rows or columns are all border.
+    top, left = (min(math.ceil(INNER * (n - 1)), (n - 1) // 2) for n in (rows, columns))
     inner = terrain["elevation"][top : rows - top, left : columns - left]
     i, j = np.unravel_index(int(inner.argmax()), inner.shape)
     l = terrain.cell_size  # noqa: E741
@@ -86,6 +89,7 @@ def births(emitter: Emitter, seed: int, first: int, count: int, extent: tuple[fl
     An additive recurrence keeps particles born one after another apart, where random ones would overlap and burst.
     """
     number = np.arange(first, first + count, dtype=np.float64)
+    seed %= SEEDS
     out = emitter.radius * np.sqrt((0.5 + number * STRIDES[0] + seed * STRIDES[1]) % 1.0)
     angle = 2 * np.pi * ((0.5 + number * STRIDES[1] + seed * STRIDES[0]) % 1.0)
     west, north, east, south = extent

@@ -45,8 +45,8 @@ class ReferenceEngine(MeshEngine):
         return place
 
     def _cells(self, points: NDArray[np.floating]) -> NDArray[np.int64]:
-        """Cells in plan, as wide as two radii."""
-        return np.floor(points[:, :2].astype(np.float64) * (1 / (2 * self.physics.radius))).astype(np.int64)
+        """Cells in plan, as wide as two radii or more."""
+        return np.floor(points[:, :2].astype(np.float64) * (1 / self.cell)).astype(np.int64)
 
     def _pair_forces(self, physics: Physics) -> NDArray[np.floating]:
         n = self.flow.count

@@ -47,6 +47,8 @@ def lay_up(surface: Surface, waiting: Reals, *, limited: bool = True) -> Reals:
         room = np.maximum(surface.highest_around(some) - z[some], 0) + HEAP * surface.edge
         rise[some] = np.minimum(rise[some], room)
     raised = z + rise
+    # Rounding must not lay down more than there is: the books would not know where it came from.
+    raised = np.where((raised - z) * surface.around / 3 > waiting, np.nextafter(raised, z), raised)
     gained: Reals = (raised - z) * surface.around / 3
     surface.vertices[:, 2] = raised
     return gained

@@ -26,6 +26,8 @@ WALL = 2**28 - 1
 """Height of cells that hold no ground, and of what lies beyond closed edges."""
 HIGHEST, LOWEST = 2**27, -(2**26)
 """Ground that edits may make: eight times the drop between both still fits int32."""
+FARTHEST = 2**50
+"""Top of strata above or below the datum. Depths go twice as far, so that no ground reaches what was cut short."""
 DIAGONAL = math.sqrt(2)
 
 
@@ -150,12 +152,16 @@ def _layers(terrain: Terrain, strata: Strata, scale: float, model: SteepestTalus
     R = np.array([*(layer.erodibility for layer in strata.layers), 1.0], np.float32)
     per_metre = scale / terrain.cell_size
     return Layers(
-        top=np.rint((strata.top - terrain.range("elevation")[0]) * per_metre).astype(np.int64),
-        depths=np.rint(strata.depths * per_metre).astype(np.int64),
+        top=_whole((strata.top - terrain.range("elevation")[0]) * per_metre, FARTHEST),
+        depths=_whole(strata.depths * per_metre, 2 * FARTHEST),
         R=R,
         straight=_threshold(_tangent(R, model) * scale),
         diagonal=_threshold(_tangent(R, model) * scale * away),
     )
+
+
+def _whole(lengths: NDArray[np.float64], most: int) -> Depths:
+    return np.rint(np.clip(lengths, -most, most)).astype(np.int64)
 
 
 def _threshold(drop: NDArray[np.float64]) -> Heights:

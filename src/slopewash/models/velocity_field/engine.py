@@ -48,6 +48,8 @@ class State:
     """erodibility, if it is not 1 everywhere"""
     T0: Field
     """elevation at the start"""
+    s0: float = field(init=False)
+    """load at the start, of all cells"""
     w: Field = field(init=False)
     """water of the particle that starts here, 1 where it rains most"""
     wettest: float = field(init=False)
@@ -66,6 +68,7 @@ class State:
     particle_steps: int = 0
 
     def __post_init__(self) -> None:
+        self.s0 = float(self.s.sum())
         self.W, self.Vy, self.Vx, self.E = np.zeros((4, *self.T.shape))
         self.share_rain()
 
@@ -248,7 +251,7 @@ class FieldEngine(EditedEngine):
             water_rain=state.rained * cubic,
             water_evaporated=state.sunk * cubic,
             water_exported=state.left * cubic,
-            solids_start=float(state.T0.sum()) * cubic,
+            solids_start=(float(state.T0.sum()) + state.s0) * cubic,
             solids_exported=state.exported * cubic,
             solids_moved=state.moved * cubic,
             solids_edited=self._edited["solids"] * cubic,

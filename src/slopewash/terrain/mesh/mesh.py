@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from slopewash.errors import InvalidMesh
 from slopewash.terrain.mesh.adjacency import Fan, border_vertices, check_edges, fan_of, neighbours_of
 from slopewash.terrain.mesh.rasterise import heights_at, raster_of
-from slopewash.terrain.mesh.refine import refine
+from slopewash.terrain.mesh.refine import every_cell, refine
 from slopewash.terrain.terrain import Layer, Terrain
 
 Points = NDArray[np.float64]
@@ -45,7 +45,7 @@ class TriangleMesh:
     250.0
     """
 
-    def __init__(self, vertices: ArrayLike, triangles: ArrayLike, **attributes: ArrayLike) -> None:
+    def __init__(self, vertices: ArrayLike, triangles: ArrayLike, /, **attributes: ArrayLike) -> None:
         self.vertices = _checked_vertices(vertices)
         self.triangles = _facing_up(self.vertices, _checked_triangles(triangles, len(self.vertices)))
         check_edges(self.triangles)
@@ -79,6 +79,15 @@ class TriangleMesh:
         """
         vertices, triangles = refine(terrain, budget, gradient_weight, depth_weight)
         return cls(vertices, triangles)
+
+    @classmethod
+    def of_cells(cls, terrain: Terrain) -> TriangleMesh:
+        """Make every cell centre a vertex, row by row, with two triangles between each four.
+
+        >>> TriangleMesh.of_cells(Terrain([[1, 2, 3], [4, 5, 6]], cell_size=10.0))
+        TriangleMesh of 4 triangles and 6 vertices, 20 x 10 m
+        """
+        return cls(*every_cell(terrain))
 
     def to_terrain(self, cell_size: float, *, shape: tuple[int, int] | None = None) -> Terrain:
         """Exact heights of the triangles at the cell centres of a grid; attributes become layers.
@@ -136,7 +145,7 @@ class TriangleMesh:
         sides = corners - np.roll(corners, 1, axis=1)
         return float(np.sqrt((sides * sides).sum(axis=2)).min())
 
-    def replace(self, **attributes: ArrayLike) -> TriangleMesh:
+    def replace(self, /, **attributes: ArrayLike) -> TriangleMesh:
         """Return a copy with attributes set."""
         return TriangleMesh(self.vertices, self.triangles, **(dict(self.attributes) | attributes))
 

@@ -48,6 +48,21 @@ def refine(terrain: Terrain, budget: int, gradient_weight: float, depth_weight: 
     return _along_a_curve(vertices, numbers.reshape(-1, 3))
 
 
+def every_cell(terrain: Terrain) -> tuple[Field, Integers]:
+    """Vertices and triangles of the mesh through all cell centres; diagonals turn from square to square."""
+    _check_ground(terrain)
+    i, j = np.indices(terrain.shape)
+    l = terrain.cell_size  # noqa: E741
+    heights = terrain["elevation"].astype(np.float64)
+    vertices = np.stack([(j + 0.5) * l, (i + 0.5) * l, heights], axis=-1).reshape(-1, 3)
+    number = i * terrain.shape[1] + j
+    nw, ne, sw, se = (part.ravel() for part in (number[:-1, :-1], number[:-1, 1:], number[1:, :-1], number[1:, 1:]))
+    even = ((i + j)[:-1, :-1].ravel() % 2 == 0)[:, None]
+    first = np.where(even, np.stack([ne, se, nw], axis=1), np.stack([nw, ne, sw], axis=1))
+    second = np.where(even, np.stack([sw, nw, se], axis=1), np.stack([se, sw, ne], axis=1))
+    return vertices, np.stack([first, second], axis=1).reshape(-1, 3)
+
+
 def sample(cells: Field, x: Field, y: Field) -> Field:
     """Bilinear samples at points measured in cells from the outer corner; beyond the outermost centres it is level."""
     i = np.clip(y - 0.5, 0, cells.shape[0] - 1)
@@ -63,19 +78,24 @@ def sample(cells: Field, x: Field, y: Field) -> Field:
 
 
 def _check(terrain: Terrain, budget: int, gradient_weight: float, depth_weight: float) -> None:
-    if terrain.nodata is not None:
-        raise InvalidMesh(
-            f"the terrain has {int(terrain.nodata.sum())} cells without data; a mesh needs ground everywhere, fill them"
-        )
-    if min(terrain.shape) < 2:
-        raise InvalidMesh(f"the terrain has shape {terrain.shape}; a mesh needs two rows and two columns")
+    _check_ground(terrain)
     for name, weight in (("gradient_weight", gradient_weight), ("depth_weight", depth_weight)):
         if not (math.isfinite(weight) and weight >= 0):
             raise InvalidParameter(f"{name} is {weight}; it must be zero or more")
     blocks, _ = _lattice_of(terrain.shape)
     least = 2 * blocks[0] * blocks[1]
     if budget < least:
-        raise InvalidParameter(f"budget is {budget} triangles; it must be {least} or more")
+        raise InvalidParameter(f"the mesh may have {budget} triangles; a terrain of this shape needs {least} or more")
+
+
+def _check_ground(terrain: Terrain) -> None:
+    if terrain.nodata is not None:
+        count = int(terrain.nodata.sum())
+        raise InvalidMesh(
+            f"the terrain has {count} cell{'s'[: count != 1]} without data; a mesh needs ground everywhere, fill them"
+        )
+    if min(terrain.shape) < 2:
+        raise InvalidMesh(f"the terrain has shape {terrain.shape}; a mesh needs two rows and two columns")
 
 
 def _lattice_of(shape: tuple[int, int]) -> tuple[tuple[int, int], int]:
