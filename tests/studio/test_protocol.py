@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 
 import slopewash as sw
 from slopewash.studio import StudioServer
+from slopewash.studio.plan import first_plan
 
 Page = Any
 
@@ -377,6 +380,24 @@ def test_a_bad_upload_is_told_in_one_sentence_without_our_paths(page: Page) -> N
     assert "16 .. 2048" in page.post("/upload?name=a.npy", small.getvalue()).json()["message"]
     assert "unknown suffix" in page.post("/upload?name=../../a.exe", b"x").json()["message"]
     assert page.ask("start", upload="nothing")["type"] == "error"
+
+
+def test_a_server_keeps_nothing_on_the_disk(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: Page, server: StudioServer
+) -> None:
+    """So that one that is killed leaves nothing behind."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with StudioServer(first_plan(size=32, backend="reference"), port=0):
+        assert not list(tmp_path.glob("slopewash*"))
+    heights = io.BytesIO()
+    np.save(heights, np.zeros((32, 32), np.float32))
+    for name in ("good.npy", "bad.png"):
+        page.post(f"/upload?name={name}", heights.getvalue())
+    assert page.get("/export/island.r16").status_code == 200
+    end = time.monotonic() + 60
+    while list(tmp_path.glob("slopewash*")):  # an export goes when its last byte is sent
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_a_pickle_is_never_opened(page: Page) -> None:
