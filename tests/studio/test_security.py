@@ -213,6 +213,19 @@ def test_a_key_is_as_good_as_random(server: StudioServer) -> None:
     assert len(other.token) >= 32
 
 
+def test_odd_cookies_of_other_servers_do_not_lock_the_page_out(server: StudioServer, cookie: str) -> None:
+    fine = good(server, cookie)
+    for others in ('theme={"dark": true}; {}', "{}; x y=1", "a[b]=1; ; {}", "{}; slopewash-1=0"):
+        assert ask(server, "GET", "/health", {**fine, "Cookie": others.replace("{}", cookie)}).status == 200
+    assert ask(server, "GET", "/health", {**fine, "Cookie": f"x{cookie}; y"}).status == 403
+
+
+def test_each_address_has_a_cookie_of_its_own() -> None:
+    gates = [Gate(None, host=host, port=port, secret=b"s") for host in ("127.0.0.1", "0.0.0.0") for port in (1, 2)]
+    assert len({gate._cookie for gate in gates}) == 4
+    assert gates[0]._cookie == Gate(None, host="127.0.0.1", port=1, secret=b"s")._cookie
+
+
 def test_a_restarted_server_knows_its_own_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = cookie_secret()
     assert cookie_secret() == first
