@@ -4,7 +4,8 @@ Every request passes the same gate before any route is looked at, and is refused
 
 - its Host is one this server answers to (no other name can be pointed at it by DNS),
 - it comes from the server's own page: its Origin is this host, or, where browsers send no Origin (navigation and
-  same-origin GET), Sec-Fetch-Site says "same-origin", or "none" for an address the user typed or opened,
+  same-origin GET), Sec-Fetch-Site says "same-origin", or "none" for an address the user typed or opened; from another
+  machine over plain HTTP browsers send neither, and the cookie alone must do,
 - it carries the cookie that only the address with the token gives (HttpOnly, SameSite=Strict).
 """
 
@@ -81,6 +82,9 @@ class Gate:
         if scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD"):
             return False
         site = headers.one("sec-fetch-site")
+        if site is None:
+            # Over plain HTTP browsers send it to this machine only; elsewhere SameSite=Strict keeps other sites out.
+            return not headers.all("sec-fetch-site") and host.lower().removesuffix(f":{self._port}") not in LOOPBACK
         if site == "same-origin":
             return True
         navigates = headers.one("sec-fetch-mode") == "navigate"
