@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.studio import StudioServer
+from slopewash.studio import StudioServer, recording
 from slopewash.studio.plan import first_plan
 
 Page = Any
@@ -106,3 +106,16 @@ def test_a_run_of_one_s_own_has_no_script(open_page: Any) -> None:
         page.steps(2)
         assert simulation.step == 2
         page.close()
+
+
+def test_a_recording_stays_within_its_memory(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "MOST_PARTS", 10)
+    springs = [{"x": 100.0 + k, "y": 100.0, "radius": 25.0, "rate": 0.4} for k in range(4)]
+    page.do("sources", sources=springs)
+    page.do("parameters", values={"rain_rate": 0.05, "evaporation_rate": 0.01})
+    page.do("sources", sources=springs)
+    assert page.get("/script").text.count("sw.WaterSource(x=100.0, y=100.0, radius=25.0, rate=0.4)") == 2
+    page.do("sources", sources=springs[:1])
+    answer = page.get("/script")
+    assert answer.status_code == 409
+    assert "too many for a script; reset it" in answer.json()["message"]

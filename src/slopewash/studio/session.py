@@ -480,8 +480,8 @@ class Session:
 
     def _do_sources(self, message: messages.Sources, viewer: object) -> None:
         stroke, join = self._joined(message, viewer)
-        springs = [source.model_dump() for source in message.sources]
-        self._simulation.set_sources(*(sw.WaterSource(**spring) for spring in springs), join=join)
+        springs = tuple(sw.WaterSource(**source.model_dump()) for source in message.sources)
+        self._simulation.set_sources(*springs, join=join)
         self._stroke = stroke
         self._recording.add("sources", springs, join)
         self._changed()
@@ -489,8 +489,8 @@ class Session:
     def _do_emitters(self, message: messages.Emitters, viewer: object) -> None:
         if not self._simulation.model.emits:
             raise InvalidParameter(f"{self._simulation.model.name} has no emitters; choose a model of particles")
-        emitters = [emitter.model_dump() for emitter in message.emitters]
-        self._simulation.set_emitters(*(sw.Emitter(**emitter) for emitter in emitters))
+        emitters = tuple(sw.Emitter(**emitter.model_dump()) for emitter in message.emitters)
+        self._simulation.set_emitters(*emitters)
         self._recording.add("emitters", emitters)
         self._changed()
 
