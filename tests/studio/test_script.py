@@ -79,6 +79,27 @@ def test_an_upload_replays_beside_its_file(tmp_path: Path, page: Page, server: S
     assert_same(replay(page.get("/script").text, tmp_path), now(server))
 
 
+def test_a_side_file_beside_the_script_changes_nothing(tmp_path: Path, page: Page, server: StudioServer) -> None:
+    terrain = sw.generate("ridged", size=36, cell_size=5.0, seed=2, relief=90.0)
+    file = sw.write(terrain, tmp_path / "own.r16")
+    assert (tmp_path / "own.r16.json").exists()  # says 5 m; the upload alone is taken as 1 m
+    answer = page.post("/upload?name=own.r16&low=0&high=90", file.read_bytes()).json()
+    assert answer["cell_size"] == 1.0
+    page.do("start", upload=answer["upload"], preset="jako2011")
+    page.steps(2)
+    assert_same(replay(page.get("/script").text, tmp_path), now(server))
+
+
+def test_flat_ground_replays_without_the_strata_it_has_no_room_for(
+    tmp_path: Path, page: Page, server: StudioServer
+) -> None:
+    np.save(tmp_path / "flat.npy", np.zeros((24, 24), np.float32))
+    answer = page.post("/upload?name=flat.npy", (tmp_path / "flat.npy").read_bytes()).json()
+    page.do("start", upload=answer["upload"], preset="chiba_strata")
+    page.steps(1)
+    assert_same(replay(page.get("/script").text, tmp_path), now(server))
+
+
 @pytest.mark.parametrize("preset", ["chiba_strata", "salamin"])
 def test_presets_replay_with_their_strata_and_starts(
     tmp_path: Path, page: Page, server: StudioServer, preset: str

@@ -88,7 +88,7 @@ class Recording:
         if self.plan.preset is None or sw.presets()[self.plan.preset].strata is None:
             return []
         return [
-            "if terrain.strata is None:",
+            "if terrain.strata is None and terrain.relief > 0:",
             f"    strata = sw.presets()[{self.plan.preset!r}].strata",
             "    terrain = terrain.replace(strata=strata.fitted(terrain.relief))",
         ]

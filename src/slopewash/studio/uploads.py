@@ -20,6 +20,7 @@ from slopewash.studio.plan import Given, check_size
 
 KEPT = 4
 """Uploads that can still be started from."""
+HEADLESS = (".r16", ".raw")
 
 
 class TooLarge(SlopewashError):
@@ -47,6 +48,8 @@ class Uploads:
             file = Path(folder) / f"upload{suffix}"
             await self._store(chunks, file)
             terrain = await anyio.to_thread.run_sync(lambda: _decode(file, shown, options))
+        if suffix in HEADLESS:  # their side file, which was not sent, may well lie beside the script
+            options = {**options, "cell_size": terrain.cell_size, "shape": terrain.shape}
         given = Given(name=shown, terrain=terrain, script=read_call(shown, options))
         key = secrets.token_hex(8)
         self._given[key] = given
