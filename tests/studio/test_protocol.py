@@ -369,6 +369,18 @@ def test_a_height_field_is_uploaded_and_run(page: Page, server: StudioServer, su
     page.steps(1)
 
 
+def test_an_upload_is_not_lost_to_the_wish_for_another_size(page: Page, tmp_path: Path) -> None:
+    file = sw.write(sw.generate("hill", size=40), tmp_path / "own.npy")
+    key = page.post("/upload?name=own.npy", file.read_bytes()).json()["upload"]
+    page.do("start", upload=key)
+    for wish in ({"size": 64}, {"seed": 8}, {"cell_size": 3.0}):
+        answer = page.ask("start", generator=wish)
+        assert f"own.npy was not generated, so it has no {next(iter(wish))} to change" in answer["message"]
+    assert page.until(lambda s: s["busy"] is None)["name"] == "own.npy"
+    page.do("start", generator={"kind": "dome", "size": 64})
+    page.until(lambda s: s["name"] == "dome" and s["rows"] == 64)
+
+
 def test_a_bad_upload_is_told_in_one_sentence_without_our_paths(page: Page) -> None:
     answer = page.post("/upload?name=own.png", b"this is no picture")
     assert answer.status_code == 400
