@@ -86,6 +86,11 @@ class StudioServer:
         """Address with the key that opens the page."""
         return f"{self.address}/?token={self.gate.token}"
 
+    @property
+    def running(self) -> bool:
+        """Whether what `start` began has not ended."""
+        return self._thread is not None and self._thread.is_alive()
+
     def run(self, ready: Callable[[], None] | None = None) -> None:
         """Serve until Ctrl-C."""
         if ready is not None:

@@ -153,15 +153,14 @@ class Session:
     # What follows runs in the simulation's thread.
 
     def _begin(self, plan: Plan, simulation: sw.Simulation | None = None) -> None:
-        self._shared = simulation is not None
+        shared = simulation is not None
         terrain = plan.terrain() if simulation is None else simulation.terrain
         check_size(terrain, plan.source.name)
         if simulation is None:
             with self._notices():
                 simulation = sw.Simulation(terrain, plan.model, backend=plan.backend, edges=plan.edges, seed=plan.seed)
-        if not self._shared:
             simulation.add(Interlude(self))
-        self._plan, self._simulation, self._terrain = plan, simulation, terrain
+        self._plan, self._simulation, self._terrain, self._shared = plan, simulation, terrain, shared
         self._recording = Recording(plan, simulation.backend, simulation.model)
         self._shown = simulation.step
         self._playing, self._target, self._stroke = False, None, None
