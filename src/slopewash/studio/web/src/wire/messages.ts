@@ -15,6 +15,8 @@ export interface ParameterDeclaration {
   log: boolean;
   choices: string[];
   kind: "number" | "choice" | "flag";
+  /** Whether it takes whole numbers only. */
+  whole: boolean;
 }
 
 export interface ModelDeclaration {
