@@ -109,6 +109,14 @@ def test_shift_paints_the_opposite(studio: Any) -> None:
     assert np.min(studio.layer("elevation") - before) < 0
 
 
+def test_shift_lets_less_rain_fall(studio: Any) -> None:
+    studio.page.keyboard.down("Shift")
+    paint_middle(studio, "rain")
+    studio.page.keyboard.up("Shift")
+    assert np.min(studio.layer("rainfall")) < 1  # what falls where nothing is painted
+    assert np.max(studio.layer("rainfall")) == 1
+
+
 def test_a_ring_lies_under_the_brush(studio: Any) -> None:
     studio.take_tool("raise")
     x, y = studio.place_on_screen(0.5 * SIDE, 0.8 * SIDE)

@@ -58,6 +58,7 @@ export interface ToolDeclaration {
   layer: string;
   unit: string;
   strength: number;
+  signed: boolean;
   most: number | null;
 }
 
