@@ -178,6 +178,10 @@ def test_a_source_follows_the_pointer(studio: Any) -> None:
     x, y = studio.place_on_screen(0.6 * SIDE, 0.85 * SIDE)
     studio.page.mouse.move(box["x"] + 15, box["y"] + 15)
     studio.page.mouse.down()
+    studio.page.mouse.move(0.5 * (box["x"] + x), 0.5 * (box["y"] + y))
+    studio.wait("x => studio.store.state.sources[0].x > x", 0.51 * SIDE)  # it is told on the way
     studio.page.mouse.move(x, y, steps=4)
     studio.page.mouse.up()
     studio.wait("x => Math.abs(studio.store.state.sources[0].x - x) < 40", 0.6 * SIDE)
+    studio.click("undo")  # the whole way is one edit
+    studio.wait("x => studio.store.state.sources[0].x === x", 0.5 * SIDE)

@@ -166,7 +166,7 @@ export type ClientMessage =
   | { type: "parameters"; values: Record<string, ParameterValue> }
   | { type: "settle"; steps: number; dry: boolean }
   | { type: "paint"; tool: string; points: [number, number][]; radius: number; strength: number; falloff: number; stroke: number }
-  | { type: "sources"; sources: WaterSource[] }
+  | { type: "sources"; sources: WaterSource[]; stroke?: number | undefined }
   | { type: "emitters"; emitters: Emitter[] }
   | { type: "watch"; overlay: string | null; resolution: number; before: boolean }
   | { type: "ack"; frame: number };
