@@ -346,6 +346,16 @@ def test_particles_start_from_emitters_and_the_mesh_is_shown(page: Page, server:
     assert "simulation.set_emitters(sw.Emitter(x=160.0" in page.get("/script").text
 
 
+def test_a_message_that_would_paint_for_minutes_is_refused(page: Page, server: StudioServer) -> None:
+    before = elevation(server)
+    page.do("start", generator={"size": 512})
+    answer = page.ask("paint", tool="raise", points=[[100.0, 100.0]] * 4000, radius=1e6)
+    assert "4000 dabs of radius 1e+06 m touch 1e+09 cells" in answer["message"]
+    page.do("paint", tool="raise", points=[[100.0, 100.0]] * 4000, radius=20.0, strength=1e-3)
+    page.do("start", generator={"size": 48})
+    np.testing.assert_array_equal(elevation(server), before)
+
+
 def test_an_unknown_format_is_told(page: Page) -> None:
     answer = page.get("/export/island.doc")
     assert answer.status_code == 404

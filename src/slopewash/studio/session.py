@@ -39,6 +39,8 @@ STATE_SECONDS = 0.25
 STATE_SHARE = 0.02
 """Largest share of the time spent on summing up the books."""
 JOBS_AT_ONCE = 64
+MOST_PAINTED = 2**28
+"""Cells that the dabs of one message may touch, counted for each dab: about ten seconds of work."""
 ALWAYS = ("elevation", "water", "suspended")
 """Layers of every frame, where the model has them."""
 
@@ -457,6 +459,7 @@ class Session:
         self._recording.add("settle", message.steps, message.dry)
 
     def _do_paint(self, message: messages.Paint, viewer: object) -> None:
+        self._check_work(message)
         stroke, join = self._joined(message, viewer)
         painted = self._simulation.paint(
             message.tool,
@@ -471,6 +474,16 @@ class Session:
         self._stroke = stroke
         self._recording.add("paint", message, join)
         self._changed()
+
+    def _check_work(self, message: messages.Paint) -> None:
+        across = 2 * message.radius / self._terrain.cell_size + 3
+        rows, columns = self._terrain.shape
+        cells = len(message.points) * min(rows, across) * min(columns, across)
+        if cells > MOST_PAINTED:
+            raise InvalidParameter(
+                f"{len(message.points)} dabs of radius {message.radius:g} m touch {cells:.2g} cells; one message may "
+                f"touch {MOST_PAINTED:.2g}, so send fewer at a time"
+            )
 
     def _joined(self, message: messages.Paint | messages.Sources, viewer: object) -> tuple[Any, bool]:
         """The stroke a message is a piece of, and whether it goes on with the edit before."""
