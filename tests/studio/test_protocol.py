@@ -209,7 +209,8 @@ def test_a_preset_brings_model_edges_and_strata(page: Page) -> None:
     generator = next(p for p in page.welcome["presets"] if p["name"] == "chiba_strata")["generator"]
     page.do("start", preset="chiba_strata", generator={**generator, "size": 32})
     state = page.until(lambda s: s["preset"] == "chiba_strata")
-    assert (state["model"], state["generator"]["options"]) == ("velocity_field", {"noise": 0.01})
+    assert (state["model"], state["generator"]["options"]) == ("velocity_field", generator["options"])
+    assert generator["options"]
     while True:
         header, fields = page.read("frame")
         if header["run"] == state["run"]:
