@@ -60,9 +60,11 @@ class Server:
 @pytest.fixture
 def server(state_folder: Path) -> Iterator[Server]:
     made = Server(state_folder)
-    made.start()
-    yield made
-    made.kill()
+    try:
+        made.start()
+        yield made
+    finally:
+        made.kill()
 
 
 def test_a_page_goes_on_after_its_server_was_killed_and_started_again(

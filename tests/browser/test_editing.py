@@ -109,6 +109,14 @@ def test_shift_paints_the_opposite(studio: Any) -> None:
     assert np.min(studio.layer("elevation") - before) < 0
 
 
+def test_shift_lets_less_rain_fall(studio: Any) -> None:
+    studio.page.keyboard.down("Shift")
+    paint_middle(studio, "rain")
+    studio.page.keyboard.up("Shift")
+    assert np.min(studio.layer("rainfall")) < 1  # what falls where nothing is painted
+    assert np.max(studio.layer("rainfall")) == 1
+
+
 def test_a_ring_lies_under_the_brush(studio: Any) -> None:
     studio.take_tool("raise")
     x, y = studio.place_on_screen(0.5 * SIDE, 0.8 * SIDE)
@@ -170,6 +178,10 @@ def test_a_source_follows_the_pointer(studio: Any) -> None:
     x, y = studio.place_on_screen(0.6 * SIDE, 0.85 * SIDE)
     studio.page.mouse.move(box["x"] + 15, box["y"] + 15)
     studio.page.mouse.down()
+    studio.page.mouse.move(0.5 * (box["x"] + x), 0.5 * (box["y"] + y))
+    studio.wait("x => studio.store.state.sources[0].x > x", 0.51 * SIDE)  # it is told on the way
     studio.page.mouse.move(x, y, steps=4)
     studio.page.mouse.up()
     studio.wait("x => Math.abs(studio.store.state.sources[0].x - x) < 40", 0.6 * SIDE)
+    studio.click("undo")  # the whole way is one edit
+    studio.wait("x => studio.store.state.sources[0].x === x", 0.5 * SIDE)

@@ -49,6 +49,22 @@ def test_every_slider_reaches_the_simulation_and_back(studio: Any) -> None:
         )
 
 
+def test_sliders_of_whole_numbers_send_whole_numbers(studio: Any) -> None:
+    studio.ask(type="start", model="velocity_field", backend="reference", generator={"kind": "dome", "size": 32})
+    studio.wait("studio.store.model.name === 'velocity_field'")
+    open_all(studio)
+    whole = [p["name"] for p in rows(studio, "number") if p["whole"]]
+    assert "breadth" in whole
+    before = studio.state()["parameters"]
+    for name in whole:
+        studio.page.locator(f"[data-parameter={name}] [data-role=slider]").focus()
+        studio.page.keyboard.press("ArrowRight")
+        studio.wait("([name, value]) => studio.store.state.parameters[name] > value", [name, before[name]])
+        assert studio.state()["parameters"][name] % 1 == 0
+    assert studio.state()["parameters"]["breadth"] == before["breadth"] + 1
+    assert studio.page.locator(".message.error").count() == 0
+
+
 def test_every_law_can_be_chosen_and_comes_back(studio: Any) -> None:
     open_all(studio)
     for p in rows(studio, "choice"):

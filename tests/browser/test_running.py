@@ -112,6 +112,12 @@ def test_an_uploaded_picture_becomes_the_terrain(studio: Any, tmp_path: Path) ->
     expected = 100 + 300 * (grey.astype(np.float64) / 65535)
     assert np.abs(studio.layer("elevation") - expected).max() < 0.01  # a 16-bit step is 0.0046 m
     studio.wait("studio.stage.frame.elevation.columns === 160")
+    studio.tab("start")
+    studio.page.select_option("select[aria-label='Cells per side']", "256")  # a file has no other number of cells
+    studio.page.locator(".message.error", has_text="waves.png was not generated").wait_for()
+    studio.wait("document.querySelector(\"select[aria-label='Cells per side']\").value === ''")
+    assert studio.state()["name"] == "waves.png"
+    studio.tab("out")
     for label in ("Lowest", "Highest"):
         studio.page.fill(f"input[aria-label='{label} height in metres']", "")
 

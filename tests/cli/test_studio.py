@@ -103,11 +103,14 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     assert 'pip install "slopewash[studio]"' in done.stderr
 
 
-def test_without_the_built_page_it_says_how_to_build_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_built_page_it_says_how_to_build_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     from slopewash.studio import StudioServer, built_page
 
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))  # leave the user's own files alone
     monkeypatch.setattr(built_page, "INDEX", Path("nowhere"))
-    monkeypatch.setattr(StudioServer, "run", lambda self, ready=None: self._close())
+    monkeypatch.setattr(StudioServer, "run", lambda self, ready=None: self._socket.close())
     done = run("studio", "--no-browser", "--size", 32, "--backend", "reference", "--port", 0)
     assert done.code == 0
     assert "pip install ." in done.err

@@ -9,6 +9,7 @@ import pytest
 
 import slopewash as sw
 from slopewash.models.base import Block
+from slopewash.simulation.history import SPRING_BYTES
 
 HILL = sw.generate("dome", size=32, seed=3, cell_size=5.0)
 MODELS = [
@@ -285,3 +286,36 @@ def test_a_stroke_without_end_stays_within_the_memory(monkeypatch: pytest.Monkey
     assert not simulation.can_redo
     blocks = [block for edit in history._undo for block in edit if isinstance(block, Block)]
     assert history._bytes == sum(block.values.nbytes for block in blocks)
+
+
+def test_springs_and_bedrock_are_counted_as_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    simulation = run("virtual_pipes", "reference")
+    springs = [sw.WaterSource(x=8 + k, y=8, radius=10, rate=1.0) for k in range(5)]
+    for count in (5, 2, 0, 3):
+        simulation.sources = springs[:count]
+    history = simulation._history
+    assert history._bytes == 7 * SPRING_BYTES  # what stood before each: 0, 5, 2 and 0
+    while simulation.undo():
+        pass
+    assert history._bytes == 10 * SPRING_BYTES  # what stood after each
+    while simulation.redo():
+        pass
+    assert history._bytes == 7 * SPRING_BYTES
+    monkeypatch.setattr("slopewash.simulation.history.MOST_BYTES", 20 * SPRING_BYTES)
+    for _ in range(20):
+        simulation.sources = springs
+    assert history._bytes <= 20 * SPRING_BYTES
+    values = np.zeros((4, 4), np.float32)
+    assert Block(layer="elevation", row=0, column=0, values=values, bedrock=values).nbytes == 2 * values.nbytes
+
+
+def test_an_edit_inside_keeps_no_copy_of_the_border() -> None:
+    simulation: Any = run("virtual_pipes", "reference")
+    for _ in range(2):
+        simulation.paint("lower", points=MIDDLE, radius=10.0, strength=1.0)
+    first, second = (edit[0].beside for edit in simulation._history._undo)
+    assert first.north is second.north
+    simulation.paint("lower", points=[(80.0, 0.0)], radius=10.0, strength=1.0)
+    base = simulation._engine._held().base
+    assert base.north is not first.north
+    assert base.south is first.south

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import slopewash as sw
-from slopewash.studio.notebook import _servers
+from slopewash.studio.notebook import _servers, serve
 
 Page = Any
 
@@ -43,6 +43,29 @@ def test_a_view_is_attached_to_the_very_run(open_page: Any) -> None:
         page.until(lambda state: state["step"] == 7)
     finally:
         server.stop()
+
+
+def test_a_start_that_fails_leaves_the_page_with_the_run(open_page: Any) -> None:
+    simulation = sw.Simulation(sw.generate("dome", size=32), sw.VirtualPipes(), backend="reference")
+    with serve(simulation) as server:
+        page = open_page(server)
+        assert page.ask("start", generator={"kind": "dome", "options": {"teeth": 3}})["type"] == "error"
+        assert server.session._idle_for() <= 0.1  # it still looks whether the run went on by itself
+        simulation.run(2)
+        page.until(lambda state: state["step"] == 2)
+        page.close()
+
+
+def test_a_view_is_shown_again_after_its_server_was_stopped() -> None:
+    simulation = sw.Simulation(sw.generate("dome", size=32), sw.VirtualPipes(), backend="reference")
+    first = simulation.view().server
+    first.stop()
+    second = simulation.view().server
+    try:
+        assert second is not first
+        assert second.running
+    finally:
+        second.stop()
 
 
 def test_cell_and_page_take_turns(open_page: Any) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 
 import slopewash as sw
 from slopewash.studio import StudioServer
+from slopewash.studio.plan import first_plan
 
 Page = Any
 
@@ -207,6 +210,7 @@ def test_a_preset_brings_model_edges_and_strata(page: Page) -> None:
     page.do("start", preset="chiba_strata", generator={**generator, "size": 32})
     state = page.until(lambda s: s["preset"] == "chiba_strata")
     assert (state["model"], state["generator"]["options"]) == ("velocity_field", generator["options"])
+    assert generator["options"]
     while True:
         header, fields = page.read("frame")
         if header["run"] == state["run"]:
@@ -343,6 +347,16 @@ def test_particles_start_from_emitters_and_the_mesh_is_shown(page: Page, server:
     assert "simulation.set_emitters(sw.Emitter(x=160.0" in page.get("/script").text
 
 
+def test_a_message_that_would_paint_for_minutes_is_refused(page: Page, server: StudioServer) -> None:
+    before = elevation(server)
+    page.do("start", generator={"size": 512})
+    answer = page.ask("paint", tool="raise", points=[[100.0, 100.0]] * 4000, radius=1e6)
+    assert "4000 dabs of radius 1e+06 m touch 1e+09 cells" in answer["message"]
+    page.do("paint", tool="raise", points=[[100.0, 100.0]] * 4000, radius=20.0, strength=1e-3)
+    page.do("start", generator={"size": 48})
+    np.testing.assert_array_equal(elevation(server), before)
+
+
 def test_an_unknown_format_is_told(page: Page) -> None:
     answer = page.get("/export/island.doc")
     assert answer.status_code == 404
@@ -366,6 +380,18 @@ def test_a_height_field_is_uploaded_and_run(page: Page, server: StudioServer, su
     page.steps(1)
 
 
+def test_an_upload_is_not_lost_to_the_wish_for_another_size(page: Page, tmp_path: Path) -> None:
+    file = sw.write(sw.generate("hill", size=40), tmp_path / "own.npy")
+    key = page.post("/upload?name=own.npy", file.read_bytes()).json()["upload"]
+    page.do("start", upload=key)
+    for wish in ({"size": 64}, {"seed": 8}, {"cell_size": 3.0}):
+        answer = page.ask("start", generator=wish)
+        assert f"own.npy was not generated, so it has no {next(iter(wish))} to change" in answer["message"]
+    assert page.until(lambda s: s["busy"] is None)["name"] == "own.npy"
+    page.do("start", generator={"kind": "dome", "size": 64})
+    page.until(lambda s: s["name"] == "dome" and s["rows"] == 64)
+
+
 def test_a_bad_upload_is_told_in_one_sentence_without_our_paths(page: Page) -> None:
     answer = page.post("/upload?name=own.png", b"this is no picture")
     assert answer.status_code == 400
@@ -377,6 +403,24 @@ def test_a_bad_upload_is_told_in_one_sentence_without_our_paths(page: Page) -> N
     assert "16 .. 2048" in page.post("/upload?name=a.npy", small.getvalue()).json()["message"]
     assert "unknown suffix" in page.post("/upload?name=../../a.exe", b"x").json()["message"]
     assert page.ask("start", upload="nothing")["type"] == "error"
+
+
+def test_a_server_keeps_nothing_on_the_disk(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: Page, server: StudioServer
+) -> None:
+    """So that one that is killed leaves nothing behind."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with StudioServer(first_plan(size=32, backend="reference"), port=0):
+        assert not list(tmp_path.glob("slopewash*"))
+    heights = io.BytesIO()
+    np.save(heights, np.zeros((32, 32), np.float32))
+    for name in ("good.npy", "bad.png"):
+        page.post(f"/upload?name={name}", heights.getvalue())
+    assert page.get("/export/island.r16").status_code == 200
+    end = time.monotonic() + 60
+    while list(tmp_path.glob("slopewash*")):  # an export goes when its last byte is sent
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def test_a_pickle_is_never_opened(page: Page) -> None:

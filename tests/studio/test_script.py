@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.studio import StudioServer
+from slopewash.studio import StudioServer, recording
 from slopewash.studio.plan import first_plan
 
 Page = Any
@@ -79,6 +79,27 @@ def test_an_upload_replays_beside_its_file(tmp_path: Path, page: Page, server: S
     assert_same(replay(page.get("/script").text, tmp_path), now(server))
 
 
+def test_a_side_file_beside_the_script_changes_nothing(tmp_path: Path, page: Page, server: StudioServer) -> None:
+    terrain = sw.generate("ridged", size=36, cell_size=5.0, seed=2, relief=90.0)
+    file = sw.write(terrain, tmp_path / "own.r16")
+    assert (tmp_path / "own.r16.json").exists()  # says 5 m; the upload alone is taken as 1 m
+    answer = page.post("/upload?name=own.r16&low=0&high=90", file.read_bytes()).json()
+    assert answer["cell_size"] == 1.0
+    page.do("start", upload=answer["upload"], preset="jako2011")
+    page.steps(2)
+    assert_same(replay(page.get("/script").text, tmp_path), now(server))
+
+
+def test_flat_ground_replays_without_the_strata_it_has_no_room_for(
+    tmp_path: Path, page: Page, server: StudioServer
+) -> None:
+    np.save(tmp_path / "flat.npy", np.zeros((24, 24), np.float32))
+    answer = page.post("/upload?name=flat.npy", (tmp_path / "flat.npy").read_bytes()).json()
+    page.do("start", upload=answer["upload"], preset="chiba_strata")
+    page.steps(1)
+    assert_same(replay(page.get("/script").text, tmp_path), now(server))
+
+
 @pytest.mark.parametrize("preset", ["chiba_strata", "salamin"])
 def test_presets_replay_with_their_strata_and_starts(
     tmp_path: Path, page: Page, server: StudioServer, preset: str
@@ -106,3 +127,16 @@ def test_a_run_of_one_s_own_has_no_script(open_page: Any) -> None:
         page.steps(2)
         assert simulation.step == 2
         page.close()
+
+
+def test_a_recording_stays_within_its_memory(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "MOST_PARTS", 10)
+    springs = [{"x": 100.0 + k, "y": 100.0, "radius": 25.0, "rate": 0.4} for k in range(4)]
+    page.do("sources", sources=springs)
+    page.do("parameters", values={"rain_rate": 0.05, "evaporation_rate": 0.01})
+    page.do("sources", sources=springs)
+    assert page.get("/script").text.count("sw.WaterSource(x=100.0, y=100.0, radius=25.0, rate=0.4)") == 2
+    page.do("sources", sources=springs[:1])
+    answer = page.get("/script")
+    assert answer.status_code == 409
+    assert "too many for a script; reset it" in answer.json()["message"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 from collections.abc import Iterator
 from pathlib import Path
@@ -211,6 +212,56 @@ def test_a_key_is_as_good_as_random(server: StudioServer) -> None:
     other = Gate(None, host="127.0.0.1", port=1)
     assert other.token != server.gate.token
     assert len(other.token) >= 32
+
+
+def test_odd_cookies_of_other_servers_do_not_lock_the_page_out(server: StudioServer, cookie: str) -> None:
+    fine = good(server, cookie)
+    for others in ('theme={"dark": true}; {}', "{}; x y=1", "a[b]=1; ; {}", "{}; slopewash-1=0"):
+        assert ask(server, "GET", "/health", {**fine, "Cookie": others.replace("{}", cookie)}).status == 200
+    assert ask(server, "GET", "/health", {**fine, "Cookie": f"x{cookie}; y"}).status == 403
+
+
+def test_each_address_has_a_cookie_of_its_own() -> None:
+    gates = [Gate(None, host=host, port=port, secret=b"s") for host in ("127.0.0.1", "0.0.0.0") for port in (1, 2)]
+    assert len({gate._cookie for gate in gates}) == 4
+    assert gates[0]._cookie == Gate(None, host="127.0.0.1", port=1, secret=b"s")._cookie
+
+
+def test_a_browser_on_another_machine_gets_in_by_the_key_alone() -> None:
+    """Over plain HTTP browsers send Sec-Fetch-Site to 127.0.0.1 and localhost, and to no other host."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    gate = Gate(app, host="0.0.0.0", port=8420)
+
+    def status(kind: str = "http", method: str = "GET", query: str = "", **headers: str) -> int:
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        pairs = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+        scope = {"type": kind, "method": method, "path": "/", "query_string": query.encode(), "headers": pairs}
+        asyncio.run(gate(scope, None, send))  # type: ignore[arg-type]
+        return int(sent[0].get("status", 403))
+
+    there, cookie = "192.168.1.7:8420", f"{gate._cookie_name}={gate._cookie}"
+    assert status(host=there, query=f"token={gate.token}") == 303
+    assert status(host=there, query="token=wrong") == 403
+    assert status(host=there) == 403
+    assert status(host=there, cookie=cookie) == 200
+    assert status(host=there, cookie=cookie, sec_fetch_site="cross-site") == 403
+    assert status(host=there, cookie=cookie, origin="http://evil.example") == 403
+    assert status(host=there, cookie=cookie, method="POST") == 403
+    assert status(host=there, cookie=cookie, kind="websocket") == 403
+    for here in ("127.0.0.1:8420", "localhost:8420", "[::1]:8420"):
+        assert status(host=here, cookie=cookie) == 403
+    gate = Gate(app, host="0.0.0.0", port=80)
+    cookie = f"{gate._cookie_name}={gate._cookie}"
+    for here in ("127.0.0.1", "localhost", "[::1]"):
+        assert status(host=here, cookie=cookie) == 403
+        assert status(host=here, cookie=cookie, sec_fetch_site="same-origin") == 200
 
 
 def test_a_restarted_server_knows_its_own_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

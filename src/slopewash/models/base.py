@@ -156,6 +156,11 @@ class Block:
     bedrock: NDArray[Any] | None = None
     """Surface of the bedrock beneath an edit of the ground."""
 
+    @property
+    def nbytes(self) -> int:
+        """Memory it takes, but for what it shares with others."""
+        return self.values.nbytes + (0 if self.bedrock is None else self.bedrock.nbytes)
+
 
 class Engine(ABC):
     """The state of one run of one model on one backend, and the kernels that step it.

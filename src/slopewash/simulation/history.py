@@ -12,6 +12,8 @@ MOST_BYTES = 64 * 2**20
 """What undo and redo together remember; the oldest edits are forgotten first."""
 MOST_BLOCKS = 20_000
 """The same, counted in blocks."""
+SPRING_BYTES = 256
+"""About what a spring takes."""
 
 Springs = tuple[WaterSource, ...]
 Edit = list[Block | Springs]
@@ -64,7 +66,12 @@ class History:
     def _move(self, source: deque[Edit], target: deque[Edit], restore: Restore) -> bool:
         if not source:
             return False
-        target.append([restore(block) for block in reversed(source.pop())])
+        edit = source.pop()
+        moved = [restore(block) for block in reversed(edit)]
+        self._forget(edit)
+        self._bytes += sum(map(_size, moved))  # springs before an edit and after it differ in number
+        self._blocks += len(moved)
+        target.append(moved)
         return True
 
     def _is_full(self) -> bool:
@@ -76,4 +83,4 @@ class History:
 
 
 def _size(block: Block | Springs) -> int:
-    return block.values.nbytes if isinstance(block, Block) else 0
+    return block.nbytes if isinstance(block, Block) else SPRING_BYTES * len(block)

@@ -112,11 +112,13 @@ def _model(name: str) -> dict[str, Any]:
 
 
 def _parameter(p: Any) -> dict[str, Any]:
-    kind = "choice" if p.choices else "flag" if isinstance(p.default, bool) else "number"
+    flag = isinstance(p.default, bool)
+    kind = "choice" if p.choices else "flag" if flag else "number"
     return {
         "name": p.name, "symbol": p.symbol, "units": p.units, "doc": p.doc, "eq": p.eq, "group": p.group,
         "default": plain(p.default), "typical": plain(p.typical), "log": p.log, "choices": list(p.choices),
-        "kind": kind, "must_be": p.rule.says if p.rule is not None else "",
+        "kind": kind, "whole": isinstance(p.default, int) and not flag,
+        "must_be": p.rule.says if p.rule is not None else "",
     }  # fmt: skip
 
 

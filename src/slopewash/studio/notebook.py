@@ -63,6 +63,6 @@ def view(simulation: sw.Simulation, *, height: int = 640) -> Any:
     """Show a run in the studio; the same server serves every view of it."""
     if not 100 <= height <= 10_000:
         raise InvalidParameter(f"height is {height}; it must be within 100 .. 10000 pixels")
-    if simulation not in _servers:
+    if simulation not in _servers or not _servers[simulation].running:
         _servers[simulation] = serve(simulation).start()
     return View(_servers[simulation], height)

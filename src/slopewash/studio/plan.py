@@ -123,6 +123,12 @@ def next_plan(plan: Plan, wanted: messages.Start, uploads: Any) -> Plan:
     if wanted.upload is not None:
         source = uploads.find(wanted.upload)
     elif wanted.generator is not None:
+        if isinstance(source, Given) and wanted.generator.kind is None:
+            named = ", ".join(name for name, value in wanted.generator.model_dump().items() if value is not None)
+            raise InvalidParameter(
+                f"{source.name} was not generated, so it has no {named or 'generator'} to change; name the kind to "
+                "leave it for a generated terrain"
+            )
         source = (source if isinstance(source, Generated) else Generated()).changed(wanted.generator)
     model, preset, edges = plan.model, plan.preset, plan.edges
     if wanted.preset is not None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import slopewash as sw
 from slopewash.errors import InvalidParameter
 from slopewash.studio.plan import Generated, Plan
 
-MOST_POINTS = 200_000
-"""Dabs that are remembered: about 25 MB."""
+MOST_PARTS = 200_000
+"""Dabs, springs, emitters and values that are remembered: at most about 60 MB."""
 MOST_ACTIONS = 50_000
 
 
@@ -23,7 +23,7 @@ class Recording:
     backend: str
     model: Any
     actions: list[tuple[Any, ...]] = field(default_factory=list)
-    points: int = 0
+    parts: int = 0
     full: bool = False
 
     def add(self, *action: Any) -> None:
@@ -33,8 +33,8 @@ class Recording:
         if action[0] == "run" and self.actions and self.actions[-1][0] == "run":
             self.actions[-1] = ("run", self.actions[-1][1] + action[1])
             return
-        self.points += len(action[1].points) if action[0] == "paint" else 0
-        if self.points > MOST_POINTS or len(self.actions) >= MOST_ACTIONS:
+        self.parts += _parts(action)
+        if self.parts > MOST_PARTS or len(self.actions) >= MOST_ACTIONS:
             self.full = True
             self.actions.clear()
             return
@@ -44,8 +44,8 @@ class Recording:
         """Python that replays the session with the public API."""
         if self.full:
             raise InvalidParameter(
-                f"this session has more than {MOST_ACTIONS} actions or {MOST_POINTS} dabs, too many for a script; "
-                "reset it and work in fewer"
+                f"this session has more than {MOST_ACTIONS} actions or {MOST_PARTS} dabs and springs, too many for a "
+                "script; reset it and work in fewer"
             )
         lines = [
             f'"""A session of the slopewash studio (slopewash {sw.__version__}), to the same bits."""',
@@ -88,7 +88,7 @@ class Recording:
         if self.plan.preset is None or sw.presets()[self.plan.preset].strata is None:
             return []
         return [
-            "if terrain.strata is None:",
+            "if terrain.strata is None and terrain.relief > 0:",
             f"    strata = sw.presets()[{self.plan.preset!r}].strata",
             "    terrain = terrain.replace(strata=strata.fitted(terrain.relief))",
         ]
@@ -96,6 +96,12 @@ class Recording:
 
 def _model(model: Any) -> str:
     return f"sw.{type(model).__name__}({_keywords(model.changed())})"
+
+
+def _parts(action: tuple[Any, ...]) -> int:
+    """How much an action takes to remember."""
+    kind, *rest = action
+    return len(rest[0].points) if kind == "paint" else len(rest[0]) if kind in ("model", "sources", "emitters") else 0
 
 
 def _lines(action: tuple[Any, ...]) -> list[str]:
@@ -109,12 +115,12 @@ def _lines(action: tuple[Any, ...]) -> list[str]:
     if kind == "settle":
         return [f"simulation.settle({rest[0]}, dry={rest[1]})"]
     if kind == "sources":
-        springs = [f"sw.WaterSource({_keywords(spring)})" for spring in rest[0]]
+        springs = [f"sw.WaterSource({_keywords(asdict(spring))})" for spring in rest[0]]
         if rest[1]:
             return [f"simulation.set_sources({', '.join([*springs, 'join=True'])})"]
         return [f"simulation.sources = [{', '.join(springs)}]"]
     if kind == "emitters":
-        return [f"simulation.set_emitters({', '.join(f'sw.Emitter({_keywords(e)})' for e in rest[0])})"]
+        return [f"simulation.set_emitters({', '.join(f'sw.Emitter({_keywords(asdict(e))})' for e in rest[0])})"]
     return [f"simulation.{kind}()"]
 
 

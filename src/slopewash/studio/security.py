@@ -4,7 +4,8 @@ Every request passes the same gate before any route is looked at, and is refused
 
 - its Host is one this server answers to (no other name can be pointed at it by DNS),
 - it comes from the server's own page: its Origin is this host, or, where browsers send no Origin (navigation and
-  same-origin GET), Sec-Fetch-Site says "same-origin", or "none" for an address the user typed or opened,
+  same-origin GET), Sec-Fetch-Site says "same-origin", or "none" for an address the user typed or opened; from another
+  machine over plain HTTP browsers send neither, and the cookie alone must do,
 - it carries the cookie that only the address with the token gives (HttpOnly, SameSite=Strict).
 """
 
@@ -17,7 +18,6 @@ import os
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -47,7 +47,9 @@ class Gate:
         self._any_address = host in EVERYWHERE
         self.token = secrets.token_urlsafe(TOKEN_BYTES)
         self._cookie_name = f"slopewash-{port}"
-        self._cookie = hmac.new(secret or cookie_secret(), b"slopewash studio page", hashlib.sha256).hexdigest()
+        # One for each address: what a network or another port of this machine has seen opens nothing else.
+        place = f"slopewash studio at {host}:{port}".encode()
+        self._cookie = hmac.new(secret or cookie_secret(), place, hashlib.sha256).hexdigest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, exchange the token for the cookie, or pass on."""
@@ -80,6 +82,9 @@ class Gate:
         if scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD"):
             return False
         site = headers.one("sec-fetch-site")
+        if site is None:
+            # Over plain HTTP browsers send it to this machine only; elsewhere SameSite=Strict keeps other sites out.
+            return not headers.all("sec-fetch-site") and host.lower().removesuffix(f":{self._port}") not in LOOPBACK
         if site == "same-origin":
             return True
         navigates = headers.one("sec-fetch-mode") == "navigate"
@@ -99,14 +104,12 @@ class Gate:
         await send({"type": "http.response.body", "body": b""})
 
     def _has_cookie(self, headers: _Headers) -> bool:
-        for text in headers.all("cookie"):
-            try:
-                found = SimpleCookie(text).get(self._cookie_name)
-            except CookieError:
-                continue
-            if found is not None and hmac.compare_digest(found.value.encode(), self._cookie.encode()):
-                return True
-        return False
+        # Not by http.cookies, which drops all where one is odd: other servers of this machine share our cookies.
+        pairs = (pair.strip().partition("=") for text in headers.all("cookie") for pair in text.split(";"))
+        return any(
+            name == self._cookie_name and hmac.compare_digest(value.encode(), self._cookie.encode())
+            for name, _, value in pairs
+        )
 
     def _with_headers(self, send: Send, host: str) -> Send:
         ancestors = f"'self' http://localhost:* http://127.0.0.1:*" if self._embedded else "'none'"  # noqa: F541

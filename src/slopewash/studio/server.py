@@ -53,13 +53,9 @@ class StudioServer:
         # Idle kernel threads would spin for milliseconds on the cores that pages and frames need. OpenMP reads this
         # when the first kernel runs; a user's own choice stays.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-        self._uploads = Uploads() if upload_limit is None else Uploads(upload_limit)
-        try:
-            self.session = Session(plan, self._uploads, simulation)
-            self._socket = _listen(host, port)
-        except BaseException:
-            self._uploads.close()
-            raise
+        uploads = Uploads() if upload_limit is None else Uploads(upload_limit)
+        self.session = Session(plan, uploads, simulation)
+        self._socket = _listen(host, port)
         self.host, self.port = host, int(self._socket.getsockname()[1])
         self.studio = Studio(self.session)
         self.gate = Gate(self.studio.app(), host=host, port=self.port, embedded=embedded)
@@ -90,6 +86,11 @@ class StudioServer:
         """Address with the key that opens the page."""
         return f"{self.address}/?token={self.gate.token}"
 
+    @property
+    def running(self) -> bool:
+        """Whether what `start` began has not ended."""
+        return self._thread is not None and self._thread.is_alive()
+
     def run(self, ready: Callable[[], None] | None = None) -> None:
         """Serve until Ctrl-C."""
         if ready is not None:
@@ -97,11 +98,11 @@ class StudioServer:
         try:
             self._server.run(sockets=[self._socket])
         finally:
-            self._close()
+            self._socket.close()
 
     def start(self) -> StudioServer:
         """Serve in a thread of its own, and return when it answers."""
-        self._thread = threading.Thread(target=self._serve_quietly, name="slopewash-studio", daemon=True)
+        self._thread = threading.Thread(target=self.run, name="slopewash-studio", daemon=True)
         self._thread.start()
         self._when_up(lambda: None)
         return self
@@ -117,20 +118,10 @@ class StudioServer:
         """Show the page."""
         webbrowser.open(self.url)
 
-    def _serve_quietly(self) -> None:
-        try:
-            self._server.run(sockets=[self._socket])
-        finally:
-            self._close()
-
     def _when_up(self, call: Callable[[], None]) -> None:
         while not self._server.started and not self._server.should_exit:
             threading.Event().wait(0.02)
         call()
-
-    def _close(self) -> None:
-        self._uploads.close()
-        self._socket.close()
 
     def __enter__(self) -> StudioServer:
         return self.start()

@@ -39,6 +39,8 @@ STATE_SECONDS = 0.25
 STATE_SHARE = 0.02
 """Largest share of the time spent on summing up the books."""
 JOBS_AT_ONCE = 64
+MOST_PAINTED = 2**28
+"""Cells that the dabs of one message may touch, counted for each dab: about ten seconds of work."""
 ALWAYS = ("elevation", "water", "suspended")
 """Layers of every frame, where the model has them."""
 
@@ -153,15 +155,14 @@ class Session:
     # What follows runs in the simulation's thread.
 
     def _begin(self, plan: Plan, simulation: sw.Simulation | None = None) -> None:
-        self._shared = simulation is not None
+        shared = simulation is not None
         terrain = plan.terrain() if simulation is None else simulation.terrain
         check_size(terrain, plan.source.name)
         if simulation is None:
             with self._notices():
                 simulation = sw.Simulation(terrain, plan.model, backend=plan.backend, edges=plan.edges, seed=plan.seed)
-        if not self._shared:
             simulation.add(Interlude(self))
-        self._plan, self._simulation, self._terrain = plan, simulation, terrain
+        self._plan, self._simulation, self._terrain, self._shared = plan, simulation, terrain, shared
         self._recording = Recording(plan, simulation.backend, simulation.model)
         self._shown = simulation.step
         self._playing, self._target, self._stroke = False, None, None
@@ -458,6 +459,7 @@ class Session:
         self._recording.add("settle", message.steps, message.dry)
 
     def _do_paint(self, message: messages.Paint, viewer: object) -> None:
+        self._check_work(message)
         stroke, join = self._joined(message, viewer)
         painted = self._simulation.paint(
             message.tool,
@@ -473,6 +475,16 @@ class Session:
         self._recording.add("paint", message, join)
         self._changed()
 
+    def _check_work(self, message: messages.Paint) -> None:
+        across = 2 * message.radius / self._terrain.cell_size + 3
+        rows, columns = self._terrain.shape
+        cells = len(message.points) * min(rows, across) * min(columns, across)
+        if cells > MOST_PAINTED:
+            raise InvalidParameter(
+                f"{len(message.points)} dabs of radius {message.radius:g} m touch {cells:.2g} cells; one message may "
+                f"touch {MOST_PAINTED:.2g}, so send fewer at a time"
+            )
+
     def _joined(self, message: messages.Paint | messages.Sources, viewer: object) -> tuple[Any, bool]:
         """The stroke a message is a piece of, and whether it goes on with the edit before."""
         stroke = None if message.stroke is None else (viewer, message.stroke)
@@ -480,8 +492,8 @@ class Session:
 
     def _do_sources(self, message: messages.Sources, viewer: object) -> None:
         stroke, join = self._joined(message, viewer)
-        springs = [source.model_dump() for source in message.sources]
-        self._simulation.set_sources(*(sw.WaterSource(**spring) for spring in springs), join=join)
+        springs = tuple(sw.WaterSource(**source.model_dump()) for source in message.sources)
+        self._simulation.set_sources(*springs, join=join)
         self._stroke = stroke
         self._recording.add("sources", springs, join)
         self._changed()
@@ -489,8 +501,8 @@ class Session:
     def _do_emitters(self, message: messages.Emitters, viewer: object) -> None:
         if not self._simulation.model.emits:
             raise InvalidParameter(f"{self._simulation.model.name} has no emitters; choose a model of particles")
-        emitters = [emitter.model_dump() for emitter in message.emitters]
-        self._simulation.set_emitters(*(sw.Emitter(**emitter) for emitter in emitters))
+        emitters = tuple(sw.Emitter(**emitter.model_dump()) for emitter in message.emitters)
+        self._simulation.set_emitters(*emitters)
         self._recording.add("emitters", emitters)
         self._changed()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import shutil
 import tempfile
 import unicodedata
 from collections import OrderedDict
@@ -21,6 +20,7 @@ from slopewash.studio.plan import Given, check_size
 
 KEPT = 4
 """Uploads that can still be started from."""
+HEADLESS = (".r16", ".raw")
 
 
 class TooLarge(SlopewashError):
@@ -33,11 +33,6 @@ class Uploads:
     def __init__(self, limit: int = UPLOAD_BYTES) -> None:
         self.limit = limit
         self._given: OrderedDict[str, Given] = OrderedDict()
-        self._folder = Path(tempfile.mkdtemp(prefix="slopewash-studio-"))
-
-    def close(self) -> None:
-        """Remove what is on the disk."""
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def find(self, key: str) -> Given:
         """Look an upload up by the number it was given."""
@@ -48,12 +43,13 @@ class Uploads:
     async def receive(self, name: str, chunks: AsyncIterator[bytes], options: Mapping[str, Any]) -> tuple[str, Given]:
         """Take a file in; `name` is only shown and gives the suffix, it never becomes a path."""
         shown, suffix = clean_name(name)
-        file = self._folder / f"{secrets.token_hex(8)}{suffix}"
-        try:
+        # Of its own, and gone with the upload: a server that is killed leaves nothing behind.
+        with tempfile.TemporaryDirectory(prefix="slopewash-studio-") as folder:
+            file = Path(folder) / f"upload{suffix}"
             await self._store(chunks, file)
             terrain = await anyio.to_thread.run_sync(lambda: _decode(file, shown, options))
-        finally:
-            file.unlink(missing_ok=True)
+        if suffix in HEADLESS:  # their side file, which was not sent, may well lie beside the script
+            options = {**options, "cell_size": terrain.cell_size, "shape": terrain.shape}
         given = Given(name=shown, terrain=terrain, script=read_call(shown, options))
         key = secrets.token_hex(8)
         self._given[key] = given

@@ -35,9 +35,9 @@ def edge_base(b: NDArray[Any], *, graded: bool) -> EdgeBase:
 
 
 def lowered(base: EdgeBase, b: NDArray[Any]) -> EdgeBase:
-    """Base level nowhere above the border of `b`."""
+    """Base level nowhere above the border of `b`; sides that stay are the same arrays, for undo keeps many of them."""
     sides = (base.north, b[0]), (base.south, b[-1]), (base.west, b[:, 0]), (base.east, b[:, -1])
-    return EdgeBase(*(np.minimum(level, ground) for level, ground in sides))
+    return EdgeBase(*(level if (level <= ground).all() else np.minimum(level, ground) for level, ground in sides))
 
 
 def grade(heights: NDArray[Any]) -> NDArray[Any]:

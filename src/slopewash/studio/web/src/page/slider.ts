@@ -25,9 +25,12 @@ export class Slider {
   private touched = -Infinity;
   private timer = 0;
   private dragging = false;
+  private readonly steps: number;
 
   constructor(private readonly options: SliderOptions) {
-    this.range = make("input", { type: "range", min: 0, max: STEPS, step: 1, "aria-label": options.label, "data-role": "slider" });
+    // A step less than one would be rounded back where it came from.
+    this.steps = options.whole && !options.log ? Math.min(STEPS, options.high - options.low) : STEPS;
+    this.range = make("input", { type: "range", min: 0, max: this.steps, step: 1, "aria-label": options.label, "data-role": "slider" });
     this.field = make("input", { type: "text", inputmode: "decimal", "aria-label": `${options.label}, typed`, "data-role": "value", spellcheck: "false", autocomplete: "off" });
     this.element = make("span", { class: "slider" }, this.range, this.field);
     this.range.addEventListener("input", () => this.change(this.fromPosition(Number(this.range.value))));
@@ -77,12 +80,12 @@ export class Slider {
   private toPosition(value: number): number {
     const { low, high } = this.options;
     const share = this.isLog ? Math.log(Math.max(value, low) / low) / Math.log(high / low) : (value - low) / (high - low);
-    return Math.round(STEPS * Math.min(Math.max(share, 0), 1));
+    return Math.round(this.steps * Math.min(Math.max(share, 0), 1));
   }
 
   private fromPosition(position: number): number {
     const { low, high } = this.options;
-    const share = position / STEPS;
+    const share = position / this.steps;
     const value = this.isLog ? low * (high / low) ** share : low + share * (high - low);
     return this.options.whole ? Math.round(value) : Number(value.toPrecision(4));
   }

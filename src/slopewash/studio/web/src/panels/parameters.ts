@@ -71,7 +71,7 @@ export class ParametersPanel {
 
 function numberRow(parameter: ParameterDeclaration, send: (value: ParameterValue) => Promise<void>): Row {
   const [low, high] = parameter.typical ?? [0, Math.max(1, 2 * Number(parameter.default) || 1)];
-  const slider = new Slider({ label: words(parameter.name), low, high, log: parameter.log, changed: (value) => void send(Number.isFinite(value) ? value : "inf") });
+  const slider = new Slider({ label: words(parameter.name), low, high, log: parameter.log, whole: parameter.whole, changed: (value) => void send(Number.isFinite(value) ? value : "inf") });
   const name = make("span", { class: "name" }, words(parameter.name), parameter.symbol ? make("i", {}, symbol(parameter.symbol)) : null, parameter.units ? make("small", {}, parameter.units) : null);
   return { element: make("div", { class: "line parameter" }, name, slider.element), receive: (value) => slider.receive(toNumber(value)), show: (value) => slider.show(toNumber(value)) };
 }

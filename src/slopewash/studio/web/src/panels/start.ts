@@ -67,7 +67,11 @@ export class StartPanel {
   }
 
   private begin(choices: StartChoices): void {
-    void this.connection().tell({ type: "start", ...choices });
+    void this.connection()
+      .tell({ type: "start", ...choices })
+      .then((begun) => {
+        if (!begun && this.store.state) this.receive(this.store.state); // what was refused does not stay in the field
+      });
   }
 
   private receive(state: State): void {

@@ -19,6 +19,8 @@ export class Markers {
   private emitters: Emitter[] = [];
   private dragged: WaterSource | null = null;
   private sendTimer = 0;
+  /** Number of the drag, or of the arrow keys on one mark, which are one edit; far from those of the brushes. */
+  private drag = 1e6 + Math.floor(Math.random() * 1e6);
 
   constructor(
     private readonly stage: Stage,
@@ -51,9 +53,11 @@ export class Markers {
     const name = kind === "source" ? "Water source" : "Emitter";
     const label = `${name} ${index + 1}: ${short(spring.rate)} per time over ${short(spring.radius)} m. Drag or use the arrows to move, Delete to remove.`;
     const element = make("button", { type: "button", class: `mark ${kind}`, "aria-label": label, title: label, "data-mark": `${kind}-${index}` }, icon(kind));
+    element.addEventListener("focus", () => this.drag++);
     element.addEventListener("pointerdown", (event) => {
       element.setPointerCapture(event.pointerId);
       this.dragged = spring;
+      this.drag++;
     });
     element.addEventListener("pointermove", (event) => {
       if (this.dragged !== spring) return;
@@ -80,7 +84,7 @@ export class Markers {
     spring.x = Math.min(Math.max(x, 0), state.columns * state.cell_size);
     spring.y = Math.min(Math.max(y, 0), state.rows * state.cell_size);
     this.follow();
-    if (!this.sendTimer) this.sendTimer = window.setTimeout(() => this.send(kind), SEND_EVERY);
+    if (!this.sendTimer) this.sendTimer = window.setTimeout(() => this.send(kind, this.drag), SEND_EVERY);
   }
 
   private remove(kind: Kind, spring: WaterSource): void {
@@ -91,10 +95,10 @@ export class Markers {
     this.send(kind);
   }
 
-  private send(kind: Kind): void {
+  private send(kind: Kind, stroke?: number): void {
     window.clearTimeout(this.sendTimer);
     this.sendTimer = 0;
-    if (kind === "source") void this.connection().tell({ type: "sources", sources: this.sources });
+    if (kind === "source") void this.connection().tell({ type: "sources", sources: this.sources, stroke });
     else void this.connection().tell({ type: "emitters", emitters: this.emitters });
   }
 

@@ -19,6 +19,7 @@ const RING_COLOURS: Record<string, string> = { elevation: "#ffd23f", water: "#4f
 interface Stroke {
   number: number;
   brush: ToolDeclaration;
+  sign: 1 | -1;
   last: Place;
   waiting: [number, number][];
   timer: number;
@@ -70,7 +71,8 @@ export class Painting {
     }
     this.stage.canvas.setPointerCapture(event.pointerId);
     const brush = event.shiftKey ? this.toolbar.opposite(tool.brush) : tool.brush;
-    this.stroke = { number: ++this.strokes, brush, last: place, waiting: [[place.x, place.y]], timer: 0, held: 0 };
+    const sign = event.shiftKey && brush.signed ? -1 : 1; // such a brush is its own opposite
+    this.stroke = { number: ++this.strokes, brush, sign, last: place, waiting: [[place.x, place.y]], timer: 0, held: 0 };
     this.send();
     this.holdOn();
   }
@@ -123,7 +125,7 @@ export class Painting {
     if (!stroke) return;
     stroke.timer = 0;
     if (!stroke.waiting.length) return;
-    void this.connection().tell({ type: "paint", tool: stroke.brush.name, points: stroke.waiting, radius: toolbar.radius, strength: toolbar.strengthOf(stroke.brush), falloff: toolbar.falloff, stroke: stroke.number });
+    void this.connection().tell({ type: "paint", tool: stroke.brush.name, points: stroke.waiting, radius: toolbar.radius, strength: stroke.sign * toolbar.strengthOf(stroke.brush), falloff: toolbar.falloff, stroke: stroke.number });
     stroke.waiting = [];
   }
 

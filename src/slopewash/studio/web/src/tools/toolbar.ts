@@ -30,10 +30,6 @@ export class Toolbar {
     store.onState(() => this.fit());
   }
 
-  get strength(): number {
-    return this.tool.kind === "brush" ? this.strengthOf(this.tool.brush) : 0;
-  }
-
   strengthOf(brush: ToolDeclaration): number {
     return this.strengths.get(brush.name) ?? brush.strength;
   }

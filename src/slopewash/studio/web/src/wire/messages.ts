@@ -15,6 +15,8 @@ export interface ParameterDeclaration {
   log: boolean;
   choices: string[];
   kind: "number" | "choice" | "flag";
+  /** Whether it takes whole numbers only. */
+  whole: boolean;
 }
 
 export interface ModelDeclaration {
@@ -56,6 +58,7 @@ export interface ToolDeclaration {
   layer: string;
   unit: string;
   strength: number;
+  signed: boolean;
   most: number | null;
 }
 
@@ -163,7 +166,7 @@ export type ClientMessage =
   | { type: "parameters"; values: Record<string, ParameterValue> }
   | { type: "settle"; steps: number; dry: boolean }
   | { type: "paint"; tool: string; points: [number, number][]; radius: number; strength: number; falloff: number; stroke: number }
-  | { type: "sources"; sources: WaterSource[] }
+  | { type: "sources"; sources: WaterSource[]; stroke?: number | undefined }
   | { type: "emitters"; emitters: Emitter[] }
   | { type: "watch"; overlay: string | null; resolution: number; before: boolean }
   | { type: "ack"; frame: number };
