@@ -23,7 +23,7 @@ def terrain() -> Terrain:
         sources=[WaterSource(x=4.1, y=5.2, radius=2.0, rate=0.125)],
         emitters=[
             Emitter(x=0.1, y=16.4, radius=1 / 3, rate=20.0, speed=0.7, direction=-12.3),
-            Emitter(x=np.int64(3), y=np.float32(2.1), radius=4, rate=0),
+            Emitter(x=np.int64(3), y=np.float32(2.1), radius=4, rate=0),  # type: ignore[arg-type]  # as callers do
         ],
     )
 
