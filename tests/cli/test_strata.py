@@ -127,3 +127,11 @@ def test_info_tells_the_layers(run: Run, tmp_path: Path, table: Path, raw: Path)
     assert facts["layers"] == [{"thickness": 30.0, "erodibility": 0.05}, {"thickness": 60.0, "erodibility": 1.0}]
     assert (facts["dip"], facts["direction"], facts["follow"]) == (4.0, 90.0, False)
     assert run("info", raw, "--json").json["strata"] is None
+
+
+@pytest.mark.parametrize("preset", ["outerrain", "bezin2010"])
+def test_demo_draws_what_a_model_has(run: Run, tmp_path: Path, preset: str) -> None:
+    done = run("demo", "--out", tmp_path / "demo", "--preset", preset, "--size", 17, "--steps", 2)
+    assert done.code == 0, done.err
+    assert (tmp_path / "demo" / "view.png").exists()
+    assert not (tmp_path / "demo" / "flow.png").exists()  # neither leaves such a layer

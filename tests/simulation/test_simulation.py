@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import slopewash as sw
 from slopewash import (
     BackendUnavailable,
     InvalidParameter,
@@ -210,3 +211,8 @@ def test_repr_and_budget_read_well() -> None:
     assert "drift" in text
     assert "evaporated" in text
     assert set(simulation.budget.as_dict()) >= {"water_rain", "solids_moved", "water_drift", "solids_drift"}
+
+
+def test_the_name_of_a_preset_is_no_model() -> None:
+    with pytest.raises(sw.InvalidParameter, match=r"model is .landscape.; pass a model, such as VirtualPipes\(\)"):
+        sw.erode(sw.generate("hill", size=8), "landscape", steps=1)  # type: ignore[arg-type]

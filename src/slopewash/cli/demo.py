@@ -122,7 +122,8 @@ def draw_pictures(terrain: Terrain, folder: Path) -> Iterator[Path]:
     yield view
     sw.render(terrain, after)
     yield after
-    sw.overlay(terrain, "flow", flow)
-    yield flow
+    if "flow" in terrain:  # soil that slides and particles over a mesh leave no such layer
+        sw.overlay(terrain, "flow", flow)
+        yield flow
     sw.wear_and_deposit(terrain, wear_deposit)
     yield wear_deposit

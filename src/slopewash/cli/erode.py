@@ -109,7 +109,8 @@ def command(
     strata
         FILE.toml with geological layers, or bands; else what the file holds or the preset suggests.
     settle
-        After the run, let the water come to rest for as long as the preset asks, and lay its load down.
+        After the run, let the water come to rest for as long as the preset asks (600 steps for landscape, in which it
+        still wears the ground), and lay its load down. For a look at a few steps only: --no-settle.
     dry
         Dry up the water at the end.
     cell_size

@@ -374,7 +374,14 @@ def presets() -> Presets:
 
 
 def find_model(name: str) -> type[Model]:
-    """Model class of that name."""
+    """Model class of that name, as listings write it or as Python does.
+
+    >>> find_model("VirtualPipes") is find_model("virtual_pipes")
+    True
+    """
+    for model in _models.values():
+        if name == model.__name__:
+            return model
     if name not in _models:
         raise unknown_name("model", name, _models)
     return _models[name]

@@ -41,14 +41,17 @@ class Progress(Observer):
         self._console = console
         self._bar: Bar | None = None
         self._label = ""
-        self._began = self._told = 0.0
+        self._told = 0.0
+        self._first: tuple[int, float] | None = None
+        """Steps and time at the first look: what came before may be compilation."""
 
     def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
         """Open a bar of `steps` steps."""
         super().start(simulation, steps, label=label)
         self.close()
         self._label = label
-        self._began = self._told = time.monotonic()
+        self._told = time.monotonic()
+        self._first = None
         console = self._console or Console(stderr=True)
         if steps < 1 or not console.is_terminal:
             return
@@ -71,15 +74,16 @@ class Progress(Observer):
             self._bar.update(self._bar.task_ids[0], completed=self.done)
         elif time.monotonic() - self._told >= LINE_EVERY:
             self._tell_line()
+        self._first = self._first or (self.done, time.monotonic())
 
     def _tell_line(self) -> None:
         self._told = time.monotonic()
-        rate = self.done / max(self._told - self._began, 1e-9)
         console = self._console or Console(stderr=True)
-        left = (self.steps - self.done) / rate
-        console.out(
-            f"{self._label}: {self.done} of {self.steps} steps, {rate:,.0f}/s, {left:.0f} s left", highlight=False
-        )
+        line = f"{self._label}: {self.done} of {self.steps} steps"
+        if self._first is not None and self.done > self._first[0]:
+            rate = (self.done - self._first[0]) / max(self._told - self._first[1], 1e-9)
+            line += f", {rate:,.0f}/s, {(self.steps - self.done) / rate:.0f} s left"
+        console.out(line, highlight=False)
 
     def finish(self, simulation: Simulation) -> None:
         """Leave the bar where the phase ended."""

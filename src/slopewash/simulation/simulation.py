@@ -85,6 +85,8 @@ class Simulation:
         seed: int = 0,
         substeps: int | Literal["auto"] = "auto",
     ) -> None:
+        if not isinstance(model, Model):
+            raise InvalidParameter(f'model is {model!r}; pass a model, such as VirtualPipes() or preset("landscape")')
         if edges not in EDGES:
             raise InvalidParameter(f"edges is {edges!r}; it must be one of {', '.join(EDGES)}")
         if edges not in model.edges:
