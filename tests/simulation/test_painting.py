@@ -319,3 +319,33 @@ def test_an_edit_inside_keeps_no_copy_of_the_border() -> None:
     base = simulation._engine._held().base
     assert base.north is not first.north
     assert base.south is first.south
+
+
+def test_what_is_usual_follows_the_relief_of_the_ground() -> None:
+    for relief in (5.0, 2000.0):
+        terrain = sw.generate("cone", size=32, relief=relief)
+        simulation = sw.Simulation(terrain, sw.VirtualPipes(), backend="reference")
+        simulation.paint("raise", points=[(160.0, 160.0)], radius=40.0)
+        change = simulation.terrain["elevation"] - terrain["elevation"]
+        assert change.max() == pytest.approx(0.01 * terrain.relief, rel=1e-3)
+
+
+def test_flat_ground_is_raised_too() -> None:
+    simulation = sw.Simulation(sw.Terrain(np.zeros((16, 16)), cell_size=4.0), sw.VirtualPipes(), backend="reference")
+    simulation.paint("raise", points=[(32.0, 32.0)], radius=12.0)
+    assert simulation.terrain["elevation"].max() > 0
+
+
+def test_emitters_are_taken_back_and_placed_again() -> None:
+    model = sw.MeshParticles(triangles=500)
+    simulation = sw.Simulation(sw.generate("dome", size=33), model, backend="reference")
+    first = simulation.emitters
+    moved = sw.Emitter(x=100.0, y=90.0, radius=20.0, rate=5.0, speed=2.0, direction=45.0)
+    simulation.set_emitters(moved)
+    simulation.set_emitters(moved, moved, join=True)
+    assert simulation.emitters == (moved, moved)
+    assert simulation.undo()
+    assert simulation.emitters == first
+    assert simulation.redo()
+    assert simulation.emitters == (moved, moved)
+    assert not simulation.redo()

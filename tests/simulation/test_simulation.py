@@ -216,3 +216,26 @@ def test_repr_and_budget_read_well() -> None:
 def test_the_name_of_a_preset_is_no_model() -> None:
     with pytest.raises(sw.InvalidParameter, match=r"model is .landscape.; pass a model, such as VirtualPipes\(\)"):
         sw.erode(sw.generate("hill", size=8), "landscape", steps=1)  # type: ignore[arg-type]
+
+
+def test_a_settling_broken_off_goes_on_from_there() -> None:
+    broken = Simulation(HILL, preset("landscape"), backend="reference")
+    broken.run(20)
+    broken.settle(40, stop_after=13)
+    assert broken.terrain["suspended"].max() > 0  # the load is still in the water
+    whole = Simulation(HILL, preset("landscape"), backend="reference")
+    whole.run(20)
+
+    class Impatient(Watcher):
+        def observe(self, simulation: Simulation) -> None:
+            raise KeyboardInterrupt
+
+    impatient = Impatient(13)
+    with pytest.raises(KeyboardInterrupt):
+        whole.add(impatient).settle(40)
+    whole.remove(impatient)
+    whole.run(5)
+    broken.run(5)
+    for layer in ("elevation", "water", "suspended"):
+        assert np.array_equal(broken.terrain[layer], whole.terrain[layer])
+    assert broken.step == 25

@@ -31,12 +31,20 @@ class Brush:
     layer: str
     unit: str
     strength: float
-    """What is usual."""
+    """What is usual: for tools in metres as a share of the terrain's relief, so that a dab shows on any terrain."""
     dab: Callable[[Field, Field, float, float], Field]
     signed: bool = False
     """Whether a negative strength means anything."""
     most: float = math.inf
     """Largest strength."""
+
+    def usual(self, relief: float) -> float:
+        """Strength where none is named, on ground of that relief in metres.
+
+        >>> BRUSHES["raise"].usual(1000.0), BRUSHES["smooth"].usual(1000.0)
+        (10.0, 0.5)
+        """
+        return self.strength * relief if self.unit == "m" else self.strength
 
 
 def _smooth(values: Field, weight: Field, strength: float, level: float) -> Field:
@@ -50,11 +58,11 @@ BRUSHES = {
     brush.name: brush
     for brush in (
         Brush(
-            name="raise", doc="Add ground.", layer="elevation", unit="m", strength=5.0,
+            name="raise", doc="Add ground.", layer="elevation", unit="m", strength=0.01,
             dab=lambda v, weight, strength, level: v + strength * weight,
         ),
         Brush(
-            name="lower", doc="Take ground away.", layer="elevation", unit="m", strength=5.0,
+            name="lower", doc="Take ground away.", layer="elevation", unit="m", strength=0.01,
             dab=lambda v, weight, strength, level: v - strength * weight,
         ),
         Brush(
@@ -67,11 +75,11 @@ BRUSHES = {
             dab=lambda v, weight, strength, level: v + strength * weight * (level - v),
         ),
         Brush(
-            name="add_water", doc="Pour water out.", layer="water", unit="m", strength=2.0,
+            name="add_water", doc="Pour water out.", layer="water", unit="m", strength=0.002,
             dab=lambda v, weight, strength, level: v + strength * weight,
         ),
         Brush(
-            name="remove_water", doc="Take water away.", layer="water", unit="m", strength=2.0,
+            name="remove_water", doc="Take water away.", layer="water", unit="m", strength=0.002,
             dab=lambda v, weight, strength, level: np.maximum(v - strength * weight, 0.0),
         ),
         Brush(
@@ -153,17 +161,19 @@ def make_stroke(
     radius: float,
     strength: float | None,
     falloff: float,
+    *,
+    relief: float,
 ) -> Stroke:
-    """Check what a caller wants painted.
+    """Check what a caller wants painted on ground of that relief.
 
-    >>> make_stroke("raise", [(50.0, 50.0)], 20.0, None, 0.5).strength
+    >>> make_stroke("raise", [(50.0, 50.0)], 20.0, None, 0.5, relief=500.0).strength
     5.0
     """
     brush = find_brush(tool)
     places = tuple(_point(point) for point in points)
     if not 1 <= len(places) <= MOST_POINTS:
         raise InvalidParameter(f"points has {len(places)} of them; an edit takes 1 .. {MOST_POINTS}")
-    wanted = brush.strength if strength is None else _number("strength", strength)
+    wanted = brush.usual(relief) if strength is None else _number("strength", strength)
     if wanted > brush.most or wanted < (-brush.most if brush.signed else 0.0):
         bounds = f"within {0 if not brush.signed else -brush.most:g} .. {brush.most:g}"
         raise InvalidParameter(f"strength of {tool} is {wanted:g}; it must be {bounds}")

@@ -4,24 +4,50 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from slopewash.models.base import Block
-from slopewash.terrain import WaterSource
+from slopewash.terrain import Emitter, WaterSource
 
 MOST_BYTES = 64 * 2**20
 """What undo and redo together remember; the oldest edits are forgotten first."""
 MOST_BLOCKS = 20_000
 """The same, counted in blocks."""
 SPRING_BYTES = 256
-"""About what a spring takes."""
+"""About what a spring or an emitter takes."""
 
-Springs = tuple[WaterSource, ...]
-Edit = list[Block | Springs]
-Restore = Callable[[Block | Springs], Block | Springs]
+
+@dataclass(frozen=True)
+class Springs:
+    """All water sources of a moment."""
+
+    sources: tuple[WaterSource, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory they take, about."""
+        return SPRING_BYTES * len(self.sources)
+
+
+@dataclass(frozen=True)
+class Emitters:
+    """All emitters of a moment."""
+
+    emitters: tuple[Emitter, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory they take, about."""
+        return SPRING_BYTES * len(self.emitters)
+
+
+Overwritten = Block | Springs | Emitters
+Edit = list[Overwritten]
+Restore = Callable[[Overwritten], Overwritten]
 
 
 class History:
-    """Two stacks of edits, each edit the blocks or springs it overwrote in the order it did."""
+    """Two stacks of edits, each edit what it overwrote in the order it did."""
 
     def __init__(self) -> None:
         self._undo: deque[Edit] = deque()
@@ -39,19 +65,19 @@ class History:
         """Whether there is an edit to do again."""
         return bool(self._redo)
 
-    def add(self, block: Block | Springs, *, join: bool) -> None:
+    def add(self, overwritten: Overwritten, *, join: bool) -> None:
         """Remember what an edit overwrote; with `join` it belongs to the one before.
 
         A stroke that would fill the memory by itself becomes two edits.
         """
         while self._redo:
             self._forget(self._redo.popleft())
-        self._bytes += _size(block)
+        self._bytes += overwritten.nbytes
         self._blocks += 1
         if join and self._undo and not self._is_full():
-            self._undo[-1].append(block)
+            self._undo[-1].append(overwritten)
         else:
-            self._undo.append([block])
+            self._undo.append([overwritten])
         while self._is_full() and len(self._undo) > 1:
             self._forget(self._undo.popleft())
 
@@ -69,7 +95,7 @@ class History:
         edit = source.pop()
         moved = [restore(block) for block in reversed(edit)]
         self._forget(edit)
-        self._bytes += sum(map(_size, moved))  # springs before an edit and after it differ in number
+        self._bytes += _size(moved)  # springs before an edit and after it differ in number
         self._blocks += len(moved)
         target.append(moved)
         return True
@@ -78,9 +104,9 @@ class History:
         return self._bytes > MOST_BYTES or self._blocks > MOST_BLOCKS
 
     def _forget(self, edit: Edit) -> None:
-        self._bytes -= sum(map(_size, edit))
+        self._bytes -= _size(edit)
         self._blocks -= len(edit)
 
 
-def _size(block: Block | Springs) -> int:
-    return block.nbytes if isinstance(block, Block) else SPRING_BYTES * len(block)
+def _size(edit: Edit) -> int:
+    return sum(part.nbytes for part in edit)

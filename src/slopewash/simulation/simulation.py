@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from slopewash.backends import choose_backend
 from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, StabilityWarning
-from slopewash.models.base import EDGES, Block, Edges, Model
+from slopewash.models.base import EDGES, Edges, Model
 from slopewash.simulation.brushes import BRUSHES, Stroke, make_stroke
 from slopewash.simulation.budget import Budget
-from slopewash.simulation.history import History, Springs
+from slopewash.simulation.history import Emitters, History, Overwritten, Springs
 from slopewash.simulation.interrupts import whole_steps
 from slopewash.terrain import Emitter, Layer, Terrain, TriangleMesh, WaterSource
 
@@ -104,6 +104,7 @@ class Simulation:
         self._observers: list[Observer] = []
         self._sources = terrain.sources
         self._cell_size = terrain.cell_size
+        self._relief = terrain.relief or terrain.cell_size  # flat ground has none to measure brushes by
         self._history = History()
         # A notebook and the studio may hold the same run: each takes whole steps and whole edits.
         self._turn = threading.RLock()
@@ -177,10 +178,10 @@ class Simulation:
         """Where particles start, for models that have them."""
         return tuple(getattr(self._engine, "emitters", ()))
 
-    def set_emitters(self, *emitters: Emitter) -> None:
-        """Let particles start elsewhere from now on."""
+    def set_emitters(self, *emitters: Emitter, join: bool = False) -> None:
+        """Replace all emitters between two steps, which `undo` takes back; with `join` as part of the edit before."""
         with self._turn:
-            self._engine.set_emitters(emitters)
+            self._history.add(self._restore(Emitters(emitters)), join=join)
 
     @property
     def budget(self) -> Budget:
@@ -211,15 +212,20 @@ class Simulation:
     def set_sources(self, *sources: WaterSource, join: bool = False) -> None:
         """Replace all springs between two steps; with `join` as part of the edit before, as while one is moved."""
         with self._turn:
-            self._history.add(self._exchange_sources(sources), join=join)
+            self._history.add(self._restore(Springs(sources)), join=join)
 
-    def _exchange_sources(self, sources: Springs) -> Springs:
-        self._engine.set_sources(sources)
-        before, self._sources = self._sources, sources
+    def _restore(self, edited: Overwritten) -> Overwritten:
+        """Put something in force, and return what it replaces."""
+        before: Overwritten
+        if isinstance(edited, Springs):
+            self._engine.set_sources(edited.sources)
+            before, self._sources = Springs(self._sources), edited.sources
+        elif isinstance(edited, Emitters):
+            before = Emitters(self.emitters)
+            self._engine.set_emitters(edited.emitters)
+        else:
+            before = self._engine.restore(edited)
         return before
-
-    def _restore(self, edited: Block | Springs) -> Block | Springs:
-        return self._engine.restore(edited) if isinstance(edited, Block) else self._exchange_sources(edited)
 
     def paint(
         self,
@@ -245,7 +251,7 @@ class Simulation:
         radius
             Of a dab, in metres.
         strength
-            Of a dab, in the tool's unit; what is usual if not given.
+            Of a dab, in the tool's unit; what is usual if not given: metres follow the relief at the start.
         falloff
             0 for a hard rim .. 1 for a dab that fades from its centre.
         join
@@ -260,7 +266,7 @@ class Simulation:
         >>> simulation.undo()
         True
         """
-        stroke = make_stroke(tool, points, radius, strength, falloff)
+        stroke = make_stroke(tool, points, radius, strength, falloff, relief=self._relief)
         layer = stroke.brush.layer
         if layer not in self._model.editable:
             usable = [brush.name for brush in BRUSHES.values() if brush.layer in self._model.editable]
@@ -340,20 +346,31 @@ class Simulation:
         self._observers += observers
         return self
 
+    def remove(self, *observers: Observer) -> Self:
+        """Let observers that were added watch no more; returns the simulation."""
+        self._observers = [kept for kept in self._observers if not any(kept is gone for gone in observers)]
+        return self
+
     def run(self, steps: int) -> None:
         """Advance by `steps` whole time steps. Interrupted, it stops after a whole number of them."""
         _check_steps(steps)
         self._watched(steps, "eroding", self._advance)
 
-    def settle(self, steps: int = 600, *, dry: bool = False) -> None:
+    def settle(self, steps: int = 600, *, dry: bool = False, stop_after: int | None = None) -> None:
         """End a run: while it still rains, the water's power to erode fades over `steps`; then the load is laid down.
 
         Fading water still wears the ground, about as much as half as many steps of the run would: stopping erosion at
         once leaves uneven deposits in the stream beds. Settling steps do not count as `step` or `time`. Nothing carried
-        is thrown away; `settle(0)` only lays the load down. Lakes stay unless `dry`.
+        is thrown away; `settle(0)` only lays the load down. Lakes stay unless `dry`. With `stop_after` it is broken off
+        after so many of the steps and the load stays in the water, as when it is interrupted.
         """
         _check_steps(steps)
-        self._watched(steps, "settling", lambda done, chunk: self._fade(done, chunk, steps))
+        if stop_after is not None:
+            _check_steps(stop_after, "stop_after")
+        taken = steps if stop_after is None else min(stop_after, steps)
+        self._watched(taken, "settling", lambda done, chunk: self._fade(done, chunk, steps))
+        if taken < steps:
+            return
         with whole_steps(), self._turn:
             self._engine.lay_down(dry=dry)
         self._check_finite()
@@ -415,9 +432,9 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _check_steps(steps: int) -> None:
+def _check_steps(steps: int, name: str = "steps") -> None:
     if not _is_whole(steps) or steps < 0:
-        raise InvalidParameter(f"steps is {steps!r}; it must be a whole number, zero or more")
+        raise InvalidParameter(f"{name} is {steps!r}; it must be a whole number, zero or more")
 
 
 def erode(
