@@ -221,6 +221,17 @@ class Terrain(Mapping[str, Layer]):
         values.update(changes)
         return Terrain(**values)
 
+    def resampled(self, size: int) -> Terrain:
+        """Return the same ground with `size` cells along its longer side; volumes are kept where cells grow.
+
+        >>> Terrain(np.zeros((20, 40)), cell_size=3.0).resampled(10)
+        Terrain 10 x 5 cells of 12 m (120 x 60 m)
+          elevation   0 .. 0 m
+        """
+        from slopewash.terrain.resampling import resampled
+
+        return resampled(self, size)
+
     def to_xarray(self) -> xarray.Dataset:
         """Return the layers as an xarray Dataset with cell-centre coordinates in metres (needs the xarray extra)."""
         try:
