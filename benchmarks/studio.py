@@ -24,7 +24,7 @@ from websockets.typing import Origin
 import slopewash as sw
 from slopewash.studio.connection import View
 from slopewash.studio.hub import encode
-from slopewash.studio.session import Snapshot
+from slopewash.studio.snapshot import Snapshot
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, Python looks beside it only
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import tempfile
 import time
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.studio import StudioServer
+from slopewash.studio import StudioServer, messages
 from slopewash.studio.plan import first_plan
 
 Page = Any
@@ -107,7 +108,7 @@ def test_every_parameter_reaches_the_simulation_and_comes_back(page: Page, serve
         page.do("parameters", values={declared.name: value})
         state = page.until(lambda s, n=declared.name, v=value: s["parameters"][n] == v)
         assert state["parameters"][declared.name] == value
-        inside = server.session.submit(lambda: server.session._simulation.model).result(60)
+        inside = server.session.submit(lambda: server.session.run.simulation.model).result(60)
         assert getattr(inside, declared.name) == value
 
 
@@ -142,7 +143,7 @@ def test_each_brush_changes_its_layer_and_undo_gives_it_back(
     page: Page, server: StudioServer, tool: str, layer: str
 ) -> None:
     def now() -> Any:
-        return server.session.submit(lambda: server.session._simulation.layers(layer)[layer].copy()).result(60)
+        return server.session.submit(lambda: server.session.run.simulation.layers(layer)[layer].copy()).result(60)
 
     page.steps(3)
     before = now()
@@ -242,7 +243,7 @@ def test_overlays_show_any_layer_of_the_model(page: Page, server: StudioServer) 
             blocks = {b["name"]: b for b in header["blocks"]}
             if blocks.get("overlay", {}).get("layer") == layer:
                 break
-        truth = server.session.submit(lambda n=layer: server.session._simulation.layers(n)[n]).result(60)  # type: ignore[misc]
+        truth = server.session.submit(lambda n=layer: server.session.run.simulation.layers(n)[n]).result(60)  # type: ignore[misc]
         step = max(float(np.ptp(truth)), 1e-9) / 65535
         np.testing.assert_allclose(fields["overlay"], truth, atol=step)
         assert blocks["overlay"]["unit"] == page.welcome["layers"][layer]["unit"]
@@ -263,7 +264,7 @@ def test_frames_can_be_smaller_than_the_terrain_and_bring_the_start_once(page: P
 def test_a_frame_made_before_the_page_asked_for_another_does_not_count() -> None:
     from slopewash.studio.connection import Connection
     from slopewash.studio.messages import Watch
-    from slopewash.studio.session import Snapshot
+    from slopewash.studio.snapshot import Snapshot
 
     terrain = sw.generate("cone", size=32)
     snapshot = Snapshot(7, 1, 0, 0.0, 10.0, {"elevation": terrain["elevation"]}, terrain)
@@ -338,7 +339,7 @@ def test_particles_start_from_emitters_and_the_mesh_is_shown(page: Page, server:
     assert {"elevation", "particles", "vertices"} <= set(fields)
     assert fields["particles"].shape[1] == 4
     assert "triangles" not in fields  # they came with an earlier frame, and have not changed
-    mesh = server.session.submit(server.session.ground).result(60)
+    mesh = server.session.submit(lambda: server.session.run.ground()).result(60)
     np.testing.assert_array_equal(fields["vertices"], mesh.vertices.astype(np.float32))
     file = tmp_path / "ground.ply"
     file.write_bytes(page.get("/export/ground.ply").content)
@@ -384,12 +385,90 @@ def test_an_upload_is_not_lost_to_the_wish_for_another_size(page: Page, tmp_path
     file = sw.write(sw.generate("hill", size=40), tmp_path / "own.npy")
     key = page.post("/upload?name=own.npy", file.read_bytes()).json()["upload"]
     page.do("start", upload=key)
-    for wish in ({"size": 64}, {"seed": 8}, {"cell_size": 3.0}):
+    for wish in ({"seed": 8}, {"cell_size": 3.0}):
         answer = page.ask("start", generator=wish)
         assert f"own.npy was not generated, so it has no {next(iter(wish))} to change" in answer["message"]
+    page.do("start", size=64)
+    state = page.until(lambda s: s["busy"] is None and s["rows"] == 64)
+    assert state["cell_size"] == 40 / 64
     assert page.until(lambda s: s["busy"] is None)["name"] == "own.npy"
     page.do("start", generator={"kind": "dome", "size": 64})
     page.until(lambda s: s["name"] == "dome" and s["rows"] == 64)
+
+
+def test_a_file_of_more_cells_than_can_be_shown_is_made_smaller(
+    page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "SIZES", (16, 64))
+    heights = np.add.outer(np.arange(100.0), 2 * np.arange(160.0))
+    data = io.BytesIO()
+    np.save(data, heights.astype(np.float32))
+    answer = page.post("/upload?name=wide.npy&cell_size=2", data.getvalue()).json()
+    assert (answer["file_columns"], answer["file_rows"]) == (160, 100)
+    page.do("start", upload=answer["upload"])
+    state = page.until(lambda s: s["name"] == "wide.npy" and s["busy"] is None)
+    assert (state["columns"], state["rows"], state["cell_size"]) == (64, 40, 5.0)
+    assert "sw.read('wide.npy', cell_size=2.0).resampled(64)" in page.get("/script").text
+    terrain = server.session.submit(server.session.terrain).result(60)
+    assert terrain["elevation"].mean(dtype=float) == pytest.approx(heights.mean(), rel=1e-6)
+
+
+def test_playing_pauses_where_the_preset_ends_and_goes_on_if_asked(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = dataclasses.replace(sw.find_preset("landscape"), steps=7)
+    monkeypatch.setattr("slopewash.presets", lambda: {"landscape": short})
+    page.do("play")
+    page.until(lambda s: s["step"] == 7 and not s["playing"])
+    while not page.told:
+        page.read()
+    assert "Paused at step 7" in page.told[0]["message"]
+    page.do("play")
+    assert page.until(lambda s: s["step"] > 12)["target"] is None
+    page.do("pause")
+
+
+@pytest.mark.parametrize("impatient", ["pause", "reset"])
+def test_a_settling_can_be_broken_off(page: Page, impatient: str) -> None:
+    page.steps(10)
+    page.send("settle", id="settle", steps=100_000)
+    page.until(lambda s: s["settling"] and "of 100000 steps" in (s["busy"] or ""))
+    page.do(impatient)
+    state = page.until(lambda s: not s["settling"] and s["busy"] is None)
+    assert state["step"] == (10 if impatient == "pause" else 0)
+
+
+def test_a_run_that_was_left_is_brought_back_as_it_was(page: Page, server: StudioServer) -> None:
+    assert "no run to bring back" in page.ask("bring_back")["message"]
+    page.do("paint", tool="raise", points=[[200.0, 200.0]], radius=80.0, strength=30.0)
+    page.steps(6)
+    left = server.session.submit(server.session.terrain).result(60)
+    page.do("reset")
+    page.do("start", generator={"seed": 4})  # nothing happened in between: what is worth keeping stays kept
+    assert page.until(lambda s: s["generator"]["seed"] == 4 and s["busy"] is None)["left"]["step"] == 6
+    page.do("bring_back")
+    state = page.until(lambda s: s["step"] == 6)
+    assert state["left"] is None
+    assert state["can_undo"]
+    back = server.session.submit(server.session.terrain).result(60)
+    for layer in left:
+        assert np.array_equal(left[layer], back[layer])
+    assert page.shown(6)[0]["run"] == state["run"]
+    page.do("reset")
+    page.until(lambda s: s["step"] == 0)
+    page.steps(2)
+    page.do("bring_back")  # two runs with something to lose change places
+    assert page.until(lambda s: s["step"] == 6)["left"]["step"] == 2
+
+
+def test_emitters_are_edits(page: Page) -> None:
+    start = {"kind": "dome", "size": 33}
+    page.do("start", preset="bezin2010", backend="reference", generator=start, parameters={"triangles": 500})
+    before = page.until(lambda s: s["model"] == "mesh_particles" and s["busy"] is None)["emitters"]
+    place = {"x": 160.0, "y": 150.0, "radius": 30.0, "rate": 60.0, "speed": 1.0, "direction": 90.0}
+    page.do("emitters", emitters=[place], stroke=3)
+    page.do("emitters", emitters=[place | {"x": 170.0}], stroke=3)
+    page.until(lambda s: s["emitters"] == [place | {"x": 170.0}])
+    page.do("undo")
+    page.until(lambda s: s["emitters"] == before)
 
 
 def test_a_bad_upload_is_told_in_one_sentence_without_our_paths(page: Page) -> None:

@@ -63,7 +63,12 @@ def test_a_lively_session_replays_to_the_same_bits(backend: str, tmp_path: Path,
         page.do("sources", sources=[])
         page.do("settle", steps=5, dry=False)
         page.steps(2)
+        page.send("settle", id="long", steps=90_000)
+        page.until(lambda s: s["settling"] and "settling, " in (s["busy"] or ""))
+        page.do("pause")
+        page.steps(2)
         script = page.get("/script")
+        assert "stop_after=" in script.text
         assert script.headers["content-type"].startswith("text/x-python")
         layers = now(server)
         page.close()
@@ -76,6 +81,14 @@ def test_an_upload_replays_beside_its_file(tmp_path: Path, page: Page, server: S
     answer = page.post("/upload?name=own.png&low=0&high=90", file.read_bytes()).json()
     page.do("start", upload=answer["upload"], preset="jako2011")
     page.steps(4)
+    assert_same(replay(page.get("/script").text, tmp_path), now(server))
+
+
+def test_an_upload_with_other_cells_replays(tmp_path: Path, page: Page, server: StudioServer) -> None:
+    file = sw.write(sw.generate("ridged", size=36, seed=2, relief=90.0), tmp_path / "own.npy")
+    key = page.post("/upload?name=own.npy", file.read_bytes()).json()["upload"]
+    page.do("start", upload=key, size=50)
+    page.steps(3)
     assert_same(replay(page.get("/script").text, tmp_path), now(server))
 
 

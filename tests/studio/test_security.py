@@ -14,7 +14,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from slopewash.studio import StudioServer
+from slopewash.studio import StudioServer, security
 from slopewash.studio.plan import first_plan
 from slopewash.studio.security import Gate, cookie_secret
 
@@ -276,6 +276,43 @@ def test_a_restarted_server_knows_its_own_page(tmp_path: Path, monkeypatch: pyte
     assert cookie_secret() != first
     monkeypatch.setenv("XDG_STATE_HOME", "/dev/null/nowhere")
     assert cookie_secret() != cookie_secret()
+
+
+def opened(server: StudioServer, token: str) -> httpx.Response:
+    headers = {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
+    return httpx.get(f"{server.address}/?token={token}", headers=headers)
+
+
+def test_what_a_browser_is_started_with_opens_the_page_once(
+    server: StudioServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addresses: list[str] = []
+    monkeypatch.setattr("webbrowser.open", addresses.append)
+    server.open_browser()
+    token = addresses[0].partition("token=")[2]
+    assert token != server.gate.token
+    assert [opened(server, token).status_code for _ in range(3)] == [303, 403, 403]
+    assert opened(server, server.gate.token).status_code == 303  # what was printed opens it as often as one likes
+
+
+def test_a_key_for_once_does_not_wait_for_ever(server: StudioServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(security, "ONCE_SECONDS", -1)
+    assert opened(server, server.gate.token_for_once()).status_code == 403
+
+
+def test_a_proxy_is_answered_only_under_the_name_it_was_given() -> None:
+    plan = first_plan(size=16, backend="reference")
+    with StudioServer(plan, port=0, allowed_hosts=["Studio.example.org"]) as server:
+        cookie = opened(server, server.gate.token).headers["set-cookie"].partition(";")[0]
+
+        def ask(host: str, origin: str) -> int:
+            headers = {"Host": host, "Origin": origin, "Cookie": cookie}
+            return httpx.get(server.address + "/health", headers=headers).status_code
+
+        assert ask("studio.example.org", "https://studio.example.org") == 200
+        assert ask("studio.example.org", "https://elsewhere.example.org") == 403
+        assert ask("studio.example.org:444", "https://studio.example.org:444") == 403
+        assert ask("elsewhere.example.org", "https://elsewhere.example.org") == 403
 
 
 def test_listening_everywhere_takes_addresses_but_no_foreign_names() -> None:

@@ -34,6 +34,7 @@ def command(
     host: str = "127.0.0.1",
     port: int | None = None,
     browser: bool = True,
+    allow_host: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     cell_size: float | None = None,
     height_range: Pair = None,
     allow_8bit: Annotated[Flag, Parameter(name="--allow-8bit")] = False,
@@ -50,7 +51,7 @@ def command(
     model
         Model to start with, its parameters at their defaults.
     size
-        Cells along a side of a generated terrain.
+        Cells along the longer side; a height field is resampled to it.
     seed
         Number that a generated terrain follows from.
     backend
@@ -63,6 +64,8 @@ def command(
         Port to listen on; the first free one from 8420 on if not given.
     browser
         Open the page in the browser.
+    allow_host
+        Further name the page may be opened under, such as that of an HTTPS proxy in front of it.
     cell_size
         Side of a cell in metres, where the file does not say or says wrong.
     height_range
@@ -90,5 +93,6 @@ def command(
         host=host,
         port=port,
         browser=browser,
+        allowed_hosts=allow_host,
         **{name: value for name, value in options.items() if value is not None},
     )

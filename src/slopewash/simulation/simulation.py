@@ -98,6 +98,8 @@ class Simulation:
         self.edges: Edges = edges
         self.backend = choose_backend(backend, model.backends)
         self.step = 0
+        self.settled = 0
+        """Steps of settling so far, which do not count as `step`."""
         self._time = 0.0
         self._model = model
         self._substeps_wanted = substeps
@@ -383,6 +385,7 @@ class Simulation:
             next_part = -(-(part + 1) * steps // parts)
             length = min(chunk, next_part - done)
             self._engine.carry(length, strength=1 - (part + 1) / parts)
+            self.settled += length
             done += length
             chunk -= length
 

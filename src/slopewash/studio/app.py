@@ -86,7 +86,7 @@ class Studio:
     async def script(self, request: Request) -> Response:
         """The session as Python."""
         try:
-            text = await asyncio.wrap_future(self.session.submit(self.session.script))
+            text = await asyncio.wrap_future(self.session.submit(lambda: self.session.run.script()))
         except SlopewashError as error:
             return _problem(409, error)
         return PlainTextResponse(text, media_type="text/x-python", headers=_attachment("session.py"))
@@ -101,7 +101,8 @@ class Studio:
         except SlopewashError as error:
             return _problem(404, error)
         async with self._transfers:
-            taken = self.session.ground if suffix in MESHES else self.session.terrain
+            session = self.session
+            taken = (lambda: session.run.ground()) if suffix in MESHES else session.terrain
             terrain = await asyncio.wrap_future(self.session.submit(taken))
             folder = tempfile.TemporaryDirectory(prefix="slopewash-export-")
             try:
@@ -129,15 +130,16 @@ class Studio:
             if declared.isdigit() and int(declared) > uploads.limit:
                 raise TooLarge(f"the file has {declared} bytes; the studio takes {uploads.limit}")
             async with self._transfers:
-                key, given = await uploads.receive(name, request.stream(), options)
+                key, given, (rows, columns) = await uploads.receive(name, request.stream(), options)
         except TooLarge as error:
             return _problem(413, error, close=True)
         except SlopewashError as error:
             return _problem(400, error, close=True)
-        rows, columns = given.terrain.shape
-        return JSONResponse(
-            {"upload": key, "name": given.name, "rows": rows, "columns": columns, "cell_size": given.terrain.cell_size}
-        )
+        taken = given.terrain
+        return JSONResponse({
+            "upload": key, "name": given.name, "rows": taken.shape[0], "columns": taken.shape[1],
+            "cell_size": taken.cell_size, "file_rows": rows, "file_columns": columns,
+        })  # fmt: skip
 
 
 def _upload_options(request: Request) -> tuple[str, dict[str, Any]]:

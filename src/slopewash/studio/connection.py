@@ -15,7 +15,7 @@ from slopewash.studio import messages
 
 if TYPE_CHECKING:
     from slopewash.studio.hub import Hub
-    from slopewash.studio.session import Snapshot
+    from slopewash.studio.snapshot import Snapshot
 
 MOST_UNACKNOWLEDGED = 2
 MOST_PENDING = 64
@@ -152,7 +152,7 @@ class Connection:
             if message.type == "watch":
                 job = self._hub.session.submit(lambda: self._check_watch(message))
             else:
-                job = self._hub.session.submit(lambda: self._hub.session.do(message, self))
+                job = self._hub.session.tell(message, self)
         except SlopewashError as error:
             self._answer(messages.id_of(text), str(error))
             return
@@ -162,7 +162,7 @@ class Connection:
 
     def _check_watch(self, message: messages.Watch) -> None:
         if message.overlay is not None:
-            self._hub.session.check_layer(message.overlay)
+            self._hub.session.run.check_layer(message.overlay)
 
     async def _report(self, message: Any, job: Any) -> None:
         """Answer when the simulation has carried the message out."""

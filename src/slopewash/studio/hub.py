@@ -14,7 +14,8 @@ import numpy as np
 from slopewash.studio.catalogue import unit_of
 from slopewash.studio.connection import Connection, View
 from slopewash.studio.frames import Block, assemble, field_block
-from slopewash.studio.session import Demand, Session, Snapshot
+from slopewash.studio.session import Session
+from slopewash.studio.snapshot import Demand, Snapshot
 from slopewash.studio.strata import strata_block
 
 MOST_CONNECTIONS = 16

@@ -73,6 +73,12 @@ class Reset(Message):
     type: Literal["reset"]
 
 
+class BringBack(Message):
+    """Go back to the run that was left for this one."""
+
+    type: Literal["bring_back"]
+
+
 class Generator(Strict):
     """A terrain out of nothing."""
 
@@ -95,6 +101,8 @@ class Start(Message):
     edges: Literal["open", "closed", "periodic"] | None = None
     backend: Name | None = None
     upload: Name | None = None
+    size: Annotated[int, Field(ge=SIZES[0], le=SIZES[1])] | None = None
+    """Cells along the longer side, wherever the terrain comes from."""
 
 
 class Parameters(Message):
@@ -157,6 +165,7 @@ class Emitters(Message):
 
     type: Literal["emitters"]
     emitters: list[Emitter] = Field(max_length=MOST_SOURCES)
+    stroke: int | None = None
 
 
 class Undo(Message):
@@ -188,8 +197,8 @@ class Ack(Message):
 
 
 AnyMessage = Annotated[
-    Play | Pause | Step | RunTo | Speed | Reset | Start | Parameters | Settle | Paint | Sources | Emitters | Undo | Redo
-    | Watch | Ack,
+    Play | Pause | Step | RunTo | Speed | Reset | BringBack | Start | Parameters | Settle | Paint | Sources | Emitters
+    | Undo | Redo | Watch | Ack,
     Field(discriminator="type"),
 ]  # fmt: skip
 _ADAPTER: TypeAdapter[Any] = TypeAdapter(AnyMessage)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import slopewash as sw
 from slopewash.studio import built_page
-from slopewash.studio.plan import Given, check_size, first_plan
+from slopewash.studio.plan import Given, first_plan, fitted
 from slopewash.studio.server import StudioServer
 from slopewash.studio.uploads import read_call
 
@@ -26,6 +27,7 @@ def studio(
     host: str = "127.0.0.1",
     port: int | None = None,
     browser: bool = True,
+    allowed_hosts: Sequence[str] = (),
     **read_options: Any,
 ) -> None:
     """Open the live 3-D studio in the browser, and serve it until Ctrl-C.
@@ -36,7 +38,9 @@ def studio(
         A terrain, or a file to read one from; without it one is generated.
     preset, model
         What to run; the landscape preset if neither is named.
-    size, seed
+    size
+        Cells along the longer side.
+    seed
         Of a generated terrain.
     backend
         As for `Simulation`.
@@ -44,12 +48,14 @@ def studio(
         Where to listen. Without a port the first free one from 8420 on.
     browser
         Whether to open the page.
+    allowed_hosts
+        Further names that the page may be opened under, such as that of an HTTPS proxy in front of it.
     read_options
         What `slopewash.read` takes besides the file, such as `cell_size` or `height_range`.
     """
     given = _given(source, read_options)
     plan = first_plan(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
-    server = StudioServer(plan, host=host, port=port)
+    server = StudioServer(plan, host=host, port=port, allowed_hosts=allowed_hosts)
     if not built_page.is_built():
         print(f"note: {built_page.HOW_TO_BUILD}", file=sys.stderr)
     print(f"slopewash studio: {server.url}", file=sys.stderr)
@@ -62,8 +68,10 @@ def _given(source: Any, options: dict[str, Any]) -> Given | None:
     if source is None:
         return None
     if isinstance(source, sw.Terrain):
-        check_size(source, "the terrain")
-        return Given(name="terrain", terrain=source, script=None)
-    terrain = sw.read(source, **options)
-    check_size(terrain, str(source))
-    return Given(name=Path(source).name, terrain=terrain, script=read_call(str(Path(source).absolute()), options))
+        return fitted("terrain", source, None)
+    read = read_call(str(Path(source).absolute()), options)
+    given = fitted(Path(source).name, sw.read(source, **options), read)
+    rows, columns = given.terrain.shape
+    if read != given.script:
+        print(f"note: {given.name} is shown and eroded with {columns} x {rows} cells, the most here", file=sys.stderr)
+    return given

@@ -58,10 +58,12 @@ class Given:
     terrain: sw.Terrain
     script: str | None
     """Python expression that makes it, or None if there is none."""
+    size: int | None = None
+    """Cells along the longer side, if it is to have another number of them."""
 
     def make(self) -> sw.Terrain:
         """Return it."""
-        return self.terrain
+        return self.terrain if self.size is None else self.terrain.resampled(self.size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +76,11 @@ class Plan:
     edges: Edges
     backend: str = "auto"
     seed: int = 0
+
+    @property
+    def usual_steps(self) -> int | None:
+        """Steps that the preset is made for; None without one."""
+        return None if self.preset is None else sw.presets()[self.preset].steps
 
     def terrain(self) -> sw.Terrain:
         """Make the terrain, with the preset's strata where it has none of its own."""
@@ -104,12 +111,14 @@ def first_plan(
             )
         preset, chosen, edges = found.name, found.model, found.edges
         kind, start = found.generator, dict(found.start)
+    low, high = messages.SIZES
+    if size is not None and not low <= size <= high:
+        raise InvalidParameter(f"size is {size}; the studio takes {low} .. {high} cells per side")
+    if source is not None and size is not None:
+        source = dataclasses.replace(source, size=size)
     if source is None:
         own = {k: start.pop(k) for k in ("size", "cell_size", "seed", "relief") if k in start}
         asked = {k: v for k, v in (("size", size), ("seed", seed)) if v is not None}
-        low, high = messages.SIZES
-        if size is not None and not low <= size <= high:
-            raise InvalidParameter(f"size is {size}; the studio takes {low} .. {high} cells per side")
         source = Generated(kind=kind, options=start, **(own | asked))
     seeded = seed if seed is not None else source.seed if isinstance(source, Generated) else 0
     return Plan(source=source, model=chosen, preset=preset, edges=edges, backend=backend, seed=seeded)
@@ -130,6 +139,8 @@ def next_plan(plan: Plan, wanted: messages.Start, uploads: Any) -> Plan:
                 "leave it for a generated terrain"
             )
         source = (source if isinstance(source, Generated) else Generated()).changed(wanted.generator)
+    if wanted.size is not None:
+        source = dataclasses.replace(source, size=wanted.size)
     model, preset, edges = plan.model, plan.preset, plan.edges
     if wanted.preset is not None:
         found = sw.find_preset(wanted.preset)
@@ -145,6 +156,16 @@ def next_plan(plan: Plan, wanted: messages.Start, uploads: Any) -> Plan:
     backend = wanted.backend or (plan.backend if plan.backend in ("auto", *model.backends) else "auto")
     seed = source.seed if isinstance(source, Generated) else plan.seed
     return Plan(source=source, model=model, preset=preset, edges=edges, backend=backend, seed=seed)
+
+
+def fitted(name: str, terrain: sw.Terrain, script: str | None) -> Given:
+    """A terrain from a file or a caller, with fewer cells where it has more than the studio shows."""
+    most = messages.SIZES[1]
+    if max(terrain.shape) > most:
+        terrain = terrain.resampled(most)
+        script = None if script is None else f"{script}.resampled({most})"
+    check_size(terrain, name)
+    return Given(name=name, terrain=terrain, script=script)
 
 
 def check_size(terrain: sw.Terrain, name: str) -> None:

@@ -82,7 +82,7 @@ class Recording:
             raise InvalidParameter(
                 "this simulation was made by your own program, which is where its script begins; record from there"
             )
-        return source.script
+        return source.script if source.size is None else f"{source.script}.resampled({source.size})"
 
     def _strata(self) -> list[str]:
         if self.plan.preset is None or sw.presets()[self.plan.preset].strata is None:
@@ -113,14 +113,14 @@ def _lines(action: tuple[Any, ...]) -> list[str]:
     if kind == "paint":
         return _paint(*rest)
     if kind == "settle":
-        return [f"simulation.settle({rest[0]}, dry={rest[1]})"]
+        stopped = "" if rest[2] is None else f", stop_after={rest[2]}"
+        return [f"simulation.settle({rest[0]}, dry={rest[1]}{stopped})"]
     if kind == "sources":
         springs = [f"sw.WaterSource({_keywords(asdict(spring))})" for spring in rest[0]]
-        if rest[1]:
-            return [f"simulation.set_sources({', '.join([*springs, 'join=True'])})"]
-        return [f"simulation.sources = [{', '.join(springs)}]"]
+        return [f"simulation.set_sources({', '.join(_and_join(springs, rest[1]))})"]
     if kind == "emitters":
-        return [f"simulation.set_emitters({', '.join(f'sw.Emitter({_keywords(asdict(e))})' for e in rest[0])})"]
+        emitters = [f"sw.Emitter({_keywords(asdict(emitter))})" for emitter in rest[0]]
+        return [f"simulation.set_emitters({', '.join(_and_join(emitters, rest[1]))})"]
     return [f"simulation.{kind}()"]
 
 
@@ -130,6 +130,10 @@ def _paint(message: Any, join: bool) -> list[str]:
     if join:
         options["join"] = True
     return [f"simulation.paint({message.tool!r}, points=[{points}], {_keywords(options)})"]
+
+
+def _and_join(arguments: list[str], join: bool) -> list[str]:
+    return [*arguments, "join=True"] if join else arguments
 
 
 def _keywords(values: Any) -> str:

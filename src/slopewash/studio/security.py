@@ -17,7 +17,8 @@ import ipaddress
 import os
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
+import time
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -29,6 +30,8 @@ Send = Callable[[Any], Awaitable[None]]
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 EVERYWHERE = ("0.0.0.0", "::", "")
 TOKEN_BYTES = 24
+ONCE_SECONDS = 120
+"""How long a key for once waits for its browser."""
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
     "font-src 'self'; connect-src 'self' {sockets}; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; "
@@ -39,17 +42,33 @@ CONTENT_POLICY = (
 class Gate:
     """ASGI wrapper that lets nothing but the server's own page in, and adds what keeps that page to itself."""
 
-    def __init__(self, app: Any, *, host: str, port: int, embedded: bool = False, secret: bytes | None = None) -> None:
+    def __init__(
+        self,
+        app: Any,
+        *,
+        host: str,
+        port: int,
+        embedded: bool = False,
+        secret: bytes | None = None,
+        allowed: Sequence[str] = (),
+    ) -> None:
         self._app = app
         self._port = port
         self._embedded = embedded
-        self._hosts = _allowed_hosts(host, port)
+        self._hosts = _allowed_hosts(host, port) | frozenset(name.lower() for name in allowed)
         self._any_address = host in EVERYWHERE
         self.token = secrets.token_urlsafe(TOKEN_BYTES)
+        self._once: dict[str, float] = {}
         self._cookie_name = f"slopewash-{port}"
         # One for each address: what a network or another port of this machine has seen opens nothing else.
         place = f"slopewash studio at {host}:{port}".encode()
         self._cookie = hmac.new(secret or cookie_secret(), place, hashlib.sha256).hexdigest()
+
+    def token_for_once(self) -> str:
+        """A key that opens the page once and soon: others on this machine see what a browser is started with."""
+        token = secrets.token_urlsafe(TOKEN_BYTES)
+        self._once[token] = time.monotonic() + ONCE_SECONDS
+        return token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, exchange the token for the cookie, or pass on."""
@@ -95,13 +114,21 @@ class Gate:
 
     async def _exchange(self, scope: Scope, send: Send, host: str) -> None:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if scope["method"] != "GET" or not hmac.compare_digest(given.encode(), self.token.encode()):
+        if scope["method"] != "GET" or not self._is_key(given):
             await _refuse(scope, send, "this key is not the one slopewash printed; use that address")
             return
         cookie = f"{self._cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
         await self._with_headers(send, host)({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
+
+    def _is_key(self, given: str) -> bool:
+        if hmac.compare_digest(given.encode(), self.token.encode()):
+            return True
+        for token in self._once:
+            if hmac.compare_digest(given.encode(), token.encode()):
+                return time.monotonic() < self._once.pop(token)
+        return False
 
     def _has_cookie(self, headers: _Headers) -> bool:
         # Not by http.cookies, which drops all where one is odd: other servers of this machine share our cookies.

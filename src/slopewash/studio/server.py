@@ -6,7 +6,7 @@ import os
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import uvicorn
@@ -38,6 +38,9 @@ class StudioServer:
         Whether a notebook on this machine may show the page in a frame.
     simulation
         A run to show instead of a new one.
+    allowed_hosts
+        Further names, with their port where it is not the usual one, that the page may be opened under, such as that
+        of an HTTPS proxy in front of it.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class StudioServer:
         embedded: bool = False,
         simulation: sw.Simulation | None = None,
         upload_limit: int | None = None,
+        allowed_hosts: Sequence[str] = (),
     ) -> None:
         # Idle kernel threads would spin for milliseconds on the cores that pages and frames need. OpenMP reads this
         # when the first kernel runs; a user's own choice stays.
@@ -58,7 +62,7 @@ class StudioServer:
         self._socket = _listen(host, port)
         self.host, self.port = host, int(self._socket.getsockname()[1])
         self.studio = Studio(self.session)
-        self.gate = Gate(self.studio.app(), host=host, port=self.port, embedded=embedded)
+        self.gate = Gate(self.studio.app(), host=host, port=self.port, embedded=embedded, allowed=allowed_hosts)
         config = uvicorn.Config(
             self.gate,
             log_level="warning",
@@ -116,7 +120,7 @@ class StudioServer:
 
     def open_browser(self) -> None:
         """Show the page."""
-        webbrowser.open(self.url)
+        webbrowser.open(f"{self.address}/?token={self.gate.token_for_once()}")
 
     def _when_up(self, call: Callable[[], None]) -> None:
         while not self._server.started and not self._server.should_exit:

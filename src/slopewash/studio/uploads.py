@@ -15,11 +15,12 @@ import anyio.to_thread
 import slopewash as sw
 from slopewash.errors import InvalidFile, InvalidParameter, SlopewashError
 from slopewash.studio.catalogue import FORMATS, UPLOAD_BYTES
-from slopewash.studio.messages import SIZES
-from slopewash.studio.plan import Given, check_size
+from slopewash.studio.plan import Given, fitted
 
 KEPT = 4
 """Uploads that can still be started from."""
+LARGEST_SIDE = 8192
+"""Cells per side of a file; what is shown and eroded has fewer."""
 HEADLESS = (".r16", ".raw")
 
 
@@ -40,8 +41,13 @@ class Uploads:
             raise InvalidParameter(f"there is no upload {key!r} any more; upload the file again")
         return self._given[key]
 
-    async def receive(self, name: str, chunks: AsyncIterator[bytes], options: Mapping[str, Any]) -> tuple[str, Given]:
-        """Take a file in; `name` is only shown and gives the suffix, it never becomes a path."""
+    async def receive(
+        self, name: str, chunks: AsyncIterator[bytes], options: Mapping[str, Any]
+    ) -> tuple[str, Given, tuple[int, int]]:
+        """Take a file in, and tell its own rows and columns too.
+
+        `name` is only shown and gives the suffix, it never becomes a path.
+        """
         shown, suffix = clean_name(name)
         # Of its own, and gone with the upload: a server that is killed leaves nothing behind.
         with tempfile.TemporaryDirectory(prefix="slopewash-studio-") as folder:
@@ -50,12 +56,13 @@ class Uploads:
             terrain = await anyio.to_thread.run_sync(lambda: _decode(file, shown, options))
         if suffix in HEADLESS:  # their side file, which was not sent, may well lie beside the script
             options = {**options, "cell_size": terrain.cell_size, "shape": terrain.shape}
-        given = Given(name=shown, terrain=terrain, script=read_call(shown, options))
+        file_shape = terrain.shape
+        given = await anyio.to_thread.run_sync(lambda: fitted(shown, terrain, read_call(shown, options)))
         key = secrets.token_hex(8)
         self._given[key] = given
         while len(self._given) > KEPT:
             self._given.popitem(last=False)
-        return key, given
+        return key, given, file_shape
 
     async def _store(self, chunks: AsyncIterator[bytes], file: Path) -> None:
         size = 0
@@ -91,15 +98,14 @@ def _decode(file: Path, shown: str, options: Mapping[str, Any]) -> sw.Terrain:
     try:
         if options.get("shape") is None:
             _check_header(file)
-        terrain = sw.read(file, max_pixels=SIZES[1] ** 2, **options)
-        check_size(terrain, shown)
-        return terrain
+        return sw.read(file, max_pixels=LARGEST_SIDE**2, **options)
     except SlopewashError as error:
         raise InvalidFile(str(error).replace(str(file), shown)) from None
 
 
 def _check_header(file: Path) -> None:
     info = sw.probe(file)
-    low, high = SIZES
-    if not (low <= min(info.width, info.height) and max(info.width, info.height) <= high):
-        raise InvalidFile(f"{file} has {info.width} x {info.height} cells; the studio takes {low} .. {high} per side")
+    if max(info.width, info.height) > LARGEST_SIDE:
+        raise InvalidFile(
+            f"{file} has {info.width} x {info.height} cells; the studio takes at most {LARGEST_SIDE} per side"
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,9 @@ MOST_CELLS = 65536
 def resampled(terrain: Terrain, size: int) -> Terrain:
     """Return the same ground on a grid with `size` cells along its longer side.
 
-    Fewer cells hold the mean over their area, so volumes are kept; between cells that are too far apart runs a smooth
-    curve through their values (Catmull-Rom), which leaves no facets and stays within each layer's range. Cells remain
-    square: the shorter side is filled up to a whole number of them. A cell is nodata where less than half of it has ground.
+    Fewer cells hold the mean over their area, so volumes are kept; more follow a smooth curve through
+    the old ones (Catmull-Rom), which leaves no facets and stays within each layer's range. Cells remain square: the
+    shorter side is filled up to a whole number of them. A cell is nodata where less than half of it has ground.
 
     >>> import numpy as np, slopewash as sw
     >>> sw.Terrain(np.arange(16.0).reshape(4, 4), cell_size=5.0).resampled(2)["elevation"].tolist()
@@ -61,13 +61,11 @@ class _Grid:
         self._ratio, self._smooth = ratio, smooth
         self._sides = rows, columns
 
-    def carry_over(self, values: NDArray[np.floating]) -> Field:
-        for axis, count in enumerate(self._sides):
-            values = self._along(np.moveaxis(np.asarray(values, np.float64), axis, 0), count)
-            values = np.moveaxis(values, 0, axis)
-        return values
+    def carry_over(self, layer: NDArray[Any]) -> Field:
+        rows, columns = self._sides
+        return self._along(self._along(layer, rows).T, columns).T
 
-    def _along(self, values: Field, count: int) -> Field:
+    def _along(self, values: NDArray[Any], count: int) -> Field:
         old = len(values)
         first, weights = self._areas(count, old) if self._ratio > 1 else self._curve(count)
         result = np.zeros((count, values.shape[1]))

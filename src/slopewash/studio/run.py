@@ -1,0 +1,278 @@
+"""One simulation as the studio runs it: with its plan, what was done to it, and what pages are shown of it."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+import slopewash as sw
+from slopewash.errors import InvalidParameter, StabilityWarning
+from slopewash.studio import messages
+from slopewash.studio.catalogue import plain
+from slopewash.studio.plan import Generated, Plan, check_size
+from slopewash.studio.recording import Recording
+from slopewash.studio.snapshot import Snapshot
+
+ALWAYS = ("elevation", "water", "suspended")
+"""Layers of every frame, where the model has them."""
+MOST_PAINTED = 2**28
+"""Cells that the dabs of one message may touch, counted for each dab: about ten seconds of work."""
+
+_numbers = itertools.count(1)
+
+
+class Interlude:
+    """Looks in after every stretch that a settling takes in one go, which costs it nothing."""
+
+    every = 20
+
+    def __init__(self, look: Callable[[], None]) -> None:
+        self._look = look
+
+    def start(self, simulation: sw.Simulation, steps: int, *, label: str = "eroding") -> None:
+        """Nothing to prepare."""
+
+    def observe(self, simulation: sw.Simulation) -> None:
+        """Look in."""
+        self._look()
+
+    def finish(self, simulation: sw.Simulation) -> None:
+        """Nothing to end."""
+
+
+class BrokenOff(Exception):
+    """Somebody does not want to wait for the settling to end."""
+
+
+class Run:
+    """A simulation, made from a plan or brought along by whoever calls.
+
+    `notice` is called with warnings that a person should see.
+    """
+
+    def __init__(
+        self, plan: Plan, simulation: sw.Simulation | None = None, *, notice: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self.number = next(_numbers)
+        self.shared = simulation is not None
+        """Whether somebody else holds the simulation too."""
+        self.plan, self._notice = plan, notice
+        self.start = plan.terrain() if simulation is None else simulation.terrain
+        check_size(self.start, plan.source.name)
+        if simulation is None:
+            with self._notices():
+                simulation = sw.Simulation(
+                    self.start, plan.model, backend=plan.backend, edges=plan.edges, seed=plan.seed
+                )
+        self.simulation = simulation
+        self._recording = Recording(plan, simulation.backend, simulation.model)
+        self._stroke: Any = None
+        self._triangles = np.zeros((0, 3), np.uint32)
+        self._triangulation = 0
+
+    @property
+    def next_plan(self) -> Plan:
+        """The plan with the parameters as they are now."""
+        return replace(self.plan, model=self.simulation.model)
+
+    @property
+    def has_something_to_lose(self) -> bool:
+        """Whether somebody would miss it."""
+        return self.shared or self.simulation.step > 0 or self.simulation.can_undo
+
+    def close(self) -> None:
+        """Give the device's memory back, unless somebody else still uses it."""
+        if not self.shared:
+            self.simulation.close()
+
+    @contextmanager
+    def _notices(self) -> Iterator[None]:
+        """Pass warnings of sub-stepping on."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", StabilityWarning)
+            yield
+        for warning in caught:
+            self._notice(str(warning.message))
+
+    def advance(self, steps: int) -> None:
+        """Take steps; those taken before a failure count."""
+        before = self.simulation.step
+        try:
+            self.simulation.run(steps)
+        finally:
+            done = self.simulation.step - before
+            if done:
+                self._recording.add("run", done)
+
+    def change_parameters(self, values: dict[str, Any]) -> None:
+        """Go on with other values."""
+        changed = self.simulation.model.replace(**values)
+        with self._notices():
+            self.simulation.model = changed
+        self._recording.add("model", {name: getattr(changed, name) for name in values})
+
+    def settle(self, steps: int, *, dry: bool, look: Callable[[], None]) -> None:
+        """End the run, calling `look` now and then; it may raise `BrokenOff`."""
+        interlude, before = Interlude(look), self.simulation.settled
+        self.simulation.add(interlude)
+        stopped: int | None = None
+        try:
+            self.simulation.settle(steps, dry=dry)
+        except BrokenOff:
+            stopped = self.simulation.settled - before
+        finally:
+            self.simulation.remove(interlude)
+        self._recording.add("settle", steps, dry, stopped)
+
+    def paint(self, message: messages.Paint, viewer: object) -> None:
+        """Paint one stroke, or a piece of one."""
+        self._check_work(message)
+        stroke, join = self._joined(message, viewer)
+        painted = self.simulation.paint(
+            message.tool,
+            points=message.points,
+            radius=message.radius,
+            strength=message.strength,
+            falloff=message.falloff,
+            join=join,
+        )
+        if painted:
+            self._stroke = stroke
+            self._recording.add("paint", message, join)
+
+    def _check_work(self, message: messages.Paint) -> None:
+        across = 2 * message.radius / self.start.cell_size + 3
+        rows, columns = self.start.shape
+        cells = len(message.points) * min(rows, across) * min(columns, across)
+        if cells > MOST_PAINTED:
+            raise InvalidParameter(
+                f"{len(message.points)} dabs of radius {message.radius:g} m touch {cells:.2g} cells; one message may "
+                f"touch {MOST_PAINTED:.2g}, so send fewer at a time"
+            )
+
+    def _joined(
+        self, message: messages.Paint | messages.Sources | messages.Emitters, viewer: object
+    ) -> tuple[Any, bool]:
+        """The stroke a message is a piece of, and whether it goes on with the edit before."""
+        stroke = None if message.stroke is None else (viewer, message.stroke)
+        return stroke, stroke is not None and stroke == self._stroke and self.simulation.can_undo
+
+    def set_sources(self, message: messages.Sources, viewer: object) -> None:
+        """Replace all springs."""
+        stroke, join = self._joined(message, viewer)
+        springs = tuple(sw.WaterSource(**source.model_dump()) for source in message.sources)
+        self.simulation.set_sources(*springs, join=join)
+        self._stroke = stroke
+        self._recording.add("sources", springs, join)
+
+    def set_emitters(self, message: messages.Emitters, viewer: object) -> None:
+        """Replace all emitters."""
+        if not self.simulation.model.emits:
+            raise InvalidParameter(f"{self.simulation.model.name} has no emitters; choose a model of particles")
+        stroke, join = self._joined(message, viewer)
+        emitters = tuple(sw.Emitter(**emitter.model_dump()) for emitter in message.emitters)
+        self.simulation.set_emitters(*emitters, join=join)
+        self._stroke = stroke
+        self._recording.add("emitters", emitters, join)
+
+    def undo(self) -> None:
+        """Take the last edit back."""
+        if not self.simulation.undo():
+            raise InvalidParameter("there is no edit to take back")
+        self._stroke = None
+        self._recording.add("undo")
+
+    def redo(self) -> None:
+        """Do it again."""
+        if not self.simulation.redo():
+            raise InvalidParameter("there is no edit to do again")
+        self._stroke = None
+        self._recording.add("redo")
+
+    def script(self) -> str:
+        """What was done, as Python."""
+        return self._recording.script()
+
+    def ground(self) -> Any:
+        """The ground for files of triangles: the model's own mesh, if it has one."""
+        mesh = self._optional("mesh")
+        return self.simulation.terrain if mesh is None else mesh
+
+    @property
+    def layer_names(self) -> set[str]:
+        """What an overlay can show."""
+        model = self.simulation.model
+        return {*model.layers, *model.editable}
+
+    def check_layer(self, name: str) -> None:
+        """Refuse an overlay the model does not yield."""
+        if name not in self.layer_names:
+            known = ", ".join(sorted(self.layer_names))
+            raise InvalidParameter(f'{self.simulation.model.name} has no layer "{name}"; it yields {known}')
+
+    def facts(self) -> dict[str, Any]:
+        """What pages are told of it."""
+        simulation, source = self.simulation, self.plan.source
+        rows, columns = self.start.shape
+        model = simulation.model
+        return {
+            "run": self.number,
+            "step": simulation.step,
+            "time": simulation.time,
+            "model": model.name,
+            "preset": self.plan.preset,
+            "usual_steps": self.plan.usual_steps,
+            "parameters": plain({p.name: getattr(model, p.name) for p in model.parameters()}),
+            "edges": simulation.edges,
+            "backend": simulation.backend,
+            "generator": None if not isinstance(source, Generated) else {
+                "kind": source.kind, "size": source.size, "cell_size": source.cell_size, "seed": source.seed,
+                "relief": source.relief, "options": plain(source.options),
+            },
+            "name": source.name,
+            "rows": rows,
+            "columns": columns,
+            "cell_size": self.start.cell_size,
+            "relief": self.start.relief,
+            "layers": sorted(self.layer_names),
+            "sources": [{"x": s.x, "y": s.y, "radius": s.radius, "rate": s.rate} for s in simulation.sources],
+            "emitters": [asdict(emitter) for emitter in simulation.emitters],
+            "can_undo": simulation.can_undo,
+            "can_redo": simulation.can_redo,
+            "budget": plain(simulation.budget.as_dict()),
+        }  # fmt: skip
+
+    def snapshot(self, version: int, wanted: frozenset[str]) -> Snapshot:
+        """What a frame is made of."""
+        simulation, known = self.simulation, self.layer_names
+        names = [name for name in ALWAYS if name in simulation.model.layers]
+        names += sorted(name for name in wanted if name in known and name not in names)
+        mesh = self._optional("mesh")
+        if mesh is not None and not np.array_equal(mesh.triangles, self._triangles):
+            self._triangles, self._triangulation = np.array(mesh.triangles), next(_numbers)
+        return Snapshot(
+            version=version,
+            run=self.number,
+            step=simulation.step,
+            time=simulation.time,
+            cell_size=self.start.cell_size,
+            layers=simulation.layers(*names),
+            start=self.start,
+            particles=self._optional("particles"),
+            vertices=None if mesh is None else mesh.vertices,
+            triangles=None if mesh is None else self._triangles,
+            triangulation=self._triangulation,
+        )
+
+    def _optional(self, name: str) -> Any:
+        """What only some models have: their mesh, their particles."""
+        try:
+            return getattr(self.simulation, name)
+        except (AttributeError, InvalidParameter):
+            return None

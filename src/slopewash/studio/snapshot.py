@@ -1,0 +1,34 @@
+"""What is handed from the simulation's thread to the pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import slopewash as sw
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The state at one moment, as copies that nobody changes any more."""
+
+    version: int
+    run: int
+    step: int
+    time: float
+    cell_size: float
+    layers: dict[str, Any]
+    start: sw.Terrain
+    particles: Any = None
+    vertices: Any = None
+    triangles: Any = None
+    triangulation: int = 0
+    """Changes whenever the triangles do."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What viewers wait for: these layers, newer than that version."""
+
+    layers: frozenset[str] = frozenset()
+    newer_than: int = 0
