@@ -169,6 +169,61 @@ def test_an_emitter_lets_particles_run_over_the_mesh(studio: Any) -> None:
     assert studio.page.evaluate("studio.stage.particles.points.visible")
 
 
+def set_line(studio: Any, panel: str, label: str, value: str) -> None:
+    field = studio.page.locator(f"[aria-label='{panel}'] input[aria-label='{label}, typed']")
+    field.fill(value)
+    field.press("Enter")
+
+
+def test_a_placed_spring_is_given_another_rate(studio: Any) -> None:
+    studio.ask(type="sources", sources=[{"x": 0.5 * SIDE, "y": 0.8 * SIDE, "radius": 40.0, "rate": 1.0}])
+    studio.page.locator("[data-mark=source-0]").focus()
+    panel = "Settings of the chosen mark"
+    set_line(studio, panel, "Rate, m per time", "7.5")
+    studio.wait("studio.store.state.sources[0].rate === 7.5")
+    set_line(studio, panel, "Radius, m", "55")
+    studio.wait("studio.store.state.sources[0].radius === 55")
+    studio.click("undo")  # what was changed of one mark is one edit
+    studio.wait("studio.store.state.sources[0].rate === 1 && studio.store.state.sources[0].radius === 40")
+    studio.page.locator("[data-mark=source-0]").focus()
+    studio.click("remove-mark")
+    studio.wait("studio.store.state.sources.length === 0")
+    assert not studio.page.is_visible(f"[aria-label='{panel}']")
+
+
+def test_emitters_have_a_speed_and_a_direction(studio: Any) -> None:
+    start = {"kind": "dome", "size": 65, "cell_size": 10.0}
+    studio.ask(type="start", preset="bezin2010", backend="reference", generator=start, parameters={"triangles": 1000})
+    studio.ask(type="emitters", emitters=[])
+    studio.take_tool("emitter")
+    set_line(studio, "Brush settings", "Speed, m/s", "3")
+    set_line(studio, "Brush settings", "Direction, ° from north", "90")
+    studio.page.mouse.click(*studio.place_on_screen(325.0, 480.0))
+    studio.wait("studio.store.state.emitters.length === 1")
+    placed = studio.state()["emitters"][0]
+    assert (placed["speed"], placed["direction"]) == (3, 90)
+    studio.page.locator("[data-mark=emitter-0]").focus()
+    set_line(studio, "Settings of the chosen mark", "Speed, m/s", "6")
+    studio.wait("studio.store.state.emitters[0].speed === 6")
+    studio.click("undo")
+    studio.wait("studio.store.state.emitters[0].speed === 3")
+    assert studio.page.locator("[data-mark=emitter-0] .arrow").is_visible()
+
+
+def test_a_dab_shows_on_any_relief(studio: Any) -> None:
+    changes = []
+    for relief in (20.0, 400.0):
+        studio.ask(type="start", generator={"relief": relief})
+        before = studio.layer("elevation")
+        studio.take_tool("look")
+        studio.take_tool("raise")
+        studio.page.mouse.click(*studio.place_on_screen(0.5 * SIDE, 0.7 * SIDE))
+        studio.wait("studio.store.state.can_undo")
+        changes.append(float((studio.layer("elevation") - before).max()) / relief)
+    assert changes == pytest.approx([0.01, 0.01], rel=0.05)
+    studio.ask(type="start", generator={"relief": None})
+
+
 def test_a_source_follows_the_pointer(studio: Any) -> None:
     studio.ask(type="sources", sources=[{"x": 0.5 * SIDE, "y": 0.8 * SIDE, "radius": 40.0, "rate": 1.0}])
     mark = studio.page.locator("[data-mark=source-0]")

@@ -113,10 +113,12 @@ def test_an_uploaded_picture_becomes_the_terrain(studio: Any, tmp_path: Path) ->
     assert np.abs(studio.layer("elevation") - expected).max() < 0.01  # a 16-bit step is 0.0046 m
     studio.wait("studio.stage.frame.elevation.columns === 160")
     studio.tab("start")
-    studio.page.select_option("select[aria-label='Cells per side']", "256")  # a file has no other number of cells
-    studio.page.locator(".message.error", has_text="waves.png was not generated").wait_for()
-    studio.wait("document.querySelector(\"select[aria-label='Cells per side']\").value === ''")
+    assert studio.page.is_disabled("input[aria-label='Seed']")  # a file has none
+    studio.page.select_option("select[aria-label='Cells per side']", "128")
+    studio.wait("studio.store.state.columns === 128 && studio.store.state.busy === null")
     assert studio.state()["name"] == "waves.png"
+    assert studio.layer("elevation").shape == (77, 128)
+    assert studio.page.input_value("select[aria-label='Cells per side']") == "128"
     studio.tab("out")
     for label in ("Lowest", "Highest"):
         studio.page.fill(f"input[aria-label='{label} height in metres']", "")
@@ -152,12 +154,66 @@ def test_settling_lays_the_load_down(studio: Any) -> None:
     studio.ask(type="step", count=20)
     studio.wait("studio.store.state.step === 20 && !studio.store.state.playing")
     assert studio.layer("suspended").max() > 0
+    studio.click("settle-menu")
+    studio.page.fill("input[aria-label='Steps of settling']", "30")
+    studio.page.check("input[aria-label='Leave no water']")
     studio.click("settle")
     for _ in range(300):  # the click is on its way; once it is there, the layer waits for its end
         if studio.layer("suspended").max() == 0:
             break
         studio.page.wait_for_timeout(100)
     assert studio.layer("suspended").max() == 0
+
+
+def test_a_settling_is_broken_off(studio: Any) -> None:
+    studio.ask(type="step", count=3)
+    studio.wait("studio.store.state.step === 3 && !studio.store.state.playing")
+    studio.click("settle-menu")
+    studio.page.fill("input[aria-label='Steps of settling']", "99000")
+    studio.click("settle")
+    studio.click("stop-settling")
+    studio.wait("!studio.store.state.settling && studio.store.state.busy === null")
+    assert studio.page.is_visible("[data-role=settle-menu]")
+    assert studio.layer("suspended").max() > 0  # the load is still in the water
+
+
+def test_a_run_that_was_left_comes_back(studio: Any) -> None:
+    studio.ask(type="step", count=4)
+    studio.wait("studio.store.state.step === 4 && !studio.store.state.playing")
+    worn = studio.layer("elevation")
+    studio.click("reset")
+    offer = studio.page.locator(".message", has_text="step 4 is kept")
+    offer.locator("button").click()
+    studio.wait("studio.store.state.step === 4 && studio.store.state.busy === null")
+    assert np.array_equal(studio.layer("elevation"), worn)
+    studio.wait("studio.stage.frame.header.step === 4")
+    studio.tab("start")
+    studio.click("reset")
+    studio.wait("studio.store.state.step === 0")
+    studio.click("bring-back")
+    studio.wait("studio.store.state.step === 4")
+
+
+def test_options_of_a_generator_are_fields(studio: Any) -> None:
+    studio.tab("start")
+    noise = "input[aria-label='Option noise']"
+    assert studio.page.get_attribute(noise, "placeholder") == "0.5"
+    smooth = studio.layer("elevation")
+    studio.page.fill(noise, "0.9")
+    studio.page.keyboard.press("Enter")
+    studio.wait("studio.store.state.generator.options.noise === 0.9 && studio.store.state.busy === null")
+    assert not np.array_equal(studio.layer("elevation"), smooth)
+    studio.page.fill(noise, "")  # what is usual
+    studio.page.keyboard.press("Enter")
+    studio.wait("!('noise' in studio.store.state.generator.options) && studio.store.state.busy === null")
+    assert np.array_equal(studio.layer("elevation"), smooth)
+    studio.page.fill("input[aria-label='Relief in metres']", "900")
+    studio.page.keyboard.press("Enter")
+    studio.wait("studio.store.state.relief === 900")
+    studio.page.fill("input[aria-label='Relief in metres']", "")
+    studio.page.keyboard.press("Enter")
+    studio.wait("studio.store.state.generator.relief === null && studio.store.state.busy === null")
+    assert np.array_equal(studio.layer("elevation"), smooth)
 
 
 def test_a_file_that_is_no_height_field_is_refused_in_one_sentence(studio: Any, tmp_path: Path) -> None:

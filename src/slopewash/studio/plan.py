@@ -43,7 +43,8 @@ class Generated:
 
     def changed(self, wanted: messages.Generator) -> Generated:
         """Copy with what a message names; another kind begins with its own options."""
-        named = {k: v for k, v in wanted.model_dump().items() if v is not None}
+        given = wanted.model_dump(exclude_unset=True)
+        named = {k: v for k, v in given.items() if v is not None or k == "relief"}  # no relief: what is usual
         if named.get("kind", self.kind) != self.kind:
             named.setdefault("options", {})
             named.setdefault("relief", None)

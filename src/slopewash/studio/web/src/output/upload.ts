@@ -23,7 +23,8 @@ export async function uploadAndStart(file: File, connection: Connection, message
   if (cellSize !== null) query.set("cell_size", String(cellSize));
   const answer = await fetch(`/upload?${query}`, { method: "POST", body: file, headers: { "content-type": "application/octet-stream" } });
   if (!answer.ok) throw new Error(await sentence(answer));
-  const { upload } = (await answer.json()) as { upload: string };
-  await connection.ask({ type: "start", upload });
-  messages.say(`Started from ${file.name}.`, "good");
+  const taken = (await answer.json()) as { upload: string; rows: number; columns: number; file_rows: number; file_columns: number };
+  await connection.ask({ type: "start", upload: taken.upload });
+  const fewer = taken.file_columns > taken.columns ? `, its ${taken.file_columns} × ${taken.file_rows} cells made ${taken.columns} × ${taken.rows}` : "";
+  messages.say(`Started from ${file.name}${fewer}.`, "good");
 }

@@ -19,7 +19,7 @@ import type { Tier } from "../view/quality";
 import { Stage } from "../view/stage";
 import { Connection } from "../wire/connection";
 import type { Frame } from "../wire/frames";
-import type { ClientMessage } from "../wire/messages";
+import type { ClientMessage, State } from "../wire/messages";
 import { button, make } from "./dom";
 import { icon } from "./icons";
 import { listenForShortcuts } from "./shortcuts";
@@ -71,8 +71,9 @@ export class App {
     ]);
     this.panel = panels.element;
     const corner = make("header", { class: "glass corner" }, make("strong", {}, "slopewash"), this.title, ...this.viewButtons());
-    document.body.append(markers.element, this.compare.element, corner, this.toolbar.element, this.toolbar.settings, panels.element, this.transport.element, make("div", { class: "readings" }, this.legend.element, this.cursor), this.messages.element, this.messages.banner, this.help.element, this.picker);
+    document.body.append(markers.element, this.compare.element, corner, this.toolbar.element, make("div", { class: "beside" }, this.toolbar.settings, markers.settings), panels.element, this.transport.element, make("div", { class: "readings" }, this.legend.element, this.cursor), this.messages.element, this.messages.banner, this.help.element, this.picker);
     this.connection = this.connect();
+    this.store.onState((state, before) => this.offerToBringBack(state, before));
     this.store.onState((state) => (this.title.textContent = `${state.name} · ${state.columns} × ${state.rows} · ${state.model.replaceAll("_", " ")}`));
     document.body.dataset.tier = this.stage.tier; // blurred glass costs software renderers more than the terrain
     this.listen(canvas);
@@ -107,6 +108,16 @@ export class App {
     this.legend.update(frame, this.overlay);
     if (first) this.stage.frameWholeBlock();
     if (resized) this.painting.refreshRing();
+  }
+
+  /** Nothing is lost by starting anew: the run that was left can be had again. */
+  private offerToBringBack(state: State, before: State | null): void {
+    if (!before || !state.left || state.run === before.run || JSON.stringify(state.left) === JSON.stringify(before.left)) return;
+    this.messages.say(`The run of ${state.left.name} at step ${state.left.step} is kept.`, "notice", { label: "Bring it back (K)", run: () => this.bringBack() });
+  }
+
+  private bringBack(): void {
+    void this.connection.tell({ type: "bring_back" });
   }
 
   private showOverlay(layer: string | null): void {
@@ -199,6 +210,7 @@ export class App {
         { key: " ", run: () => this.transport.toggle() },
         { key: ".", run: () => tell({ type: "step", count: 1 }) },
         { key: "r", run: () => tell({ type: "reset" }) },
+        { key: "k", run: () => this.bringBack() },
         { key: "n", run: () => this.start.changeSeed(1) },
         { key: "b", run: () => this.start.changeSeed(-1) },
         { key: "[", run: () => this.scaleBrush(0.8) },

@@ -8,7 +8,7 @@ export interface SliderOptions {
   high: number;
   log?: boolean;
   whole?: boolean;
-  /** Called while dragging and after typing, at most every `SEND_EVERY` milliseconds. */
+  /** Called after typing, and while dragging at most every `SEND_EVERY` milliseconds. */
   changed(value: number): void;
 }
 
@@ -59,18 +59,23 @@ export class Slider {
   change(value: number): void {
     this.touched = performance.now();
     this.show(value);
-    if (this.timer) return;
-    this.timer = window.setTimeout(() => {
-      this.timer = 0;
-      this.options.changed(this.value);
-    }, SEND_EVERY);
+    if (!this.timer) this.timer = window.setTimeout(() => this.send(), SEND_EVERY);
+  }
+
+  private send(): void {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    this.options.changed(this.value);
   }
 
   private typed(): void {
     const text = this.field.value.trim().replace(",", ".");
     const value = /^(inf|infinity|∞)$/i.test(text) ? Infinity : Number(text);
     if (text === "" || Number.isNaN(value)) this.show(this.value);
-    else this.change(this.options.whole ? Math.round(value) : value);
+    else {
+      this.change(this.options.whole ? Math.round(value) : value);
+      this.send(); // what is typed is meant
+    }
   }
 
   private get isLog(): boolean {

@@ -6,6 +6,7 @@ const SHORTCUTS: [string, string][] = [
   ["Space", "play or pause"],
   [".", "one step"],
   ["R", "back to the start"],
+  ["K", "bring back the run that was left"],
   ["N / B", "next / previous seed"],
   ["1 … 9, 0", "pick a tool; 1 looks around"],
   ["[ and ]", "smaller / larger brush"],
@@ -27,7 +28,8 @@ const MOUSE: [string, string][] = [
   ["Right drag", "move the view; turn it while a tool is in hand"],
   ["Wheel, pinch", "zoom to the cursor"],
   ["Alt+drag", "move the sun"],
-  ["Source tool", "click to place, drag to move, Delete or double click to remove"],
+  ["Source tool", "click to place"],
+  ["A placed mark", "click to change it, drag to move it, Delete or double click to remove it"],
   ["Drop a file", "start from its heights"],
 ];
 

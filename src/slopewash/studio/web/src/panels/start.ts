@@ -1,10 +1,12 @@
 // What the simulation starts from: generator, size and seed or a file, the model with its preset, edges and backend.
 
-import { button, labelled, make, select, words } from "../page/dom";
+import { button, labelled, make, select, short, words } from "../page/dom";
+import { numberField, setUnlessFocused } from "../page/fields";
 import { icon } from "../page/icons";
 import type { Store } from "../page/store";
 import type { Connection } from "../wire/connection";
 import type { StartChoices, State, Welcome } from "../wire/messages";
+import { GeneratorOptions } from "./generator-options";
 
 const SIZES = [128, 256, 512, 1024, 2048];
 
@@ -15,11 +17,14 @@ export class StartPanel {
   private cellSize!: HTMLInputElement;
   private relief!: HTMLInputElement;
   private seed!: HTMLInputElement;
+  private seeds: HTMLButtonElement[] = [];
   private model!: HTMLSelectElement;
   private preset!: HTMLSelectElement;
   private edges!: HTMLSelectElement;
   private backend!: HTMLSelectElement;
+  private readonly options = new GeneratorOptions((options) => this.begin({ generator: { options } }));
   private readonly summary = make("p", { class: "quiet" });
+  private readonly bringBack = button("Bring back the run that was left (K)", "Bring it back", () => void this.connection().tell({ type: "bring_back" }), { class: "wide", "data-role": "bring-back", hidden: true });
 
   constructor(
     private readonly store: Store,
@@ -32,6 +37,7 @@ export class StartPanel {
 
   /** Start anew with the next, the previous or any seed. */
   changeSeed(by: 1 | -1 | "random"): void {
+    if (!this.store.state?.generator) return;
     const now = this.store.state?.generator?.seed ?? 0;
     const seed = by === "random" ? Math.floor(Math.random() * 100000) : Math.max(0, now + by);
     this.begin({ generator: { seed } });
@@ -40,22 +46,25 @@ export class StartPanel {
   private build(welcome: Welcome): void {
     const start = (choices: StartChoices): void => this.begin(choices);
     this.kind = select("Generator", welcome.generators.map((g) => ({ value: g.name, text: words(g.name), help: g.doc })), "", (kind) => start({ generator: { kind, options: {} } }));
-    this.size = select("Cells per side", SIZES.filter((n) => n <= welcome.limits.size[1]).map((n) => ({ value: String(n), text: `${n} × ${n}` })), "512", (size) => start({ generator: { size: Number(size) } }));
+    this.size = select("Cells per side", SIZES.filter((n) => n <= welcome.limits.size[1]).map((n) => ({ value: String(n), text: `${n} × ${n}` })), "512", (size) => start({ size: Number(size) }));
     this.cellSize = numberField("Cell size in metres", (value) => start({ generator: { cell_size: value } }));
-    this.relief = numberField("Relief in metres", (value) => start({ generator: { relief: value } }));
+    this.relief = numberField("Relief in metres", (value) => start({ generator: { relief: value } }), () => start({ generator: { relief: null } }));
     this.seed = numberField("Seed", (value) => start({ generator: { seed: Math.max(0, Math.round(value)) } }));
-    const seeds = make("span", { class: "seeds" }, button("Previous seed", "‹", () => this.changeSeed(-1)), this.seed, button("Next seed", "›", () => this.changeSeed(1)), button("Random seed", icon("dice"), () => this.changeSeed("random")));
+    this.seeds = [button("Previous seed", "‹", () => this.changeSeed(-1)), button("Next seed", "›", () => this.changeSeed(1)), button("Random seed", icon("dice"), () => this.changeSeed("random"))];
+    const seeds = make("span", { class: "seeds" }, this.seeds[0]!, this.seed, ...this.seeds.slice(1));
     this.model = select("Model", welcome.models.map((m) => ({ value: m.name, text: words(m.name), help: m.summary })), "", (model) => start({ model }));
     this.preset = select("Preset", [{ value: "", text: "(none)" }, ...welcome.presets.map((p) => ({ value: p.name, text: `${p.name} · ${words(p.model)}`, help: p.doc }))], "", (preset) => preset && start({ preset }));
     this.edges = select("Edges", [], "", (edges) => start({ edges }));
     this.backend = select("Backend", [], "", (backend) => start({ backend }));
     this.element.replaceChildren(
       this.summary,
+      this.bringBack,
       make("h3", {}, "Terrain"),
       labelled("Generator", this.kind),
       labelled("Cells", this.size),
       labelled("Cell size, m", this.cellSize),
       labelled("Relief, m", this.relief),
+      this.options.element,
       make("div", { class: "line" }, make("span", {}, "Seed"), seeds),
       button("Open a height field (PNG16, TIFF, EXR, NPY, R16)", "Open a file…", this.openFile, { class: "wide" }),
       make("h3", {}, "Model"),
@@ -74,6 +83,15 @@ export class StartPanel {
       });
   }
 
+  /** Sizes of files are seldom among those offered: then the terrain's own is added. */
+  private showSize({ rows, columns }: State): void {
+    const cells = String(Math.max(rows, columns));
+    const own = rows !== columns || ![...this.size.options].some((option) => option.value === cells && !option.dataset.own);
+    this.size.querySelector("option[data-own]")?.remove();
+    if (own) this.size.prepend(make("option", { value: cells, "data-own": "true" }, `${columns} × ${rows}`));
+    this.size.value = cells;
+  }
+
   private receive(state: State): void {
     const welcome = this.store.welcome;
     const model = this.store.model;
@@ -81,9 +99,15 @@ export class StartPanel {
     this.summary.textContent = `${state.name}: ${state.columns} × ${state.rows} cells of ${state.cell_size} m`;
     const g = state.generator;
     setUnlessFocused(this.kind, g?.kind ?? "");
-    setUnlessFocused(this.size, String(g?.size ?? ""));
-    setUnlessFocused(this.cellSize, String(state.cell_size));
+    this.showSize(state);
+    setUnlessFocused(this.cellSize, String(Number(state.cell_size.toPrecision(6))));
     setUnlessFocused(this.relief, g?.relief == null ? "" : String(g.relief));
+    this.relief.placeholder = short(state.relief);
+    this.options.receive(g, welcome.generators);
+    for (const field of [this.cellSize, this.relief, this.seed]) field.disabled = !g; // a file has its own
+    for (const element of this.seeds) element.disabled = !g;
+    this.bringBack.hidden = !state.left;
+    if (state.left) this.bringBack.textContent = `Bring back ${state.left.name} at step ${state.left.step}`;
     setUnlessFocused(this.seed, g ? String(g.seed) : "");
     setUnlessFocused(this.model, state.model);
     setUnlessFocused(this.preset, state.preset ?? "");
@@ -92,21 +116,6 @@ export class StartPanel {
     refill(this.backend, model.backends, new Map(welcome.backends.map((b) => [b.name, b])));
     setUnlessFocused(this.backend, state.backend);
   }
-}
-
-function numberField(label: string, changed: (value: number) => void): HTMLInputElement {
-  const field = make("input", { type: "text", inputmode: "decimal", "aria-label": label, class: "number" });
-  field.addEventListener("change", () => {
-    const value = Number(field.value.replace(",", "."));
-    if (field.value.trim() !== "" && Number.isFinite(value)) changed(value);
-  });
-  field.addEventListener("keydown", (event) => event.key === "Enter" && field.blur());
-  return field;
-}
-
-function setUnlessFocused(control: HTMLSelectElement | HTMLInputElement, value: string): void {
-  if (control instanceof HTMLInputElement && document.activeElement === control) return;
-  control.value = value;
 }
 
 function refill(list: HTMLSelectElement, names: string[], known?: Map<string, { works: boolean; doc: string }>): void {

@@ -5,6 +5,7 @@ import { icon } from "../page/icons";
 import type { Store } from "../page/store";
 import type { Connection } from "../wire/connection";
 import type { State } from "../wire/messages";
+import { SettleMenu } from "./settle";
 
 const SPEEDS = [1, 5, 20, 60, 200];
 
@@ -38,7 +39,7 @@ export class Transport {
       make("span", { class: "pair" }, this.target, button("Run to that step", "run to", () => this.tell({ type: "run_to", step: value(this.target) }), { "data-role": "run-to" })),
       this.speed,
       make("span", { class: "counter" }, this.step, this.detail),
-      button("Settle: let the load come to rest", "settle", () => this.settle(), { "data-role": "settle" }),
+      new SettleMenu(store, (message) => this.tell(message)).element,
       button("Back to the start (R)", icon("reset"), () => this.tell({ type: "reset" }), { "data-role": "reset" }),
       this.undo,
       this.redo,
@@ -48,11 +49,6 @@ export class Transport {
 
   toggle(): void {
     this.tell({ type: this.store.state?.playing ? "pause" : "play" });
-  }
-
-  private settle(): void {
-    const preset = this.store.welcome?.presets.find((p) => p.name === this.store.state?.preset);
-    this.tell({ type: "settle", steps: preset?.settle || 200, dry: false });
   }
 
   private tell(message: Parameters<Connection["tell"]>[0]): void {

@@ -66,7 +66,7 @@ export class Painting {
     const place = this.stage.placeAt(event.clientX, event.clientY);
     if (!place) return;
     if (tool.kind !== "brush") {
-      this.markers.place(tool.kind, place, this.toolbar.radius, this.toolbar.rates[tool.kind]);
+      this.markers.place(tool.kind, place, { ...this.toolbar.outflows[tool.kind] });
       return;
     }
     this.stage.canvas.setPointerCapture(event.pointerId);
@@ -132,6 +132,7 @@ export class Painting {
   private showRing(place: Place | null): void {
     const { tool } = this.toolbar;
     if (!place || tool.kind === "look" || !this.store.state) this.stage.setRing(null);
-    else this.stage.setRing({ x: place.x, y: place.y, radius: this.toolbar.radius, falloff: tool.kind === "brush" ? this.toolbar.falloff : 0, colour: tool.kind === "brush" ? (RING_COLOURS[tool.brush.layer] ?? "#ffffff") : "#4fc3ff" });
+    else if (tool.kind === "brush") this.stage.setRing({ x: place.x, y: place.y, radius: this.toolbar.radius, falloff: this.toolbar.falloff, colour: RING_COLOURS[tool.brush.layer] ?? "#ffffff" });
+    else this.stage.setRing({ x: place.x, y: place.y, radius: this.toolbar.outflows[tool.kind].radius, falloff: 0, colour: "#4fc3ff" });
   }
 }

@@ -5,10 +5,12 @@ import { icon } from "../page/icons";
 import { sliderLine, type Slider } from "../page/slider";
 import type { Store } from "../page/store";
 import type { ToolDeclaration, Welcome } from "../wire/messages";
+import { MARK_NAMES, outflowLines, type MarkKind, type Outflow } from "./mark-settings";
 
 export type Tool = { kind: "look" } | { kind: "brush"; brush: ToolDeclaration } | { kind: "source" } | { kind: "emitter" };
 
-const LARGEST_SHARE = 0.25;
+/** Of the terrain's side that a brush or a spring may cover. */
+export const LARGEST_SHARE = 0.25;
 
 export class Toolbar {
   readonly element = make("div", { class: "glass tools", role: "toolbar", "aria-label": "Tools", "aria-orientation": "vertical" });
@@ -16,7 +18,9 @@ export class Toolbar {
   tool: Tool = { kind: "look" };
   radius = 100;
   falloff = 0.6;
-  rates = { source: 1, emitter: 20 };
+  /** What the next mark to be placed gives. */
+  readonly outflows: Record<MarkKind, Outflow> = { source: { radius: 100, rate: 1, speed: 0, direction: 0 }, emitter: { radius: 100, rate: 20, speed: 0, direction: 0 } };
+  /** As multiples of what is usual, so that they suit the next terrain too. */
   private readonly strengths = new Map<string, number>();
   private buttons = new Map<string, HTMLButtonElement>();
   private radiusSlider: Slider | null = null;
@@ -31,7 +35,13 @@ export class Toolbar {
   }
 
   strengthOf(brush: ToolDeclaration): number {
-    return this.strengths.get(brush.name) ?? brush.strength;
+    return (this.strengths.get(brush.name) ?? 1) * this.usual(brush);
+  }
+
+  /** Metres follow the relief: what shows on a dune is nothing on a mountain range. */
+  private usual(brush: ToolDeclaration): number {
+    const { state } = this.store;
+    return brush.unit === "m" && state ? brush.strength * (state.relief || state.cell_size) : brush.strength;
   }
 
   /** The tool that undoes what this one does, for painting with Shift. */
@@ -46,7 +56,13 @@ export class Toolbar {
 
   scaleRadius(factor: number): void {
     const cell = this.store.state?.cell_size ?? 1;
-    this.radius = Math.min(Math.max(this.radius * factor, cell), LARGEST_SHARE * this.store.side);
+    const scaled = (radius: number): number => Math.min(Math.max(radius * factor, cell), LARGEST_SHARE * this.store.side);
+    if (this.tool.kind === "source" || this.tool.kind === "emitter") {
+      this.outflows[this.tool.kind].radius = scaled(this.outflows[this.tool.kind].radius);
+      this.buildSettings();
+      return;
+    }
+    this.radius = scaled(this.radius);
     this.radiusSlider?.show(this.radius);
   }
 
@@ -77,31 +93,30 @@ export class Toolbar {
     const { tool } = this;
     this.settings.hidden = tool.kind === "look";
     if (tool.kind === "look") return;
-    const cell = this.store.state?.cell_size ?? 1;
-    const radius = sliderLine("Radius, m", this.radius, cell, LARGEST_SHARE * this.store.side, (value) => (this.radius = Math.max(value, 1e-3)), { log: true });
-    this.radiusSlider = radius.slider;
-    const lines: HTMLElement[] = [radius.element];
-    if (tool.kind === "brush") {
-      const { brush } = tool;
-      const high = brush.most ?? brush.strength * 20;
-      const unit = brush.unit ? `, ${brush.unit}` : "";
-      lines.push(sliderLine(`Strength${unit}`, this.strengthOf(brush), Math.min(brush.strength / 20, high / 2), high, (value) => this.strengths.set(brush.name, value), { log: true }).element);
-      lines.push(sliderLine("Falloff", this.falloff, 0, 1, (value) => (this.falloff = Math.min(Math.max(value, 0), 1))).element);
-    } else {
-      const { kind } = tool;
-      const label = tool.kind === "source" ? "Rate, m per time" : "Particles per time";
-      lines.push(sliderLine(label, this.rates[kind], 0.05, 500, (value) => (this.rates[kind] = Math.max(value, 0)), { log: true }).element);
-    }
-    const title = tool.kind === "brush" ? words(tool.brush.name) : tool.kind === "source" ? "water source" : "emitter";
+    const reach = { cell: this.store.state?.cell_size ?? 1, radius: LARGEST_SHARE * this.store.side };
+    const lines = tool.kind === "brush" ? this.brushLines(tool.brush, reach) : outflowLines(tool.kind, this.outflows[tool.kind], reach, () => this.chosen(tool));
+    const title = tool.kind === "brush" ? words(tool.brush.name) : `next ${MARK_NAMES[tool.kind]}`;
     this.settings.replaceChildren(make("strong", {}, capital(title)), ...lines);
+  }
+
+  private brushLines(brush: ToolDeclaration, reach: { cell: number; radius: number }): HTMLElement[] {
+    const radius = sliderLine("Radius, m", this.radius, reach.cell, reach.radius, (value) => (this.radius = Math.max(value, 1e-3)), { log: true });
+    this.radiusSlider = radius.slider;
+    const usual = this.usual(brush);
+    const high = brush.most ?? usual * 20;
+    const strength = sliderLine(`Strength${brush.unit ? `, ${brush.unit}` : ""}`, this.strengthOf(brush), Math.min(usual / 20, high / 2), high, (value) => this.strengths.set(brush.name, value / usual), { log: true });
+    const falloff = sliderLine("Falloff", this.falloff, 0, 1, (value) => (this.falloff = Math.min(Math.max(value, 0), 1)));
+    return [radius.element, strength.element, falloff.element];
   }
 
   /** Brushes follow the size of the terrain, and tools the model cannot use are put away. */
   private fit(): void {
     const { side } = this.store;
     if (side !== this.side) {
-      this.radius = this.side ? this.radius * (side / this.side) : 0.04 * side;
-      this.rates.source = 0.5 * (this.store.state?.cell_size ?? 1);
+      const scale = side / this.side;
+      this.radius = this.side ? this.radius * scale : 0.04 * side;
+      for (const outflow of Object.values(this.outflows)) outflow.radius = this.side ? outflow.radius * scale : 0.04 * side;
+      this.outflows.source.rate = 0.5 * (this.store.state?.cell_size ?? 1);
       this.side = side;
       this.buildSettings();
     }

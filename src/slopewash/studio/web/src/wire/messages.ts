@@ -49,7 +49,8 @@ export interface PresetDeclaration {
 export interface GeneratorDeclaration {
   name: string;
   doc: string;
-  options: Record<string, unknown>;
+  /** Defaults; null where the generator works one out. */
+  options: Record<string, number | null>;
 }
 
 export interface ToolDeclaration {
@@ -57,6 +58,7 @@ export interface ToolDeclaration {
   doc: string;
   layer: string;
   unit: string;
+  /** What is usual: for tools in metres a share of the relief. */
   strength: number;
   signed: boolean;
   most: number | null;
@@ -137,6 +139,13 @@ export interface State {
   can_undo: boolean;
   can_redo: boolean;
   budget: Budget;
+  /** Height of the start in metres, from its lowest to its highest ground. */
+  relief: number;
+  /** Steps the preset is made for, where playing pauses. */
+  usual_steps: number | null;
+  settling: boolean;
+  /** The run that was left for this one, if it can be brought back. */
+  left: { name: string; step: number } | null;
   name: string;
   layers: string[];
   target: number | null;
@@ -158,7 +167,7 @@ export type ServerMessage =
   | { type: "notice"; message: string };
 
 export type ClientMessage =
-  | { type: "play" | "pause" | "reset" | "undo" | "redo" }
+  | { type: "play" | "pause" | "reset" | "bring_back" | "undo" | "redo" }
   | { type: "step"; count: number }
   | { type: "run_to"; step: number }
   | { type: "speed"; steps_per_second: number | null }
@@ -167,7 +176,7 @@ export type ClientMessage =
   | { type: "settle"; steps: number; dry: boolean }
   | { type: "paint"; tool: string; points: [number, number][]; radius: number; strength: number; falloff: number; stroke: number }
   | { type: "sources"; sources: WaterSource[]; stroke?: number | undefined }
-  | { type: "emitters"; emitters: Emitter[] }
+  | { type: "emitters"; emitters: Emitter[]; stroke?: number | undefined }
   | { type: "watch"; overlay: string | null; resolution: number; before: boolean }
   | { type: "ack"; frame: number };
 
@@ -179,4 +188,6 @@ export interface StartChoices {
   edges?: string;
   backend?: string;
   upload?: string;
+  /** Cells along the longer side, wherever the terrain comes from. */
+  size?: number;
 }

@@ -1,0 +1,21 @@
+// Text fields for numbers.
+
+import { make } from "./dom";
+
+/** A field that takes a number; `cleared` is called when it is left empty. */
+export function numberField(label: string, changed: (value: number) => void, cleared: () => void = () => {}): HTMLInputElement {
+  const field = make("input", { type: "text", inputmode: "decimal", "aria-label": label, class: "number" });
+  field.addEventListener("change", () => {
+    const text = field.value.trim().replace(",", ".");
+    if (text === "") cleared();
+    else if (Number.isFinite(Number(text))) changed(Number(text));
+  });
+  field.addEventListener("keydown", (event) => event.key === "Enter" && field.blur());
+  return field;
+}
+
+/** Show a value that came from elsewhere, unless somebody is typing there. */
+export function setUnlessFocused(control: HTMLSelectElement | HTMLInputElement, value: string): void {
+  if (control instanceof HTMLInputElement && document.activeElement === control) return;
+  control.value = value;
+}
