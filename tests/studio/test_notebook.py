@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from typing import Any
 
@@ -90,3 +91,17 @@ def test_a_silly_height_is_refused() -> None:
     simulation = sw.Simulation(sw.generate("dome", size=32), sw.VirtualPipes(), backend="reference")
     with pytest.raises(sw.InvalidParameter, match="height is 3"):
         simulation.view(height=3)
+
+
+def test_a_cell_that_runs_is_not_ended_with_the_page_s_settling(open_page: Any) -> None:
+    simulation = sw.Simulation(sw.generate("hill", size=32), sw.VirtualPipes(), backend="reference")
+    with serve(simulation) as server:
+        page = open_page(server)
+        page.send("settle", id="long", steps=50_000)
+        page.until(lambda s: s["settling"] and "settling, " in (s["busy"] or ""))
+        cell = threading.Thread(target=simulation.run, args=(400,))
+        cell.start()
+        page.do("pause")
+        cell.join(60)
+        assert simulation.step == 400
+        page.close()

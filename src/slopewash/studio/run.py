@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,13 +35,15 @@ class Interlude:
 
     def __init__(self, look: Callable[[], None]) -> None:
         self._look = look
+        self._thread = threading.get_ident()
 
     def start(self, simulation: sw.Simulation, steps: int, *, label: str = "eroding") -> None:
         """Nothing to prepare."""
 
     def observe(self, simulation: sw.Simulation) -> None:
-        """Look in."""
-        self._look()
+        """Look in, unless it is a notebook's cell that steps a run which both hold."""
+        if threading.get_ident() == self._thread:
+            self._look()
 
     def finish(self, simulation: sw.Simulation) -> None:
         """Nothing to end."""

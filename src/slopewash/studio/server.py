@@ -106,6 +106,8 @@ class StudioServer:
 
     def start(self) -> StudioServer:
         """Serve in a thread of its own, and return when it answers."""
+        if self.running:
+            return self
         self._thread = threading.Thread(target=self.run, name="slopewash-studio", daemon=True)
         self._thread.start()
         self._when_up(lambda: None)

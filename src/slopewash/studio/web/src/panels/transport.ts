@@ -19,6 +19,7 @@ export class Transport {
   private readonly speed: HTMLSelectElement;
   private readonly undo: HTMLButtonElement;
   private readonly redo: HTMLButtonElement;
+  private usualSteps: number | null = null;
 
   constructor(
     private readonly store: Store,
@@ -56,6 +57,10 @@ export class Transport {
   }
 
   private receive(state: State): void {
+    if (state.usual_steps !== this.usualSteps) {
+      this.usualSteps = state.usual_steps;
+      this.target.value = String(state.usual_steps ?? 1000);
+    }
     this.step.textContent = String(state.step);
     this.element.dataset.playing = String(state.playing);
     const label = state.playing ? "Pause (space)" : "Play (space)";
