@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import slopewash as sw
+
 pytestmark = pytest.mark.slow
 
 
@@ -80,6 +82,19 @@ def test_a_preset_brings_its_model_and_the_panel_follows(studio: Any) -> None:
     declared = studio.page.evaluate("studio.store.model.parameters.map(p => p.name)")
     shown = studio.page.locator("[data-parameter]").evaluate_all("rows => rows.map(row => row.dataset.parameter)")
     assert sorted(shown) == sorted(declared)
+
+
+def test_a_preset_can_be_started_from_its_own_terrain(studio: Any) -> None:
+    studio.tab("start")
+    assert not studio.page.is_visible("[data-role=own-start]")
+    studio.page.select_option("select[aria-label='Preset']", "chiba_fig2")
+    studio.wait("studio.store.state.preset === 'chiba_fig2' && studio.store.state.busy === null")
+    assert studio.state()["generator"]["kind"] == "dome"
+    studio.click("own-start")
+    studio.wait("studio.store.state.generator.kind === 'noisy_cylinder' && studio.store.state.busy === null")
+    wanted = dict(sw.presets()["chiba_fig2"].start)
+    began = studio.state()["generator"]
+    assert {**began["options"], **began} == {**began["options"], **began} | wanted
 
 
 def test_every_model_can_be_chosen_and_drawn(studio: Any) -> None:

@@ -5,7 +5,7 @@ import { numberField, setUnlessFocused } from "../page/fields";
 import { icon } from "../page/icons";
 import type { Store } from "../page/store";
 import type { Connection } from "../wire/connection";
-import type { StartChoices, State, Welcome } from "../wire/messages";
+import type { PresetDeclaration, StartChoices, State, Welcome } from "../wire/messages";
 import { GeneratorOptions } from "./generator-options";
 
 const SIZES = [128, 256, 512, 1024, 2048];
@@ -23,6 +23,7 @@ export class StartPanel {
   private edges!: HTMLSelectElement;
   private backend!: HTMLSelectElement;
   private readonly options = new GeneratorOptions((options) => this.begin({ generator: { options } }));
+  private readonly ownStart = button("Start from the terrain this preset is made for", "Its own terrain", () => this.beginAsPreset(), { class: "wide", "data-role": "own-start", hidden: true });
   private readonly summary = make("p", { class: "quiet" });
   private readonly bringBack = button("Bring back the run that was left (K)", "Bring it back", () => void this.connection().tell({ type: "bring_back" }), { class: "wide", "data-role": "bring-back", hidden: true });
 
@@ -69,10 +70,28 @@ export class StartPanel {
       button("Open a height field (PNG16, TIFF, EXR, NPY, R16)", "Open a file…", this.openFile, { class: "wide" }),
       make("h3", {}, "Model"),
       labelled("Preset", this.preset),
+      this.ownStart,
       labelled("Model", this.model),
       labelled("Edges", this.edges),
       labelled("Backend", this.backend),
     );
+  }
+
+  /** The papers' presets each have a terrain of their own, which switching to them does not force upon anybody. */
+  private offerOwnStart(state: State): void {
+    const own = this.presetOf(state)?.generator;
+    const now = state.generator;
+    this.ownStart.hidden = !own || (now?.kind === own.kind && (own.size ?? now.size) === now.size);
+    if (own) this.ownStart.textContent = `Start from its own ${words(own.kind)}${own.size ? `, ${own.size} × ${own.size}` : ""}`;
+  }
+
+  private beginAsPreset(): void {
+    const preset = this.store.state && this.presetOf(this.store.state);
+    if (preset) this.begin({ preset: preset.name, generator: preset.generator });
+  }
+
+  private presetOf(state: State): PresetDeclaration | undefined {
+    return this.store.welcome?.presets.find((preset) => preset.name === state.preset);
   }
 
   private begin(choices: StartChoices): void {
@@ -106,6 +125,7 @@ export class StartPanel {
     this.options.receive(g, welcome.generators);
     for (const field of [this.cellSize, this.relief, this.seed]) field.disabled = !g; // a file has its own
     for (const element of this.seeds) element.disabled = !g;
+    this.offerOwnStart(state);
     this.bringBack.hidden = !state.left;
     if (state.left) this.bringBack.textContent = `Bring back ${state.left.name} at step ${state.left.step}`;
     setUnlessFocused(this.seed, g ? String(g.seed) : "");
