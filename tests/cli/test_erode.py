@@ -67,6 +67,15 @@ def test_a_model_runs_with_its_papers_defaults(run: Run, raw: Path) -> None:
     assert sw.read(out)["suspended"].max() == 0  # laid down though no preset asks for steps of settling
 
 
+def test_a_preset_named_beside_its_model_says_that_its_parameters_count(run: Run, raw: Path) -> None:
+    words = ("erode", raw, "-o", raw.with_name("eroded.exr"), *QUICKEST, "--json", "--preset", "mei2007")
+    done = run(*words, "--model", "virtual_pipes")
+    assert done.err == (
+        "note: the parameters are those of preset mei2007, not the defaults of model virtual_pipes; name one only\n"
+    )
+    assert done.json["parameters"] == run(*words).json["parameters"]
+
+
 def test_settling_follows_the_preset_unless_refused(run: Run, raw: Path) -> None:
     out = raw.with_name("eroded.exr")
     wanted = sw.find_preset("landscape").settle

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from slopewash.cli.console import note
 from slopewash.cli.options import Edges
 from slopewash.errors import InvalidParameter
 
@@ -54,15 +55,12 @@ def make_plan(
 
     if steps is not None and steps < 1:
         raise InvalidParameter(f"steps is {steps}; it must be 1 or more")
+    check_named(preset, model)
     if model is not None and preset is None:
         chosen = sw.find_model(model)()
         plan = Plan(None, chosen, EDGES_WITHOUT_PRESET, STEPS_WITHOUT_PRESET, 0)
     else:
         found = sw.find_preset(preset or DEFAULT_PRESET)
-        if model is not None and not isinstance(found.model, sw.find_model(model)):
-            raise InvalidParameter(
-                f"preset {found.name} belongs to model {found.model.name}, not {model}; name one only"
-            )
         plan = Plan(found.name, found.model, found.edges, found.steps, found.settle, found.strata)
     return Plan(
         plan.preset,
@@ -71,6 +69,21 @@ def make_plan(
         steps or plan.steps,
         plan.settle,
         plan.strata,
+    )
+
+
+def check_named(preset: str | None, model: str | None) -> None:
+    """Refuse a preset of another model; where a preset is named beside its own, say whose parameters count."""
+    import slopewash as sw
+
+    if preset is None or model is None:
+        return
+    found = sw.find_preset(preset)
+    if not isinstance(found.model, sw.find_model(model)):
+        raise InvalidParameter(f"preset {found.name} belongs to model {found.model.name}, not {model}; name one only")
+    note(
+        f"note: the parameters are those of preset {found.name}, not the defaults of model {found.model.name}; "
+        "name one only"
     )
 
 
