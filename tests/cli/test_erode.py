@@ -76,11 +76,13 @@ def test_a_preset_named_beside_its_model_says_that_its_parameters_count(run: Run
     assert done.json["parameters"] == run(*words).json["parameters"]
 
 
-def test_settling_follows_the_preset_unless_refused(run: Run, raw: Path) -> None:
+def test_settling_lasts_as_long_as_the_run_deserves_unless_told_otherwise(run: Run, raw: Path) -> None:
     out = raw.with_name("eroded.exr")
-    wanted = sw.find_preset("landscape").settle
+    preset = sw.find_preset("landscape")
     report = run("erode", raw, "-o", out, *QUICK, "--json").json
-    assert (report["settled"], report["settling_steps"]) == (True, wanted)
+    assert (report["settled"], report["settling_steps"]) == (True, preset.settling(6))
+    report = run("erode", raw, "-o", out, *QUICK, "--settle", "--json").json
+    assert (report["settled"], report["settling_steps"]) == (True, preset.settle)
     report = run("erode", raw, "-o", out, *QUICKEST, "--json").json
     assert (report["settled"], report["settling_steps"]) == (False, 0)
     assert sw.read(out)["suspended"].max() > 0
@@ -140,7 +142,7 @@ def test_an_interrupted_run_tells_the_load_that_its_file_does_not_hold(
 def test_interrupting_the_settling_keeps_what_is_done(run: Run, raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = raw.with_name("eroded.exr")
     _interrupt_at(monkeypatch, "settling", 34)  # a look at 6 + 34 steps
-    done = run("erode", raw, "-o", out, *QUICK, "--json")
+    done = run("erode", raw, "-o", out, *QUICK, "--settle", "--json")
     assert done.code == 130
     assert (done.json["settled"], done.json["settling_steps"], done.json["steps"]) == (False, 34, 6)
     assert done.err.startswith("interrupted after 6 steps and at least 34 of 600 of settling; what is done is in ")
@@ -193,8 +195,8 @@ def test_ctrl_c_in_a_demo_tells_what_exists(
 
 @pytest.fixture
 def short_settling(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Steps of settling, fewer than the preset's own."""
-    preset = dataclasses.replace(sw.find_preset("landscape"), settle=30)
+    """Steps of settling, fewer than the preset's own, however short the run."""
+    preset = dataclasses.replace(sw.find_preset("landscape"), steps=1, settle=30)
     monkeypatch.setattr(sw, "find_preset", lambda name: preset)
     return preset.settle
 

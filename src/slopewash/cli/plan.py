@@ -28,7 +28,7 @@ class Plan:
     edges: Edges
     steps: int
     settle: int
-    """Steps the preset asks for to let water and load come to rest; 0 for none."""
+    """Steps in which water and load come to rest, as the preset asks for; 0 for none."""
     strata: Strata | None = None
     """Layers the preset suggests for a terrain without, as shares of its relief."""
 
@@ -49,8 +49,12 @@ def make_plan(
     settings: Iterable[str] = (),
     edges: Edges | None = None,
     steps: int | None = None,
+    settle_in_full: bool = False,
 ) -> Plan:
-    """Combine what was asked for with what the preset suggests; the landscape preset when nothing was named."""
+    """Combine what was asked for with what the preset suggests; the landscape preset when nothing was named.
+
+    A run shorter than the preset's own settles for less, unless `settle_in_full`.
+    """
     import slopewash as sw
 
     if steps is not None and steps < 1:
@@ -61,7 +65,8 @@ def make_plan(
         plan = Plan(None, chosen, EDGES_WITHOUT_PRESET, STEPS_WITHOUT_PRESET, 0)
     else:
         found = sw.find_preset(preset or DEFAULT_PRESET)
-        plan = Plan(found.name, found.model, found.edges, found.steps, found.settle, found.strata)
+        settle = found.settle if settle_in_full else found.settling(steps or found.steps)
+        plan = Plan(found.name, found.model, found.edges, found.steps, settle, found.strata)
     return Plan(
         plan.preset,
         plan.model.replace(**parse_settings(plan.model, settings)),
