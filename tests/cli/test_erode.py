@@ -67,11 +67,22 @@ def test_a_model_runs_with_its_papers_defaults(run: Run, raw: Path) -> None:
     assert sw.read(out)["suspended"].max() == 0  # laid down though no preset asks for steps of settling
 
 
-def test_settling_follows_the_preset_unless_refused(run: Run, raw: Path) -> None:
+def test_a_preset_named_beside_its_model_says_that_its_parameters_count(run: Run, raw: Path) -> None:
+    words = ("erode", raw, "-o", raw.with_name("eroded.exr"), *QUICKEST, "--json", "--preset", "mei2007")
+    done = run(*words, "--model", "virtual_pipes")
+    assert done.err == (
+        "note: the parameters are those of preset mei2007, not the defaults of model virtual_pipes; name one only\n"
+    )
+    assert done.json["parameters"] == run(*words).json["parameters"]
+
+
+def test_settling_lasts_as_long_as_the_run_deserves_unless_told_otherwise(run: Run, raw: Path) -> None:
     out = raw.with_name("eroded.exr")
-    wanted = sw.find_preset("landscape").settle
+    preset = sw.find_preset("landscape")
     report = run("erode", raw, "-o", out, *QUICK, "--json").json
-    assert (report["settled"], report["settling_steps"]) == (True, wanted)
+    assert (report["settled"], report["settling_steps"]) == (True, preset.settling(6))
+    report = run("erode", raw, "-o", out, *QUICK, "--settle", "--json").json
+    assert (report["settled"], report["settling_steps"]) == (True, preset.settle)
     report = run("erode", raw, "-o", out, *QUICKEST, "--json").json
     assert (report["settled"], report["settling_steps"]) == (False, 0)
     assert sw.read(out)["suspended"].max() > 0
@@ -130,11 +141,11 @@ def test_an_interrupted_run_tells_the_load_that_its_file_does_not_hold(
 
 def test_interrupting_the_settling_keeps_what_is_done(run: Run, raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = raw.with_name("eroded.exr")
-    _interrupt_at(monkeypatch, "settling", 40)
-    done = run("erode", raw, "-o", out, *QUICK, "--json")
+    _interrupt_at(monkeypatch, "settling", 34)  # a look at 6 + 34 steps
+    done = run("erode", raw, "-o", out, *QUICK, "--settle", "--json")
     assert done.code == 130
-    assert (done.json["settled"], done.json["settling_steps"], done.json["steps"]) == (False, 40, 6)
-    assert done.err.startswith("interrupted after 6 steps and at least 40 of 600 of settling; what is done is in ")
+    assert (done.json["settled"], done.json["settling_steps"], done.json["steps"]) == (False, 34, 6)
+    assert done.err.startswith("interrupted after 6 steps and at least 34 of 600 of settling; what is done is in ")
     assert sw.read(out)["suspended"].max() > 0
 
 
@@ -184,8 +195,8 @@ def test_ctrl_c_in_a_demo_tells_what_exists(
 
 @pytest.fixture
 def short_settling(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Steps of settling, fewer than the preset's own."""
-    preset = dataclasses.replace(sw.find_preset("landscape"), settle=30)
+    """Steps of settling, fewer than the preset's own, however short the run."""
+    preset = dataclasses.replace(sw.find_preset("landscape"), steps=1, settle=30)
     monkeypatch.setattr(sw, "find_preset", lambda name: preset)
     return preset.settle
 

@@ -13,6 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
+import slopewash as sw
+
 Run = Callable[..., Any]
 Start = Callable[..., "subprocess.Popen[str]"]
 OPENED = {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
@@ -71,6 +73,14 @@ def test_ctrl_c_ends_it_while_it_runs_and_a_page_is_open(start: Start) -> None:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "Traceback" not in err
+
+
+def test_a_preset_named_beside_its_model_says_that_its_parameters_count(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sw, "studio", lambda source, **options: None)
+    done = run("studio", "--preset", "mei2007", "--model", "VirtualPipes")
+    assert done.err.startswith("note: the parameters are those of preset mei2007")
 
 
 @pytest.mark.parametrize(

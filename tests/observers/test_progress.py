@@ -24,16 +24,21 @@ def shown(console: Console) -> str:
 
 
 def some_run(backend: str = "cpu") -> Any:
-    return SimpleNamespace(step=0, backend=backend)
+    return SimpleNamespace(step=0, steps_taken=0, backend=backend)
+
+
+def look(progress: sw.Progress, run: Any, steps: int) -> None:
+    run.steps_taken += steps
+    progress.observe(run)
 
 
 def test_the_bar_shows_steps_and_speed() -> None:
     console, run = terminal(), some_run()
     progress = sw.Progress(every=10, console=console)
     progress.start(run, 25)
-    for _ in range(3):
+    for steps in (10, 10, 5):
         time.sleep(0.02)
-        progress.observe(run)
+        look(progress, run, steps)
     progress.finish(run)
     assert "eroding" in shown(console)
     assert "25/25" in shown(console)
@@ -44,13 +49,23 @@ def test_the_bar_counts_phases_that_the_simulation_does_not_count() -> None:
     console, run = terminal(), some_run()
     progress = sw.Progress(every=4, console=console)
     progress.start(run, 6, label="settling")
-    progress.observe(run)
+    look(progress, run, 4)
     assert progress.done == 4
-    progress.observe(run)
+    look(progress, run, 2)
     progress.finish(run)
     assert progress.done == 6
     assert "settling" in shown(console)
     assert "6/6" in shown(console)
+
+
+def test_the_bar_fills_wherever_a_run_begins() -> None:
+    console = terminal()
+    progress = sw.Progress(every=20, console=console)
+    simulation = sw.Simulation(sw.generate("hill", size=12), sw.VirtualPipes(), backend="reference").add(progress)
+    for steps in (7, 30):
+        simulation.run(steps)
+        assert progress.done == steps
+        assert f"{steps}/{steps}" in shown(console)
 
 
 @pytest.mark.parametrize(("backend", "explains"), [("cpu", True), ("reference", False)])
@@ -80,9 +95,9 @@ def test_a_long_run_says_a_line_now_and_then_where_there_is_no_terminal(monkeypa
     progress = sw.Progress(every=10, console=console)
     progress.start(run, 40)
     time.sleep(0.06)
-    progress.observe(run)  # compilation may be in it, so that no rate is told
+    look(progress, run, 10)  # compilation may be in it, so that no rate is told
     time.sleep(0.06)
-    progress.observe(run)
+    look(progress, run, 10)
     progress.finish(run)
     first, second = shown(console).splitlines()
     assert first == "eroding: 10 of 40 steps"
@@ -94,7 +109,7 @@ def test_an_interrupted_bar_gives_the_terminal_back() -> None:
     console, run = terminal(), some_run()
     progress = sw.Progress(every=10, console=console)
     progress.start(run, 100)
-    progress.observe(run)
+    look(progress, run, 10)
     progress.finish(run)
     progress.close()
     assert shown(console).endswith("\x1b[?25h")  # the cursor is shown again

@@ -47,6 +47,45 @@ def test_start_every_look_and_the_end_are_drawn(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("quick_pictures")
+def test_runs_in_small_pieces_give_the_pictures_of_one_long_run(tmp_path: Path) -> None:
+    recorder = sw.Recorder(tmp_path, every=10)
+    run = simulation().add(recorder)
+    for _ in range(8):
+        run.run(4)
+    expected = [f"frame_{step:06d}.png" for step in (0, 10, 20, 30)]
+    assert names(tmp_path) == expected
+    assert [file.name for file in recorder.files] == expected
+
+
+@pytest.mark.usefixtures("quick_pictures")
+def test_the_end_of_a_run_that_goes_on_makes_way_for_the_next_picture(tmp_path: Path) -> None:
+    recorder = sw.Recorder(tmp_path, every=4, data=".npz")
+    run = simulation().add(recorder)
+    run.run(10)
+    run.run(1)
+    assert [file.name for file in recorder.files][-1] == "frame_000010.png"  # nothing newer to show yet
+    run.settle(7)
+    stems = [f"frame_{number:06d}" for number in (0, 4, 8, 12, 16, 18)]
+    assert names(tmp_path) == [f"{stem}{suffix}" for stem in stems for suffix in (".npz", ".png")]
+    assert [file.stem for file in recorder.files] == stems
+
+
+@pytest.mark.usefixtures("quick_pictures")
+def test_an_interrupt_costs_no_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = sw.Recorder(tmp_path, every=4)
+    run = simulation().add(recorder)
+    run.run(10)
+
+    def break_off(*words: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importlib.import_module("slopewash.render"), "render", break_off)
+    with pytest.raises(KeyboardInterrupt):
+        run.run(10)
+    assert names(tmp_path) == [f"frame_{step:06d}.png" for step in (0, 4, 8, 10)]
+
+
+@pytest.mark.usefixtures("quick_pictures")
 def test_settling_goes_on_counting_so_that_no_frame_replaces_another(tmp_path: Path) -> None:
     recorder = sw.Recorder(tmp_path, every=5)
     run = simulation().add(recorder)

@@ -46,9 +46,24 @@ def test_observers_see_every_so_many_steps_and_the_end() -> None:
     simulation = Simulation(HILL, VirtualPipes(), backend="reference").add(watcher)
     simulation.run(10)
     simulation.settle(3)
-    assert watcher.seen == [4, 8, 10, 10]
+    assert watcher.seen == [4, 8, 10, 10, 10]  # of the steps of settling, the second makes 12
     assert watcher.phases == [("eroding", 10), ("settling", 3)]
     assert watcher.finished == 2
+
+
+def test_observers_count_the_steps_of_the_simulation_however_they_are_asked_for() -> None:
+    watcher = Watcher(20)
+    simulation = Simulation(HILL, VirtualPipes(), backend="reference").add(watcher)
+    for steps in (7, 7, 30, 0):
+        simulation.run(steps)
+    assert watcher.seen == [7, 14, 20, 40, 44]
+
+
+def test_steps_taken_are_those_of_runs_and_of_settling() -> None:
+    simulation = Simulation(HILL, VirtualPipes(), backend="reference")
+    simulation.run(5)
+    simulation.settle(3)
+    assert (simulation.step, simulation.steps_taken) == (5, 8)
 
 
 @pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
@@ -230,7 +245,7 @@ def test_a_settling_broken_off_goes_on_from_there() -> None:
         def observe(self, simulation: Simulation) -> None:
             raise KeyboardInterrupt
 
-    impatient = Impatient(13)
+    impatient = Impatient(33)  # 20 steps of the run and 13 of settling
     with pytest.raises(KeyboardInterrupt):
         whole.add(impatient).settle(40)
     whole.remove(impatient)

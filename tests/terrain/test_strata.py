@@ -140,3 +140,16 @@ def test_what_cannot_be_strata_is_refused_in_one_sentence(make: Any, message: st
 def test_an_unknown_property_in_a_table_suggests_the_known_one() -> None:
     with pytest.raises(UnknownName, match='did you mean "thickness"'):
         Strata.from_table([{"thicknes": 1}])
+
+
+@pytest.mark.parametrize(
+    ("rates", "hardness"),
+    [
+        ({"erodibility": 0.2}, 0.8),
+        ({"flow_erosion": 1e-3}, 0.5),
+        ({"flow_erosion": 5.0}, 0.0),
+        ({"flow_erosion": 0}, 0.0),
+    ],
+)
+def test_hardness_follows_the_rate_that_a_layer_gives(rates: dict[str, float], hardness: float) -> None:
+    assert Stratum(thickness=1, **rates).hardness == pytest.approx(hardness)

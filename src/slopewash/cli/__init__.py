@@ -1,5 +1,51 @@
 """The `slopewash` command: one file per sub-command, nothing heavy imported before one runs."""
 
-from slopewash.cli.app import main
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 good, 2 the user's input, 130 interrupted.
+
+    Anything unforeseen leaves as an exception: a traceback and exit code 1.
+
+    >>> main(["generate", "dome", "-o", "no-such-folder/raw.exr"])
+    2
+    """
+    with _interrupts_end_at_once():
+        from slopewash.cli.app import run_command
+        from slopewash.cli.console import note
+    try:
+        return run_command(arguments)
+    except KeyboardInterrupt as interrupt:
+        note(f"interrupted; {interrupt}" if str(interrupt) else "interrupted")
+        return INTERRUPTED
+
+
+@contextmanager
+def _interrupts_end_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the process without a traceback while modules are loaded: there is nothing to lose yet."""
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield  # ignored, or another's business
+        return
+
+    def end(*_: object) -> None:
+        os.write(2, b"interrupted\n")
+        os._exit(INTERRUPTED)
+
+    signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
 
 __all__ = ["main"]

@@ -2,6 +2,6 @@
 
 import sys
 
-from slopewash.cli.app import main
+from slopewash.cli import main
 
 sys.exit(main())

@@ -1,4 +1,4 @@
-"""Gathers the commands, and turns what they raise into exit codes."""
+"""Gathers the commands, and turns errors that the user can mend into exit codes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from slopewash.errors import SlopewashError, StabilityWarning
 
 GOOD = 0
 USERS_INPUT = 2
-INTERRUPTED = 130
 
 EXAMPLES = """Examples:
   slopewash demo                           a mountain range, with pictures
@@ -47,14 +46,8 @@ def make_app() -> App:
     return app
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 good, 2 the user's input, 130 interrupted.
-
-    Anything unforeseen leaves as an exception: a traceback and exit code 1.
-
-    >>> main(["generate", "dome", "-o", "no-such-folder/raw.exr"])
-    2
-    """
+def run_command(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code, 2 for a refusal; interrupts and what is unforeseen are raised."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     with _warnings_as_notes():
         try:
@@ -73,9 +66,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return GOOD
         except OSError as error:
             return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-        except KeyboardInterrupt as interrupt:
-            note(f"interrupted; {interrupt}" if str(interrupt) else "interrupted")
-            return INTERRUPTED
     return int(code)
 
 

@@ -57,7 +57,7 @@ def command(
     strata
         FILE.toml with geological layers, or bands for alternating hard and soft ones.
     steps
-        Iterations to run; the preset's own number if not given.
+        Iterations to run; the preset's own number if not given. Fewer are followed by fewer in which the water settles.
     backend
         auto, gpu, cpu or reference.
     adapter

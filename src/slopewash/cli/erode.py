@@ -67,7 +67,7 @@ def command(
     edges: Edges | None = None,
     seed: int = 0,
     strata: str | None = None,
-    settle: bool = True,
+    settle: bool | None = None,
     dry: Flag = False,
     cell_size: float | None = None,
     height_range: Pair = None,
@@ -110,7 +110,8 @@ def command(
         FILE.toml with geological layers, or bands; else what the file holds or the preset suggests.
     settle
         After the run, let the water come to rest for as long as the preset asks (600 steps for landscape, in which it
-        still wears the ground), and lay its load down. For a look at a few steps only: --no-settle.
+        still wears the ground), and lay its load down. If not given, a run shorter than the preset's own settles for
+        the same share of its steps: 300 of 2000, 20 of 50. --no-settle leaves the load in the water.
     dry
         Dry up the water at the end.
     cell_size
@@ -132,14 +133,16 @@ def command(
     """
     import slopewash as sw
 
-    if dry and not settle:
+    if dry and settle is False:
         raise InvalidParameter("--dry needs settling; leave out --no-settle")
     check_output(out)
     if picture is not None:
         check_picture(picture)
     backend = use_adapter(adapter, backend)
     beds = parse_beds(strata)
-    plan = make_plan(preset=preset, model=model, settings=settings, edges=edges, steps=steps)
+    plan = make_plan(
+        preset=preset, model=model, settings=settings, edges=edges, steps=steps, settle_in_full=settle is True
+    )
     terrain = sw.read(
         source,
         cell_size=cell_size,
@@ -163,7 +166,9 @@ def command(
         )
     written: list[Path] = []
     with interrupts_tell(written):
-        with run_plan(terrain, plan, backend=backend, seed=seed, settle=settle, dry=dry, threads=threads) as outcome:
+        with run_plan(
+            terrain, plan, backend=backend, seed=seed, settle=settle is not False, dry=dry, threads=threads
+        ) as outcome:
             mesh = outcome.mesh if sw.is_mesh_file(out) else None
             written.append(sw.write(outcome.terrain if mesh is None else mesh, out))
             tell_lost_load(outcome, out)

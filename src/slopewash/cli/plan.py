@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from slopewash.cli.console import note
 from slopewash.cli.options import Edges
 from slopewash.errors import InvalidParameter
 
@@ -27,7 +28,7 @@ class Plan:
     edges: Edges
     steps: int
     settle: int
-    """Steps the preset asks for to let water and load come to rest; 0 for none."""
+    """Steps in which water and load come to rest, as the preset asks for; 0 for none."""
     strata: Strata | None = None
     """Layers the preset suggests for a terrain without, as shares of its relief."""
 
@@ -48,22 +49,24 @@ def make_plan(
     settings: Iterable[str] = (),
     edges: Edges | None = None,
     steps: int | None = None,
+    settle_in_full: bool = False,
 ) -> Plan:
-    """Combine what was asked for with what the preset suggests; the landscape preset when nothing was named."""
+    """Combine what was asked for with what the preset suggests; the landscape preset when nothing was named.
+
+    A run shorter than the preset's own settles for less, unless `settle_in_full`.
+    """
     import slopewash as sw
 
     if steps is not None and steps < 1:
         raise InvalidParameter(f"steps is {steps}; it must be 1 or more")
+    check_named(preset, model)
     if model is not None and preset is None:
         chosen = sw.find_model(model)()
         plan = Plan(None, chosen, EDGES_WITHOUT_PRESET, STEPS_WITHOUT_PRESET, 0)
     else:
         found = sw.find_preset(preset or DEFAULT_PRESET)
-        if model is not None and not isinstance(found.model, sw.find_model(model)):
-            raise InvalidParameter(
-                f"preset {found.name} belongs to model {found.model.name}, not {model}; name one only"
-            )
-        plan = Plan(found.name, found.model, found.edges, found.steps, found.settle, found.strata)
+        settle = found.settle if settle_in_full else found.settling(steps or found.steps)
+        plan = Plan(found.name, found.model, found.edges, found.steps, settle, found.strata)
     return Plan(
         plan.preset,
         plan.model.replace(**parse_settings(plan.model, settings)),
@@ -71,6 +74,21 @@ def make_plan(
         steps or plan.steps,
         plan.settle,
         plan.strata,
+    )
+
+
+def check_named(preset: str | None, model: str | None) -> None:
+    """Refuse a preset of another model; where a preset is named beside its own, say whose parameters count."""
+    import slopewash as sw
+
+    if preset is None or model is None:
+        return
+    found = sw.find_preset(preset)
+    if not isinstance(found.model, sw.find_model(model)):
+        raise InvalidParameter(f"preset {found.name} belongs to model {found.model.name}, not {model}; name one only")
+    note(
+        f"note: the parameters are those of preset {found.name}, not the defaults of model {found.model.name}; "
+        "name one only"
     )
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from slopewash.cli.options import Adapter, Flag, Pair, parse_height_range, parse_shape
+from slopewash.cli.plan import check_named
 from slopewash.cli.running import use_adapter
 
 EXAMPLES = """Examples:
@@ -49,7 +50,7 @@ def command(
     preset
         Preset to start with; landscape if neither preset nor model is named.
     model
-        Model to start with, its parameters at their defaults.
+        Model to start with, its parameters at their defaults, instead of a preset.
     size
         Cells along the longer side; a height field is resampled to it.
     seed
@@ -83,6 +84,7 @@ def command(
         "shape": parse_shape(shape),
         "allow_8bit": allow_8bit or None,
     }
+    check_named(preset, model)
     sw.studio(
         source,
         preset=preset,

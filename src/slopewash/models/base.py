@@ -315,6 +315,10 @@ class Model(ABC):
         """Upload a terrain and return the engine that steps it."""
 
 
+SHORTEST_SETTLING = 20
+"""Steps in which the power to erode still fades little by little."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Preset:
     """A parameter set with a name, and what it is best used with when the user says nothing else."""
@@ -325,12 +329,25 @@ class Preset:
     edges: Edges
     steps: int
     settle: int = 0
+    """Steps of settling after that many; 0 for none."""
     generator: str
     """Kind of terrain it starts from when none is given."""
     start: Mapping[str, Any] = field(default_factory=dict)
     """Options of that generator."""
     strata: Strata | None = None
     """Layers for a terrain that has none of its own, their thicknesses as shares of its relief."""
+
+    def settling(self, steps: int) -> int:
+        """Steps of settling for a run of `steps`: the same share of a shorter run, so that it does not swamp it.
+
+        At least `SHORTEST_SETTLING`, or as many as the run has.
+
+        >>> import slopewash as sw
+        >>> [sw.find_preset("landscape").settling(steps) for steps in (4000, 2000, 50)]
+        [600, 300, 20]
+        """
+        share = round(self.settle * min(1.0, steps / self.steps))
+        return min(self.settle, max(share, min(steps, SHORTEST_SETTLING)))
 
 
 class Presets(dict[str, Preset]):

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 class Observer:
     """Base of observers: counts the steps, and leaves the rest to its heirs.
 
-    A simulation calls `start` when a phase begins, `observe` after every `every` steps and at the phase's end, and
-    `finish` when the phase is over, also when it was interrupted. Observers only read.
+    A simulation calls `start` when a phase begins, `observe` whenever its `steps_taken` is a multiple of `every` and at
+    the phase's end, and `finish` when the phase is over, also when it was interrupted. Observers only read.
 
     Parameters
     ----------
@@ -29,15 +29,17 @@ class Observer:
         self.steps = 0
         """Steps of the present phase."""
         self.done = 0
-        """How many of them were done at the last look; settling does not count as steps of the simulation."""
+        """How many of them were done at the last look."""
+        self._before = 0
 
     def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
         """Prepare for a phase of `steps` steps, named `label`."""
         self.steps, self.done = steps, 0
+        self._before = simulation.steps_taken
 
     def observe(self, simulation: Simulation) -> None:
         """Look at the state after some steps."""
-        self.done = min(self.done + self.every, self.steps)
+        self.done = simulation.steps_taken - self._before
 
     def finish(self, simulation: Simulation) -> None:
         """End the phase."""

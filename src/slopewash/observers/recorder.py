@@ -14,16 +14,18 @@ if TYPE_CHECKING:
 
 
 class Recorder(Observer):
-    """Writes a picture of the terrain every so often, named by the step: `frame_000050.png`.
+    """Writes a picture of the terrain every so often, named by the steps taken: `frame_000050.png`.
 
-    Each file appears whole or not at all, so that a viewer may follow the folder while the run goes on.
+    Steps of runs and of settling count, however many are asked for at a time. The start is drawn too, and the end of a
+    run or settling of at least `every` steps; shorter ones are pieces of one run. Where it goes on, the picture of an
+    end makes way for the next. Each file appears whole or not at all, so that a viewer may follow the folder meanwhile.
 
     Parameters
     ----------
     folder
         Where the pictures go; created when the run starts.
     every
-        Steps between two pictures. The start and the end of a run are drawn too.
+        Steps between two pictures.
     layer
         Draw this layer with a colour map instead of the landscape.
     data
@@ -48,33 +50,36 @@ class Recorder(Observer):
         self.data = data
         self.files: list[Path] = []
         """Pictures written so far, in the order of the run."""
-        self._first_step = 0
-        self._settled = 0
+        self._end: Path | None = None
+        """Picture of an end that fell between two looks."""
 
     def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
         """Create the folder and, before the first step, draw the start."""
         super().start(simulation, steps, label=label)
-        self._first_step = simulation.step
         self.folder.mkdir(parents=True, exist_ok=True)
-        if simulation.step == 0 and not self.files:
+        if simulation.steps_taken == 0 and not self.files:
             terrain = simulation.terrain
             if self.layer is None or self.layer in terrain:  # layers such as flow exist once water has run
                 self._record(terrain, 0)
 
     def observe(self, simulation: Simulation) -> None:
-        """Draw the state as it is."""
+        """Draw the state as it is, unless a mere piece of a run ends here."""
         super().observe(simulation)
-        self._record(simulation.terrain, simulation.step + self._settled + self._settling(simulation))
+        is_due = simulation.steps_taken % self.every == 0
+        if not is_due and self.steps < self.every:
+            return
+        picture = self._record(simulation.terrain, simulation.steps_taken)
+        self._remove_end()
+        self._end = None if is_due else picture
 
-    def finish(self, simulation: Simulation) -> None:
-        """Go on counting where this phase ended."""
-        self._settled += self._settling(simulation)
+    def _remove_end(self) -> None:
+        """Take back the picture of an end after which the run went on."""
+        if self._end is not None:
+            self.files.remove(self._end)
+            for file in (self._end, self._end.with_suffix(self.data or ".png")):
+                file.unlink(missing_ok=True)
 
-    def _settling(self, simulation: Simulation) -> int:
-        """Count the steps of this phase that the simulation does not, so that no frame replaces another."""
-        return max(0, self.done - (simulation.step - self._first_step))
-
-    def _record(self, terrain: Terrain, number: int) -> None:
+    def _record(self, terrain: Terrain, number: int) -> Path:
         # Drawing and file formats are loaded here: a run that is not recorded must not pay for them.
         from slopewash.io import write
         from slopewash.render import overlay, render
@@ -87,6 +92,7 @@ class Recorder(Observer):
         self.files.append(picture)
         if self.data is not None:
             write(terrain, picture.with_suffix(self.data))
+        return picture
 
     def __repr__(self) -> str:
         layer = "" if self.layer is None else f", layer={self.layer!r}"

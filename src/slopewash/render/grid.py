@@ -121,3 +121,19 @@ def mottle(shape: tuple[int, int], wavelength: float, octaves: int, seed: int) -
         weight *= 0.6
         wavelength = max(wavelength / 2, 1.0)
     return pattern / np.float32(power**0.5)
+
+
+def sample(field: Floats, i: Floats, j: Floats) -> Floats:
+    """Bilinear samples of a field, of one or more components, at fractional cells."""
+    rows, columns = field.shape[:2]
+    i0 = np.minimum(i.astype(np.int32), rows - 2)
+    j0 = np.minimum(j.astype(np.int32), columns - 2)
+    down, across = i - i0, j - j0
+    if field.ndim == 3:
+        down, across = down[..., None], across[..., None]
+    flat = field.reshape(rows * columns, *field.shape[2:])
+    corner = i0 * columns + j0
+    top = flat[corner] * (1 - across) + flat[corner + 1] * across
+    bottom = flat[corner + columns] * (1 - across) + flat[corner + columns + 1] * across
+    sampled: Floats = top * (1 - down) + bottom * down
+    return sampled

@@ -95,6 +95,9 @@ def wear_and_deposit(
 ) -> Image.Image:
     """Map what was worn away (blue) and laid down (red): the `difference` layer about 0.
 
+    Equal depths of both are equally strong; deposits too thin to be seen beside the wear show in
+    `overlay(terrain, "deposit")`, which has a scale of its own.
+
     >>> terrain = Terrain(np.zeros((8, 8)), difference=np.eye(8))
     >>> wear_and_deposit(terrain, width=64).mode
     'RGB'

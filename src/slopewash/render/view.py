@@ -13,11 +13,11 @@ from PIL import Image
 from slopewash.errors import InvalidParameter
 from slopewash.render.camera import Camera, Upright, look_at, upright_for
 from slopewash.render.colours import display, linear, mix, smoothstep
-from slopewash.render.grid import blur
+from slopewash.render.grid import blur, sample
 from slopewash.render.light import DEFAULT_SUN, Sun, checked_sun, normals
 from slopewash.render.picture import save
 from slopewash.render.scene import EXPOSURE, SUN_SHARE, Scene, brightness, build_scene
-from slopewash.render.walls import earth
+from slopewash.render.walls import Rock, rock_of
 from slopewash.render.water import CLEAR, DEEP, SKY, under_water, with_mud
 from slopewash.terrain import Terrain
 
@@ -65,7 +65,7 @@ def render_view(
     Parameters
     ----------
     terrain
-        What to draw; nodata cells are drawn as filled-in ground.
+        What to draw; nodata cells are drawn as filled-in ground. The walls show its strata, if it has any.
     path
         PNG to write; without one the picture is only returned.
     size
@@ -94,8 +94,9 @@ def render_view(
     """
     if min(size) < 8 or size[0] * size[1] > MOST_PIXELS:
         raise InvalidParameter(f"size is {size[0]} x {size[1]} pixels; it must lie within 8 x 8 and 4000 x 4000")
-    scene = build_scene(terrain, _drape_size(terrain.shape, size), sun, exaggeration, shore_depth)
-    block = _Block.around(scene)
+    drape_size = _drape_size(terrain.shape, size)
+    scene = build_scene(terrain, drape_size, sun, exaggeration, shore_depth)
+    block = _Block.around(scene, rock_of(terrain, drape_size, exaggeration))
     fine = (size[0] * SUPERSAMPLING, size[1] * SUPERSAMPLING)
     camera = look_at(block.outline(scene), size=fine, azimuth=azimuth, pitch=pitch, distance=distance, zoom=zoom)
     upright = upright_for(camera)
@@ -115,20 +116,21 @@ def _drape_size(shape: tuple[int, int], size: tuple[int, int]) -> tuple[int, int
 
 @dataclass(frozen=True)
 class _Block:
-    """Extent of the block in metres about its centre."""
+    """Extent of the block in metres about its centre, and what it is made of."""
 
     east: float
     north: float
     base: float
     diagonal: float
+    rock: Rock
 
     @classmethod
-    def around(cls, scene: Scene) -> _Block:
+    def around(cls, scene: Scene, rock: Rock) -> _Block:
         rows, columns = scene.surface.shape
         east, north = (columns - 1) * scene.cell_size / 2, (rows - 1) * scene.cell_size / 2
         low, high = float(scene.bed.min()), float(scene.surface.max())
         depth = max(BASE_RELIEF * (high - low), BASE_EXTENT * 2 * max(east, north))
-        return cls(east, north, low - depth, 2 * math.hypot(east, north))
+        return cls(east, north, low - depth, 2 * math.hypot(east, north), rock)
 
     def outline(self, scene: Scene) -> NDArray[np.float64]:
         """Return points that must be in the picture: corners of the base and a sample of the surface."""
@@ -228,7 +230,7 @@ def _paint(
     steps = max(2, math.ceil(float((length * speed).max()) / (STEP * scene.cell_size)))
     depth = rays.enter + np.linspace(0, 1, steps + 1, dtype=np.float32)[:, None] * length
     i, j = _cells(scene, block, camera, rays, depth)
-    slope = (_sample(scene.surface, i, j) - np.float32(camera.eye[2])) / depth
+    slope = (sample(scene.surface, i, j) - np.float32(camera.eye[2])) / depth
     ridge = np.maximum.accumulate(slope, axis=0)
 
     rising = upward[::-1]
@@ -240,7 +242,7 @@ def _paint(
     reached = rays.enter[columns] + position[rows, columns] / np.float32(steps) * length[columns]
     i = _row(scene, block, camera.eye[1] + reached * rays.north[columns])
     j = _column(scene, block, camera.eye[0] + reached * rays.east[columns])
-    colour[rows, columns] = _sample(drape, i, j)
+    colour[rows, columns] = sample(drape, i, j)
 
     foot = np.float32(block.base - camera.eye[2]) / rays.enter
     cut = (position == 0) & (upward[:, None] >= foot)
@@ -268,19 +270,21 @@ def _wall(
     east = camera.eye[0] + depth * rays.east[columns]
     north = camera.eye[1] + depth * rays.north[columns]
     i, j = _row(scene, block, north), _column(scene, block, east)
-    ground = _sample(scene.bed, i, j)
-    colour = earth(height, ground, east.astype(np.float32), north.astype(np.float32), block.diagonal)
-    water = _sample(scene.surface, i, j) - ground
+    ground = sample(scene.bed, i, j)
+    diagonal = np.float32(max(block.diagonal, 1e-6))
+    above = (height - np.float32(block.base)) / diagonal
+    along, buried = (((a - b) / diagonal).astype(np.float32) for a, b in ((east, north), (ground, height)))
+    colour = block.rock.colour(height, (i, j), buried=buried, above=above, along=along)
+    water = sample(scene.surface, i, j) - ground
     inside = smoothstep(0.0, 0.3 * scene.cell_size, height - ground)
     if scene.water is not None:
         deep = smoothstep(0.0, 1.0, (ground + water - height) / np.float32(4 * scene.water.absorption_depth))
-        cut = with_mud(mix(np.broadcast_to(CLEAR, colour.shape), DEEP, deep), _sample(scene.water.mud, i, j))
+        cut = with_mud(mix(np.broadcast_to(CLEAR, colour.shape), DEEP, deep), sample(scene.water.mud, i, j))
         colour = mix(colour, cut, inside)
     azimuth, altitude = (math.radians(a) for a in sun)
     faces_east = -np.sign(rays.east[columns]) * rays.through_side[columns]
     faces_north = -np.sign(rays.north[columns]) * ~rays.through_side[columns]
     facing = np.maximum(faces_east * math.sin(azimuth) + faces_north * math.cos(azimuth), 0) / math.tan(altitude)
-    above = (height - np.float32(block.base)) / np.float32(max(block.diagonal, 1e-6))
     sky = WALL_SKY * (0.55 + 0.45 * smoothstep(0.0, 0.08, above))
     light = EXPOSURE * (SUN_SHARE * np.minimum(facing, 1.2) + sky)
     return (colour * light[..., None]).astype(np.float32)
@@ -301,19 +305,3 @@ def _row(scene: Scene, block: _Block, north: Floats) -> Floats:
 def _column(scene: Scene, block: _Block, east: Floats) -> Floats:
     cells: Floats = np.clip((east + block.east) / scene.cell_size, 0, scene.surface.shape[1] - 1).astype(np.float32)
     return cells
-
-
-def _sample(field: Floats, i: Floats, j: Floats) -> Floats:
-    """Bilinear samples of a field, of one or more components, at fractional cells."""
-    rows, columns = field.shape[:2]
-    i0 = np.minimum(i.astype(np.int32), rows - 2)
-    j0 = np.minimum(j.astype(np.int32), columns - 2)
-    down, across = i - i0, j - j0
-    if field.ndim == 3:
-        down, across = down[..., None], across[..., None]
-    flat = field.reshape(rows * columns, *field.shape[2:])
-    corner = i0 * columns + j0
-    top = flat[corner] * (1 - across) + flat[corner + 1] * across
-    bottom = flat[corner + columns] * (1 - across) + flat[corner + columns + 1] * across
-    sampled: Floats = top * (1 - down) + bottom * down
-    return sampled

@@ -1,38 +1,89 @@
-"""The cut sides of the terrain block: topsoil, then gently dipping beds of earth and stone."""
+"""The cut sides of the terrain block: the terrain's own strata, or plain rock where it has none."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.render.colours import linear, mix, smoothstep
+from slopewash.render.grid import filled, mottle, resize, sample
+from slopewash.terrain import Strata, Terrain
 
 Floats = NDArray[np.float32]
 
-BEDS = np.stack([linear(c) for c in ("#6f5f50", "#8f7a63", "#5b4f46", "#9a866c", "#6a5a4c", "#7f5f4a", "#85796a")])
+PLAIN = linear("#7a6b5b")
+SOFT, HARD = linear("#bf9f76"), linear("#685750")
+"""The softest and the hardest rock."""
+LOOSE = linear("#a8946f")
+"""Soil laid down on the bedrock of layered ground."""
+OTHER = 0.87
+"""Every second layer is as bright as this, so that neighbours of one hardness can be told apart."""
 TOPSOIL = linear("#43372c")
-BEDS_PER_BLOCK = 60.0
-"""Beds over one block diagonal: enough to read as strata, few enough not to shimmer."""
-DIP = 0.035
-"""Slope of the beds, so that the two visible walls do not line up like wallpaper."""
 TOPSOIL_DEPTH = 0.003
 """Of the block's diagonal."""
-SEED = 5
+GRAIN_CELLS = 1024
+"""Cells of the grain over one diagonal of the block."""
+GRAIN_SIZE, GRAIN_STRENGTH = 24, 0.065
+"""Cells of its largest patches, and the deviation of the rock's brightness."""
+GRAIN_SEED = 5
 
 
-def earth(height: Floats, ground: Floats, east: Floats, north: Floats, diagonal: float) -> Floats:
-    """Linear-light colour of the cut, in even light, at points given in metres."""
-    along = (east + np.float32(0.6) * north) / np.float32(diagonal)
-    warp = DIP * along + 0.006 * np.sin(9 * along + 1) + 0.003 * np.sin(23 * along + 2)
-    bed = (height / np.float32(diagonal) + warp) * np.float32(BEDS_PER_BLOCK)
-    bed = bed + 0.35 * np.sin(bed * 1.7)  # uneven thickness
-    below = np.floor(bed)
-    random = np.random.Generator(np.random.Philox(SEED))
-    order = random.integers(0, len(BEDS), 64)
-    index = below.astype(np.int64)
-    sharp = smoothstep(0.7, 1.0, (bed - below).astype(np.float32))
-    colour = mix(BEDS[order[index % 64]], BEDS[order[(index + 1) % 64]], sharp)
-    fine = np.sin(bed * 21 + 3 * np.sin(bed * 5))
-    colour = colour * (1 + 0.035 * fine)[..., None].astype(np.float32)
-    depth = (ground - height) / np.float32(diagonal * TOPSOIL_DEPTH)
-    return mix(colour, TOPSOIL, 1 - smoothstep(0.6, 1.6, depth))
+@dataclass(frozen=True)
+class Rock:
+    """What a block is made of, on the grid of its picture; heights in exaggerated metres."""
+
+    colours: Floats
+    """One row per layer from the top, then loose soil."""
+    depths: Floats
+    """Where each layer begins below the top of the first."""
+    top: Floats | None
+    """Of the first layer; None where there is only one."""
+    bedrock: Floats | None
+    """Its surface, where soil lies on it."""
+    grain: Floats
+    """Brightness of the rock: columns along the walls, rows upwards."""
+
+    def colour(
+        self, height: Floats, cells: tuple[Floats, Floats], *, buried: Floats, above: Floats, along: Floats
+    ) -> Floats:
+        """Linear-light colour of the cut, in even light, at heights over rows and columns of the grid.
+
+        How deep the points lie below the ground, `above` the foot and `along` the walls is told in diagonals of the
+        block.
+        """
+        rows, columns = self.grain.shape
+        i = np.clip(above * np.float32(GRAIN_CELLS), 0, rows - 1)
+        j = np.clip(along * np.float32(GRAIN_CELLS) + np.float32(columns / 2), 0, columns - 1)
+        colour = self.colours[self._layer(height, cells)] * sample(self.grain, i, j)[..., None]
+        return mix(colour, TOPSOIL, 1 - smoothstep(0.6 * TOPSOIL_DEPTH, 1.6 * TOPSOIL_DEPTH, buried))
+
+    def _layer(self, height: Floats, cells: tuple[Floats, Floats]) -> NDArray[np.intp]:
+        """Row of `colours` at each point; the first layer also reaches above its top."""
+        layer = np.zeros(height.shape, np.intp)
+        if self.top is not None:
+            depth = sample(self.top, *cells) - height
+            layer = np.clip(np.searchsorted(self.depths, depth, side="right") - 1, 0, None)
+        if self.bedrock is not None:
+            layer = np.where(height > sample(self.bedrock, *cells), len(self.colours) - 1, layer)
+        return layer
+
+
+def rock_of(terrain: Terrain, size: tuple[int, int], exaggeration: float) -> Rock:
+    """Rock beneath a terrain, on a grid of (width, height) pixels."""
+    scale = np.float32(exaggeration)
+    grain = 1 + np.float32(GRAIN_STRENGTH) * mottle((GRAIN_CELLS, 3 * GRAIN_CELLS // 2), GRAIN_SIZE, 4, GRAIN_SEED)
+    strata = terrain.strata
+    if strata is None or strata.top is None:
+        return Rock(np.stack([PLAIN, LOOSE]), np.zeros(1, np.float32), None, None, grain)
+    top = resize(np.broadcast_to(strata.top, terrain.shape).astype(np.float32), size) * scale
+    bedrock = resize(filled(terrain, "bedrock"), size) * scale if "bedrock" in terrain else None
+    return Rock(_colours(strata), strata.depths.astype(np.float32) * scale, top, bedrock, grain)
+
+
+def _colours(strata: Strata) -> Floats:
+    hardness = np.array([layer.hardness for layer in strata.layers], dtype=np.float32)
+    shade = np.where(np.arange(len(hardness)) % 2 == 0, 1, OTHER).astype(np.float32)
+    colours = mix(np.broadcast_to(SOFT, (len(hardness), 3)), HARD, hardness) * shade[:, None]
+    return np.concatenate([colours, LOOSE[None]]).astype(np.float32)

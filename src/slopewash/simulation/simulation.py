@@ -33,13 +33,13 @@ class Observer(Protocol):
     """Watches a run: reads, never changes anything."""
 
     every: int
-    """Steps between two calls of `observe`."""
+    """Steps between two calls of `observe`, counted by the simulation's `steps_taken`."""
 
     def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
         """A phase of `steps` steps begins."""
 
     def observe(self, simulation: Simulation) -> None:
-        """Called after every `every` steps, and at the end of the phase."""
+        """Called when `steps_taken` is a multiple of `every`, and at the end of the phase."""
 
     def finish(self, simulation: Simulation) -> None:
         """Called when the phase is over, or broken off."""
@@ -98,8 +98,8 @@ class Simulation:
         self.edges: Edges = edges
         self.backend = choose_backend(backend, model.backends)
         self.step = 0
-        self.settled = 0
-        """Steps of settling so far, which do not count as `step`."""
+        self.steps_taken = 0
+        """Steps of runs and of settling, which `step` leaves out."""
         self._time = 0.0
         self._model = model
         self._substeps_wanted = substeps
@@ -385,7 +385,6 @@ class Simulation:
             next_part = -(-(part + 1) * steps // parts)
             length = min(chunk, next_part - done)
             self._engine.carry(length, strength=1 - (part + 1) / parts)
-            self.settled += length
             done += length
             chunk -= length
 
@@ -400,15 +399,16 @@ class Simulation:
             for observer in self._observers:
                 observer.start(self, steps, label=label)
             while done < steps:
-                stops = [LONGEST_CHUNK, *(observer.every for observer in self._observers)]
-                chunk = min(min(every - done % every for every in stops), steps - done)
+                looks = (observer.every - self.steps_taken % observer.every for observer in self._observers)
+                chunk = min(LONGEST_CHUNK - done % LONGEST_CHUNK, steps - done, *looks)
                 with whole_steps(), self._turn:
                     advance(done, chunk)
+                    self.steps_taken += chunk
                 done += chunk
                 if done % CHECK_EVERY == 0 or done == steps:
                     self._check_finite()
                 for observer in self._observers:
-                    if done % observer.every == 0 or done == steps:
+                    if self.steps_taken % observer.every == 0 or done == steps:
                         observer.observe(self)
         finally:
             for observer in self._observers:

@@ -57,6 +57,17 @@ class Stratum:
             elif not (math.isfinite(number) and number >= 0):
                 raise InvalidTerrain(f"stratum: {field.name} is {number}; it must be finite and not negative")
 
+    @property
+    def hardness(self) -> float:
+        """0 (soft) .. 1 (hard), as pictures show it; wear by flow is told over six powers of ten, where it is given.
+
+        >>> Stratum(thickness=20, erodibility=0.25).hardness
+        0.75
+        """
+        if self.flow_erosion:
+            return min(max(-math.log10(self.flow_erosion) / 6, 0.0), 1.0)
+        return 1.0 - self.erodibility
+
     def __repr__(self) -> str:
         facts = [f"{self.thickness:g} m"] + [
             f"{f.name}={getattr(self, f.name):g}"
