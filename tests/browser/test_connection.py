@@ -94,7 +94,7 @@ def test_the_page_runs_under_the_servers_own_policy(open_page: Callable[..., Any
     studio.page.locator("[data-role=step-one]").click()
     studio.page.locator("[data-role=step]", has_text="1").wait_for()
     studio.page.locator("[data-tool=raise]").click()
-    studio.page.locator(".settings").wait_for()
+    studio.page.locator("[aria-label='Brush settings']").wait_for()
     assert studio.complaints == []
 
 
