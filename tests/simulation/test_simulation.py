@@ -245,7 +245,7 @@ def test_a_settling_broken_off_goes_on_from_there() -> None:
         def observe(self, simulation: Simulation) -> None:
             raise KeyboardInterrupt
 
-    impatient = Impatient(33)  # 20 steps of the run and 13 of settling
+    impatient = Impatient(33)  # 13 after the 20 of the run
     with pytest.raises(KeyboardInterrupt):
         whole.add(impatient).settle(40)
     whole.remove(impatient)

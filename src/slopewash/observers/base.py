@@ -39,7 +39,7 @@ class Observer:
 
     def observe(self, simulation: Simulation) -> None:
         """Look at the state after some steps."""
-        self.done = simulation.steps_taken - self._before
+        self.done = min(simulation.steps_taken - self._before, self.steps)  # others may take steps of the run too
 
     def finish(self, simulation: Simulation) -> None:
         """End the phase."""

@@ -98,8 +98,8 @@ class Simulation:
         self.edges: Edges = edges
         self.backend = choose_backend(backend, model.backends)
         self.step = 0
-        self.steps_taken = 0
-        """Steps of runs and of settling, which `step` leaves out."""
+        self.settled = 0
+        """Steps of settling so far, which do not count as `step`."""
         self._time = 0.0
         self._model = model
         self._substeps_wanted = substeps
@@ -143,6 +143,11 @@ class Simulation:
         with self._turn:
             self._engine.set_model(model, self._substeps(model))
             self._model = model
+
+    @property
+    def steps_taken(self) -> int:
+        """Steps of runs and of settling so far: what observers count by."""
+        return self.step + self.settled
 
     @property
     def time(self) -> float:
@@ -385,6 +390,7 @@ class Simulation:
             next_part = -(-(part + 1) * steps // parts)
             length = min(chunk, next_part - done)
             self._engine.carry(length, strength=1 - (part + 1) / parts)
+            self.settled += length
             done += length
             chunk -= length
 
@@ -399,16 +405,16 @@ class Simulation:
             for observer in self._observers:
                 observer.start(self, steps, label=label)
             while done < steps:
-                looks = (observer.every - self.steps_taken % observer.every for observer in self._observers)
-                chunk = min(LONGEST_CHUNK - done % LONGEST_CHUNK, steps - done, *looks)
                 with whole_steps(), self._turn:
+                    looks = (observer.every - self.steps_taken % observer.every for observer in self._observers)
+                    chunk = min(LONGEST_CHUNK - done % LONGEST_CHUNK, steps - done, *looks)
                     advance(done, chunk)
-                    self.steps_taken += chunk
+                    taken = self.steps_taken
                 done += chunk
                 if done % CHECK_EVERY == 0 or done == steps:
                     self._check_finite()
                 for observer in self._observers:
-                    if self.steps_taken % observer.every == 0 or done == steps:
+                    if taken % observer.every == 0 or done == steps:
                         observer.observe(self)
         finally:
             for observer in self._observers:

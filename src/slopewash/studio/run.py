@@ -122,13 +122,13 @@ class Run:
 
     def settle(self, steps: int, *, dry: bool, look: Callable[[], None]) -> None:
         """End the run, calling `look` now and then; it may raise `BrokenOff`."""
-        interlude, before = Interlude(look), self.simulation.steps_taken
+        interlude, before = Interlude(look), self.simulation.settled
         self.simulation.add(interlude)
         stopped: int | None = None
         try:
             self.simulation.settle(steps, dry=dry)
         except BrokenOff:
-            stopped = self.simulation.steps_taken - before
+            stopped = self.simulation.settled - before
         finally:
             self.simulation.remove(interlude)
         self._recording.add("settle", steps, dry, stopped)

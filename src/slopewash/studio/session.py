@@ -288,7 +288,7 @@ class Session:
 
     def _do_settle(self, message: messages.Settle, viewer: object) -> None:
         self._playing, self._target = False, None
-        first = self._run.simulation.steps_taken
+        first = self._run.simulation.settled
 
         def look() -> None:
             """Keep the pages up to date, and leave if nobody waits any longer."""
@@ -296,7 +296,7 @@ class Session:
                 raise Closing
             if self._broken_off:
                 raise BrokenOff
-            self._busy = f"settling, {self._run.simulation.steps_taken - first} of {message.steps} steps"
+            self._busy = f"settling, {self._run.simulation.settled - first} of {message.steps} steps"
             self._dirty = True
             self._version += 1
             self._publish()

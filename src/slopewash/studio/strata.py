@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,20 +26,13 @@ def strata_block(terrain: sw.Terrain) -> Block:
     walls = np.stack([_along(wall, n) for wall in (top[0], top[:, -1], top[-1], top[:, 0])])
     depths = np.cumsum([0.0] + [layer.thickness for layer in strata.layers[:-1]])
     tops = (walls[None] - depths[:, None, None]).astype(np.float32)
-    hardness = [_hardness(layer) for layer in strata.layers]
-    return Block("strata", tops, {"unit": "m", "colours": [_colour(h, k) for k, h in enumerate(hardness)]})
+    colours = [_colour(layer.hardness, k) for k, layer in enumerate(strata.layers)]
+    return Block("strata", tops, {"unit": "m", "colours": colours})
 
 
 def _along(wall: Field, n: int) -> Field:
     places = (np.arange(n) + 0.5) * len(wall) / n - 0.5
     return np.interp(places, np.arange(len(wall)), wall)
-
-
-def _hardness(layer: sw.Stratum) -> float:
-    """0 soft .. 1 hard; wear rates of the velocity field span six powers of ten."""
-    if layer.flow_erosion:
-        return float(np.clip(-math.log10(layer.flow_erosion) / 6, 0, 1))
-    return 1.0 - layer.erodibility
 
 
 def _colour(hardness: float, number: int) -> str:
