@@ -177,18 +177,41 @@ def set_line(studio: Any, panel: str, label: str, value: str) -> None:
 
 def test_a_placed_spring_is_given_another_rate(studio: Any) -> None:
     studio.ask(type="sources", sources=[{"x": 0.5 * SIDE, "y": 0.8 * SIDE, "radius": 40.0, "rate": 1.0}])
-    studio.page.locator("[data-mark=source-0]").focus()
+    studio.page.locator("[data-mark=source-0]").press("Enter")
     panel = "Settings of the chosen mark"
     set_line(studio, panel, "Rate, m per time", "7.5")
     studio.wait("studio.store.state.sources[0].rate === 7.5")
     set_line(studio, panel, "Radius, m", "55")
     studio.wait("studio.store.state.sources[0].radius === 55")
+    set_line(studio, panel, "Radius, m", "1e9")  # refused, and not left standing
+    studio.page.locator(".message.error", has_text="radius").wait_for()
+    studio.wait("document.querySelector('[aria-label=\"Radius, m, typed\"]').value === '55'")
+    studio.page.focus("#picture")
     studio.click("undo")  # what was changed of one mark is one edit
     studio.wait("studio.store.state.sources[0].rate === 1 && studio.store.state.sources[0].radius === 40")
-    studio.page.locator("[data-mark=source-0]").focus()
+    rate = f"[aria-label='{panel}'] input[aria-label='Rate, m per time, typed']"
+    studio.wait("field => document.querySelector(field).value === '1'", rate)
+    studio.page.locator("[data-mark=source-0]").press("Enter")
     studio.click("remove-mark")
     studio.wait("studio.store.state.sources.length === 0")
     assert not studio.page.is_visible(f"[aria-label='{panel}']")
+
+
+def test_a_panel_of_a_mark_stays_while_it_runs_and_others_change_theirs(studio: Any) -> None:
+    places = [{"x": x * SIDE, "y": 0.8 * SIDE, "radius": 40.0, "rate": 1.0} for x in (0.4, 0.6)]
+    studio.ask(type="sources", sources=places)
+    studio.page.locator("[data-mark=source-1]").press("Enter")
+    field = studio.page.locator(
+        "[aria-label='Settings of the chosen mark'] input[aria-label='Rate, m per time, typed']"
+    )
+    field.fill("")
+    field.press_sequentially("12")
+    studio.ask(type="sources", sources=[{**places[0], "rate": 9.0}, places[1]])  # as another page would
+    studio.wait("studio.store.state.sources[0].rate === 9")
+    studio.page.wait_for_timeout(900)
+    assert field.input_value() == "12"
+    field.press("Enter")
+    studio.wait("studio.store.state.sources[1].rate === 12 && studio.store.state.sources[0].rate === 9")
 
 
 def test_emitters_have_a_speed_and_a_direction(studio: Any) -> None:
@@ -202,7 +225,7 @@ def test_emitters_have_a_speed_and_a_direction(studio: Any) -> None:
     studio.wait("studio.store.state.emitters.length === 1")
     placed = studio.state()["emitters"][0]
     assert (placed["speed"], placed["direction"]) == (3, 90)
-    studio.page.locator("[data-mark=emitter-0]").focus()
+    studio.page.locator("[data-mark=emitter-0]").press("Enter")
     set_line(studio, "Settings of the chosen mark", "Speed, m/s", "6")
     studio.wait("studio.store.state.emitters[0].speed === 6")
     studio.click("undo")

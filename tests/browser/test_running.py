@@ -95,6 +95,10 @@ def test_a_preset_can_be_started_from_its_own_terrain(studio: Any) -> None:
     wanted = dict(sw.presets()["chiba_fig2"].start)
     began = studio.state()["generator"]
     assert {**began["options"], **began} == {**began["options"], **began} | wanted
+    assert not studio.page.is_visible("[data-role=own-start]")
+    studio.ask(type="start", generator={"relief": 55.0})
+    studio.click("own-start")
+    studio.wait("studio.store.state.generator.relief === null && studio.store.state.busy === null")
 
 
 def test_every_model_can_be_chosen_and_drawn(studio: Any) -> None:
@@ -184,11 +188,23 @@ def test_a_settling_is_broken_off(studio: Any) -> None:
     studio.ask(type="step", count=3)
     studio.wait("studio.store.state.step === 3 && !studio.store.state.playing")
     studio.click("settle-menu")
+    studio.page.fill("input[aria-label='Steps of settling']", "2 00")  # unreadable: nothing is ended by it
+    studio.click("settle")
+    assert studio.page.input_value("input[aria-label='Steps of settling']") == str(studio.state()["usual_settling"])
     studio.page.fill("input[aria-label='Steps of settling']", "99000")
     studio.click("settle")
+    studio.wait("studio.store.state.settling")
+    studio.page.focus("#picture")
+    studio.page.keyboard.press("Space")
+    studio.wait("!studio.store.state.settling && studio.store.state.busy === null")
+    assert not studio.state()["playing"]
+    studio.ask(type="settle", steps=0)
+    studio.page.evaluate("void studio.connection.ask({ type: 'settle', steps: 99000 })")
     studio.click("stop-settling")
     studio.wait("!studio.store.state.settling && studio.store.state.busy === null")
     assert studio.page.is_visible("[data-role=settle-menu]")
+    studio.ask(type="step", count=1)
+    studio.wait("studio.store.state.step === 4 && !studio.store.state.playing")
     assert studio.layer("suspended").max() > 0  # the load is still in the water
 
 

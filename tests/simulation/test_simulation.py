@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -231,6 +233,51 @@ def test_repr_and_budget_read_well() -> None:
 def test_the_name_of_a_preset_is_no_model() -> None:
     with pytest.raises(sw.InvalidParameter, match=r"model is .landscape.; pass a model, such as VirtualPipes\(\)"):
         sw.erode(sw.generate("hill", size=8), "landscape", steps=1)  # type: ignore[arg-type]
+
+
+def test_a_settling_stopped_after_its_last_step_leaves_the_load_in_the_water() -> None:
+    simulation = Simulation(HILL, preset("landscape"), backend="reference")
+    simulation.run(20)
+    simulation.settle(20, stop_after=20)
+    assert simulation.terrain["suspended"].max() > 0
+    simulation.settle(20, stop_after=21)
+    assert simulation.terrain["suspended"].max() == 0
+
+
+def test_observers_see_the_load_laid_down() -> None:
+    carried: list[float] = []
+
+    class Weigher(Watcher):
+        def observe(self, simulation: Simulation) -> None:
+            carried.append(float(simulation.terrain["suspended"].max()))
+
+    simulation = Simulation(HILL, preset("landscape"), backend="reference").add(Weigher(5))
+    simulation.run(10)
+    simulation.settle(8)
+    assert carried[-2] > 0
+    assert carried[-1] == 0
+
+
+def test_two_threads_share_a_run_and_its_observers(tmp_path: Path) -> None:
+    simulation = Simulation(HILL, preset("landscape"), backend="reference")
+    simulation.add(sw.Recorder(tmp_path, every=10))
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            for _ in range(15):
+                simulation.run(4)
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert failures == []
+    numbers = sorted(int(file.stem.removeprefix("frame_")) for file in tmp_path.glob("*.png"))
+    assert numbers == list(range(0, 121, 10))
 
 
 def test_a_settling_broken_off_goes_on_from_there() -> None:

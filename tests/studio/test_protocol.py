@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.studio import StudioServer, messages
+from slopewash.studio import StudioServer, messages, uploads
 from slopewash.studio.plan import first_plan
 
 Page = Any
@@ -413,6 +413,19 @@ def test_a_file_of_more_cells_than_can_be_shown_is_made_smaller(
     assert terrain["elevation"].mean(dtype=float) == pytest.approx(heights.mean(), rel=1e-6)
 
 
+def test_uploads_are_limited_by_what_they_unpack_to(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "LARGEST_SIDE", 64)
+    data = io.BytesIO()
+    np.savez_compressed(data, elevation=np.zeros((40, 40)), water=np.zeros((40, 40)), erodibility=np.zeros((40, 40)))
+    answer = page.post("/upload?name=layers.npz", data.getvalue())
+    assert answer.status_code == 400
+    assert "3 layers of 40 x 40 cells" in answer.json()["message"]
+    answer = page.post("/upload?name=thin.r16&rows=1&columns=4000&low=0&high=1", b"\0" * 8000)
+    assert "4000 x 1 cells" in answer.json()["message"]
+    answer = page.post("/upload?name=thin.r16&rows=4&columns=60&low=0&high=1", b"\0" * 480)
+    assert "shorter one" in answer.json()["message"]
+
+
 def test_playing_pauses_where_the_preset_ends_and_goes_on_if_asked(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     short = dataclasses.replace(sw.find_preset("landscape"), steps=7)
     monkeypatch.setattr("slopewash.presets", lambda: {"landscape": short})
@@ -434,6 +447,38 @@ def test_a_settling_can_be_broken_off(page: Page, impatient: str) -> None:
     page.do(impatient)
     state = page.until(lambda s: not s["settling"] and s["busy"] is None)
     assert state["step"] == (10 if impatient == "pause" else 0)
+
+
+def test_a_pause_right_behind_a_settling_breaks_it_off_too(page: Page, server: StudioServer) -> None:
+    page.do("play")
+    page.until(lambda s: s["step"] > 2)
+    page.send("settle", id="settle", steps=50_000)
+    page.do("pause")
+    assert page.until(lambda s: not s["settling"] and s["busy"] is None)["playing"] is False
+    assert server.session.submit(lambda: server.session.run.simulation.settled).result(60) < 50_000
+
+
+def test_what_is_refused_breaks_nothing_off(page: Page, server: StudioServer) -> None:
+    page.steps(3)
+    page.send("settle", id="settle", steps=300)
+    page.until(lambda s: s["settling"])
+    assert page.ask("start", preset="nonsense")["type"] == "error"
+    assert page.ask("bring_back")["type"] == "error"
+    assert server.session.submit(lambda: server.session.run.simulation.settled).result(60) == 300
+
+
+def test_a_settled_run_is_kept_too(page: Page) -> None:
+    page.do("settle", steps=5)
+    page.do("reset")
+    assert page.until(lambda s: s["busy"] is None and s["left"] is not None)["left"]["step"] == 0
+
+
+def test_a_target_that_somebody_else_passed_is_reached(server: StudioServer, page: Page) -> None:
+    page.do("speed", steps_per_second=1)
+    page.do("run_to", step=4)
+    server.session.run.simulation.run(20)  # as a notebook's cell would
+    page.until(lambda s: s["step"] >= 20 and not s["playing"])
+    assert page.told == []
 
 
 def test_a_run_that_was_left_is_brought_back_as_it_was(page: Page, server: StudioServer) -> None:

@@ -66,6 +66,8 @@ def test_a_lively_session_replays_to_the_same_bits(backend: str, tmp_path: Path,
         page.send("settle", id="long", steps=90_000)
         page.until(lambda s: s["settling"] and "settling, " in (s["busy"] or ""))
         page.do("pause")
+        page.send("settle", id="short", steps=20)
+        page.do("pause")
         page.steps(2)
         script = page.get("/script")
         assert "stop_after=" in script.text

@@ -14,6 +14,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from slopewash.errors import InvalidParameter
 from slopewash.studio import StudioServer, security
 from slopewash.studio.plan import first_plan
 from slopewash.studio.security import Gate, cookie_secret
@@ -313,6 +314,12 @@ def test_a_proxy_is_answered_only_under_the_name_it_was_given() -> None:
         assert ask("studio.example.org", "https://elsewhere.example.org") == 403
         assert ask("studio.example.org:444", "https://studio.example.org:444") == 403
         assert ask("elsewhere.example.org", "https://elsewhere.example.org") == 403
+
+
+@pytest.mark.parametrize("names", ["studio.example.org", ["https://studio.example.org"], [""]])
+def test_an_allowed_host_that_is_no_name_is_refused(names: Any) -> None:
+    with pytest.raises(InvalidParameter, match="allowed host"):
+        StudioServer(first_plan(size=16, backend="reference"), port=0, allowed_hosts=names)
 
 
 def test_listening_everywhere_takes_addresses_but_no_foreign_names() -> None:

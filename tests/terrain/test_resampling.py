@@ -20,6 +20,18 @@ def test_fewer_cells_keep_the_volume(size: int) -> None:
     assert smaller["elevation"].mean(dtype=float) == pytest.approx(HILL["elevation"].mean(dtype=float), rel=1e-6)
 
 
+@given(size=st.integers(2, 99))
+def test_a_rectangle_is_filled_up_by_less_than_a_cell(size: int) -> None:
+    terrain = sw.Terrain(np.arange(7000.0).reshape(70, 100), cell_size=5.0)
+    smaller = terrain.resampled(size)
+    assert smaller.width == pytest.approx(500.0)
+    assert 0 <= smaller.height - 350.0 + 1e-9 < smaller.cell_size
+    whole = int(350.0 / smaller.cell_size)  # rows that lie within the old ground
+    inside = terrain["elevation"][: round(whole * smaller.cell_size / 5.0)]
+    if whole * smaller.cell_size == pytest.approx(5.0 * len(inside)):
+        assert smaller["elevation"][:whole].mean(dtype=float) == pytest.approx(inside.mean(dtype=float), rel=1e-6)
+
+
 def test_more_cells_follow_a_slope_exactly() -> None:
     y, x = np.mgrid[0:20, 0:30]
     plane = sw.Terrain(3.0 * x - 2.0 * y, cell_size=2.0).resampled(75)

@@ -148,7 +148,7 @@ def test_an_unknown_property_in_a_table_suggests_the_known_one() -> None:
         ({"erodibility": 0.2}, 0.8),
         ({"flow_erosion": 1e-3}, 0.5),
         ({"flow_erosion": 5.0}, 0.0),
-        ({"flow_erosion": 0}, 0.0),
+        ({"flow_erosion": 0}, 1.0),
     ],
 )
 def test_hardness_follows_the_rate_that_a_layer_gives(rates: dict[str, float], hardness: float) -> None:

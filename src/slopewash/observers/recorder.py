@@ -17,8 +17,9 @@ class Recorder(Observer):
     """Writes a picture of the terrain every so often, named by the steps taken: `frame_000050.png`.
 
     Steps of runs and of settling count, however many are asked for at a time. The start is drawn too, and the end of a
-    run or settling of at least `every` steps; shorter ones are pieces of one run. Where it goes on, the picture of an
-    end makes way for the next. Each file appears whole or not at all, so that a viewer may follow the folder meanwhile.
+    settling, or of a run of at least `every` steps; shorter ones are pieces of one run. Where it goes on, the picture
+    of an end makes way for the next. Each file appears whole or not at all, so that a viewer may follow the folder
+    meanwhile.
 
     Parameters
     ----------
@@ -50,12 +51,15 @@ class Recorder(Observer):
         self.data = data
         self.files: list[Path] = []
         """Pictures written so far, in the order of the run."""
+        self._is_piece = False
+        """Whether the phase may be one of many short runs."""
         self._end: Path | None = None
         """Picture of an end that fell between two looks."""
 
     def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
         """Create the folder and, before the first step, draw the start."""
         super().start(simulation, steps, label=label)
+        self._is_piece = label == "eroding" and steps < self.every
         self.folder.mkdir(parents=True, exist_ok=True)
         if simulation.steps_taken == 0 and not self.files:
             terrain = simulation.terrain
@@ -66,7 +70,7 @@ class Recorder(Observer):
         """Draw the state as it is, unless a mere piece of a run ends here."""
         super().observe(simulation)
         is_due = simulation.steps_taken % self.every == 0
-        if not is_due and self.steps < self.every:
+        if not is_due and self._is_piece:
             return
         picture = self._record(simulation.terrain, simulation.steps_taken)
         self._remove_end()
@@ -76,7 +80,8 @@ class Recorder(Observer):
         """Take back the picture of an end after which the run went on."""
         if self._end is not None:
             self.files.remove(self._end)
-            for file in (self._end, self._end.with_suffix(self.data or ".png")):
+            data = self._end.with_suffix(self.data or ".png")
+            for file in (self._end, data, data.with_name(f"{data.name}.json")):  # some formats have a side file
                 file.unlink(missing_ok=True)
 
     def _record(self, terrain: Terrain, number: int) -> Path:

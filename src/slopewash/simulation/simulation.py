@@ -374,13 +374,18 @@ class Simulation:
         _check_steps(steps)
         if stop_after is not None:
             _check_steps(stop_after, "stop_after")
-        taken = steps if stop_after is None else min(stop_after, steps)
-        self._watched(taken, "settling", lambda done, chunk: self._fade(done, chunk, steps))
-        if taken < steps:
-            return
-        with whole_steps(), self._turn:
-            self._engine.lay_down(dry=dry)
-        self._check_finite()
+        ends = stop_after is None or stop_after > steps
+
+        def advance(done: int, chunk: int) -> None:
+            self._fade(done, chunk, steps)
+            if ends and done + chunk == steps:  # observers see the ground with the load laid down
+                self._engine.lay_down(dry=dry)
+
+        if ends and steps == 0:
+            with whole_steps(), self._turn:
+                self._engine.lay_down(dry=dry)
+            self._check_finite()
+        self._watched(steps if stop_after is None else min(stop_after, steps), "settling", advance)
 
     def _fade(self, done: int, chunk: int, steps: int) -> None:
         """Take `chunk` settling steps after `done` of `steps`; strength depends on the step alone and ends at 0."""
@@ -402,23 +407,26 @@ class Simulation:
     def _watched(self, steps: int, label: str, advance: Callable[[int, int], None]) -> None:
         done = 0
         try:
-            for observer in self._observers:
-                observer.start(self, steps, label=label)
-            while done < steps:
-                with whole_steps(), self._turn:
-                    looks = (observer.every - self.steps_taken % observer.every for observer in self._observers)
-                    chunk = min(LONGEST_CHUNK - done % LONGEST_CHUNK, steps - done, *looks)
-                    advance(done, chunk)
-                    taken = self.steps_taken
-                done += chunk
-                if done % CHECK_EVERY == 0 or done == steps:
-                    self._check_finite()
+            with self._turn:
                 for observer in self._observers:
-                    if taken % observer.every == 0 or done == steps:
-                        observer.observe(self)
+                    observer.start(self, steps, label=label)
+            while done < steps:
+                # Observers look before anybody else may step: a notebook and the studio may share the run.
+                with self._turn:
+                    everys = [LONGEST_CHUNK, *(observer.every for observer in self._observers)]
+                    chunk = min(steps - done, *(every - self.steps_taken % every for every in everys))
+                    with whole_steps():
+                        advance(done, chunk)
+                    done += chunk
+                    if self.steps_taken % CHECK_EVERY == 0 or done == steps:
+                        self._check_finite()
+                    for observer in self._observers:
+                        if self.steps_taken % observer.every == 0 or done == steps:
+                            observer.observe(self)
         finally:
-            for observer in self._observers:
-                observer.finish(self)
+            with self._turn:
+                for observer in self._observers:
+                    observer.finish(self)
 
     def _check_finite(self) -> None:
         bad = self._engine.first_bad_cell()

@@ -11,7 +11,7 @@ from typing import Any
 
 import slopewash as sw
 from slopewash.studio import built_page
-from slopewash.studio.plan import Given, first_plan, fitted
+from slopewash.studio.plan import Given, check_side, first_plan, fitted
 from slopewash.studio.server import StudioServer
 from slopewash.studio.uploads import read_call
 
@@ -53,7 +53,7 @@ def studio(
     read_options
         What `slopewash.read` takes besides the file, such as `cell_size` or `height_range`.
     """
-    given = _given(source, read_options)
+    given = _given(source, size, read_options)
     plan = first_plan(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
     server = StudioServer(plan, host=host, port=port, allowed_hosts=allowed_hosts)
     if not built_page.is_built():
@@ -64,14 +64,16 @@ def studio(
         server.run(ready=server.open_browser if browser else None)
 
 
-def _given(source: Any, options: dict[str, Any]) -> Given | None:
+def _given(source: Any, size: int | None, options: dict[str, Any]) -> Given | None:
     if source is None:
         return None
+    check_side(size)
     if isinstance(source, sw.Terrain):
-        return fitted("terrain", source, None)
-    read = read_call(str(Path(source).absolute()), options)
-    given = fitted(Path(source).name, sw.read(source, **options), read)
-    rows, columns = given.terrain.shape
-    if read != given.script:
+        terrain, given = source, fitted("terrain", source, None, size)
+    else:
+        terrain = sw.read(source, **options)
+        given = fitted(Path(source).name, terrain, read_call(str(Path(source).absolute()), options), size)
+    if size is None and given.terrain is not terrain:
+        rows, columns = given.terrain.shape
         print(f"note: {given.name} is shown and eroded with {columns} x {rows} cells, the most here", file=sys.stderr)
     return given

@@ -83,6 +83,10 @@ class Plan:
         """Steps that the preset is made for; None without one."""
         return None if self.preset is None else sw.presets()[self.preset].steps
 
+    def usual_settling(self, steps: int) -> int | None:
+        """Steps of settling that suit a run of so many steps; None without a preset."""
+        return None if self.preset is None else sw.presets()[self.preset].settling(steps)
+
     def terrain(self) -> sw.Terrain:
         """Make the terrain, with the preset's strata where it has none of its own."""
         terrain = self.source.make()
@@ -106,17 +110,11 @@ def first_plan(
         chosen, edges, kind, start = sw.find_model(model)(), sw.find_model(model).edges[0], "dome", {}
     else:
         found = sw.find_preset(preset or DEFAULT_PRESET)
-        if model is not None and not isinstance(found.model, sw.find_model(model)):
-            raise InvalidParameter(
-                f"preset {found.name} belongs to model {found.model.name}, not {model}; name one only"
-            )
+        if model is not None:
+            _check_belongs(found, sw.find_model(model).name)
         preset, chosen, edges = found.name, found.model, found.edges
         kind, start = found.generator, dict(found.start)
-    low, high = messages.SIZES
-    if size is not None and not low <= size <= high:
-        raise InvalidParameter(f"size is {size}; the studio takes {low} .. {high} cells per side")
-    if source is not None and size is not None:
-        source = dataclasses.replace(source, size=size)
+    check_side(size)
     if source is None:
         own = {k: start.pop(k) for k in ("size", "cell_size", "seed", "relief") if k in start}
         asked = {k: v for k, v in (("size", size), ("seed", seed)) if v is not None}
@@ -145,10 +143,8 @@ def next_plan(plan: Plan, wanted: messages.Start, uploads: Any) -> Plan:
     model, preset, edges = plan.model, plan.preset, plan.edges
     if wanted.preset is not None:
         found = sw.find_preset(wanted.preset)
-        if wanted.model is not None and wanted.model != found.model.name:
-            raise InvalidParameter(
-                f"preset {found.name} belongs to model {found.model.name}, not {wanted.model}; name one only"
-            )
+        if wanted.model is not None:
+            _check_belongs(found, wanted.model)
         model, preset, edges = found.model, found.name, found.edges
     elif wanted.model is not None and wanted.model != model.name:
         model, preset = sw.find_model(wanted.model)(), None
@@ -159,14 +155,33 @@ def next_plan(plan: Plan, wanted: messages.Start, uploads: Any) -> Plan:
     return Plan(source=source, model=model, preset=preset, edges=edges, backend=backend, seed=seed)
 
 
-def fitted(name: str, terrain: sw.Terrain, script: str | None) -> Given:
-    """A terrain from a file or a caller, with fewer cells where it has more than the studio shows."""
-    most = messages.SIZES[1]
-    if max(terrain.shape) > most:
-        terrain = terrain.resampled(most)
-        script = None if script is None else f"{script}.resampled({most})"
-    check_size(terrain, name)
+def _check_belongs(preset: Any, model: str) -> None:
+    if preset.model.name != model:
+        raise InvalidParameter(f"preset {preset.name} belongs to model {preset.model.name}, not {model}; name one only")
+
+
+def fitted(name: str, terrain: sw.Terrain, script: str | None, size: int | None = None) -> Given:
+    """A terrain from a file or a caller, with `size` cells along its longer side, or as many as the studio takes."""
+    low, high = messages.SIZES
+    longest = max(terrain.shape)
+    size = min(longest, high) if size is None else size
+    if size * min(terrain.shape) < low * longest:
+        rows, columns = terrain.shape
+        raise SlopewashError(
+            f"{name} has {columns} x {rows} cells; the studio takes {low} .. {high} per side, and this would have "
+            f"{size * min(terrain.shape) // longest} along its shorter one"
+        )
+    if size != longest:
+        terrain = terrain.resampled(size)
+        script = None if script is None else f"{script}.resampled({size})"
     return Given(name=name, terrain=terrain, script=script)
+
+
+def check_side(size: int | None) -> None:
+    """Refuse a number of cells that the studio does not take."""
+    low, high = messages.SIZES
+    if size is not None and not low <= size <= high:
+        raise InvalidParameter(f"size is {size}; the studio takes {low} .. {high} cells per side")
 
 
 def check_size(terrain: sw.Terrain, name: str) -> None:

@@ -6,7 +6,7 @@ import itertools
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -87,7 +87,7 @@ class Run:
     @property
     def has_something_to_lose(self) -> bool:
         """Whether somebody would miss it."""
-        return self.shared or self.simulation.step > 0 or self.simulation.can_undo
+        return self.shared or self.simulation.steps_taken > 0 or self.simulation.can_undo
 
     def close(self) -> None:
         """Give the device's memory back, unless somebody else still uses it."""
@@ -124,14 +124,13 @@ class Run:
         """End the run, calling `look` now and then; it may raise `BrokenOff`."""
         interlude, before = Interlude(look), self.simulation.settled
         self.simulation.add(interlude)
-        stopped: int | None = None
         try:
-            self.simulation.settle(steps, dry=dry)
-        except BrokenOff:
-            stopped = self.simulation.settled - before
+            with suppress(BrokenOff):
+                self.simulation.settle(steps, dry=dry)
         finally:
             self.simulation.remove(interlude)
-        self._recording.add("settle", steps, dry, stopped)
+            done = self.simulation.settled - before
+            self._recording.add("settle", steps, dry, done if done < steps else None)
 
     def paint(self, message: messages.Paint, viewer: object) -> None:
         """Paint one stroke, or a piece of one."""
@@ -231,6 +230,7 @@ class Run:
             "model": model.name,
             "preset": self.plan.preset,
             "usual_steps": self.plan.usual_steps,
+            "usual_settling": self.plan.usual_settling(simulation.step),
             "parameters": plain({p.name: getattr(model, p.name) for p in model.parameters()}),
             "edges": simulation.edges,
             "backend": simulation.backend,

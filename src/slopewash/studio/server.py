@@ -54,6 +54,7 @@ class StudioServer:
         upload_limit: int | None = None,
         allowed_hosts: Sequence[str] = (),
     ) -> None:
+        _check_hosts(allowed_hosts)
         # Idle kernel threads would spin for milliseconds on the cores that pages and frames need. OpenMP reads this
         # when the first kernel runs; a user's own choice stays.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -134,6 +135,14 @@ class StudioServer:
 
     def __exit__(self, *error: Any) -> None:
         self.stop()
+
+
+def _check_hosts(names: Sequence[str]) -> None:
+    for name in [names] if isinstance(names, str) else names:
+        if isinstance(names, str) or not name or "/" in name:
+            raise InvalidParameter(
+                f"allowed host {name!r} is not one of a list of names, such as studio.example.org or example.org:8443"
+            )
 
 
 def _listen(host: str, port: int | None) -> socket.socket:

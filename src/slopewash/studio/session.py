@@ -44,7 +44,8 @@ class Session:
         self._closing = False
         self._playing = False
         self._target: int | None = None
-        self._settling = self._broken_off = False
+        self._settling = False
+        self._hurried = self._told = 0
         self._busy: str | None = None
         self._pace, self._frames, self._states = Pace(), FrameClock(), StateClock()
         self._compiled: set[tuple[str, str]] = set()
@@ -72,10 +73,20 @@ class Session:
         return future
 
     def tell(self, message: Any, viewer: object = None) -> Future[Any]:
-        """Have a message carried out."""
-        if self._settling and message.type in IMPATIENT:
-            self._broken_off = True
-        return self.submit(lambda: self._do(message, viewer))
+        """Have a message carried out; one that will not wait for a settling breaks off those told before it."""
+        if message.type in IMPATIENT and self._can(message):
+            self._hurried += 1
+        told = self._hurried
+        return self.submit(lambda: self._do(message, viewer, told))
+
+    def _can(self, message: Any) -> bool:
+        """Whether a message will not just be refused."""
+        try:
+            if message.type == "start":
+                next_plan(self._run.next_plan, message, self.uploads)
+        except SlopewashError:
+            return False
+        return message.type != "bring_back" or self._left is not None
 
     def want(self, demand: Demand | None) -> None:
         """Say what frame is wanted next; nothing is made that nobody waits for."""
@@ -153,19 +164,19 @@ class Session:
         return max(0.0, wait)
 
     def _advance(self) -> None:
-        step = self._run.simulation.step
-        steps = self._pace.chunk()
+        simulation, steps = self._run.simulation, self._pace.chunk()
         if self._target is not None:
-            steps = min(steps, self._target - step)
-        self._tell_compiling()
-        begin = time.monotonic()
-        self._run.advance(steps)
-        self._pace.took(steps, time.monotonic() - begin)
-        self._busy = None
-        if self._target is not None and step + steps >= self._target:
+            steps = min(steps, self._target - simulation.step)
+        if steps > 0:  # a cell that runs beside us may have passed the target
+            self._tell_compiling()
+            begin = time.monotonic()
+            self._run.advance(steps)
+            self._pace.took(steps, time.monotonic() - begin)
+            self._busy = None
+        if self._target is not None and simulation.step >= self._target:
+            if self._target == self._run.plan.usual_steps:
+                self._notice(f"Paused at step {self._target}, what {self._run.plan.preset} is made for. Play goes on.")
             self._playing, self._target = False, None
-            if step + steps == self._run.plan.usual_steps:
-                self._notice(f"Paused at step {step + steps}, what {self._run.plan.preset} is made for. Play goes on.")
         self._changed()
 
     def _tell_compiling(self) -> None:
@@ -208,12 +219,15 @@ class Session:
             "busy": self._busy,
             "steps_per_second": self._pace.measured() if self._playing else 0.0,
             "speed": self._pace.speed,
-            "left": None if left is None else {"name": left.plan.source.name, "step": left.simulation.step},
-        }
+            "left": None if left is None else {
+                "run": left.number, "name": left.plan.source.name, "step": left.simulation.step,
+            },
+        }  # fmt: skip
 
     # Commands, each named as its message type.
 
-    def _do(self, message: Any, viewer: object) -> None:
+    def _do(self, message: Any, viewer: object, told: int) -> None:
+        self._told = told
         getattr(self, f"_do_{message.type}")(message, viewer)
 
     def _do_play(self, message: messages.Play, viewer: object) -> None:
@@ -288,20 +302,20 @@ class Session:
 
     def _do_settle(self, message: messages.Settle, viewer: object) -> None:
         self._playing, self._target = False, None
-        first = self._run.simulation.settled
+        first, told = self._run.simulation.settled, self._told
 
         def look() -> None:
             """Keep the pages up to date, and leave if nobody waits any longer."""
             if self._closing:
                 raise Closing
-            if self._broken_off:
+            if self._hurried != told:
                 raise BrokenOff
             self._busy = f"settling, {self._run.simulation.settled - first} of {message.steps} steps"
             self._dirty = True
             self._version += 1
             self._publish()
 
-        self._broken_off, self._settling = False, True
+        self._settling = True
         try:
             with self._at_work(f"settling over {message.steps} steps"):
                 self._run.settle(message.steps, dry=message.dry, look=look)

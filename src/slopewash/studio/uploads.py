@@ -96,16 +96,23 @@ def read_call(path: str, options: Mapping[str, Any]) -> str:
 
 def _decode(file: Path, shown: str, options: Mapping[str, Any]) -> sw.Terrain:
     try:
-        if options.get("shape") is None:
-            _check_header(file)
+        _check_header(file, options.get("shape"))
         return sw.read(file, max_pixels=LARGEST_SIDE**2, **options)
     except SlopewashError as error:
         raise InvalidFile(str(error).replace(str(file), shown)) from None
 
 
-def _check_header(file: Path) -> None:
-    info = sw.probe(file)
-    if max(info.width, info.height) > LARGEST_SIDE:
+def _check_header(file: Path, shape: tuple[int, int] | None) -> None:
+    """Refuse what would take too much memory, before anything is decoded."""
+    layers = 1
+    if shape is None:
+        info = sw.probe(file)
+        shape, layers = (info.height, info.width), max(info.channels, len(info.layers))
+    rows, columns = shape
+    if max(shape) > LARGEST_SIDE:
+        raise InvalidFile(f"{file} has {columns} x {rows} cells; the studio takes at most {LARGEST_SIDE} per side")
+    if rows * columns * layers > LARGEST_SIDE**2:
         raise InvalidFile(
-            f"{file} has {info.width} x {info.height} cells; the studio takes at most {LARGEST_SIDE} per side"
+            f"{file} has {layers} layers of {columns} x {rows} cells; the studio takes {LARGEST_SIDE**2} values, so "
+            "send fewer layers or fewer cells"
         )

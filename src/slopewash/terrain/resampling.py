@@ -22,9 +22,10 @@ MOST_CELLS = 65536
 def resampled(terrain: Terrain, size: int) -> Terrain:
     """Return the same ground on a grid with `size` cells along its longer side.
 
-    Fewer cells hold the mean over their area, so volumes are kept; more follow a smooth curve through
-    the old ones (Catmull-Rom), which leaves no facets and stays within each layer's range. Cells remain square: the
-    shorter side is filled up to a whole number of them. A cell is nodata where less than half of it has ground.
+    Fewer cells hold the mean over their area, so volumes are kept; more follow a smooth curve through the old ones
+    (Catmull-Rom), which leaves no facets and stays within each layer's range. Cells remain square: where the shorter
+    side does not come out even, its last cells reach beyond the old edge, by less than a cell. A cell is nodata where
+    less than half of it has ground.
 
     >>> import numpy as np, slopewash as sw
     >>> sw.Terrain(np.arange(16.0).reshape(4, 4), cell_size=5.0).resampled(2)["elevation"].tolist()

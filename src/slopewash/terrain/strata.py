@@ -64,9 +64,9 @@ class Stratum:
         >>> Stratum(thickness=20, erodibility=0.25).hardness
         0.75
         """
-        if self.flow_erosion:
-            return min(max(-math.log10(self.flow_erosion) / 6, 0.0), 1.0)
-        return 1.0 - self.erodibility
+        if self.flow_erosion is None:
+            return 1.0 - self.erodibility
+        return min(max(-math.log10(self.flow_erosion) / 6, 0.0), 1.0) if self.flow_erosion else 1.0
 
     def __repr__(self) -> str:
         facts = [f"{self.thickness:g} m"] + [

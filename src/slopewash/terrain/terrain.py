@@ -222,7 +222,7 @@ class Terrain(Mapping[str, Layer]):
         return Terrain(**values)
 
     def resampled(self, size: int) -> Terrain:
-        """Return the same ground with `size` cells along its longer side; volumes are kept where cells grow.
+        """Return the same ground with `size` cells along its longer side, each the mean over its area.
 
         >>> Terrain(np.zeros((20, 40)), cell_size=3.0).resampled(10)
         Terrain 10 x 5 cells of 12 m (120 x 60 m)

@@ -112,7 +112,7 @@ export class App {
 
   /** Nothing is lost by starting anew: the run that was left can be had again. */
   private offerToBringBack(state: State, before: State | null): void {
-    if (!before || !state.left || state.run === before.run || JSON.stringify(state.left) === JSON.stringify(before.left)) return;
+    if (!before || !state.left || state.run === before.run || state.left.run === before.left?.run) return;
     this.messages.say(`The run of ${state.left.name} at step ${state.left.step} is kept.`, "notice", { label: "Bring it back (K)", run: () => this.bringBack() });
   }
 

@@ -9,13 +9,13 @@ const WITHOUT_PRESET = 200;
 export class SettleMenu {
   readonly element: HTMLElement;
   private readonly menu: HTMLDetailsElement;
-  private readonly steps = make("input", { type: "text", inputmode: "numeric", "aria-label": "Steps of settling", class: "count" });
+  private readonly steps = make("input", { type: "text", inputmode: "numeric", "aria-label": "Steps of settling", class: "count", value: WITHOUT_PRESET });
   private readonly dry = checkbox("Leave no water", false, () => {});
   private readonly stop: HTMLButtonElement;
-  private preset: string | null | undefined;
+  private usual = WITHOUT_PRESET;
 
   constructor(
-    private readonly store: Store,
+    store: Store,
     private readonly tell: (message: ClientMessage) => void,
   ) {
     const go = button("Settle", "Settle", () => this.begin(), { class: "wide primary", "data-role": "settle" });
@@ -30,16 +30,20 @@ export class SettleMenu {
   }
 
   private begin(): void {
+    if (!/^\d+$/.test(this.steps.value.trim())) {
+      this.steps.value = String(this.usual); // what cannot be read must not end a run at once
+      this.steps.focus();
+      return;
+    }
     this.menu.open = false;
-    const steps = Math.round(Number(this.steps.value));
-    this.tell({ type: "settle", steps: Number.isFinite(steps) ? steps : 0, dry: this.dry.checked });
+    this.tell({ type: "settle", steps: Number(this.steps.value), dry: this.dry.checked });
   }
 
   private receive(state: State): void {
     this.menu.hidden = state.settling;
     this.stop.hidden = !state.settling;
-    if (state.preset === this.preset) return;
-    this.preset = state.preset;
-    this.steps.value = String(this.store.welcome?.presets.find((p) => p.name === state.preset)?.settle || WITHOUT_PRESET);
+    const usual = state.usual_settling || WITHOUT_PRESET;
+    if (Number(this.steps.value) === this.usual && document.activeElement !== this.steps) this.steps.value = String(usual);
+    this.usual = usual;
   }
 }

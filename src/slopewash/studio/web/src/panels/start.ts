@@ -14,6 +14,7 @@ export class StartPanel {
   readonly element = make("div", { class: "start" });
   private kind!: HTMLSelectElement;
   private size!: HTMLSelectElement;
+  private sizes: number[] = [];
   private cellSize!: HTMLInputElement;
   private relief!: HTMLInputElement;
   private seed!: HTMLInputElement;
@@ -47,7 +48,8 @@ export class StartPanel {
   private build(welcome: Welcome): void {
     const start = (choices: StartChoices): void => this.begin(choices);
     this.kind = select("Generator", welcome.generators.map((g) => ({ value: g.name, text: words(g.name), help: g.doc })), "", (kind) => start({ generator: { kind, options: {} } }));
-    this.size = select("Cells per side", SIZES.filter((n) => n <= welcome.limits.size[1]).map((n) => ({ value: String(n), text: `${n} × ${n}` })), "512", (size) => start({ size: Number(size) }));
+    this.sizes = SIZES.filter((cells) => cells <= welcome.limits.size[1]);
+    this.size = select("Cells per side", [], "", (size) => start({ size: Number(size) }));
     this.cellSize = numberField("Cell size in metres", (value) => start({ generator: { cell_size: value } }));
     this.relief = numberField("Relief in metres", (value) => start({ generator: { relief: value } }), () => start({ generator: { relief: null } }));
     this.seed = numberField("Seed", (value) => start({ generator: { seed: Math.max(0, Math.round(value)) } }));
@@ -81,13 +83,14 @@ export class StartPanel {
   private offerOwnStart(state: State): void {
     const own = this.presetOf(state)?.generator;
     const now = state.generator;
-    this.ownStart.hidden = !own || (now?.kind === own.kind && (own.size ?? now.size) === now.size);
+    const same = own && now && now.kind === own.kind && (own.size ?? now.size) === now.size && (own.relief ?? null) === (now.relief ?? null) && JSON.stringify(own.options ?? {}) === JSON.stringify(now.options ?? {});
+    this.ownStart.hidden = !own || Boolean(same);
     if (own) this.ownStart.textContent = `Start from its own ${words(own.kind)}${own.size ? `, ${own.size} × ${own.size}` : ""}`;
   }
 
   private beginAsPreset(): void {
     const preset = this.store.state && this.presetOf(this.store.state);
-    if (preset) this.begin({ preset: preset.name, generator: preset.generator });
+    if (preset) this.begin({ preset: preset.name, generator: { relief: null, options: {}, ...preset.generator } });
   }
 
   private presetOf(state: State): PresetDeclaration | undefined {
@@ -102,13 +105,14 @@ export class StartPanel {
       });
   }
 
-  /** Sizes of files are seldom among those offered: then the terrain's own is added. */
+  /** Sizes as this terrain would have them; that of a file is seldom among them and is added. */
   private showSize({ rows, columns }: State): void {
-    const cells = String(Math.max(rows, columns));
-    const own = rows !== columns || ![...this.size.options].some((option) => option.value === cells && !option.dataset.own);
-    this.size.querySelector("option[data-own]")?.remove();
-    if (own) this.size.prepend(make("option", { value: cells, "data-own": "true" }, `${columns} × ${rows}`));
-    this.size.value = cells;
+    const longest = Math.max(rows, columns);
+    const sizes = [...new Set([...this.sizes, longest])].sort((a, b) => a - b);
+    const along = (side: number, cells: number): number => Math.ceil((side * cells) / longest - 1e-9);
+    const texts = sizes.map((cells) => `${along(columns, cells)} × ${along(rows, cells)}`);
+    if ([...this.size.options].map((option) => option.text).join() !== texts.join()) this.size.replaceChildren(...sizes.map((cells, i) => make("option", { value: String(cells) }, texts[i]!)));
+    if (this.size.value !== String(longest)) this.size.value = String(longest);
   }
 
   private receive(state: State): void {

@@ -49,7 +49,8 @@ export class Transport {
   }
 
   toggle(): void {
-    this.tell({ type: this.store.state?.playing ? "pause" : "play" });
+    const { state } = this.store;
+    this.tell({ type: state && isAtWork(state) ? "pause" : "play" });
   }
 
   private tell(message: Parameters<Connection["tell"]>[0]): void {
@@ -63,11 +64,11 @@ export class Transport {
     }
     this.step.textContent = String(state.step);
     this.element.dataset.playing = String(state.playing);
-    const label = state.playing ? "Pause (space)" : "Play (space)";
+    const label = state.settling ? "Stop settling (space)" : state.playing ? "Pause (space)" : "Play (space)";
     if (this.play.title !== label) {
       this.play.title = label;
       this.play.setAttribute("aria-label", label);
-      this.play.replaceChildren(icon(state.playing ? "pause" : "play"));
+      this.play.replaceChildren(icon(isAtWork(state) ? "pause" : "play"));
     }
     const speed = state.playing ? ` · ${short(state.steps_per_second)} steps/s` : "";
     this.detail.textContent = state.busy ?? `t ${short(state.time)}${speed}${state.target !== null ? ` → ${state.target}` : ""}`;
@@ -75,6 +76,10 @@ export class Transport {
     this.redo.disabled = !state.can_redo;
     if (document.activeElement !== this.speed) this.speed.value = state.speed === null ? "" : String(state.speed);
   }
+}
+
+function isAtWork(state: State): boolean {
+  return state.playing || state.settling;
 }
 
 function whole(label: string, start: number): HTMLInputElement {

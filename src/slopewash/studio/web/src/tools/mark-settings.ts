@@ -1,7 +1,7 @@
 // What a spring or an emitter gives: its lines of sliders, for one to be placed and for one that stands already.
 
 import { button, capital, make } from "../page/dom";
-import { sliderLine } from "../page/slider";
+import { sliderLine, type Slider } from "../page/slider";
 import type { Emitter } from "../wire/messages";
 
 export type MarkKind = "source" | "emitter";
@@ -11,15 +11,27 @@ export type Outflow = Omit<Emitter, "x" | "y">;
 
 export const MARK_NAMES: Record<MarkKind, string> = { source: "water source", emitter: "emitter" };
 
-export function outflowLines(kind: MarkKind, of: Outflow, reach: { cell: number; radius: number }, changed: () => void): HTMLElement[] {
-  const line = (label: string, key: keyof Outflow, low: number, high: number, log: boolean): HTMLElement =>
-    sliderLine(label, of[key], low, high, (value) => {
+export interface OutflowLines {
+  elements: HTMLElement[];
+  /** Show values that came from elsewhere, where no hand is on the slider, or all the same. */
+  refresh(all?: boolean): void;
+}
+
+export function outflowLines(kind: MarkKind, of: Outflow, reach: { cell: number; radius: number }, changed: () => void): OutflowLines {
+  const sliders = new Map<keyof Outflow, Slider>();
+  const line = (label: string, key: keyof Outflow, low: number, high: number, log: boolean): HTMLElement => {
+    const change = (value: number): void => {
       of[key] = key === "direction" ? value : Math.max(value, key === "radius" ? 1e-3 : 0);
       changed();
-    }, { log }).element;
-  const lines = [line("Radius, m", "radius", reach.cell, reach.radius, true)];
-  if (kind === "source") return [...lines, line("Rate, m per time", "rate", 0.05, 500, true)];
-  return [...lines, line("Particles per second", "rate", 0.05, 500, true), line("Speed, m/s", "speed", 0, 20, false), line("Direction, ° from north", "direction", 0, 360, false)];
+    };
+    const { slider, element } = sliderLine(label, of[key], low, high, change, { log });
+    sliders.set(key, slider);
+    return element;
+  };
+  const elements = [line("Radius, m", "radius", reach.cell, reach.radius, true)];
+  if (kind === "source") elements.push(line("Rate, m per time", "rate", 0.05, 500, true));
+  else elements.push(line("Particles per second", "rate", 0.05, 500, true), line("Speed, m/s", "speed", 0, 20, false), line("Direction, ° from north", "direction", 0, 360, false));
+  return { elements, refresh: (all = false) => sliders.forEach((slider, key) => (all ? slider.show(of[key]) : slider.receive(of[key]))) };
 }
 
 /** The panel of a mark that is chosen on the picture. */

@@ -7,12 +7,14 @@ import type { Store } from "../page/store";
 import type { Place } from "../view/picking";
 import type { Stage } from "../view/stage";
 import type { Connection } from "../wire/connection";
-import type { Emitter } from "../wire/messages";
-import { MARK_NAMES, markPanel, outflowLines, type MarkKind, type Outflow } from "./mark-settings";
+import type { Emitter, State } from "../wire/messages";
+import { MARK_NAMES, markPanel, outflowLines, type MarkKind, type Outflow, type OutflowLines } from "./mark-settings";
 import { LARGEST_SHARE } from "./toolbar";
 
 const ARROWS: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const SEND_EVERY = 80;
+/** After a change by hand, older states that still arrive are not shown for so long. */
+const HOLD = 700;
 
 /** A spring is kept as an emitter at rest. */
 interface Mark extends Emitter {
@@ -25,7 +27,13 @@ export class Markers {
   private marks: Mark[] = [];
   private chosen: number | null = null;
   private dragged: Mark | null = null;
-  private sendTimer = 0;
+  private lines: OutflowLines | null = null;
+  /** Kinds that have changed since they were sent, and the edit that belongs to. */
+  private readonly unsent = new Map<MarkKind, number>();
+  /** Messages that are not answered yet. */
+  private asked = 0;
+  private touched = -Infinity;
+  private heedLater = 0;
   /** Number of the drag, or of what the panel and the arrow keys do to one mark: one edit; far from those of the brushes. */
   private drag = 1e6 + Math.floor(Math.random() * 1e6);
 
@@ -34,22 +42,37 @@ export class Markers {
     private readonly store: Store,
     private readonly connection: () => Connection,
   ) {
-    store.onState((state) => {
-      if (this.dragged || this.sendTimer) return;
-      const marks: Mark[] = [...state.sources.map((s) => ({ kind: "source" as const, speed: 0, direction: 0, ...s })), ...state.emitters.map((e) => ({ kind: "emitter" as const, ...e }))];
-      if (JSON.stringify(marks.map(values)) === JSON.stringify(this.marks.map(values))) return;
-      this.marks = marks;
-      this.build();
-    });
+    store.onState(() => this.heed());
     stage.onDraw(() => this.follow());
     stage.canvas.addEventListener("pointerdown", () => this.choose(null));
+  }
+
+  /** Take the last state over, once none can still come that was made before the server heard of a change. */
+  private heed(): void {
+    window.clearTimeout(this.heedLater);
+    const busy = this.dragged || this.unsent.size || this.asked || performance.now() - this.touched < HOLD;
+    if (busy) this.heedLater = window.setTimeout(() => this.heed(), HOLD);
+    else if (this.store.state) this.receive(this.store.state);
+  }
+
+  private receive(state: State): void {
+    const marks: Mark[] = [...state.sources.map((s) => ({ kind: "source" as const, speed: 0, direction: 0, ...s })), ...state.emitters.map((e) => ({ kind: "emitter" as const, ...e }))];
+    if (marks.map((mark) => mark.kind).join() !== this.marks.map((mark) => mark.kind).join()) {
+      this.marks = marks;
+      this.chosen = null; // it may be another one that is left
+      this.build();
+      return;
+    }
+    marks.forEach((mark, i) => Object.assign(this.marks[i]!, mark)); // the panel and what has the focus stay
+    this.marks.forEach((mark) => this.label(mark));
+    this.lines?.refresh();
   }
 
   place(kind: MarkKind, at: Place, outflow: Outflow): void {
     this.marks.push({ kind, x: at.x, y: at.y, ...outflow });
     this.marks.sort((a, b) => b.kind.localeCompare(a.kind)); // sources first, as the server tells them
     this.build();
-    this.send(kind);
+    void this.send(kind);
   }
 
   private build(): void {
@@ -67,11 +90,11 @@ export class Markers {
     this.settings.hidden = !mark;
     if (!mark) return;
     const reach = { cell: this.store.state?.cell_size ?? 1, radius: LARGEST_SHARE * this.store.side };
-    const lines = outflowLines(mark.kind, mark, reach, () => {
+    this.lines = outflowLines(mark.kind, mark, reach, () => {
       this.label(mark);
       this.sendSoon(mark.kind);
     });
-    this.settings.replaceChildren(...markPanel(mark.kind, this.numberOf(mark), lines, () => this.remove(mark), () => this.choose(null)));
+    this.settings.replaceChildren(...markPanel(mark.kind, this.numberOf(mark), this.lines.elements, () => this.remove(mark), () => this.choose(null)));
   }
 
   private numberOf(mark: Mark): number {
@@ -80,7 +103,7 @@ export class Markers {
 
   private label(mark: Mark): void {
     const child = this.element.children[this.marks.indexOf(mark)] as HTMLElement | undefined;
-    const label = `${capital(MARK_NAMES[mark.kind])} ${this.numberOf(mark)}: ${short(mark.rate)} per time over ${short(mark.radius)} m. Click to change it, drag or use the arrows to move, Delete to remove.`;
+    const label = `${capital(MARK_NAMES[mark.kind])} ${this.numberOf(mark)}: ${short(mark.rate)} per time over ${short(mark.radius)} m. Click or Enter to change it, drag or use the arrows to move, Delete to remove.`;
     child?.setAttribute("aria-label", label);
     if (child) child.title = label;
     this.follow();
@@ -89,10 +112,13 @@ export class Markers {
   private markElement(mark: Mark, index: number): HTMLElement {
     const element = make("button", { type: "button", class: `mark ${mark.kind}`, "aria-pressed": "false", "data-mark": `${mark.kind}-${this.numberOf(mark) - 1}` }, icon(mark.kind), make("span", { class: "arrow" }));
     queueMicrotask(() => this.label(mark));
-    element.addEventListener("focus", () => this.choose(index));
+    element.addEventListener("focus", () => this.drag++);
+    element.addEventListener("click", (event) => {
+      this.choose(index);
+      if (event.detail === 0) this.settings.querySelector("input")?.focus(); // by key: the panel is where it goes on
+    });
     element.addEventListener("pointerdown", (event) => {
       element.setPointerCapture(event.pointerId);
-      this.choose(index);
       this.dragged = mark;
       this.drag++;
     });
@@ -131,19 +157,25 @@ export class Markers {
     this.marks = this.marks.filter((m) => m !== mark);
     this.chosen = null;
     this.build();
-    this.send(mark.kind);
+    void this.send(mark.kind);
   }
 
   private sendSoon(kind: MarkKind): void {
-    if (!this.sendTimer) this.sendTimer = window.setTimeout(() => this.send(kind, this.drag), SEND_EVERY);
+    if (!this.unsent.size) window.setTimeout(() => [...this.unsent].forEach(([each, stroke]) => void this.send(each, stroke)), SEND_EVERY);
+    this.unsent.set(kind, this.drag);
   }
 
-  private send(kind: MarkKind, stroke?: number): void {
-    window.clearTimeout(this.sendTimer);
-    this.sendTimer = 0;
+  private async send(kind: MarkKind, stroke?: number): Promise<void> {
+    this.unsent.delete(kind);
+    this.touched = performance.now();
     const of = this.marks.filter((mark) => mark.kind === kind);
-    if (kind === "source") void this.connection().tell({ type: "sources", sources: of.map(({ x, y, radius, rate }) => ({ x, y, radius, rate })), stroke });
-    else void this.connection().tell({ type: "emitters", emitters: of.map(values), stroke });
+    const message = kind === "source" ? ({ type: "sources", sources: of.map(({ x, y, radius, rate }) => ({ x, y, radius, rate })), stroke } as const) : ({ type: "emitters", emitters: of.map(values), stroke } as const);
+    this.asked++;
+    const done = await this.connection().tell(message);
+    this.asked--;
+    if (done || !this.store.state) return;
+    this.receive(this.store.state); // what was refused does not stay
+    this.lines?.refresh(true);
   }
 
   /** Keep each mark over its place on the ground, and its arrow where its particles go. */

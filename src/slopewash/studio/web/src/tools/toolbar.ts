@@ -94,7 +94,7 @@ export class Toolbar {
     this.settings.hidden = tool.kind === "look";
     if (tool.kind === "look") return;
     const reach = { cell: this.store.state?.cell_size ?? 1, radius: LARGEST_SHARE * this.store.side };
-    const lines = tool.kind === "brush" ? this.brushLines(tool.brush, reach) : outflowLines(tool.kind, this.outflows[tool.kind], reach, () => this.chosen(tool));
+    const lines = tool.kind === "brush" ? this.brushLines(tool.brush, reach) : outflowLines(tool.kind, this.outflows[tool.kind], reach, () => this.chosen(tool)).elements;
     const title = tool.kind === "brush" ? words(tool.brush.name) : `next ${MARK_NAMES[tool.kind]}`;
     this.settings.replaceChildren(make("strong", {}, capital(title)), ...lines);
   }

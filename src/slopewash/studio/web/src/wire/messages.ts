@@ -143,9 +143,11 @@ export interface State {
   relief: number;
   /** Steps the preset is made for, where playing pauses. */
   usual_steps: number | null;
+  /** Steps of settling that suit a run of the steps so far. */
+  usual_settling: number | null;
   settling: boolean;
   /** The run that was left for this one, if it can be brought back. */
-  left: { name: string; step: number } | null;
+  left: { run: number; name: string; step: number } | null;
   name: string;
   layers: string[];
   target: number | null;
