@@ -12,7 +12,7 @@ import { LayerTexture } from "./layers";
 import { defaultLook, sunDirection, type Look } from "./look";
 import { Particles, Wireframe } from "./particles";
 import { Pass, type Uniforms } from "./pass";
-import { heightAt, pick, toWorld, type Ground, type Place } from "./picking";
+import { heightAt, outline, pick, toWorld, type Ground, type Place } from "./picking";
 import { QUALITIES, rendererName, tierOf, type Quality, type Tier } from "./quality";
 import { steepReference } from "./steepness";
 import { Surface } from "./surface";
@@ -185,8 +185,8 @@ export class Stage {
   }
 
   frameWholeBlock(): void {
-    const high = this.frame ? (this.frame.elevation.high - this.datum) * this.worldScale * this.look.exaggeration : 2;
-    this.cameras.frame(high);
+    const { ground } = this;
+    if (ground) this.cameras.frame(outline(ground, this.uniforms.floorLevel!.value as number));
   }
 
   // ---- where things are
@@ -394,7 +394,7 @@ export class Stage {
     u.datum!.value = this.datum;
     u.size!.value = this.frame.header.cell_size;
     const side = Math.max(rows, columns) * cell;
-    u.floorLevel!.value = -0.09 * side;
+    u.floorLevel!.value = -0.065 * side;
     const most = this.quality.mesh;
     const scale = Math.min(1, most / Math.max(rows, columns));
     const finer = Math.max(rows, columns) < most;
