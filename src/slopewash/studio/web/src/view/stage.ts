@@ -376,6 +376,7 @@ export class Stage {
     u.exaggeration!.value = look.exaggeration;
     u.snowLine!.value = look.snow ? look.snowLine : 9;
     u.detail!.value = look.detail;
+    u.closeGrain!.value = this.quality.closeGrain;
     u.sedimentTint!.value = look.sedimentTint;
     u.clarity!.value = look.clarity;
     u.contourInterval!.value = look.contours ? niceInterval((u.relief!.value as number) / 20) : 0;
