@@ -69,12 +69,12 @@ void main() {
   if (closeGrain > 0.0) {
     Grain close = grainOnSlope(p * 173.0, weight);
     fine.value += closeGrain * 0.45 * (close.value - 0.5);
-    fine.tilt += closeGrain * 0.55 * close.tilt;
+    fine.tilt += closeGrain * 0.45 * close.tilt;
   }
   Site site = Site(height / relief, length(curve.xy) / steepReference, clamp(1.6 * curve.z + 0.05 * curve.w, -1.0, 1.0), clamp(0.7 * curve.w, -2.0, 2.0), clamp(0.5 - sunward, 0.0, 1.0));
   Ground ground = groundAt(site, here.g, here.b, macro, meso, fine);
 
-  vec3 bumped = normalize(normal + detail * ground.bump * (0.8 * meso.tilt + 1.6 * fine.tilt));
+  vec3 bumped = normalize(normal + detail * ground.bump * (0.8 * meso.tilt + 1.35 * fine.tilt));
   float facing = max(dot(bumped, sunDirection), 0.0) * smoothstep(-0.04, 0.14, sunward) * lit.r;
   float open = lit.g * clamp(1.0 - 0.60 * curve.z - 0.030 * curve.w, 0.55, 1.2);
   vec3 sun = sunColour() * facing;

@@ -48,7 +48,7 @@ void main() {
   albedo *= 0.72 + 0.34 * grain.r + 0.22 * lumps.g;
 
   // The soil on top, a few cells thick and never thicker than looks right on a big block.
-  float soil = min(2.0 * cellSize / side, 0.006) * (0.7 + 0.6 * lumps.r);
+  float soil = min(2.0 * cellSize / side, 0.0045) * (0.7 + 0.6 * lumps.r);
   if (strataLayers == 0) albedo = mix(vec3(0.060, 0.045, 0.030), albedo, smoothstep(0.6 * soil, soil, depth));
 
   vec3 rightward = vec3(abs(normal.z), 0.0, abs(normal.x));
@@ -57,6 +57,6 @@ void main() {
   float facing = max(dot(bumped, sunDirection), 0.0) * smoothstep(-0.05, 0.15, dot(normal, sunDirection));
   float grounded = mix(0.45, 1.0, smoothstep(0.0, 0.09, (height - floorLevel) / side));
   vec3 floorBounce = vec3(0.34, 0.29, 0.235) * (0.4 + 0.6 * max(sunDirection.y, 0.0));
-  vec3 received = sunColour() * facing * 0.80 + (skyLight(bumped) + floorBounce) * grounded;
+  vec3 received = sunColour() * facing * 0.68 + (skyLight(bumped) + floorBounce) * grounded;
   colour = vec4(withFog(albedo * received, world, eye), 1.0);
 }

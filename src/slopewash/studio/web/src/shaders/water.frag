@@ -49,7 +49,7 @@ void main() {
   // Red goes first: shallows are green, depths blue. A load of silt takes the blue instead.
   float path = depth * (1.0 + 0.6 * (1.0 - cosine)) / clarity;
   float load = here.load / (here.load + here.depth + 1e-6);
-  float mud = min(1.5 * sedimentTint, 1.0) * smoothstep(0.30, 1.0, load);
+  float mud = min(1.2 * sedimentTint, 1.0) * smoothstep(0.30, 1.0, load);
   vec3 absorption = mix(vec3(3.4, 0.95, 0.72), vec3(1.5, 2.1, 3.3), mud) * (1.0 + 1.5 * mud);
   vec3 through = mix(vec3(1.0), exp(-absorption * path), shore);
 
@@ -59,7 +59,7 @@ void main() {
   }
 
   vec4 lit = texture(light, spot);
-  vec3 silt = mix(vec3(0.062, 0.074, 0.030), vec3(0.190, 0.112, 0.044), sedimentTint); // from green to red
+  vec3 silt = mix(vec3(0.046, 0.064, 0.032), vec3(0.190, 0.112, 0.044), sedimentTint); // from green to red
   vec3 body = mix(vec3(0.0035, 0.0300, 0.0400), silt, mud);
   vec3 received = sunColour() * (0.20 + 0.80 * lit.r) * max(sunDirection.y, 0.05) + skyLight(normal) * lit.g;
   vec3 mirrored = reflect(-toEye, normal);

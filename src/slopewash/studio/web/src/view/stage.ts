@@ -143,7 +143,8 @@ export class Stage {
   setOverlay(colours: Colour[] | null, low: number, high: number): void {
     const u = this.uniforms;
     u.overlayOpacity!.value = colours ? this.look.overlayOpacity : 0;
-    (u.overlayRange!.value as Vector2).set(low, high > low ? high : low + 1);
+    // A layer of one value has the middle colour: that is zero where a map has two sides.
+    (u.overlayRange!.value as Vector2).set(high > low ? low : low - 0.5, high > low ? high : low + 0.5);
     if (colours) setColours(u.colourMap!.value as DataTexture, colours);
     this.invalidate();
   }
