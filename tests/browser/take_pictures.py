@@ -15,8 +15,8 @@ from PIL import Image
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 LARGEST = 600_000
 """Bytes a picture may take."""
-ACCENTS = ((255, 192, 77), (86, 180, 245), (255, 210, 63), (255, 255, 255))
-"""Colours of changed values, of what is chosen, of the brush, and of marks."""
+ACCENTS = ((255, 192, 77), (86, 180, 245), (255, 210, 63), (216, 134, 45), (255, 255, 255))
+"""Colours of changed values, of what is chosen, of the brush, and of marks and their rims."""
 LONG = 1_800_000
 """Milliseconds that eroding and drawing may take on a busy machine."""
 
@@ -94,6 +94,7 @@ def _strata(studio: Any) -> None:
     studio.page.mouse.down()
     studio.page.mouse.move(560, 350, steps=3)
     studio.page.mouse.up()
+    studio.page.mouse.wheel(0, 300)
 
 
 def _mesh(studio: Any) -> None:
