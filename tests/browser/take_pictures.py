@@ -15,8 +15,8 @@ from PIL import Image
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 LARGEST = 600_000
 """Bytes a picture may take."""
-ACCENTS = ((255, 192, 77), (86, 180, 245), (255, 210, 63), (255, 255, 255))
-"""Colours of changed values, of what is chosen, of the brush, and of marks."""
+ACCENTS = ((255, 192, 77), (86, 180, 245), (255, 210, 63), (216, 134, 45), (255, 255, 255))
+"""Colours of changed values, of what is chosen, of the brush, and of marks and their rims."""
 LONG = 1_800_000
 """Milliseconds that eroding and drawing may take on a busy machine."""
 
@@ -73,7 +73,7 @@ def _brush(studio: Any) -> None:
     _run(studio, 500, preset="landscape", generator={"kind": "diamond_square", "size": 512, "seed": 7})
     studio.tab("books")
     studio.take_tool("add_water")
-    studio.page.mouse.move(470, 400)
+    studio.page.mouse.move(500, 300)
 
 
 def _overlay(studio: Any) -> None:
@@ -89,6 +89,12 @@ def _strata(studio: Any) -> None:
     start = {"kind": "noisy_cylinder", "size": 128, "options": {"noise": 0.01}}
     _run(studio, 60, preset="chiba_strata", generator=start)
     studio.tab("start")
+    # Turn the block: its strata come to light on the western wall.
+    studio.page.mouse.move(500, 350)
+    studio.page.mouse.down()
+    studio.page.mouse.move(560, 350, steps=3)
+    studio.page.mouse.up()
+    studio.page.mouse.wheel(0, 300)
 
 
 def _mesh(studio: Any) -> None:
@@ -119,7 +125,8 @@ def _keep(studio: Any, name: str) -> None:
 def _in_few_colours(picture: Image.Image) -> Image.Image:
     """256 colours: most of them the picture's own, dithered, and a few that only panels use, kept as they are."""
     most = 256 - len(ACCENTS)
-    few = picture.quantize(most, dither=Image.Dither.FLOYDSTEINBERG)
+    own = picture.quantize(most, kmeans=4)
+    few = picture.quantize(palette=own, dither=Image.Dither.FLOYDSTEINBERG)  # Pillow dithers only to a given palette
     index, exact = np.array(few), np.asarray(picture).astype(int)
     palette = (few.getpalette() or [])[: 3 * most]
     for number, accent in enumerate(ACCENTS, start=most):

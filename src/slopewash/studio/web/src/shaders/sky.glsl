@@ -1,25 +1,36 @@
-// The sky in a direction, and the sun's colour: linear, shared by the background, the fog and the water's mirror.
+// The sky in a direction, the sun's colour and what both give to a surface: linear, shared by all that is drawn.
 uniform vec3 sunDirection;
 
+float sunLow() { return 1.0 - smoothstep(0.0, 0.55, sunDirection.y); }
+
 vec3 sunColour() {
-  float low = 1.0 - smoothstep(0.0, 0.55, sunDirection.y);
-  return mix(vec3(3.05, 2.70, 2.20), vec3(3.1, 1.75, 0.92), low * low);
+  float low = sunLow();
+  return mix(vec3(3.55, 2.95, 2.20), vec3(3.5, 1.72, 0.74), low * low);
+}
+
+vec3 horizonColour(float near) {
+  float low = sunLow();
+  vec3 away = mix(vec3(0.45, 0.59, 0.74), vec3(0.44, 0.40, 0.42), low * 0.8);
+  vec3 towards = mix(vec3(0.72, 0.74, 0.72), vec3(1.05, 0.60, 0.32), low);
+  return mix(away, towards, near * near);
+}
+
+// What distance fades to; without the powers of the whole sky, because every pixel of the ground pays for it.
+vec3 hazeColour(vec3 direction) {
+  return horizonColour(0.5 + 0.5 * dot(direction, sunDirection)) * 0.86;
 }
 
 vec3 skyColour(vec3 direction) {
-  float up = direction.y;
-  float low = 1.0 - smoothstep(0.0, 0.5, sunDirection.y);
-  vec3 zenith = mix(vec3(0.075, 0.175, 0.42), vec3(0.085, 0.13, 0.30), low);
-  vec3 horizon = mix(vec3(0.46, 0.57, 0.70), vec3(0.66, 0.50, 0.40), low * 0.7);
-  vec3 colour = mix(horizon, zenith, 1.0 - exp(-3.2 * max(up, 0.0)));
-  vec3 haze = mix(vec3(0.12, 0.15, 0.185), vec3(0.14, 0.13, 0.14), low);
-  colour = mix(colour, haze, 1.0 - exp(-3.4 * max(-up, 0.0)));
-  float near = max(dot(direction, sunDirection), 0.0);
-  colour += sunColour() * (0.07 * pow(near, 8.0) + 0.20 * pow(near, 90.0)) * smoothstep(-0.15, 0.1, up);
-  return colour;
+  float up = max(direction.y, 0.0);
+  float towards = dot(direction, sunDirection);
+  vec3 zenith = mix(vec3(0.060, 0.165, 0.43), vec3(0.060, 0.105, 0.27), sunLow());
+  vec3 colour = mix(horizonColour(0.5 + 0.5 * towards), zenith, 1.0 - exp(-5.5 * up));
+  float near = max(towards, 0.0);
+  return colour + sunColour() * (0.05 * pow(near, 10.0) + 0.25 * pow(near, 160.0));
 }
 
+// Blue from above, warm from the ground around.
 vec3 skyLight(vec3 normal) {
   float up = 0.5 + 0.5 * normal.y;
-  return mix(vec3(0.13, 0.115, 0.10), vec3(0.31, 0.42, 0.62), up);
+  return mix(vec3(0.150, 0.118, 0.088), vec3(0.235, 0.360, 0.610), up);
 }

@@ -3,6 +3,7 @@
 import { AddEquation, BufferGeometry, CustomBlending, DoubleSide, DynamicDrawUsage, Float32BufferAttribute, GLSL3, Mesh, OneFactor, Scene, ShaderMaterial, SrcColorFactor, Uint32BufferAttribute, ZeroFactor } from "three";
 import type { ShaderMaterialParameters } from "three";
 import grid from "../shaders/grid.glsl?raw";
+import ground from "../shaders/ground.glsl?raw";
 import sky from "../shaders/sky.glsl?raw";
 import skyShader from "../shaders/sky.frag?raw";
 import behindEverything from "../shaders/sky.vert?raw";
@@ -14,8 +15,6 @@ import wallsVertex from "../shaders/walls.vert?raw";
 import waterFragment from "../shaders/water.frag?raw";
 import waterVertex from "../shaders/water.vert?raw";
 import type { Field } from "../wire/frames";
-import contactFragment from "../shaders/contact.frag?raw";
-import contactVertex from "../shaders/contact.vert?raw";
 import { coveringTriangle, type Uniforms } from "./pass";
 import { wetQuads } from "./wet-quads";
 
@@ -33,9 +32,8 @@ export class Block {
     const shader = (parameters: ShaderMaterialParameters): ShaderMaterial => new ShaderMaterial({ glslVersion: GLSL3, uniforms, ...parameters });
     const drawn = [grid, sky, surface].join("\n");
     this.background = add(this.scene, coveringTriangle(), shader({ vertexShader: behindEverything, fragmentShader: `${sky}\n${skyShader}`, depthWrite: false }), 0.5);
-    this.terrain = add(this.scene, new BufferGeometry(), shader({ vertexShader: `${grid}\n${terrainVertex}`, fragmentShader: `${drawn}\n${terrainFragment}`, side: DoubleSide }), 0);
+    this.terrain = add(this.scene, new BufferGeometry(), shader({ vertexShader: `${grid}\n${terrainVertex}`, fragmentShader: `${drawn}\n${ground}\n${terrainFragment}`, side: DoubleSide }), 0);
     this.walls = add(this.scene, wallGeometry(2), shader({ vertexShader: `${grid}\n${wallsVertex}`, fragmentShader: `${drawn}\n${wallsFragment}`, side: DoubleSide }), 0);
-    add(this.scene, sheet(), shader({ vertexShader: contactVertex, fragmentShader: contactFragment, transparent: true, depthWrite: false, side: DoubleSide }), 0.6);
     const water = { vertexShader: `${grid}\n${waterVertex}`, transparent: true, depthWrite: false, blending: CustomBlending, blendEquation: AddEquation, blendSrcAlpha: ZeroFactor, blendDstAlpha: OneFactor } as const;
     const pass = (letsThrough: boolean): string => `${drawn}\n${waterFragment.replace("uniform bool letsThrough;", `const bool letsThrough = ${letsThrough};`)}`;
     this.waterThrough = add(this.scene, new BufferGeometry(), shader({ ...water, fragmentShader: pass(true), blendSrc: ZeroFactor, blendDst: SrcColorFactor }), 1);
@@ -83,12 +81,6 @@ function add(scene: Scene, geometry: BufferGeometry, material: ShaderMaterial, o
   mesh.renderOrder = order;
   scene.add(mesh);
   return mesh;
-}
-
-function sheet(): BufferGeometry {
-  const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new Float32BufferAttribute([-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, -1, 0, 1, 1, 0, -1, 1, 0], 3));
-  return geometry;
 }
 
 function gridGeometry(columns: number, rows: number): BufferGeometry {

@@ -2,10 +2,11 @@
 
 import { MOUSE, OrthographicCamera, PerspectiveCamera, TOUCH, Vector3 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { frameAll } from "./framing";
 
 const FIELD_OF_VIEW = 38;
-/** Width over height of a free area that shows the whole block without stepping back. */
-const ROOMY = 1.5;
+/** Pixels that the bars at the left, the top and the bottom take, and some air at the right. */
+const BARS = { left: 70, top: 64, bottom: 70, right: 8 };
 const FLIGHT_KEYS: Record<string, [number, number, number]> = {
   KeyW: [0, 0, -1],
   KeyS: [0, 0, 1],
@@ -41,7 +42,7 @@ export class Cameras {
     this.planControls.mouseButtons = { LEFT: MOUSE.PAN, MIDDLE: MOUSE.PAN, RIGHT: MOUSE.PAN };
     this.planControls.touches = { ONE: TOUCH.PAN, TWO: TOUCH.DOLLY_PAN };
     for (const controls of [this.orbit, this.planControls]) controls.addEventListener("change", () => changed());
-    this.frame(2);
+    this.frame([new Vector3(-5, 0, -5), new Vector3(5, 0, -5), new Vector3(-5, 0, 5), new Vector3(5, 0, 5)]);
     this.showPlan(false);
   }
 
@@ -49,13 +50,16 @@ export class Cameras {
     return this.planShown ? this.plan : this.perspective;
   }
 
-  /** Look at the whole block, whose surface reaches up to `top` world units. */
-  frame(top: number): void {
-    this.orbit.target.set(0, top * 0.12, 0.35);
-    // What is seen of the block shrinks with the window's height and the distance; the free area is smaller than the window.
+  /** Look at the whole block, of which these points stand for the outline. */
+  frame(points: Vector3[]): void {
     const { width, height, right, bottom } = this.shift;
-    const away = Math.max(1, (ROOMY * height) / Math.max(width - right, 1), height / Math.max(height - bottom, 1));
-    this.perspective.position.set(-6.1, 5.0 + 0.5 * top, 11.2).multiplyScalar(away);
+    const [wide, tall] = [0.5 * Math.max(width - right, 1), 0.5 * Math.max(height - bottom, 1)];
+    // A window too small for its bars keeps a middle to look at.
+    const beside = (half: number, bar: number): number => Math.max(half - bar, 0.5 * half);
+    const room = { left: beside(wide, BARS.left), right: beside(wide, BARS.right), top: beside(tall, BARS.top), bottom: beside(tall, BARS.bottom) };
+    const { position, target } = frameAll(points, room, (0.5 * height) / Math.tan((FIELD_OF_VIEW * Math.PI) / 360));
+    this.perspective.position.copy(position);
+    this.orbit.target.copy(target);
     this.orbit.update();
     this.plan.position.set(0, 50, 0);
     this.plan.up.set(0, 0, -1);

@@ -20,8 +20,8 @@ export interface Look {
 
 export function defaultLook(): Look {
   return {
-    sunAzimuth: 248,
-    sunElevation: 34,
+    sunAzimuth: 266,
+    sunElevation: 32,
     exaggeration: 1,
     fog: 0.25,
     snow: true,

@@ -1,7 +1,10 @@
 // Where a ray meets the terrain, found by marching the copy of the height field that the page keeps.
 
-import type { Vector3 } from "three";
+import { Vector3 } from "three";
 import { sampleField, type Field } from "../wire/frames";
+
+/** Meshes per side of the net that stands for the surface. */
+const NET = 16;
 
 export interface Place {
   x: number; // metres east of the north-west corner
@@ -24,6 +27,20 @@ export function heightAt(ground: Ground, x: number, y: number): number {
 export function toWorld(ground: Ground, x: number, y: number, height: number): [number, number, number] {
   const { elevation: e, cellSize, worldScale } = ground;
   return [(x - 0.5 * e.columns * cellSize) * worldScale, (height - ground.datum) * ground.exaggeration * worldScale, (y - 0.5 * e.rows * cellSize) * worldScale];
+}
+
+/** Points of the world that show how far the block reaches: a coarse net of its surface, and the corners of its floor. */
+export function outline(ground: Ground, floorLevel: number): Vector3[] {
+  const { elevation: e, cellSize } = ground;
+  const points: Vector3[] = [];
+  for (let j = 0; j <= NET; j++) {
+    for (let i = 0; i <= NET; i++) {
+      const [x, y] = [(i / NET) * e.columns * cellSize, (j / NET) * e.rows * cellSize];
+      points.push(new Vector3(...toWorld(ground, x, y, heightAt(ground, x, y))));
+      if (i % NET === 0 && j % NET === 0) points.push(new Vector3(...toWorld(ground, x, y, ground.datum + floorLevel)));
+    }
+  }
+  return points;
 }
 
 /** First place on the surface along the ray, or null where it passes by. */

@@ -12,7 +12,7 @@ import { LayerTexture } from "./layers";
 import { defaultLook, sunDirection, type Look } from "./look";
 import { Particles, Wireframe } from "./particles";
 import { Pass, type Uniforms } from "./pass";
-import { heightAt, pick, toWorld, type Ground, type Place } from "./picking";
+import { heightAt, outline, pick, toWorld, type Ground, type Place } from "./picking";
 import { QUALITIES, rendererName, tierOf, type Quality, type Tier } from "./quality";
 import { steepReference } from "./steepness";
 import { Surface } from "./surface";
@@ -143,7 +143,8 @@ export class Stage {
   setOverlay(colours: Colour[] | null, low: number, high: number): void {
     const u = this.uniforms;
     u.overlayOpacity!.value = colours ? this.look.overlayOpacity : 0;
-    (u.overlayRange!.value as Vector2).set(low, high > low ? high : low + 1);
+    // A layer of one value has the middle colour: that is zero where a map has two sides.
+    (u.overlayRange!.value as Vector2).set(high > low ? low : low - 0.5, high > low ? high : low + 0.5);
     if (colours) setColours(u.colourMap!.value as DataTexture, colours);
     this.invalidate();
   }
@@ -185,8 +186,8 @@ export class Stage {
   }
 
   frameWholeBlock(): void {
-    const high = this.frame ? (this.frame.elevation.high - this.datum) * this.worldScale * this.look.exaggeration : 2;
-    this.cameras.frame(high);
+    const { ground } = this;
+    if (ground) this.cameras.frame(outline(ground, this.uniforms.floorLevel!.value as number));
   }
 
   // ---- where things are
@@ -376,6 +377,7 @@ export class Stage {
     u.exaggeration!.value = look.exaggeration;
     u.snowLine!.value = look.snow ? look.snowLine : 9;
     u.detail!.value = look.detail;
+    u.closeGrain!.value = this.quality.closeGrain;
     u.sedimentTint!.value = look.sedimentTint;
     u.clarity!.value = look.clarity;
     u.contourInterval!.value = look.contours ? niceInterval((u.relief!.value as number) / 20) : 0;
@@ -394,7 +396,7 @@ export class Stage {
     u.datum!.value = this.datum;
     u.size!.value = this.frame.header.cell_size;
     const side = Math.max(rows, columns) * cell;
-    u.floorLevel!.value = -0.09 * side;
+    u.floorLevel!.value = -0.065 * side;
     const most = this.quality.mesh;
     const scale = Math.min(1, most / Math.max(rows, columns));
     const finer = Math.max(rows, columns) < most;
