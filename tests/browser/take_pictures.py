@@ -55,18 +55,20 @@ def _helpers() -> Any:
     return module
 
 
-def _run(studio: Any, steps: int, **start: Any) -> None:
+def _run(studio: Any, steps: int, *, settle: int = 0, **start: Any) -> None:
     # A tiny picture while it runs: all the time goes to the simulation.
     studio.page.evaluate("studio.stage.setTier('low'); studio.stage.quality.movingScale = 0.05")
     studio.ask(type="start", **start)
     studio.ask(type="run_to", step=steps)
     studio.wait("n => studio.store.state.step === n && !studio.store.state.playing", steps)
+    if settle:
+        studio.ask(type="settle", steps=settle)
     studio.page.evaluate("studio.stage.quality.movingScale = 0.5; studio.stage.setTier('medium')")
     studio.page.click("button[aria-label^='See the whole block']")
 
 
 def _landscape(studio: Any) -> None:
-    _run(studio, 1500, preset="landscape", generator={"kind": "dome", "size": 512, "seed": 7})
+    _run(studio, 4000, settle=600, preset="landscape", generator={"kind": "dome", "size": 512, "seed": 7})
 
 
 def _brush(studio: Any) -> None:
