@@ -80,7 +80,7 @@ def test_a_page_goes_on_after_its_server_was_killed_and_started_again(
     assert "connection" in banner.inner_text()
     server.start()
     banner.wait_for(state="hidden")
-    studio.page.locator(".message.good", has_text="Connected again").wait_for()
+    studio.page.locator(".message", has_text="the server was started anew").wait_for()
     studio.wait("studio.store.state.step === 0")  # a new server begins anew
     studio.click("step-one")
     studio.wait("studio.store.state.step === 1 && studio.stage.frame.header.step === 1")

@@ -117,6 +117,15 @@ def test_shift_lets_less_rain_fall(studio: Any) -> None:
     assert np.max(studio.layer("rainfall")) == 1
 
 
+def test_a_brush_whose_paint_is_unseen_shows_its_layer(studio: Any) -> None:
+    studio.take_tool("harden")
+    studio.wait("studio.stage.frame.overlay && studio.stage.frame.overlay.layer === 'erodibility'")
+    studio.take_tool("rain")
+    studio.wait("studio.stage.frame.overlay && studio.stage.frame.overlay.layer === 'rainfall'")
+    studio.take_tool("raise")
+    studio.wait("document.querySelector('select[aria-label=Overlay]').value === ''")
+
+
 def test_a_ring_lies_under_the_brush(studio: Any) -> None:
     studio.take_tool("raise")
     x, y = studio.place_on_screen(0.5 * SIDE, 0.8 * SIDE)
@@ -185,7 +194,8 @@ def test_a_placed_spring_is_given_another_rate(studio: Any) -> None:
     studio.wait("studio.store.state.sources[0].radius === 55")
     set_line(studio, panel, "Radius, m", "1e9")  # refused, and not left standing
     studio.page.locator(".message.error", has_text="radius").wait_for()
-    studio.wait("document.querySelector('[aria-label=\"Radius, m, typed\"]').value === '55'")
+    radius = f"[aria-label='{panel}'] input[aria-label='Radius, m, typed']"
+    studio.wait("field => document.querySelector(field).value === '55'", radius)
     studio.page.focus("#picture")
     studio.click("undo")  # what was changed of one mark is one edit
     studio.wait("studio.store.state.sources[0].rate === 1 && studio.store.state.sources[0].radius === 40")

@@ -90,7 +90,7 @@ def test_typing_goes_beyond_the_slider_and_reset_takes_it_back(studio: Any) -> N
     assert "changed" in (row.get_attribute("class") or "")
     assert row.locator("[data-role=slider]").input_value() == "1000"
     row.locator("button.reset").click()
-    studio.wait("studio.store.state.parameters.rain_rate === 0.012")
+    studio.wait("studio.store.state.parameters.rain_rate === 0.05")  # what the preset says
     studio.wait("!document.querySelector('[data-parameter=rain_rate]').classList.contains('changed')")
 
 

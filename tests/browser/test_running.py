@@ -122,11 +122,10 @@ def test_an_uploaded_picture_becomes_the_terrain(studio: Any, tmp_path: Path) ->
     y, x = np.mgrid[0:96, 0:160]
     grey = (65535 * (0.5 + 0.5 * np.sin(x / 23.0) * np.cos(y / 17.0))).astype(np.uint16)
     Image.fromarray(grey).save(tmp_path / "waves.png")
-    studio.tab("out")
-    studio.page.evaluate("document.querySelectorAll('.output details').forEach(d => d.open = true)")
+    studio.page.set_input_files("input[type=file]", tmp_path / "waves.png")
     studio.page.fill("input[aria-label='Lowest height in metres']", "100")
     studio.page.fill("input[aria-label='Highest height in metres']", "400")
-    studio.page.set_input_files("input[type=file]", tmp_path / "waves.png")
+    studio.click("file-facts")
     studio.wait("studio.store.state.columns === 160 && studio.store.state.busy === null")
     expected = 100 + 300 * (grey.astype(np.float64) / 65535)
     assert np.abs(studio.layer("elevation") - expected).max() < 0.01  # a 16-bit step is 0.0046 m
@@ -138,9 +137,44 @@ def test_an_uploaded_picture_becomes_the_terrain(studio: Any, tmp_path: Path) ->
     assert studio.state()["name"] == "waves.png"
     assert studio.layer("elevation").shape == (77, 128)
     assert studio.page.input_value("select[aria-label='Cells per side']") == "128"
-    studio.tab("out")
-    for label in ("Lowest", "Highest"):
-        studio.page.fill(f"input[aria-label='{label} height in metres']", "")
+    studio.complaints.clear()  # the browser notes that the file was refused before the heights were known
+
+
+def test_eight_bits_are_taken_only_after_a_word(studio: Any, tmp_path: Path) -> None:
+    Image.fromarray(np.add.outer(np.arange(64), np.arange(80)).astype(np.uint8)).save(tmp_path / "coarse.png")
+    for wanted in (False, True):
+        studio.page.set_input_files("input[type=file]", tmp_path / "coarse.png")
+        studio.page.locator("dialog[open]", has_text="only 8 bits").wait_for()
+        if not wanted:
+            studio.page.keyboard.press("Escape")
+            studio.page.locator("dialog[open]").wait_for(state="hidden")
+    studio.click("file-facts")
+    studio.page.locator("dialog[open]", has_text="whole numbers").wait_for()
+    studio.page.fill("input[aria-label='Lowest height in metres']", "95")
+    studio.page.fill("input[aria-label='Highest height in metres']", "90")
+    studio.click("file-facts")
+    studio.page.locator("dialog[open]", has_text="the highest above the lowest").wait_for()
+    studio.page.fill("input[aria-label='Lowest height in metres']", "0")
+    studio.page.keyboard.press("Enter")
+    studio.wait("studio.store.state.columns === 80 && studio.store.state.busy === null")
+    studio.complaints.clear()  # the browser notes each refusal
+
+
+def test_keys_work_after_a_click_and_typed_numbers_on_enter(studio: Any) -> None:
+    studio.tab("books")
+    studio.page.keyboard.press("Space")
+    studio.wait("studio.store.state.step > 2")
+    studio.page.keyboard.press("Space")
+    studio.wait("!studio.store.state.playing")
+    target = studio.state()["step"] + 3
+    studio.page.fill("input[aria-label='Step to run to']", "1500ooo")
+    studio.click("run-to")
+    assert studio.page.get_attribute("input[aria-label='Step to run to']", "aria-invalid") == "true"
+    studio.page.fill("input[aria-label='Step to run to']", str(target))
+    studio.page.keyboard.press("Enter")
+    studio.wait("n => studio.store.state.step === n && !studio.store.state.playing", target)
+    studio.page.keyboard.press(".")
+    studio.wait("n => studio.store.state.step === n + 1", target)
 
 
 def test_a_file_dropped_on_the_picture_becomes_the_terrain(studio: Any, tmp_path: Path) -> None:

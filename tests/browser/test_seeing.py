@@ -177,6 +177,18 @@ def test_keys_fly_and_wheel_zooms(studio: Any) -> None:
     studio.page.keyboard.press("f")
 
 
+def test_a_page_that_comes_later_shows_the_same_levels(studio: Any) -> None:
+    studio.ask(type="step", count=6)
+    studio.wait("studio.stage.frame.header.step === 6")
+    levels = "[studio.stage.datum, studio.stage.uniforms.relief.value]"
+    before = studio.page.evaluate(levels)
+    studio.ask(type="reset")
+    studio.wait("studio.stage.frame.header.step === 0")
+    studio.ask(type="bring_back")
+    studio.wait("studio.stage.frame.header.step === 6")
+    assert studio.page.evaluate(levels) == before
+
+
 def test_exaggeration_makes_it_taller(studio: Any) -> None:
     top = studio.place_on_screen(0.5 * SIDE, 0.5 * SIDE)[1]
     studio.tab("view")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.studio import StudioServer, messages, uploads
+from slopewash.studio import StudioServer, messages, session, uploads
 from slopewash.studio.plan import first_plan
 
 Page = Any
@@ -267,7 +267,7 @@ def test_a_frame_made_before_the_page_asked_for_another_does_not_count() -> None
     from slopewash.studio.snapshot import Snapshot
 
     terrain = sw.generate("cone", size=32)
-    snapshot = Snapshot(7, 1, 0, 0.0, 10.0, {"elevation": terrain["elevation"]}, terrain)
+    snapshot = Snapshot(7, 1, 0, 0.0, 10.0, {"elevation": terrain["elevation"]}, terrain, (0.0, 1.0))
     nobody: Any = None
     connection = Connection(nobody, nobody)
     old = connection.view(snapshot)
@@ -497,11 +497,29 @@ def test_a_run_that_was_left_is_brought_back_as_it_was(page: Page, server: Studi
     for layer in left:
         assert np.array_equal(left[layer], back[layer])
     assert page.shown(6)[0]["run"] == state["run"]
-    page.do("reset")
-    page.until(lambda s: s["step"] == 0)
-    page.steps(2)
-    page.do("bring_back")  # two runs with something to lose change places
-    assert page.until(lambda s: s["step"] == 6)["left"]["step"] == 2
+    for steps in (2, 3):
+        page.do("reset")
+        page.until(lambda s: s["step"] == 0)
+        page.steps(steps)
+    for shown, next_one in ((2, 6), (6, 3), (3, 2)):  # each has its turn
+        page.do("bring_back")
+        assert page.until(lambda s, shown=shown: s["step"] == shown)["left"]["step"] == next_one
+
+
+def test_runs_are_kept_within_bounds(page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "MOST_LEFT_CELLS", 2 * 48 * 48)
+    for _ in range(4):
+        page.do("step", count=1)
+        page.until(lambda s: s["step"] == 1 and not s["playing"])
+        page.do("reset")
+        page.until(lambda s: s["step"] == 0)
+    assert server.session.submit(lambda: len(server.session._left)).result(60) == 2
+    page.do("start", size=80)
+    page.until(lambda s: s["rows"] == 80)
+    page.steps(1)
+    page.do("reset")  # too large by itself, and kept all the same
+    assert page.until(lambda s: s["step"] == 0)["left"]["step"] == 1
+    assert server.session.submit(lambda: len(server.session._left)).result(60) == 1
 
 
 def test_emitters_are_edits(page: Page) -> None:

@@ -134,7 +134,7 @@ class Studio:
         except TooLarge as error:
             return _problem(413, error, close=True)
         except SlopewashError as error:
-            return _problem(400, error, close=True)
+            return _problem(400, error, close=True, wants=_wanted(error))
         taken = given.terrain
         return JSONResponse({
             "upload": key, "name": given.name, "rows": taken.shape[0], "columns": taken.shape[1],
@@ -174,8 +174,14 @@ def _number(request: Request, key: str) -> float | None:
     return value
 
 
-def _problem(status: int, error: Exception, *, close: bool = False) -> Response:
-    return JSONResponse({"message": str(error)}, status_code=status, headers={"connection": "close"} if close else None)
+def _wanted(error: Exception) -> str | None:
+    """What the page can ask its user for: the sentence itself is meant for Python and the command line."""
+    return next((option for option in ("height_range", "allow_8bit") if option in str(error)), None)
+
+
+def _problem(status: int, error: Exception, *, close: bool = False, wants: str | None = None) -> Response:
+    headers = {"connection": "close"} if close else None
+    return JSONResponse({"message": str(error), "wants": wants}, status_code=status, headers=headers)
 
 
 def _attachment(name: str) -> dict[str, str]:

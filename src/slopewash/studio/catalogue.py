@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ from slopewash.studio.colours import maps
 from slopewash.studio.messages import LARGEST_MESSAGE, MOST_POINTS, MOST_SOURCES, SIZES
 
 PROTOCOL = 1
+_SERVER = secrets.token_hex(8)
+"""Tells a page that connects again whether it is still the same server."""
 UPLOAD_BYTES = 256 * 2**20
 
 DIVERGING = ("difference", "velocity_east", "velocity_south")
@@ -72,6 +75,7 @@ def welcome() -> dict[str, Any]:
         "type": "welcome",
         "protocol": PROTOCOL,
         "version": sw.__version__,
+        "server": _SERVER,
         "models": [_model(name) for name in sw.model_names()],
         "presets": [_preset(name) for name in sw.presets()],
         "generators": [_generator(name) for name in sw.generator_names()],
@@ -115,7 +119,8 @@ def _parameter(p: Any) -> dict[str, Any]:
     flag = isinstance(p.default, bool)
     kind = "choice" if p.choices else "flag" if flag else "number"
     return {
-        "name": p.name, "symbol": p.symbol, "units": p.units, "doc": p.doc, "eq": p.eq, "group": p.group,
+        "name": p.name, "symbol": p.symbol, "units": p.units, "doc": p.doc, "eq": p.eq,
+        "group": p.group,
         "default": plain(p.default), "typical": plain(p.typical), "log": p.log, "choices": list(p.choices),
         "kind": kind, "whole": isinstance(p.default, int) and not flag,
         "must_be": p.rule.says if p.rule is not None else "",

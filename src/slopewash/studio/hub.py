@@ -133,6 +133,7 @@ def encode(snapshot: Snapshot, view: View) -> bytes:
     header = {
         "frame": snapshot.version, "step": snapshot.step, "time": snapshot.time, "run": snapshot.run,
         "rows": rows, "columns": columns, "cell_size": snapshot.cell_size,
+        "start_low": snapshot.start_range[0], "start_high": snapshot.start_range[1],
     }  # fmt: skip
     return assemble(header, blocks)
 

@@ -68,6 +68,7 @@ class Run:
         self.plan, self._notice = plan, notice
         self.start = plan.terrain() if simulation is None else simulation.terrain
         check_size(self.start, plan.source.name)
+        self._start_range = self.start.range("elevation")
         if simulation is None:
             with self._notices():
                 simulation = sw.Simulation(
@@ -267,6 +268,7 @@ class Run:
             cell_size=self.start.cell_size,
             layers=simulation.layers(*names),
             start=self.start,
+            start_range=self._start_range,
             particles=self._optional("particles"),
             vertices=None if mesh is None else mesh.vertices,
             triangles=None if mesh is None else self._triangles,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -20,6 +21,10 @@ from slopewash.studio.snapshot import Demand, Snapshot
 from slopewash.studio.uploads import Uploads
 
 JOBS_AT_ONCE = 64
+MOST_LEFT = 6
+"""Runs that were left and can be brought back, the newest of them."""
+MOST_LEFT_CELLS = 2 * 1024**2
+"""The same, counted in cells: some 300 MB. One is always kept."""
 IMPATIENT = ("pause", "reset", "start", "bring_back")
 """Messages that break off a settling instead of waiting for its end."""
 
@@ -52,7 +57,7 @@ class Session:
         self._version = 1
         self._dirty = True
         self._run = Run(plan, simulation, notice=self._notice)
-        self._left: Run | None = None
+        self._left: deque[Run] = deque()
         self._shown = self._run.simulation.step
         self._thread = threading.Thread(target=self._loop, name="slopewash-simulation", daemon=True)
 
@@ -86,7 +91,7 @@ class Session:
                 next_plan(self._run.next_plan, message, self.uploads)
         except SlopewashError:
             return False
-        return message.type != "bring_back" or self._left is not None
+        return message.type != "bring_back" or bool(self._left)
 
     def want(self, demand: Demand | None) -> None:
         """Say what frame is wanted next; nothing is made that nobody waits for."""
@@ -209,7 +214,7 @@ class Session:
 
     def state(self) -> dict[str, Any]:
         """What the pages are told."""
-        left = self._left
+        left = self._left[-1] if self._left else None
         return {
             "type": "state",
             **self._run.facts(),
@@ -261,24 +266,33 @@ class Session:
         self._begin(next_plan(self._run.next_plan, message, self.uploads))
 
     def _do_bring_back(self, message: messages.BringBack, viewer: object) -> None:
-        if self._left is None:
+        if not self._left:
             raise InvalidParameter("there is no run to bring back; one is kept whenever another is started")
-        run, self._left = self._left, None
-        self._show(run)
+        # The one that is shown goes to the other end: asked for again and again, each has its turn.
+        run, shown = self._left.pop(), self._run
+        self._change_over(run)
+        if shown.has_something_to_lose:
+            self._left.appendleft(shown)
+        else:
+            shown.close()
 
     def _begin(self, plan: Plan) -> None:
         """Begin anew; the pages hear of it first, for it may take a while."""
         with self._at_work(f"preparing {plan.source.name}"):
-            self._show(Run(plan, notice=self._notice))
+            run, shown = Run(plan, notice=self._notice), self._run
+            self._change_over(run)
+            if shown.has_something_to_lose:
+                self._left.append(shown)
+            else:
+                shown.close()
+            while len(self._left) > 1 and self._keeps_too_much():
+                self._left.popleft().close()
 
-    def _show(self, run: Run) -> None:
-        """Change over to a run; the one before is kept if there is anything to lose."""
-        before, self._run = self._run, run
-        dropped: Run | None = before
-        if before.has_something_to_lose:
-            dropped, self._left = self._left, before
-        if dropped is not None:
-            dropped.close()
+    def _keeps_too_much(self) -> bool:
+        return len(self._left) > MOST_LEFT or sum(run.start["elevation"].size for run in self._left) > MOST_LEFT_CELLS
+
+    def _change_over(self, run: Run) -> None:
+        self._run = run
         self._shown = run.simulation.step
         self._playing, self._target = False, None
         self._pace.forget()
@@ -322,6 +336,9 @@ class Session:
         finally:
             self._settling = False
             self._changed()
+        done = self._run.simulation.settled - first
+        if done < message.steps:
+            self._notice(f"Settling was broken off after {done} of {message.steps} steps; the water keeps its load.")
 
     def _do_paint(self, message: messages.Paint, viewer: object) -> None:
         self._run.paint(message, viewer)

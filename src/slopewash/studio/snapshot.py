@@ -19,6 +19,8 @@ class Snapshot:
     cell_size: float
     layers: dict[str, Any]
     start: sw.Terrain
+    start_range: tuple[float, float]
+    """Lowest and highest ground of the start: colours and levels hold on to it, whenever a page comes."""
     particles: Any = None
     vertices: Any = None
     triangles: Any = None

@@ -2,29 +2,65 @@
 
 import type { Connection } from "../wire/connection";
 import type { Messages } from "../panels/messages";
-import { sentence } from "./download";
 
 export const ACCEPTED = ".png,.tif,.tiff,.exr,.npy,.npz,.r16,.raw";
 
-export interface HeightRange {
-  low: number;
-  high: number;
+/** What a file does not say of itself. */
+export interface FileFacts {
+  /** Heights in metres of its lowest and its highest value. */
+  low: number | null;
+  high: number | null;
+  cellSize: number | null;
+  allow8bit: boolean;
 }
 
-/** Send a file and start from it. `range` says what black and white mean where a format does not say so itself. */
-export async function uploadAndStart(file: File, connection: Connection, messages: Messages, limit: number, range: HeightRange | null, cellSize: number | null): Promise<void> {
+export type Missing = "height_range" | "allow_8bit";
+
+/** Asks the user for what a file lacks; null when they would rather not. */
+export type Ask = (file: File, missing: Missing, facts: FileFacts) => Promise<FileFacts | null>;
+
+const TOPIC = "upload";
+
+interface Taken {
+  upload: string;
+  rows: number;
+  columns: number;
+  file_rows: number;
+  file_columns: number;
+}
+
+/** Send a file and start from it. */
+export async function uploadAndStart(file: File, connection: Connection, messages: Messages, limit: number, ask: Ask): Promise<void> {
   if (file.size > limit) throw new Error(`${file.name} has ${Math.round(file.size / 1e6)} MB; the studio takes at most ${Math.round(limit / 1e6)} MB`);
-  messages.say(`Reading ${file.name} …`);
-  const query = new URLSearchParams({ name: file.name });
-  if (range) {
-    query.set("low", String(range.low));
-    query.set("high", String(range.high));
+  let facts: FileFacts | null = { low: null, high: null, cellSize: null, allow8bit: false };
+  while (facts) {
+    messages.say(`Reading ${file.name} …`, "notice", { topic: TOPIC });
+    const answer = await send(file, facts);
+    if ("upload" in answer) {
+      await connection.ask({ type: "start", upload: answer.upload });
+      const fewer = answer.file_columns > answer.columns ? `, its ${answer.file_columns} × ${answer.file_rows} cells made ${answer.columns} × ${answer.rows}` : "";
+      messages.say(`Started from ${file.name}${fewer}.`, "good", { topic: TOPIC });
+      return;
+    }
+    messages.withdraw(TOPIC);
+    if (!answer.wants) throw new Error(answer.message);
+    facts = await ask(file, answer.wants, facts);
   }
-  if (cellSize !== null) query.set("cell_size", String(cellSize));
+}
+
+async function send(file: File, facts: FileFacts): Promise<Taken | { message: string; wants: Missing | null }> {
+  const query = new URLSearchParams({ name: file.name });
+  if (facts.low !== null && facts.high !== null) {
+    query.set("low", String(facts.low));
+    query.set("high", String(facts.high));
+  }
+  if (facts.cellSize !== null) query.set("cell_size", String(facts.cellSize));
+  if (facts.allow8bit) query.set("allow_8bit", "true");
   const answer = await fetch(`/upload?${query}`, { method: "POST", body: file, headers: { "content-type": "application/octet-stream" } });
-  if (!answer.ok) throw new Error(await sentence(answer));
-  const taken = (await answer.json()) as { upload: string; rows: number; columns: number; file_rows: number; file_columns: number };
-  await connection.ask({ type: "start", upload: taken.upload });
-  const fewer = taken.file_columns > taken.columns ? `, its ${taken.file_columns} × ${taken.file_rows} cells made ${taken.columns} × ${taken.rows}` : "";
-  messages.say(`Started from ${file.name}${fewer}.`, "good");
+  const text = await answer.text();
+  try {
+    return JSON.parse(text) as Taken | { message: string; wants: Missing | null };
+  } catch {
+    return { message: text || `the server answered ${answer.status}`, wants: null };
+  }
 }

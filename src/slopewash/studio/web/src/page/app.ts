@@ -1,6 +1,7 @@
 // Puts the studio together: the picture, the connection, the panels and the tools.
 
 import { Compare } from "../panels/compare";
+import { FileFactsDialog } from "../panels/file-facts";
 import { Help } from "../panels/help";
 import { Information } from "../panels/information";
 import { Legend } from "../panels/legend";
@@ -20,11 +21,14 @@ import { Stage } from "../view/stage";
 import { Connection } from "../wire/connection";
 import type { Frame } from "../wire/frames";
 import type { ClientMessage, State } from "../wire/messages";
-import { button, make } from "./dom";
+import { button, make, words } from "./dom";
 import { icon } from "./icons";
 import { listenForShortcuts } from "./shortcuts";
 import { Store } from "./store";
 import { Tabs } from "./tabs";
+
+/** Layers that nothing of the picture shows. */
+const UNSEEN = ["rainfall", "erodibility"];
 
 export class App {
   readonly store = new Store();
@@ -39,13 +43,20 @@ export class App {
   private readonly transport: Transport;
   private readonly toolbar: Toolbar;
   private readonly painting: Painting;
+  private readonly markers: Markers;
   private readonly help = new Help();
+  private readonly fileFacts = new FileFactsDialog();
   private readonly picker = make("input", { type: "file", accept: ACCEPTED, hidden: true, "aria-label": "Height field to open" });
   private readonly cursor = make("output", { class: "glass cursor", "data-role": "cursor", "aria-label": "Under the cursor", hidden: true });
   private readonly title = make("span", { class: "title" }, "…");
   private readonly panel: HTMLElement;
   private overlay: string | null = null;
   private run = -1;
+  private sameServer = true;
+  /** Relief and sides, relative to each other, that the camera was placed for. */
+  private framed: [number, number] = [0, 0];
+  /** Overlay that came with a brush and goes with it. */
+  private brushOverlay: string | null = null;
 
   constructor(canvas: HTMLCanvasElement) {
     const link = (): Connection => this.connection;
@@ -57,10 +68,10 @@ export class App {
     const parameters = new ParametersPanel(this.store, link);
     const information = new Information(this.store);
     this.view = new ViewPanel(this.store, this.stage, (layer) => this.showOverlay(layer), (tier) => this.setTier(tier));
-    this.output = new OutputPanel(this.store, this.stage, this.messages, openFile);
+    this.output = new OutputPanel(this.store, this.stage, this.messages);
     this.compare = new Compare(this.stage, () => this.watch());
-    this.toolbar = new Toolbar(this.store, () => this.painting?.toolChanged());
-    const markers = new Markers(this.stage, this.store, link);
+    this.toolbar = new Toolbar(this.store, () => this.followTool());
+    const markers = (this.markers = new Markers(this.stage, this.store, link));
     this.painting = new Painting(this.stage, this.toolbar, markers, this.store, link, (place) => this.pointed(place));
     const panels = new Tabs([
       { name: "Start", element: this.start.element },
@@ -71,10 +82,10 @@ export class App {
     ]);
     this.panel = panels.element;
     const corner = make("header", { class: "glass corner" }, make("strong", {}, "slopewash"), this.title, ...this.viewButtons());
-    document.body.append(markers.element, this.compare.element, corner, this.toolbar.element, make("div", { class: "beside" }, this.toolbar.settings, markers.settings), panels.element, this.transport.element, make("div", { class: "readings" }, this.legend.element, this.cursor), this.messages.element, this.messages.banner, this.help.element, this.picker);
+    document.body.append(markers.element, this.compare.element, corner, this.toolbar.element, make("div", { class: "beside" }, this.toolbar.settings, markers.settings), panels.element, this.transport.element, make("div", { class: "readings" }, this.legend.element, this.cursor), this.messages.element, this.messages.banner, this.help.element, this.fileFacts.element, this.picker);
     this.connection = this.connect();
     this.store.onState((state, before) => this.offerToBringBack(state, before));
-    this.store.onState((state) => (this.title.textContent = `${state.name} · ${state.columns} × ${state.rows} · ${state.model.replaceAll("_", " ")}`));
+    this.store.onState((state) => (this.title.textContent = `${words(state.name)} · ${state.columns} × ${state.rows} · ${state.model.replaceAll("_", " ")}`));
     document.body.dataset.tier = this.stage.tier; // blurred glass costs software renderers more than the terrain
     this.listen(canvas);
     this.painting.toolChanged();
@@ -85,6 +96,7 @@ export class App {
     return new Connection(`${scheme}://${location.host}/ws`, {
       welcomed: (welcome) => {
         this.stage.forgetRun();
+        this.sameServer = this.store.welcome === null || this.store.welcome.server === welcome.server;
         this.store.setWelcome(welcome);
         this.watch();
       },
@@ -95,7 +107,8 @@ export class App {
       lost: (seconds) => this.messages.lost(seconds),
       connected: (again) => {
         this.messages.found();
-        if (again) this.messages.say("Connected again; the studio goes on.", "good");
+        if (again && this.sameServer) this.messages.say("Connected again; the studio goes on.", "good");
+        else if (again) this.messages.say("Connected again, but the server was started anew: the earlier run is gone, this is a new one.", "error");
       },
     });
   }
@@ -106,18 +119,41 @@ export class App {
     this.run = frame.header.run;
     this.stage.show(frame);
     this.legend.update(frame, this.overlay);
-    if (first) this.stage.frameWholeBlock();
+    if (first || (resized && this.hasOtherShape(frame))) this.stage.frameWholeBlock();
     if (resized) this.painting.refreshRing();
   }
 
   /** Nothing is lost by starting anew: the run that was left can be had again. */
   private offerToBringBack(state: State, before: State | null): void {
-    if (!before || !state.left || state.run === before.run || state.left.run === before.left?.run) return;
-    this.messages.say(`The run of ${state.left.name} at step ${state.left.step} is kept.`, "notice", { label: "Bring it back (K)", run: () => this.bringBack() });
+    if (!before || state.left?.run === before.left?.run) return;
+    this.messages.withdraw("left");
+    if (!state.left || state.run === before.run) return;
+    const offer = { label: "Bring it back (K)", run: () => this.bringBack() };
+    this.messages.say(`The run of ${words(state.left.name)} at step ${state.left.step} is kept.`, "notice", { topic: "left", offer });
   }
 
   private bringBack(): void {
     void this.connection.tell({ type: "bring_back" });
+  }
+
+  /** Whether a new terrain would stand out of the picture, or be lost in it. */
+  private hasOtherShape({ header, elevation }: Frame): boolean {
+    const shape: [number, number] = [(elevation.high - elevation.low) / (header.cell_size * Math.max(header.rows, header.columns)), header.columns / header.rows];
+    const other = shape.some((value, i) => Math.abs(Math.log((value + 1e-3) / (this.framed[i]! + 1e-3))) > 0.2);
+    if (other) this.framed = shape;
+    return other;
+  }
+
+  /** What a brush paints that nobody could see shows as an overlay while it is in hand. */
+  private followTool(): void {
+    this.painting?.toolChanged();
+    const { tool } = this.toolbar;
+    const unseen = tool.kind === "brush" && UNSEEN.includes(tool.brush.layer) ? tool.brush.layer : null;
+    if (unseen && (this.overlay === null || this.overlay === this.brushOverlay)) this.showOverlay((this.brushOverlay = unseen));
+    else if (!unseen && this.brushOverlay) {
+      if (this.overlay === this.brushOverlay) this.showOverlay(null);
+      this.brushOverlay = null;
+    }
   }
 
   private showOverlay(layer: string | null): void {
@@ -183,7 +219,7 @@ export class App {
 
   private async open(file: File): Promise<void> {
     try {
-      await uploadAndStart(file, this.connection, this.messages, this.store.welcome?.limits.upload_bytes ?? Infinity, this.output.uploadRange, this.output.uploadCellSize);
+      await uploadAndStart(file, this.connection, this.messages, this.store.welcome?.limits.upload_bytes ?? Infinity, this.fileFacts.ask);
     } catch (problem) {
       this.messages.say((problem as Error).message, "error");
     }
@@ -211,6 +247,7 @@ export class App {
         { key: ".", run: () => tell({ type: "step", count: 1 }) },
         { key: "r", run: () => tell({ type: "reset" }) },
         { key: "k", run: () => this.bringBack() },
+        { key: "delete", run: () => this.markers.removeChosen() },
         { key: "n", run: () => this.start.changeSeed(1) },
         { key: "b", run: () => this.start.changeSeed(-1) },
         { key: "[", run: () => this.scaleBrush(0.8) },

@@ -17,6 +17,12 @@ export function listenForShortcuts(shortcuts: Shortcut[], flight: (code: string,
     event.preventDefault();
     found.run();
   });
+  // A button or list that was clicked keeps the focus, and with it space and the letters: give them back.
+  window.addEventListener("click", (event) => {
+    const clicked = (event.target as Element).closest<HTMLElement>("button:not(.mark), summary");
+    if (event.detail > 0 && clicked && !clicked.closest("dialog")) clicked.blur();
+  });
+  window.addEventListener("change", (event) => event.target instanceof HTMLSelectElement && event.target.blur());
   window.addEventListener("keyup", (event) => flight(event.code, false));
   window.addEventListener("blur", released);
 }

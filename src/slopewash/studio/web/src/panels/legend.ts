@@ -17,6 +17,7 @@ export class Legend {
   private readonly high = make("span");
   private readonly reading = make("output", { class: "reading", "data-role": "reading" });
   private painted = "";
+  private place: Place | null = null;
 
   constructor(
     private readonly store: Store,
@@ -45,15 +46,18 @@ export class Legend {
     const unit = about?.unit ?? overlay.unit;
     this.title.textContent = capital(words(overlay.layer)) + (unit ? `, ${unit}` : "");
     this.title.title = about?.doc ?? "";
-    this.low.textContent = `${below ? "≤ " : ""}${short(low)}`;
-    this.middle.textContent = short(0.5 * (low + high));
-    this.high.textContent = `${above ? "≥ " : ""}${short(high)}`;
+    const flat = high === low;
+    this.low.textContent = flat ? "" : `${below ? "≤ " : ""}${short(low)}`;
+    this.middle.textContent = flat ? `${short(low)} everywhere` : short(0.5 * (low + high));
+    this.high.textContent = flat ? "" : `${above ? "≥ " : ""}${short(high)}`;
+    this.read(this.place); // what lies under a cursor at rest changes too
     this.element.dataset.map = diverging ? "diverging" : "sequential";
     this.paint(colours, this.element.dataset.map);
   }
 
   /** Show the values at a place: the layer's where there is an overlay, else height and depth. */
   read(place: Place | null): string {
+    this.place = place;
     const frame = this.stage.frame;
     if (!place || !frame) {
       this.reading.textContent = "";

@@ -6,7 +6,6 @@ import type { Stage } from "../view/stage";
 import { fetchAndSave, saveBlob } from "../output/download";
 import { Film } from "../output/film";
 import { screenshot } from "../output/screenshot";
-import type { HeightRange } from "../output/upload";
 import type { Messages } from "./messages";
 
 const HEADLESS = [".r16", ".raw"];
@@ -18,15 +17,11 @@ export class OutputPanel {
   private readonly scale = select("Size of the picture", [{ value: "1", text: "as shown" }, { value: "2", text: "2 × larger" }, { value: "4", text: "4 × larger" }], "1", () => {});
   private readonly transparent = checkbox("Transparent background", false, () => {});
   private readonly exports = make("div", { class: "exports" });
-  private readonly low = rangeField("Lowest height in metres");
-  private readonly high = rangeField("Highest height in metres");
-  private readonly cell = rangeField("Cell size of the file in metres");
 
   constructor(
     private readonly store: Store,
     private readonly stage: Stage,
     private readonly messages: Messages,
-    openFile: () => void,
   ) {
     this.film = new Film(stage.canvas);
     this.recordButton = button("Record a film", "Record a film", () => this.record(), { class: "wide", "data-role": "record" });
@@ -35,21 +30,10 @@ export class OutputPanel {
       section("Picture", true, labelled("Size", this.scale), labelled("Transparent background", this.transparent), button("Save a picture (X)", "Save a picture", () => void this.picture(), { class: "wide", "data-role": "screenshot" })),
       section("Film", true, this.recordButton),
       section("Session", true, button("Save the session as a Python script", "Save as Python script", () => void this.save("/script", "session.py"), { class: "wide", "data-role": "script" }), make("p", { class: "quiet" }, "Replays start, parameters and edits to the same bits.")),
-      section("Open a file", false, make("p", { class: "quiet" }, "Formats without metres of their own take their range and cell size from here."), labelled("Lowest, m", this.low), labelled("Highest, m", this.high), labelled("Cell size, m", this.cell), button("Open a height field", "Open a file…", openFile, { class: "wide" })),
     );
     store.onWelcome((welcome) => {
       this.exports.replaceChildren(...welcome.formats.map(({ suffix, doc }) => button(`Export ${suffix}: ${doc}`, suffix, () => void this.exportAs(suffix), { "data-suffix": suffix })));
     });
-  }
-
-  get uploadRange(): HeightRange | null {
-    const [low, high] = [this.low, this.high].map((field) => Number.parseFloat(field.value));
-    return Number.isFinite(low) && Number.isFinite(high) ? { low: low!, high: high! } : null;
-  }
-
-  get uploadCellSize(): number | null {
-    const value = Number.parseFloat(this.cell.value);
-    return Number.isFinite(value) ? value : null;
   }
 
   async picture(): Promise<void> {
@@ -86,8 +70,4 @@ export class OutputPanel {
       this.messages.say((problem as Error).message, "error");
     }
   }
-}
-
-function rangeField(label: string): HTMLInputElement {
-  return make("input", { type: "text", inputmode: "decimal", "aria-label": label, class: "number" });
 }

@@ -42,6 +42,12 @@ export class ParametersPanel {
     }
   }
 
+  /** What the preset says, or else the model. */
+  private usual(parameter: ParameterDeclaration): ParameterValue {
+    const { welcome, state } = this.store;
+    return welcome?.presets.find((preset) => preset.name === state?.preset)?.changed[parameter.name] ?? parameter.default;
+  }
+
   private row(parameter: ParameterDeclaration): Row {
     const send = async (value: ParameterValue): Promise<void> => {
       const taken = await this.connection().tell({ type: "parameters", values: { [parameter.name]: value } });
@@ -52,16 +58,18 @@ export class ParametersPanel {
     const element = row.element;
     element.dataset.parameter = parameter.name;
     element.title = help(parameter);
-    element.append(resetButton(`Reset ${words(parameter.name)} to ${String(parameter.default)}`, () => {
-      row.show(parameter.default);
-      void send(parameter.default);
-    }));
+    const reset = resetButton(`Reset ${words(parameter.name)}`, () => {
+      row.show(this.usual(parameter));
+      void send(this.usual(parameter));
+    });
+    element.append(reset);
     const result = {
       element,
       show: row.show,
       receive: (value: ParameterValue) => {
         row.receive(value);
-        element.classList.toggle("changed", value !== parameter.default);
+        element.classList.toggle("changed", value !== this.usual(parameter));
+        reset.title = `Reset ${words(parameter.name)} to ${String(this.usual(parameter))}`;
       },
     };
     this.rows.set(parameter.name, result);
@@ -108,5 +116,5 @@ function symbol(text: string): DocumentFragment {
 function help(parameter: ParameterDeclaration): string {
   const typical = parameter.typical ? ` Typical: ${parameter.typical[0]} … ${parameter.typical[1]}.` : "";
   const equation = parameter.eq ? ` Eq. ${parameter.eq}.` : "";
-  return `${parameter.doc}${typical} Default: ${String(parameter.default)}.${equation}`;
+  return `${parameter.doc.replaceAll("`", "")}${typical} Default: ${String(parameter.default)}.${equation}`;
 }

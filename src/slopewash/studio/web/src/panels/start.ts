@@ -119,7 +119,7 @@ export class StartPanel {
     const welcome = this.store.welcome;
     const model = this.store.model;
     if (!welcome || !model) return;
-    this.summary.textContent = `${state.name}: ${state.columns} × ${state.rows} cells of ${state.cell_size} m`;
+    this.summary.textContent = `${words(state.name)}: ${state.columns} × ${state.rows} cells of ${state.cell_size} m`;
     const g = state.generator;
     setUnlessFocused(this.kind, g?.kind ?? "");
     this.showSize(state);
@@ -131,7 +131,7 @@ export class StartPanel {
     for (const element of this.seeds) element.disabled = !g;
     this.offerOwnStart(state);
     this.bringBack.hidden = !state.left;
-    if (state.left) this.bringBack.textContent = `Bring back ${state.left.name} at step ${state.left.step}`;
+    if (state.left) this.bringBack.textContent = `Bring back ${words(state.left.name)} at step ${state.left.step}`;
     setUnlessFocused(this.seed, g ? String(g.seed) : "");
     setUnlessFocused(this.model, state.model);
     setUnlessFocused(this.preset, state.preset ?? "");

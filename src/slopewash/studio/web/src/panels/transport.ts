@@ -26,8 +26,10 @@ export class Transport {
     private readonly connection: () => Connection,
   ) {
     this.play = button("Play (space)", icon("play"), () => this.toggle(), { class: "primary", "data-role": "play" });
-    this.count = whole("Steps to take", 100);
-    this.target = whole("Step to run to", 1000);
+    const takeSteps = (): void => withWhole(this.count, (count) => this.tell({ type: "step", count }));
+    const runTo = (): void => withWhole(this.target, (step) => this.tell({ type: "run_to", step }));
+    this.count = whole("Steps to take", 100, takeSteps);
+    this.target = whole("Step to run to", 1000, runTo);
     this.speed = select("Speed in steps per second", [{ value: "", text: "full speed" }, ...SPEEDS.map((n) => ({ value: String(n), text: `${n} steps/s` }))], "", (value) => this.tell({ type: "speed", steps_per_second: value ? Number(value) : null }));
     this.undo = button("Undo the last edit (Ctrl+Z)", icon("undo"), () => this.tell({ type: "undo" }), { "data-role": "undo" });
     this.redo = button("Redo (Ctrl+Shift+Z)", icon("redo"), () => this.tell({ type: "redo" }), { "data-role": "redo" });
@@ -36,8 +38,8 @@ export class Transport {
       { class: "glass transport", role: "toolbar", "aria-label": "Simulation" },
       this.play,
       button("One step (.)", icon("step"), () => this.tell({ type: "step", count: 1 }), { "data-role": "step-one" }),
-      make("span", { class: "pair" }, this.count, button("Take so many steps", "steps", () => this.tell({ type: "step", count: value(this.count) }), { "data-role": "step-many" })),
-      make("span", { class: "pair" }, this.target, button("Run to that step", "run to", () => this.tell({ type: "run_to", step: value(this.target) }), { "data-role": "run-to" })),
+      make("span", { class: "pair" }, this.count, button("Take so many steps", "steps", takeSteps, { "data-role": "step-many" })),
+      make("span", { class: "pair" }, this.target, button("Run to that step", "run to", runTo, { "data-role": "run-to" })),
       this.speed,
       make("span", { class: "counter" }, this.step, this.detail),
       new SettleMenu(store, (message) => this.tell(message)).element,
@@ -70,7 +72,7 @@ export class Transport {
       this.play.setAttribute("aria-label", label);
       this.play.replaceChildren(icon(isAtWork(state) ? "pause" : "play"));
     }
-    const speed = state.playing ? ` · ${short(state.steps_per_second)} steps/s` : "";
+    const speed = state.playing ? ` · ${speedOf(state.steps_per_second)} steps/s` : "";
     this.detail.textContent = state.busy ?? `t ${short(state.time)}${speed}${state.target !== null ? ` → ${state.target}` : ""}`;
     this.undo.disabled = !state.can_undo;
     this.redo.disabled = !state.can_redo;
@@ -82,11 +84,24 @@ function isAtWork(state: State): boolean {
   return state.playing || state.settling;
 }
 
-function whole(label: string, start: number): HTMLInputElement {
-  return make("input", { type: "text", inputmode: "numeric", "aria-label": label, value: start, class: "count" });
+function whole(label: string, start: number, entered: () => void): HTMLInputElement {
+  const field = make("input", { type: "text", inputmode: "numeric", "aria-label": label, value: start, class: "count" });
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    entered();
+    field.blur();
+  });
+  return field;
 }
 
-function value(field: HTMLInputElement): number {
-  const number = Math.round(Number(field.value));
-  return Number.isFinite(number) ? number : 1;
+/** Go on with a whole number, or mark a field that holds none. */
+function withWhole(field: HTMLInputElement, go: (value: number) => void): void {
+  const readable = /^\s*\d+\s*$/.test(field.value);
+  field.setAttribute("aria-invalid", String(!readable));
+  if (readable) go(Number(field.value));
+  else field.focus();
+}
+
+function speedOf(stepsPerSecond: number): string {
+  return stepsPerSecond >= 10 ? String(Math.round(stepsPerSecond)) : stepsPerSecond.toPrecision(2);
 }

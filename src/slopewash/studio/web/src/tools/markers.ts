@@ -160,6 +160,11 @@ export class Markers {
     void this.send(mark.kind);
   }
 
+  removeChosen(): void {
+    const mark = this.chosen === null ? undefined : this.marks[this.chosen];
+    if (mark) this.remove(mark);
+  }
+
   private sendSoon(kind: MarkKind): void {
     if (!this.unsent.size) window.setTimeout(() => [...this.unsent].forEach(([each, stroke]) => void this.send(each, stroke)), SEND_EVERY);
     this.unsent.set(kind, this.drag);

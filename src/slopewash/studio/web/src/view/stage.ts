@@ -119,8 +119,8 @@ export class Stage {
     this.frame = frame;
     if (fresh) {
       this.run = header.run;
-      this.datum = frame.elevation.low;
-      this.uniforms.relief!.value = Math.max(frame.elevation.high - frame.elevation.low, 1e-3 * this.cellSize * frame.elevation.columns, 1e-6);
+      this.datum = header.start_low; // not what is lowest now: a page that comes later shows the same
+      this.uniforms.relief!.value = Math.max(header.start_high - header.start_low, 1e-3 * this.cellSize * frame.elevation.columns, 1e-6);
       this.before = null;
       this.uniforms.strataLayers!.value = 0;
       this.wireframe.forget();

@@ -21,6 +21,9 @@ export interface FrameHeader {
   columns: number;
   cell_size: number;
   run: number;
+  /** Lowest and highest ground of the start, in metres. */
+  start_low: number;
+  start_high: number;
   blocks: BlockHeader[];
 }
 

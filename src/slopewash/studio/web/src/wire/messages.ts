@@ -81,6 +81,8 @@ export type Colour = [number, number, number];
 export interface Welcome {
   type: "welcome";
   protocol: number;
+  /** Another one when the server was started anew. */
+  server: string;
   version: string;
   models: ModelDeclaration[];
   presets: PresetDeclaration[];
