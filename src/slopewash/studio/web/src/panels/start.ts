@@ -56,7 +56,7 @@ export class StartPanel {
     this.seeds = [button("Previous seed", "‹", () => this.changeSeed(-1)), button("Next seed", "›", () => this.changeSeed(1)), button("Random seed", icon("dice"), () => this.changeSeed("random"))];
     const seeds = make("span", { class: "seeds" }, this.seeds[0]!, this.seed, ...this.seeds.slice(1));
     this.model = select("Model", welcome.models.map((m) => ({ value: m.name, text: words(m.name), help: m.summary })), "", (model) => start({ model }));
-    this.preset = select("Preset", [{ value: "", text: "(none)" }, ...welcome.presets.map((p) => ({ value: p.name, text: `${p.name} · ${words(p.model)}`, help: p.doc }))], "", (preset) => preset && start({ preset }));
+    this.preset = select("Preset", [{ value: "", text: "(none)" }, ...welcome.presets.map((p) => ({ value: p.name, text: p.name, help: `${words(p.model)}: ${p.doc}` }))], "", (preset) => preset && start({ preset }));
     this.edges = select("Edges", [], "", (edges) => start({ edges }));
     this.backend = select("Backend", [], "", (backend) => start({ backend }));
     this.element.replaceChildren(
@@ -85,7 +85,7 @@ export class StartPanel {
     const now = state.generator;
     const same = own && now && now.kind === own.kind && (own.size ?? now.size) === now.size && (own.relief ?? null) === (now.relief ?? null) && JSON.stringify(own.options ?? {}) === JSON.stringify(now.options ?? {});
     this.ownStart.hidden = !own || Boolean(same);
-    if (own) this.ownStart.textContent = `Start from its own ${words(own.kind)}${own.size ? `, ${own.size} × ${own.size}` : ""}`;
+    if (own) this.ownStart.textContent = `Its own ${words(own.kind)}${own.size ? `, ${own.size} × ${own.size}` : ""}`;
   }
 
   private beginAsPreset(): void {
