@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-import io
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.studio import StudioServer, messages, session, uploads
-from slopewash.studio.plan import first_plan
+from slopewash.studio import StudioServer
 
 Page = Any
 
@@ -77,13 +72,6 @@ def test_a_step_is_exactly_one(page: Page) -> None:
     assert page.state["step"] == 1
     page.steps(7)
     assert page.state["step"] == 8
-
-
-def test_run_to_stops_there(page: Page) -> None:
-    page.do("run_to", step=23)
-    state = page.until(lambda s: not s["playing"] and s["step"] > 0)
-    assert state["step"] == 23
-    assert "already" in page.ask("run_to", step=4)["message"]
 
 
 def test_speed_limits_the_steps(page: Page) -> None:
@@ -223,17 +211,6 @@ def test_a_preset_brings_model_edges_and_strata(page: Page) -> None:
     assert "strata" not in page.shown(1)[1]
 
 
-def test_reset_goes_back_with_the_parameters_of_now(page: Page, server: StudioServer) -> None:
-    start = elevation(server)
-    page.do("paint", tool="raise", points=[[200.0, 220.0]], radius=60.0)
-    page.do("parameters", values={"rain_rate": 0.031})
-    page.steps(3)
-    page.do("reset")
-    state = page.until(lambda s: s["step"] == 0)
-    assert (state["parameters"]["rain_rate"], state["can_undo"], state["model"]) == (0.031, False, "virtual_pipes")
-    np.testing.assert_array_equal(elevation(server), start)
-
-
 def test_overlays_show_any_layer_of_the_model(page: Page, server: StudioServer) -> None:
     page.steps(3)
     for layer in ("slope", "velocity", "rainfall"):
@@ -289,15 +266,6 @@ def test_at_most_two_frames_are_ever_unacknowledged(server: StudioServer, open_p
             frames.append(received)
     assert len(frames) == 2
     page.close()
-
-
-def test_settling_lays_the_load_down_and_is_shown(page: Page) -> None:
-    page.steps(10)
-    frames = page.frames
-    page.do("settle", steps=200, dry=True)
-    assert page.frames > frames + 2
-    state = page.until(lambda s: s["busy"] is None and s["budget"]["water_now"] == 0)
-    assert state["step"] == 10
 
 
 @pytest.mark.parametrize("suffix", [".exr", ".npy", ".npz", ".png", ".r16", ".raw", ".tif", ".tiff"])
@@ -364,164 +332,6 @@ def test_an_unknown_format_is_told(page: Page) -> None:
     assert "known are .exr" in answer.json()["message"]
 
 
-@pytest.mark.parametrize("suffix", [".png", ".tif", ".exr", ".npy", ".r16"])
-def test_a_height_field_is_uploaded_and_run(page: Page, server: StudioServer, suffix: str, tmp_path: Any) -> None:
-    terrain = sw.generate("hill", size=40, cell_size=5.0, relief=100.0)
-    file = sw.write(terrain, tmp_path / f"own{suffix}")
-    answer = page.post(f"/upload?name=own{suffix}&low=0&high=100&cell_size=5", file.read_bytes())
-    if suffix in (".tif", ".exr", ".npy"):  # these hold metres
-        answer = page.post(f"/upload?name=own{suffix}&cell_size=5", file.read_bytes())
-    assert answer.status_code == 200, answer.text
-    facts = answer.json()
-    assert (facts["rows"], facts["columns"], facts["cell_size"]) == (40, 40, 5.0)
-    page.do("start", upload=facts["upload"])
-    state = page.until(lambda s: s["name"] == f"own{suffix}")
-    assert state["generator"] is None
-    np.testing.assert_allclose(elevation(server), terrain["elevation"], atol=100 / 65535)
-    page.steps(1)
-
-
-def test_an_upload_is_not_lost_to_the_wish_for_another_size(page: Page, tmp_path: Path) -> None:
-    file = sw.write(sw.generate("hill", size=40), tmp_path / "own.npy")
-    key = page.post("/upload?name=own.npy", file.read_bytes()).json()["upload"]
-    page.do("start", upload=key)
-    for wish in ({"seed": 8}, {"cell_size": 3.0}):
-        answer = page.ask("start", generator=wish)
-        assert f"own.npy was not generated, so it has no {next(iter(wish))} to change" in answer["message"]
-    page.do("start", size=64)
-    state = page.until(lambda s: s["busy"] is None and s["rows"] == 64)
-    assert state["cell_size"] == 40 / 64
-    assert page.until(lambda s: s["busy"] is None)["name"] == "own.npy"
-    page.do("start", generator={"kind": "dome", "size": 64})
-    page.until(lambda s: s["name"] == "dome" and s["rows"] == 64)
-
-
-def test_a_file_of_more_cells_than_can_be_shown_is_made_smaller(
-    page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(messages, "SIZES", (16, 64))
-    heights = np.add.outer(np.arange(100.0), 2 * np.arange(160.0))
-    data = io.BytesIO()
-    np.save(data, heights.astype(np.float32))
-    answer = page.post("/upload?name=wide.npy&cell_size=2", data.getvalue()).json()
-    assert (answer["file_columns"], answer["file_rows"]) == (160, 100)
-    page.do("start", upload=answer["upload"])
-    state = page.until(lambda s: s["name"] == "wide.npy" and s["busy"] is None)
-    assert (state["columns"], state["rows"], state["cell_size"]) == (64, 40, 5.0)
-    assert "sw.read('wide.npy', cell_size=2.0).resampled(64)" in page.get("/script").text
-    terrain = server.session.submit(server.session.terrain).result(60)
-    assert terrain["elevation"].mean(dtype=float) == pytest.approx(heights.mean(), rel=1e-6)
-
-
-def test_uploads_are_limited_by_what_they_unpack_to(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "LARGEST_SIDE", 64)
-    data = io.BytesIO()
-    np.savez_compressed(data, elevation=np.zeros((40, 40)), water=np.zeros((40, 40)), erodibility=np.zeros((40, 40)))
-    answer = page.post("/upload?name=layers.npz", data.getvalue())
-    assert answer.status_code == 400
-    assert "3 layers of 40 x 40 cells" in answer.json()["message"]
-    answer = page.post("/upload?name=thin.r16&rows=1&columns=4000&low=0&high=1", b"\0" * 8000)
-    assert "4000 x 1 cells" in answer.json()["message"]
-    answer = page.post("/upload?name=thin.r16&rows=4&columns=60&low=0&high=1", b"\0" * 480)
-    assert "shorter one" in answer.json()["message"]
-
-
-def test_playing_pauses_where_the_preset_ends_and_goes_on_if_asked(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    short = dataclasses.replace(sw.find_preset("landscape"), steps=7)
-    monkeypatch.setattr("slopewash.presets", lambda: {"landscape": short})
-    page.do("play")
-    page.until(lambda s: s["step"] == 7 and not s["playing"])
-    while not page.told:
-        page.read()
-    assert "Paused at step 7" in page.told[0]["message"]
-    page.do("play")
-    assert page.until(lambda s: s["step"] > 12)["target"] is None
-    page.do("pause")
-
-
-@pytest.mark.parametrize("impatient", ["pause", "reset"])
-def test_a_settling_can_be_broken_off(page: Page, impatient: str) -> None:
-    page.steps(10)
-    page.send("settle", id="settle", steps=100_000)
-    page.until(lambda s: s["settling"] and "of 100000 steps" in (s["busy"] or ""))
-    page.do(impatient)
-    state = page.until(lambda s: not s["settling"] and s["busy"] is None)
-    assert state["step"] == (10 if impatient == "pause" else 0)
-
-
-def test_a_pause_right_behind_a_settling_breaks_it_off_too(page: Page, server: StudioServer) -> None:
-    page.do("play")
-    page.until(lambda s: s["step"] > 2)
-    page.send("settle", id="settle", steps=50_000)
-    page.do("pause")
-    assert page.until(lambda s: not s["settling"] and s["busy"] is None)["playing"] is False
-    assert server.session.submit(lambda: server.session.run.simulation.settled).result(60) < 50_000
-
-
-def test_what_is_refused_breaks_nothing_off(page: Page, server: StudioServer) -> None:
-    page.steps(3)
-    page.send("settle", id="settle", steps=300)
-    page.until(lambda s: s["settling"])
-    assert page.ask("start", preset="nonsense")["type"] == "error"
-    assert page.ask("bring_back")["type"] == "error"
-    assert server.session.submit(lambda: server.session.run.simulation.settled).result(60) == 300
-
-
-def test_a_settled_run_is_kept_too(page: Page) -> None:
-    page.do("settle", steps=5)
-    page.do("reset")
-    assert page.until(lambda s: s["busy"] is None and s["left"] is not None)["left"]["step"] == 0
-
-
-def test_a_target_that_somebody_else_passed_is_reached(server: StudioServer, page: Page) -> None:
-    page.do("speed", steps_per_second=1)
-    page.do("run_to", step=4)
-    server.session.run.simulation.run(20)  # as a notebook's cell would
-    page.until(lambda s: s["step"] >= 20 and not s["playing"])
-    assert page.told == []
-
-
-def test_a_run_that_was_left_is_brought_back_as_it_was(page: Page, server: StudioServer) -> None:
-    assert "no run to bring back" in page.ask("bring_back")["message"]
-    page.do("paint", tool="raise", points=[[200.0, 200.0]], radius=80.0, strength=30.0)
-    page.steps(6)
-    left = server.session.submit(server.session.terrain).result(60)
-    page.do("reset")
-    page.do("start", generator={"seed": 4})  # nothing happened in between: what is worth keeping stays kept
-    assert page.until(lambda s: s["generator"]["seed"] == 4 and s["busy"] is None)["left"]["step"] == 6
-    page.do("bring_back")
-    state = page.until(lambda s: s["step"] == 6)
-    assert state["left"] is None
-    assert state["can_undo"]
-    back = server.session.submit(server.session.terrain).result(60)
-    for layer in left:
-        assert np.array_equal(left[layer], back[layer])
-    assert page.shown(6)[0]["run"] == state["run"]
-    for steps in (2, 3):
-        page.do("reset")
-        page.until(lambda s: s["step"] == 0)
-        page.steps(steps)
-    for shown, next_one in ((2, 6), (6, 3), (3, 2)):  # each has its turn
-        page.do("bring_back")
-        assert page.until(lambda s, shown=shown: s["step"] == shown)["left"]["step"] == next_one
-
-
-def test_runs_are_kept_within_bounds(page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "MOST_LEFT_CELLS", 2 * 48 * 48)
-    for _ in range(4):
-        page.do("step", count=1)
-        page.until(lambda s: s["step"] == 1 and not s["playing"])
-        page.do("reset")
-        page.until(lambda s: s["step"] == 0)
-    assert server.session.submit(lambda: len(server.session._left)).result(60) == 2
-    page.do("start", size=80)
-    page.until(lambda s: s["rows"] == 80)
-    page.steps(1)
-    page.do("reset")  # too large by itself, and kept all the same
-    assert page.until(lambda s: s["step"] == 0)["left"]["step"] == 1
-    assert server.session.submit(lambda: len(server.session._left)).result(60) == 1
-
-
 def test_emitters_are_edits(page: Page) -> None:
     start = {"kind": "dome", "size": 33}
     page.do("start", preset="bezin2010", backend="reference", generator=start, parameters={"triangles": 500})
@@ -532,44 +342,6 @@ def test_emitters_are_edits(page: Page) -> None:
     page.until(lambda s: s["emitters"] == [place | {"x": 170.0}])
     page.do("undo")
     page.until(lambda s: s["emitters"] == before)
-
-
-def test_a_bad_upload_is_told_in_one_sentence_without_our_paths(page: Page) -> None:
-    answer = page.post("/upload?name=own.png", b"this is no picture")
-    assert answer.status_code == 400
-    message = answer.json()["message"]
-    assert message.startswith("own.png is not a readable PNG file")
-    assert "/tmp" not in message
-    small = io.BytesIO()
-    np.save(small, np.zeros((4, 4), np.float32))
-    assert "16 .. 2048" in page.post("/upload?name=a.npy", small.getvalue()).json()["message"]
-    assert "unknown suffix" in page.post("/upload?name=../../a.exe", b"x").json()["message"]
-    assert page.ask("start", upload="nothing")["type"] == "error"
-
-
-def test_a_server_keeps_nothing_on_the_disk(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: Page, server: StudioServer
-) -> None:
-    """So that one that is killed leaves nothing behind."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with StudioServer(first_plan(size=32, backend="reference"), port=0):
-        assert not list(tmp_path.glob("slopewash*"))
-    heights = io.BytesIO()
-    np.save(heights, np.zeros((32, 32), np.float32))
-    for name in ("good.npy", "bad.png"):
-        page.post(f"/upload?name={name}", heights.getvalue())
-    assert page.get("/export/island.r16").status_code == 200
-    end = time.monotonic() + 60
-    while list(tmp_path.glob("slopewash*")):  # an export goes when its last byte is sent
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
-def test_a_pickle_is_never_opened(page: Page) -> None:
-    trap = io.BytesIO()
-    np.save(trap, np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    answer = page.post("/upload?name=trap.npy", trap.getvalue())
-    assert answer.status_code == 400
 
 
 def test_a_second_page_sees_the_same_run_and_a_returning_one_goes_on(server: StudioServer, open_page: Any) -> None:

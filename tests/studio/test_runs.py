@@ -1,0 +1,137 @@
+"""Runs that pause, settle, are left and come back, over a real socket."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+import slopewash as sw
+from slopewash.studio import StudioServer, session
+
+Page = Any
+
+
+def test_run_to_stops_there(page: Page) -> None:
+    page.do("run_to", step=23)
+    state = page.until(lambda s: not s["playing"] and s["step"] > 0)
+    assert state["step"] == 23
+    assert "already" in page.ask("run_to", step=4)["message"]
+
+
+def test_reset_goes_back_with_the_parameters_of_now(page: Page, server: StudioServer) -> None:
+    start = server.session.submit(server.session.terrain).result(60)["elevation"]
+    page.do("paint", tool="raise", points=[[200.0, 220.0]], radius=60.0)
+    page.do("parameters", values={"rain_rate": 0.031})
+    page.steps(3)
+    page.do("reset")
+    state = page.until(lambda s: s["step"] == 0)
+    assert (state["parameters"]["rain_rate"], state["can_undo"], state["model"]) == (0.031, False, "virtual_pipes")
+    np.testing.assert_array_equal(server.session.submit(server.session.terrain).result(60)["elevation"], start)
+
+
+def test_settling_lays_the_load_down_and_is_shown(page: Page) -> None:
+    page.steps(10)
+    frames = page.frames
+    page.do("settle", steps=200, dry=True)
+    assert page.frames > frames + 2
+    state = page.until(lambda s: s["busy"] is None and s["budget"]["water_now"] == 0)
+    assert state["step"] == 10
+
+
+def test_playing_pauses_where_the_preset_ends_and_goes_on_if_asked(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = dataclasses.replace(sw.find_preset("landscape"), steps=7)
+    monkeypatch.setattr("slopewash.presets", lambda: {"landscape": short})
+    page.do("play")
+    page.until(lambda s: s["step"] == 7 and not s["playing"])
+    while not page.told:
+        page.read()
+    assert "Paused at step 7" in page.told[0]["message"]
+    page.do("play")
+    assert page.until(lambda s: s["step"] > 12)["target"] is None
+    page.do("pause")
+
+
+@pytest.mark.parametrize("impatient", ["pause", "reset"])
+def test_a_settling_can_be_broken_off(page: Page, impatient: str) -> None:
+    page.steps(10)
+    page.send("settle", id="settle", steps=100_000)
+    page.until(lambda s: s["settling"] and "of 100000 steps" in (s["busy"] or ""))
+    page.do(impatient)
+    state = page.until(lambda s: not s["settling"] and s["busy"] is None)
+    assert state["step"] == (10 if impatient == "pause" else 0)
+
+
+def test_a_pause_right_behind_a_settling_breaks_it_off_too(page: Page, server: StudioServer) -> None:
+    page.do("play")
+    page.until(lambda s: s["step"] > 2)
+    page.send("settle", id="settle", steps=50_000)
+    page.do("pause")
+    assert page.until(lambda s: not s["settling"] and s["busy"] is None)["playing"] is False
+    assert server.session.submit(lambda: server.session.run.simulation.settled).result(60) < 50_000
+
+
+def test_what_is_refused_breaks_nothing_off(page: Page, server: StudioServer) -> None:
+    page.steps(3)
+    page.send("settle", id="settle", steps=300)
+    page.until(lambda s: s["settling"])
+    assert page.ask("start", preset="nonsense")["type"] == "error"
+    assert page.ask("bring_back")["type"] == "error"
+    assert server.session.submit(lambda: server.session.run.simulation.settled).result(60) == 300
+
+
+def test_a_settled_run_is_kept_too(page: Page) -> None:
+    page.do("settle", steps=5)
+    page.do("reset")
+    assert page.until(lambda s: s["busy"] is None and s["left"] is not None)["left"]["step"] == 0
+
+
+def test_a_target_that_somebody_else_passed_is_reached(server: StudioServer, page: Page) -> None:
+    page.do("speed", steps_per_second=1)
+    page.do("run_to", step=4)
+    server.session.run.simulation.run(20)  # as a notebook's cell would
+    page.until(lambda s: s["step"] >= 20 and not s["playing"])
+    assert page.told == []
+
+
+def test_a_run_that_was_left_is_brought_back_as_it_was(page: Page, server: StudioServer) -> None:
+    assert "no run to bring back" in page.ask("bring_back")["message"]
+    page.do("paint", tool="raise", points=[[200.0, 200.0]], radius=80.0, strength=30.0)
+    page.steps(6)
+    left = server.session.submit(server.session.terrain).result(60)
+    page.do("reset")
+    page.do("start", generator={"seed": 4})  # nothing happened in between: what is worth keeping stays kept
+    assert page.until(lambda s: s["generator"]["seed"] == 4 and s["busy"] is None)["left"]["step"] == 6
+    page.do("bring_back")
+    state = page.until(lambda s: s["step"] == 6)
+    assert state["left"] is None
+    assert state["can_undo"]
+    back = server.session.submit(server.session.terrain).result(60)
+    for layer in left:
+        assert np.array_equal(left[layer], back[layer])
+    assert page.shown(6)[0]["run"] == state["run"]
+    for steps in (2, 3):
+        page.do("reset")
+        page.until(lambda s: s["step"] == 0)
+        page.steps(steps)
+    for shown, next_one in ((2, 6), (6, 3), (3, 2)):  # each has its turn
+        page.do("bring_back")
+        assert page.until(lambda s, shown=shown: s["step"] == shown)["left"]["step"] == next_one
+
+
+def test_runs_are_kept_within_bounds(page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "MOST_LEFT_CELLS", 2 * 48 * 48)
+    for _ in range(4):
+        page.do("step", count=1)
+        page.until(lambda s: s["step"] == 1 and not s["playing"])
+        page.do("reset")
+        page.until(lambda s: s["step"] == 0)
+    assert server.session.submit(lambda: len(server.session._left)).result(60) == 2
+    page.do("start", size=80)
+    page.until(lambda s: s["rows"] == 80)
+    page.steps(1)
+    page.do("reset")  # too large by itself, and kept all the same
+    assert page.until(lambda s: s["step"] == 0)["left"]["step"] == 1
+    assert server.session.submit(lambda: len(server.session._left)).result(60) == 1
