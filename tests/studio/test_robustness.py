@@ -259,7 +259,7 @@ def test_two_hundred_sockets_leave_room_for_the_rest(outside: Outside) -> None:
 def test_a_client_that_never_reads_holds_nobody_up(outside: Outside) -> None:
     deaf = outside.raw()
     deaf.sendall(text_frame('{"type": "watch", "resolution": 2048, "before": true}'))
-    deaf.sendall(text_frame('{"type": "play"}'))
+    deaf.sendall(text_frame('{"type": "run_to", "step": 1000000000}'))
     deaf.settimeout(1)
     question = b"".join(
         text_frame(json.dumps({"type": "speed", "steps_per_second": None, "id": k})) for k in range(100)
@@ -295,7 +295,7 @@ def test_a_flood_of_messages_drowns_nothing(outside: Outside, kind: str) -> None
         "parameters": lambda k: {"type": "parameters", "values": {"rain_rate": 0.01 + k * 1e-7}, "id": k},
     }
     with outside.connect() as other:
-        other.send('{"type": "play"}')
+        other.send('{"type": "run_to", "step": 1000000000}')
         first = outside.step()
         flood = outside.raw()
         flood.settimeout(0.2)
