@@ -126,6 +126,21 @@ def test_controls_fit_the_screen(open_page: Callable[..., Any], server: Server, 
     assert apart
 
 
+def test_the_camera_stays_for_the_same_terrain_and_follows_another(
+    open_page: Callable[..., Any], server: Server
+) -> None:
+    studio = open_page(500, 400)
+    studio.open(server.url)
+    eye = "studio.stage.cameras.current.position.toArray()"
+    studio.page.evaluate("studio.stage.cameras.current.position.y += 0.3")
+    moved = studio.page.evaluate(eye)
+    for generator, stays in (({"seed": 11}, True), ({"relief": 900.0}, False)):
+        run = studio.page.evaluate("studio.store.state.run")
+        studio.ask(type="start", generator=generator)
+        studio.wait("run => studio.stage.frame.header.run !== run", run)
+        assert (studio.page.evaluate(eye) == pytest.approx(moved, abs=0.02)) is stays
+
+
 def test_two_pages_watch_one_simulation(open_page: Callable[..., Any], server: Server) -> None:
     first, second = open_page(500, 400), open_page(500, 400)
     first.open(server.url)

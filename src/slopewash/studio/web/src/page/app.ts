@@ -119,7 +119,8 @@ export class App {
     this.run = frame.header.run;
     this.stage.show(frame);
     this.legend.update(frame, this.overlay);
-    if (first || (resized && this.hasOtherShape(frame))) this.stage.frameWholeBlock();
+    const other = resized && this.hasOtherShape(frame);
+    if (first || other) this.stage.frameWholeBlock();
     if (resized) this.painting.refreshRing();
   }
 
@@ -137,8 +138,8 @@ export class App {
   }
 
   /** Whether a new terrain would stand out of the picture, or be lost in it. */
-  private hasOtherShape({ header, elevation }: Frame): boolean {
-    const shape: [number, number] = [(elevation.high - elevation.low) / (header.cell_size * Math.max(header.rows, header.columns)), header.columns / header.rows];
+  private hasOtherShape({ header }: Frame): boolean {
+    const shape: [number, number] = [(header.start_high - header.start_low) / (header.cell_size * Math.max(header.rows, header.columns)), header.columns / header.rows];
     const other = shape.some((value, i) => Math.abs(Math.log((value + 1e-3) / (this.framed[i]! + 1e-3))) > 0.2);
     if (other) this.framed = shape;
     return other;

@@ -15,7 +15,7 @@ export interface SliderOptions {
 const STEPS = 1000;
 const SEND_EVERY = 60;
 /** After a change by hand, older values that still arrive from the server are not shown for so long. */
-const HOLD = 700;
+export const HOLD = 700;
 
 export class Slider {
   readonly element: HTMLElement;

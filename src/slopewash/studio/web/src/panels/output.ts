@@ -1,4 +1,4 @@
-// Everything that leaves the studio: exports, pictures, films, the session as a script, and files that come in.
+// Everything that leaves the studio: exports, pictures, films, the session as a script.
 
 import { button, checkbox, labelled, make, section, select } from "../page/dom";
 import type { Store } from "../page/store";

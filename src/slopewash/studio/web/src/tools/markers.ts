@@ -3,6 +3,7 @@
 
 import { capital, make, short } from "../page/dom";
 import { icon } from "../page/icons";
+import { HOLD } from "../page/slider";
 import type { Store } from "../page/store";
 import type { Place } from "../view/picking";
 import type { Stage } from "../view/stage";
@@ -13,8 +14,6 @@ import { LARGEST_SHARE } from "./toolbar";
 
 const ARROWS: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const SEND_EVERY = 80;
-/** After a change by hand, older states that still arrive are not shown for so long. */
-const HOLD = 700;
 
 /** A spring is kept as an emitter at rest. */
 interface Mark extends Emitter {
