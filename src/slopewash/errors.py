@@ -34,6 +34,18 @@ class BackendUnavailable(SlopewashError, RuntimeError):
     """A backend that this machine or installation cannot run."""
 
 
+class SimulationClosed(SlopewashError, RuntimeError):
+    """Something was asked of a simulation after `close`."""
+
+
+class CheckpointError(SlopewashError, OSError):
+    """A checkpoint that cannot be written, or of which none can be read."""
+
+
+class CheckpointWarning(UserWarning):
+    """A damaged checkpoint was passed over for an older one."""
+
+
 class NotFinite(SlopewashError, ArithmeticError):
     """A run produced NaN or infinity; the message names step, layer and cell."""
 

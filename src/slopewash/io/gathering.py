@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from slopewash.errors import InvalidFile, InvalidTerrain
 from slopewash.terrain import Emitter, Layer, Strata, Terrain, WaterSource
+from slopewash.terrain.fields import LAYERS
 
 _NOT_LAYERS = frozenset(
     {"self", "cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata", "strata_top"}
@@ -49,7 +50,8 @@ def gather(
             sources=sources,
             emitters=emitters,
             strata=strata,
-            **layers,
+            **{name: layer for name, layer in layers.items() if name in LAYERS},
+            own_layers={name: layer for name, layer in layers.items() if name not in LAYERS},
         )
     except InvalidTerrain as error:
         raise InvalidTerrain(f"{path}: {error}") from error

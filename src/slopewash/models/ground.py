@@ -1,4 +1,4 @@
-"""Ground as every grid model sees it: neighbours, walls, slopes, and the layers that tell what a run changed."""
+"""Ground as every grid model sees it: neighbours, nodata, slopes, and the layers of what a run changed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.models.base import Edges
+from slopewash.models.state import Sides
 
 Field = NDArray[Any]
 
@@ -30,28 +30,33 @@ class Around(NamedTuple):
     se: Field
 
 
-def around(a: Field, edges: Edges, beyond: float | Field) -> Around:
-    """Neighbours of every cell; `beyond` the edge there is that value, or the edge cell's own value of that field.
+def around(a: Field, sides: Sides, beyond: float, at_open: Field | None = None) -> Around:
+    """Neighbours of every cell; beyond the edges there is `beyond`, or past open ones the edge cell's own `at_open`.
 
-    >>> around(np.array([[1, 2, 3]]), "closed", 9).e
+    >>> around(np.array([[1, 2, 3]]), Sides.of("closed"), 9).e
     array([[2, 3, 9]])
     """
-    if edges == "periodic":
-        p = np.pad(a, 1, mode="wrap")
-    elif isinstance(beyond, np.ndarray):
-        p = np.pad(beyond, 1, mode="edge")
-        p[1:-1, 1:-1] = a
-    else:
-        p = np.pad(a, 1, constant_values=beyond)
+    p = np.pad(a, 1, constant_values=beyond)
+    if sides.wraps_rows:
+        p[0, 1:-1], p[-1, 1:-1] = a[-1], a[0]
+    if sides.wraps_columns:
+        p[:, 0], p[:, -1] = p[:, -2], p[:, 1]
+    if at_open is not None:
+        for side, edge, inner in (
+            (sides.north, np.s_[0, 1:-1], np.s_[0]), (sides.south, np.s_[-1, 1:-1], np.s_[-1]),
+            (sides.west, np.s_[1:-1, 0], np.s_[:, 0]), (sides.east, np.s_[1:-1, -1], np.s_[:, -1]),
+        ):  # fmt: skip
+            if side == "open":
+                p[edge] = at_open[inner]
     return Around(
         w=p[1:-1, :-2], e=p[1:-1, 2:], n=p[:-2, 1:-1], s=p[2:, 1:-1],
         nw=p[:-2, :-2], ne=p[:-2, 2:], sw=p[2:, :-2], se=p[2:, 2:],
     )  # fmt: skip
 
 
-def gradient(b: Field, edges: Edges) -> tuple[Field, Field]:
-    """Slope of the ground to the east and to the south; one-sided beside edges and walls."""
-    near = around(b, edges, WALL)
+def gradient(b: Field, sides: Sides) -> tuple[Field, Field]:
+    """Slope of the ground to the east and to the south; one-sided beside edges and nodata."""
+    near = around(b, sides, WALL)
     return _difference(near.w, b, near.e), _difference(near.n, b, near.s)
 
 
@@ -61,14 +66,14 @@ def _difference(before: Field, here: Field, after: Field) -> Field:
     return (np.where(has_after, after, here) - np.where(has_before, before, here)) * span
 
 
-def slope_degrees(b: Field, edges: Edges) -> Field:
-    """Steepness of the ground in degrees, one-sided beside edges and walls."""
-    gx, gy = gradient(b, edges)
+def slope_degrees(b: Field, sides: Sides) -> Field:
+    """Steepness of the ground in degrees, one-sided beside edges and nodata."""
+    gx, gy = gradient(b, sides)
     return np.degrees(np.arctan(np.hypot(gx, gy))).astype(np.float32)
 
 
 def change_layers(change: Field) -> dict[str, Field]:
-    """Layers that tell how much ground was lost and gained, from the change of elevation in metres.
+    """Layers of how much ground was lost and gained, from the change of elevation in metres.
 
     >>> change_layers(np.array([[-1.0, 2.0]]))["wear"]
     array([[1., 0.]])

@@ -1,7 +1,8 @@
-"""Runs a model on a terrain and keeps the books."""
+"""Runs a model on a terrain and accounts for its mass."""
 
 from slopewash.simulation.brushes import brushes
 from slopewash.simulation.budget import Budget
-from slopewash.simulation.simulation import Observer, Simulation, erode
+from slopewash.simulation.checkpoints import newest_manifest, read_checkpoint
+from slopewash.simulation.simulation import Observer, Simulation
 
-__all__ = ["Budget", "Observer", "Simulation", "brushes", "erode"]
+__all__ = ["Budget", "Observer", "Simulation", "brushes", "newest_manifest", "read_checkpoint"]

@@ -1,46 +1,50 @@
-"""Where water and solids came from, where they are and where they went."""
+"""The mass budget: where water and solids came from, where they are and where they went."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-
-from slopewash.models.base import Ledger
 
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
     """Amounts in cubic metres. Every one is summed where it happens; none is the remainder of the others.
 
-    `water_drift` is what the water's books are off by, relative to all the water there ever was (start, rain, sources
-    and what was painted in); `solids_drift` the same for ground and load, relative to all the soil that moved or was
-    painted. `water_edited` and `solids_edited` are what edits between steps added, negative where they took away.
+    `water_drift` is the mass-balance error of the water, relative to all the water there ever was (start, rain, sources
+    and what was painted in); `solids_drift` the same for ground and sediment, relative to all the soil that moved or
+    was painted. `water_edited` and `solids_edited` are what edits between steps added, negative where they took away.
     """
 
-    water_start: float
-    water_rain: float
-    water_sources: float
-    water_evaporated: float
-    water_exported: float
-    water_edited: float
-    water_now: float
-    water_drift: float
-    solids_start: float
-    solids_exported: float
-    solids_moved: float
-    solids_edited: float
-    solids_now: float
-    solids_drift: float
+    water_start: float = 0.0
+    water_rain: float = 0.0
+    water_sources: float = 0.0
+    water_evaporated: float = 0.0
+    water_exported: float = 0.0
+    water_edited: float = 0.0
+    water_now: float = 0.0
+    water_drift: float = 0.0
+    solids_start: float = 0.0
+    solids_exported: float = 0.0
+    solids_moved: float = 0.0
+    solids_edited: float = 0.0
+    solids_now: float = 0.0
+    solids_drift: float = 0.0
 
     @classmethod
-    def of(cls, ledger: Ledger) -> Budget:
-        """Draw up the books."""
-        came = ledger.water_start + ledger.water_rain + ledger.water_sources
-        water = ledger.water_now + ledger.water_evaporated + ledger.water_exported - came - ledger.water_edited
-        solids = ledger.solids_now + ledger.solids_exported - ledger.solids_start - ledger.solids_edited
+    def of(cls, amounts: Mapping[str, float]) -> Budget:
+        """Balance the amounts of a run.
+
+        >>> Budget.of({"water_rain": 2.0, "water_now": 1.5, "water_exported": 0.5}).water_drift
+        0.0
+        """
+        b = cls(**amounts)
+        came = b.water_start + b.water_rain + b.water_sources
+        water = b.water_now + b.water_evaporated + b.water_exported - came - b.water_edited
+        solids = b.solids_now + b.solids_exported - b.solids_start - b.solids_edited
         return cls(
-            **asdict(ledger),
-            water_drift=_relative(water, came + max(ledger.water_edited, 0.0)),
-            solids_drift=_relative(solids, ledger.solids_moved + abs(ledger.solids_edited)),
+            **amounts,
+            water_drift=_relative(water, came + max(b.water_edited, 0.0)),
+            solids_drift=_relative(solids, b.solids_moved + abs(b.solids_edited)),
         )
 
     def as_dict(self) -> dict[str, float]:
@@ -49,13 +53,13 @@ class Budget:
 
     @property
     def summary(self) -> str:
-        """The solids' books in one sentence."""
+        """What became of the solids, in one sentence."""
         if not self.solids_moved:
             return "No soil moved."
         carried_out = f", {self.solids_exported:.3g} m³ of it over the edges" if self.solids_exported else ""
         return (
-            f"{self.solids_moved:.3g} m³ of soil moved{carried_out}; "
-            f"the books are off by {self.solids_drift:.1e} of that (water by {self.water_drift:.1e} of all there was)."
+            f"{self.solids_moved:.3g} m³ of soil moved{carried_out}; mass is conserved to {self.solids_drift:.1e} "
+            f"of that (water to {self.water_drift:.1e} of all there was)."
         )
 
     def __repr__(self) -> str:

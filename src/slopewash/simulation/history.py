@@ -1,112 +1,123 @@
-"""Edits that can be taken back."""
+"""Edits that can be undone."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from slopewash.models.base import Block
-from slopewash.terrain import Emitter, WaterSource
+from slopewash.models.state import Array, Patch
 
 MOST_BYTES = 64 * 2**20
 """What undo and redo together remember; the oldest edits are forgotten first."""
-MOST_BLOCKS = 20_000
-"""The same, counted in blocks."""
-SPRING_BYTES = 256
-"""About what a spring or an emitter takes."""
+MOST_PIECES = 20_000
+"""The same, counted in pieces."""
+
+Piece = list[Patch]
+"""What one call overwrote, in the order in which it is written."""
+Swap = Callable[[Sequence[Patch]], Piece]
+"""Writes patches and returns what was there."""
 
 
-@dataclass(frozen=True)
-class Springs:
-    """All water sources of a moment."""
+@dataclass
+class Edit:
+    """Pieces that are undone together: one stroke of a brush."""
 
-    sources: tuple[WaterSource, ...]
+    pieces: list[Piece] = field(default_factory=list)
+    nbytes: int = 0
+    """Memory it takes."""
 
-    @property
-    def nbytes(self) -> int:
-        """Memory they take, about."""
-        return SPRING_BYTES * len(self.sources)
-
-
-@dataclass(frozen=True)
-class Emitters:
-    """All emitters of a moment."""
-
-    emitters: tuple[Emitter, ...]
-
-    @property
-    def nbytes(self) -> int:
-        """Memory they take, about."""
-        return SPRING_BYTES * len(self.emitters)
-
-
-Overwritten = Block | Springs | Emitters
-Edit = list[Overwritten]
-Restore = Callable[[Overwritten], Overwritten]
+    def add(self, piece: Piece) -> None:
+        """Add what one more call overwrote."""
+        self.pieces.append(piece)
+        self.nbytes += sum(patch.nbytes for patch in piece)
 
 
 class History:
-    """Two stacks of edits, each edit what it overwrote in the order it did."""
+    """Two stacks of edits, each of them what it overwrote."""
 
     def __init__(self) -> None:
         self._undo: deque[Edit] = deque()
         self._redo: deque[Edit] = deque()
-        self._bytes = 0
-        self._blocks = 0
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is an edit to take back."""
+        """Whether there is an edit to undo."""
         return bool(self._undo)
 
     @property
     def can_redo(self) -> bool:
-        """Whether there is an edit to do again."""
+        """Whether there is an edit to redo."""
         return bool(self._redo)
 
-    def add(self, overwritten: Overwritten, *, join: bool) -> None:
+    def add(self, piece: Piece, *, join: bool) -> None:
         """Remember what an edit overwrote; with `join` it belongs to the one before.
 
         A stroke that would fill the memory by itself becomes two edits.
         """
-        while self._redo:
-            self._forget(self._redo.popleft())
-        self._bytes += overwritten.nbytes
-        self._blocks += 1
-        if join and self._undo and not self._is_full():
-            self._undo[-1].append(overwritten)
-        else:
-            self._undo.append([overwritten])
+        self._redo.clear()
+        if not (join and self._undo and not self._is_full(piece)):
+            self._undo.append(Edit())
+        self._undo[-1].add(piece)
         while self._is_full() and len(self._undo) > 1:
-            self._forget(self._undo.popleft())
+            self._undo.popleft()
 
-    def undo(self, restore: Restore) -> bool:
-        """Take the last edit back; False if there is none."""
-        return self._move(self._undo, self._redo, restore)
+    def undo(self, swap: Swap) -> bool:
+        """Undo the last edit; False if there is none."""
+        return _move(self._undo, self._redo, swap)
 
-    def redo(self, restore: Restore) -> bool:
-        """Do the last edit taken back again; False if there is none."""
-        return self._move(self._redo, self._undo, restore)
+    def redo(self, swap: Swap) -> bool:
+        """Redo the last edit undone; False if there is none."""
+        return _move(self._redo, self._undo, swap)
 
-    def _move(self, source: deque[Edit], target: deque[Edit], restore: Restore) -> bool:
-        if not source:
-            return False
-        edit = source.pop()
-        moved = [restore(block) for block in reversed(edit)]
-        self._forget(edit)
-        self._bytes += _size(moved)  # springs before an edit and after it differ in number
-        self._blocks += len(moved)
-        target.append(moved)
-        return True
+    def _is_full(self, more: Piece | None = None) -> bool:
+        edits = [*self._undo, *self._redo]
+        extra = sum(patch.nbytes for patch in more or ())
+        nbytes, pieces = sum(edit.nbytes for edit in edits), sum(len(edit.pieces) for edit in edits)
+        return nbytes + extra > MOST_BYTES or pieces + (more is not None) > MOST_PIECES
 
-    def _is_full(self) -> bool:
-        return self._bytes > MOST_BYTES or self._blocks > MOST_BLOCKS
+    def take_apart(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Facts that JSON can hold, and arrays by name, for checkpoints."""
+        arrays: dict[str, Array] = {}
 
-    def _forget(self, edit: Edit) -> None:
-        self._bytes -= _size(edit)
-        self._blocks -= len(edit)
+        def note(patch: Patch) -> dict[str, Any]:
+            name = str(len(arrays))
+            arrays[name] = patch.values
+            rows, columns = patch.window or (None, None)
+            span = None if rows is None or columns is None else [rows.start, rows.stop, columns.start, columns.stop]
+            return {"field": patch.name, "array": name, "window": span}
+
+        facts = {
+            stack: [[[note(patch) for patch in piece] for piece in edit.pieces] for edit in edits]
+            for stack, edits in (("undo", self._undo), ("redo", self._redo))
+        }
+        return facts, arrays
+
+    @classmethod
+    def put_together(cls, facts: dict[str, Any], arrays: dict[str, Array]) -> History:
+        """Make the history that `take_apart` took apart."""
+
+        def patch(note: dict[str, Any]) -> Patch:
+            span = note["window"]
+            window = None if span is None else (slice(span[0], span[1]), slice(span[2], span[3]))
+            return Patch(note["field"], arrays[note["array"]], window)
+
+        history = cls()
+        for stack, edits in ((history._undo, facts["undo"]), (history._redo, facts["redo"])):
+            stack.extend(_edit([patch(note) for note in piece] for piece in edit) for edit in edits)
+        return history
 
 
-def _size(edit: Edit) -> int:
-    return sum(part.nbytes for part in edit)
+def _edit(pieces: Iterable[Piece]) -> Edit:
+    edit = Edit()
+    for piece in pieces:
+        edit.add(piece)
+    return edit
+
+
+def _move(source: deque[Edit], target: deque[Edit], swap: Swap) -> bool:
+    if not source:
+        return False
+    target.append(_edit(swap(piece) for piece in reversed(source.pop().pieces)))
+    return True

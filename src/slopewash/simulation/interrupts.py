@@ -1,4 +1,4 @@
-"""Ctrl-C only between whole steps."""
+"""Ctrl-C and SIGTERM only between whole steps."""
 
 from __future__ import annotations
 
@@ -11,15 +11,24 @@ from types import FrameType
 
 @contextmanager
 def whole_steps() -> Iterator[None]:
-    """Hold Ctrl-C back until the block is over: inside a step it would leave half of one, and books that are off."""
+    """Hold signals back until the block is over: inside a step they would leave half of one, and a wrong budget.
+
+    SIGTERM is held only where somebody handles it: otherwise it ends the process at once, as it should.
+    """
     if threading.current_thread() is not threading.main_thread():  # only there do signals arrive
         yield
         return
     held: list[tuple[int, FrameType | None]] = []
-    usual = signal.signal(signal.SIGINT, lambda number, frame: held.append((number, frame)))
+    usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    usual = {number: handler for number, handler in usual.items() if number == signal.SIGINT or callable(handler)}
+    for number in usual:
+        signal.signal(number, lambda received, frame: held.append((received, frame)))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if usual is None else usual)
-    if held and callable(usual):
-        usual(*held[0])
+        for number, handler in usual.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+    for received, frame in held[:1]:
+        handler = usual[signal.Signals(received)]
+        if callable(handler):
+            handler(received, frame)

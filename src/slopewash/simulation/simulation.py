@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from slopewash.backends import choose_backend
-from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, StabilityWarning
-from slopewash.models.base import EDGES, Edges, Model
+from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, SimulationClosed, StabilityWarning
+from slopewash.models.backend import Backend
+from slopewash.models.base import Model, find_model
+from slopewash.models.presets import Preset
+from slopewash.models.state import Array, Domain, Edges, Patch, Sides, State, Window
 from slopewash.simulation.brushes import BRUSHES, Stroke, make_stroke
 from slopewash.simulation.budget import Budget
-from slopewash.simulation.history import Emitters, History, Overwritten, Springs
+from slopewash.simulation.checkpoints import read_checkpoint, write_checkpoint
+from slopewash.simulation.history import History
 from slopewash.simulation.interrupts import whole_steps
-from slopewash.terrain import Emitter, Layer, Terrain, TriangleMesh, WaterSource
+from slopewash.terrain import (
+    Emitter,
+    Layer,
+    Stratum,
+    Terrain,
+    TriangleMesh,
+    WaterSource,
+    emitter_table,
+    emitters_of,
+    source_table,
+    sources_of,
+)
+from slopewash.terrain.parts import put_together, take_apart
 
 CHECK_EVERY = 200
 """Steps between two looks for NaN and infinity: often enough to name the place, rare enough to cost nothing."""
 
 LONGEST_CHUNK = 20
 """Steps taken in one go: Ctrl-C waits for no more."""
-FADE_PARTS = 20
-"""Equal parts in which the power to erode fades while a run settles."""
+FADES = 20
+"""Equal stages in which the power to erode fades while a run settles."""
 
 
 class Observer(Protocol):
@@ -42,7 +60,26 @@ class Observer(Protocol):
         """Called when `steps_taken` is a multiple of `every`, and at the end of the phase."""
 
     def finish(self, simulation: Simulation) -> None:
-        """Called when the phase is over, or broken off."""
+        """Called when the phase is over, or was interrupted."""
+
+
+class Function:
+    """A plain function as an observer: called after every stretch of steps."""
+
+    every = LONGEST_CHUNK
+
+    def __init__(self, function: Callable[[Simulation], object]) -> None:
+        self.function = function
+
+    def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
+        """Nothing to prepare."""
+
+    def observe(self, simulation: Simulation) -> None:
+        """Call it."""
+        self.function(simulation)
+
+    def finish(self, simulation: Simulation) -> None:
+        """Nothing to end."""
 
 
 class Simulation:
@@ -57,11 +94,11 @@ class Simulation:
     backend
         "gpu", "cpu", "reference", or "auto" for the fastest this machine has.
     edges
-        "open" (water and load leave), "closed" or "periodic".
+        "open" (water and sediment leave), "closed" or "periodic", or `Sides` with a word for each.
     seed
-        For whatever the model draws at random, such as erodibility where the terrain has none.
+        Random seed for whatever the model draws, such as erodibility where the terrain has none.
     substeps
-        Parts each time step is split into; "auto" takes as many as stability needs, and says so.
+        Sub-steps each time step is split into; "auto" takes as many as stability needs, and warns.
 
     >>> import slopewash as sw
     >>> simulation = sw.Simulation(sw.generate("hill", size=16), sw.VirtualPipes(), backend="reference")
@@ -81,21 +118,17 @@ class Simulation:
         model: Model,
         *,
         backend: str = "auto",
-        edges: Edges = "open",
+        edges: Edges | Sides | Mapping[str, Any] = "open",
         seed: int = 0,
         substeps: int | Literal["auto"] = "auto",
     ) -> None:
-        if not isinstance(model, Model):
-            raise InvalidParameter(f'model is {model!r}; pass a model, such as VirtualPipes() or preset("landscape")')
-        if edges not in EDGES:
-            raise InvalidParameter(f"edges is {edges!r}; it must be one of {', '.join(EDGES)}")
-        if edges not in model.edges:
-            raise InvalidParameter(f"{model.name} runs with edges {' or '.join(model.edges)}; edges is {edges!r}")
+        _check_model(model)
+        sides = Sides.of(edges)
+        model.check_sides(sides)
         if not isinstance(terrain, Terrain):
             raise InvalidParameter(
                 f"terrain is a {type(terrain).__name__}; wrap heights as Terrain(heights, cell_size=...)"
             )
-        self.edges: Edges = edges
         self.backend = choose_backend(backend, model.backends)
         self.step = 0
         self.settled = 0
@@ -103,19 +136,34 @@ class Simulation:
         self._time = 0.0
         self._model = model
         self._substeps_wanted = substeps
-        self._observers: list[Observer] = []
-        self._sources = terrain.sources
-        self._cell_size = terrain.cell_size
+        self._start = terrain
         self._relief = terrain.relief or terrain.cell_size  # flat ground has none to measure brushes by
         self._history = History()
+        self._level = 0.0
+        self._begin(*model.prepare(terrain, sides=sides, seed=seed))
+
+    def _begin(self, domain: Domain, state: State) -> None:
+        """Bring a state to the backend; everything else is known."""
         # A notebook and the studio may hold the same run: each takes whole steps and whole edits.
         self._turn = threading.RLock()
-        self._level = 0.0
-        self._engine = model.engine(
-            terrain, backend=self.backend, edges=edges, substeps=self._substeps(model), seed=seed
-        )
+        self._observers: list[Observer] = []
+        self._domain = domain
+        self._substeps = self._find_substeps(self._model)
+        self._opened: Backend | None = self._model.backend(self.backend)(state, domain)
 
-    def _substeps(self, model: Model) -> int:
+    @property
+    def _device(self) -> Backend:
+        if self._opened is None:
+            raise SimulationClosed(
+                "this simulation is closed; ask for its terrain, budget or layers before close() or the end of `with`"
+            )
+        return self._opened
+
+    @property
+    def _state(self) -> State:
+        return self._device.state
+
+    def _find_substeps(self, model: Model) -> int:
         if self._substeps_wanted != "auto":
             if not _is_whole(self._substeps_wanted) or self._substeps_wanted < 1:
                 raise InvalidParameter(f'substeps is {self._substeps_wanted!r}; it must be "auto" or 1 or more')
@@ -125,9 +173,9 @@ class Simulation:
             return 1
         warnings.warn(
             f"{worst.name} is {worst.value:.3g}, above the stability limit {worst.bound:.3g}: "
-            f"each step is taken in {worst.substeps} parts",
+            f"each step is taken in {worst.substeps} sub-steps",
             StabilityWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         return worst.substeps
 
@@ -138,11 +186,24 @@ class Simulation:
 
     @model.setter
     def model(self, model: Model) -> None:
+        _check_model(model)
         if type(model) is not type(self._model):
             raise InvalidParameter(f"the run is of {self._model.name}; start another Simulation for {model.name}")
         with self._turn:
-            self._engine.set_model(model, self._substeps(model))
-            self._model = model
+            substeps = self._find_substeps(model)
+            model.adopt(self._model, self._state, self._domain)
+            self._model, self._substeps = model, substeps
+
+    @property
+    def edges(self) -> Edges | Sides:
+        """What lies beyond the border: one word if all four sides are alike."""
+        sides = self._domain.sides
+        return sides if sides.word is None or sides.word == "halo" else sides.word
+
+    @property
+    def seed(self) -> int:
+        """Random seed the run began with."""
+        return self._domain.seed
 
     @property
     def steps_taken(self) -> int:
@@ -158,13 +219,26 @@ class Simulation:
     def terrain(self) -> Terrain:
         """The terrain as it is now, with every layer the model yields."""
         with self._turn:
-            return self._engine.terrain()
+            state = self._state
+            names = [name for name in self._model.yields(state) if not self._is_default(name, state)]
+            layers = self.layers(*names)
+            for layer in layers.values():
+                layer.setflags(write=False)  # then the terrain keeps it without a copy
+            return self._start.replace(**layers, sources=self.sources, emitters=self.emitters or self._start.emitters)
+
+    def _is_default(self, name: str, state: State) -> bool:
+        """Whether a layer was never given and never changed: then the terrain needs none."""
+        spec = self._model.layer(name)
+        return (
+            spec.role == "input" and spec.default is not None and name not in self._start
+            and bool((state[name] == spec.default).all())
+        )  # fmt: skip
 
     @property
     def mesh(self) -> TriangleMesh:
         """The ground as triangles, for models that erode a mesh."""
         with self._turn:
-            mesh = self._engine.mesh()
+            mesh = self._model.mesh(self._state, self._domain)
         if mesh is None:
             raise InvalidParameter(
                 f"{self._model.name} runs on a grid and has no mesh; use TriangleMesh.from_terrain(simulation.terrain)"
@@ -175,26 +249,16 @@ class Simulation:
     def particles(self) -> NDArray[np.float32]:
         """Particles as rows of x (east), y (south) and z (up) in metres and place in the flow, 0 newest .. 1 oldest."""
         with self._turn:
-            particles = self._engine.particles()
+            particles = self._model.positions(self._state, self._domain)
         if particles is None:
-            raise InvalidParameter(f"{self._model.name} has no particles to show; mesh_particles has")
+            raise InvalidParameter(f"{self._model.name} has no particles to show")
         return particles
-
-    @property
-    def emitters(self) -> tuple[Emitter, ...]:
-        """Where particles start, for models that have them."""
-        return tuple(getattr(self._engine, "emitters", ()))
-
-    def set_emitters(self, *emitters: Emitter, join: bool = False) -> None:
-        """Replace all emitters between two steps, which `undo` takes back; with `join` as part of the edit before."""
-        with self._turn:
-            self._history.add(self._restore(Emitters(emitters)), join=join)
 
     @property
     def budget(self) -> Budget:
         """Where water and solids are and where they went."""
         with self._turn:
-            return Budget.of(self._engine.ledger())
+            return Budget.of(self._model.amounts(self._state, self._domain))
 
     def layers(self, *names: str) -> dict[str, Layer]:
         """Return some layers as they are now, without working out the others.
@@ -204,35 +268,69 @@ class Simulation:
         >>> sorted(simulation.layers("water", "elevation"))
         ['elevation', 'water']
         """
+        for name in names:
+            self._model.layer(name)
         with self._turn:
-            return self._engine.layers(names)
+            state = self._state
+            return {name: _copied(self._model.derive(name, state, self._domain)) for name in names}
+
+    # Edits between steps
 
     @property
     def sources(self) -> tuple[WaterSource, ...]:
-        """Springs in force; assign others between steps. That is an edit, which `undo` takes back."""
-        return self._sources
+        """Water sources; assign others between steps. That is an edit, which `undo` reverts."""
+        return sources_of(self._state["sources"]) if self._model.has_sources() else self._start.sources
 
     @sources.setter
     def sources(self, sources: Sequence[WaterSource]) -> None:
         self.set_sources(*sources)
 
     def set_sources(self, *sources: WaterSource, join: bool = False) -> None:
-        """Replace all springs between two steps; with `join` as part of the edit before, as while one is moved."""
+        """Replace all water sources between two steps; with `join` as part of the edit before, as while one is moved."""
+        if not self._model.has_sources():
+            raise InvalidParameter(
+                f"{len(sources)} water sources were given; {self._model.name} has none, leave them out"
+            )
+        placed = self._start.replace(sources=sources).sources
         with self._turn:
-            self._history.add(self._restore(Springs(sources)), join=join)
+            self._history.add(self._swap([Patch("sources", source_table(placed))]), join=join)
 
-    def _restore(self, edited: Overwritten) -> Overwritten:
-        """Put something in force, and return what it replaces."""
-        before: Overwritten
-        if isinstance(edited, Springs):
-            self._engine.set_sources(edited.sources)
-            before, self._sources = Springs(self._sources), edited.sources
-        elif isinstance(edited, Emitters):
-            before = Emitters(self.emitters)
-            self._engine.set_emitters(edited.emitters)
-        else:
-            before = self._engine.restore(edited)
-        return before
+    @property
+    def emitters(self) -> tuple[Emitter, ...]:
+        """Where particles start, for models that have them."""
+        return emitters_of(self._state["emitters"]) if self._model.particles else ()
+
+    def set_emitters(self, *emitters: Emitter, join: bool = False) -> None:
+        """Replace all emitters between two steps, which `undo` reverts; with `join` as part of the edit before."""
+        if not self._model.particles:
+            raise InvalidParameter(f"{self._model.name} has no particles, and so no emitters")
+        placed = self._start.replace(emitters=emitters).emitters
+        with self._turn:
+            self._history.add(self._swap([Patch("emitters", emitter_table(placed))]), join=join)
+
+    def _swap(self, patches: Sequence[Patch]) -> list[Patch]:
+        """Write patches, count what they add, and return what was there, to the bit."""
+        device, state, overwritten = self._device, self._state, []
+        layer_of = {device.stored(name): name for name in self._model.editable()}
+        for patch in patches:
+            field = device.stored(patch.name)
+            overwritten.append(Patch(field, np.array(device.read(field, patch.window)), patch.window))
+            layer = layer_of.get(field)
+            mass = None if layer is None else self._model.layer(layer).mass
+            before = 0 if mass is None else self._mass(layer, patch.window)
+            device.write(patch.name, patch.values, patch.window)
+            if mass is not None:
+                device.scalars[f"{mass}_edited"] += self._mass(layer, patch.window) - before
+            for follower in self._model.follow(patch.name, patch.window, state, self._domain):
+                device.write(follower.name, follower.values, follower.window)
+        return overwritten
+
+    def _mass(self, layer: str | None, window: Window | None) -> float | int:
+        """Sum of part of a layer without nodata: exact for whole numbers, in float64 for others."""
+        values = self._device.read(str(layer), window)
+        if "nodata" in self._state:
+            values = values[~self._state.part("nodata", window)]
+        return int(values.sum(dtype=np.int64)) if values.dtype.kind in "iu" else float(values.sum(dtype=np.float64))
 
     def paint(
         self,
@@ -244,7 +342,7 @@ class Simulation:
         falloff: float = 0.5,
         join: bool = False,
     ) -> bool:
-        """Change a layer by hand between two steps: one edit of one dab per point, which `undo` takes back.
+        """Change a layer by hand between two steps: one edit of one dab per point, which `undo` reverts.
 
         What is added or taken is in the budget as `water_edited` and `solids_edited`. False where no dab touches the
         terrain: then there is nothing to undo.
@@ -275,44 +373,67 @@ class Simulation:
         """
         stroke = make_stroke(tool, points, radius, strength, falloff, relief=self._relief)
         layer = stroke.brush.layer
-        if layer not in self._model.editable:
-            usable = [brush.name for brush in BRUSHES.values() if brush.layer in self._model.editable]
+        if layer not in self._model.editable():
+            usable = [brush.name for brush in BRUSHES.values() if brush.layer in self._model.editable()]
             remedy = f"its tools are {', '.join(usable)}" if usable else "it takes no edits"
             raise InvalidParameter(f"{self._model.name} has no {layer} to paint with {tool}; {remedy}")
         with self._turn:
             return self._apply(stroke, join=join)
 
     def _apply(self, stroke: Stroke, *, join: bool) -> bool:
-        layer = stroke.brush.layer
-        row, column, rows, columns = stroke.window(self._engine.shape, self._cell_size)
+        layer, size = stroke.brush.layer, self._domain.cell_size
+        row, column, rows, columns = stroke.window(self._domain.shape, size)
         if rows == 0 or columns == 0:
             return False
-        values = self._engine.block(layer, row, column, (rows, columns)).astype(np.float64)
+        window = (slice(row, row + rows), slice(column, column + columns))
+        values = self._in_metres(layer, window).astype(np.float64)
         if not join:
-            x, y = (int(p // self._cell_size) for p in stroke.points[0])
+            x, y = (int(p // size) for p in stroke.points[0])
             self._level = float(values[min(max(y - row, 0), rows - 1), min(max(x - column, 0), columns - 1)])
-        new = stroke.apply(values, row, column, self._cell_size, self._level)
-        self._history.add(self._engine.edit(layer, row, column, new), join=join)
+        new = stroke.apply(values, row, column, size, self._level)
+        self._history.add(self._overwrite(layer, window, new), join=join)
         return True
 
+    def _in_metres(self, layer: str, window: Window) -> Layer:
+        state = self._state
+        return self._model.metres(layer, state.part(layer, window), window, state, self._domain)
+
+    def _overwrite(self, layer: str, window: Window, metres: ArrayLike) -> list[Patch]:
+        """Replace part of a layer; cells whose value is the one users see stay as they are to the bit."""
+        wanted = np.asarray(metres, dtype=np.float64)
+        low, high = self._model.layer(layer).painted
+        if not (np.isfinite(wanted).all() and wanted.min() >= low and wanted.max() <= high):
+            raise InvalidParameter(
+                f"values for {layer} span {wanted.min():g} .. {wanted.max():g}; "
+                f"they must be finite and within {low:g} .. {high:g}"
+            )
+        state, now = self._state, self._state.part(layer, window)
+        kept = wanted.astype(np.float32) == self._in_metres(layer, window)
+        if "nodata" in state:
+            kept |= state.part("nodata", window)
+        units = self._model.units(layer, wanted, window, state, self._domain)
+        patch = Patch(layer, np.where(kept, now, units.astype(now.dtype)), window)
+        # What goes with it first: it may be what the edit is counted from.
+        return self._swap([*self._model.edit(patch, state, self._domain), patch])
+
     def undo(self) -> bool:
-        """Take the last edit back: what it overwrote is as it was, to the bit. False if there is none."""
+        """Undo the last edit: what it overwrote is as it was, to the bit. False if there is none."""
         with self._turn:
-            return self._history.undo(self._restore)
+            return self._history.undo(self._swap)
 
     def redo(self) -> bool:
-        """Do the last edit taken back again. False if there is none."""
+        """Redo the last edit undone. False if there is none."""
         with self._turn:
-            return self._history.redo(self._restore)
+            return self._history.redo(self._swap)
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is an edit to take back."""
+        """Whether there is an edit to undo."""
         return self._history.can_undo
 
     @property
     def can_redo(self) -> bool:
-        """Whether there is an edit to do again."""
+        """Whether there is an edit to redo."""
         return self._history.can_redo
 
     def view(self, *, height: int = 640) -> Any:
@@ -330,17 +451,20 @@ class Simulation:
 
     @property
     def traffic(self) -> dict[str, int]:
-        """Bytes per cell that each kernel of one iteration must move, where the backend can tell: the gpu does."""
-        return self._engine.traffic()
+        """Bytes per cell that each kernel of one iteration must move, where the backend knows: the gpu does."""
+        return self._device.traffic(self._coefficients())
 
     def close(self) -> None:
-        """Give back the device's memory, where the backend holds any; ends the simulation.
+        """Give back the device's memory; from then on the simulation can no longer be asked for anything.
 
         >>> import slopewash as sw
         >>> with sw.Simulation(sw.generate("cone", size=8), sw.SteepestTalus(), backend="reference") as simulation:
         ...     simulation.run(3)
         """
-        self._engine.close()
+        with self._turn:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
 
     def __enter__(self) -> Self:
         return self
@@ -348,14 +472,20 @@ class Simulation:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def add(self, *observers: Observer) -> Self:
-        """Let observers watch the run; returns the simulation."""
-        self._observers += observers
+    def add(self, *observers: Observer | Callable[[Simulation], object]) -> Self:
+        """Let observers watch the run; returns the simulation.
+
+        An observer may be a plain function of the simulation: it is called about every 20 steps, and at the end.
+        """
+        self._observers += [_observer(given) for given in observers]
         return self
 
-    def remove(self, *observers: Observer) -> Self:
-        """Let observers that were added watch no more; returns the simulation."""
-        self._observers = [kept for kept in self._observers if not any(kept is gone for gone in observers)]
+    def remove(self, *observers: Observer | Callable[[Simulation], object]) -> Self:
+        """Stop observers that were added from watching; returns the simulation."""
+        self._observers = [
+            kept for kept in self._observers
+            if not any(kept is gone or getattr(kept, "function", None) is gone for gone in observers)
+        ]  # fmt: skip
         return self
 
     def run(self, steps: int) -> None:
@@ -363,46 +493,68 @@ class Simulation:
         _check_steps(steps)
         self._watched(steps, "eroding", self._advance)
 
-    def settle(self, steps: int = 600, *, dry: bool = False, stop_after: int | None = None) -> None:
-        """End a run: while it still rains, the water's power to erode fades over `steps`; then the load is laid down.
+    def settle(
+        self, steps: int = 600, *, dry: bool = False, done: int = 0, stop_after: int | None = None
+    ) -> None:
+        """End a run: while it still rains, the water's power to erode fades over `steps`; then all sediment settles.
 
-        Fading water still wears the ground, about as much as half as many steps of the run would: stopping erosion at
-        once leaves uneven deposits in the stream beds. Settling steps do not count as `step` or `time`. Nothing carried
-        is thrown away; `settle(0)` only lays the load down. Lakes stay unless `dry`. With `stop_after` it is broken off
-        after so many of the steps and the load stays in the water, as when it is interrupted.
+        Fading water still erodes, about as much as half as many steps of the run would: stopping erosion at once leaves
+        uneven deposits in the stream beds. Settling steps do not count as `step` or `time`. Nothing carried is thrown
+        away; `settle(0)` only deposits the sediment. Lakes stay unless `dry`.
+
+        Parameters
+        ----------
+        steps
+            Over which the power to erode fades.
+        dry
+            Whether the water evaporates at the end.
+        done
+            Steps of these that were taken before, where a settling goes on that was interrupted.
+        stop_after
+            Interrupt it after so many of the steps: the sediment stays in the water, as after Ctrl-C.
         """
         _check_steps(steps)
+        _check_steps(done, "done")
         if stop_after is not None:
             _check_steps(stop_after, "stop_after")
-        ends = stop_after is None or stop_after > steps
+        if done > steps:
+            raise InvalidParameter(f"done is {done}; the settling has {steps} steps")
+        ends = stop_after is None or stop_after > steps - done
+        last = steps if stop_after is None else min(done + stop_after, steps)
 
-        def advance(done: int, chunk: int) -> None:
-            self._fade(done, chunk, steps)
-            if ends and done + chunk == steps:  # observers see the ground with the load laid down
-                self._engine.lay_down(dry=dry)
+        def advance(taken: int, chunk: int) -> None:
+            self._fade(done + taken, chunk, steps)
+            if ends and done + taken + chunk == steps:  # observers see the ground with the sediment deposited
+                self._lay_down(dry=dry)
 
-        if ends and steps == 0:
+        if ends and done == steps:
             with whole_steps(), self._turn:
-                self._engine.lay_down(dry=dry)
+                self._lay_down(dry=dry)
             self._check_finite()
-        self._watched(steps if stop_after is None else min(stop_after, steps), "settling", advance)
+        self._watched(last - done, "settling", advance)
+
+    def _lay_down(self, *, dry: bool) -> None:
+        self._model.lay_down(self._state, self._domain, dry=dry)
 
     def _fade(self, done: int, chunk: int, steps: int) -> None:
         """Take `chunk` settling steps after `done` of `steps`; strength depends on the step alone and ends at 0."""
-        parts = min(FADE_PARTS, steps)
+        fades = min(FADES, steps)
         while chunk > 0:
-            part = done * parts // steps
-            next_part = -(-(part + 1) * steps // parts)
-            length = min(chunk, next_part - done)
-            self._engine.carry(length, strength=1 - (part + 1) / parts)
+            fade = done * fades // steps
+            next_fade = -(-(fade + 1) * steps // fades)
+            length = min(chunk, next_fade - done)
+            self._device.advance(self._coefficients(1 - (fade + 1) / fades), length * self._substeps)
             self.settled += length
             done += length
             chunk -= length
 
+    def _coefficients(self, strength: float = 1.0) -> Any:
+        return self._model.coefficients(self._domain, substeps=self._substeps, strength=strength)
+
     def _advance(self, done: int, steps: int) -> None:
-        self._engine.advance(steps)
+        self._device.advance(self._coefficients(), steps * self._substeps)
         self.step += steps
-        self._time += steps * float(getattr(self._model, "time_step", 1.0))
+        self._time += steps * self._model.step_time
 
     def _watched(self, steps: int, label: str, advance: Callable[[int, int], None]) -> None:
         done = 0
@@ -429,7 +581,7 @@ class Simulation:
                     observer.finish(self)
 
     def _check_finite(self) -> None:
-        bad = self._engine.first_bad_cell()
+        bad = self._model.first_bad(self._state, self._domain)
         if bad is not None:
             layer, row, column = bad
             raise NotFinite(
@@ -437,12 +589,132 @@ class Simulation:
                 "use a smaller time_step, or leave substeps at auto"
             )
 
+    # Checkpoints and copies
+
+    def checkpoint(self, folder: str | Path, *, recipe: Mapping[str, Any] | None = None) -> Path:
+        """Write everything the run needs to go on into a folder; returns the checkpoint, `step-000123` inside it.
+
+        The newest two are kept. A run resumed from one is bit-identical to one that never stopped.
+
+        Parameters
+        ----------
+        folder
+            Where this run's checkpoints are; created if missing.
+        recipe
+            What the run is part of, kept for whoever resumes it.
+
+        >>> import tempfile
+        >>> import slopewash as sw
+        >>> simulation = sw.Simulation(sw.generate("hill", size=16), sw.VirtualPipes(), backend="reference")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     simulation.run(3)
+        ...     _ = simulation.checkpoint(folder)
+        ...     sw.Simulation.resume(folder)
+        Simulation of virtual_pipes on 16 x 16 cells, backend reference, edges open, step 3
+        """
+        with self._turn:
+            facts, arrays = self._take_apart()
+            facts["recipe"] = dict(recipe or {})
+            return write_checkpoint(Path(folder), self.steps_taken, facts, arrays)
+
+    @classmethod
+    def resume(cls, folder: str | Path) -> Simulation:
+        """Go on from the newest checkpoint in a folder that is whole, on the same backend."""
+        return cls.from_parts(*read_checkpoint(Path(folder)))
+
+    @classmethod
+    def from_parts(cls, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Simulation:
+        """Make a simulation of what `read_checkpoint` gave."""
+        simulation = cls.__new__(cls)
+        simulation._put_together(dict(facts), dict(arrays))
+        return simulation
+
+    def _take_apart(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Facts that JSON can hold, and arrays by name, all of them copies or never changed."""
+        from slopewash import __version__
+
+        terrain, terrain_arrays = take_apart(self._start)
+        history, history_arrays = self._history.take_apart()
+        state = self._state
+        arrays = {
+            **{f"state.{name}": np.array(array) for name, array in state.arrays.items()},
+            **{f"terrain.{name}": array for name, array in terrain_arrays.items()},
+            **{f"history.{name}": array for name, array in history_arrays.items()},
+        }
+        facts = {
+            "slopewash": __version__,
+            "model": {"name": self._model.name, "parameters": self._model.values()},
+            "backend": self.backend,
+            "substeps": self._substeps_wanted,
+            "step": self.step,
+            "settled": self.settled,
+            "time": self._time,
+            "relief": self._relief,
+            "level": self._level,
+            "domain": dataclasses.asdict(self._domain),
+            "scalars": dict(state.scalars),
+            "terrain": terrain,
+            "history": history,
+        }
+        return facts, arrays
+
+    def _put_together(self, facts: dict[str, Any], arrays: dict[str, Array]) -> None:
+        def those(prefix: str) -> dict[str, Array]:
+            return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+        self._model = find_model(facts["model"]["name"])(**facts["model"]["parameters"])
+        self.backend = choose_backend(facts["backend"], self._model.backends)
+        self._substeps_wanted = facts["substeps"]
+        self.step, self.settled, self._time = facts["step"], facts["settled"], facts["time"]
+        self._relief, self._level = facts["relief"], facts["level"]
+        self._start = put_together(facts["terrain"], those("terrain."))
+        self._history = History.put_together(facts["history"], those("history."))
+        domain = dict(facts["domain"])
+        domain |= {
+            "shape": tuple(domain["shape"]), "origin": tuple(domain["origin"]), "sides": Sides(**domain["sides"]),
+            "strata": tuple(Stratum(**layer) for layer in domain["strata"]),
+        }  # fmt: skip
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", StabilityWarning)  # the run was warned of it when it began
+            self._begin(Domain(**domain), State(those("state."), dict(facts["scalars"])))
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._turn:
+            facts, arrays = self._take_apart()
+        return {"facts": facts, "arrays": arrays}
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        self._put_together(parts["facts"], parts["arrays"])
+
     def __repr__(self) -> str:
-        rows, columns = self._engine.shape
+        rows, columns = self._domain.shape
         return (
             f"Simulation of {self._model.name} on {columns} x {rows} cells, backend {self.backend}, "
-            f"edges {self.edges}, step {self.step}"
+            f"edges {self._domain.sides}, step {self.step}" + (", closed" if self._opened is None else "")
         )
+
+
+def _check_model(model: object) -> None:
+    if isinstance(model, Preset):
+        raise InvalidParameter(f'model is the preset "{model.name}"; pass its model, preset("{model.name}")')
+    if not isinstance(model, Model):
+        raise InvalidParameter(f'model is {model!r}; pass a model, such as VirtualPipes() or preset("landscape")')
+
+
+def _observer(given: Any) -> Observer:
+    if isinstance(given, type):
+        raise InvalidParameter(f"{given.__name__} is a class; add an observer made from it, {given.__name__}(...)")
+    if all(hasattr(given, name) for name in ("every", "start", "observe", "finish")):
+        observer: Observer = given
+        return observer
+    if callable(given):
+        return Function(given)
+    raise InvalidParameter(f"{given!r} cannot observe a run; add an observer, such as Progress(), or a function")
+
+
+def _copied(layer: Array) -> Layer:
+    """A layer that shares no memory with the state."""
+    return np.array(layer, dtype=np.float32, order="C")
 
 
 def _is_whole(value: object) -> bool:
@@ -452,26 +724,3 @@ def _is_whole(value: object) -> bool:
 def _check_steps(steps: int, name: str = "steps") -> None:
     if not _is_whole(steps) or steps < 0:
         raise InvalidParameter(f"{name} is {steps!r}; it must be a whole number, zero or more")
-
-
-def erode(
-    terrain: Terrain,
-    model: Model,
-    *,
-    steps: int,
-    backend: str = "auto",
-    edges: Edges = "open",
-    seed: int = 0,
-    settle: int = 0,
-) -> Terrain:
-    """Erode a terrain in one line and return the result; `settle` more steps lay down what the water carries.
-
-    >>> import slopewash as sw
-    >>> sw.erode(sw.generate("cone", size=16), sw.VirtualPipes(), steps=2, backend="reference")["elevation"].shape
-    (16, 16)
-    """
-    with Simulation(terrain, model, backend=backend, edges=edges, seed=seed) as simulation:
-        simulation.run(steps)
-        if settle:
-            simulation.settle(settle)
-        return simulation.terrain

@@ -1,15 +1,14 @@
 """The height field and everything that lies on it."""
 
-from slopewash.terrain.emitters import Emitter
+from slopewash.terrain.emitters import Emitter, emitter_table, emitters_of
 from slopewash.terrain.erodibility import erodibility_from_elevation
 from slopewash.terrain.mesh import TriangleMesh
-from slopewash.terrain.sources import WaterSource
+from slopewash.terrain.sources import WaterSource, source_table, sources_of
 from slopewash.terrain.strata import LOOSE, Strata, Stratum
-from slopewash.terrain.terrain import UNITS, Layer, Terrain
+from slopewash.terrain.terrain import Layer, Terrain
 
 __all__ = [
     "LOOSE",
-    "UNITS",
     "Emitter",
     "Layer",
     "Strata",
@@ -17,5 +16,9 @@ __all__ = [
     "Terrain",
     "TriangleMesh",
     "WaterSource",
+    "emitter_table",
+    "emitters_of",
     "erodibility_from_elevation",
+    "source_table",
+    "sources_of",
 ]

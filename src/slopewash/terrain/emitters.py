@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields
 
 from slopewash.errors import InvalidTerrain
 
@@ -46,3 +47,14 @@ class Emitter:
             raise InvalidTerrain(
                 f"emitter at ({self.x:g}, {self.y:g}) m lies outside the terrain of {width:g} x {height:g} m"
             )
+
+
+def emitter_table(emitters: Sequence[Emitter]) -> NDArray[np.float64]:
+    """Emitters as rows of x, y, radius, rate, speed and direction."""
+    return np.array([astuple(emitter) for emitter in emitters], np.float64).reshape(-1, 6)
+
+
+def emitters_of(table: NDArray[np.float64]) -> tuple[Emitter, ...]:
+    """Emitters from what `emitter_table` gave."""
+    names = [field.name for field in fields(Emitter)]
+    return tuple(Emitter(**dict(zip(names, row, strict=True))) for row in table.tolist())

@@ -1,10 +1,11 @@
-"""Springs: discs on which water wells up."""
+"""Water sources: discs on which water wells up."""
 
 from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ class WaterSource:
     y: float
     radius: float
     rate: float
-    """Depth of water added per unit of model time, in metres."""
+    """Depth of water added to each cell of the disc, in metres per unit of model time."""
 
     def __post_init__(self) -> None:
         for name in ("x", "y", "radius", "rate"):
@@ -53,3 +54,17 @@ class WaterSource:
         fed: NDArray[np.bool_] = x * x + y * y <= self.radius * self.radius
         fed[min(int(self.y / cell_size), rows - 1), min(int(self.x / cell_size), columns - 1)] = True
         return fed
+
+
+def source_table(sources: Sequence[WaterSource]) -> NDArray[np.float64]:
+    """Sources as rows of x, y, radius and rate."""
+    return np.array([astuple(source) for source in sources], np.float64).reshape(-1, 4)
+
+
+def sources_of(table: NDArray[np.float64]) -> tuple[WaterSource, ...]:
+    """Sources from what `source_table` gave.
+
+    >>> sources_of(source_table([WaterSource(x=1.5, y=2.0, radius=3.0, rate=0.25)]))
+    (WaterSource(x=1.5, y=2.0, radius=3.0, rate=0.25),)
+    """
+    return tuple(WaterSource(x=x, y=y, radius=radius, rate=rate) for x, y, radius, rate in table.tolist())

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from slopewash.errors import InvalidTerrain, unknown_name
 from slopewash.terrain.emitters import Emitter
+from slopewash.terrain.fields import LAYERS, layer_spec
 from slopewash.terrain.sources import WaterSource
 from slopewash.terrain.strata import Strata
 
@@ -20,32 +21,15 @@ if TYPE_CHECKING:
 Layer = NDArray[np.float32]
 _Default = TypeVar("_Default")
 
-UNITS: Mapping[str, str] = {
-    "elevation": "m",
-    "water": "m",
-    "suspended": "m",
-    "erodibility": "",
-    "rainfall": "",
-    "flow": "m²/s",
-    "velocity": "m/s",
-    "wear": "m",
-    "deposit": "m",
-    "difference": "m",
-    "slope": "°",
-    "bedrock": "m",
-    "velocity_east": "m/s",
-    "velocity_south": "m/s",
-    "collision_energy": "m²/s²",
-}
-"""Units of the layers users see; a layer not listed here carries none."""
+_ATTRIBUTES = ("cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata")
 
 
 class Terrain(Mapping[str, Layer]):
     """A height field with its layers: a mapping from layer name to a read-only float32 array.
 
     Arrays are indexed `[row, column]`, row 0 in the north. Any real array is accepted and copied (a read-only float32
-    one is kept as it is); a single number fills a layer. Cells of `nodata` (a boolean mask) hold no ground: they are
-    walls to every model.
+    one is kept as it is); a single number fills a layer. Cells of `nodata` (a boolean mask) hold no ground, and nothing
+    enters them.
 
     Parameters
     ----------
@@ -59,11 +43,13 @@ class Terrain(Mapping[str, Layer]):
         Coordinate reference system (any text, such as "EPSG:32611") and the six numbers of the affine transform from
         (column, row) to world coordinates, carried along unchanged.
     sources
-        Springs on the terrain.
+        Water sources on the terrain.
     emitters
         Discs from which particles of water start, for models that have particles.
     strata
         Geological layers beneath the ground.
+    own_layers
+        Layers of your own by name, which are carried along untouched.
     layers
         Further layers by name, such as `water`, `suspended`, `erodibility`, `rainfall`.
 
@@ -90,6 +76,7 @@ class Terrain(Mapping[str, Layer]):
         sources: Sequence[WaterSource] = (),
         emitters: Sequence[Emitter] = (),
         strata: Strata | None = None,
+        own_layers: Mapping[str, ArrayLike | None] | None = None,
         **layers: ArrayLike | None,
     ) -> None:
         ground = _as_grid(elevation)
@@ -98,7 +85,7 @@ class Terrain(Mapping[str, Layer]):
         if nodata is None and isinstance(elevation, np.ma.MaskedArray):
             nodata = np.ma.getmaskarray(elevation)
         self.nodata = _as_mask(nodata, self.shape)
-        self.crs = crs
+        self.crs = _checked_crs(crs)
         self.transform = _checked_transform(transform)
         self.sources = _checked_sources(sources)
         for source in self.sources:
@@ -107,9 +94,14 @@ class Terrain(Mapping[str, Layer]):
         for emitter in self.emitters:
             emitter.check_within(self.width, self.height)
         self._layers: dict[str, Layer] = {"elevation": self._checked_layer("elevation", ground)}
-        for name, values in layers.items():
+        own = {str(name): values for name, values in (own_layers or {}).items() if values is not None}
+        for name in [*layers, *own]:
+            _check_name(name, own)
+        for name, values in [*layers.items(), *own.items()]:
             if values is not None:
                 self._layers[name] = self._checked_layer(name, values)
+        self.own_layers = frozenset(own)
+        """Names of the layers that are the user's own."""
         self.strata = self._checked_strata(strata)
 
     def _checked_strata(self, strata: Strata | None) -> Strata | None:
@@ -145,11 +137,13 @@ class Terrain(Mapping[str, Layer]):
                 f"layer {name} is {layer[row, column]} as float32 at row {row}, column {column} "
                 f"({int(bad.sum())} such cells); fill them or mark them with nodata="
             )
-        if name in ("water", "suspended", "rainfall") and layer.min() < 0:
+        spec = layer_spec(name)
+        if layer.min() < spec.lowest and math.isinf(spec.highest):
             raise InvalidTerrain(f"layer {name} has a value of {layer.min():g}; it must not be negative")
-        if name == "erodibility" and not (layer.min() >= 0 and layer.max() <= 1):
+        if not (layer.min() >= spec.lowest and layer.max() <= spec.highest):
             raise InvalidTerrain(
-                f"layer erodibility spans {layer.min():g} .. {layer.max():g}; it must lie within 0 (hard) .. 1 (soft)"
+                f"layer {name} spans {layer.min():g} .. {layer.max():g}; it must lie within "
+                f"{spec.lowest:g} .. {spec.highest:g}: {spec.doc}"
             )
         layer.setflags(write=False)
         return layer
@@ -215,11 +209,12 @@ class Terrain(Mapping[str, Layer]):
           elevation   0 .. 0 m
           water       0.5 .. 0.5 m
         """
-        attributes = ("cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata")
-        values: dict[str, Any] = {name: getattr(self, name) for name in attributes}
-        values.update(self._layers)
+        own = {name: self._layers[name] for name in self.own_layers} | dict(changes.pop("own_layers", None) or {})
+        own |= {name: changes.pop(name) for name in own if name in changes}
+        values: dict[str, Any] = {name: getattr(self, name) for name in _ATTRIBUTES}
+        values.update({name: layer for name, layer in self._layers.items() if name not in own})
         values.update(changes)
-        return Terrain(**values)
+        return Terrain(**values, own_layers=own)
 
     def resampled(self, size: int) -> Terrain:
         """Return the same ground with `size` cells along its longer side, each the mean over its area.
@@ -244,7 +239,7 @@ class Terrain(Mapping[str, Layer]):
             "x": (np.arange(columns) + 0.5) * self.cell_size,
         }
         fields = {
-            name: (("y", "x"), self._with_gaps(layer), {"units": UNITS.get(name, "")})
+            name: (("y", "x"), self._with_gaps(layer), {"units": layer_spec(name).units})
             for name, layer in self._layers.items()
         }
         attributes: dict[str, Any] = {"cell_size": self.cell_size}
@@ -273,8 +268,23 @@ class Terrain(Mapping[str, Layer]):
         ]
         for name in self._layers:
             low, high = self.range(name)
-            lines.append(f"  {name:<11} {low:g} .. {high:g} {UNITS.get(name, '')}".rstrip())
+            lines.append(f"  {name:<11} {low:g} .. {high:g} {layer_spec(name).units}".rstrip())
         return "\n".join(lines)
+
+
+def _check_name(name: str, own: Mapping[str, Any]) -> None:
+    if name in own:
+        if name in LAYERS or name in _ATTRIBUTES:
+            raise InvalidTerrain(f'own_layers holds "{name}", which slopewash has a layer of; pass it as {name}=...')
+    elif name not in LAYERS:
+        error = unknown_name("layer", name, LAYERS)
+        raise type(error)(f'{error} Layers of your own go into own_layers={{"{name}": ...}}')
+
+
+def _checked_crs(crs: str | None) -> str | None:
+    if crs is not None and not isinstance(crs, str):
+        raise InvalidTerrain(f'crs is {crs!r}; it must be text, such as "EPSG:{crs if isinstance(crs, int) else 32611}"')
+    return crs
 
 
 def _as_real(name: str, values: ArrayLike) -> NDArray[Any]:

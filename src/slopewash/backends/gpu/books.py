@@ -27,14 +27,14 @@ class Books:
         """Numbers of the entries, for the kernels."""
         return {"ENTRIES": len(self._entries)} | {name: k for k, name in enumerate(self._entries)}
 
-    def totals(self) -> dict[str, float]:
-        """Sum up over the grid, exactly until the last division."""
-        with self._device.watched("downloading the books"):
+    def units(self) -> dict[str, int]:
+        """Sum up over the grid, exactly, in units of 2⁻³²."""
+        with self._device.watched("downloading the mass budget"):
             data = self._device.handle.queue.read_buffer(self.buffer)
         amounts = np.frombuffer(data, "<i8").reshape(-1, len(self._entries))
-        whole = (amounts >> 32).sum(axis=0)
-        part = (amounts & 0xFFFFFFFF).sum(axis=0)
-        return {name: float(whole[k]) + float(part[k]) / 2.0**32 for k, name in enumerate(self._entries)}
+        whole = (amounts >> 32).sum(axis=0).tolist()
+        part = (amounts & 0xFFFFFFFF).sum(axis=0).tolist()
+        return {name: (whole[k] << 32) + part[k] for k, name in enumerate(self._entries)}
 
     def close(self) -> None:
         """Give the memory back."""

@@ -4,27 +4,27 @@ fn place(y: i32, x: i32) -> i32 {
   return (y - grid.origin) * grid.stride + x;
 }
 
-// Whether the cell `dy` rows south and `dx` columns east of (y, x), each -1, 0 or 1, lies beyond a closed or open edge.
+// Whether the cell `dy` rows south and `dx` columns east of (y, x), each -1, 0 or 1, lies beyond an edge that does not wrap.
 fn beyond(y: i32, x: i32, dy: i32, dx: i32) -> bool {
-  return !periodic && (y + dy < 0 || y + dy >= grid.height || x + dx < 0 || x + dx >= grid.width);
+  return (!wraps_rows && (y + dy < 0 || y + dy >= grid.height))
+    || (!wraps_columns && (x + dx < 0 || x + dx >= grid.width));
 }
 
 // That cell; beyond an edge (y, x) itself, so that what is read there is always some cell's.
 fn near(y: i32, x: i32, dy: i32, dx: i32) -> i32 {
   var row = y + dy;
   var column = x + dx;
-  if (periodic) {
+  if (wraps_rows) {
     if (row < 0) { row = grid.north; } else if (row >= grid.height) { row = grid.south; }
+  }
+  if (wraps_columns) {
     if (column < 0) { column = grid.width - 1; } else if (column >= grid.width) { column = 0; }
-  } else if (beyond(y, x, dy, dx)) {
+  }
+  if (beyond(y, x, dy, dx)) {
     row = y;
     column = x;
   }
   return place(row, column);
-}
-
-fn on_border(y: i32, x: i32) -> bool {
-  return y == 0 || y == grid.height - 1 || x == 0 || x == grid.width - 1;
 }
 
 // The value as float32 has it. Compilers may else fuse a product into a sum, or simplify a - (a - b) to b: then what one

@@ -30,18 +30,19 @@ class Workspace:
         block: Block,
         entries: Sequence[str],
         tables: Mapping[str, tuple[str, int]] | None = None,
-        periodic: bool,
+        wraps_rows: bool = False,
+        wraps_columns: bool = False,
         device: Device | None = None,
         largest_binding: int | None = None,
         whole: bool = False,
         ring: int = 0,
     ) -> None:
         self.device = device or open_device()
-        self._periodic = periodic
+        self._wraps = {"wraps_rows": wraps_rows, "wraps_columns": wraps_columns}
         self.layout = lay_out(
             *shape,
             widest=max(map(bytes_per_cell, kinds.values())),
-            periodic=periodic,
+            periodic=wraps_rows,
             largest_binding=largest_binding or self.device.largest_binding,
             largest_buffer=self.device.largest_buffer,
             adapter=self.device.adapter.name,
@@ -69,7 +70,7 @@ class Workspace:
             with self.device.watched("uploading parameters"):
                 self.device.handle.queue.write_buffer(self._numbers, 0, self._block.pack(*numbers))
             self._in_force = numbers
-        constants = {**constants, **self.books.constants, **self._block.constants(*numbers), "periodic": self._periodic}
+        constants = {**constants, **self.books.constants, **self._block.constants(*numbers), **self._wraps}
         variant = (tuple(kernels), constants)
         if variant != self._variant:
             self._build(kernels, constants)
@@ -86,7 +87,7 @@ class Workspace:
             block=self._block,
             constants=constants,
             numbers=self._numbers,
-            wrap=self._periodic,
+            wrap=self._wraps["wraps_rows"],
         )
 
     def run(self, iterations: int) -> None:

@@ -1,46 +1,66 @@
-"""Base level of open edges: how far down the border of the terrain may be worn."""
+"""Base level of open edges: how far down the border of the terrain may erode."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from slopewash.models.state import Patch, State
 
 STEEPEST = 0.1
 """Largest slope along the border of a graded base level: gentle enough to leave no rough rim."""
 UNITS = 2.0**32
 """Units per cell that a graded level is rounded to: far finer than float32, far coarser than float64 rounds."""
 
-
-@dataclass(frozen=True)
-class EdgeBase:
-    """Lowest height of each border cell, in cells: the four sides, corners in both of theirs."""
-
-    north: NDArray[Any]
-    south: NDArray[Any]
-    west: NDArray[Any]
-    east: NDArray[Any]
+Field = NDArray[Any]
+Base = dict[str, Field]
+"""Lowest height of each border cell, in cells: the four sides, corners in both of theirs."""
 
 
-def edge_base(b: NDArray[Any], *, graded: bool) -> EdgeBase:
+def edge_base(b: Field, *, graded: bool) -> Base:
     """Border heights of `b`; graded: the largest profile nowhere above them and nowhere steeper than `STEEPEST`."""
     rows, columns = b.shape
     level = b.copy()
     if graded:
         y, x = border_ring(rows, columns)
         level[y, x] = grade(b[y, x])
-    return EdgeBase(level[0].copy(), level[-1].copy(), level[:, 0].copy(), level[:, -1].copy())
+    return {name: np.array(side) for name, side in border(level).items()}
 
 
-def lowered(base: EdgeBase, b: NDArray[Any]) -> EdgeBase:
-    """Base level nowhere above the border of `b`; sides that stay are the same arrays, for undo keeps many of them."""
-    sides = (base.north, b[0]), (base.south, b[-1]), (base.west, b[:, 0]), (base.east, b[:, -1])
-    return EdgeBase(*(level if (level <= ground).all() else np.minimum(level, ground) for level, ground in sides))
+def border(b: Field) -> Base:
+    """The four sides of a field."""
+    return {"base_north": b[0], "base_south": b[-1], "base_west": b[:, 0], "base_east": b[:, -1]}
 
 
-def grade(heights: NDArray[Any]) -> NDArray[Any]:
+def lowered(base: Base, ground: Base) -> Base:
+    """Sides of a base level that lie above the ground somewhere, lowered to it."""
+    return {
+        name: np.minimum(level, ground[name]).astype(level.dtype)
+        for name, level in base.items()
+        if not (level <= ground[name]).all()
+    }
+
+
+def lowered_by(edit: Patch, state: State, shape: tuple[int, int]) -> Base:
+    """Sides of the base level that an edit of the ground digs below, lowered to it."""
+    assert edit.window is not None
+    rows, columns = edit.window
+    dug = border(edit.values)
+    touched = {
+        "base_north": (rows.start == 0, columns), "base_south": (rows.stop == shape[0], columns),
+        "base_west": (columns.start == 0, rows), "base_east": (columns.stop == shape[1], rows),
+    }  # fmt: skip
+    result = {}
+    for name, (on_edge, span) in touched.items():
+        if on_edge and (state[name][span] > dug[name]).any():
+            result[name] = np.array(state[name])
+            result[name][span] = np.minimum(state[name][span], dug[name])
+    return result
+
+
+def grade(heights: Field) -> Field:
     """Largest closed profile that is nowhere above `heights` and climbs at most `STEEPEST` per cell."""
     n = len(heights)
     run = STEEPEST * np.arange(3 * n)
@@ -49,7 +69,7 @@ def grade(heights: NDArray[Any]) -> NDArray[Any]:
     backward = (np.minimum.accumulate((forward + run)[::-1]))[::-1] - run
     # Cut to whole units, so that mirrored heights have the mirrored profile to the bit.
     profile = np.minimum(np.rint(backward[n : 2 * n] * UNITS) / UNITS, heights)
-    level: NDArray[Any] = profile.astype(heights.dtype)
+    level: Field = profile.astype(heights.dtype)
     return level
 
 

@@ -34,7 +34,7 @@ fn donate(i: i32, around: Around, f: vec4<f32>, come: vec4<f32>) -> Carried {
 #if semi_lagrangian
 // A neighbour's sediment; walls and what lies beyond closed edges answer with the cell's own.
 fn tap(i: i32, own: f32) -> f32 {
-  return select(own, worked[i].z, start[i] < IS_WALL);
+  return select(own, worked[i].z, level[i] < IS_WALL);
 }
 
 fn trace_back(y: i32, x: i32, i: i32, v: vec2<f32>) -> f32 {  // Eq. 15
@@ -47,14 +47,15 @@ fn trace_back(y: i32, x: i32, i: i32, v: vec2<f32>) -> f32 {  // Eq. 15
     + here.x * tap(near(y, x, -1, 0), own);
   let below = (before.x * tap(near(y, x, 1, -1), own) + after.x * tap(near(y, x, 1, 1), own))
     + here.x * tap(near(y, x, 1, 0), own);
-  let level = (before.x * tap(near(y, x, 0, -1), own) + after.x * tap(near(y, x, 0, 1), own)) + here.x * own;
-  return select(own, (before.y * above + after.y * below) + here.y * level, start[i] < IS_WALL);
+  let beside = (before.x * tap(near(y, x, 0, -1), own) + after.x * tap(near(y, x, 0, 1), own)) + here.x * own;
+  return select(own, (before.y * above + after.y * below) + here.y * beside, level[i] < IS_WALL);
 }
 
 #endif
 // What leaves through the pipes of an open border cell.
 fn exported(y: i32, x: i32, out: vec4<f32>) -> f32 {
-  let open_pipes = vec4<bool>(x == 0, x == grid.width - 1, y == 0, y == grid.height - 1);
+  let open_pipes = vec4<bool>(
+    open_west && x == 0, open_east && x == grid.width - 1, open_north && y == 0, open_south && y == grid.height - 1);
   return paired(select(vec4<f32>(0.0), out, open_pipes));
 }
 
@@ -83,10 +84,8 @@ fn main(
 #if semi_lagrangian
       next.z = trace_back(y, x, i, velocity(discharged, depth[i], move_depth(depth[i], f, come)));
 #endif
-      if (opened) {
-        gone.y = exported(y, x, carried.out_w);
-        if (!semi_lagrangian) { gone.z = exported(y, x, carried.out_s); }
-      }
+      gone.y = exported(y, x, carried.out_w);
+      if (!semi_lagrangian) { gone.z = exported(y, x, carried.out_s); }
     }
     cell[i] = next;
   }

@@ -7,11 +7,12 @@ form of an equation are flags, looked at once per row.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from slopewash.models.ground import IS_WALL as IS_WALL
-from slopewash.models.ground import WALL as WALL
-from slopewash.models.virtual_pipes.model import VirtualPipes
+from slopewash.models.virtual_pipes.strata import SLIDES, THINNEST_COVER
+
+if TYPE_CHECKING:
+    from slopewash.models.virtual_pipes.model import VirtualPipes
 
 NO_LIMIT = 1.0e30
 """Stands for infinity in limits, because 0 times it is still 0."""
@@ -65,6 +66,8 @@ class Coefficients(NamedTuple):
     """Δt·K_cr"""
     keep: float
     """1 − Δt·K_e (16)"""
+    per_cover: float
+    """share of the bedrock that a cell of loose soil hides"""
     hydraulic: bool
     eight_pipes: bool
     fall_line: bool
@@ -75,8 +78,13 @@ class Coefficients(NamedTuple):
     graded: bool
 
 
-def coefficients(m: VirtualPipes, substeps: int) -> Coefficients:
-    """Coefficients of one of `substeps` equal parts of the model's time step."""
+def cover(m: VirtualPipes) -> float:
+    """Depth of loose soil, in cells, that hides the bedrock completely."""
+    return max(THINNEST_COVER, SLIDES * m.time_step * m.thermal_rate if m.slides else 0.0)
+
+
+def coefficients(m: VirtualPipes, substeps: int, strength: float = 1.0) -> Coefficients:
+    """Coefficients of one of `substeps` equal sub-steps; `strength` scales the capacity to carry sediment."""
     dt = m.time_step / substeps
     ramp_0, ramp_1 = _ramp(m)
     counts_mud = m.sediment_volume > 0
@@ -89,7 +97,7 @@ def coefficients(m: VirtualPipes, substeps: int) -> Coefficients:
         push=dt * m.pipe_area * m.gravity,
         flow_kept=1 - dt * m.pipe_friction,
         kappa=m.sediment_volume,
-        Kc=m.sediment_capacity,
+        Kc=m.sediment_capacity * strength,
         sin_min=m.minimum_tilt,
         ramp_0=ramp_0,
         ramp_1=ramp_1,
@@ -110,6 +118,7 @@ def coefficients(m: VirtualPipes, substeps: int) -> Coefficients:
         slide=dt * m.thermal_rate,
         creep=dt * m.creep_rate,
         keep=1 - dt * m.evaporation_rate,
+        per_cover=1 / cover(m),
         hydraulic=m.erodes,
         eight_pipes=m.slides and m.hillslope == "eight_pipes",
         fall_line=m.slides and m.hillslope == "fall_line",

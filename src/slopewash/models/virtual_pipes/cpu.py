@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numba
@@ -10,27 +9,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.backends.bands import sweep_in_bands
-from slopewash.models.base import Edges
+from slopewash.models.backend import Backend, cut
+from slopewash.models.ground import WALL
+from slopewash.models.state import Array, Domain, State, Window
 from slopewash.models.virtual_pipes import sweep as kernels
-from slopewash.models.virtual_pipes.base_level import EdgeBase
-from slopewash.models.virtual_pipes.coefficients import WALL, Coefficients
-from slopewash.models.virtual_pipes.engine import PipesEngine
-from slopewash.models.virtual_pipes.model import VirtualPipes
-from slopewash.models.virtual_pipes.state import State, enter
-from slopewash.terrain import Terrain, WaterSource
+from slopewash.models.virtual_pipes.coefficients import Coefficients
+from slopewash.models.virtual_pipes.strata import beds
 
 DEPTH = 4
 """Iterations in flight."""
 CELLS_PER_THREAD = 16384
 """Fewer cells than this per thread take less time than waking one."""
+STEPPED = {
+    "elevation": kernels.B, "water": kernels.W, "suspended": kernels.S, "erodibility": kernels.R,
+    "outflow": slice(kernels.FW, kernels.FS + 1), "bedrock": kernels.ROCK,
+}  # fmt: skip
+"""Where the kernels keep each field."""
 
 
 class Grid(NamedTuple):
     """What does not change during a run."""
 
     height: int
-    periodic: bool
-    opened: bool
+    wraps_rows: bool
+    wraps_columns: bool
+    open_north: bool
+    open_south: bool
+    open_west: bool
+    open_east: bool
     r: NDArray[np.float32]
     source: NDArray[np.float32]
     has_source: NDArray[np.bool_]
@@ -42,137 +48,129 @@ class Grid(NamedTuple):
     top: NDArray[np.float32]
     depths: NDArray[np.float32]
     layers: NDArray[np.float32]
-    per_cover: np.float32
     wall: NDArray[np.float32]
     nothing: NDArray[np.float32]
 
 
-class CpuEngine(PipesEngine):
+class CpuBackend(Backend):
     """Steps the state with Numba kernels; fields carry a ghost column on either side."""
 
-    def __init__(
-        self, model: VirtualPipes, terrain: Terrain, *, edges: Edges, substeps: int, seed: int,
-        depth: int = DEPTH, bands: int | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__(model, terrain, edges=edges, substeps=substeps)
+    def __init__(self, state: State, domain: Domain, *, depth: int = DEPTH, bands: int | None = None) -> None:
+        super().__init__(state, domain)
         self._depth = depth
         self._wanted_bands = bands
-        state = enter(terrain, model, edges=edges, seed=seed)
-        rows, columns = terrain.shape
-        self._fields = kernels.STATE if state.layers is None else kernels.LAYERED_STATE
-        self._now = np.zeros((self._fields, rows, columns + 2), np.float32)
-        self._next = np.zeros_like(self._now)
-        for k, a in enumerate((state.b, state.w, state.s, state.R)):
-            self._now[k, :, 1:-1] = a
-        if state.rock is not None:
-            self._now[kernels.ROCK, :, 1:-1] = state.rock
-        self._close_ends()
-        self._flow = np.zeros((rows, columns + 2), np.float32)
-        self._books = np.zeros((rows, kernels.BOOKS))
-        self._grid = _grid(state, edges)
         self._bands = 0
-        state.b, state.w, state.s, state.R = (self._now[k, :, 1:-1] for k in range(4))
-        self._state = state
+        rows, columns = domain.shape
+        fields = kernels.LAYERED_STATE if domain.strata else kernels.STATE
+        self._now = np.zeros((fields, rows, columns + 2), np.float32)
+        self._next = np.zeros_like(self._now)
+        self._flow = np.zeros((rows, columns + 2), np.float32)
+        self._names = tuple(self.host)
+        for name in [*STEPPED, "flow"]:
+            if name in self.host:
+                self.write(name, self.host.pop(name))
+        self._sum_by_rows()
+        self._grid: Grid | None = None
+
+    def _sum_by_rows(self) -> None:
+        """Make a row of the budget for each row of the grid; what was summed before stays in the first."""
+        budget = self.host["budget"]
+        if len(budget) != self.domain.shape[0]:
+            self.host["budget"] = np.zeros((self.domain.shape[0], budget.shape[1]))
+            self.host["budget"][0] = budget.sum(axis=0)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Fields that make up the whole state."""
+        return (*self._names, *(name for name in self.host if name not in self._names))
+
+    def _field(self, name: str) -> Array | None:
+        if name == "flow":
+            return self._flow[:, 1:-1]
+        return self._now[STEPPED[name], :, 1:-1] if name in STEPPED else None
+
+    def read(self, name: str, window: Window | None = None) -> Array:
+        """A view of a field, good until the next step."""
+        field = self._field(name)
+        return super().read(name, window) if field is None else cut(field, window)
+
+    def write(self, name: str, values: Array, window: Window | None = None) -> None:
+        """Replace a field, or part of it."""
+        field = self._field(name)
+        if field is None:
+            super().write(name, values, window)
+            self._grid = None
+        else:
+            cut(field, window)[...] = values
+            self._close_ends()
 
     def _close_ends(self) -> None:
-        ghosts = {kernels.B: WALL}
-        for k in range(self._fields):
-            field = self._now[k]
-            if self._edges == "periodic":
+        for k, field in enumerate(self._now):
+            if self.domain.sides.wraps_columns:
                 field[:, 0], field[:, -1] = field[:, -2], field[:, 1]
             else:
-                field[:, 0] = field[:, -1] = ghosts.get(k, 0)
+                field[:, 0] = field[:, -1] = WALL if k == kernels.B else 0
 
     def _make_room(self) -> None:
         """Rings for every band of rows: one per thread in use, fewer where waking a thread costs more than it does."""
-        rows, columns = self.shape
+        rows, columns = self.domain.shape
         bands = self._wanted_bands or max(1, min(numba.get_num_threads(), rows * columns // CELLS_PER_THREAD))
         bands = min(bands, rows)
         if bands == self._bands:
             return
         self._bands = bands
-        width = columns + 2
-        self._rings = np.zeros((bands, self._depth, self._fields, kernels.RING, width), np.float32)
+        fields, width = len(self._now), columns + 2
+        self._rings = np.zeros((bands, self._depth, fields, kernels.RING, width), np.float32)
         self._temporaries = np.zeros((bands, self._depth, kernels.TEMPORARIES, kernels.RING, width), np.float32)
         self._scratch = np.zeros((bands, kernels.SCRATCH, width), np.float32)
 
-    def _iterate(self, c: Coefficients, iterations: int) -> None:
+    def advance(self, coefficients: Coefficients, iterations: int) -> None:
+        """Take the state through some iterations."""
         self._make_room()
-        single = Coefficients(*(np.float32(v) if isinstance(v, float) else v for v in c))  # type: ignore[arg-type]
+        if self._grid is None:
+            self._grid = _grid(State(self.host), self.domain)
+        single = Coefficients(*(np.float32(v) if isinstance(v, float) else v for v in coefficients))  # type: ignore[arg-type]
+        self._scalars["iterations"] += iterations
         while iterations > 0:
             depth = min(self._depth, iterations)
             sweep_in_bands(
-                kernels, self.shape[0], depth, self._now, self._next,
-                (self._rings, self._temporaries, self._scratch), self._grid, single, self._flow, self._books,
+                kernels, self.domain.shape[0], depth, self._now, self._next,
+                (self._rings, self._temporaries, self._scratch), self._grid, single, self._flow, self.host["budget"],
             )  # fmt: skip
             self._now, self._next = self._next, self._now
-            self._state.iterations += depth
             iterations -= depth
 
-    def state(self) -> State:
-        """Return the state as views of the kernel's own fields."""
-        state, now = self._state, self._now
-        state.b, state.w, state.s, state.R = (now[k, :, 1:-1] for k in range(4))
-        state.f = now[kernels.FW : kernels.FS + 1, :, 1:-1]
-        if state.layers is not None:
-            state.rock = now[kernels.ROCK, :, 1:-1]
-        state.flow = self._flow[:, 1:-1]
-        tally, books = state.tally, self._books.sum(axis=0)
-        tally.rain, tally.sources, tally.evaporated, tally.water_exported, tally.solids_exported, tally.moved = books
-        return state
 
-    def _book(self, evaporated: float, solids_exported: float, moved: float) -> None:
-        self._books[0, kernels.EVAPORATED] += evaporated
-        self._books[0, kernels.SOLIDS_EXPORTED] += solids_exported
-        self._books[0, kernels.MOVED] += moved
-
-    def _put_back(self, state: State) -> None:
-        self._close_ends()
-
-    def set_model(self, model: VirtualPipes, substeps: int) -> None:
-        """Go on with other parameter values."""
-        super().set_model(model, substeps)
-        self._grid = _grid(self._state, self._edges)
-
-    def set_sources(self, sources: Sequence[WaterSource]) -> None:
-        """Replace all springs."""
-        super().set_sources(sources)
-        self._grid = _grid(self._state, self._edges)
-
-    def _after_edit(self, layer: str, beside: EdgeBase | None) -> None:
-        super()._after_edit(layer, beside)
-        self._close_ends()
-        if layer in ("elevation", "rainfall"):
-            self._grid = _grid(self._state, self._edges)
-
-
-def _grid(state: State, edges: Edges) -> Grid:
-    rows, columns = state.b.shape
+def _grid(state: State, domain: Domain) -> Grid:
+    rows, columns = domain.shape
 
     def padded(a: NDArray[Any]) -> NDArray[np.float32]:
         return np.pad(a.astype(np.float32), ((0, 0), (1, 1)))
 
-    uniform = bool((state.r == 1).all())
     none = np.zeros((1, columns), np.float32)
-    source = none if state.source is None else state.source
-    base, layers = state.base, state.layers
-    top = none if layers is None else layers.top
+    r, sides, layers = state["rainfall"], domain.sides, beds(domain)
+    source, top = state.get("source_rate"), state.get("strata_top")
+    source = none if source is None else source
+    top = none if top is None else top
     return Grid(
         height=rows,
-        periodic=edges == "periodic",
-        opened=edges == "open",
-        r=padded(state.r[:1] if uniform else state.r),
+        wraps_rows=sides.wraps_rows,
+        wraps_columns=sides.wraps_columns,
+        open_north=sides.north == "open",
+        open_south=sides.south == "open",
+        open_west=sides.west == "open",
+        open_east=sides.east == "open",
+        r=padded(r[:1] if (r == 1).all() else r),
         source=padded(source),
         has_source=np.broadcast_to((source > 0).any(axis=1), rows).copy(),
-        base_n=base.north,
-        base_s=base.south,
-        base_w=base.west,
-        base_e=base.east,
-        layered=layers is not None,
+        base_n=state["base_north"],
+        base_s=state["base_south"],
+        base_w=state["base_west"],
+        base_e=state["base_east"],
+        layered=bool(domain.strata),
         top=padded(top[:1] if (top == top[:1]).all() else top),
-        depths=none[0] if layers is None else layers.depths,
-        layers=none[0] if layers is None else layers.R,
-        per_cover=np.float32(0) if layers is None else layers.per_cover,
+        depths=layers.depths,
+        layers=layers.R,
         wall=np.full(columns + 2, WALL, np.float32),
         nothing=np.zeros(columns + 2, np.float32),
     )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Set
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,37 +12,39 @@ from numpy.typing import NDArray
 from slopewash.backends.gpu.program import Kernel, Use
 from slopewash.backends.gpu.wgsl import Block, Constant
 from slopewash.backends.gpu.workspace import Workspace
-from slopewash.models.base import Block as EditedBlock
-from slopewash.models.base import Edges
-from slopewash.models.virtual_pipes.coefficients import IS_WALL, SHALLOW, TINY, WALL, Coefficients
-from slopewash.models.virtual_pipes.engine import PipesEngine
-from slopewash.models.virtual_pipes.model import VirtualPipes
-from slopewash.models.virtual_pipes.state import Field, State, Tally, enter
-from slopewash.terrain import Layer, Terrain, WaterSource
+from slopewash.models.backend import Backend, cut
+from slopewash.models.ground import IS_WALL, WALL
+from slopewash.models.state import Array, Domain, State, Window
+from slopewash.models.virtual_pipes.coefficients import SHALLOW, TINY, Coefficients
+from slopewash.models.virtual_pipes.fields import BASES
+from slopewash.models.virtual_pipes.strata import beds
 
 HERE = Path(__file__).parent
 
 
-class Cover(NamedTuple):
-    """What strata add to the coefficients."""
-
-    per_cover: float
-    """share of the bedrock that a cell of loose soil hides"""
-
-
-BLOCK = Block("c", Coefficients, Cover)
+BLOCK = Block("c", Coefficients)
 KINDS = {
-    "cell": "vec4<f32>",  # change of the ground since the start, water, load, erodibility
+    "cell": "vec4<f32>",  # ground above the level, water, sediment, erodibility
     "worked": "vec4<f32>",  # the same after the exchange between water and ground
     "flux": "vec4<f32>",  # outflow to the west, east, north, south
-    "start": "f32",  # ground at the start; base level on open edges
+    "level": "f32",
     "poured": "vec2<f32>",  # water after the rain, weight of slides
     "depth": "f32",  # depth before the flow
-    "supply": "vec2<f32>",  # rainfall and springs, where they are uneven
-    "rock": "vec2<f32>",  # with strata: bedrock and top of the first layer, both from the start
+    "supply": "vec2<f32>",  # rainfall and water sources, where they are uneven
+    "rock": "vec2<f32>",  # with strata: bedrock and top of the first layer, both above the level
     "flow": "f32",  # discharge summed over the iterations done
 }
-ENTRIES = ("RAIN", "SOURCES", "MOVED", "HELD", "EVAPORATED", "WATER_EXPORTED", "SOLIDS_EXPORTED")
+PARTS = {
+    "elevation_change": ("cell", 0), "water": ("cell", 1), "suspended": ("cell", 2), "erodibility": ("cell", 3),
+    "bedrock_change": ("rock", 0), "outflow": ("flux", None), "flow": ("flow", None), "level": ("level", None),
+}  # fmt: skip
+"""Where each field is on the device: a buffer, and which component of it."""
+HEIGHTS = {"elevation": "elevation_change", "bedrock": "bedrock_change"}
+ENTRIES = {
+    "RAIN": "water_rain", "SOURCES": "water_sources", "MOVED": "solids_moved", "HELD": "solids_exported",
+    "EVAPORATED": "water_evaporated", "WATER_EXPORTED": "water_exported", "SOLIDS_EXPORTED": "solids_exported",
+}  # fmt: skip
+"""Sums of the kernels, and the amounts of the budget they belong to."""
 CONSTANTS: dict[str, Constant] = {
     "WALL": WALL,
     "IS_WALL": IS_WALL,
@@ -51,23 +52,19 @@ CONSTANTS: dict[str, Constant] = {
     "SHALLOW": SHALLOW,
     "DIAGONAL": math.sqrt(2),
 }
-PARTS: Set[str] = frozenset({"cell", "flux", "flow"})
-"""What is downloaded on its own."""
-PART_OF = {"velocity": "flux", "flow": "flow"}
-"""Parts that layers need besides the cells."""
 BOOKS = Use("books", "update", whole=True, apart=True)
 
 
 def kernels(*, supplied: bool, semi_lagrangian: bool, layered: bool = False) -> tuple[Kernel, ...]:
     """One iteration: what each dispatch reads and writes."""
-    push = [Use("cell", "read"), Use("flux", "update"), Use("start", "read"), Use("poured", "write"), BOOKS]
+    push = [Use("cell", "read"), Use("flux", "update"), Use("level", "read"), Use("poured", "write"), BOOKS]
     carry = [Use("worked", "read"), Use("flux", "read"), Use("depth", "read"), Use("cell", "write")]
     carry += [Use("flow", "update", apart=True), BOOKS]
     if supplied:
         push.append(Use("supply", "read", apart=True))
     if semi_lagrangian:
-        carry.append(Use("start", "read"))
-    work = [Use("cell", "read"), Use("flux", "read"), Use("start", "read"), Use("poured", "read")]
+        carry.append(Use("level", "read"))
+    work = [Use("cell", "read"), Use("flux", "read"), Use("level", "read"), Use("poured", "read")]
     work += [Use("worked", "write"), Use("depth", "write"), BOOKS]
     if layered:
         work.append(Use("rock", "update", apart=True))
@@ -78,158 +75,181 @@ def kernels(*, supplied: bool, semi_lagrangian: bool, layered: bool = False) -> 
     )
 
 
-class GpuEngine(PipesEngine):
+class GpuBackend(Backend):
     """Steps the state on a graphics card; `largest_binding` holds bands of rows to so many bytes of a field.
 
     What was downloaded is kept until the next iteration, so that whoever looks twice pays once.
     """
 
-    def __init__(
-        self, model: VirtualPipes, terrain: Terrain, *, edges: Edges, substeps: int, seed: int,
-        largest_binding: int | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__(model, terrain, edges=edges, substeps=substeps)
-        state = enter(terrain, model, edges=edges, seed=seed)
+    def __init__(self, state: State, domain: Domain, *, largest_binding: int | None = None) -> None:
+        super().__init__(state, domain)
+        self._layered = bool(domain.strata)
         self._supplied = False
+        self._names = tuple(HEIGHTS.get(name, name) for name in self.host) + ("level",) * ("level" not in self.host)
         unused = {"supply"} if self._layered else {"supply", "rock"}
         self._work = Workspace(
-            terrain.shape, {name: kind for name, kind in KINDS.items() if name not in unused},
-            block=BLOCK, entries=ENTRIES, periodic=edges == "periodic", largest_binding=largest_binding,
+            domain.shape, {name: kind for name, kind in KINDS.items() if name not in unused},
+            block=BLOCK, entries=tuple(ENTRIES), wraps_rows=domain.sides.wraps_rows,
+            wraps_columns=domain.sides.wraps_columns, largest_binding=largest_binding,
         )  # fmt: skip
-        self._between = Tally()
-        self._state = state
-        self._wanted = PARTS
-        self._here: set[str] = set()
-        self._put_back(state)
+        self._summed = {name: int(self._scalars.get(f"device_{name}", 0)) for name in ENTRIES.values()}
+        self._fresh: dict[str, Array] = {}
+        self._fresh_sums = False
+        self._upload()
+
+    def _upload(self) -> None:
+        """Bring everything up; heights become changes above the level, unless they are such already."""
+        host, fields = self.host, self._work.fields
+        if "level" not in host:
+            host["level"] = self._level()
+        fields["level"].upload(host["level"])
+        for height, change in HEIGHTS.items():
+            if height in host:
+                host[change] = self._above_level(host.pop(height), None)
+        parts = [host.pop(name) for name in ("elevation_change", "water", "suspended", "erodibility")]
+        fields["cell"].upload(np.stack(parts, axis=-1))
+        fields["flux"].upload(np.moveaxis(host.pop("outflow"), 0, -1))
+        fields["flow"].upload(host.pop("flow"))
+        if self._layered:
+            top = self._above_level(host["strata_top"], None)
+            fields["rock"].upload(np.stack([host.pop("bedrock_change"), top], axis=-1))
         self._supply()
 
-    def _put_back(self, state: State) -> None:
-        self._put_back_rows(0, self.shape[0])
-        self._work.fields["flux"].upload(np.moveaxis(state.f, 0, -1))
-
-    def _put_back_rows(self, first: int, last: int) -> None:
-        """Upload ground, water, load, erodibility and bedrock of some rows."""
-        state, fields, rows = self._state, self._work.fields, slice(first, last)
-        start = self._base_or_start(state)[rows]
-
-        def from_start(a: Field) -> NDArray[np.float32]:
-            return np.where(start < IS_WALL, a[rows].astype(np.float64) - start, 0).astype(np.float32)
-
-        change = from_start(state.b)
-        fields["start"].upload_rows(first, start)
-        fields["cell"].upload_rows(first, np.stack([change, state.w[rows], state.s[rows], state.R[rows]], axis=-1))
-        state.b[rows] = change.astype(np.float64) + start  # as the device has it now
-        if state.layers is not None and state.rock is not None:
-            deep, top = from_start(state.rock), from_start(state.layers.top)
-            fields["rock"].upload_rows(first, np.stack([deep, top], axis=-1))
-            state.rock[rows] = deep.astype(np.float64) + start
-
-    def _base_or_start(self, state: State) -> Field:
+    def _level(self) -> Array:
         """Elevations that changes are counted from; on open edges base level, which the border must not sink below."""
-        start = state.b0.copy()
-        if self._edges == "open":
-            start[0], start[-1] = state.base.north, state.base.south
-            start[:, 0], start[:, -1] = state.base.west, state.base.east
-            start[state.b0 >= IS_WALL] = WALL
-        return start
+        level = np.array(self.host["start"])
+        edges = {"north": np.s_[0, :], "south": np.s_[-1, :], "west": np.s_[:, 0], "east": np.s_[:, -1]}
+        for name, side in self.domain.sides.items():
+            if side == "open":
+                level[edges[name]] = self.host[f"base_{name}"]
+        level[self.host["start"] >= IS_WALL] = WALL
+        return level
+
+    def _above_level(self, heights: Array, window: Window | None) -> NDArray[np.float32]:
+        level = cut(self.host["level"], window)
+        return np.where(level < IS_WALL, heights.astype(np.float64) - level, 0).astype(np.float32)
 
     def _supply(self) -> None:
-        """Upload rainfall and springs, where they are uneven."""
-        state = self._state
-        if not self._supplied and state.source is None and (state.r == 1).all():
+        """Upload rainfall and water sources, where they are uneven."""
+        rain, source = self.host["rainfall"], self.host.get("source_rate")
+        if not self._supplied and source is None and (rain == 1).all():
             return
         if not self._supplied:
             self._work.add_field("supply", KINDS["supply"])
             self._supplied = True
-        springs = np.zeros_like(state.r) if state.source is None else state.source
-        self._work.fields["supply"].upload(np.stack([state.r, springs], axis=-1))
+        self._work.fields["supply"].upload(np.stack([rain, np.zeros_like(rain) if source is None else source], axis=-1))
 
-    def _iterate(self, c: Coefficients, iterations: int) -> None:
-        layers = self._state.layers
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Fields that make up the whole state."""
+        return (*self._names, *(name for name in self.host if name not in self._names))
+
+    @property
+    def scalars(self) -> dict[str, float | int]:
+        """Sums and counts; the device's own are whole numbers of 2⁻³² cells³."""
+        if not self._fresh_sums:
+            sums = dict(self._summed)
+            for entry, units in self._work.books.units().items():
+                sums[ENTRIES[entry]] += units
+            self._scalars.update({f"device_{name}": units for name, units in sums.items()})
+            self._fresh_sums = True
+        return self._scalars
+
+    def stored(self, name: str) -> str:
+        """Heights are stored as changes above the level."""
+        return HEIGHTS.get(name, name)
+
+    def read(self, name: str, window: Window | None = None) -> Array:
+        """Download a field, or the rows of part of it; heights in float64, as they are sums of two float32 fields."""
+        if name in HEIGHTS:
+            return self.read(HEIGHTS[name], window).astype(np.float64) + cut(self.host["level"], window)
+        if name not in PARTS or name == "level":
+            return super().read(name, window)
+        buffer, component = PARTS[name]
+        if window is not None and buffer not in self._fresh:
+            first, last = window[0].start, window[0].stop
+            rows = self._work.fields[buffer].download(first, last)
+            return _component(rows, component)[..., :, window[1]]
+        if buffer not in self._fresh:
+            self._fresh[buffer] = self._work.fields[buffer].download()
+        return cut(_component(self._fresh[buffer], component), window)
+
+    def write(self, name: str, values: Array, window: Window | None = None) -> None:
+        """Replace a field, or part of it: no more than its rows are moved."""
+        if name in HEIGHTS:
+            self.write(HEIGHTS[name], self._above_level(values, window), window)
+        elif name in PARTS and name != "level":
+            buffer, component = PARTS[name]
+            rows = slice(0, self.domain.shape[0]) if window is None else window[0]
+            field = self._work.fields[buffer]
+            whole = np.array(field.download(rows.start, rows.stop))
+            part = _component(whole, component)
+            part[..., :, slice(None) if window is None else window[1]] = values
+            field.upload_rows(rows.start, whole)
+            self._fresh.pop(buffer, None)
+        else:
+            super().write(name, values, window)
+            if name in BASES:
+                self._move_level()
+            elif name in ("rainfall", "source_rate"):
+                self._supply()
+
+    def _move_level(self) -> None:
+        """Count changes from another base level; heights stay."""
+        before, level = self.host["level"], self._level()
+        moved = np.argwhere(level != before)
+        if len(moved) == 0:
+            return
+        rows = slice(int(moved[:, 0].min()), int(moved[:, 0].max()) + 1)
+        window = (rows, slice(0, self.domain.shape[1]))
+        same = level[rows] == before[rows]
+        changes = {}
+        for height, change in HEIGHTS.items():
+            if height == "elevation" or self._layered:
+                old, heights = np.array(self.read(change, window)), self.read(height, window)
+                changes[change] = np.where(same, old, (heights - level[rows]).astype(np.float32))
+        self.host["level"] = level
+        self._work.fields["level"].upload_rows(rows.start, level[rows])
+        for change, values in changes.items():
+            self.write(change, values, window)
+        if self._layered:
+            field = self._work.fields["rock"]
+            rock = np.array(field.download(rows.start, rows.stop))
+            rock[..., 1] = self._above_level(cut(self.host["strata_top"], window), window)
+            field.upload_rows(rows.start, rock)
+            self._fresh.pop("rock", None)
+
+    def advance(self, coefficients: Coefficients, iterations: int) -> None:
+        """Take the state through some iterations; nothing is read back in between."""
+        layers, sides = beds(self.domain), self.domain.sides
         constants: dict[str, Constant] = CONSTANTS | {
-            "opened": self._edges == "open",
+            **{f"open_{name}": side == "open" for name, side in sides.items()},
             "supplied": self._supplied,
             "layered": self._layered,
-            "LAYERS": 1 if layers is None else len(layers.R),
-            "BEGINS": (0.0,) if layers is None else tuple(layers.depths.tolist()),
-            "OWN": (0.0,) if layers is None else tuple(layers.R.tolist()),
+            "LAYERS": len(layers.R),
+            "BEGINS": tuple(layers.depths.tolist()),
+            "OWN": tuple(layers.R.tolist()),
         }
-        cover = Cover(0.0 if layers is None else float(layers.per_cover))
-        self._work.use(c, cover, kernels=self._kernels(c), constants=constants)
-        self._here.clear()
+        self._work.use(coefficients, kernels=self._kernels(coefficients), constants=constants)
+        self._fresh.clear()
+        self._fresh_sums = False
         self._work.run(iterations)
-        self._state.iterations += iterations
+        self._scalars["iterations"] += iterations
 
     def _kernels(self, c: Coefficients) -> tuple[Kernel, ...]:
         return kernels(supplied=self._supplied, semi_lagrangian=c.semi_lagrangian, layered=self._layered)
 
-    def traffic(self) -> dict[str, int]:
+    def traffic(self, coefficients: Coefficients) -> dict[str, int]:
         """Bytes per cell that each kernel of one iteration must move."""
-        return self._work.traffic(self._kernels(self._coefficients))
-
-    def state(self) -> State:
-        """Download the state; the ground in float64, because it is the sum of two float32 fields."""
-        return self._download(self._wanted)
-
-    def _held(self) -> State:
-        return self._state
-
-    def _solids(self) -> State:
-        return self._download({"cell"})
-
-    def layers(self, names: Sequence[str]) -> dict[str, Layer]:
-        """Download what these layers need, and no more."""
-        self._wanted = {"cell"} | {PART_OF[name] for name in names if name in PART_OF}
-        try:
-            return super().layers(names)
-        finally:
-            self._wanted = PARTS
-
-    def _download(self, parts: Set[str]) -> State:
-        state, fields, missing = self._state, self._work.fields, parts - self._here
-        if "cell" in missing:
-            cell, start = fields["cell"].download(), self._base_or_start(state)
-            state.b = cell[..., 0].astype(np.float64) + start
-            state.w, state.s, state.R = (cell[..., k].copy() for k in (1, 2, 3))
-            if self._layered:
-                state.rock = fields["rock"].download()[..., 0].astype(np.float64) + start
-        if "flux" in missing:
-            state.f = np.moveaxis(fields["flux"].download(), -1, 0).copy()
-        if "flow" in missing:
-            state.flow = fields["flow"].download()
-        self._here |= missing
-        state.tally = self._tally()
-        return state
-
-    def _tally(self) -> Tally:
-        totals, between = self._work.books.totals(), self._between
-        return Tally(
-            rain=totals["RAIN"],
-            sources=totals["SOURCES"],
-            evaporated=totals["EVAPORATED"] + between.evaporated,
-            water_exported=totals["WATER_EXPORTED"],
-            solids_exported=totals["SOLIDS_EXPORTED"] + totals["HELD"] + between.solids_exported,
-            moved=totals["MOVED"] + between.moved,
-        )
-
-    def _book(self, evaporated: float, solids_exported: float, moved: float) -> None:
-        self._between.evaporated += evaporated
-        self._between.solids_exported += solids_exported
-        self._between.moved += moved
-
-    def set_sources(self, sources: Sequence[WaterSource]) -> None:
-        """Replace all springs."""
-        super().set_sources(sources)
-        self._supply()
-
-    def _exchange(self, block: EditedBlock) -> EditedBlock:
-        old = super()._exchange(block)
-        if block.layer == "rainfall":
-            self._supply()
-        else:
-            self._put_back_rows(block.row, block.row + len(block.values))
-        return old
+        return self._work.traffic(self._kernels(coefficients))
 
     def close(self) -> None:
         """Give the device's memory back."""
         self._work.close()
+
+
+def _component(field: Array, component: Any) -> Array:
+    """One component of a field as `[row, column]`, or all as `[component, row, column]`."""
+    if component is not None:
+        return field[..., component]
+    return field if field.ndim == 2 else np.moveaxis(field, -1, 0)

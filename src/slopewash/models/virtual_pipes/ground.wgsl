@@ -2,9 +2,9 @@
 
 #include "around.wgsl"
 
-// Elevation above the datum; the change since the start is kept apart, because it is what is small.
+// Elevation above the datum; the change is counted from a level, because it is small beside it.
 fn ground(i: i32) -> f32 {
-  return start[i] + cell[i].x;
+  return level[i] + cell[i].x;
 }
 
 fn grounds(at: Around) -> vec4<f32> {
@@ -32,4 +32,14 @@ fn steeper(drops: vec4<f32>, limits: vec4<f32>) -> vec4<f32> {
 
 fn whole_drop(to_straight: vec4<f32>, to_slanted: vec4<f32>, t: f32) -> f32 {
   return paired(steeper(to_straight, vec4<f32>(t))) + paired(steeper(to_slanted, vec4<f32>(t * DIAGONAL)));
+}
+
+// The surface beyond each edge: dry ground at the cell's own bed past open ones, a wall past others.
+fn beyond_edges(b: f32) -> vec4<f32> {
+  return select(vec4<f32>(WALL), vec4<f32>(b), vec4<bool>(open_west, open_east, open_north, open_south));
+}
+
+fn on_open_edge(y: i32, x: i32) -> bool {
+  return (open_west && x == 0) || (open_east && x == grid.width - 1)
+    || (open_north && y == 0) || (open_south && y == grid.height - 1);
 }

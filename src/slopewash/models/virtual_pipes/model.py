@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from slopewash.models.base import (
-    Edges,
-    Engine,
+import numpy as np
+
+from slopewash.errors import InvalidParameter
+from slopewash.models.backend import Backend
+from slopewash.models.base import Model, register
+from slopewash.models.parameters import (
     Limit,
-    Model,
     fraction,
     law,
     not_negative,
@@ -18,9 +21,16 @@ from slopewash.models.base import (
     parameter,
     positive,
     positive_fraction,
-    register,
 )
-from slopewash.terrain import Terrain
+from slopewash.models.state import Array, Domain, Patch, Sides, State, Window
+from slopewash.models.virtual_pipes import derive as _derive
+from slopewash.models.virtual_pipes import prepare as _prepare
+from slopewash.models.virtual_pipes.base_level import border, border_ring, edge_base, lowered, lowered_by
+from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients, cover
+from slopewash.models.virtual_pipes.fields import BUDGET, EVAPORATED, FIELDS, MOVED, SOLIDS_EXPORTED
+from slopewash.models.virtual_pipes.prepare import ground, source_rate, total
+from slopewash.models.virtual_pipes.strata import expose
+from slopewash.terrain import Layer, Terrain
 
 
 @register
@@ -59,11 +69,7 @@ class VirtualPipes(Model):
     paper: ClassVar = "Jákó & Tóth 2011; also Mei et al. 2007 and Salamin & Szénási"
     halo: ClassVar = 3
     backends: ClassVar = ("gpu", "cpu", "reference")
-    layers: ClassVar = (
-        "elevation", "water", "suspended", "erodibility", "flow", "velocity", "wear", "deposit", "difference", "slope",
-    )  # fmt: skip
-    editable: ClassVar = ("elevation", "water", "suspended", "erodibility", "rainfall")
-    springs: ClassVar = True
+    fields: ClassVar = FIELDS
 
     time_step: float = parameter(
         0.02, symbol="Δt", valid=positive, typical=(0.001, 0.05), group="time",
@@ -212,16 +218,120 @@ class VirtualPipes(Model):
             limits.append(Limit("Δt·(K_cr + K_t)", dt * (self.creep_rate + self.thermal_rate), 0.25))
         return tuple(limits)
 
-    def engine(self, terrain: Terrain, *, backend: str, edges: Edges, substeps: int, seed: int) -> Engine:
-        """Upload a terrain and return the engine that steps it."""
-        if backend == "reference":
-            from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
+    def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
+        """Convert a terrain in metres to a state in cells."""
+        return _prepare.prepare(terrain, self, sides=sides, seed=seed)
 
-            return ReferenceEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)
-        if backend == "gpu":
-            from slopewash.models.virtual_pipes.gpu import GpuEngine
+    @classmethod
+    def backend(cls, name: str) -> type[Backend]:
+        """Class of the backend of that name."""
+        if name == "reference":
+            from slopewash.models.virtual_pipes.reference_backend import ReferenceBackend
 
-            return GpuEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)
-        from slopewash.models.virtual_pipes.cpu import CpuEngine
+            return ReferenceBackend
+        if name == "gpu":
+            from slopewash.models.virtual_pipes.gpu import GpuBackend
 
-        return CpuEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)
+            return GpuBackend
+        from slopewash.models.virtual_pipes.cpu import CpuBackend
+
+        return CpuBackend
+
+    def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
+        """Numbers of one iteration.
+
+        Settling fades the capacity. Stopping the rain instead would build towers, for sediment reaches tens of cells;
+        stopping only the erosion leaves every uneven deposit in the stream beds (half as many pits again).
+        """
+        return coefficients(self, substeps, strength)
+
+    def adopt(self, before: VirtualPipes, state: State, domain: Domain) -> None:
+        """Find the base level anew where its law has changed; ground that lies below it stays where it is."""
+        if self.edge_base != before.edge_base:
+            base = edge_base(state["start"], graded=self.edge_base == "graded")
+            base |= lowered(base, border(state["elevation"]))
+            for name, level in base.items():
+                state[name] = level
+
+    def lay_down(self, state: State, domain: Domain, *, dry: bool) -> None:
+        """Deposit all sediment where it is; with `dry`, let the water evaporate.
+
+        Graded open edges take no deposits: what is carried there leaves.
+        """
+        s, budget = np.array(state["suspended"]), np.array(state["budget"])
+        if self.edge_base == "graded" and domain.sides.any_open:
+            y, x = _open_ring(domain)
+            budget[0, SOLIDS_EXPORTED] += total(s[y, x])
+            s[y, x] = 0
+        budget[0, MOVED] += total(s)
+        b = state["elevation"] + s
+        if domain.strata:
+            state["erodibility"] = self._exposed(b, state["bedrock"], state["strata_top"], domain)
+        state["elevation"], state["suspended"] = b, np.zeros_like(s)
+        if dry:
+            budget[0, EVAPORATED] += total(state["water"])
+            state["water"] = np.zeros_like(s)
+            state["outflow"] = np.zeros_like(state["outflow"])
+        state["budget"] = budget
+
+    def amounts(self, state: State, domain: Domain) -> Mapping[str, float]:
+        """Amounts of the mass budget in cubic metres."""
+        cubic, scalars = domain.cell_size**3, state.scalars
+        sums = dict(zip(BUDGET, state["budget"].sum(axis=0).tolist(), strict=True))
+        cells: dict[str, float] = {
+            **{name: amount + scalars.get(f"device_{name}", 0) / DEVICE_UNITS for name, amount in sums.items()},
+            **{name: scalars[name] for name in ("water_start", "water_edited", "solids_start", "solids_edited")},
+            "water_now": total(state["water"]),
+            "solids_now": total(ground(state["elevation"])) + total(state["suspended"]),
+        }
+        return {name: amount * cubic for name, amount in cells.items()}
+
+    def derive(self, name: str, state: State, domain: Domain) -> Array:
+        """Work a layer out in metres."""
+        return _derive.derive(name, state, domain, coefficients(self, 1))
+
+    def metres(self, name: str, values: Array, window: Window, state: State, domain: Domain) -> Layer:
+        """Convert part of a field to what users see; nodata counts as the lowest ground."""
+        if name == "elevation" and "nodata" in state:
+            values = ground(values)
+        return super().metres(name, values, window, state, domain)
+
+    def edit(self, patch: Patch, state: State, domain: Domain) -> Sequence[Patch]:
+        """Ground that is raised is loose; what is dug away lies bare, and no base level stays above it."""
+        if patch.name == "erodibility" and domain.strata:
+            raise InvalidParameter("erodibility comes from this terrain's strata; leave it as it is")
+        if patch.name != "elevation":
+            return ()
+        patches = []
+        # Ground dug below the base level of an open edge would be lifted back to it at once.
+        patches = [Patch(name, level) for name, level in lowered_by(patch, state, domain.shape).items()]
+        if domain.strata:
+            rock = np.minimum(state.part("bedrock", patch.window), patch.values)
+            R = self._exposed(patch.values, rock, state.part("strata_top", patch.window), domain)
+            patches += [Patch("bedrock", rock, patch.window), Patch("erodibility", R, patch.window)]
+        return patches
+
+    def _exposed(self, b: Array, rock: Array, top: Array, domain: Domain) -> Array:
+        return expose(b, rock, top, domain, 1 / cover(self)).astype(top.dtype)
+
+    def follow(self, name: str, window: Window | None, state: State, domain: Domain) -> Sequence[Patch]:
+        """What sources feed."""
+        if name == "sources":
+            return [Patch("source_rate", source_rate(state["sources"], domain, state.get("nodata")))]
+        return ()
+
+
+DEVICE_UNITS = 2**32
+"""Units per cell³ in which a device sums."""
+
+
+def _open_ring(domain: Domain) -> tuple[Array, Array]:
+    """Row and column indices of the cells along open sides."""
+    rows, columns = domain.shape
+    y, x = border_ring(rows, columns)
+    sides = domain.sides
+    on = (
+        ((y == 0) & (sides.north == "open")) | ((y == rows - 1) & (sides.south == "open"))
+        | ((x == 0) & (sides.west == "open")) | ((x == columns - 1) & (sides.east == "open"))
+    )  # fmt: skip
+    return y[on], x[on]

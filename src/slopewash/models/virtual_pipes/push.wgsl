@@ -1,4 +1,4 @@
-// Eqs. 1-5 and 17: rain and springs, outflow through the pipes, and the weight with which soil slides.
+// Eqs. 1-5 and 17: rain and water sources, outflow through the pipes, and the weight with which soil slides.
 
 #include "ground.wgsl"
 #include "books.wgsl"
@@ -11,13 +11,13 @@ struct Water {
 fn pour(i: i32) -> Water {  // Eq. 1
   let w = cell[i].y;
   var r = 1.0;
-  var spring = 0.0;
+  var source = 0.0;
 #if supplied
   r = supply[i].x;
-  spring = supply[i].y;
+  source = supply[i].y;
 #endif
   let rained = rounded(w + c.rain * r);
-  return Water(rained, rounded(rained + c.dt * spring));
+  return Water(rained, rounded(rained + c.dt * source));
 }
 
 fn depth_after_rain(i: i32) -> f32 {
@@ -29,7 +29,7 @@ fn push(i: i32, b: f32, d1: f32, around: Around, a: vec4<f32>) -> vec4<f32> {  /
   let near_depths = vec4<f32>(
     depth_after_rain(around.i.x), depth_after_rain(around.i.y), depth_after_rain(around.i.z),
     depth_after_rain(around.i.w));
-  let h = select(a + near_depths, vec4<f32>(select(WALL, b, opened)), around.none);
+  let h = select(a + near_depths, beyond_edges(b), around.none);
   let f = not_negative4(rounded4(c.flow_kept * flux[i]) + c.push * (b + d1 - h));
   let leaving = c.dt * paired(f);
   return f * select(1.0, d1 / max(leaving, TINY), d1 < leaving);

@@ -11,120 +11,130 @@ from typing import Any
 
 import numpy as np
 
-from slopewash.models.base import Edges
-from slopewash.models.ground import Around, around, gradient
-from slopewash.models.virtual_pipes.coefficients import IS_WALL, SHALLOW, TINY, WALL, Coefficients
-from slopewash.models.virtual_pipes.layers import expose
-from slopewash.models.virtual_pipes.state import Field, State, total
+from slopewash.models.ground import IS_WALL, WALL, Around, around, gradient
+from slopewash.models.state import Domain, Sides, State
+from slopewash.models.virtual_pipes.coefficients import SHALLOW, TINY, Coefficients
+from slopewash.models.virtual_pipes.fields import (
+    EVAPORATED,
+    MOVED,
+    RAIN,
+    SOLIDS_EXPORTED,
+    SOURCES,
+    WATER_EXPORTED,
+)
+from slopewash.models.virtual_pipes.prepare import Field, total
+from slopewash.models.virtual_pipes.strata import expose
 
 WEST, EAST, NORTH, SOUTH = range(4)
 
 
-def step(state: State, c: Coefficients, edges: Edges) -> None:
+def step(state: State, c: Coefficients, domain: Domain) -> None:
     """One iteration in the order of [JakoToth11, Sec. 2], in place."""
-    b, s, R = state.b, state.s, state.R
-    slid, moved = slide(b, R, c, edges)  # 17-18, from the ground before erosion
+    b, s, R, sides, budget = state["elevation"], state["suspended"], state["erodibility"], domain.sides, state["budget"]
+    slid, moved = slide(b, R, c, sides)  # 17-18, from the ground before erosion
     if c.hydraulic:
         w1 = add_water(state, c)  # 1
         d1 = w1 + c.kappa * s
         h = b + d1
-        f = push_pipes(state.f, b, h, d1, c, edges)  # 2-5
-        d2 = move_depth(d1, f, c, edges)  # 6-7
-        u, v = velocity(f, d1, d2, c, edges)  # 8
-        C = capacity(b, h, f, u, v, d1, c, edges)  # 9-11
-        delta = exchange(b, s, R, C, d2, c, edges)  # 12-13
-        if edges == "open":
-            delta = hold_edges(delta, state, c)
+        f = push_pipes(state["outflow"], b, h, d1, c, sides)  # 2-5
+        d2 = move_depth(d1, f, c, sides)  # 6-7
+        u, v = velocity(f, d1, d2, c, sides)  # 8
+        C = capacity(b, h, f, u, v, d1, c, sides)  # 9-11
+        delta = exchange(b, s, R, C, d2, c, sides)  # 12-13
+        delta = hold_edges(delta, state, c, sides)
     else:
         delta = np.zeros_like(b)
     b1 = b - delta
     delta = b - b1  # what the ground really lost, after rounding
     s1 = np.maximum(s + delta, 0)
-    state.b = apply_slides(b, b1, slid, state, c, edges)
-    state.tally.moved += moved + total(np.maximum(delta, 0))
-    if state.layers is not None and state.rock is not None:
-        state.rock = np.minimum(state.rock, state.b)
-        state.R = expose(state.b, state.rock, state.layers)
+    state["elevation"] = apply_slides(b, b1, slid, state, c, sides)
+    budget[0, MOVED] += moved + total(np.maximum(delta, 0))
+    if domain.strata:
+        state["bedrock"] = np.minimum(state["bedrock"], state["elevation"])
+        state["erodibility"] = expose(
+            state["elevation"], state["bedrock"], state["strata_top"], domain, c.per_cover
+        )
     elif c.hydraulic:
-        state.R = np.where(delta < 0, np.minimum(1, R - c.Kh * delta), R)  # 14
+        state["erodibility"] = np.where(delta < 0, np.minimum(1, R - c.Kh * delta), R)  # 14
     if c.hydraulic:
-        w2, state.s = transport(w1, s1, d1, f, u, v, b, state, c, edges)  # 15
-        state.w = w2 * c.keep  # 16
-        state.tally.evaporated += total(w2 - state.w)
-        state.f = f
-        gx, gy = discharge(f, edges)
-        state.flow += np.sqrt(gx * gx + gy * gy)
-    state.iterations += 1
+        w2, state["suspended"] = transport(w1, s1, d1, f, u, v, b, state, c, sides)  # 15
+        state["water"] = w2 * c.keep  # 16
+        budget[0, EVAPORATED] += total(w2 - state["water"])
+        state["outflow"] = f
+        gx, gy = discharge(f, sides)
+        state["flow"] = state["flow"] + np.sqrt(gx * gx + gy * gy)
+    state.scalars["iterations"] += 1
 
 
 def add_water(state: State, c: Coefficients) -> Field:
-    """Eq. 1: rain and springs. The books count what the water really gained."""
-    rained = state.w + c.rain * state.r
-    state.tally.rain += total(rained - state.w)
-    if state.source is None:
+    """Eq. 1: rain and water sources. The budget counts what the water really gained."""
+    rained: Field = state["water"] + c.rain * state["rainfall"]
+    state["budget"][0, RAIN] += total(rained - state["water"])
+    source = state.get("source_rate")
+    if source is None:
         return rained
-    fed = rained + c.dt * state.source
-    state.tally.sources += total(fed - rained)
+    fed: Field = rained + c.dt * source
+    state["budget"][0, SOURCES] += total(fed - rained)
     return fed
 
 
-def push_pipes(f: Field, b: Field, h: Field, d1: Field, c: Coefficients, edges: Edges) -> Field:
+def push_pipes(f: Field, b: Field, h: Field, d1: Field, c: Coefficients, sides: Sides) -> Field:
     """Eqs. 2-5: pressure drives the pipes; outflow is scaled down to what is there.
 
     Beyond an open edge lies dry ground at the edge cell's own bed; beyond a closed one a wall.
     """
-    out = around(h, edges, b if edges == "open" else WALL)
+    out = around(h, sides, WALL, b)
     f = np.stack([np.maximum(0, c.flow_kept * f[i] + c.push * (h - out[i])) for i in range(4)])
     leaving = c.dt * ((f[WEST] + f[EAST]) + (f[NORTH] + f[SOUTH]))
     K = np.where(d1 < leaving, d1 / np.maximum(leaving, TINY), 1)  # print has max; the text wants min
     return f * K
 
 
-def inflow(f: Field, edges: Edges) -> tuple[Field, Field, Field, Field]:
+def inflow(f: Field, sides: Sides) -> tuple[Field, Field, Field, Field]:
     """What comes in from the west, east, north and south cell."""
     return (
-        around(f[EAST], edges, 0).w,
-        around(f[WEST], edges, 0).e,
-        around(f[SOUTH], edges, 0).n,
-        around(f[NORTH], edges, 0).s,
+        around(f[EAST], sides, 0).w,
+        around(f[WEST], sides, 0).e,
+        around(f[SOUTH], sides, 0).n,
+        around(f[NORTH], sides, 0).s,
     )
 
 
-def move_depth(d1: Field, f: Field, c: Coefficients, edges: Edges) -> Field:
+def move_depth(d1: Field, f: Field, c: Coefficients, sides: Sides) -> Field:
     """Eqs. 6-7: depth after the flow."""
-    w, e, n, s = inflow(f, edges)
+    w, e, n, s = inflow(f, sides)
     return np.maximum(0, d1 + c.dt * (((w + e) + (n + s)) - ((f[WEST] + f[EAST]) + (f[NORTH] + f[SOUTH]))))
 
 
-def discharge(f: Field, edges: Edges) -> tuple[Field, Field]:
+def discharge(f: Field, sides: Sides) -> tuple[Field, Field]:
     """Eq. 8: mean flow through the cell to the east and to the south."""
-    w, e, n, s = inflow(f, edges)
+    w, e, n, s = inflow(f, sides)
     u = 0.5 * ((w - f[WEST]) + (f[EAST] - e))
     v = 0.5 * ((n - f[NORTH]) + (f[SOUTH] - s))
     return u, v
 
 
-def velocity(f: Field, d1: Field, d2: Field, c: Coefficients, edges: Edges) -> tuple[Field, Field]:
+def velocity(f: Field, d1: Field, d2: Field, c: Coefficients, sides: Sides) -> tuple[Field, Field]:
     """Eq. 8: discharge per unit width, as printed; [Mei07] divides by the mean depth too."""
-    u, v = discharge(f, edges)
+    u, v = discharge(f, sides)
     if not c.mean_depth:
         return u, v
     depth = np.maximum(0.5 * (d1 + d2), SHALLOW)
     return u / depth, v / depth
 
 
-def capacity(b: Field, h: Field, f: Field, u: Field, v: Field, d1: Field, c: Coefficients, edges: Edges) -> Field:
+def capacity(b: Field, h: Field, f: Field, u: Field, v: Field, d1: Field, c: Coefficients, sides: Sides) -> Field:
     """Eqs. 9-11: how much sediment the water can hold."""
     ramp = np.clip(c.ramp_0 + c.ramp_1 * d1, 0, 1)  # 10
     if c.along_flow:
-        out = around(h, edges, b if edges == "open" else WALL)
+        out = around(h, sides, WALL, b)
         lost = [f[i] * np.maximum(0, h - out[i]) for i in range(4)]
         P = (lost[WEST] + lost[EAST]) + (lost[NORTH] + lost[SOUTH])
         square = [f[i] * f[i] for i in range(4)]
         Q = np.sqrt((square[WEST] + square[EAST]) + (square[NORTH] + square[SOUTH]))
         S = P / np.maximum(Q, TINY)
         return c.Kc * np.maximum(S / np.sqrt(1 + S * S), c.sin_min) * Q * ramp
-    gx, gy = gradient(b, edges)
+    gx, gy = gradient(b, sides)
     steep = gx * gx + gy * gy
     speed = np.sqrt(u * u + v * v)
     if c.collision:  # 11: the flow strikes rising ground
@@ -134,9 +144,9 @@ def capacity(b: Field, h: Field, f: Field, u: Field, v: Field, d1: Field, c: Coe
     return c.Kc * np.maximum(tilt, c.sin_min) * speed * ramp
 
 
-def exchange(b: Field, s: Field, R: Field, C: Field, d2: Field, c: Coefficients, edges: Edges) -> Field:
+def exchange(b: Field, s: Field, R: Field, C: Field, d2: Field, c: Coefficients, sides: Sides) -> Field:
     """Eqs. 12-13: what the ground loses to the water; negative where it gains."""
-    near = around(b, edges, WALL)
+    near = around(b, sides, WALL)
     lowest = np.minimum(np.minimum(near.w, near.e), np.minimum(near.n, near.s))
     take = np.minimum(c.take * R * (C - s), c.water_0 + c.water_1 * d2)
     take = np.minimum(take, c.load_0 + c.load_1 * d2 - c.load_2 * s)
@@ -145,12 +155,12 @@ def exchange(b: Field, s: Field, R: Field, C: Field, d2: Field, c: Coefficients,
     return np.where(s < C, np.maximum(0, take), -fall)
 
 
-def slide(b: Field, R: Field, c: Coefficients, edges: Edges) -> tuple[Field, float]:
+def slide(b: Field, R: Field, c: Coefficients, sides: Sides) -> tuple[Field, float]:
     """Eqs. 17-18: net gain of each cell from sliding soil, and how much slid in all."""
     if c.eight_pipes:
-        return _slide_eight_pipes(b, R, c, edges)
+        return _slide_eight_pipes(b, R, c, sides)
     if c.fall_line:
-        return _slide_fall_line(b, R, c, edges)
+        return _slide_fall_line(b, R, c, sides)
     return np.zeros_like(b), 0.0
 
 
@@ -158,17 +168,17 @@ DISTANCES = (1.0, 1.0, 1.0, 1.0, math.sqrt(2), math.sqrt(2), math.sqrt(2), math.
 """To the neighbours, in the order of `Around`."""
 
 
-def _slide_eight_pipes(b: Field, R: Field, c: Coefficients, edges: Edges) -> tuple[Field, float]:
+def _slide_eight_pipes(b: Field, R: Field, c: Coefficients, sides: Sides) -> tuple[Field, float]:
     talus = c.talus_0 + c.talus_1 * R
     reach = [np.maximum(talus * d, 0) for d in DISTANCES]
-    drops = [b - n for n in around(b, edges, WALL)]
+    drops = [b - n for n in around(b, sides, WALL)]
     H = np.maximum.reduce(drops)
     share = [np.where(drop > limit, drop, 0) for drop, limit in zip(drops, reach, strict=True)]
     whole = _pair(share)
     weight = (0.5 * c.slide) * R * np.maximum(H, 0) / np.maximum(whole, TINY)
     sent = weight * whole
-    weights, taluses = around(weight, edges, 0), around(talus, edges, 0)
-    heights = around(b, edges, WALL)  # walls have weight 0: nothing slides in
+    weights, taluses = around(weight, sides, 0), around(talus, sides, 0)
+    heights = around(b, sides, WALL)  # walls have weight 0: nothing slides in
     gains = []
     for n, weight_n, talus_n, d in zip(heights, weights, taluses, DISTANCES, strict=True):
         drop = n - b
@@ -181,11 +191,11 @@ def _pair(x: list[Field]) -> Field:
     return total
 
 
-def _slide_fall_line(b: Field, R: Field, c: Coefficients, edges: Edges) -> tuple[Field, float]:
-    gx, gy = gradient(b, edges)
-    east = _face_flux(b, around(b, edges, WALL).e, R, around(R, edges, 0).e, gy, around(gy, edges, 0).e, c)
-    south = _face_flux(b, around(b, edges, WALL).s, R, around(R, edges, 0).s, gx, around(gx, edges, 0).s, c)
-    gain = (around(east, edges, 0).w - east) + (around(south, edges, 0).n - south)
+def _slide_fall_line(b: Field, R: Field, c: Coefficients, sides: Sides) -> tuple[Field, float]:
+    gx, gy = gradient(b, sides)
+    east = _face_flux(b, around(b, sides, WALL).e, R, around(R, sides, 0).e, gy, around(gy, sides, 0).e, c)
+    south = _face_flux(b, around(b, sides, WALL).s, R, around(R, sides, 0).s, gx, around(gx, sides, 0).s, c)
+    gain = (around(east, sides, 0).w - east) + (around(south, sides, 0).n - south)
     return gain, total(np.abs(east)) + total(np.abs(south))
 
 
@@ -199,72 +209,72 @@ def _face_flux(b: Field, b_n: Field, R: Field, R_n: Field, gt: Field, gt_n: Fiel
     return np.where((b < IS_WALL) & (b_n < IS_WALL), rate * gn, b.dtype.type(0))
 
 
-def hold_edges(delta: Field, state: State, c: Coefficients) -> Field:
+def hold_edges(delta: Field, state: State, c: Coefficients, sides: Sides) -> Field:
     """Open edges are base level: no erosion below it, and no deposits on a graded one."""
-    delta = delta.copy()
-    for side, base in _sides(state):
-        held = np.minimum(delta[side], np.maximum(0, state.b[side] - base))
+    b = state["elevation"]
+    for side, base in _open_edges(state, sides):
+        held = np.minimum(delta[side], np.maximum(0, b[side] - base))
         delta[side] = np.maximum(held, 0) if c.graded else held
     return delta
 
 
-def apply_slides(b: Field, b1: Field, slid: Field, state: State, c: Coefficients, edges: Edges) -> Field:
+def apply_slides(b: Field, b1: Field, slid: Field, state: State, c: Coefficients, sides: Sides) -> Field:
     """Ground after erosion and slides; what holds open edges at base level comes from outside."""
     b2 = b1 + slid
-    if edges != "open":
+    if not sides.any_open:
         return b2
     held = b2.copy()
-    for side, base in _sides(state):
+    for side, base in _open_edges(state, sides):
         held[side] = np.maximum(held[side], base)
         if c.graded:
             held[side] = np.minimum(held[side], b[side])
-    state.tally.solids_exported += total(b2 - held)
+    state["budget"][0, SOLIDS_EXPORTED] += total(b2 - held)
     return held
 
 
-def _sides(state: State) -> list[tuple[Any, Field]]:
-    base = state.base
-    return [
-        (np.s_[0, :], base.north),
-        (np.s_[-1, :], base.south),
-        (np.s_[:, 0], base.west),
-        (np.s_[:, -1], base.east),
-    ]
+def _open_edges(state: State, sides: Sides) -> list[tuple[Any, Field]]:
+    edges = {"north": np.s_[0, :], "south": np.s_[-1, :], "west": np.s_[:, 0], "east": np.s_[:, -1]}
+    return [(edges[name], state[f"base_{name}"]) for name, side in sides.items() if side == "open"]
 
 
 def transport(
-    w1: Field, s1: Field, d1: Field, f: Field, u: Field, v: Field, b: Field, state: State, c: Coefficients, edges: Edges
+    w1: Field, s1: Field, d1: Field, f: Field, u: Field, v: Field, b: Field, state: State, c: Coefficients, sides: Sides
 ) -> tuple[Field, Field]:
     """Step 6: the share of water and sediment that leaves through each pipe goes to that neighbour."""
     share = f * (c.dt / np.maximum(d1, TINY))
-    w2 = donate(w1, share, edges)
-    state.tally.water_exported += exported(w1, share, edges)
+    w2 = donate(w1, share, sides)
+    state["budget"][0, WATER_EXPORTED] += exported(w1, share, sides)
     if c.semi_lagrangian:
-        return w2, trace_back(s1, u, v, b, c, edges)
-    state.tally.solids_exported += exported(s1, share, edges)
-    return w2, donate(s1, share, edges)
+        return w2, trace_back(s1, u, v, b, c, sides)
+    state["budget"][0, SOLIDS_EXPORTED] += exported(s1, share, sides)
+    return w2, donate(s1, share, sides)
 
 
-def donate(a: Field, share: Field, edges: Edges) -> Field:
+def donate(a: Field, share: Field, sides: Sides) -> Field:
     """Donor cells give, neighbours take the very same amounts."""
     out = share * a
-    w, e, n, s = inflow(out, edges)
+    w, e, n, s = inflow(out, sides)
     return np.maximum(0, a - ((out[WEST] + out[EAST]) + (out[NORTH] + out[SOUTH]))) + ((w + e) + (n + s))
 
 
-def exported(a: Field, share: Field, edges: Edges) -> float:
+def exported(a: Field, share: Field, sides: Sides) -> float:
     """What leaves through the pipes of open edges."""
-    if edges != "open":
-        return 0.0
     out = share * a
-    return total(out[WEST][:, 0]) + total(out[EAST][:, -1]) + total(out[NORTH][0]) + total(out[SOUTH][-1])
+    gone = 0.0
+    for side, pipe in (
+        (sides.west, out[WEST][:, 0]), (sides.east, out[EAST][:, -1]),
+        (sides.north, out[NORTH][0]), (sides.south, out[SOUTH][-1]),
+    ):  # fmt: skip
+        if side == "open":
+            gone += total(pipe)
+    return gone
 
 
-def trace_back(s: Field, u: Field, v: Field, b: Field, c: Coefficients, edges: Edges) -> Field:
-    """Eq. 15: sediment from where the water came from, at most one cell away; walls answer with the cell's own."""
+def trace_back(s: Field, u: Field, v: Field, b: Field, c: Coefficients, sides: Sides) -> Field:
+    """Eq. 15: sediment from where the water came from, at most one cell away; nodata answers with the cell's own."""
     x = np.clip(-c.dt * u, -1, 1)
     y = np.clip(-c.dt * v, -1, 1)
-    walls, near = around(b, edges, WALL), around(s, edges, 0)
+    walls, near = around(b, sides, WALL), around(s, sides, 0)
     near = Around(*(np.where(wall < IS_WALL, n, s) for wall, n in zip(walls, near, strict=True)))
     west, east, middle = np.maximum(0, -x), np.maximum(0, x), 1 - np.abs(x)
     north, south, centre = np.maximum(0, -y), np.maximum(0, y), 1 - np.abs(y)

@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from slopewash.backends.compiled import kernel, row_kernel, summing_kernel
+from slopewash.models import ground as _g
 from slopewash.models.virtual_pipes import coefficients as _c
 
 ONE = np.uintp(1)
@@ -19,7 +20,7 @@ ZERO = np.float32(0)
 HALF = np.float32(0.5)
 UNIT = np.float32(1)
 DIAGONAL = np.float32(math.sqrt(2))
-IS_WALL = np.float32(_c.IS_WALL)
+IS_WALL = np.float32(_g.IS_WALL)
 TINY = np.float32(_c.TINY)
 SHALLOW = np.float32(_c.SHALLOW)
 

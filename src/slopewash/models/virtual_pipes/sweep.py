@@ -12,7 +12,8 @@ of `RING` rows per iteration in flight. A band of rows per thread recomputes wha
 three more per iteration, so threads never wait for each other and every cell is computed by the same operations
 whatever the number of bands and of iterations in flight.
 
-Beyond closed and open edges lie walls; beyond periodic ones the other side, found by wrapping the row number.
+Beyond closed and open edges, and beyond halos, lie walls; beyond periodic edges the other side, found by wrapping the
+row number.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ import numpy as np
 
 from slopewash.backends.compiled import inlined, kernel, parallel_kernel, stage_kernel
 from slopewash.backends.ghosts import close_ends
-from slopewash.models.virtual_pipes import coefficients as _c
+from slopewash.models import ground as _g
 from slopewash.models.virtual_pipes import rows
+from slopewash.models.virtual_pipes.fields import EVAPORATED, MOVED, RAIN, SOLIDS_EXPORTED, SOURCES, WATER_EXPORTED
 
 RING = 6
 """Rows kept of each field: the oldest still read lies five behind the newest."""
@@ -42,31 +44,27 @@ TEMPORARIES = 12
 # Rows used and forgotten within a stage.
 D2, DELTA, SLID, MOVES, DRIED, SPARE = range(6)
 SCRATCH = 6
-# Columns of the books.
-RAIN, SOURCES, EVAPORATED, WATER_EXPORTED, SOLIDS_EXPORTED, MOVED = range(6)
-BOOKS = 6
-
-WALL = np.float32(_c.WALL)
+WALL = np.float32(_g.WALL)
 ZERO = np.float32(0)
 HALF = np.float32(0.5)
 
 
 @inlined
-def row(fields, k, y, height, periodic, ring, beyond):
+def row(fields, k, y, height, wraps, ring, beyond):
     """Row y of a field stored in a ring of rows; `beyond` outside the grid."""
-    if not periodic and (y < 0 or y >= height):
+    if not wraps and (y < 0 or y >= height):
         return beyond
     return fields[k, y % ring]
 
 
 @stage_kernel
-def pour(y, own, state, ring, t, scratch, grid, c, books):
-    height, periodic, opened = grid.height, grid.periodic, grid.opened
+def pour(y, own, state, ring, t, scratch, grid, c, budget):
+    height, periodic = grid.height, grid.wraps_columns
     h = t[H, y % RING]
-    if not periodic and (y < 0 or y >= height):
+    if not grid.wraps_rows and (y < 0 or y >= height):
         # Beyond an open edge: dry ground at the edge cell's own bed. Beyond a closed one: a wall. (The iteration before
         # has finished row 0's ground by now, though not yet its water: its `work` runs a row ahead of its `carry`.)
-        if opened:
+        if grid.open_north if y < 0 else grid.open_south:
             rows.copy(state[B, (0 if y < 0 else height - 1) % ring], h)
         else:
             h[:] = WALL
@@ -80,22 +78,23 @@ def pour(y, own, state, ring, t, scratch, grid, c, books):
     if own and grid.has_source[at]:
         rained = scratch[SPARE]
         rows.rain_alone(w, r, c.rain, rained)
-        books[at, RAIN] += rows.total_gain(rained, w)
-        books[at, SOURCES] += rows.total_gain(w1, rained)
+        budget[at, RAIN] += rows.total_gain(rained, w)
+        budget[at, SOURCES] += rows.total_gain(w1, rained)
     elif own:
-        books[at, RAIN] += rows.total_gain(w1, w)
+        budget[at, RAIN] += rows.total_gain(w1, w)
     close_ends(w1, periodic, ZERO)
     close_ends(d1, periodic, ZERO)
     close_ends(h, periodic, WALL)
-    if opened:
+    if grid.open_west:
         h[0] = b[1]
+    if grid.open_east:
         h[h.size - 1] = b[h.size - 2]
 
 
 @stage_kernel
 def flow(y, state, ring, t, out, grid, c):
     """Eqs. 2-5, and what sliding soil needs to know of its neighbours."""
-    height, periodic = grid.height, grid.periodic
+    height, wraps, periodic = grid.height, grid.wraps_rows, grid.wraps_columns
     i, n, s = y % RING, (y - 1) % RING, (y + 1) % RING
     if c.hydraulic and c.along_flow:
         rows.push_pipes_along_flow(
@@ -117,8 +116,8 @@ def flow(y, state, ring, t, out, grid, c):
     else:
         for k in range(FW, FS + 1):
             rows.copy(state[k, y % ring], out[k, i])
-    b_n = row(state, B, y - 1, height, periodic, ring, grid.wall)
-    b_s = row(state, B, y + 1, height, periodic, ring, grid.wall)
+    b_n = row(state, B, y - 1, height, wraps, ring, grid.wall)
+    b_s = row(state, B, y + 1, height, wraps, ring, grid.wall)
     b = state[B, y % ring]
     if c.eight_pipes:
         rows.weigh_slides(
@@ -135,27 +134,27 @@ def flow(y, state, ring, t, out, grid, c):
 @stage_kernel
 def slide_eight_pipes(y, t, grid, b_n, b, b_s, slid):
     """Eq. 18: net gain from the pipes of eight neighbours along a row."""
-    height, periodic, nothing = grid.height, grid.periodic, grid.nothing
+    height, wraps, periodic, nothing = grid.height, grid.wraps_rows, grid.wraps_columns, grid.nothing
     i = y % RING
-    k_n = row(t, WEIGHT, y - 1, height, periodic, RING, nothing)
-    k_s = row(t, WEIGHT, y + 1, height, periodic, RING, nothing)
-    t_n = row(t, TALUS, y - 1, height, periodic, RING, nothing)
-    t_s = row(t, TALUS, y + 1, height, periodic, RING, nothing)
+    k_n = row(t, WEIGHT, y - 1, height, wraps, RING, nothing)
+    k_s = row(t, WEIGHT, y + 1, height, wraps, RING, nothing)
+    t_n = row(t, TALUS, y - 1, height, wraps, RING, nothing)
+    t_s = row(t, TALUS, y + 1, height, wraps, RING, nothing)
     rows.receive_slides(b_n, b, b_s, k_n, t[WEIGHT, i], k_s, t_n, t[TALUS, i], t_s, t[SENT, i], slid)
 
 
 @stage_kernel
 def slide_fall_line(y, first, state, ring, t, grid, c, b_n, b, b_s, slid, sent):
     """Net gain through the four faces along a row; each face belongs to the cell west or north of it."""
-    height, periodic, nothing = grid.height, grid.periodic, grid.nothing
+    height, wraps, periodic, nothing = grid.height, grid.wraps_rows, grid.wraps_columns, grid.nothing
     i, n = y % RING, (y - 1) % RING
     R_, gx = state[R, y % ring], t[GX, i]
     if first:  # no row before this one has computed the faces to the north
-        R_n = row(state, R, y - 1, height, periodic, ring, nothing)
-        gx_n = row(t, GX, y - 1, height, periodic, RING, nothing)
+        R_n = row(state, R, y - 1, height, wraps, ring, nothing)
+        gx_n = row(t, GX, y - 1, height, wraps, RING, nothing)
         rows.flux_south(b_n, b, R_n, R_, gx_n, gx, c.talus_0, c.talus_1, c.slide, c.creep, t[SOUTH, n])
-    R_s = row(state, R, y + 1, height, periodic, ring, nothing)
-    gx_s = row(t, GX, y + 1, height, periodic, RING, nothing)
+    R_s = row(state, R, y + 1, height, wraps, ring, nothing)
+    gx_s = row(t, GX, y + 1, height, wraps, RING, nothing)
     rows.flux_east(b, R_, t[GY, i], c.talus_0, c.talus_1, c.slide, c.creep, t[EAST, i])
     rows.flux_south(b, b_s, R_, R_s, gx, gx_s, c.talus_0, c.talus_1, c.slide, c.creep, t[SOUTH, i])
     rows.gather_faces(t[EAST, i], t[SOUTH, n], t[SOUTH, i], slid, sent)
@@ -163,19 +162,19 @@ def slide_fall_line(y, first, state, ring, t, grid, c, b_n, b, b_s, slid, sent):
 
 @stage_kernel
 def base_of(y, x, grid):
-    """Base level of a border cell."""
-    if y == 0:
+    """Base level of a cell on an open edge."""
+    if y == 0 and grid.open_north:
         return grid.base_n[x - 1]
-    if y == grid.height - 1:
+    if y == grid.height - 1 and grid.open_south:
         return grid.base_s[x - 1]
-    return grid.base_w[y] if x == 1 else grid.base_e[y]
+    return grid.base_w[y] if x == 1 and grid.open_west else grid.base_e[y]
 
 
 @stage_kernel
 def hold_cell(y, x, b, s, R, delta, slid, sent, grid, c, b2, s1, R2, moved):
     """Work a border cell anew: never below its base level, and without deposits on a graded one.
 
-    Returns what holding it takes out of the books.
+    Returns what holding it takes from the ground.
     """
     base = base_of(y, x, grid)
     held = min(delta[x], max(ZERO, b[x] - base))
@@ -190,13 +189,13 @@ def hold_cell(y, x, b, s, R, delta, slid, sent, grid, c, b2, s1, R2, moved):
 
 
 @stage_kernel
-def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, books):
+def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget):
     """Eqs. 6-14 and 17-18."""
-    height, periodic, nothing = grid.height, grid.periodic, grid.nothing
+    height, wraps, periodic, nothing = grid.height, grid.wraps_rows, grid.wraps_columns, grid.nothing
     i, at = y % RING, y % height
     b, s, R_ = state[B, y % ring], state[S, y % ring], state[R, y % ring]
-    b_n = row(state, B, y - 1, height, periodic, ring, grid.wall)
-    b_s = row(state, B, y + 1, height, periodic, ring, grid.wall)
+    b_n = row(state, B, y - 1, height, wraps, ring, grid.wall)
+    b_s = row(state, B, y + 1, height, wraps, ring, grid.wall)
     b2, s1, R2 = out[B, i], t[S1, i], out[R, i]
     delta, slid, moved = scratch[DELTA], scratch[SLID], scratch[MOVES]
     sent = grid.nothing
@@ -210,8 +209,8 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, books):
         slid[:] = ZERO
     if c.hydraulic:
         d1, d2, u, v, C_ = t[D1, i], scratch[D2], t[U, i], t[V, i], t[C, i]
-        fs_n = row(out, FS, y - 1, height, periodic, RING, nothing)
-        fn_s = row(out, FN, y + 1, height, periodic, RING, nothing)
+        fs_n = row(out, FS, y - 1, height, wraps, RING, nothing)
+        fn_s = row(out, FN, y + 1, height, wraps, RING, nothing)
         flowed = flow_sum[at] if own else scratch[DRIED]
         rows.move_depth(d1, out[FE, i], out[FW, i], fs_n, out[FN, i], out[FS, i], fn_s, c.dt, d2, u, v, flowed)
         if c.mean_depth:
@@ -227,19 +226,20 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, books):
         rows.copy(s, s1)
         rows.copy(R_, R2)
         rows.copy(sent, moved)
-    if grid.opened:
+    whole = (grid.open_north and y == 0) or (grid.open_south and y == height - 1)
+    if whole or grid.open_west or grid.open_east:
         last = b.size - 2
-        step = 1 if y == 0 or y == height - 1 else max(1, last - 1)  # whole border rows, else the two ends
         gone = 0.0
-        for x in range(1, last + 1, step):
-            gone += hold_cell(y, x, b, s, R_, delta, slid, sent, grid, c, b2, s1, R2, moved)
+        for x in range(1, last + 1, 1 if whole else max(1, last - 1)):  # whole border rows, else the two ends
+            if whole or (x == 1 and grid.open_west) or (x == last and grid.open_east):
+                gone += hold_cell(y, x, b, s, R_, delta, slid, sent, grid, c, b2, s1, R2, moved)
         if own:
-            books[at, SOLIDS_EXPORTED] += gone
+            budget[at, SOLIDS_EXPORTED] += gone
     if own:
-        books[at, MOVED] += rows.total(moved)
+        budget[at, MOVED] += rows.total(moved)
     if grid.layered:
         top = grid.top[at % grid.top.shape[0]]
-        rows.expose(b2, state[ROCK, y % ring], top, grid.depths, grid.layers, grid.per_cover, out[ROCK, i], R2)
+        rows.expose(b2, state[ROCK, y % ring], top, grid.depths, grid.layers, c.per_cover, out[ROCK, i], R2)
     close_ends(b2, periodic, WALL)
     close_ends(R2, periodic, ZERO)
     close_ends(s1, periodic, ZERO)
@@ -251,93 +251,96 @@ def leaving(a, share, f, x):
 
 
 @stage_kernel
-def export(y, a, share, out, i, height):
+def export(y, a, share, out, i, grid):
     """What leaves through the open pipes of a row."""
     last = a.size - 2
-    gone = leaving(a, share, out[FW, i], 1) + leaving(a, share, out[FE, i], last)
-    if y == 0:
+    gone = 0.0
+    if grid.open_west:
+        gone += leaving(a, share, out[FW, i], 1)
+    if grid.open_east:
+        gone += leaving(a, share, out[FE, i], last)
+    if grid.open_north and y == 0:
         for x in range(1, last + 1):
             gone += leaving(a, share, out[FN, i], x)
-    if y == height - 1:
+    if grid.open_south and y == grid.height - 1:
         for x in range(1, last + 1):
             gone += leaving(a, share, out[FS, i], x)
     return gone
 
 
 @stage_kernel
-def carry(y, own, state, ring, t, out, scratch, grid, c, books):
+def carry(y, own, state, ring, t, out, scratch, grid, c, budget):
     """Transport (15) and evaporation (16)."""
-    height, periodic, nothing = grid.height, grid.periodic, grid.nothing
+    height, wraps, periodic, nothing = grid.height, grid.wraps_rows, grid.wraps_columns, grid.nothing
     i = y % RING
     if not c.hydraulic:
         rows.copy(state[W, y % ring], out[W, i])
         rows.copy(state[S, y % ring], out[S, i])
         return
     at = y % height
-    fs_n = row(out, FS, y - 1, height, periodic, RING, nothing)
-    fn_s = row(out, FN, y + 1, height, periodic, RING, nothing)
-    q_n = row(t, SHARE, y - 1, height, periodic, RING, nothing)
-    q_s = row(t, SHARE, y + 1, height, periodic, RING, nothing)
-    w_n = row(t, W1, y - 1, height, periodic, RING, nothing)
-    w_s = row(t, W1, y + 1, height, periodic, RING, nothing)
-    s_n = row(t, S1, y - 1, height, periodic, RING, nothing)
-    s_s = row(t, S1, y + 1, height, periodic, RING, nothing)
+    fs_n = row(out, FS, y - 1, height, wraps, RING, nothing)
+    fn_s = row(out, FN, y + 1, height, wraps, RING, nothing)
+    q_n = row(t, SHARE, y - 1, height, wraps, RING, nothing)
+    q_s = row(t, SHARE, y + 1, height, wraps, RING, nothing)
+    w_n = row(t, W1, y - 1, height, wraps, RING, nothing)
+    w_s = row(t, W1, y + 1, height, wraps, RING, nothing)
+    s_n = row(t, S1, y - 1, height, wraps, RING, nothing)
+    s_s = row(t, S1, y + 1, height, wraps, RING, nothing)
     q, w1, s1, dried = t[SHARE, i], t[W1, i], t[S1, i], scratch[DRIED]
     fw, fe, fn, fs = out[FW, i], out[FE, i], out[FN, i], out[FS, i]
     if c.semi_lagrangian:
         rows.carry_water(w_n, w1, w_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, c.keep, out[W, i], dried)
-        b_n = row(state, B, y - 1, height, periodic, ring, grid.wall)
-        b_s = row(state, B, y + 1, height, periodic, ring, grid.wall)
+        b_n = row(state, B, y - 1, height, wraps, ring, grid.wall)
+        b_s = row(state, B, y + 1, height, wraps, ring, grid.wall)
         rows.trace_back(b_n, state[B, y % ring], b_s, s_n, s1, s_s, t[U, i], t[V, i], c.dt, out[S, i])
     else:
         rows.carry_both(
             w_n, w1, w_s, s_n, s1, s_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, c.keep, out[W, i], dried, out[S, i]
         )
     if own:
-        books[at, EVAPORATED] += rows.total(dried)
-        if grid.opened:
-            books[at, WATER_EXPORTED] += export(y, w1, q, out, i, height)
-            if not c.semi_lagrangian:
-                books[at, SOLIDS_EXPORTED] += export(y, s1, q, out, i, height)
+        budget[at, EVAPORATED] += rows.total(dried)
+        budget[at, WATER_EXPORTED] += export(y, w1, q, out, i, grid)
+        if not c.semi_lagrangian:
+            budget[at, SOLIDS_EXPORTED] += export(y, s1, q, out, i, grid)
     close_ends(out[W, i], periodic, ZERO)
     close_ends(out[S, i], periodic, ZERO)
 
 
 @kernel
-def sweep_band(y0, y1, depth, source, target, rings, temporaries, scratch, grid, c, flow_sum, books):
+def sweep_band(y0, y1, depth, source, target, rings, temporaries, scratch, grid, c, flow_sum, budget):
     """Take rows y0 to y1 through `depth` iterations."""
-    height, periodic = grid.height, grid.periodic
+    height, wraps = grid.height, grid.wraps_rows
     for tick in range(y0 - LAG * depth, y1 + LAG * depth):
         for k in range(depth):
             extra = LAG * (depth - 1 - k)
             low, high = y0 - extra, y1 + extra  # rows wanted of this iteration
-            if not periodic:
+            if not wraps:
                 low, high = max(low, 0), min(high, height)
             state = source if k == 0 else rings[k - 1]
             ring = height if k == 0 else RING
             t, out = temporaries[k], rings[k]
             y = tick - LAG * k
-            if c.hydraulic and low - 3 <= y < high + 3 and (periodic or -1 <= y <= height):
-                pour(y, y0 <= y < y1, state, ring, t, scratch, grid, c, books)
+            if c.hydraulic and low - 3 <= y < high + 3 and (wraps or -1 <= y <= height):
+                pour(y, y0 <= y < y1, state, ring, t, scratch, grid, c, budget)
             y -= 1
-            if low - 2 <= y < high + 2 and (periodic or 0 <= y < height):
+            if low - 2 <= y < high + 2 and (wraps or 0 <= y < height):
                 flow(y, state, ring, t, out, grid, c)
             y -= 1
-            if low - 1 <= y < high + 1 and (periodic or 0 <= y < height):
-                first = y == low - 1 or (not periodic and y == 0)
-                work(y, y0 <= y < y1, first, state, ring, t, out, scratch, grid, c, flow_sum, books)
+            if low - 1 <= y < high + 1 and (wraps or 0 <= y < height):
+                first = y == low - 1 or (not wraps and y == 0)
+                work(y, y0 <= y < y1, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
             y -= 1
             if low <= y < high:
-                carry(y, y0 <= y < y1, state, ring, t, out, scratch, grid, c, books)
+                carry(y, y0 <= y < y1, state, ring, t, out, scratch, grid, c, budget)
                 if k == depth - 1:
                     for field in range(LAYERED_STATE if grid.layered else STATE):
                         rows.copy(out[field, y % RING], target[field, y])
 
 
 @parallel_kernel
-def sweep(depth, source, target, rings, temporaries, scratch, grid, c, flow_sum, books):
+def sweep(depth, source, target, rings, temporaries, scratch, grid, c, flow_sum, budget):
     """Take the whole grid through `depth` iterations, a band of rows per thread."""
     bands = rings.shape[0]
     for i in numba.prange(bands):
         y0, y1 = i * grid.height // bands, (i + 1) * grid.height // bands
-        sweep_band(y0, y1, depth, source, target, rings[i], temporaries[i], scratch[i], grid, c, flow_sum, books)
+        sweep_band(y0, y1, depth, source, target, rings[i], temporaries[i], scratch[i], grid, c, flow_sum, budget)

@@ -19,7 +19,7 @@ fn near_depth(i: i32) -> f32 {
 fn capacity_along_flow(b: f32, d1: f32, f: vec4<f32>, around: Around, a: vec4<f32>) -> f32 {
   let depths = vec4<f32>(
     near_depth(around.i.x), near_depth(around.i.y), near_depth(around.i.z), near_depth(around.i.w));
-  let h = select(a + depths, vec4<f32>(select(WALL, b, opened)), around.none);
+  let h = select(a + depths, beyond_edges(b), around.none);
   let P = paired(rounded4(f * max(vec4<f32>(0.0), b + d1 - h)));
   let Q = sqrt(paired(rounded4(f * f)));
   let S = P / max(Q, TINY);
@@ -136,8 +136,8 @@ fn main(
     let a = grounds(around);
     let g = vec2<f32>(difference(a.x, b, a.y), difference(a.z, b, a.w));
     let slid = slide(y, x, i, b, around, a, g);
-    // On open edges `start` is base level: no process takes the border below it, nor lays anything on a graded one.
-    let held = opened && on_border(y, x);
+    // On open edges `level` is base level: no process takes the border below it, nor deposits anything on a graded one.
+    let held = on_open_edge(y, x);
     let change = cell[i].x;
     var delta = 0.0;
     if (hydraulic) { delta = wear(i, b, around, a, g); }

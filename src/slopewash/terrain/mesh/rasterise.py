@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from slopewash.errors import InvalidParameter
+from slopewash.terrain.fields import LAYERS
 from slopewash.terrain.terrain import Layer, Terrain
 
 Points = NDArray[np.float64]
@@ -45,7 +46,8 @@ def raster_of(
 
     gaps = None if hit.all() else ~hit.reshape(int(rows), int(columns))
     layers: dict[str, Any] = {name: cells(values) for name, values in attributes.items()}
-    return Terrain(cells(vertices[:, 2]), cell_size=cell_size, nodata=gaps, **layers)
+    own = {name: layers.pop(name) for name in list(layers) if name not in LAYERS}
+    return Terrain(cells(vertices[:, 2]), cell_size=cell_size, nodata=gaps, own_layers=own, **layers)
 
 
 def find_on_grid(

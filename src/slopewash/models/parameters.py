@@ -1,0 +1,107 @@
+"""Parameters and laws of a model: each is declared once, and validation, listings, flags and sliders follow from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from slopewash.errors import InvalidParameter
+
+_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a parameter's value must satisfy, and how to describe it."""
+
+    holds: Callable[[float], bool]
+    says: str
+
+
+positive = Rule(lambda v: math.isfinite(v) and v > 0, "positive")
+not_negative = Rule(lambda v: math.isfinite(v) and v >= 0, "zero or more")
+not_negative_or_infinite = Rule(lambda v: v >= 0, "zero or more (inf means no limit)")
+fraction = Rule(lambda v: 0 <= v <= 1, "between 0 and 1")
+positive_fraction = Rule(lambda v: 0 < v <= 1, "above 0 and at most 1")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One declared parameter or law: feeds validation, listings, `--set` keys, sliders and recipes."""
+
+    name: str
+    default: float | str | bool
+    symbol: str
+    units: str
+    doc: str
+    eq: str
+    group: str
+    rule: Rule | None
+    typical: tuple[float, float] | None
+    log: bool
+    choices: tuple[str, ...]
+
+    def check(self, value: Any) -> float | str | bool:
+        """Return `value` as this parameter's type, or raise `InvalidParameter`."""
+        if self.choices:
+            if value not in self.choices:
+                raise InvalidParameter(f"{self.name} is {value!r}; it must be one of {', '.join(self.choices)}")
+            return str(value)
+        if isinstance(self.default, bool):
+            if not isinstance(value, bool):
+                raise InvalidParameter(f"{self.name} is {value!r}; it must be true or false")
+            return value
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise InvalidParameter(f"{self.name} is {value!r}; it must be a number") from None
+        if self.rule is not None and not self.rule.holds(number):
+            symbol = f" ({self.symbol})" if self.symbol else ""
+            units = f" {self.units}" if self.units else ""
+            raise InvalidParameter(f"{self.name}{symbol} is {number}{units}; it must be {self.rule.says}")
+        return number
+
+    def parse(self, text: str) -> float | str | bool:
+        """Read a value as typed on a command line."""
+        typed = text.strip()
+        return self.check(_WORDS.get(typed.lower(), typed) if isinstance(self.default, bool) else typed)
+
+
+def parameter(
+    default: float,
+    *,
+    doc: str,
+    valid: Rule,
+    symbol: str = "",
+    units: str = "",
+    eq: str = "",
+    group: str = "",
+    typical: tuple[float, float] | None = None,
+    log: bool = False,
+) -> Any:
+    """Declare a number: `valid` is physics and raises, `typical` is a slider's range and never does."""
+    facts = {"doc": doc, "rule": valid, "symbol": symbol, "units": units, "eq": eq, "group": group}
+    return field(default=default, metadata=facts | {"typical": typical, "log": log, "choices": ()})
+
+
+def law(default: str | bool, *choices: str, doc: str, eq: str = "", group: str = "laws") -> Any:
+    """Declare a variant of the physics: one of `choices`, or true or false when there are none."""
+    facts = {"doc": doc, "rule": None, "symbol": "", "units": "", "eq": eq, "group": group}
+    return field(default=default, metadata=facts | {"typical": None, "log": False, "choices": choices})
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A stability limit: `value`, which grows with the time step, must not exceed `bound`."""
+
+    name: str
+    value: float
+    bound: float
+
+    @property
+    def substeps(self) -> int:
+        """Equal sub-steps that bring the value within the bound."""
+        # A hair of slack, so that a value meant to sit exactly on the bound is not split by rounding.
+        return max(1, math.ceil(self.value / self.bound - 1e-9))

@@ -1,0 +1,89 @@
+"""Presets: named parameter sets, each with what it is best used with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from slopewash.errors import unknown_name
+from slopewash.models.base import Model
+from slopewash.models.state import Edges
+from slopewash.terrain import Strata
+
+SHORTEST_SETTLING = 20
+"""Steps in which the power to erode still fades little by little."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A parameter set with a name, and what it is best used with when the user asks for nothing else."""
+
+    name: str
+    doc: str
+    model: Model
+    edges: Edges
+    steps: int
+    settle: int = 0
+    """Steps of settling after that many; 0 for none."""
+    generator: str
+    """Kind of terrain it starts from when none is given."""
+    start: Mapping[str, Any] = field(default_factory=dict)
+    """Options of that generator."""
+    strata: Strata | None = None
+    """Layers for a terrain that has none of its own, their thicknesses as shares of its relief."""
+
+    def settling(self, steps: int) -> int:
+        """Steps of settling for a run of `steps`: the same share of a shorter run, so that it does not swamp it.
+
+        At least `SHORTEST_SETTLING`, or as many as the run has.
+
+        >>> import slopewash as sw
+        >>> [sw.find_preset("landscape").settling(steps) for steps in (4000, 2000, 50)]
+        [600, 300, 20]
+        """
+        share = round(self.settle * min(1.0, steps / self.steps))
+        return min(self.settle, max(share, min(steps, SHORTEST_SETTLING)))
+
+
+class Presets(dict[str, Preset]):
+    """Presets by name, listed one a line."""
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name:<14}{preset.doc}" for name, preset in self.items())
+
+
+_presets: dict[str, Preset] = {}
+
+
+def register_preset(preset: Preset) -> Preset:
+    """Make a preset known by its name."""
+    _presets[preset.name] = preset
+    return preset
+
+
+def presets() -> Presets:
+    """Every preset by name, each with its suggested edges, steps and start.
+
+    >>> import slopewash as sw
+    >>> sw.presets()["landscape"].edges
+    'open'
+    """
+    return Presets(_presets)
+
+
+def find_preset(name: str) -> Preset:
+    """Preset of that name."""
+    if name not in _presets:
+        raise unknown_name("preset", name, _presets)
+    return _presets[name]
+
+
+def preset(name: str) -> Model:
+    """Model of a preset, ready to run or to `replace` parameters in.
+
+    >>> import slopewash as sw
+    >>> sw.preset("jako2011").pipe_area
+    20.0
+    """
+    return find_preset(name).model

@@ -1,0 +1,204 @@
+"""What a run consists of besides its model: fields and sums (`State`), and what is global (`Domain`)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.errors import InvalidParameter
+from slopewash.terrain import Stratum
+from slopewash.terrain.fields import FieldSpec
+
+Array = NDArray[Any]
+Window = tuple[slice, slice]
+"""Rows and columns of part of the grid."""
+Side = Literal["open", "closed", "periodic", "halo"]
+Edges = Literal["open", "closed", "periodic"]
+EDGES: tuple[Edges, ...] = get_args(Edges)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sides:
+    """What lies beyond each of the four sides.
+
+    "open": water and sediment leave; "closed": nothing passes; "periodic": the opposite side; "halo": more ground,
+    which somebody else computes. Cells near a halo are right for as many iterations as it is wide.
+
+    >>> Sides(north="open", south="open", west="closed", east="closed")
+    Sides(north='open', south='open', west='closed', east='closed')
+    >>> Sides.of("periodic").wraps_rows
+    True
+    """
+
+    north: Side
+    south: Side
+    west: Side
+    east: Side
+
+    def __post_init__(self) -> None:
+        for name, side in self.items():
+            if side not in get_args(Side):
+                raise InvalidParameter(
+                    f"the {name} side is {side!r}; it must be one of {', '.join(get_args(Side))}"
+                )
+        for one, other in (("north", "south"), ("west", "east")):
+            if (getattr(self, one) == "periodic") != (getattr(self, other) == "periodic"):
+                raise InvalidParameter(
+                    f"the {one} side is {getattr(self, one)} and the {other} side {getattr(self, other)}; "
+                    "periodic sides come in opposite pairs"
+                )
+
+    @classmethod
+    def of(cls, edges: str | Sides | Mapping[str, Any]) -> Sides:
+        """Return four sides, from one word for all or a word for each."""
+        if isinstance(edges, Sides):
+            return edges
+        if isinstance(edges, Mapping):
+            missing = {"north", "south", "west", "east"} ^ set(edges)
+            if missing:
+                raise InvalidParameter(f"edges name or lack {', '.join(sorted(map(str, missing)))}; name all four sides")
+            return cls(**edges)
+        if edges not in EDGES:
+            raise InvalidParameter(f"edges is {edges!r}; it must be one of {', '.join(EDGES)}, or Sides(...)")
+        return cls(north=edges, south=edges, west=edges, east=edges)  # type: ignore[arg-type]
+
+    def items(self) -> Iterator[tuple[str, Side]]:
+        """Name and kind of each side."""
+        return iter((f.name, getattr(self, f.name)) for f in dataclasses.fields(self))
+
+    def kinds(self) -> set[Side]:
+        """All kinds of side there are."""
+        return {side for _, side in self.items()}
+
+    @property
+    def word(self) -> Side | None:
+        """The word for all four, if they are alike."""
+        kinds = self.kinds()
+        return kinds.pop() if len(kinds) == 1 else None
+
+    @property
+    def wraps_rows(self) -> bool:
+        """Whether the row north of the first is the last."""
+        return self.north == "periodic"
+
+    @property
+    def wraps_columns(self) -> bool:
+        """Whether the column west of the first is the last."""
+        return self.west == "periodic"
+
+    @property
+    def any_open(self) -> bool:
+        """Whether anything can leave."""
+        return "open" in self.kinds()
+
+    def __str__(self) -> str:
+        return self.word or ", ".join(f"{name} {side}" for name, side in self.items())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """What is global: worked out once from the whole terrain, and the same for every part of it."""
+
+    shape: tuple[int, int]
+    origin: tuple[int, int] = (0, 0)
+    """Row and column of the first cell in the whole terrain."""
+    cell_size: float
+    datum: float
+    """Elevation in metres that counts as zero inside."""
+    scale: float = 1.0
+    """Units of height in a cell, for models that count in units of their own."""
+    seed: int = 0
+    sides: Sides
+    strata: tuple[Stratum, ...] = ()
+    """Layers from the top, if there are strata; where they begin is a field."""
+
+    def part(self, window: Window, sides: Sides) -> Domain:
+        """Domain of part of the grid."""
+        rows, columns = window
+        return dataclasses.replace(
+            self,
+            shape=(rows.stop - rows.start, columns.stop - columns.start),
+            origin=(self.origin[0] + rows.start, self.origin[1] + columns.start),
+            sides=sides,
+        )
+
+
+@dataclass
+class State:
+    """Everything a run needs to go on, in the model's own units: arrays by field name, and numbers.
+
+    Arrays may be views of a backend's own, to be read before it takes the next step.
+    """
+
+    arrays: MutableMapping[str, Array]
+    scalars: dict[str, float | int] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Array:
+        return self.arrays[name]
+
+    def __setitem__(self, name: str, values: Array) -> None:
+        self.arrays[name] = values
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.arrays
+
+    def get(self, name: str) -> Array | None:
+        """Return an array, or None if this state has none of that name."""
+        return self.arrays[name] if name in self.arrays else None
+
+    def part(self, name: str, window: Window | None) -> Array:
+        """Part of an array; of a device's, no more than that is downloaded."""
+        read = getattr(self.arrays, "part", None)
+        if read is not None:
+            part: Array = read(name, window)
+            return part
+        return self.arrays[name] if window is None else self.arrays[name][..., window[0], window[1]]
+
+    def copy(self) -> State:
+        """Return a state that shares nothing with this one."""
+        return State({name: np.array(array) for name, array in self.arrays.items()}, dict(self.scalars))
+
+    def window(self, window: Window, fields: Iterable[FieldSpec]) -> State:
+        """State of part of the grid, copied; rows and columns beyond the grid are taken from the far side.
+
+        >>> fields = [FieldSpec(name="water", doc="")]
+        >>> State({"water": np.arange(6).reshape(2, 3)}).window((slice(0, 2), slice(1, 4)), fields)["water"]
+        array([[1, 2, 0],
+               [4, 5, 3]])
+        """
+        places = {spec.name: spec.place for spec in fields}
+        rows, columns = (np.arange(part.start, part.stop) for part in window)
+        return State(
+            {name: _part(array, places[name], rows, columns) for name, array in self.arrays.items()},
+            dict(self.scalars),
+        )
+
+
+def _part(array: Array, place: str, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
+    if place == "cells":
+        whole = np.take(array, rows, axis=-2, mode="wrap")
+        return np.take(whole, columns, axis=-1, mode="wrap")
+    if place == "rows":
+        return np.take(array, rows, axis=0, mode="wrap")
+    if place == "columns":
+        return np.take(array, columns, axis=0, mode="wrap")
+    return np.array(array)
+
+
+@dataclass(frozen=True)
+class Patch:
+    """Values to write to a field, or to part of it."""
+
+    name: str
+    values: Array
+    window: Window | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Memory it takes."""
+        return self.values.nbytes

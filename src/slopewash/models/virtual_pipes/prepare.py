@@ -1,0 +1,115 @@
+"""From a terrain in metres to a state in cells above its own lowest ground."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.models.ground import WALL
+from slopewash.models.state import Domain, Sides, State
+from slopewash.models.virtual_pipes.base_level import edge_base
+from slopewash.models.virtual_pipes.coefficients import cover
+from slopewash.models.virtual_pipes.fields import BUDGET
+from slopewash.models.virtual_pipes.strata import expose
+from slopewash.terrain import Terrain, WaterSource, erodibility_from_elevation, source_table, sources_of
+
+if TYPE_CHECKING:
+    from slopewash.models.virtual_pipes.model import VirtualPipes
+
+Field = NDArray[Any]
+"""A float32 field; the reference also runs in float64."""
+
+FINE_NOISE = 0.15
+"""Amplitude of the fine erodibility noise of the `landscape` preset."""
+
+
+def prepare(
+    terrain: Terrain, model: VirtualPipes, *, sides: Sides, seed: int, dtype: Any = np.float32
+) -> tuple[Domain, State]:
+    """Work out what is global, and convert every layer.
+
+    A datum is subtracted because float32 at 2000 m has a hundred times less room for small changes.
+    """
+    l = terrain.cell_size  # noqa: E741, the paper's letter
+    strata = terrain.strata
+    domain = Domain(
+        shape=terrain.shape, cell_size=l, datum=terrain.range("elevation")[0], seed=seed, sides=sides,
+        strata=() if strata is None else strata.layers,
+    )  # fmt: skip
+
+    def cells(name: str, offset: float = 0.0) -> Field:
+        if name not in terrain:
+            return np.zeros(terrain.shape, dtype)
+        return ((terrain[name].astype(np.float64) - offset) / l).astype(dtype)
+
+    b = cells("elevation", domain.datum)
+    arrays: dict[str, Field] = {"elevation": b, "water": cells("water"), "suspended": cells("suspended")}
+    if strata is None:
+        arrays["erodibility"] = _erodibility(terrain, model, seed).astype(dtype)
+    else:
+        assert strata.top is not None  # a terrain's strata always have one
+        rock = np.minimum(cells("bedrock", domain.datum), b) if "bedrock" in terrain else b.copy()
+        top = ((strata.top - domain.datum) / l).astype(dtype)
+        arrays |= {"bedrock": rock, "erodibility": expose(b, rock, top, domain, 1 / cover(model))}
+    r = terrain["rainfall"].astype(dtype) if "rainfall" in terrain else np.ones(terrain.shape, dtype)
+    if terrain.nodata is not None:
+        for name, array in arrays.items():
+            array[terrain.nodata] = WALL if name in ("elevation", "bedrock") else 0
+        r[terrain.nodata] = 0
+    arrays |= {
+        "rainfall": r,
+        "outflow": np.zeros((4, *terrain.shape), dtype),
+        "flow": np.zeros(terrain.shape, dtype),
+        "start": b.copy(),
+        "sources": source_table(terrain.sources),
+        "budget": np.zeros((1, len(BUDGET))),
+        **edge_base(b, graded=model.edge_base == "graded"),
+    }
+    if strata is not None:
+        arrays["strata_top"] = top
+    if terrain.nodata is not None:
+        arrays["nodata"] = np.array(terrain.nodata)
+    if terrain.sources:
+        arrays["source_rate"] = source_rate(terrain.sources, domain, terrain.nodata, dtype)
+    scalars: dict[str, float | int] = {
+        "iterations": 0,
+        "water_start": total(arrays["water"]),
+        "water_edited": 0.0,
+        "solids_start": total(ground(b)) + total(arrays["suspended"]),
+        "solids_edited": 0.0,
+    }
+    return domain, State(arrays, scalars)
+
+
+def source_rate(
+    sources: Sequence[WaterSource] | Field, domain: Domain, nodata: NDArray[np.bool_] | None, dtype: Any = np.float32
+) -> Field:
+    """Depth that all water sources add per unit of time, in cells."""
+    rate = np.zeros(domain.shape, dtype)
+    for source in sources_of(sources) if isinstance(sources, np.ndarray) else sources:
+        rate += source.footprint(domain.shape, domain.cell_size) * np.dtype(dtype).type(source.rate / domain.cell_size)
+    if nodata is not None:
+        rate[nodata] = 0
+    return rate
+
+
+def _erodibility(terrain: Terrain, model: VirtualPipes, seed: int) -> Field:
+    if "erodibility" in terrain:
+        return terrain["erodibility"]
+    if model.default_erodibility == "uniform":
+        return np.ones(terrain.shape, np.float32)
+    fine = FINE_NOISE if model.default_erodibility == "from_elevation_fine" else 0.0
+    return erodibility_from_elevation(terrain, seed=seed, fine_noise=fine)
+
+
+def ground(b: Field) -> Field:
+    """Heights with nodata counted as nothing."""
+    return np.where(b < WALL / 2, b, b.dtype.type(0))
+
+
+def total(a: Field) -> float:
+    """Sum in float64."""
+    return float(a.sum(dtype=np.float64))

@@ -1,0 +1,185 @@
+"""Checkpoints on disk: all of a run or nothing, however the process ends.
+
+A checkpoint is a folder `step-000123` of `.npy` files and a `manifest.json` with the sha256 of each. It is written
+under another name, flushed to the disk and renamed, the manifest last. Two are kept; a damaged one is passed over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import shutil
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.errors import CheckpointError, CheckpointWarning
+
+Arrays = dict[str, NDArray[Any]]
+
+SCHEMA = 1
+KEPT = 2
+MANIFEST = "manifest.json"
+HEADER = 128
+"""Bytes that a file has besides its array, about."""
+
+
+def write_checkpoint(folder: Path, number: int, facts: Mapping[str, Any], arrays: Arrays) -> Path:
+    """Write one and return where it is; older ones beyond `KEPT` are removed."""
+    name = f"step-{number:06d}"
+    temporary, final = folder / f"{name}.tmp", folder / name
+    needed = sum(array.nbytes + HEADER for array in arrays.values())
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _remove_unfinished(folder)
+        temporary.mkdir()
+        files = {key: _write_array(temporary / f"{key}.npy", array) for key, array in arrays.items()}
+        manifest = {"schema": SCHEMA, "files": files, **plain(facts)}
+        _write_bytes(temporary / MANIFEST, _dump(manifest | {"sha256": _seal(manifest)}))
+        _flush_folder(temporary)
+        if final.exists():  # the same step again, perhaps with other edits: the new one takes its place
+            shutil.rmtree(folder / f"{name}.old", ignore_errors=True)
+            final.rename(folder / f"{name}.old")
+        temporary.rename(final)
+        _flush_folder(folder)
+    except OSError as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise CheckpointError(_why(folder, needed, error)) from error
+    _remove_old(folder, final)
+    return final
+
+
+def _dump(manifest: Mapping[str, Any]) -> bytes:
+    return json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _seal(manifest: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_dump(manifest)).hexdigest()
+
+
+def _why(folder: Path, needed: int, error: OSError) -> str:
+    known = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
+    free = shutil.disk_usage(known).free
+    kept = "; the checkpoints before it are intact" if checkpoints(folder) else ""
+    return (
+        f"cannot write a checkpoint to {folder}: {error.strerror or error}; it needs {_size(needed)} and "
+        f"{_size(free)} are free there{kept}"
+    )
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB ({count} bytes)"
+
+
+def _write_array(path: Path, array: NDArray[Any]) -> dict[str, Any]:
+    with path.open("wb") as file:
+        np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
+        file.flush()
+        os.fsync(file.fileno())
+    return {"sha256": _hash(path), "shape": list(array.shape), "dtype": str(array.dtype)}
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _flush_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _remove_unfinished(folder: Path) -> None:
+    for leftover in folder.glob("step-*.tmp"):
+        shutil.rmtree(leftover)
+
+
+def _remove_old(folder: Path, newest: Path) -> None:
+    older = [path for path in checkpoints(folder) if path != newest]
+    for path in [*older[KEPT - 1 :], *folder.glob("step-*.old")]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """Finished checkpoints in a folder, newest first."""
+    found = [path for path in folder.glob("step-*") if path.suffix != ".tmp" and (path / MANIFEST).is_file()]
+    return sorted(found, key=lambda path: (path / MANIFEST).stat().st_mtime_ns, reverse=True)
+
+
+def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
+    """Facts and arrays of the newest checkpoint that is whole; `folder` may also be one checkpoint itself."""
+    candidates = [folder] if (folder / MANIFEST).is_file() else checkpoints(folder)
+    if not candidates:
+        what = "is no folder" if not folder.is_dir() else "holds no checkpoint"
+        raise CheckpointError(f"{folder} {what}; write one with simulation.checkpoint(...), or erode --checkpoint")
+    problems = []
+    for candidate in candidates:
+        try:
+            facts = read_manifest(candidate)
+            arrays = {key: _read_array(candidate / f"{key}.npy", noted) for key, noted in facts["files"].items()}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            problems.append(f"{candidate.name}: {error}")
+            continue
+        if problems:
+            warnings.warn(
+                f"damaged and passed over: {'; '.join(problems)}; going on from {candidate.name}",
+                CheckpointWarning,
+                stacklevel=3,
+            )
+        return facts, arrays
+    raise CheckpointError(f"no checkpoint in {folder} is whole ({'; '.join(problems)}); start the run again")
+
+
+def newest_manifest(folder: Path) -> dict[str, Any] | None:
+    """Facts of the newest checkpoint without reading its arrays; None if there is none."""
+    for candidate in [folder] if (folder / MANIFEST).is_file() else checkpoints(folder):
+        try:
+            return read_manifest(candidate)
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def read_manifest(checkpoint: Path) -> dict[str, Any]:
+    """Facts of one checkpoint."""
+    manifest = json.loads((checkpoint / MANIFEST).read_text(encoding="utf-8"))
+    if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
+        raise ValueError(f"{MANIFEST} has another schema than {SCHEMA}")
+    if manifest.pop("sha256", None) != _seal(manifest):
+        raise ValueError(f"{MANIFEST} is not what was written")
+    return manifest
+
+
+def _read_array(path: Path, noted: Mapping[str, Any]) -> NDArray[Any]:
+    if _hash(path) != noted["sha256"]:
+        raise ValueError(f"{path.name} is not what was written")
+    with path.open("rb") as file:
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    return array
+
+
+def plain(value: Any) -> Any:
+    """Reduce to what JSON has: infinity becomes "inf", which floats are made from again."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | Iterator):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
