@@ -18,6 +18,8 @@ from slopewash.models.state import Array, Domain, Patch, Side, Sides, State, Win
 from slopewash.terrain import Layer, Terrain, TriangleMesh
 from slopewash.terrain.fields import FieldSpec
 
+OF_STRATA = "erodibility comes from this terrain's strata; leave it as it is"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Model(ABC):
@@ -187,6 +189,10 @@ class Model(ABC):
         if spec.units != "m":
             return metres
         return (metres - (domain.datum if spec.height else 0.0)) / domain.cell_size
+
+    def fill(self, name: str, state: State, domain: Domain) -> Array:
+        """Work out an input that the state lacks until it is first edited."""
+        raise InvalidParameter(f"{self.name} has no {name} in this run")
 
     def edit(self, patch: Patch, state: State, domain: Domain) -> Sequence[Patch]:
         """What else an edit overwrites, which must be put back with it; nothing is written yet."""

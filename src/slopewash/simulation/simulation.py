@@ -149,6 +149,7 @@ class Simulation:
         self._observers: list[Observer] = []
         self._domain = domain
         self._substeps = self._find_substeps(self._model)
+        self._coefficients()  # raises where the model cannot run on this terrain
         self._opened: Backend | None = self._model.backend(self.backend)(state, domain)
 
     @property
@@ -191,6 +192,7 @@ class Simulation:
             raise InvalidParameter(f"the run is of {self._model.name}; start another Simulation for {model.name}")
         with self._turn:
             substeps = self._find_substeps(model)
+            model.coefficients(self._domain, substeps=substeps)  # raises where it cannot run on this terrain
             model.adopt(self._model, self._state, self._domain)
             self._model, self._substeps = model, substeps
 
@@ -230,7 +232,7 @@ class Simulation:
         """Whether a layer was never given and never changed: then the terrain needs none."""
         spec = self._model.layer(name)
         return (
-            spec.role == "input" and spec.default is not None and name not in self._start
+            spec.role == "input" and spec.default is not None and name not in self._start and name in state
             and bool((state[name] == spec.default).all())
         )  # fmt: skip
 
@@ -386,6 +388,8 @@ class Simulation:
         if rows == 0 or columns == 0:
             return False
         window = (slice(row, row + rows), slice(column, column + columns))
+        if layer not in self._state:
+            self._device.write(layer, self._model.fill(layer, self._state, self._domain))
         values = self._in_metres(layer, window).astype(np.float64)
         if not join:
             x, y = (int(p // size) for p in stroke.points[0])

@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.backends.bands import sweep_in_bands
-from slopewash.models.base import Edges
-from slopewash.models.editing import Field, Window
+from slopewash.models.backend import Backend, cut
+from slopewash.models.state import Array, Domain, State, Window
 from slopewash.models.steepest_talus import sweep as kernels
-from slopewash.models.steepest_talus.engine import TalusEngine
-from slopewash.models.steepest_talus.model import SteepestTalus
+from slopewash.models.steepest_talus.coefficients import Coefficients, beds, standing_ground
+from slopewash.models.steepest_talus.prepare import WALL, Heights
 from slopewash.models.steepest_talus.reference import NOWHERE
 from slopewash.models.steepest_talus.rows import KEY_BITS
-from slopewash.models.steepest_talus.state import WALL, Heights, State
-from slopewash.terrain import Terrain
 
 DEPTH = 10
 """Iterations in flight: a group of them costs one meeting of all threads. Divides what a run takes in one go."""
@@ -29,7 +27,8 @@ class Grid(NamedTuple):
     """What does not change from step to step; heights times eight, as the kernels store them."""
 
     height: int
-    periodic: bool
+    wraps_rows: bool
+    wraps_columns: bool
     printed: bool
     straight: NDArray[np.int32]
     diagonal: NDArray[np.int32]
@@ -42,53 +41,53 @@ class Grid(NamedTuple):
     nowhere: NDArray[np.int8]
 
 
-class CpuEngine(TalusEngine):
+STEPPED = {"elevation": kernels.HEIGHT, "bedrock": kernels.ROCK}
+"""Where the kernels keep each field."""
+
+
+class CpuBackend(Backend):
     """Steps the heights with Numba kernels; fields carry a ghost column on either side."""
 
-    def __init__(
-        self, model: SteepestTalus, terrain: Terrain, *, edges: Edges, substeps: int, seed: int, depth: int = DEPTH
-    ) -> None:
-        super().__init__(model, terrain, edges=edges, substeps=substeps, seed=seed)
+    def __init__(self, state: State, domain: Domain, *, depth: int = DEPTH) -> None:
+        super().__init__(state, domain)
         self._depth = depth
-        self._now = self._upload()
+        self._names = tuple(self.host)
+        rows, columns = domain.shape
+        self._now = np.full((2 if domain.strata else 1, rows, columns + 2), WALL << KEY_BITS, np.int32)
         self._next = np.empty_like(self._now)
-        self._books = np.zeros(terrain.shape[0], np.int64)
+        for name in STEPPED:
+            if name in self.host:
+                self.write(name, self.host.pop(name))
+        self._sent = np.zeros(rows, np.int64)
         self._bands = 0
+        self._grid: Grid | None = None
+        self._coefficients: Coefficients | None = None
 
-    def set_model(self, model: SteepestTalus, substeps: int) -> None:
-        """Go on with other parameter values."""
-        super().set_model(model, substeps)
-        rows, columns = self.shape
-        layers = self._talus.layers
-        none = np.zeros(1, np.int32)
-        self._grid = Grid(
-            height=rows,
-            periodic=self._edges == "periodic",
-            printed=self._talus.printed,
-            straight=self._threshold(self._talus.straight),
-            diagonal=self._threshold(self._talus.diagonal),
-            layered=layers is not None,
-            top=np.zeros((1, 1), np.int64) if layers is None else np.pad(layers.top << KEY_BITS, ((0, 0), (1, 1))),
-            depths=np.zeros(1, np.int64) if layers is None else layers.depths << KEY_BITS,
-            layer_straight=none if layers is None else layers.straight << KEY_BITS,
-            layer_diagonal=none if layers is None else layers.diagonal << KEY_BITS,
-            wall=np.full(columns + 2, WALL << KEY_BITS, np.int32),
-            nowhere=np.full(columns + 2, NOWHERE, np.int8),
-        )
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Fields that make up the whole state."""
+        return (*self._names, *(name for name in self.host if name not in self._names))
 
-    def _threshold(self, drop: Heights) -> NDArray[np.int32]:
-        """Thresholds as the kernels want them: a row where they are the same everywhere; walls never slide."""
-        rows, columns = self.shape
-        wall = self._state.wall
-        uniform = drop.shape == (1, 1) and wall is None
-        drops = np.broadcast_to(drop << KEY_BITS, (1 if uniform else rows, columns))
-        if wall is not None:
-            drops = np.where(wall, np.iinfo(np.int32).max, drops)
-        return np.pad(drops, ((0, 0), (1, 1)))
+    def read(self, name: str, window: Window | None = None) -> Array:
+        """Return a field, or part of it."""
+        if name not in STEPPED:
+            return super().read(name, window)
+        return cut(self._now[STEPPED[name], :, 1:-1], window) >> KEY_BITS
+
+    def write(self, name: str, values: Array, window: Window | None = None) -> None:
+        """Replace a field, or part of it."""
+        if name not in STEPPED:
+            super().write(name, values, window)
+            self._grid = None
+            return
+        field = self._now[STEPPED[name]]
+        cut(field[:, 1:-1], window)[...] = values << KEY_BITS
+        if self.domain.sides.wraps_columns:
+            field[:, 0], field[:, -1] = field[:, -2], field[:, 1]
 
     def _make_room(self) -> None:
         """Rings for every thread in use; more bands than rows would leave some empty."""
-        rows, columns = self.shape
+        rows, columns = self.domain.shape
         bands = max(1, min(numba.get_num_threads(), rows, rows * columns // SMALLEST_BAND))
         if bands == self._bands:
             return
@@ -99,40 +98,51 @@ class CpuEngine(TalusEngine):
         self._net = np.zeros((bands, width), np.int8)
         self._limits = np.zeros((bands, 2, width), np.int32)
 
-    def _iterate(self, iterations: int) -> None:
+    def advance(self, coefficients: Coefficients, iterations: int) -> None:
+        """Take the state through some iterations."""
         self._make_room()
-        amplitude = self._talus.amplitude
-        stored = np.int32(amplitude << KEY_BITS)
-        self._books[:] = 0
+        if self._grid is None or coefficients != self._coefficients:
+            self._grid, self._coefficients = _grid(State(self.host), self.domain, coefficients), coefficients
+        stored = np.int32(coefficients.amplitude << KEY_BITS)
+        self._sent[:] = 0
         while iterations > 0:
             depth = min(self._depth, iterations)
             sweep_in_bands(
-                kernels, self.shape[0], depth, self._now, self._next,
-                (self._rings, self._choices, self._net, self._limits), self._grid, stored, self._books,
+                kernels, self.domain.shape[0], depth, self._now, self._next,
+                (self._rings, self._choices, self._net, self._limits), self._grid, stored, self._sent,
             )  # fmt: skip
             self._now, self._next = self._next, self._now
             iterations -= depth
-        self._state.transfers += int(self._books.sum()) * amplitude
-
-    def state(self) -> State:
-        """Return the state with the kernel's heights."""
-        self._state.n = self._now[kernels.HEIGHT, :, 1:-1] >> KEY_BITS
-        if self._state.rock is not None:
-            self._state.rock = self._now[kernels.ROCK, :, 1:-1] >> KEY_BITS
-        return self._state
-
-    def _write(self, layer: str, window: Window, values: Field) -> None:
-        super()._write(layer, window, values)
-        if layer in ("elevation", "bedrock"):
-            self._now = self._upload()
-
-    def _upload(self) -> NDArray[np.int32]:
-        fields = [self._state.n] if self._state.rock is None else [self._state.n, self._state.rock]
-        heights: NDArray[np.int32] = np.pad(
-            np.stack(fields) << KEY_BITS, ((0, 0), (0, 0), (1, 1)), **_beyond(self._edges)  # type: ignore[call-overload]
-        )  # fmt: skip
-        return heights
+        self._scalars["solids_moved"] += int(self._sent.sum()) * coefficients.amplitude
 
 
-def _beyond(edges: Edges) -> dict[str, object]:
-    return {"mode": "wrap"} if edges == "periodic" else {"constant_values": WALL << KEY_BITS}
+def _grid(state: State, domain: Domain, c: Coefficients) -> Grid:
+    rows, columns = domain.shape
+    nodata, top = state.get("nodata"), state.get("strata_top")
+    none = np.zeros(1, np.int32)
+    layers = beds(domain, c) if domain.strata else None
+    stands = standing_ground(state, domain, c)
+
+    def drops(stand: Heights) -> NDArray[np.int32]:
+        """Thresholds as the kernels want them: a row where they are the same everywhere; nodata never slides."""
+        uniform = stand.shape == (1, 1) and nodata is None
+        drop = np.broadcast_to(stand << KEY_BITS, (1 if uniform else rows, columns))
+        if nodata is not None:
+            drop = np.where(nodata, np.iinfo(np.int32).max, drop)
+        return np.pad(drop, ((0, 0), (1, 1)))
+
+    return Grid(
+        height=rows,
+        wraps_rows=domain.sides.wraps_rows,
+        wraps_columns=domain.sides.wraps_columns,
+        printed=c.printed,
+        straight=drops(stands.straight),
+        diagonal=drops(stands.diagonal),
+        layered=layers is not None,
+        top=np.zeros((1, 1), np.int64) if top is None else np.pad(top << KEY_BITS, ((0, 0), (1, 1))),
+        depths=np.zeros(1, np.int64) if layers is None else layers.depths << KEY_BITS,
+        layer_straight=none if layers is None else layers.straight << KEY_BITS,
+        layer_diagonal=none if layers is None else layers.diagonal << KEY_BITS,
+        wall=np.full(columns + 2, WALL << KEY_BITS, np.int32),
+        nowhere=np.full(columns + 2, NOWHERE, np.int8),
+    )

@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from slopewash.backends.gpu.program import Kernel, Use
 from slopewash.backends.gpu.wgsl import Block
 from slopewash.backends.gpu.workspace import Workspace
-from slopewash.models.base import Edges
-from slopewash.models.editing import Field, Window
-from slopewash.models.steepest_talus.engine import TalusEngine
-from slopewash.models.steepest_talus.model import SteepestTalus
+from slopewash.models.backend import Backend, cut
+from slopewash.models.state import Array, Domain, State, Window
+from slopewash.models.steepest_talus.coefficients import Coefficients, beds, standing_ground
+from slopewash.models.steepest_talus.prepare import WALL
 from slopewash.models.steepest_talus.reference import CLOSER, NOWHERE
-from slopewash.models.steepest_talus.state import WALL, State
-from slopewash.terrain import Terrain
 
 HERE = Path(__file__).parent
 KINDS = {
@@ -65,83 +63,108 @@ def high_and_low(a: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.stack([a >> LOW_BITS, a & ((1 << LOW_BITS) - 1)], axis=-1)
 
 
-class GpuEngine(TalusEngine):
+STEPPED = {"elevation": "n", "bedrock": "rock"}
+"""Where the device keeps each field."""
+
+
+class GpuBackend(Backend):
     """Steps the heights on a graphics card; `largest_binding` holds bands of rows to so many bytes of a field."""
 
-    def __init__(
-        self, model: SteepestTalus, terrain: Terrain, *, edges: Edges, substeps: int, seed: int,
-        largest_binding: int | None = None,
-    ) -> None:  # fmt: skip
-        strata = terrain.strata
-        unused = {"standing"} if strata is not None else {"rock", "top"}
+    def __init__(self, state: State, domain: Domain, *, largest_binding: int | None = None) -> None:
+        super().__init__(state, domain)
+        layers = len(domain.strata)
+        unused = {"standing"} if layers else {"rock", "top"}
         self._work = Workspace(
-            terrain.shape, {name: kind for name, kind in KINDS.items() if name not in unused}, block=BLOCK,
-            entries=("SENT",), tables=None if strata is None else {"strata": ("vec4<i32>", len(strata.layers) + 1)},
-            periodic=edges == "periodic", largest_binding=largest_binding,
+            domain.shape, {name: kind for name, kind in KINDS.items() if name not in unused}, block=BLOCK,
+            entries=("SENT",), tables={"strata": ("vec4<i32>", layers + 1)} if layers else None,
+            wraps_rows=domain.sides.wraps_rows, wraps_columns=domain.sides.wraps_columns,
+            largest_binding=largest_binding,
         )  # fmt: skip
+        self._names = tuple(self.host)
+        self._fresh: dict[str, Array] = {}
         self._counted = 0
-        super().__init__(model, terrain, edges=edges, substeps=substeps, seed=seed)
-        self._upload()
+        self._coefficients: Coefficients | None = None
+        self._numbers: Numbers | None = None
+        for name, field in STEPPED.items():
+            if name in self.host:
+                self._work.fields[field].upload(self.host.pop(name))
 
-    def _upload(self) -> None:
-        self._work.fields["n"].upload(self._state.n)
-        if self._state.rock is not None:
-            self._work.fields["rock"].upload(self._state.rock)
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Fields that make up the whole state."""
+        return (*self._names, *(name for name in self.host if name not in self._names))
 
-    def _write(self, layer: str, window: Window, values: Field) -> None:
-        super()._write(layer, window, values)
-        if layer in ("elevation", "bedrock"):
-            self._upload()
+    @property
+    def scalars(self) -> dict[str, float | int]:
+        """Sums, with what has slid since they were last asked for."""
+        if self._coefficients is not None:
+            sent = self._work.books.units()["SENT"] >> 32
+            self._scalars["solids_moved"] += (sent - self._counted) * self._coefficients.amplitude
+            self._counted = sent
+        return self._scalars
 
-    def set_model(self, model: SteepestTalus, substeps: int) -> None:
-        """Go on with other parameter values."""
-        if hasattr(self, "_talus"):
-            self._count()  # what moved so far moved by the amplitude in force until now
-        super().set_model(model, substeps)
-        layers = self._talus.layers
-        self._varied = layers is None and self._talus.straight.size > 1
-        if layers is not None:
+    def read(self, name: str, window: Window | None = None) -> Array:
+        """Download a field, or the rows of part of it."""
+        if name not in STEPPED:
+            return super().read(name, window)
+        field = self._work.fields[STEPPED[name]]
+        if window is not None and name not in self._fresh:
+            return field.download(window[0].start, window[0].stop)[:, window[1]]
+        if name not in self._fresh:
+            self._fresh[name] = field.download()
+        return cut(self._fresh[name], window)
+
+    def write(self, name: str, values: Array, window: Window | None = None) -> None:
+        """Replace a field, or part of it: no more than its rows are moved."""
+        if name not in STEPPED:
+            super().write(name, values, window)
+            self._numbers = None
+            return
+        field, rows = self._work.fields[STEPPED[name]], slice(0, self.domain.shape[0])
+        if window is not None:
+            rows = window[0]
+            whole = np.array(field.download(rows.start, rows.stop))
+            whole[:, window[1]] = values
+            values = whole
+        field.upload_rows(rows.start, values)
+        self._fresh.pop(name, None)
+
+    def advance(self, coefficients: Coefficients, iterations: int) -> None:
+        """Take the state through some iterations; nothing is read back in between."""
+        if self._numbers is None or coefficients != self._coefficients:
+            _ = self.scalars  # what has slid so far did so by the amplitude in force until now
+            self._coefficients = coefficients
+            self._numbers = self._prepare(coefficients)
+        constants = {"WALL": WALL, "NOWHERE": NOWHERE, "CLOSER": float(CLOSER), "LOW_BITS": LOW_BITS}
+        self._work.use(self._numbers, kernels=self._kernels(self._numbers), constants=constants)
+        self._fresh.clear()
+        self._work.run(iterations)
+
+    def _prepare(self, c: Coefficients) -> Numbers:
+        """Upload the drops that stand where they vary, and return the numbers."""
+        stands = standing_ground(State(self.host), self.domain, c)
+        layered = bool(self.domain.strata)
+        varied = not layered and stands.straight.size > 1
+        if layered:
+            layers = beds(self.domain, c)
             begins = np.append(layers.depths, 0)  # loose soil, the last, lies nowhere by its depth
-            self._work.fields["top"].upload(high_and_low(layers.top))
+            self._work.fields["top"].upload(high_and_low(self.host["strata_top"]))
             self._work.tables["strata"].upload(
                 np.column_stack([high_and_low(begins), layers.straight, layers.diagonal])
             )
-        elif self._varied:
-            self._work.fields["standing"].upload(np.stack([self._talus.straight, self._talus.diagonal], axis=-1))
+        elif varied:
+            self._work.fields["standing"].upload(np.stack([stands.straight, stands.diagonal], axis=-1))
+        return Numbers(
+            straight=int(stands.straight.flat[0]), diagonal=int(stands.diagonal.flat[0]), amplitude=c.amplitude,
+            printed=c.printed, varied=varied, layered=layered,
+        )  # fmt: skip
 
-    def _count(self) -> None:
-        sent = round(self._work.books.totals()["SENT"])
-        self._state.transfers += (sent - self._counted) * self._talus.amplitude
-        self._counted = sent
+    def _kernels(self, numbers: Numbers) -> tuple[Kernel, ...]:
+        return kernels(varied=numbers.varied, layered=numbers.layered)
 
-    def _iterate(self, iterations: int) -> None:
-        talus = self._talus
-        numbers = Numbers(
-            straight=int(talus.straight.flat[0]),
-            diagonal=int(talus.diagonal.flat[0]),
-            amplitude=talus.amplitude,
-            printed=talus.printed,
-            varied=self._varied,
-            layered=talus.layers is not None,
-        )
-        constants = {"WALL": WALL, "NOWHERE": NOWHERE, "CLOSER": float(CLOSER), "LOW_BITS": LOW_BITS}
-        self._work.use(numbers, kernels=self._kernels(), constants=constants)
-        self._work.run(iterations)
-
-    def traffic(self) -> dict[str, int]:
+    def traffic(self, coefficients: Coefficients) -> dict[str, int]:
         """Bytes per cell that each kernel of one iteration must move."""
-        return self._work.traffic(self._kernels())
-
-    def _kernels(self) -> tuple[Kernel, ...]:
-        return kernels(varied=self._varied, layered=self._talus.layers is not None)
-
-    def state(self) -> State:
-        """Download the heights."""
-        self._count()
-        self._state.n = self._work.fields["n"].download().copy()
-        if self._state.rock is not None:
-            self._state.rock = self._work.fields["rock"].download().copy()
-        return self._state
+        return self._work.traffic(self._kernels(self._numbers or self._prepare(coefficients)))
 
     def close(self) -> None:
         """Give the device's memory back."""

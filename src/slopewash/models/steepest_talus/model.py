@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from slopewash.models.base import Edges, Engine, Limit, Model, Rule, law, not_negative, parameter, positive, register
-from slopewash.terrain import Terrain
+import numpy as np
+
+from slopewash.errors import InvalidParameter
+from slopewash.models import ground
+from slopewash.models.backend import Backend
+from slopewash.models.base import OF_STRATA, Model, register
+from slopewash.models.parameters import Limit, Rule, law, not_negative, parameter, positive
+from slopewash.models.state import Array, Domain, Patch, Sides, State, Window
+from slopewash.models.steepest_talus.coefficients import Coefficients, beds, coefficients
+from slopewash.models.steepest_talus.fields import FIELDS
+from slopewash.models.steepest_talus.prepare import HIGHEST, LOWEST, guessed_erodibility, prepare
+from slopewash.terrain import Layer, Terrain
 
 below_upright = Rule(lambda v: 0 < v < 90, "above 0 and below 90")
 cannot_swing = Rule(
@@ -38,10 +49,10 @@ class SteepestTalus(Model):
     or 1 where loose soil covers the bedrock (the lowest the ground ever was). A move is never split: the last of the
     soil may take a little of the rock along. Runs come to rest as without strata, for no talus is smaller.
 
-    Departs from print:
+    Deviations from the post:
 
-    - Diagonal neighbours are √2 away; print takes them for 1 (`diagonals="printed"` keeps print).
-    - Rows are indexed by the number of columns; print uses the number of rows, which is right for squares only.
+    - Diagonal neighbours are √2 away; the post takes them for 1 (`diagonals="printed"` does too).
+    - Rows are indexed by the number of columns; the post uses the number of rows, which is right for squares only.
 
     Open edges are as closed ones: the ground beyond is taken to go on at the edge cell's height, so no slope leads out.
 
@@ -54,7 +65,7 @@ class SteepestTalus(Model):
     paper: ClassVar = "Riche, Outerrain: Terrain Erosion on the GPU"
     halo: ClassVar = 2
     backends: ClassVar = ("gpu", "cpu", "reference")
-    editable: ClassVar = ("elevation", "erodibility")
+    fields: ClassVar = FIELDS
 
     talus_angle: float = parameter(
         math.degrees(math.atan(0.6)), symbol="φ", units="°", valid=below_upright, typical=(10, 60), group="talus",
@@ -94,16 +105,101 @@ class SteepestTalus(Model):
         """No limits: the amplitude's range keeps every run stable."""
         return ()
 
-    def engine(self, terrain: Terrain, *, backend: str, edges: Edges, substeps: int, seed: int) -> Engine:
-        """Upload a terrain and return the engine that steps it."""
-        if backend == "reference":
-            from slopewash.models.steepest_talus.reference_engine import ReferenceEngine
+    def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
+        """Convert a terrain in metres to heights in whole units."""
+        return prepare(terrain, sides=sides, seed=seed, guess_erodibility=self.talus_law != "uniform")
 
-            return ReferenceEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)
-        if backend == "gpu":
-            from slopewash.models.steepest_talus.gpu import GpuEngine
+    @classmethod
+    def backend(cls, name: str) -> type[Backend]:
+        """Class of the backend of that name."""
+        if name == "reference":
+            from slopewash.models.steepest_talus.reference import ReferenceBackend
 
-            return GpuEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)
-        from slopewash.models.steepest_talus.cpu import CpuEngine
+            return ReferenceBackend
+        if name == "gpu":
+            from slopewash.models.steepest_talus.gpu import GpuBackend
 
-        return CpuEngine(self, terrain, edges=edges, substeps=substeps, seed=seed)
+            return GpuBackend
+        from slopewash.models.steepest_talus.cpu import CpuBackend
+
+        return CpuBackend
+
+    def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
+        """Numbers of one iteration; there is no water whose power could fade."""
+        return coefficients(self, domain)
+
+    def adopt(self, before: SteepestTalus, state: State, domain: Domain) -> None:
+        """Guess the erodibility where the talus has come to depend on it."""
+        if self.talus_law != "uniform" and not domain.strata and "erodibility" not in state:
+            state["erodibility"] = guessed_erodibility(state, domain)
+
+    def fill(self, name: str, state: State, domain: Domain) -> Array:
+        """Work out the erodibility when it is first painted."""
+        if domain.strata:
+            raise InvalidParameter(OF_STRATA)
+        return guessed_erodibility(state, domain)
+
+    def amounts(self, state: State, domain: Domain) -> Mapping[str, float]:
+        """Amounts in cubic metres; whole units until the last moment, so mass is conserved exactly."""
+        cubic = domain.cell_size**3 / domain.scale
+        n, nodata = state["elevation"], state.get("nodata")
+        now = int((n if nodata is None else n[~nodata]).sum(dtype=np.int64))
+        return {name: units * cubic for name, units in {**state.scalars, "solids_now": now}.items()}
+
+    def first_bad(self, state: State, domain: Domain) -> None:
+        """Whole numbers are always finite."""
+
+    def yields(self, state: State) -> list[str]:
+        """Layers that a run yields; with strata, the erodibility of what is exposed."""
+        return [*super().yields(state), *(["erodibility"] if "strata_top" in state else [])]
+
+    def derive(self, name: str, state: State, domain: Domain) -> Array:
+        """Work a layer out in metres; ground that never moved keeps its elevation to the bit."""
+        if name == "slope":
+            b = state["elevation"] / domain.scale
+            if "nodata" in state:
+                b[state["nodata"]] = ground.WALL
+            return ground.slope_degrees(b, domain.sides)
+        if name == "erodibility":
+            if domain.strata:
+                layers = beds(domain, coefficients(self, domain))
+                return layers.R[layers.exposed(state["elevation"], state["bedrock"], state["strata_top"])]
+            return state[name] if name in state else guessed_erodibility(state, domain)
+        if name in ("elevation", "bedrock"):
+            return self.metres(name, state[name], np.s_[:, :], state, domain)
+        change = _change(state["elevation"], state["start"], domain).astype(np.float32)
+        return ground.change_layers(change)[name]
+
+    def metres(self, name: str, values: Array, window: Window, state: State, domain: Domain) -> Layer:
+        """Convert part of a field: heights as changes from the start."""
+        if name == "erodibility":
+            return values.astype(np.float32)
+        change = _change(values, state.part("start", window), domain)
+        heights: Layer = (state.part("start_elevation", window) + change).astype(np.float32)
+        return heights
+
+    def units(self, name: str, metres: Array, window: Window, state: State, domain: Domain) -> Array:
+        """Convert to whole units, and refuse heights that the kernels have no room for."""
+        if name == "erodibility":
+            return metres
+        change = np.rint((metres - state.part("start_elevation", window)) * (domain.scale / domain.cell_size))
+        n: Array = state.part("start", window) + change
+        ground_only = n if "nodata" not in state else n[~state.part("nodata", window)]
+        if ground_only.size and not (ground_only.min() >= LOWEST and ground_only.max() <= HIGHEST):
+            low, high = (domain.datum + n * domain.cell_size / domain.scale for n in (LOWEST, HIGHEST))
+            raise InvalidParameter(
+                f"elevation would span {metres.min():g} .. {metres.max():g} m; in this run it must stay within "
+                f"{low:g} .. {high:g} m"
+            )
+        return np.clip(n, LOWEST, HIGHEST)
+
+    def edit(self, patch: Patch, state: State, domain: Domain) -> Sequence[Patch]:
+        """Ground that is raised is loose; what is dug away lies bare."""
+        if not domain.strata:
+            return ()
+        rock = np.minimum(state.part("bedrock", patch.window), patch.values)
+        return [Patch("bedrock", rock, patch.window)]
+
+
+def _change(n: Array, start: Array, domain: Domain) -> Array:
+    return (n.astype(np.float64) - start) * (domain.cell_size / domain.scale)

@@ -9,7 +9,7 @@ Iteration k + 1 follows iteration k two rows behind (temporal blocking). Rows li
 in flight. A band of rows per thread recomputes what it needs of its neighbours' rows, two more per iteration, so
 threads never wait for each other.
 
-Beyond closed edges lie walls; beyond periodic ones the other side, found by wrapping the row number.
+Beyond edges lie walls; beyond periodic ones the other side, found by wrapping the row number.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ HEIGHT, ROCK = range(2)
 
 
 @inlined
-def row(field, y, height, periodic, ring, beyond):
+def row(field, y, height, wraps, ring, beyond):
     """Row y of a field stored in a ring of rows; `beyond` outside the grid."""
-    if not periodic and (y < 0 or y >= height):
+    if not wraps and (y < 0 or y >= height):
         return beyond
     return field[y % ring]
 
 
 @kernel
-def sweep_band(y0, y1, depth, source, target, rings, choices, net, limits, grid, amplitude, books):
+def sweep_band(y0, y1, depth, source, target, rings, choices, net, limits, grid, amplitude, sent):
     """Take rows y0 to y1 through `depth` iterations."""
-    height, periodic = grid.height, grid.periodic
+    height, wraps, periodic = grid.height, grid.wraps_rows, grid.wraps_columns
     for tick in range(y0 - LAG * depth, y1 + LAG * depth):
         for k in range(depth):
             extra = LAG * (depth - 1 - k)
             low, high = y0 - extra, y1 + extra  # rows wanted of this iteration
-            if not periodic:
+            if not wraps:
                 low, high = max(low, 0), min(high, height)
             state = source if k == 0 else rings[k - 1]
             ring = height if k == 0 else RING
             to = choices[k]
             y = tick - LAG * k
-            if low - 1 <= y < high + 1 and (periodic or 0 <= y < height):
-                h_n = row(state[HEIGHT], y - 1, height, periodic, ring, grid.wall)
-                h_s = row(state[HEIGHT], y + 1, height, periodic, ring, grid.wall)
+            if low - 1 <= y < high + 1 and (wraps or 0 <= y < height):
+                h_n = row(state[HEIGHT], y - 1, height, wraps, ring, grid.wall)
+                h_s = row(state[HEIGHT], y + 1, height, wraps, ring, grid.wall)
                 h = state[HEIGHT, y % ring]
                 at = y % height % grid.straight.shape[0]
                 straight, diagonal = grid.straight[at], grid.diagonal[at]
@@ -71,8 +71,8 @@ def sweep_band(y0, y1, depth, source, target, rings, choices, net, limits, grid,
                 close_ends(to[y % RING], periodic, rows.NOT_SENT)
             y -= 1
             if low <= y < high:
-                to_n = row(to, y - 1, height, periodic, RING, grid.nowhere)
-                to_s = row(to, y + 1, height, periodic, RING, grid.nowhere)
+                to_n = row(to, y - 1, height, wraps, RING, grid.nowhere)
+                to_s = row(to, y + 1, height, wraps, RING, grid.nowhere)
                 rows.count(to_n, to[y % RING], to_s, net)
                 out = target[HEIGHT, y] if k == depth - 1 else rings[k, HEIGHT, y % RING]
                 rows.slide(state[HEIGHT, y % ring], net, amplitude, out)
@@ -81,13 +81,13 @@ def sweep_band(y0, y1, depth, source, target, rings, choices, net, limits, grid,
                     rock = target[ROCK, y] if k == depth - 1 else rings[k, ROCK, y % RING]
                     rows.bare(out, state[ROCK, y % ring], rock)
                 if y0 <= y < y1:
-                    books[y] += rows.senders(to[y % RING])
+                    sent[y] += rows.senders(to[y % RING])
 
 
 @parallel_kernel
-def sweep(depth, source, target, rings, choices, net, limits, grid, amplitude, books):
+def sweep(depth, source, target, rings, choices, net, limits, grid, amplitude, sent):
     """Take the whole grid through `depth` iterations, a band of rows per thread."""
     bands = rings.shape[0]
     for i in numba.prange(bands):
         y0, y1 = i * grid.height // bands, (i + 1) * grid.height // bands
-        sweep_band(y0, y1, depth, source, target, rings[i], choices[i], net[i], limits[i], grid, amplitude, books)
+        sweep_band(y0, y1, depth, source, target, rings[i], choices[i], net[i], limits[i], grid, amplitude, sent)

@@ -5,23 +5,21 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from slopewash.models.state import Domain, State
 from slopewash.models.velocity_field import rows, sweep
-from slopewash.models.velocity_field.engine import FieldEngine
-from slopewash.models.velocity_field.model import VelocityField
+from slopewash.models.velocity_field.iteration import FieldBackend
 from slopewash.models.velocity_field.reference import Integers, Motion, Routed, Sums
 from slopewash.models.velocity_field.surface import Field, Surface
-from slopewash.terrain import Terrain
 
 MOST_MEMORY = 1 << 30
 """Bytes for the bands' own sums: on large grids fewer bands than threads."""
 
 
-class RoutingOnCores(FieldEngine):
-    """Passes the load on with Numba kernels."""
+class RoutingOnCores(FieldBackend):
+    """Passes the sediment on with Numba kernels."""
 
-    def _route(
-        self, direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field
-    ) -> Routed:
+    def route(self, direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field) -> Routed:
+        """Pass the sediment on, upstream cells first."""
         direction = direction.copy()
         order = np.empty(T.size, np.int64)
         sweep.order_cells(direction, down, T, np.empty(T.shape, np.int64), order)
@@ -30,22 +28,23 @@ class RoutingOnCores(FieldEngine):
         return Routed(laid, kept, exported)
 
 
-class CpuEngine(RoutingOnCores):
-    """Steps the state with Numba kernels; `bands` is how many parts particles are shared out in, one per thread."""
+class CpuBackend(RoutingOnCores):
+    """Steps the state with Numba kernels; `bands` is how many groups particles are divided into, one per thread."""
 
-    def __init__(self, model: VelocityField, terrain: Terrain, *, bands: int | None = None) -> None:
-        super().__init__(model, terrain)
+    def __init__(self, state: State, domain: Domain, *, bands: int | None = None) -> None:
+        super().__init__(state, domain)
         self._bands = bands
-        self._sums = np.zeros((0, *terrain.shape, rows.SUMS), np.int64)
+        self._sums = np.zeros((0, *domain.shape, rows.SUMS), np.int64)
 
-    def _trace(self, surface: Surface, w: Field, motion: Motion) -> Sums:
+    def trace(self, surface: Surface, w: Field, motion: Motion) -> Sums:
+        """Run the particles, each group with sums of its own."""
         bands = self._bands or max(1, min(numba.get_num_threads(), MOST_MEMORY // (w.size * rows.SUMS * 8)))
         if len(self._sums) != bands:
             self._sums = np.zeros((bands, *w.shape, rows.SUMS), np.int64)
         self._sums[:] = 0
-        books = np.zeros((bands, 3), np.int64)
-        sweep.launch(surface, w, motion, self._sums, books)
+        ends = np.zeros((bands, 3), np.int64)
+        sweep.launch(surface, w, motion, self._sums, ends)
         total = self._sums.sum(axis=0)
-        left, sunk, steps = (int(n) for n in books.sum(axis=0))
+        left, sunk, steps = (int(n) for n in ends.sum(axis=0))
         W, Vy, Vx, E = np.moveaxis(total, -1, 0)
         return Sums(W, Vy, Vx, E, left=left, sunk=sunk, particle_steps=steps)

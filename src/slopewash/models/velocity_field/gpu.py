@@ -1,6 +1,6 @@
 """Runs the particles on a graphics card.
 
-The load is routed on the machine's cores: each cell waits for all that feed it, a chain as long as the longest stream,
+Sediment is routed on the machine's cores: each cell waits for all that feed it, a chain as long as the longest stream,
 of which a card could only take one link per dispatch. The particles are most of the work (see docs/gpu.md).
 """
 
@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from slopewash.backends.gpu.program import Kernel, Use
 from slopewash.backends.gpu.wgsl import Block
 from slopewash.backends.gpu.workspace import Workspace
+from slopewash.models.state import Domain, State
 from slopewash.models.velocity_field.cpu import RoutingOnCores
-from slopewash.models.velocity_field.model import VelocityField
 from slopewash.models.velocity_field.reference import SCALE, Integers, Motion, Sums, fixed
 from slopewash.models.velocity_field.surface import Field, Surface
-from slopewash.terrain import Terrain
 
 HERE = Path(__file__).parent
 KINDS = {
@@ -36,7 +35,7 @@ STEPS_AT_ONCE = 250
 """Steps per dispatch: drivers end what takes seconds."""
 RUNNING, LEFT, STOPPED = 0, -1, -2
 WALLED = -2.0
-"""Stands for the energy needed to go on from a wall, which nothing enters."""
+"""Stands for the energy needed to go on from nodata, which nothing enters."""
 CONSTANTS = {
     "RUNNING": RUNNING, "LEFT": LEFT, "STOPPED": STOPPED, "WALLED": WALLED, "STEPS_AT_ONCE": STEPS_AT_ONCE,
     "WATER": 0, "ENERGY": 1, "SOUTH": 0, "EAST": 1,
@@ -59,17 +58,16 @@ def kernel(*, steepest: bool) -> Kernel:
     return Kernel("trace", HERE / "trace.wgsl", tuple(uses))
 
 
-class GpuEngine(RoutingOnCores):
+class GpuBackend(RoutingOnCores):
     """Steps the state with particles in float32 on a card, and everything else in float64 on the cores."""
 
-    def __init__(self, model: VelocityField, terrain: Terrain) -> None:
-        rows, columns = terrain.shape
-        self._work = Workspace(
-            (rows + 2, columns + 2), KINDS, block=BLOCK, entries=("NONE",), periodic=False, whole=True, ring=1
-        )
-        super().__init__(model, terrain)
+    def __init__(self, state: State, domain: Domain) -> None:
+        super().__init__(state, domain)
+        rows, columns = domain.shape
+        self._work = Workspace((rows + 2, columns + 2), KINDS, block=BLOCK, entries=("NONE",), whole=True, ring=1)
 
-    def _trace(self, surface: Surface, w: Field, motion: Motion) -> Sums:
+    def trace(self, surface: Surface, w: Field, motion: Motion) -> Sums:
+        """Run the particles on the card."""
         fields = self._work.fields
         steepest = not motion.downhill
         needed = np.where(surface.wall, WALLED, np.minimum(surface.escape, NO_ESCAPE))

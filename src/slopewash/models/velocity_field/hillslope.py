@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.models.ground import WALL, gradient
+from slopewash.models.state import Sides
 from slopewash.models.velocity_field.surface import Field
+
+CLOSED = Sides.of("closed")
 
 FLAT = 1e-300
 """Slopes below this count as this: it keeps flat ground from dividing by zero."""
@@ -39,7 +42,7 @@ def slide(T: Field, wall: NDArray[np.bool_] | None, R: float | Field, law: Hills
     Edges are base level: they may sink but not rise, and what comes down on them leaves.
     """
     ground = np.ones(T.shape, np.bool_) if wall is None else ~wall
-    gx, gy = gradient(np.where(ground, T, WALL), "closed")
+    gx, gy = gradient(np.where(ground, T, WALL), CLOSED)
     soft = np.broadcast_to(np.asarray(R, np.float64), T.shape)
     south = _flux(T, gx, soft, ground, 0, law)
     east = _flux(T, gy, soft, ground, 1, law)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from slopewash.models.base import (
-    Edges,
-    Engine,
-    Limit,
-    Model,
-    Rule,
-    law,
-    not_negative,
-    parameter,
-    positive,
-    register,
-)
+import numpy as np
+
+from slopewash.errors import InvalidParameter
+from slopewash.models.backend import Backend
+from slopewash.models.base import OF_STRATA, Model, in_metres, register
+from slopewash.models.parameters import Limit, Rule, law, not_negative, parameter, positive
+from slopewash.models.state import Array, Domain, Patch, Side, Sides, State
+from slopewash.models.velocity_field.coefficients import Coefficients, coefficients
+from slopewash.models.velocity_field.fields import FIELDS
+from slopewash.models.velocity_field.prepare import prepare
 from slopewash.terrain import Terrain
 
 whole = Rule(lambda v: 1 <= v <= 1_000_000 and v == int(v), "a whole number, 1 .. 1000000")
@@ -67,14 +66,10 @@ class VelocityField(Model):
     name: ClassVar = "velocity_field"
     summary: ClassVar = "Water particles with inertia: ridges and valleys worn by flow and by collision, strata."
     paper: ClassVar = "Chiba, Muraoka & Fujita 1998"
-    halo: ClassVar = 1_000_000  # a particle may cross the whole grid
+    halo: ClassVar = None  # a particle may cross the whole grid
     backends: ClassVar = ("gpu", "cpu", "reference")
-    layers: ClassVar = (
-        "elevation", "suspended", "flow", "velocity", "velocity_east", "velocity_south", "collision_energy",
-        "wear", "deposit", "difference", "slope",
-    )  # fmt: skip
-    editable: ClassVar = ("elevation", "suspended", "erodibility", "rainfall")
-    edges: ClassVar[tuple[Edges, ...]] = ("open",)
+    sides: ClassVar[tuple[Side, ...]] = ("open",)
+    fields: ClassVar = FIELDS
 
     flow_erosion: float = parameter(
         1e-5, symbol="K_q", valid=not_negative, typical=(1e-6, 1e-2), eq="S_q", group="erosion", log=True,
@@ -154,16 +149,77 @@ class VelocityField(Model):
         """No limits: speed and wear are capped whatever the parameters."""
         return ()
 
-    def engine(self, terrain: Terrain, *, backend: str, edges: Edges, substeps: int, seed: int) -> Engine:
-        """Upload a terrain and return the engine that steps it."""
-        if backend == "reference":
-            from slopewash.models.velocity_field.engine import ReferenceEngine
+    def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
+        """Convert a terrain in metres to a state in cells."""
+        return prepare(terrain, sides=sides, seed=seed)
 
-            return ReferenceEngine(self, terrain)
-        if backend == "gpu":
-            from slopewash.models.velocity_field.gpu import GpuEngine
+    @classmethod
+    def backend(cls, name: str) -> type[Backend]:
+        """Class of the backend of that name."""
+        if name == "reference":
+            from slopewash.models.velocity_field.iteration import ReferenceBackend
 
-            return GpuEngine(self, terrain)
-        from slopewash.models.velocity_field.cpu import CpuEngine
+            return ReferenceBackend
+        if name == "gpu":
+            from slopewash.models.velocity_field.gpu import GpuBackend
 
-        return CpuEngine(self, terrain)
+            return GpuBackend
+        from slopewash.models.velocity_field.cpu import CpuBackend
+
+        return CpuBackend
+
+    def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
+        """Numbers of one iteration."""
+        return coefficients(self, strength)
+
+    def lay_down(self, state: State, domain: Domain, *, dry: bool) -> None:
+        """Deposit the sediment that is still suspended where it is."""
+        T = state["elevation"] + state["suspended"]
+        state.scalars["solids_moved"] += float((T - state["elevation"]).sum())
+        state["elevation"], state["suspended"] = T, np.zeros_like(T)
+
+    def amounts(self, state: State, domain: Domain) -> Mapping[str, float]:
+        """Amounts in cubic metres; water that comes to rest on the ground counts as evaporated."""
+        cells = {name: amount for name, amount in state.scalars.items() if name != "particle_steps"}
+        cells["solids_now"] = float(state["elevation"].sum()) + float(state["suspended"].sum())
+        return {name: amount * domain.cell_size**3 for name, amount in cells.items()}
+
+    def yields(self, state: State) -> list[str]:
+        """Layers that a run yields; with strata, the erodibility of what is exposed."""
+        return [*super().yields(state), *(["erodibility"] if "strata_top" in state else [])]
+
+    def derive(self, name: str, state: State, domain: Domain) -> Array:
+        """Work a layer out in metres."""
+        l, T = domain.cell_size, state["elevation"]  # noqa: E741, the paper's letter
+        if name == "velocity":
+            Vy, Vx = state["velocity_south"], state["velocity_east"]
+            return np.sqrt(Vy * Vy + Vx * Vx) * l
+        if name in ("velocity_east", "velocity_south"):
+            return state[name] * l
+        if name == "collision_energy":
+            return state[name] * l * l
+        if name == "slope":
+            gy, gx = (_slope_along(T, axis) for axis in (0, 1))
+            return np.degrees(np.arctan(np.sqrt(gy * gy + gx * gx)))
+        if name == "erodibility" and domain.strata:
+            from slopewash.models.velocity_field.iteration import exposed_ground
+
+            return np.broadcast_to(exposed_ground(state, domain, coefficients(self)).R, domain.shape)
+        change = {"wear": (state["start"] - T) * l, "deposit": (T - state["start"]) * l}
+        if name in change:
+            return np.maximum(change[name], 0)
+        return change["deposit"] if name == "difference" else in_metres(self.layer(name), state[name], domain)
+
+    def fill(self, name: str, state: State, domain: Domain) -> Array:
+        """Nothing is missing but what strata give."""
+        raise InvalidParameter(OF_STRATA)
+
+    def edit(self, patch: Patch, state: State, domain: Domain) -> Sequence[Patch]:
+        """Ground that is raised is loose; what is dug away lies bare."""
+        if patch.name != "elevation" or not domain.strata:
+            return ()
+        return [Patch("bedrock", np.minimum(state.part("bedrock", patch.window), patch.values), patch.window)]
+
+
+def _slope_along(T: Array, axis: int) -> Array:
+    return np.gradient(T, axis=axis) if T.shape[axis] > 1 else np.zeros_like(T)

@@ -15,25 +15,25 @@ DJ = np.array([j for _, j in STEPS])
 
 
 @kernel
-def launch_rows(surface, first, stride, w, motion, sums, books):
-    """Particles of every `stride`-th row from `first`; books get water that left, water at rest, and steps taken."""
+def launch_rows(surface, first, stride, w, motion, sums, ends):
+    """Particles of every `stride`-th row from `first`; `ends` get water that left, water at rest, and steps taken."""
     T, ay, ax, az, escape, wall = surface
     rows, columns = w.shape
     for i in range(first, rows, stride):
         for j in range(columns):
             if w[i, j] > 0:
                 gone, taken = run(T, ay, ax, az, escape, wall, motion, i, j, w[i, j], sums)
-                books[LEFT] += gone * fixed(w[i, j])
-                books[SUNK] += (1 - gone) * fixed(w[i, j])
-                books[TAKEN] += taken
+                ends[LEFT] += gone * fixed(w[i, j])
+                ends[SUNK] += (1 - gone) * fixed(w[i, j])
+                ends[TAKEN] += taken
 
 
 @parallel_kernel
-def launch(surface, w, motion, sums, books):
+def launch(surface, w, motion, sums, ends):
     """Each band has sums of its own; they are whole numbers, so that the total does not depend on the bands."""
     bands = len(sums)
     for band in prange(bands):
-        launch_rows(surface, band, bands, w, motion, sums[band], books[band])
+        launch_rows(surface, band, bands, w, motion, sums[band], ends[band])
 
 
 @kernel

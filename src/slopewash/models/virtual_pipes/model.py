@@ -11,7 +11,7 @@ import numpy as np
 
 from slopewash.errors import InvalidParameter
 from slopewash.models.backend import Backend
-from slopewash.models.base import Model, register
+from slopewash.models.base import OF_STRATA, Model, register
 from slopewash.models.parameters import (
     Limit,
     fraction,
@@ -299,7 +299,7 @@ class VirtualPipes(Model):
     def edit(self, patch: Patch, state: State, domain: Domain) -> Sequence[Patch]:
         """Ground that is raised is loose; what is dug away lies bare, and no base level stays above it."""
         if patch.name == "erodibility" and domain.strata:
-            raise InvalidParameter("erodibility comes from this terrain's strata; leave it as it is")
+            raise InvalidParameter(OF_STRATA)
         if patch.name != "elevation":
             return ()
         patches = []

@@ -1,0 +1,105 @@
+"""What slides, in units of height: a drop above the threshold sends the amplitude."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.errors import InvalidParameter
+from slopewash.models.state import Domain, State
+from slopewash.models.steepest_talus.prepare import FARTHEST, WALL, Heights, whole
+from slopewash.terrain import LOOSE, Strata
+
+if TYPE_CHECKING:
+    from slopewash.models.steepest_talus.model import SteepestTalus
+
+DIAGONAL = math.sqrt(2)
+
+
+class Coefficients(NamedTuple):
+    """One iteration's numbers."""
+
+    amplitude: int
+    printed: bool
+    """Diagonal neighbours count as near as straight ones."""
+    steepness: float
+    """Tangent at which ground stands, where it is the same everywhere."""
+    varied: bool
+    """Whether it depends on the erodibility R instead: (1 - R) * hard + soft."""
+    hard: float
+    soft: float
+
+    @property
+    def away(self) -> float:
+        """Distance of diagonal neighbours."""
+        return 1.0 if self.printed else DIAGONAL
+
+    def tangent(self, R: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Slope at which ground of erodibility R stands."""
+        if not self.varied:
+            return np.full(R.shape, self.steepness)
+        return (1.0 - R.astype(np.float64)) * self.hard + self.soft
+
+
+def coefficients(m: SteepestTalus, domain: Domain) -> Coefficients:
+    """Numbers of a parameter set on a terrain."""
+    amplitude = math.floor(m.amplitude * m.smallest_talus * domain.scale)
+    if amplitude < 1:
+        raise InvalidParameter(
+            f"amplitude (a) is {m.amplitude:g} of a talus of {m.smallest_talus:.3g}; for the relief of this terrain "
+            f"and cells of {domain.cell_size:g} m it must be at least {1 / (m.smallest_talus * domain.scale):.2g}"
+        )
+    return Coefficients(
+        # No ground ever drops by the height of nodata: an amplitude above it is never sent.
+        amplitude=min(amplitude, WALL),
+        printed=m.diagonals == "printed",
+        steepness=m.smallest_talus,
+        varied=m.talus_law != "uniform",
+        hard=m.talus_slope_range,
+        soft=m.talus_slope_bias,
+    )
+
+
+class Standing(NamedTuple):
+    """Whole drops that still stand, one row and column where they are the same everywhere."""
+
+    straight: Heights
+    diagonal: Heights
+
+
+def standing(tangent: NDArray[np.float64], domain: Domain, c: Coefficients) -> Standing:
+    """Drops that stand at a slope; above the height of nodata nothing ever slides."""
+    drop = tangent * domain.scale
+    straight, diagonal = (np.minimum(np.floor(d), WALL).astype(np.int32) for d in (drop, drop * c.away))
+    return Standing(straight, diagonal)
+
+
+def standing_ground(state: State, domain: Domain, c: Coefficients) -> Standing:
+    """Drops that stand without strata."""
+    R = state.get("erodibility") if c.varied else None
+    return standing(np.full((1, 1), c.steepness) if R is None else c.tangent(R), domain, c)
+
+
+class Beds(NamedTuple):
+    """Strata in units, from the top, and what stands on each; the last of each table is loose soil's."""
+
+    depths: NDArray[np.int64]
+    """depth below the top at which each begins"""
+    R: NDArray[np.float32]
+    straight: Heights
+    diagonal: Heights
+
+    def exposed(self, n: Heights, rock: Heights, top: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number of the exposed layer, from the top; `LOOSE`, the last of the tables, where soil covers the rock."""
+        layer = np.searchsorted(self.depths, top - rock, side="right") - 1
+        return np.where(n > rock, LOOSE, np.maximum(layer, 0))
+
+
+def beds(domain: Domain, c: Coefficients) -> Beds:
+    """Strata of a domain."""
+    R = np.array([*(layer.erodibility for layer in domain.strata), 1.0], np.float32)
+    depths = whole(Strata(domain.strata).depths * (domain.scale / domain.cell_size), 2 * FARTHEST)
+    return Beds(depths, R, *standing(c.tangent(R), domain, c))
