@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     )
     from slopewash.errors import (
         BackendUnavailable,
+        CheckpointError,
+        CheckpointWarning,
         InvalidFile,
         InvalidMesh,
         InvalidParameter,
         InvalidTerrain,
         NotFinite,
+        SimulationClosed,
         SlopewashError,
         StabilityWarning,
         UnknownName,
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from slopewash.io.formats import format_of
     from slopewash.models import (
         MeshParticles,
+        Sides,
         SteepestTalus,
         VelocityField,
         VirtualPipes,
@@ -42,7 +46,23 @@ if TYPE_CHECKING:
         preset,
         presets,
     )
-    from slopewash.observers import Progress, Recorder
+    from slopewash.observers import Checkpoints, Progress, Recorder
+    from slopewash.recipes import (
+        Beds,
+        FromFile,
+        FromTerrain,
+        Generated,
+        Output,
+        Recipe,
+        Result,
+        Running,
+        Stage,
+        erode,
+        preset_beds,
+        preset_source,
+        recipe,
+        resume,
+    )
     from slopewash.render import (
         hillshade,
         overlay,
@@ -52,7 +72,7 @@ if TYPE_CHECKING:
         side_by_side,
         wear_and_deposit,
     )
-    from slopewash.simulation import Budget, Simulation, brushes, erode
+    from slopewash.simulation import Budget, Simulation, brushes, newest_manifest
     from slopewash.studio import studio
     from slopewash.terrain import (
         Emitter,
@@ -70,21 +90,25 @@ _HOMES = {
         "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "use_adapter",
     ),
     "slopewash.errors": (
-        "BackendUnavailable", "InvalidFile", "InvalidMesh", "InvalidParameter", "InvalidTerrain", "NotFinite",
-        "SlopewashError", "StabilityWarning", "UnknownName",
+        "BackendUnavailable", "CheckpointError", "CheckpointWarning", "InvalidFile", "InvalidMesh", "InvalidParameter",
+        "InvalidTerrain", "NotFinite", "SimulationClosed", "SlopewashError", "StabilityWarning", "UnknownName",
     ),
     "slopewash.generators": ("describe_generator", "generate", "generator_names", "strata_bands"),
     "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
     "slopewash.io.formats": ("format_of",),
     "slopewash.models": (
-        "MeshParticles", "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset", "model_names",
+        "MeshParticles", "Sides", "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset", "model_names",
         "preset", "presets",
     ),
-    "slopewash.observers": ("Progress", "Recorder"),
+    "slopewash.observers": ("Checkpoints", "Progress", "Recorder"),
+    "slopewash.recipes": (
+        "Beds", "FromFile", "FromTerrain", "Generated", "Output", "Recipe", "Result", "Running", "Stage", "erode",
+        "preset_beds", "preset_source", "recipe", "resume",
+    ),
     "slopewash.render": (
         "hillshade", "overlay", "render", "render_mesh", "render_view", "side_by_side", "wear_and_deposit",
     ),
-    "slopewash.simulation": ("Budget", "Simulation", "brushes", "erode"),
+    "slopewash.simulation": ("Budget", "Simulation", "brushes", "newest_manifest"),
     "slopewash.studio": ("studio",),
     "slopewash.terrain": (
         "Emitter", "Strata", "Stratum", "Terrain", "TriangleMesh", "WaterSource", "erodibility_from_elevation",
@@ -96,19 +120,33 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BackendUnavailable",
+    "Beds",
     "Budget",
+    "CheckpointError",
+    "CheckpointWarning",
+    "Checkpoints",
     "Emitter",
+    "FromFile",
+    "FromTerrain",
+    "Generated",
     "InvalidFile",
     "InvalidMesh",
     "InvalidParameter",
     "InvalidTerrain",
     "MeshParticles",
     "NotFinite",
+    "Output",
     "Progress",
+    "Recipe",
     "Recorder",
+    "Result",
+    "Running",
+    "Sides",
     "Simulation",
+    "SimulationClosed",
     "SlopewashError",
     "StabilityWarning",
+    "Stage",
     "SteepestTalus",
     "Strata",
     "Stratum",
@@ -137,16 +175,21 @@ __all__ = [
     "is_mesh_file",
     "local_minima",
     "model_names",
+    "newest_manifest",
     "overlay",
     "preset",
+    "preset_beds",
+    "preset_source",
     "presets",
     "probe",
     "read",
     "read_mesh",
     "read_strata",
+    "recipe",
     "render",
     "render_mesh",
     "render_view",
+    "resume",
     "side_by_side",
     "statistics",
     "strata_bands",

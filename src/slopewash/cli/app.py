@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from cyclopts import App, CycloptsError
 
 import slopewash as sw
-from slopewash.cli import bench, demo, doctor, erode, generate, info, models, studio
+from slopewash.cli import bench, demo, doctor, erode, generate, info, models, resume, studio
 from slopewash.cli.console import note
-from slopewash.errors import SlopewashError, StabilityWarning
+from slopewash.errors import CheckpointWarning, SlopewashError, StabilityWarning
 
 GOOD = 0
 USERS_INPUT = 2
+OURS = (StabilityWarning, CheckpointWarning)
 
 EXAMPLES = """Examples:
   slopewash demo                           a mountain range, with pictures
@@ -28,7 +29,7 @@ EXAMPLES = """Examples:
 
 COMMANDS = {
     module.__name__.rpartition(".")[2]: module
-    for module in (demo, generate, erode, studio, info, models, bench, doctor)
+    for module in (demo, generate, erode, resume, studio, info, models, bench, doctor)
 }
 
 
@@ -82,11 +83,12 @@ def _help_for(words: Sequence[str]) -> str:
 def _warnings_as_notes() -> Iterator[None]:
     """Show our own warnings as one line on stderr, without the source line Python adds."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("always", category=StabilityWarning)
+        for ours in OURS:
+            warnings.filterwarnings("always", category=ours)
         usual = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
-            if issubclass(category, StabilityWarning):
+            if issubclass(category, OURS):
                 note(f"note: {message}")
             else:
                 usual(message, category, *rest, **more)  # type: ignore[arg-type]

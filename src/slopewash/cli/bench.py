@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from slopewash.cli.console import console, note, print_json
 from slopewash.cli.options import Adapter, Json
-from slopewash.cli.plan import make_plan
+from slopewash.cli.stages import make_stage
 from slopewash.cli.roofline import add_roofline, print_roofline
 from slopewash.cli.running import use_threads
 from slopewash.cli.tables import make_table
@@ -90,7 +90,7 @@ def command(
 
     check(size, steps)
     presets = preset or (() if model else PRESETS)
-    plans = [*(make_plan(preset=name) for name in presets), *(make_plan(model=name) for name in model)]
+    stages = [*(make_stage(preset=name) for name in presets), *(make_stage(model=name) for name in model)]
     use_threads(threads)
     sw.use_adapter(adapter)
     if adapter is not None:  # naming one asks for it
@@ -99,7 +99,7 @@ def command(
     copying = measure_copying()
     for side in size:
         note(f"measuring {side} x {side} (the first run of a kernel also compiles it)")
-        results += measure(plans, backend, side, steps)
+        results += measure(stages, backend, side, steps)
     copying = max(copying, measure_copying())
     for result in results:
         result["layer_copies"] = result["milliseconds"] * 1e-3 * copying / (result["size"] ** 2 * BYTES_COPIED)

@@ -1,4 +1,4 @@
-"""`slopewash demo`: an eroded mountain range with pictures and balanced books, in one command."""
+"""`slopewash demo`: an eroded mountain range with pictures and its mass budget, in one command."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from slopewash.cli.beds import layered, parse_beds
+from slopewash.cli.beds import parse_beds
 from slopewash.cli.console import interrupts_tell, note, plain, print_json
 from slopewash.cli.options import Adapter, Json
 from slopewash.cli.outputs import make_folder
-from slopewash.cli.plan import DEFAULT_PRESET, make_plan
-from slopewash.cli.running import Outcome, run_plan, use_adapter
+from slopewash.cli.running import run_recipe, use_adapter
+from slopewash.cli.stages import make_stage
 
 if TYPE_CHECKING:
-    from slopewash import Terrain
+    from slopewash import Result, Terrain
 
 EXAMPLES = """Examples:
   slopewash demo                              512 x 512 cells into out/demo
@@ -32,7 +32,7 @@ Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 def command(
     *,
     out: Annotated[Path, Parameter(name=["--out", "-o"])] = Path("out/demo"),
-    preset: str = DEFAULT_PRESET,
+    preset: str = "landscape",
     size: int | None = None,
     seed: int = 7,
     strata: str | None = None,
@@ -53,7 +53,7 @@ def command(
     size
         Cells along a side; the preset's own number if not given, or 512.
     seed
-        Number that the landscape follows from.
+        Random seed.
     strata
         FILE.toml with geological layers, or bands for alternating hard and soft ones.
     steps
@@ -69,46 +69,42 @@ def command(
     """
     import slopewash as sw
 
-    backend = use_adapter(adapter, backend)
-    beds = parse_beds(strata)
-    plan = make_plan(preset=preset, steps=steps)
-    found = sw.find_preset(preset)
-    start = sw.generate(found.generator, **{**found.start, **({} if size is None else {"size": size})}, seed=seed)
-    start = layered(start, beds, plan.strata)
+    recipe = sw.recipe(preset, size=size, seed=seed, backend=use_adapter(adapter, backend))
+    recipe = recipe.replace(strata=parse_beds(strata, preset), stages=(make_stage(preset=preset, steps=steps),))
+    start = recipe.terrain()
     make_folder(out)
     before = out / "before.png"
     written: list[Path] = []
     with interrupts_tell(written):
         sw.render(start, before)
         written.append(before)
-        with run_plan(start, plan, backend=backend, seed=seed, threads=threads) as outcome:
-            data = write_data(outcome, out)
+        with run_recipe(sw.Running(recipe, start), threads=threads) as (result, code):
+            data = write_data(result, out)
             written += data
         note("drawing pictures")
-        for picture in draw_pictures(outcome.terrain, out):
+        for picture in draw_pictures(result.terrain, out):
             written.append(picture)
     files = [file for file in written if file not in data] + data  # in the order they are best looked at
     if json:
-        print_json({"folder": str(out), "files": [str(file) for file in files]} | outcome.as_dict())
+        print_json({"folder": str(out), "files": [str(file) for file in files]} | result.as_dict())
     else:
-        print(outcome.budget)
-        print(outcome.budget.summary)
-        print(f"{outcome.progress} on {outcome.backend} in {outcome.seconds:.1f} s; pictures and data:")
+        print(result.budget)
+        print(result.budget.summary)
+        print(f"{result.progress} on {result.backend} in {result.seconds:.1f} s; pictures and data:")
         for file in files:
             print(f"  {file}")
-    if outcome.interrupted:
-        note(f"interrupted after {outcome.progress}; what is done is in {out}")
-        return 130
-    return 0
+    if code:
+        note(f"interrupted after {result.progress}; what is done is in {out}")
+    return code
 
 
-def write_data(outcome: Outcome, folder: Path) -> list[Path]:
+def write_data(result: Result, folder: Path) -> list[Path]:
     """Write layers and budget; return the files."""
     import slopewash as sw
 
     layers, budget = folder / "terrain.exr", folder / "budget.json"
-    sw.write(outcome.terrain, layers)
-    report = json_format.dumps(plain(outcome.as_dict()), indent=2, ensure_ascii=False, allow_nan=False)
+    sw.write(result.terrain, layers)
+    report = json_format.dumps(plain(result.as_dict()), indent=2, ensure_ascii=False, allow_nan=False)
     budget.write_text(report + "\n", encoding="utf-8")
     return [layers, budget]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from slopewash.cli.beds import layered, parse_beds
+from slopewash.cli.beds import parse_beds
 from slopewash.cli.console import interrupts_tell, note, print_json
 from slopewash.cli.options import (
     Adapter,
@@ -23,9 +24,12 @@ from slopewash.cli.options import (
     parse_shape,
 )
 from slopewash.cli.outputs import check_holds, check_output, check_picture
-from slopewash.cli.plan import make_plan
-from slopewash.cli.running import Outcome, run_plan, use_adapter
+from slopewash.cli.running import check_checkpoint, run_recipe, use_adapter
+from slopewash.cli.stages import make_stage
 from slopewash.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from slopewash import Result, Running
 
 EXAMPLES = """Examples:
   slopewash erode raw.exr -o eroded.exr
@@ -45,6 +49,9 @@ EXAMPLES = """Examples:
   slopewash erode peak.exr -o cut.glb --preset bezin2010 \\
     --emitter 900,800,60,40,2,180
       a stream of particles that cuts into a triangle mesh
+
+  slopewash erode big.exr -o eroded.exr --checkpoint run.ckpt
+      a long run: if it is killed, `slopewash resume run.ckpt` goes on
 
 Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 
@@ -75,6 +82,8 @@ def command(
     shape: Pair = None,
     max_pixels: int | None = None,
     picture: Path | None = None,
+    checkpoint: Path | None = None,
+    every: int = 500,
     threads: int | None = None,
     json: Json = False,
 ) -> int:
@@ -105,17 +114,17 @@ def command(
     edges
         What lies beyond the border: open (water leaves), closed (walls), periodic (wraps round).
     seed
-        Number that all randomness follows from.
+        Random seed.
     strata
         FILE.toml with geological layers, or bands; else what the file holds or the preset suggests.
     settle
         After the run, let the water come to rest for as long as the preset asks (600 steps for landscape, in which it
-        still wears the ground), and lay its load down. If not given, a run shorter than the preset's own settles for
-        the same share of its steps: 300 of 2000, 20 of 50. --no-settle leaves the load in the water.
+        still erodes the ground), and deposit its sediment. If not given, a run shorter than the preset's own settles
+        for the same share of its steps: 300 of 2000, 20 of 50. --no-settle leaves the sediment in the water.
     dry
-        Dry up the water at the end.
+        Let the water evaporate at the end.
     cell_size
-        Side of a cell in metres, where the file does not say or says wrong.
+        Side of a cell in metres, where the file has none or a wrong one.
     height_range
         LOW,HIGH: heights in metres of the lowest and highest value of a file of integers.
     allow_8bit
@@ -126,6 +135,10 @@ def command(
         Largest number of cells to read.
     picture
         PNG to draw of the result.
+    checkpoint
+        Folder for checkpoints, from which `slopewash resume` goes on. Ctrl-C and SIGTERM write one too.
+    every
+        Steps between two checkpoints.
     threads
         Threads to use; the result is the same for any number.
     json
@@ -133,64 +146,88 @@ def command(
     """
     import slopewash as sw
 
-    if dry and settle is False:
-        raise InvalidParameter("--dry needs settling; leave out --no-settle")
     check_output(out)
     if picture is not None:
         check_picture(picture)
+    if checkpoint is not None:
+        check_checkpoint(checkpoint)
     backend = use_adapter(adapter, backend)
-    beds = parse_beds(strata)
-    plan = make_plan(
-        preset=preset, model=model, settings=settings, edges=edges, steps=steps, settle_in_full=settle is True
+    stage = make_stage(
+        preset=preset, model=model, settings=settings, edges=edges, steps=steps, settle=settle, dry=dry
     )
-    terrain = sw.read(
-        source,
-        cell_size=cell_size,
-        height_range=parse_height_range(height_range),
-        allow_8bit=allow_8bit,
-        shape=parse_shape(shape),
-        **({} if max_pixels is None else {"max_pixels": max_pixels}),
+    read_options = {
+        "cell_size": cell_size, "height_range": parse_height_range(height_range), "allow_8bit": allow_8bit,
+        "shape": parse_shape(shape), **({} if max_pixels is None else {"max_pixels": max_pixels}),
+    }  # fmt: skip
+    outputs = [sw.Output(out.absolute())] + ([] if picture is None else [sw.Output(picture.absolute(), "picture")])
+    recipe = sw.Recipe(
+        source=sw.FromFile(path=source, options=read_options),
+        strata=parse_beds(strata, stage.preset),
+        stages=(stage,),
+        seed=seed,
+        backend=backend,
+        outputs=tuple(outputs),
     )
+    terrain = recipe.terrain()
     if emitter:
-        if plan.model.name != "mesh_particles":
-            raise InvalidParameter(f"--emitter is for mesh_particles; {plan.model.name} has no particles to emit")
+        if not stage.model.particles:
+            raise InvalidParameter(f"--emitter is for models with particles; {stage.model.name} has none to emit")
         terrain = terrain.replace(emitters=parse_emitters(emitter))
     check_holds(out, terrain)
-    terrain = layered(terrain, beds, plan.strata)
-    if beds is not None and getattr(plan.model, "talus_law", None) == "uniform":
-        note("note: talus_law=uniform asks for no strata; --set talus_law=hard_stands_steeper does")
+    if strata is not None and stage.model.strata_note is not None:
+        note(f"note: {stage.model.strata_note}")
     if terrain.relief > STEEP * min(terrain.width, terrain.height):
         note(
             f"note: {source} rises {terrain.relief:g} m over {min(terrain.width, terrain.height):g} m; "
             f"if its cells are not {terrain.cell_size:g} m wide, give --cell-size"
         )
-    written: list[Path] = []
-    with interrupts_tell(written):
-        with run_plan(
-            terrain, plan, backend=backend, seed=seed, settle=settle is not False, dry=dry, threads=threads
-        ) as outcome:
-            mesh = outcome.mesh if sw.is_mesh_file(out) else None
-            written.append(sw.write(outcome.terrain if mesh is None else mesh, out))
-            tell_lost_load(outcome, out)
-        if picture is not None:
-            sw.render(outcome.terrain, picture)
-    if json:
-        paths = {"input": str(source), "output": str(out), "picture": None if picture is None else str(picture)}
-        print_json(paths | outcome.as_dict())
-    else:
-        print(outcome.budget)
-        print(outcome.budget.summary)
-        files = " and ".join(str(path) for path in (out, picture) if path is not None)
-        print(f"{outcome.progress} on {outcome.backend} in {outcome.seconds:.1f} s: {files}")
-    if outcome.interrupted:
-        note(f"interrupted after {outcome.progress}; what is done is in {out}")
-        return 130
-    return 0
+    running = sw.Running(recipe, terrain, checkpoint=checkpoint, every=every)
+    return finish(running, threads=threads, json=json, shown=(out, picture), facts={"input": str(source)})
 
 
-def tell_lost_load(outcome: Outcome, out: Path) -> None:
-    """Say what a file of one layer leaves out where the load was not laid down; others keep it as `suspended`."""
+def finish(
+    running: Running,
+    *,
+    threads: int | None,
+    json: bool,
+    shown: Sequence[Path | None] = (),
+    facts: Mapping[str, str] | None = None,
+) -> int:
+    """Run a recipe to its end, write its outputs and report; `shown` are their names as the user wrote them."""
     import slopewash as sw
 
-    if outcome.load > 0 and (sw.is_mesh_file(out) or not sw.format_of(out).all_layers):
-        note(f"note: the water still carries {outcome.load:.6g} m³ of load, which {out} does not hold")
+    written: list[Path] = []
+    outputs = running.recipe.outputs
+    names = [path for path in shown if path is not None] or [output.path for output in outputs]
+    with interrupts_tell(written):
+        with run_recipe(running, threads=threads) as (result, code):
+            for output, name in zip(outputs, names, strict=True):
+                if output.kind == "terrain":
+                    mesh = result.mesh if sw.is_mesh_file(output.path) else None
+                    sw.write(result.terrain if mesh is None else mesh, output.path)
+                    written.append(name)
+                    note_lost_sediment(result, name)
+        for output, name in zip(outputs, names, strict=True):
+            if output.kind == "picture":
+                sw.render(result.terrain, output.path)
+                written.append(name)
+    if json:
+        pictures = [str(name) for output, name in zip(outputs, names, strict=True) if output.kind == "picture"]
+        paths = {"output": str(names[0]) if names else None, "picture": pictures[0] if pictures else None}
+        print_json({**(facts or {}), **paths, **result.as_dict()})
+    else:
+        print(result.budget)
+        print(result.budget.summary)
+        files = " and ".join(map(str, names))
+        print(f"{result.progress} on {result.backend} in {result.seconds:.1f} s: {files}")
+    if code:
+        note(f"interrupted after {result.progress}; what is done is in {' and '.join(map(str, names))}")
+    return code
+
+
+def note_lost_sediment(result: Result, out: Path) -> None:
+    """Name what a file of one layer leaves out where the sediment was not deposited; others keep it as `suspended`."""
+    import slopewash as sw
+
+    if result.carried > 0 and (sw.is_mesh_file(out) or not sw.format_of(out).all_layers):
+        note(f"note: the water still carries {result.carried:.6g} m³ of sediment, which {out} does not hold")

@@ -63,7 +63,7 @@ def model_facts(model: Model) -> dict[str, Any]:
         "summary": model.summary,
         "paper": model.paper,
         "backends": model.backends,
-        "edges": model.edges,
+        "edges": model.edges(),
         "parameters": parameter_facts(model),
     }
 

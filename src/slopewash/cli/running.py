@@ -1,125 +1,85 @@
-"""Runs a plan under a progress bar and keeps what is done when the user interrupts."""
+"""Runs a recipe under a progress bar and keeps what is done when the user interrupts."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-import time
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
 
-from slopewash.cli.console import interrupts_held
-from slopewash.cli.plan import Plan
+from slopewash.cli.console import interrupts_held, note
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from slopewash import Budget, Terrain, TriangleMesh
+    from slopewash import Result, Running
+
+INTERRUPTED, TERMINATED = 130, 143
+"""Exit codes after Ctrl-C and after SIGTERM, as shells report them."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a run gave, whole or cut short."""
-
-    plan: Plan
-    terrain: Terrain
-    mesh: TriangleMesh | None
-    """The ground as triangles, where the model has such."""
-    budget: Budget
-    backend: str
-    seed: int
-    steps: int
-    settling_steps: int
-    """Steps of settling done; a few more may be where an interrupt broke them off."""
-    settled: bool
-    """Whether the load is laid down."""
-    interrupted: bool
-    seconds: float
-
-    @property
-    def load(self) -> float:
-        """What the water still carries, in cubic metres."""
-        if "suspended" not in self.terrain:
-            return 0.0
-        return float(self.terrain["suspended"].sum(dtype="float64")) * self.terrain.cell_size**2
-
-    @property
-    def progress(self) -> str:
-        """Steps done, in words."""
-        done, wanted = self.steps, self.plan.steps
-        words = f"{done} steps" if done == wanted else f"{done} of {wanted} steps"
-        if self.settling_steps and self.settled:
-            words += f" and {self.settling_steps} of settling"
-        elif self.settling_steps:
-            words += f" and at least {self.settling_steps} of {self.plan.settle} of settling"
-        return words
-
-    def as_dict(self) -> dict[str, Any]:
-        """Facts for a report."""
-        return {
-            **self.plan.as_dict(),
-            "backend": self.backend,
-            "seed": self.seed,
-            "steps": self.steps,
-            "steps_wanted": self.plan.steps,
-            "settling_steps": self.settling_steps,
-            "settled": self.settled,
-            "interrupted": self.interrupted,
-            "seconds": round(self.seconds, 3),
-            "rows": self.terrain.shape[0],
-            "columns": self.terrain.shape[1],
-            "cell_size": self.terrain.cell_size,
-            "budget": self.budget.as_dict(),
-        }
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came, as batch systems send it before they end a job."""
 
 
 @contextmanager
-def run_plan(
-    terrain: Terrain,
-    plan: Plan,
-    *,
-    backend: str,
-    seed: int,
-    settle: bool = True,
-    dry: bool = False,
-    threads: int | None = None,
-) -> Iterator[Outcome]:
-    """Run, lay the load down unless told not to, and give the state to the block that writes it.
+def run_recipe(running: Running, *, threads: int | None = None) -> Iterator[tuple[Result, int]]:
+    """Run, and give what is there and an exit code to the block that writes it.
 
-    Ctrl-C cuts the run at a whole step and gives what is done. From then on it waits for the end of the block.
+    Ctrl-C cuts the run at a whole step; from then on it waits for the end of the block. With checkpoints, one is
+    written then, and SIGTERM does the same.
     """
     import slopewash as sw
 
     use_threads(threads)
-    simulation = sw.Simulation(terrain, plan.model, backend=backend, edges=plan.edges, seed=seed)
-    progress = sw.Progress()
-    simulation.add(progress)
-    interrupted = settling = settled = False
-    begin = time.perf_counter()
+    progress, code = sw.Progress(), 0
     try:
-        simulation.run(plan.steps)
-        if settle:
-            progress.done = 0
-            settling = True
-            simulation.settle(plan.settle, dry=dry)  # also of 0 steps: that lays the load down
-            settled = True
+        with _terminations(running.checkpoint):
+            running.run(progress)
+    except Terminated:
+        code = TERMINATED
     except KeyboardInterrupt:
-        interrupted = True
-    with interrupts_held(), simulation:
+        code = INTERRUPTED
+    with interrupts_held():
         progress.close()
-        yield Outcome(
-            plan=plan,
-            terrain=simulation.terrain,
-            mesh=simulation.mesh if plan.model.name == "mesh_particles" else None,
-            budget=simulation.budget,
-            backend=simulation.backend,
-            seed=seed,
-            steps=simulation.step,
-            settling_steps=progress.done if settling else 0,
-            settled=settled,
-            interrupted=interrupted,
-            seconds=time.perf_counter() - begin,
+        try:
+            if code and running.checkpoint is not None:
+                folder = running.write_checkpoint().parent
+                note(f"checkpoint written; go on with: slopewash resume {folder}")
+            yield running.result(), code
+        finally:
+            running.close()
+
+
+@contextmanager
+def _terminations(checkpoint: Path | None) -> Iterator[None]:
+    """Let SIGTERM interrupt the run where there is a checkpoint to write."""
+    if checkpoint is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    usual = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, usual)
+
+
+def check_checkpoint(folder: Path) -> None:
+    """Refuse to write over the checkpoints of a run that is not finished."""
+    import slopewash as sw
+
+    manifest = sw.newest_manifest(folder)
+    if manifest is not None and not manifest["recipe"].get("finished", False):
+        raise InvalidParameter(
+            f"{folder} holds a run at step {manifest['step']}; go on with slopewash resume {folder}, or remove it"
         )
 
 

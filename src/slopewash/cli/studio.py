@@ -8,8 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from slopewash.cli.options import Adapter, Flag, Pair, parse_height_range, parse_shape
-from slopewash.cli.plan import check_named
 from slopewash.cli.running import use_adapter
+from slopewash.cli.stages import check_named
 
 EXAMPLES = """Examples:
   slopewash studio                         the landscape preset, in the browser

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from slopewash.cli.plan import Plan
+from slopewash import Stage
 
 if TYPE_CHECKING:
     from slopewash import Simulation
@@ -28,7 +28,7 @@ BYTES_COPIED = 8
 class Case:
     """One model on one backend at one size, and its best times in seconds per iteration."""
 
-    plan: Plan
+    stage: Stage
     backend: str
     size: int
     simulation: Simulation
@@ -48,8 +48,8 @@ class Case:
     def as_dict(self) -> dict[str, Any]:
         """Facts for a report; the best round counts, because everything else on the machine only adds time."""
         return {
-            "preset": self.plan.preset,
-            "model": self.plan.model.name,
+            "preset": self.stage.preset,
+            "model": self.stage.model.name,
             "backend": self.backend,
             "size": self.size,
             "steps": self.steps,
@@ -61,14 +61,14 @@ class Case:
         }
 
 
-def prepare(plan: Plan, backend: str, size: int, steps: int | None) -> Case:
+def prepare(stage: Stage, backend: str, size: int, steps: int | None) -> Case:
     """Set a case up, compile its kernels and find how many steps fill a round."""
     import slopewash as sw
 
-    kind = sw.find_preset(plan.preset).generator if plan.preset else GENERATOR_WITHOUT_PRESET
+    kind = sw.find_preset(stage.preset).generator if stage.preset else GENERATOR_WITHOUT_PRESET
     start = sw.generate(kind, size=size, seed=7)
     begin = time.perf_counter()
-    simulation = sw.Simulation(start, plan.model, backend=backend, edges=plan.edges)
+    simulation = sw.Simulation(start, stage.model, backend=backend, edges=stage.edges)
     simulation.run(STEPS_IN_FLIGHT)
     first = time.perf_counter() - begin
     if steps is None:
@@ -76,12 +76,12 @@ def prepare(plan: Plan, backend: str, size: int, steps: int | None) -> Case:
         simulation.run(STEPS_IN_FLIGHT)
         groups = SECONDS_PER_ROUND / (time.perf_counter() - begin)
         steps = STEPS_IN_FLIGHT * max(1, round(groups))
-    return Case(plan, simulation.backend, size, simulation, steps, first)
+    return Case(stage, simulation.backend, size, simulation, steps, first)
 
 
-def measure(plans: Sequence[Plan], backends: Sequence[str], size: int, steps: int | None) -> list[dict[str, Any]]:
-    """Measure every plan on every backend at one size, taking turns."""
-    cases = [prepare(plan, backend, size, steps) for plan in plans for backend in backends]
+def measure(stages: Sequence[Stage], backends: Sequence[str], size: int, steps: int | None) -> list[dict[str, Any]]:
+    """Measure every stage on every backend at one size, taking turns."""
+    cases = [prepare(stage, backend, size, steps) for stage in stages for backend in backends]
     for _ in range(ROUNDS):
         for case in cases:
             case.measure()

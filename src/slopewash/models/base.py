@@ -41,6 +41,8 @@ class Model(ABC):
     """Kinds of side it runs with."""
     particles: ClassVar[bool] = False
     """Whether it has particles, which start from emitters."""
+    meshed: ClassVar[bool] = False
+    """Whether it erodes triangles, not cells."""
 
     def __post_init__(self) -> None:
         for p in self.parameters():
@@ -88,12 +90,16 @@ class Model(ABC):
         return any(spec.name == "sources" for spec in cls.fields)
 
     @classmethod
+    def edges(cls) -> tuple[Side, ...]:
+        """Words for edges that users may choose from."""
+        return tuple(side for side in cls.sides if side != "halo")
+
+    @classmethod
     def check_sides(cls, sides: Sides) -> None:
         """Refuse sides the model does not run with."""
         unknown = sorted(sides.kinds() - set(cls.sides))
         if unknown:
-            usual = [side for side in cls.sides if side != "halo"]
-            raise InvalidParameter(f"{cls.name} runs with edges {' or '.join(usual)}; edges is {unknown[0]!r}")
+            raise InvalidParameter(f"{cls.name} runs with edges {' or '.join(cls.edges())}; edges is {unknown[0]!r}")
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some parameters changed.
@@ -118,6 +124,11 @@ class Model(ABC):
     @abstractmethod
     def limits(self) -> tuple[Limit, ...]:
         """Stability limits of this parameter set."""
+
+    @property
+    def strata_note(self) -> str | None:
+        """What a user who lays strata beneath the terrain should know, if anything."""
+        return None
 
     @property
     def step_time(self) -> float:

@@ -237,6 +237,11 @@ class Simulation:
         )  # fmt: skip
 
     @property
+    def has_mesh(self) -> bool:
+        """Whether the model erodes triangles."""
+        return self._model.meshed
+
+    @property
     def mesh(self) -> TriangleMesh:
         """The ground as triangles, for models that erode a mesh."""
         with self._turn:

@@ -31,13 +31,9 @@ def take_apart(terrain: Terrain) -> tuple[Facts, Arrays]:
     if terrain.nodata is not None:
         arrays["nodata"] = terrain.nodata
     if terrain.strata is not None:
-        strata = terrain.strata
-        facts["strata"] = {
-            "layers": [asdict(layer) for layer in strata.layers],
-            "dip": strata.dip, "direction": strata.direction, "follow": strata.follow,
-        }  # fmt: skip
-        if strata.top is not None:
-            arrays["strata_top"] = strata.top
+        facts["strata"] = strata_facts(terrain.strata)
+        if terrain.strata.top is not None:
+            arrays["strata_top"] = terrain.strata.top
     return facts, arrays
 
 
@@ -53,11 +49,7 @@ def put_together(facts: Facts, arrays: Arrays) -> Terrain:
     layers = {name: arrays[f"layer.{name}"] for name in facts["layers"]}
     strata = None
     if "strata" in facts:
-        beds = facts["strata"]
-        strata = Strata(
-            [Stratum(**layer) for layer in beds["layers"]],
-            dip=beds["dip"], direction=beds["direction"], follow=beds["follow"], top=arrays.get("strata_top"),
-        )  # fmt: skip
+        strata = strata_from(facts["strata"], arrays.get("strata_top"))
     own = {name: layers.pop(name) for name in facts["own"]}
     return Terrain(
         **layers,
@@ -70,3 +62,17 @@ def put_together(facts: Facts, arrays: Arrays) -> Terrain:
         strata=strata,
         own_layers=own,
     )
+
+
+def strata_facts(strata: Strata) -> Facts:
+    """Layers and geometry of strata without their top."""
+    return {
+        "layers": [asdict(layer) for layer in strata.layers],
+        "dip": strata.dip, "direction": strata.direction, "follow": strata.follow,
+    }  # fmt: skip
+
+
+def strata_from(facts: Facts, top: NDArray[Any] | None) -> Strata:
+    """Strata of what `strata_facts` gave."""
+    layers = [Stratum(**layer) for layer in facts["layers"]]
+    return Strata(layers, dip=facts["dip"], direction=facts["direction"], follow=facts["follow"], top=top)

@@ -101,6 +101,13 @@ class SteepestTalus(Model):
             return math.tan(math.radians(self.talus_angle))
         return self.talus_slope_bias
 
+    @property
+    def strata_note(self) -> str | None:
+        """Whether strata have an effect."""
+        if self.talus_law != "uniform":
+            return None
+        return "talus_law=uniform takes no notice of strata; --set talus_law=hard_stands_steeper does"
+
     def limits(self) -> tuple[Limit, ...]:
         """No limits: the amplitude's range keeps every run stable."""
         return ()

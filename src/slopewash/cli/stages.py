@@ -3,78 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slopewash.cli.console import note
 from slopewash.cli.options import Edges
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from slopewash import Strata
+    from slopewash import Stage
     from slopewash.models import Model
 
-DEFAULT_PRESET = "landscape"
-STEPS_WITHOUT_PRESET = 1000
-EDGES_WITHOUT_PRESET: Edges = "open"
 
-
-@dataclass(frozen=True)
-class Plan:
-    """A model and how to run it."""
-
-    preset: str | None
-    model: Model
-    edges: Edges
-    steps: int
-    settle: int
-    """Steps in which water and load come to rest, as the preset asks for; 0 for none."""
-    strata: Strata | None = None
-    """Layers the preset suggests for a terrain without, as shares of its relief."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Facts for a report."""
-        return {
-            "model": self.model.name,
-            "preset": self.preset,
-            "parameters": {p.name: getattr(self.model, p.name) for p in self.model.parameters()},
-            "edges": self.edges,
-        }
-
-
-def make_plan(
+def make_stage(
     *,
     preset: str | None = None,
     model: str | None = None,
     settings: Iterable[str] = (),
     edges: Edges | None = None,
     steps: int | None = None,
-    settle_in_full: bool = False,
-) -> Plan:
-    """Combine what was asked for with what the preset suggests; the landscape preset when nothing was named.
-
-    A run shorter than the preset's own settles for less, unless `settle_in_full`.
-    """
+    settle: bool | None = None,
+    dry: bool = False,
+) -> Stage:
+    """Combine what was asked for with what the preset suggests; the landscape preset when nothing was named."""
     import slopewash as sw
 
     if steps is not None and steps < 1:
         raise InvalidParameter(f"steps is {steps}; it must be 1 or more")
+    if dry and settle is False:
+        raise InvalidParameter("--dry needs settling; leave out --no-settle")
     check_named(preset, model)
-    if model is not None and preset is None:
-        chosen = sw.find_model(model)()
-        plan = Plan(None, chosen, EDGES_WITHOUT_PRESET, STEPS_WITHOUT_PRESET, 0)
-    else:
-        found = sw.find_preset(preset or DEFAULT_PRESET)
-        settle = found.settle if settle_in_full else found.settling(steps or found.steps)
-        plan = Plan(found.name, found.model, found.edges, found.steps, settle, found.strata)
-    return Plan(
-        plan.preset,
-        plan.model.replace(**parse_settings(plan.model, settings)),
-        edges or plan.edges,
-        steps or plan.steps,
-        plan.settle,
-        plan.strata,
-    )
+    chosen = sw.find_model(model)() if model is not None and preset is None else preset
+    stage = sw.Stage.of(chosen, steps=steps, settle=settle, dry=dry, edges=edges)
+    return stage.replace(model=stage.model.replace(**parse_settings(stage.model, settings)))
 
 
 def check_named(preset: str | None, model: str | None) -> None:

@@ -1,0 +1,46 @@
+"""Writes checkpoints while a run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slopewash.observers.base import Observer
+
+if TYPE_CHECKING:
+    from slopewash.simulation import Simulation
+
+
+class Checkpoints(Observer):
+    """Writes a checkpoint every so many steps, and at the end of each phase.
+
+    Parameters
+    ----------
+    folder
+        Where to; the newest two are kept.
+    every
+        Steps between two of them.
+    recipe
+        Gives what the run is part of, kept for whoever resumes it.
+
+    >>> import tempfile
+    >>> import slopewash as sw
+    >>> simulation = sw.Simulation(sw.generate("hill", size=16), sw.VirtualPipes(), backend="reference")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     simulation.add(sw.Checkpoints(folder, every=2)).run(5)
+    ...     sw.Simulation.resume(folder).step
+    5
+    """
+
+    def __init__(
+        self, folder: str | Path, *, every: int = 500, recipe: Callable[[], Mapping[str, Any]] | None = None
+    ) -> None:
+        super().__init__(every)
+        self.folder = Path(folder)
+        self._recipe = recipe
+
+    def observe(self, simulation: Simulation) -> None:
+        """Write one."""
+        super().observe(simulation)
+        simulation.checkpoint(self.folder, recipe=None if self._recipe is None else self._recipe())

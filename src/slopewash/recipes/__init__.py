@@ -1,0 +1,23 @@
+"""A whole job: where the terrain comes from, what is done to it, and what is written."""
+
+from slopewash.recipes.recipe import Beds, Output, Recipe, Stage, preset_beds, preset_source, recipe
+from slopewash.recipes.running import Result, Running, erode, resume
+from slopewash.recipes.sources import FromFile, FromTerrain, Generated, Source
+
+__all__ = [
+    "Beds",
+    "FromFile",
+    "FromTerrain",
+    "Generated",
+    "Output",
+    "Recipe",
+    "Result",
+    "Running",
+    "Source",
+    "Stage",
+    "erode",
+    "preset_beds",
+    "preset_source",
+    "recipe",
+    "resume",
+]

@@ -1,0 +1,264 @@
+"""A recipe: one frozen object that the command line, the studio, recordings and presets share."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from slopewash.errors import InvalidParameter
+from slopewash.models import Model, find_model, find_preset
+from slopewash.models.state import Edges, Sides
+from slopewash.recipes.sources import FromTerrain, Generated, Source, source_from
+from slopewash.terrain import Strata, Terrain
+from slopewash.terrain.parts import strata_facts, strata_from
+
+if TYPE_CHECKING:
+    from slopewash.recipes.running import Result
+
+DEFAULT_PRESET = "landscape"
+STEPS_WITHOUT_PRESET = 1000
+
+
+@dataclass(frozen=True)
+class Beds:
+    """Strata to lay beneath a terrain."""
+
+    strata: Strata
+    shares: bool = False
+    """Whether thicknesses are shares of the terrain's relief, not metres."""
+    replace: bool = True
+    """Whether strata that the terrain has already give way."""
+
+    def under(self, terrain: Terrain) -> Terrain:
+        """Return the terrain with the strata beneath it."""
+        if terrain.strata is not None and not self.replace:
+            return terrain
+        if not self.shares:
+            return terrain.replace(strata=self.strata)
+        if terrain.relief == 0 and not self.replace:
+            return terrain
+        return terrain.replace(strata=self.strata.fitted(terrain.relief or 1.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """A model at work for some steps, and how the water comes to rest afterwards."""
+
+    model: Model
+    steps: int
+    settle: int | None = 0
+    """Steps in which the power to erode fades before all sediment is deposited; None leaves it in the water."""
+    dry: bool = False
+    """Whether the water evaporates at the end."""
+    edges: Edges | Sides = "open"
+    preset: str | None = None
+    """Preset that the model came from."""
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "settle"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+                raise InvalidParameter(f"{name} is {value!r}; it must be a whole number, zero or more")
+        if self.dry and self.settle is None:
+            raise InvalidParameter("dry needs settling; leave out settle=False")
+        self.model.check_sides(Sides.of(self.edges))
+
+    @classmethod
+    def of(
+        cls,
+        model: Model | str | None = None,
+        *,
+        steps: int | None = None,
+        settle: int | bool | None = None,
+        dry: bool = False,
+        edges: Edges | Sides | None = None,
+    ) -> Stage:
+        """Make a stage of a model or the name of a preset, with what suits it where nothing is asked for.
+
+        A run shorter than the preset's own settles for less; `settle` True asks for the preset's own number of steps,
+        False leaves the sediment in the water.
+
+        >>> Stage.of("landscape", steps=2000).settle
+        300
+        """
+        preset = None if isinstance(model, Model) else find_preset(model or DEFAULT_PRESET)
+        usual = STEPS_WITHOUT_PRESET if preset is None else preset.steps
+        steps = usual if steps is None else steps
+        if settle is None:
+            settle = 0 if preset is None else preset.settling(steps)
+        elif isinstance(settle, bool):
+            settle = None if not settle else 0 if preset is None else preset.settle
+        if preset is not None:
+            return cls(
+                model=preset.model, steps=steps, settle=settle, dry=dry, edges=edges or preset.edges, preset=preset.name
+            )
+        assert isinstance(model, Model)
+        return cls(model=model, steps=steps, settle=settle, dry=dry, edges=edges or "open")
+
+    def replace(self, **changes: Any) -> Stage:
+        """Return a copy with some of it changed."""
+        return dataclasses.replace(self, **changes)
+
+    @property
+    def usual_steps(self) -> int | None:
+        """Steps that the preset is made for; None without one."""
+        return None if self.preset is None else find_preset(self.preset).steps
+
+    def usual_settling(self, steps: int) -> int | None:
+        """Steps of settling that suit a run of so many steps; None without a preset."""
+        return None if self.preset is None else find_preset(self.preset).settling(steps)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Facts that JSON and TOML can hold."""
+        edges = dict(self.edges.items()) if isinstance(self.edges, Sides) else self.edges
+        return {
+            "model": self.model.name, "preset": self.preset, "parameters": self.model.values(), "steps": self.steps,
+            "settle": self.settle, "dry": self.dry, "edges": edges,
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Stage:
+        """Stage that `as_dict` described."""
+        edges = facts["edges"] if isinstance(facts["edges"], str) else Sides.of(facts["edges"])
+        model = find_model(facts["model"])(**facts["parameters"])
+        rest = {name: facts[name] for name in ("steps", "settle", "dry", "preset")}
+        return cls(model=model, edges=edges, **rest)
+
+
+@dataclass(frozen=True)
+class Output:
+    """A file to write."""
+
+    path: Path
+    kind: Literal["terrain", "picture"] = "terrain"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Recipe:
+    """Source, strata, stages and outputs of one job; `backend` is where it runs.
+
+    >>> made = recipe("outerrain", size=32, seed=3)
+    >>> made.stages[0].steps, made.terrain().shape
+    (300, (32, 32))
+    """
+
+    source: Source
+    stages: tuple[Stage, ...]
+    strata: Beds | None = None
+    seed: int = 0
+    """Random seed for whatever the models draw."""
+    backend: str = "auto"
+    outputs: tuple[Output, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.stages:
+            raise InvalidParameter("a recipe has no stages; give it at least one")
+
+    @property
+    def stage(self) -> Stage:
+        """The first stage."""
+        return self.stages[0]
+
+    def replace(self, **changes: Any) -> Recipe:
+        """Return a copy with some of it changed; what concerns a stage changes the first."""
+        of_stage = {f.name for f in dataclasses.fields(Stage)}
+        stage = {name: changes.pop(name) for name in list(changes) if name in of_stage}
+        stages = changes.pop("stages", self.stages)
+        if stage:
+            stages = (dataclasses.replace(stages[0], **stage), *stages[1:])
+        return dataclasses.replace(self, stages=stages, **changes)
+
+    def terrain(self) -> Terrain:
+        """Make the terrain it starts from, with its strata."""
+        terrain = self.source.make()
+        return terrain if self.strata is None else self.strata.under(terrain)
+
+    def run(self, *, progress: bool = False) -> Result:
+        """Run it from start to end; with `progress`, a bar on the terminal."""
+        from slopewash.recipes.running import run
+
+        return run(self, progress=progress)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Facts that JSON and TOML can hold."""
+        beds = self.strata
+        return {
+            "source": self.source.as_dict(),
+            "strata": None if beds is None else
+            {**strata_facts(beds.strata), "shares": beds.shares, "replace": beds.replace},
+            "stages": [stage.as_dict() for stage in self.stages],
+            "seed": self.seed,
+            "backend": self.backend,
+            "outputs": [{"path": str(output.path), "kind": output.kind} for output in self.outputs],
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Recipe:
+        """Recipe that `as_dict` described.
+
+        >>> Recipe.from_dict(recipe("landscape").as_dict()).stage == recipe("landscape").stage
+        True
+        """
+        beds = facts["strata"]
+        return cls(
+            source=source_from(facts["source"]),
+            strata=None if beds is None else Beds(strata_from(beds, None), beds["shares"], beds["replace"]),
+            stages=tuple(Stage.from_dict(stage) for stage in facts["stages"]),
+            seed=facts["seed"],
+            backend=facts["backend"],
+            outputs=tuple(Output(Path(output["path"]), output["kind"]) for output in facts["outputs"]),
+        )
+
+
+def recipe(
+    name: str = DEFAULT_PRESET,
+    *,
+    source: Source | Terrain | None = None,
+    size: int | None = None,
+    seed: int = 0,
+    backend: str = "auto",
+    **stage: Any,
+) -> Recipe:
+    """Recipe of a preset: its own generator and strata, unless a source or terrain is given.
+
+    Parameters
+    ----------
+    name
+        Of the preset.
+    source
+        Where the terrain comes from instead.
+    size
+        Cells along a side of a generated terrain.
+    seed
+        Random seed, for the generator too.
+    backend
+        As for `Simulation`.
+    stage
+        What `Stage.of` takes: steps, settle, dry, edges.
+    """
+    preset = find_preset(name)
+    if source is None:
+        source = preset_source(name, size=size, seed=seed)
+    elif isinstance(source, Terrain):
+        source = FromTerrain(terrain=source)
+    return Recipe(
+        source=source, strata=preset_beds(name), stages=(Stage.of(preset.name, **stage),), seed=seed, backend=backend
+    )
+
+
+def preset_beds(name: str | None) -> Beds | None:
+    """Strata that a preset suggests for a terrain without."""
+    strata = None if name is None else find_preset(name).strata
+    return None if strata is None else Beds(strata, shares=True, replace=False)
+
+
+def preset_source(name: str, *, size: int | None = None, seed: int | None = None) -> Generated:
+    """Generator that a preset starts from."""
+    preset = find_preset(name)
+    options = dict(preset.start)
+    facts = {key: options.pop(key) for key in ("size", "cell_size", "seed", "relief") if key in options}
+    facts |= {key: value for key, value in (("size", size), ("seed", seed)) if value is not None}
+    return Generated(kind=preset.generator, options=options, **facts)

@@ -1,0 +1,266 @@
+"""Running a recipe, stage by stage, with checkpoints that it can go on from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from slopewash.errors import CheckpointError
+from slopewash.models import Model
+from slopewash.models.state import Edges, Sides
+from slopewash.observers import Checkpoints, Progress
+from slopewash.recipes.recipe import Recipe, Stage, preset_beds
+from slopewash.recipes.sources import FromTerrain
+from slopewash.simulation import Budget, Simulation, read_checkpoint
+from slopewash.terrain import Terrain, TriangleMesh
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a recipe gave, whole or interrupted."""
+
+    recipe: Recipe
+    terrain: Terrain
+    mesh: TriangleMesh | None
+    """The ground as triangles, where the last model has such."""
+    budget: Budget
+    """Mass budget of the last stage that ran."""
+    backend: str
+    steps: int
+    settling_steps: int
+    settled: bool
+    """Whether all sediment is deposited."""
+    interrupted: bool
+    seconds: float
+
+    @property
+    def stage(self) -> Stage:
+        """The last stage."""
+        return self.recipe.stages[-1]
+
+    @property
+    def carried(self) -> float:
+        """Sediment still in the water, in cubic metres."""
+        if "suspended" not in self.terrain:
+            return 0.0
+        return float(self.terrain["suspended"].sum(dtype="float64")) * self.terrain.cell_size**2
+
+    @property
+    def progress(self) -> str:
+        """Steps done, in words."""
+        wanted = self.stage.steps
+        words = f"{self.steps} steps" if self.steps == wanted else f"{self.steps} of {wanted} steps"
+        if self.settling_steps:
+            share = "" if self.settled else f" of {self.stage.settle}"
+            words += f" and {self.settling_steps}{share} of settling"
+        return words
+
+    def as_dict(self) -> dict[str, Any]:
+        """Facts for a report."""
+        stage = self.stage.as_dict()
+        return {
+            **{name: stage[name] for name in ("model", "preset", "parameters", "edges")},
+            "backend": self.backend,
+            "seed": self.recipe.seed,
+            "steps": self.steps,
+            "steps_wanted": self.stage.steps,
+            "settling_steps": self.settling_steps,
+            "settled": self.settled,
+            "interrupted": self.interrupted,
+            "seconds": round(self.seconds, 3),
+            "rows": self.terrain.shape[0],
+            "columns": self.terrain.shape[1],
+            "cell_size": self.terrain.cell_size,
+            "budget": self.budget.as_dict(),
+        }
+
+
+class Running:
+    """A recipe under way. `run` may be interrupted, and called again to go on.
+
+    Parameters
+    ----------
+    recipe
+        What to do.
+    terrain
+        What it starts from, where that was made already.
+    checkpoint
+        Folder to write checkpoints to; none are written without.
+    every
+        Steps between two checkpoints.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        terrain: Terrain | None = None,
+        *,
+        checkpoint: Path | None = None,
+        every: int = 500,
+    ) -> None:
+        self.recipe = recipe
+        self.checkpoint, self.every = checkpoint, every
+        self.number = 0
+        """Of the stage under way."""
+        self.simulation = self._start(recipe.terrain() if terrain is None else terrain)
+        self._seconds = 0.0
+        self._finished = False
+
+    @classmethod
+    def resumed(cls, folder: Path, *, every: int | None = None) -> Running:
+        """Go on from a folder of checkpoints that a recipe wrote."""
+        facts, arrays = read_checkpoint(folder)
+        noted = facts["recipe"]
+        if not noted:
+            raise CheckpointError(
+                f"{folder} was written by a simulation without a recipe; go on in Python with Simulation.resume"
+            )
+        running = cls.__new__(cls)
+        running.recipe = Recipe.from_dict(noted["recipe"])
+        running.checkpoint, running.every = folder, every or noted["every"]
+        running.number, running._seconds, running._finished = noted["stage"], noted["seconds"], noted["finished"]
+        running.simulation = Simulation.from_parts(facts, arrays)
+        return running
+
+    def _start(self, terrain: Terrain) -> Simulation:
+        stage = self.recipe.stages[self.number]
+        return Simulation(
+            terrain, stage.model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed
+        )
+
+    @property
+    def stage(self) -> Stage:
+        """The stage under way."""
+        return self.recipe.stages[self.number]
+
+    def run(self, *observers: Any) -> None:
+        """Run what is left; Ctrl-C interrupts it at a whole step."""
+        begin = time.perf_counter()
+        watching = [*observers, *([] if self.checkpoint is None else [self._checkpoints()])]
+        try:
+            while not self._finished:
+                self._run_stage(watching)
+                if self.number + 1 < len(self.recipe.stages):
+                    terrain, finished = self.simulation.terrain, self.simulation
+                    self.number += 1
+                    self.simulation = self._start(terrain)
+                    finished.close()
+                else:
+                    self._finished = True
+            if self.checkpoint is not None:
+                self.write_checkpoint()  # which says that nothing is left to do
+        finally:
+            self._seconds += time.perf_counter() - begin
+
+    def _run_stage(self, observers: Sequence[Any]) -> None:
+        simulation, stage = self.simulation, self.stage
+        simulation.add(*observers)
+        try:
+            simulation.run(max(0, stage.steps - simulation.step))
+            if stage.settle is not None:  # also of 0 steps: that deposits the sediment
+                simulation.settle(stage.settle, dry=stage.dry, done=simulation.settled)
+        finally:
+            simulation.remove(*observers)
+
+    def _checkpoints(self) -> Checkpoints:
+        assert self.checkpoint is not None
+        return Checkpoints(self.checkpoint, every=self.every, recipe=self._noted)
+
+    def _noted(self) -> Mapping[str, Any]:
+        """What a checkpoint needs besides the simulation."""
+        return {
+            "recipe": self.recipe.as_dict(), "stage": self.number, "every": self.every, "seconds": self._seconds,
+            "finished": self._finished,
+        }  # fmt: skip
+
+    def write_checkpoint(self) -> Path:
+        """Write one now."""
+        if self.checkpoint is None:
+            raise CheckpointError("this run has no folder for checkpoints; give it one")
+        return self.simulation.checkpoint(self.checkpoint, recipe=self._noted())
+
+    def result(self) -> Result:
+        """What there is now."""
+        simulation, stage = self.simulation, self.stage
+        return Result(
+            recipe=self.recipe,
+            terrain=simulation.terrain,
+            mesh=simulation.mesh if simulation.has_mesh else None,
+            budget=simulation.budget,
+            backend=simulation.backend,
+            steps=simulation.step,
+            settling_steps=simulation.settled,
+            settled=self._finished and stage.settle is not None,
+            interrupted=not self._finished,
+            seconds=self._seconds,
+        )
+
+    def close(self) -> None:
+        """Give back the device's memory."""
+        self.simulation.close()
+
+
+def run(recipe: Recipe, *, progress: bool = False, observers: Sequence[Any] = ()) -> Result:
+    """Run a recipe from start to end."""
+    running = Running(recipe)
+    try:
+        running.run(*([Progress()] if progress else []), *observers)
+        return running.result()
+    finally:
+        running.close()
+
+
+def erode(
+    terrain: Terrain,
+    model: Model | str | None = None,
+    *,
+    steps: int | None = None,
+    backend: str = "auto",
+    edges: Edges | Sides | None = None,
+    seed: int = 0,
+    settle: int | bool | None = None,
+    dry: bool = False,
+) -> Terrain:
+    """Erode a terrain in one line and return the result, as `slopewash erode` does.
+
+    Parameters
+    ----------
+    terrain
+        What to erode.
+    model
+        A model, or the name of a preset; the landscape preset if not given.
+    steps, edges
+        What the preset suggests if not given; 1000 steps and open edges for a model.
+    backend, seed
+        As for `Simulation`.
+    settle
+        Steps in which the water comes to rest before its sediment is deposited; if not given, what suits the preset and
+        the number of steps. True asks for the preset's own number, False leaves the sediment in the water.
+    dry
+        Whether the water evaporates at the end.
+
+    >>> import slopewash as sw
+    >>> sw.erode(sw.generate("cone", size=16), sw.VirtualPipes(), steps=2, backend="reference")["elevation"].shape
+    (16, 16)
+    """
+    stage = Stage.of(model, steps=steps, settle=settle, dry=dry, edges=edges)
+    recipe = Recipe(
+        source=FromTerrain(terrain=terrain), strata=preset_beds(stage.preset), stages=(stage,), seed=seed,
+        backend=backend,
+    )  # fmt: skip
+    return run(recipe).terrain
+
+
+def resume(folder: str | Path, *, progress: bool = False) -> Result:
+    """Go on with a recipe from its checkpoints, to its end."""
+    running = Running.resumed(Path(folder))
+    try:
+        running.run(*([Progress()] if progress else []))
+        return running.result()
+    finally:
+        running.close()
+
+

@@ -1,0 +1,149 @@
+"""Where a recipe's terrain comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from slopewash.errors import InvalidParameter
+from slopewash.generators import describe_generator, generate
+from slopewash.io import read
+from slopewash.terrain import Terrain
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generated:
+    """A terrain made by a generator.
+
+    >>> Generated(kind="cone", size=16).make().shape
+    (16, 16)
+    """
+
+    kind: str = "dome"
+    size: int = 512
+    cell_size: float = 10.0
+    seed: int = 7
+    relief: float | None = None
+    """Height difference in metres; the generator's usual one if None."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What only this generator takes."""
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return self.kind
+
+    def make(self) -> Terrain:
+        """Generate it."""
+        own = describe_generator(self.kind)[1]
+        for name in self.options:
+            if name not in own:
+                known = f"its options are {', '.join(own)}" if own else "it takes none"
+                raise InvalidParameter(f'generator "{self.kind}" has no option "{name}"; {known}')
+        return generate(
+            self.kind, size=self.size, cell_size=self.cell_size, seed=self.seed, relief=self.relief, **self.options
+        )
+
+    def script(self) -> str:
+        """Python that makes it."""
+        facts: dict[str, Any] = {"size": self.size, "cell_size": self.cell_size, "seed": self.seed}
+        if self.relief is not None:
+            facts["relief"] = self.relief
+        return f"sw.generate({self.kind!r}, {keywords(facts | dict(self.options))})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Facts that JSON and TOML can hold."""
+        return {
+            "generator": self.kind, "size": self.size, "cell_size": self.cell_size, "seed": self.seed,
+            **({} if self.relief is None else {"relief": self.relief}), "options": dict(self.options),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromFile:
+    """A terrain read from a file."""
+
+    path: Path
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What `slopewash.read` takes besides the file."""
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return self.path.name
+
+    def make(self) -> Terrain:
+        """Read it."""
+        return read(self.path, **self.options)
+
+    def script(self) -> str:
+        """Python that reads it."""
+        words = "".join(f", {key}={value!r}" for key, value in self.options.items() if value is not None)
+        return f"sw.read({str(self.path)!r}{words})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Facts that JSON and TOML can hold."""
+        return {"file": str(self.path), "options": {k: v for k, v in self.options.items() if v is not None}}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FromTerrain:
+    """A terrain that somebody brought along."""
+
+    name: str = "terrain"
+    terrain: Terrain | None = None
+    """None where only its name was kept."""
+    code: str | None = None
+    """Python expression that makes it, or None if there is none."""
+    size: int | None = None
+    """Cells along the longer side, if it is to have another number of them."""
+
+    def make(self) -> Terrain:
+        """Return it."""
+        if self.terrain is None:
+            raise InvalidParameter(f"the recipe starts from {self.name}, a terrain in memory that was not kept")
+        return self.terrain if self.size is None else self.terrain.resampled(self.size)
+
+    def script(self) -> str:
+        """Python that makes it."""
+        if self.code is None:
+            raise InvalidParameter(
+                "this simulation was made by your own program, which is where its script begins; record from there"
+            )
+        return self.code if self.size is None else f"{self.code}.resampled({self.size})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Facts that JSON and TOML can hold: the terrain itself is not one."""
+        return {"terrain": self.name, **({} if self.code is None else {"code": self.code})}
+
+
+Source = Generated | FromFile | FromTerrain
+
+
+def source_from(facts: Mapping[str, Any]) -> Source:
+    """Source that `as_dict` described.
+
+    >>> source_from(Generated(kind="cone").as_dict()) == Generated(kind="cone")
+    True
+    """
+    if "generator" in facts:
+        return Generated(kind=facts["generator"], **{k: v for k, v in facts.items() if k != "generator"})
+    if "file" in facts:
+        return FromFile(path=Path(facts["file"]), options=facts["options"])
+    return FromTerrain(name=facts["terrain"], code=facts.get("code"))
+
+
+def keywords(values: Mapping[str, Any]) -> str:
+    """Keyword arguments of a call, exact for every number.
+
+    >>> keywords({"limit": float("inf"), "rate": 0.1})
+    "limit=float('inf'), rate=0.1"
+    """
+
+    def literal(value: Any) -> str:
+        endless = isinstance(value, float) and value != value or value in (float("inf"), -float("inf"))
+        return f"float({str(value)!r})" if endless else repr(value)
+
+    return ", ".join(f"{name}={literal(value)}" for name, value in values.items())
