@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         presets,
     )
     from slopewash.observers import Progress, Recorder
-    from slopewash.render import (
+    from slopewash.rendering import (
         hillshade,
         overlay,
         render,
@@ -81,7 +81,7 @@ _HOMES = {
         "preset", "presets",
     ),
     "slopewash.observers": ("Progress", "Recorder"),
-    "slopewash.render": (
+    "slopewash.rendering": (
         "hillshade", "overlay", "render", "render_mesh", "render_view", "side_by_side", "wear_and_deposit",
     ),
     "slopewash.simulation": ("Budget", "Simulation", "brushes", "erode"),
@@ -171,7 +171,9 @@ def _register_displays() -> None:
     """Let terrains and simulations show themselves in notebooks; what draws them is imported when first asked to."""
     terrain, simulation = (sys.modules.get(f"slopewash.{name}") for name in ("terrain", "simulation"))
     if terrain is not None and terrain.Terrain.picture is None:
-        terrain.Terrain.picture = staticmethod(lambda shown: importlib.import_module("slopewash.render").picture(shown))
+        terrain.Terrain.picture = staticmethod(
+            lambda shown: importlib.import_module("slopewash.rendering").picture(shown)
+        )
     if simulation is not None and simulation.Simulation.viewer is None:
         simulation.Simulation.viewer = staticmethod(
             lambda shown, **options: importlib.import_module("slopewash.studio").view(shown, **options)
@@ -179,7 +181,7 @@ def _register_displays() -> None:
 
 
 class _Package(ModuleType):
-    """Keeps `slopewash.render` the function: importing the folder of that name would otherwise replace it."""
+    """Keeps `slopewash.studio` the function: importing the folder of that name would otherwise replace it."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _HOME_OF and isinstance(value, ModuleType)):

@@ -87,7 +87,7 @@ class Recorder(Observer):
     def _record(self, terrain: Terrain, number: int) -> Path:
         # Drawing and file formats are loaded here: a run that is not recorded must not pay for them.
         from slopewash.io import write
-        from slopewash.render import overlay, render
+        from slopewash.rendering import overlay, render
 
         picture = self.folder / f"frame_{number:06d}.png"
         if self.layer is None:

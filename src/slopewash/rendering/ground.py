@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.render.colours import linear, mix, smoothstep
-from slopewash.render.grid import blur, mottle
+from slopewash.rendering.colours import linear, mix, smoothstep
+from slopewash.rendering.grid import blur, mottle
 
 Floats = NDArray[np.float32]
 

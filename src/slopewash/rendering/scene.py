@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
-from slopewash.render.colours import linear, smoothstep
-from slopewash.render.grid import blur, coverage, filled, resize
-from slopewash.render.ground import cover, shape_of
-from slopewash.render.light import Light, Sun, illuminate, normals
-from slopewash.render.water import Water, water_of
+from slopewash.rendering.colours import linear, smoothstep
+from slopewash.rendering.grid import blur, coverage, filled, resize
+from slopewash.rendering.ground import cover, shape_of
+from slopewash.rendering.light import Light, Sun, illuminate, normals
+from slopewash.rendering.water import Water, water_of
 from slopewash.terrain import Terrain
 
 Floats = NDArray[np.float32]

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from slopewash.render.colour_bar import Scale, bar_width, choose_scale, draw_bar
-from slopewash.render.colours import colour_table
-from slopewash.render.grid import coverage, filled, picture_size, resize
-from slopewash.render.light import DEFAULT_SUN, Sun, illuminate
-from slopewash.render.picture import save
-from slopewash.render.scene import checked_exaggeration, open_light
-from slopewash.render.text import INK, PAPER, draw_text, text_width
+from slopewash.rendering.colour_bar import Scale, bar_width, choose_scale, draw_bar
+from slopewash.rendering.colours import colour_table
+from slopewash.rendering.grid import coverage, filled, picture_size, resize
+from slopewash.rendering.light import DEFAULT_SUN, Sun, illuminate
+from slopewash.rendering.picture import save
+from slopewash.rendering.scene import checked_exaggeration, open_light
+from slopewash.rendering.text import INK, PAPER, draw_text, text_width
 from slopewash.terrain import UNITS, Terrain
 
 Floats = NDArray[np.float32]

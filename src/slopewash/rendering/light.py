@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
-from slopewash.render.grid import resize
+from slopewash.rendering.grid import resize
 
 Floats = NDArray[np.float32]
 Sun = tuple[float, float]

@@ -9,13 +9,13 @@ import numpy as np
 from PIL import Image
 
 from slopewash.errors import unknown_name
-from slopewash.render.colours import display, mix
-from slopewash.render.grid import coverage, filled, picture_size, resize
-from slopewash.render.light import DEFAULT_SUN, Sun, illuminate
-from slopewash.render.picture import save, to_picture
-from slopewash.render.scene import brightness, build_scene, checked_exaggeration
-from slopewash.render.view import render_view
-from slopewash.render.water import from_above
+from slopewash.rendering.colours import display, mix
+from slopewash.rendering.grid import coverage, filled, picture_size, resize
+from slopewash.rendering.light import DEFAULT_SUN, Sun, illuminate
+from slopewash.rendering.picture import save, to_picture
+from slopewash.rendering.scene import brightness, build_scene, checked_exaggeration
+from slopewash.rendering.view import render_view
+from slopewash.rendering.water import from_above
 from slopewash.terrain import Terrain
 
 HILLSHADE_GREY = 0.26

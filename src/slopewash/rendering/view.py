@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from slopewash.errors import InvalidParameter
-from slopewash.render.camera import Camera, Upright, look_at, upright_for
-from slopewash.render.colours import display, linear, mix, smoothstep
-from slopewash.render.grid import blur, sample
-from slopewash.render.light import DEFAULT_SUN, Sun, checked_sun, normals
-from slopewash.render.picture import save
-from slopewash.render.scene import EXPOSURE, SUN_SHARE, Scene, brightness, build_scene
-from slopewash.render.walls import Rock, rock_of
-from slopewash.render.water import CLEAR, DEEP, SKY, under_water, with_mud
+from slopewash.rendering.camera import Camera, Upright, look_at, upright_for
+from slopewash.rendering.colours import display, linear, mix, smoothstep
+from slopewash.rendering.grid import blur, sample
+from slopewash.rendering.light import DEFAULT_SUN, Sun, checked_sun, normals
+from slopewash.rendering.picture import save
+from slopewash.rendering.scene import EXPOSURE, SUN_SHARE, Scene, brightness, build_scene
+from slopewash.rendering.walls import Rock, rock_of
+from slopewash.rendering.water import CLEAR, DEEP, SKY, under_water, with_mud
 from slopewash.terrain import Terrain
 
 Floats = NDArray[np.float32]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from slopewash.errors import InvalidFile, InvalidParameter
-from slopewash.render.text import INK, PAPER, draw_text
+from slopewash.rendering.text import INK, PAPER, draw_text
 
 Picture = Image.Image
 TITLE_SIZE = 20

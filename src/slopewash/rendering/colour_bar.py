@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from slopewash.errors import InvalidParameter
-from slopewash.render.text import INK, draw_text, text_width
+from slopewash.rendering.text import INK, draw_text, text_width
 
 Floats = NDArray[np.float32]
 

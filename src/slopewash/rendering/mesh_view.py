@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw
 
 from slopewash.errors import InvalidParameter
-from slopewash.render.camera import Camera, look_at
-from slopewash.render.colours import colour_table, display, linear, mix, smoothstep
-from slopewash.render.light import DEFAULT_SUN, Sun
-from slopewash.render.picture import save
-from slopewash.render.scene import build_scene
-from slopewash.render.view import BACKDROP, BASE_EXTENT, BASE_RELIEF, MOST_PIXELS, SUPERSAMPLING
+from slopewash.rendering.camera import Camera, look_at
+from slopewash.rendering.colours import colour_table, display, linear, mix, smoothstep
+from slopewash.rendering.light import DEFAULT_SUN, Sun
+from slopewash.rendering.picture import save
+from slopewash.rendering.scene import build_scene
+from slopewash.rendering.view import BACKDROP, BASE_EXTENT, BASE_RELIEF, MOST_PIXELS, SUPERSAMPLING
 from slopewash.terrain import TriangleMesh
 
 Reals = NDArray[np.float64]

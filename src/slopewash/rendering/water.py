@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
-from slopewash.render.colours import linear, mix, smoothstep
-from slopewash.render.grid import blur
+from slopewash.rendering.colours import linear, mix, smoothstep
+from slopewash.rendering.grid import blur
 
 Floats = NDArray[np.float32]
 
