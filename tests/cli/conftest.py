@@ -14,7 +14,7 @@ import pytest
 
 from slopewash.cli import main
 
-COMMAND = [sys.executable, "-m", "slopewash.cli"]
+COMMAND = [sys.executable, "-m", "slopewash"]
 
 
 @dataclass(frozen=True)
