@@ -1,4 +1,4 @@
-"""Springs: discs on which water wells up."""
+"""Water sources: discs on which water wells up."""
 
 from __future__ import annotations
 

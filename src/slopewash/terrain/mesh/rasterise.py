@@ -16,9 +16,9 @@ Points = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 SLACK = 1e-9
-"""Share of a triangle by which a point may lie outside it and still count: rounding must leave no cracks."""
+"""Fraction of a triangle by which a point may lie outside it and still count, so that rounding leaves no cracks."""
 AT_ONCE = 4_000_000
-"""Pairs of point and triangle looked at in one go, which bounds memory."""
+"""Pairs of points and triangles processed at once, which limits memory."""
 
 
 def raster_of(
@@ -105,7 +105,7 @@ def barycentric(corners: Points, x: Points, y: Points) -> tuple[NDArray[np.bool_
 
 
 def heights_at(vertices: Points, triangles: NDArray[np.int32], x: ArrayLike, y: ArrayLike) -> Points:
-    """Heights at any points, NaN where there is no ground: each point is looked up in a grid of triangles."""
+    """Heights at any points, NaN outside the mesh: each point is looked up in a grid of triangles."""
     px, py = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
     flat_x, flat_y = px.ravel(), py.ravel()
     corners = vertices[triangles][..., :2]
