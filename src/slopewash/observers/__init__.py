@@ -1,4 +1,4 @@
-"""Onlookers of a run: progress on the terminal, pictures on disk."""
+"""Observers of a run: progress on the terminal, pictures on disk."""
 
 from slopewash.observers.base import Observer
 from slopewash.observers.progress import Progress

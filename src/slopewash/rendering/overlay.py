@@ -22,7 +22,7 @@ Bytes = NDArray[np.uint8]
 
 SEQUENTIAL = "batlow"
 COLOURS = {"elevation": "oleron", "difference": "vik"}
-"""Maps for the layers that are not plain amounts."""
+"""Colour maps for the layers that are not plain amounts."""
 SIGNED = ("difference",)
 """Layers whose scale is symmetric about 0."""
 LOGARITHMIC = ("flow",)
@@ -30,7 +30,7 @@ LOGARITHMIC = ("flow",)
 ABOVE_SEA = 128
 """oleron has the sea in its lower half; heights of land take the upper."""
 RELIEF_STRENGTH = 0.6
-"""How much of the light tints the colours: enough to see the valleys, little enough to read the scale."""
+"""How much the light affects the colours: enough to see the valleys, little enough to read the scale."""
 TEXT_SHARE, SMALLEST_TEXT, LARGEST_TEXT = 0.022, 13, 40
 GAP_NODATA = np.array([226, 224, 219], dtype=np.uint8)
 
@@ -55,17 +55,17 @@ def overlay(
     terrain, layer
         What to draw: any layer of the terrain by name.
     path
-        PNG to write; without one the picture is only returned.
+        PNG file to write, or None.
     colours
-        Colour map of Crameri's collection; unless given, vik for `difference`, oleron's land half for `elevation`
-        and batlow for all others.
+        Colour map of Crameri's collection. The default is vik for `difference`, the land half of oleron for
+        `elevation` and batlow for all others.
     limits
-        Values at the two ends of the bar; unless given, chosen so that 0.5 % of the cells lie beyond either, and
+        Values at the two ends of the bar. By default, 0.5 % of the cells lie beyond each, and the limits are
         symmetric about 0 for `difference`.
     log
-        Logarithmic scale; unless given, only for `flow`.
+        Whether the scale is logarithmic. By default, only for `flow`.
     title
-        Text above the map; the layer's name unless given.
+        Text above the map. The default is the name of the layer.
     sun, exaggeration
         As in `render`.
     width
@@ -93,16 +93,16 @@ def overlay(
 def wear_and_deposit(
     terrain: Terrain, path: str | os.PathLike[str] | None = None, *, width: int | None = None
 ) -> Image.Image:
-    """Map what was worn away (blue) and laid down (red): the `difference` layer about 0.
+    """Map erosion (blue) and deposition (red): the `difference` layer, symmetric about 0.
 
-    Equal depths of both are equally strong; deposits too thin to be seen beside the wear show in
-    `overlay(terrain, "deposit")`, which has a scale of its own.
+    Equal depths of both have equally strong colours. Deposits that are thin compared with the erosion show in
+    `overlay(terrain, "deposit")`, which has its own scale.
 
     >>> terrain = Terrain(np.zeros((8, 8)), difference=np.eye(8))
     >>> wear_and_deposit(terrain, width=64).mode
     'RGB'
     """
-    return overlay(terrain, "difference", path, title="worn away (below 0) and laid down (above)", width=width)
+    return overlay(terrain, "difference", path, title="eroded (below 0) and deposited (above 0)", width=width)
 
 
 def _draw_map(
