@@ -1,4 +1,4 @@
-"""Books on the device: every workgroup adds up what its cells did, in 64-bit fixed point."""
+"""Budget sums on the device: every workgroup sums the changes of its cells, in 64-bit fixed point."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from slopewash.backends.gpu.layout import Layout
 
 
 class Books:
-    """Amounts by name, in the kernels' own units; each has an entry for every workgroup. See books.wgsl."""
+    """Sums by name, in the units of the kernels; each has an entry for every workgroup. See books.wgsl."""
 
     name = "books"
     kind = "vec2<u32>"
@@ -24,12 +24,12 @@ class Books:
 
     @property
     def constants(self) -> dict[str, int]:
-        """Numbers of the entries, for the kernels."""
+        """Indices of the entries, for the kernels."""
         return {"ENTRIES": len(self._entries)} | {name: k for k, name in enumerate(self._entries)}
 
     def totals(self) -> dict[str, float]:
-        """Sum up over the grid, exactly until the last division."""
-        with self._device.watched("downloading the books"):
+        """Return the sums over the grid, exact up to the final division."""
+        with self._device.watched("downloading the budget"):
             data = self._device.handle.queue.read_buffer(self.buffer)
         amounts = np.frombuffer(data, "<i8").reshape(-1, len(self._entries))
         whole = (amounts >> 32).sum(axis=0)
@@ -37,5 +37,5 @@ class Books:
         return {name: float(whole[k]) + float(part[k]) / 2.0**32 for k, name in enumerate(self._entries)}
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self.buffer.destroy()

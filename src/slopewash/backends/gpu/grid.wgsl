@@ -1,4 +1,4 @@
-// Where cells lie.
+// Positions of cells.
 
 fn place(y: i32, x: i32) -> i32 {
   return (y - grid.origin) * grid.stride + x;
@@ -9,7 +9,7 @@ fn beyond(y: i32, x: i32, dy: i32, dx: i32) -> bool {
   return !periodic && (y + dy < 0 || y + dy >= grid.height || x + dx < 0 || x + dx >= grid.width);
 }
 
-// That cell; beyond an edge (y, x) itself, so that what is read there is always some cell's.
+// That cell, or (y, x) itself beyond an edge, so that reads stay inside the grid.
 fn near(y: i32, x: i32, dy: i32, dx: i32) -> i32 {
   var row = y + dy;
   var column = x + dx;
@@ -27,8 +27,8 @@ fn on_border(y: i32, x: i32) -> bool {
   return y == 0 || y == grid.height - 1 || x == 0 || x == grid.width - 1;
 }
 
-// The value as float32 has it. Compilers may else fuse a product into a sum, or simplify a - (a - b) to b: then what one
-// cell gives is no longer what its neighbour takes, and mirrored ground gives other bits.
+// The value rounded to float32. Otherwise compilers may fuse a product into a sum, or simplify a - (a - b) to b: then what
+// one cell gives is no longer what its neighbour takes, and mirrored terrain gives a different result.
 fn rounded(a: f32) -> f32 {
   return bitcast<f32>(bitcast<i32>(a) ^ grid.zero);
 }
@@ -37,7 +37,7 @@ fn rounded4(a: vec4<f32>) -> vec4<f32> {
   return bitcast<vec4<f32>>(bitcast<vec4<i32>>(a) ^ vec4<i32>(grid.zero));
 }
 
-// Nothing below zero. Unlike max it keeps NaN, so that a run that went wrong shows.
+// Clamps negative values to zero. Unlike max it keeps NaN, so that a failed run is detected.
 fn not_negative(a: f32) -> f32 {
   return select(a, 0.0, a < 0.0);
 }

@@ -1,4 +1,4 @@
-"""Puts kernels together: included snippets, constants and uniform blocks that Python declares, buffers in use."""
+"""Assembles kernel sources: included files, constants and uniform blocks declared in Python, and bindings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read_kernel(path: Path) -> str:
 
 
 def choose(source: str, constants: Mapping[str, Any]) -> str:
-    r"""Leave out what stands between `#if name` and `#endif` where that constant is false: it may name other buffers.
+    r"""Remove the text between `#if name` and `#endif` if that constant is false: it may refer to unbound buffers.
 
     >>> choose("#if wet\nlet a = rain[i];\n#endif\nlet b = 0;", {"wet": False})
     'let b = 0;'
@@ -48,7 +48,7 @@ Constant = bool | int | float | tuple[float, ...]
 
 
 def declare_constants(values: Mapping[str, Constant]) -> str:
-    """WGSL constants of Python's values: a constant is typed once.
+    """Declare WGSL constants with Python's values, so that each is written once.
 
     >>> print(declare_constants({"open": True, "BOOKS": 3, "TINY": 1e-20, "STEPS": (0.5, 2.0)}))
     const open: bool = true;
@@ -70,7 +70,7 @@ def declare_constants(values: Mapping[str, Constant]) -> str:
 
 
 class Block:
-    """A uniform block laid out as NamedTuples declare their numbers; truth values become constants of the source.
+    """A uniform block laid out as NamedTuples declare their numbers; Booleans become constants of the source.
 
     >>> from typing import NamedTuple
     >>> class Rates(NamedTuple):
@@ -97,11 +97,11 @@ class Block:
 
     @property
     def size(self) -> int:
-        """Bytes, rounded up as uniform blocks want."""
+        """Size in bytes, rounded up as uniform blocks require."""
         return -(-4 * len(self._numbers) // 16) * 16
 
     def constants(self, *values: Any) -> dict[str, bool]:
-        """Truth values, which choose a variant when kernels are built."""
+        """Booleans, which select a variant when kernels are built."""
         told = _merged(values)
         return {field: bool(told[field]) for field in self._flags}
 
