@@ -1,4 +1,4 @@
-"""What lies beneath a terrain: the user's strata, those of its file, or those of the preset."""
+"""Strata of a terrain: from --strata, from its file, or from the preset."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
     from slopewash import Strata, Terrain
 
 BANDS = "bands"
-"""Stands for the generator's alternating layers where a file is expected."""
+"""Selects alternating layers in place of a file."""
 BAND_COUNT = 12
 HARD_SHARE = 1 / 3
-"""Thickness of a hard band relative to a hard and a soft one together: thin enough to leave room for benches."""
+"""Thickness of a hard band relative to a hard and a soft one together: thin enough for benches."""
 
 
 @dataclass(frozen=True)
 class Beds:
-    """Strata, in metres or as shares of a relief not known yet."""
+    """Strata, in metres or as fractions of a relief not known yet."""
 
     strata: Strata
     shares: bool
 
     def under(self, terrain: Terrain) -> Terrain:
-        """Lay the strata beneath a terrain, whatever it had."""
+        """Give a terrain these strata, replacing any it had."""
         strata = self.strata.fitted(terrain.relief or 1.0) if self.shares else self.strata
         return terrain.replace(strata=strata)
 
 
 def parse_beds(text: str | None) -> Beds | None:
-    """Read what was given as --strata, before any other work is done."""
+    """Read the value of --strata, before any other work is done."""
     import slopewash as sw
 
     if text is None:
@@ -45,7 +45,7 @@ def parse_beds(text: str | None) -> Beds | None:
 
 
 def layered(terrain: Terrain, given: Beds | None, preset: Strata | None) -> Terrain:
-    """Lay strata beneath a terrain: what was given, else what it has, else what the preset suggests."""
+    """Give a terrain strata: those of --strata, else those of its file, else those of the preset."""
     if given is not None:
         return given.under(terrain)
     if terrain.strata is None and preset is not None:
@@ -54,8 +54,8 @@ def layered(terrain: Terrain, given: Beds | None, preset: Strata | None) -> Terr
 
 
 def check_keeps_strata(path: Path) -> None:
-    """Refuse a format that would leave the strata out."""
+    """Reject a format that would leave the strata out."""
     import slopewash as sw
 
     if not sw.format_of(path).all_layers:
-        raise InvalidFile(f"{path} cannot hold strata; write .exr or .npz")
+        raise InvalidFile(f"{path} cannot store strata; write .exr or .npz")
