@@ -138,7 +138,7 @@ def print_results(results: list[dict[str, Any]]) -> None:
             f"{r['first_seconds']:.1f} s",
             f"{r['layer_copies']:.3g}",
         )
-    papers = make_table("printed", "size", "ms/iteration", "million cells/s", "here")
+    papers = make_table("published", "size", "ms/iteration", "million cells/s", "here")
     for p in PAPERS:
         rate = p["size"] ** 2 / p["milliseconds"] / 1e3
         size = f"{p['size']} x {p['size']}"

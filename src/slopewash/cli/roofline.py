@@ -12,11 +12,11 @@ def add_roofline(results: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Add bandwidth and its fraction of the copy bandwidth to results with known traffic; None if there are none."""
     import slopewash as sw
 
-    told = [result for result in results if result["traffic"]]
-    if not told:
+    measured = [result for result in results if result["traffic"]]
+    if not measured:
         return None
     best = sw.copy_bandwidth()
-    for result in told:
+    for result in measured:
         moved = sum(result["traffic"].values()) * result["size"] ** 2
         result["bytes_per_second"] = moved / (result["milliseconds"] * 1e-3)
         result["share_of_copying"] = result["bytes_per_second"] / best

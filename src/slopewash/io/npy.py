@@ -77,7 +77,8 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
             [dict(zip(columns, row, strict=True)) for row in notes[name].tolist()] if name in notes else []
             for name, columns in _DISCS.items()
         )
-        springs, discs = [WaterSource(**source) for source in sources], [Emitter(**emitter) for emitter in emitters]
+        water_sources = [WaterSource(**source) for source in sources]
+        discs = [Emitter(**emitter) for emitter in emitters]
     strata = None
     if "strata" in notes:
         strata = from_metadata(path, str(notes["strata"]), notes.get(TOP), (info.height, info.width))
@@ -89,7 +90,7 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         nodata=notes.get("nodata"),
         crs=str(notes["crs"]) if "crs" in notes else None,
         transform=notes["transform"].tolist() if "transform" in notes else None,
-        sources=springs,
+        sources=water_sources,
         emitters=discs,
         strata=strata,
     )

@@ -32,7 +32,7 @@ ABOVE_SEA = 128
 RELIEF_STRENGTH = 0.6
 """How much the light affects the colours: enough to see the valleys, little enough to read the scale."""
 TEXT_SHARE, SMALLEST_TEXT, LARGEST_TEXT = 0.022, 13, 40
-GAP_NODATA = np.array([226, 224, 219], dtype=np.uint8)
+NODATA_COLOUR = np.array([226, 224, 219], dtype=np.uint8)
 
 
 def overlay(
@@ -117,7 +117,7 @@ def _draw_map(
     cover = coverage(terrain, size)
     if cover is None:
         return shaded
-    return np.where(cover[..., None] > 0.5, shaded, GAP_NODATA)
+    return np.where(cover[..., None] > 0.5, shaded, NODATA_COLOUR)
 
 
 def shade(colour: Bytes, brightness: Floats) -> Bytes:

@@ -40,12 +40,12 @@ def raster_of(
     corners = triangles[np.where(hit, triangle, 0)]
 
     def cells(values: NDArray[np.floating]) -> NDArray[np.float64]:
-        laid: Points = (values[corners].astype(np.float64) * weights).sum(axis=1)
-        return laid.reshape(int(rows), int(columns))
+        interpolated: Points = (values[corners].astype(np.float64) * weights).sum(axis=1)
+        return interpolated.reshape(int(rows), int(columns))
 
-    gaps = None if hit.all() else ~hit.reshape(int(rows), int(columns))
+    nodata = None if hit.all() else ~hit.reshape(int(rows), int(columns))
     layers: dict[str, Any] = {name: cells(values) for name, values in attributes.items()}
-    return Terrain(cells(vertices[:, 2]), cell_size=cell_size, nodata=gaps, **layers)
+    return Terrain(cells(vertices[:, 2]), cell_size=cell_size, nodata=nodata, **layers)
 
 
 def find_on_grid(
