@@ -1,4 +1,4 @@
-# slopewash: `make demo` shows it, `make test` tests it. Everything is installed into .venv, once.
+# `make help` lists the targets. Everything is installed into .venv, once.
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -8,15 +8,18 @@ READY := .venv/.installed
 WEB := $(shell find src/slopewash/studio/web -type f -not -path '*/node_modules/*' 2>/dev/null)
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 
-.PHONY: help demo studio test check bench clean testers
+QUICK := -m 'not slow and not gpu' --ignore tests/browser --ignore tests/validation --ignore tests/examples --ignore tests/benchmarks
+
+.PHONY: help demo studio test test-quick check bench clean testers
 
 help:
-	@echo "make demo    erode a mountain range; pictures in out/demo"
-	@echo "make studio  watch it erode in your browser"
-	@echo "make test    run the tests"
-	@echo "make check   lint, types, formatting, who may import whom"
-	@echo "make bench   milliseconds per iteration here, beside the papers' figures"
-	@echo "make clean   remove .venv, caches and out/"
+	@echo "make demo        erode a mountain range; pictures in out/demo"
+	@echo "make studio      watch it erode in your browser"
+	@echo "make test        run all tests"
+	@echo "make test-quick  run the tests that take about a minute together"
+	@echo "make check       run the linter, type checker, formatter and import checks"
+	@echo "make bench       time one iteration, compared with the papers"
+	@echo "make clean       remove .venv, caches and out/"
 
 demo: $(READY)
 	@$(BIN)/slopewash demo
@@ -27,8 +30,12 @@ studio: $(READY)
 test: $(READY) testers
 	@$(BIN)/python -m pytest -n $(WORKERS)
 
-# The gpu backend is tested on Mesa's software Vulkan and the studio in Chromium: installed where we may; where not, their
-# tests are skipped with the reason.
+# For use while editing: one backend per kernel family and no browser.
+test-quick: $(READY)
+	@$(BIN)/python -m pytest -n $(WORKERS) $(QUICK)
+
+# The gpu backend is tested on Mesa's software Vulkan and the studio in Chromium. They are installed if permissions allow;
+# otherwise their tests are skipped with the reason.
 testers:
 	@missing=; ls /usr/share/vulkan/icd.d/*.json >/dev/null 2>&1 || missing=mesa-vulkan-drivers; \
 	command -v chromium >/dev/null || missing="$$missing chromium"; \
@@ -36,7 +43,7 @@ testers:
 	  echo "installing for the tests: $$missing" >&2; \
 	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
 	    apt-get install -y -qq --no-install-recommends $$missing </dev/null; } >/dev/null \
-	  || echo "they could not be installed; the tests that need them will say so" >&2; fi
+	  || echo "they could not be installed; the tests that need them are skipped" >&2; fi
 
 check: $(READY)
 	@$(BIN)/ruff check
@@ -60,9 +67,9 @@ $(READY): pyproject.toml hatch_build.py $(WEB)
 	@if [ ! -x $(BIN)/python ] || ! $(BIN)/python -c '' 2>/dev/null; then \
 	  if $(PYTHON) -c 'import ensurepip' 2>/dev/null; then $(PYTHON) -m venv .venv; \
 	  elif $(PYTHON) -m pip --version >/dev/null 2>&1; then $(PYTHON) -m venv --without-pip .venv; \
-	  else echo "python3 can make no virtual environment: sudo apt-get install python3-venv" >&2; exit 1; fi; fi
+	  else echo "python3 cannot create a virtual environment: sudo apt-get install python3-venv" >&2; exit 1; fi; fi
 	@if $(BIN)/python -m pip --version >/dev/null 2>&1; then \
 	  $(PIP) $(BIN)/python -m pip install --quiet --editable '.[dev]'; \
 	  else $(PIP) $(PYTHON) -m pip --python $(BIN)/python install --quiet --editable '.[dev]'; fi \
-	  || { echo "installing failed; if it is about venv or ensurepip: sudo apt-get install python3-venv" >&2; exit 1; }
+	  || { echo "installation failed; if the reason is venv or ensurepip: sudo apt-get install python3-venv" >&2; exit 1; }
 	@touch $@

@@ -1,4 +1,4 @@
-"""Who is measured: the reference, the cpu backend and the yardstick, on the same terrain with the same laws."""
+"""The implementations that are compared: reference, cpu backend and yardstick, on the same terrain and laws."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from slopewash.models.virtual_pipes.cpu import DEPTH, CpuEngine
 from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
 
 WARM_UP = 2 * DEPTH
-"""Iterations before the clock starts; their result is the checksum."""
+"""Iterations before timing; their result is the checksum."""
 SECONDS_PER_TURN = 0.25
 TOLERANCE = 1e-3
-"""In cells: how far a yardstick compiled with looser arithmetic may be off after the warm-up."""
+"""In cells: tolerated error of a yardstick compiled with fast math after the warm-up."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,13 @@ class Contestant:
     elevation: Callable[[], NDArray[Any]]
     exact: bool = True
     group: int = DEPTH
-    """Iterations done at once: fewer would measure their slow ends."""
+    """Iterations done at once: fewer would measure incomplete blocks."""
     iterations: int = 0
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
 
     def set_pace(self) -> None:
-        """Find how many iterations fill a turn."""
+        """Find the number of iterations of a round."""
         begin = time.perf_counter()
         self.advance(self.group)
         groups = SECONDS_PER_TURN / (time.perf_counter() - begin)
@@ -100,7 +100,7 @@ def cpu(laws: Laws, terrain: sw.Terrain, threads: int) -> Contestant:
 
 
 def race(contestants: list[Contestant], rounds: int) -> int:
-    """Let all take turns after they have shown the same result; returns its checksum."""
+    """Measure all in turn after checking that their results agree; returns the checksum."""
     for contestant in contestants:
         contestant.advance(WARM_UP)
     checksum = check(contestants)
@@ -119,5 +119,5 @@ def check(contestants: list[Contestant]) -> int:
         result = other.elevation()
         same = np.array_equal(first, result) if other.exact else bool(np.abs(first - result).max() < TOLERANCE)
         if not same:
-            raise SystemExit(f"{other.name} with {other.threads} threads gives another result: not measured")
+            raise SystemExit(f"{other.name} with {other.threads} threads gives a different result: not measured")
     return zlib.crc32(first.tobytes())

@@ -1,10 +1,10 @@
-"""Speed of `SteepestTalus`, over size, law, threads and backend, beside the table of the Outerrain post.
+"""Speed of `SteepestTalus`, over size, law, threads and backend, compared with the table of the Outerrain post.
 
     python benchmarks/steepest_talus.py                            a table
     python benchmarks/steepest_talus.py --lines results.jsonl      also appends JSON lines
 
 Cases of one size take turns, round after round, with a plain copy of memory among them; the best round counts, because
-everything else on the machine only adds time. A checksum of the heights after `CHECKED` iterations is compared with the
+other processes only add time. A checksum of the heights after `CHECKED` iterations is compared with the
 reference, so that a wrong kernel cannot be a fast one.
 """
 
@@ -38,7 +38,7 @@ CHECKED = 3
 """Iterations compared with the reference."""
 COPIED_CELLS = 2**25
 BYTES_PER_CELL = 8
-"""Heights read and written once: what an iteration costs memory without blocking, and what a copy does."""
+"""Heights read and written once: the memory traffic of an iteration without blocking, and of a copy."""
 
 
 @dataclass
@@ -81,7 +81,7 @@ def checksum(terrain: sw.Terrain) -> str:
 
 
 def copier(threads: int) -> Callable[[], float]:
-    """Return a function that copies memory with so many threads and tells bytes per second, read and written."""
+    """Return a function that copies memory with so many threads and returns bytes per second, read plus written."""
     source = np.ones((threads, COPIED_CELLS // threads), np.float32)
     target = np.zeros_like(source)
     pool = ThreadPoolExecutor(threads)
@@ -113,7 +113,7 @@ def processor() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Speed of SteepestTalus beside the Outerrain post.")
+    parser = argparse.ArgumentParser(description="Speed of SteepestTalus, compared with the Outerrain post.")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, numba.get_num_threads()}))
     parser.add_argument("--rounds", type=int, default=6)

@@ -1,8 +1,8 @@
-"""What a viewer costs: simulation speed with and without one, frames received, encoding.
+"""Cost of a viewer: simulation speed with and without one, frames received, encoding.
 
 Prints one JSON line: python benchmarks/studio.py
-The viewer reads and acknowledges every frame and draws nothing. Rounds with and without it take turns, because other
-work on the machine comes and goes; CPU seconds of the server per step do not depend on it.
+The viewer reads and acknowledges every frame and draws nothing. Rounds with and without it take turns, because
+other load on the machine varies; CPU seconds of the server per step do not depend on that.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from slopewash.studio.connection import View
 from slopewash.studio.hub import encode
 from slopewash.studio.snapshot import Snapshot
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, Python looks beside it only
+sys.path.insert(0, str(Path(__file__).parents[1]))  # a script finds only modules in its own folder
 
 from benchmarks.surroundings import facts
 
@@ -42,7 +42,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Round(NamedTuple):
-    """What happened in one stretch of time."""
+    """Measurements of one round."""
 
     steps: float
     seconds: float
@@ -162,7 +162,7 @@ def live(size: int, rounds: int, seconds: float) -> dict[str, Any]:
 
 
 def encoding(size: int, repeats: int = 15) -> dict[str, Any]:
-    """CPU milliseconds to encode elevation, water, load and an overlay."""
+    """CPU milliseconds to encode elevation, water, sediment and an overlay."""
     terrain = sw.generate("fbm", size=size, seed=3)
     bumps = terrain["elevation"]
     layers = {"elevation": bumps, "water": bumps * np.float32(0.01), "suspended": bumps * np.float32(0.001)}
@@ -181,7 +181,7 @@ def encoding(size: int, repeats: int = 15) -> dict[str, Any]:
 
 
 def download(size: int, repeats: int = 15) -> dict[str, Any]:
-    """CPU milliseconds to take the layers of a frame out of a run."""
+    """CPU milliseconds to read the layers of a frame from a run."""
     simulation = sw.Simulation(sw.generate("dome", size=size, seed=3), sw.preset("landscape"), backend="cpu")
     times = []
     for _ in range(repeats):

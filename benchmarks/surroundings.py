@@ -1,4 +1,4 @@
-"""What a time depends on besides the kernel: the machine, its memory, the start of a process."""
+"""Factors of the run time besides the kernel: the machine, its memory, the start of a process."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ terrain = sw.generate("diamond_square", size=int(sys.argv[1]), cell_size=10.0, s
 simulation = sw.Simulation(terrain, sw.VirtualPipes(), backend="cpu", edges="closed")
 simulation.run(4)
 simulation.terrain
-status = Path("/proc/self/status")  # the other way a process on Linux begins with the peak of the one that started it
+status = Path("/proc/self/status")  # with getrusage, a process on Linux starts with the peak of its parent
 if status.exists():
     print(1024 * int(status.read_text().split("VmHWM:")[1].split()[0]))
 else:
@@ -43,7 +43,7 @@ else:
 
 
 def facts() -> dict[str, Any]:
-    """Commit, machine and versions; nothing that tells whose machine it is."""
+    """Commit, machine and versions; nothing that identifies its owner."""
     return {
         "commit": _commit(),
         "machine": f"{_processor()}, {os.cpu_count()} cores",
@@ -78,7 +78,7 @@ def _processor() -> str:
 
 
 def seconds_to_first_iteration() -> dict[str, float]:
-    """Start a process with nothing compiled, and twice with all kernels on disk."""
+    """Start a process without compiled kernels, and twice with all kernels cached."""
     seconds, cpu = [], []
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"NUMBA_CACHE_DIR": folder}
@@ -97,14 +97,14 @@ def seconds_to_first_iteration() -> dict[str, float]:
 
 
 def peak_memory(size: int) -> float:
-    """Gigabytes a process needs at most."""
+    """Peak memory of a process in gigabytes."""
     command = [sys.executable, "-c", PEAK_MEMORY, str(size)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return int(done.stdout) / 1e9
 
 
 def copy_bandwidth(threads: int) -> float:
-    """Bytes read and written per second when memory is copied and nothing else is done."""
+    """Copy bandwidth of memory, read plus written bytes per second."""
     pairs = [(np.ones(2**24, np.float32), np.zeros(2**24, np.float32)) for _ in range(threads)]
     best = 0.0
     with ThreadPoolExecutor(threads) as pool:
@@ -116,5 +116,5 @@ def copy_bandwidth(threads: int) -> float:
 
 
 def bytes_moved(depth: int = DEPTH) -> float:
-    """Bytes per cell and iteration that no cache can hold: state and summed flow, in and out once a sweep."""
+    """Bytes per cell and iteration that must cross the memory bus: state and summed flow, in and out once per sweep."""
     return 2 * (FIELDS + 1) * 4 / depth

@@ -11,7 +11,7 @@ PRINTED = (
     ("Salamin & Szénási, CPU", 1024.0),
     ("Salamin & Szénási, GPU", 91.5),
 )
-"""Milliseconds per iteration at 1024² as printed, each on its authors' machine."""
+"""Milliseconds per iteration at 1024² as published, each on its authors' machine."""
 PEERS = (
     ("TinyErode, C++ and OpenMP", 4.7, 18.0),
     ("HighMap, C++", 7.2, 43.0),
@@ -108,7 +108,7 @@ def flags(run: Run) -> str:
 
 
 def roofline(run: Run) -> str:
-    """How far the kernel is from what memory allows."""
+    """Fraction of the memory bandwidth that the kernel uses."""
     moved = run.of("bytes moved")[0]
     sentences = [
         f"With {moved['depth']} iterations in flight a sweep moves at least {moved['bytes_per_cell']:g} bytes "
@@ -140,7 +140,7 @@ def surroundings(run: Run) -> str:
 
 
 def others(run: Run) -> str:
-    """The papers' figures and other programs beside ours."""
+    """Times of the papers and of other programs compared with ours."""
     lines: list[tuple[str, ...]] = [(name, "", number(large)) for name, large in PRINTED]
     lines += [(f"{name} (hydraulic only)", number(small), number(large)) for name, small, large in PEERS]
     for laws in dict.fromkeys(laws for laws, _ in run.cases()):

@@ -67,7 +67,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, action="append", help="cells along a side; may be repeated")
     parser.add_argument("--iterations", type=int, default=1)
-    parser.add_argument("--figure", action="store_true", help="also time the whole of figure 2")
+    parser.add_argument("--figure", action="store_true", help="also time figure 2 as a whole")
     options = parser.parse_args()
     machine = {"machine": platform.processor() or platform.machine(), "threads": numba.get_num_threads()}
     versions = {"numba": numba.__version__, "numpy": np.__version__, "slopewash": sw.__version__}

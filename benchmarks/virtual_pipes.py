@@ -1,7 +1,7 @@
 """Measures the virtual-pipe kernels in one interleaved run; see README.md.
 
 python benchmarks/virtual_pipes.py            measure everything, add it to results/virtual_pipes.jsonl
-python benchmarks/virtual_pipes.py --quick    a minute's worth, printed only
+python benchmarks/virtual_pipes.py --quick    about a minute, printed only
 python benchmarks/virtual_pipes.py --table    print the tables of the last run
 """
 
@@ -20,7 +20,7 @@ import numba
 
 from slopewash.models.virtual_pipes.cpu import DEPTH
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, Python looks beside it only
+sys.path.insert(0, str(Path(__file__).parents[1]))  # a script finds only modules in its own folder
 
 from benchmarks.contestants import LAWS, VARIANTS, Contestant, Laws, cpu, race, reference
 from benchmarks.surroundings import bytes_moved, copy_bandwidth, facts, peak_memory, seconds_to_first_iteration
@@ -30,10 +30,10 @@ from benchmarks.yardstick import Yardstick, available, compile_library, flags_fo
 RESULTS = Path(__file__).parent / "results" / "virtual_pipes.jsonl"
 SIZES = (256, 512, 1024, 2048, 4096)
 REFERENCE_UP_TO = 2048
-"""Larger grids take the reference several seconds per iteration and tell nothing new."""
+"""On larger grids the reference needs several seconds per iteration and gives no new information."""
 VARIANT_SIZE = 512
 TRIAL_SIZE = 1024
-"""Where the compiler's flags are chosen: the size speed is promised at."""
+"""Size at which the compiler flags are chosen."""
 MEMORY_SIZE = 4096
 
 Row = dict[str, Any]
@@ -59,7 +59,7 @@ def main() -> None:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=None, help="cells along a side")
-    parser.add_argument("--rounds", type=int, default=None, help="turns of each contestant")
+    parser.add_argument("--rounds", type=int, default=None, help="rounds of each implementation")
     parser.add_argument("--quick", action="store_true", help="small sizes, few rounds, nothing written")
     parser.add_argument("--table", action="store_true", help="print the tables of the last run as Markdown")
     parser.add_argument("--out", type=Path, default=RESULTS, help="file of JSON lines")
@@ -118,7 +118,7 @@ def yardstick(laws: Laws, terrain: Any, libraries: dict[str, Any], flags: str, t
 
 
 def try_flags(laws: Laws, libraries: dict[str, Any], size: int, rounds: int) -> Iterator[Row]:
-    """Which flags make the better yardstick; all are first checked against the cpu backend."""
+    """Choose the flags of the fastest yardstick; all are first checked against the cpu backend."""
     terrain = laws.terrain(size)
     sticks = [yardstick(laws, terrain, libraries, flags, 1) for flags in libraries]
     race([cpu(laws, terrain, 1), *sticks], rounds)

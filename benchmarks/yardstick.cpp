@@ -1,10 +1,10 @@
-// The fused sweep of the virtual-pipe model in C++: what a careful programmer gets out of the same machine.
+// The fused sweep of the virtual-pipe model in C++: what careful C++ achieves on the same machine.
 //
 // Same arithmetic, operation by operation, as src/slopewash/models/virtual_pipes/{rows,sweep}.py, for two sets of laws:
 // Table 2 of Jákó & Tóth with closed edges, and the landscape preset with open ones. Same plan: four stages a row
 // behind each other, `depth` iterations in flight, a band of rows per thread, sums of every row in double precision.
-// Unlike the Python rows, every stage is one hand-merged loop, rings are no longer than a row's life, and the last
-// iteration writes straight into the target. Without contraction of a*b + c the results are the same bits.
+// Unlike the Python rows, every stage is one hand-merged loop, ring buffers are limited to the lifetime of a row, and the last
+// iteration writes straight into the target. Without contraction of a*b + c the results are bit-identical.
 
 #include <thread>
 #include <vector>
@@ -29,9 +29,9 @@ struct Rings {
 constexpr Rings<STATE> STATE_RINGS({5, 1, 3, 5, 4, 4, 4, 4});
 constexpr Rings<TEMPORARIES> TEMPORARY_RINGS({3, 3, 5, 4, 3, 2, 3, 3, 2, 3, 2, 1, 2});
 constexpr int ROWS_IN_FLIGHT = STATE_RINGS.total + TEMPORARY_RINGS.total;
-constexpr int ROWS_PER_BAND = 4;  // a wall, nothing, the exchange, and a place for what nobody asked for
+constexpr int ROWS_PER_BAND = 4;  // nodata, nothing, the exchange, and an unused output
 
-// Floats between rows of a ring: an odd number of cache lines, or rows would fight for the same few places in the cache.
+// Floats between rows of a ring: an odd number of cache lines, or rows would compete for the same cache sets.
 constexpr int LINE = 16;
 long stride_of(int width) { return ((width + LINE - 1) / LINE | 1) * LINE; }
 
@@ -161,7 +161,7 @@ class Band {
         if (Law::opened) h[0] = b[1], h[last + 1] = b[last];
     }
 
-    // Pipes (2-5), capacity along the flow, and what sliding soil needs to know of its neighbours (17).
+    // Pipes (2-5), capacity along the flow, and what slides need from the neighbours (17).
     void flow(int k, int y) {
         const float *h_n = temporary(k, H, y - 1), *h = temporary(k, H, y), *h_s = temporary(k, H, y + 1);
         const float* d1 = temporary(k, D1, y);
@@ -313,7 +313,7 @@ class Band {
         }
     }
 
-    // Slides (17-18), and the ground and the load after both (12-14).
+    // Slides (17-18), and the ground and the sediment after both (12-14).
     void wear_ground(int k, int y) {
         const float *b_n = left_or(k - 1, B, y - 1, wall), *b = left(k - 1, B, y);
         const float *b_s = left_or(k - 1, B, y + 1, wall), *s = left(k - 1, S, y), *soft = left(k - 1, R, y);
@@ -471,7 +471,7 @@ long workspace_size(int width, int depth, int bands) {
     return long(bands) * (ROWS_PER_BAND + depth * ROWS_IN_FLIGHT) * stride_of(width);
 }
 
-// Take the whole grid through `depth` iterations, a band of rows per thread.
+// Advance the whole grid by `depth` iterations, one band of rows per thread.
 void sweep(const Problem* p, const float* source, float* target, int depth, int bands) {
     std::vector<std::thread> others;
     for (int i = 1; i < bands; i++) others.emplace_back(run_band, *p, source, target, depth, i, bands);

@@ -1,4 +1,4 @@
-"""The C++ yardstick: compiled when it is measured, where there is a compiler."""
+"""The C++ yardstick: compiled when it is measured, if there is a compiler."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOURCE = Path(__file__).with_name("yardstick.cpp")
 COMPILER = "g++"
 OPTIMISE = ("-std=c++17", "-O3", "-march=native", "-fopenmp-simd", "-fPIC")
 EXACT = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros", "-ffinite-math-only")
-"""What the Numba kernels may do too: nothing that changes a finite result."""
+"""Flags that match the Numba kernels: nothing that changes a finite result."""
 FLAGS: dict[str, tuple[str, ...]] = {
     "same bits": EXACT,
     "same bits, 512-bit vectors": (*EXACT, "-mprefer-vector-width=512"),
@@ -75,12 +75,14 @@ def compile_library(folder: Path, flags: str) -> ctypes.CDLL:
 
 
 class Yardstick:
-    """A run in C++, from the same start and with the same coefficients as the cpu backend's."""
+    """A run in C++, from the same initial state and with the same coefficients as the cpu backend."""
 
     def __init__(self, library: ctypes.CDLL, model: VirtualPipes, terrain: Terrain, edges: Any, threads: int) -> None:
         c = coefficients(model, 1)
         if (c.along_flow, c.fall_line, edges) not in {(False, False, "closed"), (True, True, "open")}:
-            raise ValueError("the yardstick knows Table 2's laws with closed edges and landscape's with open ones only")
+            raise ValueError(
+                "the yardstick supports only the laws of Table 2 with closed edges and of landscape with open edges"
+            )
         start = enter(terrain, model, edges=edges, seed=0)
         rows, columns = terrain.shape
         self._library, self._threads = library, threads

@@ -38,7 +38,7 @@ def canyon(size: int, seed: int) -> tuple[sw.Terrain, sw.Emitter]:
 
 
 def mountain(size: int, seed: int) -> tuple[sw.Terrain, list[sw.Emitter]]:
-    """A mountain with faint valleys all around, and a spring at the head of each that faces us."""
+    """A mountain with faint valleys all around, and an emitter at the head of each that faces the camera."""
     y, x = np.mgrid[0:size, 0:size] * CELL
     length = size * CELL
     top = (0.5 * length, 0.4 * length)
@@ -49,16 +49,16 @@ def mountain(size: int, seed: int) -> tuple[sw.Terrain, list[sw.Emitter]]:
     valleys = 0.16 * np.exp(1.5 * (np.cos(phase) - 1)) * np.clip(r / 0.06, 0, 1)
     ridges = sw.generate("ridged", size=size, cell_size=CELL, seed=seed, relief=0.03 * length)["elevation"]
     ground = height * (1 - valleys) + ridges * np.clip(height / (0.12 * length), 0.02, 1) + 0.01 * (length - y)
-    springs = []
+    emitters = []
     ring = np.abs(r - 0.1) < CELL / length
     for k in range(STREAMS):
         near = ring & (np.abs((turn - 2 * np.pi * k / STREAMS + np.pi) % (2 * np.pi) - np.pi) < np.pi / STREAMS)
         i, j = np.unravel_index(int(np.where(near, ground, np.inf).argmin()), ground.shape)
         if i * CELL > top[1] - 0.05 * length and 2 < j < size - 3:
-            springs.append(
+            emitters.append(
                 sw.Emitter(x=(int(j) + 0.5) * CELL, y=(int(i) + 0.5) * CELL, radius=2.5 * CELL, rate=12, speed=1)
             )
-    return sw.Terrain(ground, cell_size=CELL), springs
+    return sw.Terrain(ground, cell_size=CELL), emitters
 
 
 def draw_levels(terrain: sw.Terrain, out: Path, size: tuple[int, int]) -> None:
@@ -72,10 +72,10 @@ def draw_levels(terrain: sw.Terrain, out: Path, size: tuple[int, int]) -> None:
 
 
 def draw_streams(size: int, steps: int, seed: int, out: Path, picture: tuple[int, int]) -> None:
-    """Figure 3: streams that fall down a mountain, and what they changed; before and after."""
-    terrain, springs = mountain(size, seed)
+    """Figure 3: streams down a mountain, and what they changed; before and after."""
+    terrain, emitters = mountain(size, seed)
     model = sw.MeshParticles(triangles=80_000, depth_weight=2.0, erosion_rate=0.04, transport_time=1500, drag=0.8)
-    simulation = sw.Simulation(terrain.replace(emitters=springs), model)
+    simulation = sw.Simulation(terrain.replace(emitters=emitters), model)
     simulation.add(sw.Progress())
     before = simulation.terrain.replace(wear=None, deposit=None, water=None)
     simulation.run(steps)
@@ -87,10 +87,10 @@ def draw_streams(size: int, steps: int, seed: int, out: Path, picture: tuple[int
     ]
     titles = [f"{len(particles):,} particles over {len(mesh.triangles):,} triangles", "purple: eroded or deposited"]
     sw.side_by_side(images, titles, out / "bezin_streams.png")
-    print(f"streams: {len(springs)} springs, {len(particles)} particles\n{simulation.budget}")
+    print(f"streams: {len(emitters)} emitters, {len(particles)} particles\n{simulation.budget}")
     simulation.settle(0, dry=True)
     dry = simulation.terrain
-    print(f"at most {dry['wear'].max():.1f} m worn off, {dry['deposit'].max():.1f} m laid down")
+    print(f"at most {dry['wear'].max():.1f} m eroded, {dry['deposit'].max():.1f} m deposited")
     views = [sw.render_view(t, size=picture, **MOUNTAIN_VIEW) for t in (before, dry)]
     sw.side_by_side(views, ["before", f"after {steps} steps"], out / "bezin_before_after.png")
     sw.wear_and_deposit(dry, out / "bezin_change.png", width=700)
@@ -117,7 +117,7 @@ def draw_canyon(size: int, steps: int, seed: int, out: Path, picture: tuple[int,
     sw.side_by_side([*ground, *river], titles, out / "bezin_canyon.png", columns=4)
     changed = simulation.terrain
     print(f"canyon: {len(simulation.particles)} particles\n{simulation.budget}")
-    print(f"at most {changed['wear'].max():.1f} m worn off, {changed['deposit'].max():.1f} m laid down")
+    print(f"at most {changed['wear'].max():.1f} m eroded, {changed['deposit'].max():.1f} m deposited")
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ import slopewash as sw
 FIGURES = ("chiba_fig2", "chiba_fig3", "chiba_fig4")
 SNAPSHOTS = 4
 PRINTED = {"steering": "steepest", "breadth": 0, "creep_rate": 0.0, "slide_rate": 0.0}
-"""The laws of the paper, without what we added."""
+"""The laws as published, without our additions."""
 FLANK = (0.1, 0.3, 0.5, 0.7, 0.9)
 """Places between crest and foot at which the figures are measured."""
 
@@ -29,7 +29,7 @@ def draw(terrain: sw.Terrain, fastest: float) -> list[Image.Image]:
 
 
 def speckle(terrain: sw.Terrain) -> float:
-    """Share of inner cells above or below all eight neighbours: what single-cell spikes and holes leave."""
+    """Fraction of inner cells above or below all eight neighbours: single-cell spikes and pits."""
     heights = terrain["elevation"]
     up = sw.local_minima(-heights, border=1)
     return (sw.local_minima(heights, border=1) + up) / max(1, (heights.shape[0] - 2) * (heights.shape[1] - 2))
@@ -62,7 +62,7 @@ def run(name: str, size: int, steps: int, seed: int, out: Path, laws: dict[str, 
         images += draw(simulation.terrain, fastest=12 * terrain.cell_size)
         titles += [f"{name}, velocity field after {simulation.step}", f"terrain after {simulation.step}"]
     relief, lowering = along_flank(simulation.terrain, terrain)
-    print(f"{name}: {seconds:.1f} s, solids drift {simulation.budget.solids_drift:.1e}")
+    print(f"{name}: {seconds:.1f} s, mass-balance error of solids {simulation.budget.solids_drift:.1e}")
     print(f"  cells above or below all neighbours: {speckle(simulation.terrain):.2%}")
     print(f"  from crest to foot: relief {numbers(relief)}, lowering {numbers(lowering)} cells")
     sw.side_by_side(images, titles, out / f"{name}.png", columns=2, height=480)
@@ -75,7 +75,9 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=128, help="cells along a side")
     parser.add_argument("--steps", type=int, default=200, help="iterations")
     parser.add_argument("--seed", type=int, default=1, help="seed of the noise")
-    parser.add_argument("--printed", action="store_true", help="the laws of the paper, without breadth, creep, slides")
+    parser.add_argument(
+        "--printed", action="store_true", help="the laws as published, without breadth, creep and slides"
+    )
     parser.add_argument("--figure", choices=FIGURES, action="append", help="draw this one only; may be repeated")
     parser.add_argument("--out", type=Path, default=Path("out/chiba"), help="folder for the pictures")
     options = parser.parse_args()

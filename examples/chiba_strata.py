@@ -1,4 +1,4 @@
-"""Plate 2 of Chiba, Muraoka & Fujita 1998: five strata worn into terraces, level and tilted.
+"""Plate 2 of Chiba, Muraoka & Fujita 1998: five strata eroded to terraces, level and tilted.
 
 Run it: python examples/chiba_strata.py --out out/chiba
 """
@@ -14,7 +14,7 @@ from PIL import Image
 import slopewash as sw
 
 THIN = 0.1
-"""Loose soil thinner than this share of a cell is drawn as the rock beneath it."""
+"""Loose soil thinner than this fraction of a cell is drawn as the rock beneath it."""
 LYING = {"level": {}, "tilted": {"dip": 8.0, "direction": 90.0}}
 
 
@@ -31,7 +31,7 @@ def erode(size: int, steps: int, seed: int, lying: dict[str, float]) -> sw.Terra
 
 
 def exposed(terrain: sw.Terrain) -> sw.Terrain:
-    """Add the number of the exposed layer, counted from 1; loose soil is 0."""
+    """Add the index of the exposed layer, counted from 1; loose soil is 0."""
     assert terrain.strata is not None
     bare = terrain["elevation"] - terrain["bedrock"] < THIN * terrain.cell_size
     rock = np.where(bare, terrain["bedrock"], terrain["elevation"])
@@ -55,7 +55,7 @@ def main() -> None:
             sw.render_view(terrain, size=(900, 560), azimuth=150, pitch=38),
             sw.overlay(terrain, "stratum", title="exposed layer, 0 is loose soil", limits=(0.0, 5.0), width=512),
         ]
-        titles += [f"{name} strata after {options.steps}", "what is exposed"]
+        titles += [f"{name} strata after {options.steps}", "exposed layers"]
         sw.hillshade(terrain, options.out / f"chiba_strata_{name}_shape.png")
     sw.side_by_side(images, titles, options.out / "chiba_strata.png", columns=2, height=480)
 

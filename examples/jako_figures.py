@@ -1,10 +1,10 @@
-"""Figures 5 to 9 of Jákó & Tóth 2011: thermal and hydraulic erosion apart and together, ripples, and the depth limit.
+"""Figures 5 to 9 of Jákó & Tóth 2011: thermal and hydraulic erosion, separate and combined, ripples, depth limit.
 
     python examples/jako_figures.py                       512 x 512 cells, 1000 iterations, into out/jako
     python examples/jako_figures.py --size 128 --steps 200
 
-Every figure is drawn twice: with Table 2 of the paper, and with the nearest parameters that show what the paper's
-pictures show. Prints what can be measured of them: pits, lakes, the roughness of lake floors and of still water.
+Every figure is drawn twice: with Table 2 of the paper, and with the nearest parameters that reproduce the
+pictures of the paper. Prints measurements: local minima, lakes, the roughness of lake floors and of still water.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NEAREST = replace(TABLE_2, sediment_capacity=0.1, maximum_erosion_depth=1.0)
 SETS = {"table2": TABLE_2, "nearest": NEAREST}
 
 SEED, ROUGHNESS = 0, 0.1
-"""The paper names neither. Rougher ground hides the valleys of Table 2 in noise."""
+"""The paper gives neither. Rougher ground hides the valleys of Table 2 in noise."""
 LAKE_DEPTH, SHORE_DEPTH = 1.0, 0.02
 """Cells of depth that make a lake, and that count as wet."""
 STILL_REACH = 4
@@ -86,7 +86,7 @@ def main(words: Sequence[str] | None = None) -> None:
         draw(f"figure7d_{name}", "perspective", {"7d: combined": both})
 
         original = eroded(random, replace(model, sediment_volume=0.0))
-        pair = {"8, upper: sediment takes no room": original, "8, lower: sediment counts as water": both}
+        pair = {"8, upper: sediment has no volume": original, "8, lower: sediment counts as water": both}
         draw(f"figure8_{name}", "map", pair)
         draw(f"figure8_{name}_near", "perspective", {title: north_lake(terrain) for title, terrain in pair.items()})
 
@@ -106,7 +106,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def regular_blocks(size: int) -> sw.Terrain:
-    """Four by four blocks with flat tops and flanks of two in one: the regular height field of figures 5 and 6."""
+    """Four by four blocks with flat tops and flanks of slope two: the regular height field of figures 5 and 6."""
     spacing = size / 4
     offset = np.abs((np.arange(size) + 0.5) % spacing - spacing / 2)
     inwards = spacing / 2 - np.maximum(offset[:, None], offset[None, :])
@@ -114,7 +114,7 @@ def regular_blocks(size: int) -> sw.Terrain:
 
 
 def as_flowing(terrain: sw.Terrain, model: sw.VirtualPipes) -> sw.Terrain:
-    """Return the terrain with all that flows as its water, so that surfaces are drawn where the pipes level them.
+    """Return the terrain with all that flows as its water, so that surfaces are drawn where the pipes have them.
 
     The paper's water depth d contains the sediment. Sediment per water, which colours the water, stays as it is.
     """
@@ -142,8 +142,8 @@ def report(name: str, terrain: sw.Terrain) -> None:
 def measures(terrain: sw.Terrain) -> dict[str, float]:
     """Measure a terrain; lengths are in cells.
 
-    `floor` and `surface` are how far the bed of still water and its surface stray from the mean of their surroundings
-    (3 x 3 and 9 x 9 cells), `checkerboard` the part of the former that alternates from cell to cell.
+    `floor` and `surface` are the deviations of the bed of still water and of its surface from the mean of their
+    surroundings (3 x 3 and 9 x 9 cells), `checkerboard` the part of the former that alternates from cell to cell.
     """
     cell = terrain.cell_size
     bed = terrain["elevation"].astype(np.float64) / cell
@@ -162,7 +162,7 @@ def measures(terrain: sw.Terrain) -> dict[str, float]:
         load = terrain["suspended"] / cell
         result |= {
             "deepest": float(flowing.max()),
-            "load share": float((load[still] / (flowing + load)[still]).mean()),
+            "sediment share": float((load[still] / (flowing + load)[still]).mean()),
             "floor": root_mean_square(rough[still]),
             "checkerboard": root_mean_square(box_mean(rough * (-1.0) ** (rows + columns), STILL_REACH)[still]),
             "surface": root_mean_square((surface - box_mean(surface, STILL_REACH))[still]),
@@ -171,10 +171,10 @@ def measures(terrain: sw.Terrain) -> dict[str, float]:
 
 
 def valley_profile(terrain: sw.Terrain) -> Field:
-    """Median rise of the banks at 0 .. 6 cells beside running water, in cells: even steps are a v, one step a slot.
+    """Median rise of the banks at 0 .. 6 cells beside running water, in cells: equal steps are a V, one step is a slot.
 
-    Looks along rows or columns, whichever crosses the valley better, from the busiest 7 % of the cells that are no lake
-    and have no lower ground within 6 cells to either side; none or few of them give NaN.
+    Measured along rows or columns, whichever crosses the valley better, from the 7 % of the cells with the largest flow
+    that are not lake and have no lower ground within 6 cells to either side; none or few of them give NaN.
     """
     reach = 6
     bed = terrain["elevation"].astype(np.float64) / terrain.cell_size

@@ -1,10 +1,10 @@
-"""The landscape preset on several starts: domes of three seeds, diamond-square, ridged noise, and a file of yours.
+"""The landscape preset on several terrains: domes of three seeds, diamond-square, ridged noise, and your own file.
 
     python examples/landscape_gallery.py
     python examples/landscape_gallery.py my_dem.tif
     python examples/landscape_gallery.py --size 256 --steps 1500
 
-Prints how many pits (cells lower than all eight neighbours) each start has before and after.
+Prints the number of local minima (cells lower than all eight neighbours) of each terrain before and after.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ STARTS = (("dome", 3), ("dome", 7), ("dome", 11), ("diamond_square", 7), ("ridge
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Erode every start, draw it before and after, and count its pits."""
+    """Erode every terrain, draw it before and after, and count its local minima."""
     parser = argparse.ArgumentParser(description="The landscape preset on several starting terrains.")
     parser.add_argument("dem", nargs="?", type=Path, help="a height field to erode as well")
     parser.add_argument("--size", type=int, default=512, help="cells along a side")
     parser.add_argument("--steps", type=int, default=PRESET.steps, help="iterations")
-    parser.add_argument("--settle", type=int, default=PRESET.settle, help="iterations in which the load settles")
+    parser.add_argument("--settle", type=int, default=PRESET.settle, help="iterations in which the sediment settles")
     parser.add_argument("--out", type=Path, default=Path("out/gallery"), help="folder for the pictures")
     parser.add_argument("--width", type=int, default=1024, help="pixels across each map")
     parser.add_argument("--backend", default="auto", help="auto, cpu or reference")

@@ -2,12 +2,12 @@
 
     python examples/outerrain.py --out out/outerrain
 
-Writes `before_after.png` (the base terrain, the post's law as printed, and the same with true distances) and
-`piles.png` (a pillar of soil that has slid to rest under either law), and prints the books, which balance exactly.
+Writes `before_after.png` (the base terrain, the law as published, and the same with true distances) and
+`piles.png` (a pillar of soil that has slid to rest under each law), and prints the mass budget, which is exact.
 
-What to look for: spikes and cliffs become even scree slopes, and hollows fill. Soil slides to one of eight neighbours,
-so slopes at rest are flat facets: piles have eight sides, and four as printed, where a diagonal neighbour counts as
-near as a straight one. On a map lit from the side those facets show, axis-aligned as printed, and with a ripple one
+What to look for: spikes and cliffs become uniform scree slopes, and hollows fill. Soil slides to one of eight
+neighbours, so slopes at rest are flat facets: piles have eight sides, and four as published, where a diagonal neighbour
+counts as close as an axial one. A map lit from the side shows these facets, axis-aligned as published, and a ripple one
 cell wide and one amplitude high; an oblique view shows scree. A smaller amplitude makes finer ripples and slower runs.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 
 import slopewash as sw
 
-LAWS = {"as printed": sw.preset("outerrain"), "true distance": sw.SteepestTalus()}
+LAWS = {"as published": sw.preset("outerrain"), "true distance": sw.SteepestTalus()}
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def draw_piles(file: Path) -> None:
-    """Let a pillar of soil slide to rest under either law."""
+    """Let a pillar of soil slide to rest under each law."""
     heights = np.zeros((33, 33))
     heights[16, 16] = 500.0
     pictures = []

@@ -30,13 +30,13 @@ def main(words: Sequence[str] | None = None) -> None:
     simulation = sw.Simulation(cone, PRESET.model, backend=options.backend, edges=PRESET.edges)
     simulation.add(sw.Progress())
     simulation.run(steps=options.steps)
-    worn = simulation.terrain
+    eroded = simulation.terrain
 
     titles = ["before", f"after {options.steps} iterations"]
-    views = [sw.render(terrain, view="perspective", width=options.width) for terrain in (cone, worn)]
+    views = [sw.render(terrain, view="perspective", width=options.width) for terrain in (cone, eroded)]
     sw.side_by_side(views, titles, options.out / "cone.png")
-    sw.wear_and_deposit(worn, options.out / "wear_deposit.png", width=options.width)
-    print(f"deepest wear {worn['wear'].max():.3g} m, thickest deposit {worn['deposit'].max():.3g} m")
+    sw.wear_and_deposit(eroded, options.out / "wear_deposit.png", width=options.width)
+    print(f"deepest erosion {eroded['wear'].max():.3g} m, thickest deposit {eroded['deposit'].max():.3g} m")
     print(f"pictures are in {options.out}")
 
 

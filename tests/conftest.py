@@ -1,4 +1,4 @@
-"""What needs a graphics adapter: skipped where there is none, with the reason; on CI a missing adapter fails."""
+"""Tests that need a graphics adapter: skipped where there is none, with the reason; on CI a missing adapter fails."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ import pytest
 from slopewash.backends.available import problem
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Look for an adapter before a test that is marked `gpu` or runs on the gpu backend."""
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark every test that runs on the gpu backend, so that `-m "not gpu"` leaves it out."""
     callspec = getattr(item, "callspec", None)
-    wanted = callspec is not None and callspec.params.get("backend") == "gpu"
-    if not wanted and item.get_closest_marker("gpu") is None:
+    if callspec is not None and callspec.params.get("backend") == "gpu":
+        item.add_marker(pytest.mark.gpu)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Look for an adapter before a test that needs one."""
+    if item.get_closest_marker("gpu") is None:
         return
     reason = problem("gpu")
     if reason is None:

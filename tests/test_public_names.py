@@ -7,6 +7,7 @@ import importlib
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -62,6 +63,11 @@ def test_importing_the_package_imports_no_array_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_functions_stay_functions_after_folders_of_their_name_are_imported() -> None:
-    importlib.import_module("slopewash.render.map")
-    assert callable(sw.render)
+def test_studio_stays_a_function_after_the_folder_of_its_name_is_imported() -> None:
+    importlib.import_module("slopewash.studio.messages")
+    assert not isinstance(sw.studio, ModuleType)
+
+
+def test_no_other_folder_has_the_name_of_a_public_function() -> None:
+    folders = {path.name for path in Path(sw.__file__).parent.iterdir() if path.is_dir()}
+    assert folders & set(sw.__all__) == {"studio"}

@@ -49,6 +49,6 @@ def test_the_command_line_tour_runs(tmp_path: Path) -> None:
         if words[0] == "studio":  # serves until it is told to stop: tests/studio start and end it
             words = ["studio", "--help"]
         done = subprocess.run(
-            [sys.executable, "-m", "slopewash.cli", *words], cwd=tmp_path, capture_output=True, text=True, check=False
+            [sys.executable, "-m", "slopewash", *words], cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{command}: {done.stderr}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ if TYPE_CHECKING:
         recipe,
         resume,
     )
-    from slopewash.render import (
+    from slopewash.rendering import (
         hillshade,
         overlay,
         render,
@@ -105,7 +104,7 @@ _HOMES = {
         "Beds", "FromFile", "FromTerrain", "Generated", "Output", "Recipe", "Result", "Running", "Stage", "erode",
         "preset_beds", "preset_source", "recipe", "resume",
     ),
-    "slopewash.render": (
+    "slopewash.rendering": (
         "hillshade", "overlay", "render", "render_mesh", "render_view", "side_by_side", "wear_and_deposit",
     ),
     "slopewash.simulation": ("Budget", "Simulation", "brushes", "newest_manifest"),
@@ -214,22 +213,11 @@ def _register_displays() -> None:
     """Let terrains and simulations show themselves in notebooks; what draws them is imported when first asked to."""
     terrain, simulation = (sys.modules.get(f"slopewash.{name}") for name in ("terrain", "simulation"))
     if terrain is not None and terrain.Terrain.picture is None:
-        terrain.Terrain.picture = staticmethod(lambda shown: importlib.import_module("slopewash.render").picture(shown))
+        terrain.Terrain.picture = staticmethod(lambda shown: importlib.import_module("slopewash.rendering").picture(shown))
     if simulation is not None and simulation.Simulation.viewer is None:
         simulation.Simulation.viewer = staticmethod(
             lambda shown, **options: importlib.import_module("slopewash.studio").view(shown, **options)
         )
-
-
-class _Package(ModuleType):
-    """Keeps `slopewash.render` the function: importing the folder of that name would otherwise replace it."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOME_OF and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

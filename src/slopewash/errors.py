@@ -1,4 +1,4 @@
-"""One exception tree: catch `SlopewashError` and you catch everything the package raises on purpose."""
+"""One exception tree: `SlopewashError` is the base of every error the package raises on purpose."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class SlopewashError(Exception):
 
 
 class InvalidTerrain(SlopewashError, ValueError):
-    """Layers, cell size or mask that cannot make a terrain."""
+    """Layers, a cell size or a mask that do not form a valid terrain."""
 
 
 class InvalidMesh(SlopewashError, ValueError):
-    """Vertices and triangles that cannot make a terrain's mesh."""
+    """Vertices and triangles that do not form a valid terrain mesh."""
 
 
 class InvalidParameter(SlopewashError, ValueError):
@@ -23,11 +23,11 @@ class InvalidParameter(SlopewashError, ValueError):
 
 
 class UnknownName(SlopewashError, ValueError):
-    """A model, preset, generator, layer or option nobody registered."""
+    """An unknown model, preset, generator, layer or option."""
 
 
 class InvalidFile(SlopewashError, OSError):
-    """A file that is missing, damaged, too large or not what its suffix says."""
+    """A file that is missing, damaged, too large or not in the format of its suffix."""
 
 
 class BackendUnavailable(SlopewashError, RuntimeError):
@@ -51,11 +51,11 @@ class NotFinite(SlopewashError, ArithmeticError):
 
 
 class StabilityWarning(UserWarning):
-    """The time step exceeds a stability limit, so the simulation sub-steps."""
+    """The time step exceeds a stability limit, so the simulation takes sub-steps."""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:
-    """Build the error for a name nobody registered, with the nearest known one suggested.
+    """Build the error for an unknown name, suggesting the closest known one.
 
     >>> print(unknown_name("preset", "jako", ["jako2011", "landscape"]))
     unknown preset "jako"; did you mean "jako2011"?

@@ -77,7 +77,7 @@ def test_an_impossible_cell_size_is_refused(cell_size: float) -> None:
 
 @pytest.mark.parametrize("elevation", [np.zeros(3), np.zeros((0, 3))])
 def test_what_has_no_rows_and_columns_is_refused(elevation: Any) -> None:
-    with pytest.raises(InvalidTerrain, match="it must have rows and columns"):
+    with pytest.raises(InvalidTerrain, match="it must have two dimensions, rows and columns"):
         local_minima(elevation)
     with pytest.raises(InvalidParameter, match="border is -1 cells"):
         local_minima(np.zeros((3, 3)), border=-1)

@@ -33,7 +33,7 @@ class Server:
         self.url = ""
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "slopewash.cli", "studio", "--no-browser", "--port", str(self.port),
+        command = [sys.executable, "-m", "slopewash", "studio", "--no-browser", "--port", str(self.port),
                    "--size", "64", "--backend", "reference"]  # fmt: skip
         self.process = subprocess.Popen(
             command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

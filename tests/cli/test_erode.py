@@ -262,7 +262,7 @@ def test_interrupting_a_run_writes_a_whole_number_of_steps(backend: str, raw: Pa
     words = ["erode", raw.name, "-o", "eroded.exr", "--steps", "10000000", "--backend", backend, "--json"]
     ours, theirs = pty.openpty()  # the progress bar shows on terminals only
     with subprocess.Popen(
-        [sys.executable, "-m", "slopewash.cli", *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, text=True
+        [sys.executable, "-m", "slopewash", *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, text=True
     ) as process:
         os.close(theirs)
         try:

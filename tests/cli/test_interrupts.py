@@ -35,7 +35,7 @@ def test_ctrl_c_while_a_module_is_imported_ends_quietly(module: str, tmp_path: P
 
 @pytest.mark.parametrize("modules", [0, 20, 40, 80, 150])
 def test_ctrl_c_at_an_early_moment_ends_quietly(modules: int, tmp_path: Path) -> None:
-    words = [sys.executable, "-X", "importtime", "-m", "slopewash.cli", "bench"]  # which lasts for seconds
+    words = [sys.executable, "-X", "importtime", "-m", "slopewash", "bench"]  # which lasts for seconds
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
         assert process.stderr is not None
         try:

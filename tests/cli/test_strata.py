@@ -89,6 +89,7 @@ def test_a_preset_brings_its_strata_where_there_are_none(run: Run, raw: Path, tm
     assert layers[0].thickness == pytest.approx(sw.read(raw).relief / 5)
 
 
+@pytest.mark.slow
 def test_demo_of_a_preset_starts_as_it_says(run: Run, tmp_path: Path) -> None:
     done = run("demo", "--out", tmp_path / "demo", "--preset", "chiba_strata", "--size", 24, "--steps", 2, "--json")
     assert done.code == 0
@@ -129,6 +130,7 @@ def test_info_tells_the_layers(run: Run, tmp_path: Path, table: Path, raw: Path)
     assert run("info", raw, "--json").json["strata"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["outerrain", "bezin2010"])
 def test_demo_draws_what_a_model_has(run: Run, tmp_path: Path, preset: str) -> None:
     done = run("demo", "--out", tmp_path / "demo", "--preset", preset, "--size", 17, "--steps", 2)

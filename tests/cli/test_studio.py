@@ -27,7 +27,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
     def start_one(*words: object) -> subprocess.Popen[str]:
         here = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
-        command = [sys.executable, "-m", "slopewash.cli", "studio", "--no-browser", *map(str, words)]
+        command = [sys.executable, "-m", "slopewash", "studio", "--no-browser", *map(str, words)]
         started.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=here))
         return started[-1]
 
@@ -107,7 +107,7 @@ def test_bad_words_are_told_in_one_sentence(run: Run, words: tuple[object, ...],
 def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "starlette.py").write_text("raise ImportError('no starlette here')\n")
     here = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
-    command = [sys.executable, "-m", "slopewash.cli", "studio"]
+    command = [sys.executable, "-m", "slopewash", "studio"]
     done = subprocess.run(command, capture_output=True, text=True, env=here, timeout=120, check=False)
     assert done.returncode == 2
     assert 'pip install "slopewash[studio]"' in done.stderr

@@ -61,7 +61,7 @@ def test_channels_without_elevation_are_refused(tmp_path: Path) -> None:
 
 def test_channel_with_a_taken_name_is_refused(tmp_path: Path) -> None:
     grid = np.zeros((3, 4), dtype=np.float32)
-    with pytest.raises(InvalidFile, match='"nodata", a name that is taken'):
+    with pytest.raises(InvalidFile, match='"nodata", which is a reserved name'):
         read(save(tmp_path / "odd.exr", {"elevation": grid, "nodata": grid}))
 
 

@@ -45,9 +45,9 @@ def test_content_of_another_known_format_is_told(hill: Terrain, tmp_path: Path) 
 
 
 def test_unknown_suffix_suggests_the_nearest_and_lists_all(hill: Terrain, tmp_path: Path) -> None:
-    with pytest.raises(InvalidFile, match=r'unknown suffix "\.tfif"; did you mean "\.tif"\? Known are \.exr, \.npy'):
+    with pytest.raises(InvalidFile, match=r'"\.tfif"; did you mean "\.tif"\? Known suffixes are \.exr, \.npy'):
         write(hill, tmp_path / "hill.tfif")
-    with pytest.raises(InvalidFile, match=r'unknown suffix "\.docx"; known are \.exr'):
+    with pytest.raises(InvalidFile, match=r'unknown suffix "\.docx"; known suffixes are \.exr'):
         read(tmp_path / "hill.docx")
     with pytest.raises(InvalidFile, match="no suffix"):
         probe(tmp_path / "hill")
@@ -103,7 +103,7 @@ def test_unknown_layer_is_told_before_writing(hill: Terrain, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("suffix", [".exr", ".npy", ".npz", ".tif"])
 def test_range_for_formats_in_metres_is_refused(hill: Terrain, tmp_path: Path, suffix: str) -> None:
-    with pytest.raises(InvalidParameter, match=r"height_range is for \.png, \.r16, \.raw only"):
+    with pytest.raises(InvalidParameter, match=r"leave out height_range, which is for \.png, \.r16, \.raw only"):
         write(hill, tmp_path / f"hill{suffix}", height_range=(0.0, 5000.0))
 
 

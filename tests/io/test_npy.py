@@ -66,7 +66,7 @@ def test_pickles_are_never_opened(tmp_path: Path) -> None:
 
 
 def test_gaps_are_not_written_as_ground(terrain: Terrain, tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match=r"\.npy cannot mark the 2 cells"):
+    with pytest.raises(InvalidParameter, match=r"\.npy cannot mark the 2 nodata cells"):
         write(terrain, tmp_path / "gaps.npy")
 
 
@@ -77,7 +77,7 @@ def test_layer_of_any_name_survives(tmp_path: Path) -> None:
 
 def test_archive_without_elevation_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "foreign.npz", np.zeros((2, 2)))
-    with pytest.raises(InvalidFile, match="holds arr_0; one layer must be called elevation"):
+    with pytest.raises(InvalidFile, match="contains arr_0; one layer must be called elevation"):
         read(tmp_path / "foreign.npz")
 
 

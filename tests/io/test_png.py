@@ -133,11 +133,11 @@ def test_damaged_notes_are_told(tmp_path: Path) -> None:
 
 
 def test_heights_beyond_the_range_are_not_clipped(hill: Terrain, tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match=r"beyond the height_range of 0 \.\. 10"):
+    with pytest.raises(InvalidParameter, match=r"outside the height_range of 0 \.\. 10"):
         write(hill, tmp_path / "hill.png", height_range=(0.0, 10.0))
     assert not list(tmp_path.iterdir())
 
 
 def test_gaps_are_not_written_as_ground(terrain: Terrain, tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameter, match=r"2 cells without data; write \.tif"):
+    with pytest.raises(InvalidParameter, match=r"2 nodata cells; write \.tif"):
         write(terrain, tmp_path / "gaps.png")

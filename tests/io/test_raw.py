@@ -30,13 +30,13 @@ def test_square_file_needs_no_size_and_other_files_do(tmp_path: Path) -> None:
     assert read(path, height_range=(0.0, 8.0), shape=(1, 4))["elevation"].tolist() == [[0.0, 8.0, 0.0, 8.0]]
     with pytest.raises(InvalidParameter, match="--height-range"):
         read(path)
-    with pytest.raises(InvalidFile, match="8 bytes; 3 x 1 heights of 16 bits take 6"):
+    with pytest.raises(InvalidFile, match="8 bytes; 3 x 1 heights of 16 bits need 6"):
         read(path, height_range=(0.0, 8.0), shape=(1, 3))
     path.write_bytes(bytes(6))
-    with pytest.raises(InvalidFile, match=r"no square.*shape="):
+    with pytest.raises(InvalidFile, match=r"not a square.*shape="):
         probe(path)
     path.write_bytes(bytes(9))
-    with pytest.raises(InvalidFile, match="no square"):
+    with pytest.raises(InvalidFile, match="not a square"):
         probe(path)
 
 
@@ -50,7 +50,7 @@ def test_explicit_options_win_over_the_side_file(tmp_path: Path) -> None:
 def test_side_file_of_other_heights_is_not_believed(tmp_path: Path) -> None:
     path = write(Terrain([[0.0, 10.0]]), tmp_path / "hill.r16")
     path.write_bytes(struct.pack("<2H", 7, 8))
-    with pytest.raises(InvalidFile, match="describes other heights"):
+    with pytest.raises(InvalidFile, match="does not describe the heights"):
         read(path)
     assert read(path, height_range=(0.0, 65535.0))["elevation"].tolist() == [[7.0, 8.0]]
 

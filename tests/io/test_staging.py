@@ -90,7 +90,7 @@ def test_samples_renamed_without_their_side_file_are_found_out(
         patch.setattr(Path, "replace", rename_samples_only)
         with pytest.raises(InvalidFile, match="No space left"):
             write(hill.replace(elevation=hill["elevation"] ** 2), path)
-    with pytest.raises(InvalidFile, match="describes other heights"):
+    with pytest.raises(InvalidFile, match="does not describe the heights"):
         read(path)
 
 

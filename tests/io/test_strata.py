@@ -14,7 +14,7 @@ import pytest
 
 from slopewash.errors import InvalidFile, SlopewashError
 from slopewash.io import probe, read, read_strata, write
-from slopewash.io.strata import from_note
+from slopewash.io.strata import from_metadata
 from slopewash.terrain import Strata, Stratum, Terrain
 
 LAYERS = [
@@ -89,7 +89,7 @@ def test_a_level_top_needs_no_channel(terrain: Terrain, tmp_path: Path) -> None:
 )
 def test_damaged_strata_are_told_in_one_sentence(note: str, problem: str) -> None:
     with pytest.raises(InvalidFile, match=r"hill\.exr: its strata are damaged: ") as caught:
-        from_note(Path("hill.exr"), note, None, (2, 3))
+        from_metadata(Path("hill.exr"), note, None, (2, 3))
     assert problem in str(caught.value)
 
 

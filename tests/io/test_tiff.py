@@ -66,7 +66,7 @@ def test_integers_without_georeference_span_the_range_given(tmp_path: Path, dtyp
 
 def test_range_for_floats_is_refused(tmp_path: Path) -> None:
     path = save(tmp_path / "plain.tif", np.ones((2, 2), dtype=np.float32))
-    with pytest.raises(InvalidParameter, match="metres already; leave out height_range"):
+    with pytest.raises(InvalidParameter, match="already metres; leave out height_range"):
         read(path, height_range=(0.0, 1.0))
 
 
@@ -100,7 +100,7 @@ def test_degrees_are_not_metres(tmp_path: Path) -> None:
         tmp_path / "degrees.tif", METRES, (33550, "d", 3, (second, second, 0.0), True), TIEPOINT,
         keys((1024, 2), (1025, 1), (2048, 4326)),
     )  # fmt: skip
-    with pytest.raises(InvalidFile, match=r"degrees, not metres; say .* cell_size, or --cell-size"):
+    with pytest.raises(InvalidFile, match=r"degrees, not metres; give .* cell_size, or --cell-size"):
         read(path)
     ground = read(path, cell_size=30.0)
     assert (ground.cell_size, ground.crs) == (30.0, "EPSG:4326")
@@ -178,7 +178,7 @@ def test_smaller_copies_are_left_aside_and_further_images_refused(tmp_path: Path
             file.write(METRES, photometric="minisblack", metadata=None, extratags=[SCALE])
             file.write(METRES[:1, :1], photometric="minisblack", metadata=None, subfiletype=kind)
     assert read(tmp_path / "overviews.tif").shape == METRES.shape
-    with pytest.raises(InvalidFile, match="holds 2 images"):
+    with pytest.raises(InvalidFile, match="contains 2 images"):
         read(tmp_path / "stack.tif")
 
 

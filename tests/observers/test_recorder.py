@@ -27,7 +27,7 @@ def quick_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
         assert isinstance(path, Path)
         path.write_bytes(terrain["elevation"].tobytes())
 
-    drawing = importlib.import_module("slopewash.render")
+    drawing = importlib.import_module("slopewash.rendering")
     monkeypatch.setattr(drawing, "render", draw)
 
 
@@ -79,7 +79,7 @@ def test_an_interrupt_costs_no_picture(tmp_path: Path, monkeypatch: pytest.Monke
     def break_off(*words: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(importlib.import_module("slopewash.render"), "render", break_off)
+    monkeypatch.setattr(importlib.import_module("slopewash.rendering"), "render", break_off)
     with pytest.raises(KeyboardInterrupt):
         run.run(10)
     assert names(tmp_path) == [f"frame_{step:06d}.png" for step in (0, 4, 8, 10)]

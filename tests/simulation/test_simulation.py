@@ -258,6 +258,7 @@ def test_observers_see_the_load_laid_down() -> None:
     assert carried[-1] == 0
 
 
+@pytest.mark.slow
 def test_two_threads_share_a_run_and_its_observers(tmp_path: Path) -> None:
     simulation = Simulation(HILL, preset("landscape"), backend="reference")
     simulation.add(sw.Recorder(tmp_path, every=10))

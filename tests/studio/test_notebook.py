@@ -19,7 +19,7 @@ Page = Any
 def test_a_terrain_draws_itself_though_nobody_imported_the_drawing() -> None:
     program = (
         "import sys, slopewash as sw; terrain = sw.generate('hill', size=16);"
-        "assert 'slopewash.render' not in sys.modules;"
+        "assert 'slopewash.rendering' not in sys.modules;"
         "assert terrain._repr_png_().startswith(b'\\x89PNG')"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

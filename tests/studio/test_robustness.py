@@ -256,6 +256,7 @@ def test_two_hundred_sockets_leave_room_for_the_rest(outside: Outside) -> None:
     pytest.fail("no page got in again")
 
 
+@pytest.mark.slow
 def test_a_client_that_never_reads_holds_nobody_up(outside: Outside) -> None:
     deaf = outside.raw()
     deaf.sendall(text_frame('{"type": "watch", "resolution": 2048, "before": true}'))

@@ -151,8 +151,8 @@ SQUARE = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [2, 2, 0]]
         ([], [], "the mesh is empty; it needs at least one triangle"),
         (SQUARE, np.zeros((0, 3), int), "the mesh is empty; it needs at least one triangle"),
         ([[0, 0]], [[0, 0, 0]], r"vertices have shape \(1, 2\); they must have shape \(n, 3\)"),
-        (SQUARE, [[0, 1, 9]], "a triangle names vertex 9; there are 5, numbered from 0"),
-        (SQUARE, [[0, 1, -1]], "a triangle names vertex -1; there are 5, numbered from 0"),
+        (SQUARE, [[0, 1, 9]], "a triangle refers to vertex 9; there are 5, numbered from 0"),
+        (SQUARE, [[0, 1, -1]], "a triangle refers to vertex -1; there are 5, numbered from 0"),
         ([[0, 0, np.nan], *SQUARE[1:]], [[0, 1, 2]], r"vertex 0 is \[0.0, 0.0, nan\]; it must be finite"),
         (SQUARE, [[0, 3, 4]], "triangle 0 has no area as seen from above"),
         (SQUARE, [[0, 1, 2], [1, 2, 3]], "triangle 1 faces down as seen from above"),
@@ -166,7 +166,7 @@ def test_what_cannot_be_a_mesh_is_refused_in_one_sentence(vertices: Any, triangl
 
 
 def test_terrain_with_gaps_or_too_small_a_budget_is_refused() -> None:
-    with pytest.raises(InvalidMesh, match="has 1 cell without data; a mesh needs ground everywhere, fill them"):
+    with pytest.raises(InvalidMesh, match="has 1 nodata cell; a mesh needs ground everywhere, fill them first"):
         TriangleMesh.from_terrain(Terrain(np.eye(3), nodata=np.eye(3) * [1, 0, 0]))
     with pytest.raises(InvalidParameter, match="may have 1 triangles; a terrain of this shape needs 2 or more"):
         TriangleMesh.from_terrain(rough((9, 9)), budget=1)

@@ -105,7 +105,7 @@ def test_bands_alternate() -> None:
             "stratum: flow_erosion is -1.0; it must be finite and not negative",
         ),
         (lambda: Strata([]), "strata have no layers; give at least one Stratum"),
-        (lambda: Strata([3]), "strata hold 3; each must be a Stratum"),  # type: ignore[list-item]
+        (lambda: Strata([3]), "strata contain 3; each layer must be a Stratum"),  # type: ignore[list-item]
         (
             lambda: Strata([Stratum(thickness=math.inf), *THREE]),
             "stratum 0 from the top is infinitely thick; only the lowest may be",
@@ -113,7 +113,7 @@ def test_bands_alternate() -> None:
         (lambda: Strata(THREE, dip=90), "strata: dip is 90; it must be within 0 .. 80 degrees"),
         (
             lambda: Strata(THREE, dip=5, follow=True),
-            "strata: dip is 5; layers that follow the surface have none",
+            "strata: dip is 5; layers that follow the surface cannot dip",
         ),
         (lambda: Strata(THREE, top=[1.0]), "strata: top must be finite metres, one number or one for each cell"),
         (
@@ -123,7 +123,7 @@ def test_bands_alternate() -> None:
         (lambda: Terrain(HILL, strata=THREE[0]), "strata is Stratum(20 m, erodibility=0.1); it must be a Strata"),  # type: ignore[arg-type]
         (
             lambda: Strata(THREE).exposed(HILL, HILL),
-            "these strata lie under no terrain yet; use Terrain(..., strata=strata).strata",
+            "these strata have no terrain yet; use Terrain(..., strata=strata).strata",
         ),
         (
             lambda: Strata.from_table([{"erodibility": 1}]),

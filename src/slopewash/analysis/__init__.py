@@ -1,4 +1,4 @@
-"""What a terrain measures: slope, local minima, statistics of its layers."""
+"""Measurements of a terrain: slope, local minima, statistics of its layers."""
 
 from slopewash.analysis.relief import local_minima, local_minima_mask, slope
 from slopewash.analysis.statistics import LayerStatistics, statistics

@@ -1,4 +1,4 @@
-"""Slope, and the pits in which water would stand."""
+"""Slope, and the local minima in which water collects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from slopewash.terrain import Layer
 
 
 def slope(elevation: ArrayLike, cell_size: float) -> Layer:
-    """Slope of the ground in degrees: central differences, one-sided at the edges.
+    """Return the slope of the ground in degrees: central differences, one-sided at the edges.
 
     >>> slope([[0.0, 10.0, 20.0]], cell_size=10.0).tolist()
     [[45.0, 45.0, 45.0]]
@@ -25,9 +25,9 @@ def slope(elevation: ArrayLike, cell_size: float) -> Layer:
 
 
 def local_minima_mask(elevation: ArrayLike, border: int = 4, *, nodata: ArrayLike | None = None) -> NDArray[np.bool_]:
-    """Cells lower than all their eight neighbours, none within `border` cells of the edge.
+    """Mark cells lower than all their eight neighbours, except within `border` cells of the edge.
 
-    Cells that `nodata` marks are no minima, and nobody's neighbours.
+    Nodata cells are neither minima nor neighbours.
 
     >>> local_minima_mask([[2, 2, 2], [2, 1, 2], [2, 2, 2]], border=1).astype(int).tolist()
     [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
@@ -36,12 +36,12 @@ def local_minima_mask(elevation: ArrayLike, border: int = 4, *, nodata: ArrayLik
     if border < 0:
         raise InvalidParameter(f"border is {border} cells; it must not be negative")
     if nodata is not None:
-        holes = np.asarray(nodata, dtype=np.bool_)
-        if holes.shape != heights.shape:
-            raise InvalidTerrain(f"nodata has shape {holes.shape}; it must have the elevation's {heights.shape}")
-        heights = np.where(holes, np.inf, heights)
+        missing = np.asarray(nodata, dtype=np.bool_)
+        if missing.shape != heights.shape:
+            raise InvalidTerrain(f"nodata has shape {missing.shape}; it must be {heights.shape}, as elevation is")
+        heights = np.where(missing, np.inf, heights)
     rows, columns = heights.shape
-    # A wall all around gives edge cells eight neighbours, so that a border of 0 needs no case of its own.
+    # Padding gives edge cells eight neighbours, so that a border of 0 is no special case.
     walled = np.pad(heights, 1, constant_values=np.inf)
     lowest = np.ones(heights.shape, dtype=np.bool_)
     for down in range(3):
@@ -65,7 +65,7 @@ def local_minima(elevation: ArrayLike, border: int = 4, *, nodata: ArrayLike | N
 def _as_heights(elevation: ArrayLike) -> NDArray[np.float64]:
     heights = np.asarray(elevation, dtype=np.float64)
     if heights.ndim != 2 or heights.size == 0:
-        raise InvalidTerrain(f"elevation has shape {heights.shape}; it must have rows and columns")
+        raise InvalidTerrain(f"elevation has shape {heights.shape}; it must have two dimensions, rows and columns")
     return heights
 
 

@@ -23,7 +23,7 @@ class LayerStatistics:
 
 
 def statistics(terrain: Terrain) -> dict[str, LayerStatistics]:
-    """Statistics of every layer by name; cells without data are left out.
+    """Return the statistics of every layer by name; nodata cells are left out.
 
     >>> statistics(Terrain([[0.0, 1.0], [2.0, 3.0]]))["elevation"].mean
     1.5
@@ -35,7 +35,7 @@ def statistics(terrain: Terrain) -> dict[str, LayerStatistics]:
         result[name] = LayerStatistics(
             minimum=float(values.min()),
             maximum=float(values.max()),
-            # Summed in float64: a float32 sum of many metres loses the centimetres.
+            # Summed in float64: a large float32 sum loses centimetres.
             mean=float(values.mean(dtype=np.float64)),
             standard_deviation=float(values.std(dtype=np.float64)),
             percentile_5=float(low),

@@ -1,4 +1,4 @@
-"""What runs the kernels: which backends there are and whether they work here."""
+"""Backends that run the kernels: which exist and which work on this machine."""
 
 from slopewash.backends.available import available_backends, backend_names, choose_backend, describe_backends
 from slopewash.backends.gpu.adapters import adapters, use_adapter

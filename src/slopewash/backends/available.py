@@ -1,4 +1,4 @@
-"""Which backends there are, which work on this machine, and what "auto" means."""
+"""Which backends exist, which work on this machine, and what "auto" selects."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PREFERENCE = ("gpu", "cpu", "reference")
 
 
 def backend_names() -> tuple[str, ...]:
-    """Names of all backends, fastest first."""
+    """Return the names of all backends, fastest first."""
     return PREFERENCE
 
 
 def choose_backend(name: str, offered: Sequence[str]) -> str:
-    """Resolve "auto", and refuse what is unknown, not offered by the model, or not working here.
+    """Resolve "auto", and raise for a backend that is unknown, not offered by the model, or not working here.
 
     >>> choose_backend("reference", ("cpu", "reference"))
     'reference'
@@ -36,12 +36,12 @@ def choose_backend(name: str, offered: Sequence[str]) -> str:
 
 
 def _automatic(name: str) -> bool:
-    """Whether "auto" may take a backend: a GPU only if it is a real one."""
+    """Whether "auto" may select a backend: a GPU only if it is not a software adapter."""
     return adapters.has_hardware() if name == "gpu" else problem(name) is None
 
 
 def problem(name: str) -> str | None:
-    """Why a backend cannot run here, or None."""
+    """Return the reason why a backend cannot run here, or None."""
     if name == "gpu":
         return adapters.problem()
     if name == "cpu" and importlib.util.find_spec("numba") is None:
@@ -50,7 +50,7 @@ def problem(name: str) -> str | None:
 
 
 def available_backends() -> tuple[str, ...]:
-    """Names of the backends that work on this machine, fastest first.
+    """Return the names of the backends that work on this machine, fastest first.
 
     >>> "reference" in available_backends()
     True
@@ -59,7 +59,7 @@ def available_backends() -> tuple[str, ...]:
 
 
 def describe_backends() -> list[tuple[str, bool, str]]:
-    """Name, whether it works, and a sentence for each backend.
+    """Return the name, whether it works, and a description for each backend.
 
     >>> [name for name, works, detail in describe_backends()]
     ['gpu', 'cpu', 'reference']

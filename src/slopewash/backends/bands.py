@@ -1,4 +1,4 @@
-"""Bands of rows, shared out to threads."""
+"""Bands of rows, distributed over threads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 @contextmanager
 def threads_to_itself() -> Iterator[None]:
-    """Keep other callers of Numba's threads out for as long as the block lasts."""
+    """Hold the lock on Numba's threads for the duration of the block."""
     with _ONE_AT_A_TIME:
         yield
 
@@ -22,11 +22,11 @@ def threads_to_itself() -> Iterator[None]:
 def sweep_in_bands(
     kernels: Any, rows: int, depth: int, source: Any, target: Any, room: Sequence[Any], *rest: Any
 ) -> None:
-    """Take a grid through `depth` iterations, a band of rows per thread.
+    """Advance a grid by `depth` iterations, one band of rows per thread.
 
-    `kernels.sweep` shares all bands out, `kernels.sweep_band` takes one; `room` is what each band has for itself.
-    Numba's threads serve one caller at a time and do not survive a fork: in a forked process the bands are taken one
-    after another, which gives the same bits.
+    `kernels.sweep` runs all bands in parallel, `kernels.sweep_band` runs one; `room` is the scratch memory per band.
+    Numba's threads serve one caller at a time and do not survive a fork: in a forked process the bands are
+    processed one after another, with a bit-identical result.
     """
     bands = len(room[0])
     if bands > 1 and os.getpid() == _HOME_PROCESS:

@@ -1,8 +1,8 @@
-"""How kernels are compiled: the same bits for any number of threads and any width.
+"""How kernels are compiled: results are bit-identical for any number of threads and any width.
 
 Fast-math flags that change results are off: `reassoc`, `arcp` and `afn` let the vector part of a loop round differently
-from its remainder, and `contract` breaks mirror symmetry (`a*b + c*d` becomes `fma(a, b, c*d)`) and ties the result to
-CPUs with fused multiply-add. What is left cannot change a finite result.
+from its remainder, and `contract` breaks mirror symmetry (`a*b + c*d` becomes `fma(a, b, c*d)`) and makes results
+depend on whether the CPU has fused multiply-add. The remaining flags cannot change a finite result.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Kernel = Callable[..., Any]
 
 
 class DistinctArrays(Compiler):
-    """Compiles on the promise that no array written is another argument too.
+    """Compiles under the assumption that arrays which are written do not alias other arguments.
 
-    Without it LLVM compares the bounds of every pair of arrays before each row, and keeps a scalar loop in case.
+    Without it LLVM compares the bounds of every pair of arrays before each row, and keeps a scalar loop as a fallback.
     """
 
     def define_pipelines(self) -> Any:
-        """Make the usual passes, with the promise in force."""
+        """Build the usual passes, with the no-alias assumption."""
         self.state.flags.noalias = True
         return super().define_pipelines()  # type: ignore[no-untyped-call]
 
@@ -49,9 +49,9 @@ SOURCES = _sources()
 
 
 class SourcesCache(FunctionCache):
-    """Kernels kept on disk until any kernel's source changes.
+    """Cache of compiled kernels on disk, valid until the source of any kernel changes.
 
-    Numba's own cache looks only at the file of the outermost function: after an edit of a row function it would go on
+    Numba's own cache checks only the file of the outermost function: after an edit of a row function it would keep
     running the old one.
     """
 
@@ -61,41 +61,41 @@ class SourcesCache(FunctionCache):
 
 def _compile(function: Kernel, flags: frozenset[str] = EXACT, **options: Any) -> Kernel:
     compiled: Any = numba.njit(error_model="numpy", nogil=True, fastmath=set(flags), **options)(function)
-    with contextlib.suppress(RuntimeError):  # nowhere to write: every start compiles anew
+    with contextlib.suppress(RuntimeError):  # no writable folder: kernels are compiled at every start
         compiled._cache = SourcesCache(function)  # type: ignore[no-untyped-call]
     return compiled
 
 
 def kernel(function: Kernel) -> Kernel:
-    """Compile a function on arrays and numbers, and keep the result on disk.
+    """Compile a function of arrays and numbers, and cache the result on disk.
 
-    Arrays are not reference-counted inside: views of rows are made by the thousand, and threads would fight for the
+    Arrays are not reference-counted inside: thousands of row views are created, and threads would contend for the
     counter.
     """
     return _compile(function, _nrt=False)
 
 
 def stage_kernel(function: Kernel) -> Kernel:
-    """Compile into its caller: handing a dozen arrays over for every row would cost as much as a short row."""
+    """Inline into the caller: passing a dozen arrays for every row would cost as much as a short row."""
     return _compile(function, _nrt=False, forceinline=True)
 
 
 def inlined(function: Kernel) -> Kernel:
-    """Compile as part of the callers; the only way for a kernel to hand back a view."""
+    """Compile as part of the callers; the only way for a kernel to return a view."""
     compiled: Kernel = numba.njit(inline="always")(function)
     return compiled
 
 
 def row_kernel(function: Kernel) -> Kernel:
-    """Compile a loop along rows, none of which is written and also read under another name."""
+    """Compile a loop along rows that do not alias each other if written."""
     return _compile(function, pipeline_class=DistinctArrays, _nrt=False)
 
 
 def summing_kernel(function: Kernel) -> Kernel:
-    """Compile a sum of one row: `reassoc` vectorises it; its order depends on the row's width and the CPU alone."""
+    """Compile a sum of one row: `reassoc` vectorises it; its order depends only on the width of the row and the CPU."""
     return _compile(function, EXACT | {"reassoc"}, _nrt=False)
 
 
 def parallel_kernel(function: Kernel) -> Kernel:
-    """Compile a function whose outermost loop is shared out to Numba's threads."""
+    """Compile a function whose outermost loop runs in parallel on Numba's threads."""
     return _compile(function, parallel=True)

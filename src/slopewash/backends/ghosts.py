@@ -1,4 +1,4 @@
-"""Ghost cells: what a row sees beyond its ends."""
+"""Ghost cells: the values beyond the ends of a row."""
 
 from __future__ import annotations
 

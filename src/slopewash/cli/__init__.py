@@ -1,4 +1,4 @@
-"""The `slopewash` command: one file per sub-command, nothing heavy imported before one runs."""
+"""The `slopewash` command: one file per sub-command, imported when it runs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 good, 2 the user's input, 130 interrupted.
+    """Run one command and return its exit code: 0 success, 2 invalid input, 130 interrupted.
 
-    Anything unforeseen leaves as an exception: a traceback and exit code 1.
+    Unexpected errors are raised: a traceback and exit code 1.
 
     >>> main(["generate", "dome", "-o", "no-such-folder/raw.exr"])
     2
     """
-    with _interrupts_end_at_once():
+    with _exit_on_interrupt():
         from slopewash.cli.app import run_command
         from slopewash.cli.console import note
     try:
@@ -30,11 +30,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def _interrupts_end_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the process without a traceback while modules are loaded: there is nothing to lose yet."""
+def _exit_on_interrupt() -> Iterator[None]:
+    """Let Ctrl-C end the process without a traceback while modules are loaded: there are no results to lose yet."""
     usual = signal.getsignal(signal.SIGINT)
     if usual is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
-        yield  # ignored, or another's business
+        yield  # ignored, or handled by the caller
         return
 
     def end(*_: object) -> None:

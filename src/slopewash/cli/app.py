@@ -1,4 +1,4 @@
-"""Gathers the commands, and turns errors that the user can mend into exit codes."""
+"""Collects the commands, and converts errors that the user can fix to exit codes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def make_app() -> App:
 
 
 def run_command(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code, 2 for a refusal; interrupts and what is unforeseen are raised."""
+    """Run one command and return its exit code, 2 for invalid input; interrupts and unexpected errors are raised."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     with _warnings_as_notes():
         try:
@@ -62,7 +62,7 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
         except MemoryError as error:
             return _refuse(f"not enough memory for this size ({error})" if str(error) else "not enough memory")
         except BrokenPipeError:
-            # The reader of our output has left, as `head` does; what Python flushes at exit must not fail again.
+            # The reader of the output has closed the pipe, as `head` does; Python's flush at exit must not fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return GOOD
         except OSError as error:

@@ -1,4 +1,4 @@
-"""`slopewash bench`: how fast it is here, beside what the papers printed."""
+"""`slopewash bench`: speed on this machine, compared with the papers."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ EXAMPLES = """Examples:
   slopewash bench --size 512 --size 2048 --preset landscape
   slopewash bench --size 256 --backend cpu --backend reference
   slopewash bench --model steepest_talus
-      the model's own defaults instead of a preset
+      the default parameters of a model instead of a preset
   slopewash bench --backend gpu --backend cpu --size 1024
-      with the bytes each pass moves, and the share of what the card can
+      with the bytes each pass moves, and the fraction of the card's bandwidth
   slopewash bench --threads 1 --json"""
 
 PAPERS: tuple[dict[str, Any], ...] = (
@@ -40,10 +40,10 @@ PAPERS: tuple[dict[str, Any], ...] = (
     {"what": "Outerrain, CPU", "preset": "outerrain", "size": 1024, "milliseconds": 35.135},
     {"what": "Outerrain, GPU", "preset": "outerrain", "size": 1024, "milliseconds": 7.706},
 )
-"""Milliseconds per iteration as printed, each on its authors' machine."""
+"""Milliseconds per iteration as published, each on its authors' machine."""
 
 PRESETS = ("landscape", "jako2011", "outerrain")
-"""What is measured when nothing is named."""
+"""Presets that are measured by default."""
 
 Several = Parameter(negative="", consume_multiple=True, show_default=lambda values: " ".join(map(str, values)))
 
@@ -61,9 +61,9 @@ def command(
 ) -> None:
     """Measure milliseconds per iteration and cells per second.
 
-    Cases of one size take turns, and the best of several rounds counts. CPU time adds up all threads. The last column
-    tells how much longer an iteration takes than memory needs to copy one layer of that size. For a GPU, a second table
-    sets the bytes each pass must move against what the adapter copies at best.
+    Cases of one size take turns, and the best of several rounds counts. CPU time is the sum over all threads. The last
+    column is the time of an iteration divided by the time to copy one layer of that size in memory. For a GPU, a second
+    table compares the bytes each pass must move with the copy bandwidth of the adapter.
 
     Parameters
     ----------
@@ -74,11 +74,11 @@ def command(
     adapter
         Part of the name of the GPU to run on; `slopewash doctor` lists them.
     preset
-        Parameter set to run; landscape, jako2011 and outerrain if neither preset nor model is given. May be repeated.
+        Preset to run. The default is landscape, jako2011 and outerrain, unless a model is given. May be repeated.
     model
-        Model to run with its own defaults. May be repeated.
+        Model to run with its default parameters. May be repeated.
     steps
-        Iterations per round; as many as fill half a second if not given.
+        Iterations per round. By default as many as take half a second.
     threads
         Threads to use.
     json
@@ -93,7 +93,7 @@ def command(
     stages = [*(make_stage(preset=name) for name in presets), *(make_stage(model=name) for name in model)]
     use_threads(threads)
     sw.use_adapter(adapter)
-    if adapter is not None:  # naming one asks for it
+    if adapter is not None:  # naming a model or preset selects it
         backend = tuple("gpu" if name == "auto" else name for name in backend)
     results: list[dict[str, Any]] = []
     copying = measure_copying()
@@ -111,11 +111,11 @@ def command(
         print_results(results)
         if roofline is not None:
             print_roofline(results, roofline)
-        print(f"Memory here is read and written at {copying / 1e9:.3g} GB/s.")
+        print(f"Copy bandwidth of memory, read plus written: {copying / 1e9:.3g} GB/s.")
 
 
 def check(sizes: tuple[int, ...], steps: int | None) -> None:
-    """Refuse what cannot be measured before anything is."""
+    """Validate the options before anything is measured."""
     if not sizes or min(sizes) < 3:
         raise InvalidParameter(f"--size is {min(sizes, default=0)}; it must be 3 or more")
     if steps is not None and steps < 1:
@@ -123,7 +123,7 @@ def check(sizes: tuple[int, ...], steps: int | None) -> None:
 
 
 def print_results(results: list[dict[str, Any]]) -> None:
-    """One line per case, then the papers' figures."""
+    """One line per case, then the figures of the papers."""
     table = make_table(
         "size", "preset", "backend", "ms/iteration", "CPU ms", "million cells/s", "first steps", "layer copies"
     )
@@ -138,7 +138,7 @@ def print_results(results: list[dict[str, Any]]) -> None:
             f"{r['first_seconds']:.1f} s",
             f"{r['layer_copies']:.3g}",
         )
-    papers = make_table("printed", "size", "ms/iteration", "million cells/s", "here")
+    papers = make_table("published", "size", "ms/iteration", "million cells/s", "here")
     for p in PAPERS:
         rate = p["size"] ** 2 / p["milliseconds"] / 1e3
         size = f"{p['size']} x {p['size']}"

@@ -1,4 +1,4 @@
-"""Where words go, results to stdout, progress and notes to stderr; and when Ctrl-C may come."""
+"""Output: results to stdout, progress and notes to stderr; and protection from Ctrl-C while writing."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDTH_OF_FILES = 140
-"""Columns of a table that goes to a file or a pipe, where no terminal says how wide it is."""
+"""Width of a table in a file or a pipe, where there is no terminal width."""
 
 
 def note(text: str) -> None:
-    """Tell the user something that is not the result."""
+    """Print a message that is not the result."""
     print(text, file=sys.stderr, flush=True)
 
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Hold Ctrl-C back until the block is over, so that it cannot cost a result that is being written."""
-    if threading.current_thread() is not threading.main_thread():  # only there do signals arrive
+    """Delay Ctrl-C until the block is over, so that a result that is being written is not lost."""
+    if threading.current_thread() is not threading.main_thread():  # signals arrive only in the main thread
         yield
         return
     held: list[tuple[int, FrameType | None]] = []
@@ -44,7 +44,7 @@ def interrupts_held() -> Iterator[None]:
 
 @contextmanager
 def interrupts_tell(written: Sequence[Path]) -> Iterator[None]:
-    """Let Ctrl-C tell which files are written by then."""
+    """Let the message of an interrupt list the files already written."""
     try:
         yield
     except KeyboardInterrupt:
@@ -52,12 +52,12 @@ def interrupts_tell(written: Sequence[Path]) -> Iterator[None]:
 
 
 def print_json(result: Any) -> None:
-    """Print a result for programs."""
+    """Print a result as JSON."""
     print(json.dumps(plain(result), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def plain(value: Any) -> Any:
-    """Reduce a result to what JSON has: infinities become text, NaN becomes null.
+    """Convert a result to JSON types: infinities become text, NaN becomes null.
 
     >>> plain({"limit": math.inf, "size": (3, 4), "mean": math.nan})
     {'limit': 'inf', 'size': [3, 4], 'mean': None}

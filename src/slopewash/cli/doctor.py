@@ -1,4 +1,4 @@
-"""`slopewash doctor`: what is installed, what works, and what to do about the rest."""
+"""`slopewash doctor`: what is installed, what works, and how to fix the rest."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from slopewash.cli.console import print_json
 from slopewash.cli.options import Adapter, Json
 
 EXAMPLES = """Examples:
-  slopewash doctor              for people
+  slopewash doctor              as text
   slopewash doctor --json       for bug reports
   slopewash doctor --adapter radeon
-      test this GPU, where there are several"""
+      test this GPU, if there are several"""
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "pillow", "tifffile", "OpenEXR", "cyclopts", "rich", "cmcrameri")
 EXTRAS_OF_DEVELOPERS = ("test", "check", "dev")
 LIMITS = ("max-buffer-size", "max-storage-buffer-binding-size", "max-storage-buffers-per-shader-stage")
-"""Limits of an adapter that decide what fits."""
+"""Limits of an adapter that determine the largest grid."""
 
 
 def command(*, adapter: Adapter = None, json: Json = False) -> None:
-    """Report versions, backends, adapters, threads, caches and extras, with a remedy for whatever does not work.
+    """Report versions, backends, adapters, threads, caches and extras, with a remedy for everything that does not work.
 
-    Every backend that works is put to a short test against the reference.
+    Every backend that works is tested briefly against the reference.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def command(*, adapter: Adapter = None, json: Json = False) -> None:
 
 
 def examine() -> dict[str, Any]:
-    """Everything worth knowing about this installation."""
+    """The complete report."""
     import platform
 
     import slopewash as sw
@@ -65,7 +65,7 @@ def examine() -> dict[str, Any]:
 
 
 def self_test(backend: str) -> str:
-    """Run a few steps of soil, to the bit, and of water, to rounding, against the reference; say how it went."""
+    """Compare a few steps of soil (bit by bit) and of water (up to rounding) with the reference; return the outcome."""
     import time
 
     import numpy as np
@@ -74,7 +74,7 @@ def self_test(backend: str) -> str:
 
     start = sw.generate("dome", size=24, seed=1)
     runs: list[tuple[Any, float]] = [(sw.SteepestTalus(talus_angle=10.0), 0.0)]
-    if backend != "cpu":  # compiling the pipes for the cores takes a minute where they are not kept yet
+    if backend != "cpu":  # compiling the pipes for the cpu takes a minute unless they are cached
         runs.append((sw.VirtualPipes(), 1e-4 * start.relief))
     begin = time.perf_counter()
     for model, tolerance in runs:
@@ -87,7 +87,7 @@ def self_test(backend: str) -> str:
 
 
 def adapters() -> list[dict[str, Any]]:
-    """List the graphics adapters with the limits that decide what fits."""
+    """List the graphics adapters with their limits."""
     import slopewash as sw
 
     return [
@@ -114,7 +114,7 @@ def threads() -> dict[str, int | None]:
 
 
 def kernel_cache() -> dict[str, Any]:
-    """Folder under which compiled kernels are kept between runs, in Numba's own order of preference."""
+    """Folder in which compiled kernels are cached, in Numba's own order of preference."""
     if not _version("numba"):
         return {"folder": None, "writable": False, "remedy": "pip install numba"}
     import numba
@@ -126,13 +126,13 @@ def kernel_cache() -> dict[str, Any]:
     home = Path(AppDirs(appname="numba", appauthor=False).user_cache_dir)  # type: ignore[no-untyped-call]
     folder = next((f for f in (Path(chosen) if chosen else None, beside, home) if f and _can_write(f)), None)
     remedy = (
-        None if folder else "set NUMBA_CACHE_DIR to a folder you may write to; until then every start compiles anew"
+        None if folder else "set NUMBA_CACHE_DIR to a writable folder; until then kernels are compiled at every start"
     )
     return {"folder": None if folder is None else str(folder), "writable": folder is not None, "remedy": remedy}
 
 
 def extras() -> list[dict[str, Any]]:
-    """List the optional parts and whether what they need is installed."""
+    """List the extras and whether their packages are installed."""
     from importlib import metadata
 
     needs: dict[str, list[str]] = {}
@@ -152,7 +152,7 @@ def extras() -> list[dict[str, Any]]:
 
 
 def print_report(report: dict[str, Any]) -> None:
-    """Print the report for people: one line per finding, remedies beside what is missing."""
+    """Print the report as text: one line per finding, with remedies for what is missing."""
     print(f"slopewash {report['slopewash']}, Python {report['python']}, {report['system']}")
     print("libraries  " + ", ".join(f"{name} {version or 'MISSING'}" for name, version in report["libraries"].items()))
     for backend in report["backends"]:
@@ -170,7 +170,7 @@ def print_report(report: dict[str, Any]) -> None:
     print(f"threads    {count['used']} used, {count['allowed']} cores allowed of {count['cores']}")
     cache = report["kernel_cache"]
     print(
-        f"kernels    kept under {cache['folder']}" if cache["writable"] else f"kernels    not kept: {cache['remedy']}"
+        f"kernels    cached in {cache['folder']}" if cache["writable"] else f"kernels    not cached: {cache['remedy']}"
     )
     for extra in report["extras"]:
         state = "installed" if extra["installed"] else f"not installed: {extra['remedy']}"
@@ -190,7 +190,7 @@ def _version(name: str) -> str | None:
 
 
 def _can_write(folder: Path) -> bool:
-    """Try it: permissions alone do not tell about read-only file systems."""
+    """Try to write: permissions do not show whether a file system is read-only."""
     import tempfile
 
     while not folder.exists() and folder != folder.parent:

@@ -1,4 +1,4 @@
-"""`slopewash generate`: a height field out of nothing."""
+"""`slopewash generate`: a procedural height field."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from slopewash.cli.beds import check_keeps_strata, layered, parse_beds
+from slopewash.cli.beds import check_keeps_strata, parse_beds
 from slopewash.cli.console import print_json
 from slopewash.cli.options import Json, Out
 from slopewash.cli.outputs import check_output
 
 KINDS = "diamond_square fbm ridged dome cone noisy_cylinder ramp bowl plateau hill"
-"""For the help alone, which must not import NumPy; a test compares it with the generators there are."""
+"""For the help only, which must not import NumPy; a test compares it with the registered generators."""
 
 EXAMPLES = f"""Kinds: {KINDS}
 
 Examples:
   slopewash generate dome -o raw.exr
-      where the landscape preset starts from: 512 x 512 cells of 10 m
+      the start of the landscape preset: 512 x 512 cells of 10 m
   slopewash generate diamond_square -o raw.png --size 1009 --seed 42
-      other seeds are other landscapes; the same seed is always the same
+      every seed gives a different landscape; the same seed gives the same one
   slopewash generate ridged -o raw.tif --relief 900
       900 m from the lowest to the highest point
   slopewash generate dome -o raw.npz --strata layers.toml
-      with geological layers beneath; .exr and .npz keep them"""
+      with geological layers beneath; .exr and .npz store them"""
 
 
 def command(
@@ -46,17 +46,17 @@ def command(
     kind
         Kind of terrain, such as dome or diamond_square.
     out
-        File to write; the suffix picks the format.
+        File to write; the suffix selects the format.
     size
         Cells along a side.
     cell_size
         Side of a cell in metres.
     seed
-        Number that the landscape follows from.
+        Random seed.
     relief
-        Metres between the lowest and the highest point; a quarter of the side if not given.
+        Metres between the lowest and the highest point. The default is a quarter of the side.
     strata
-        FILE.toml with geological layers to lay beneath it, or bands for alternating hard and soft ones.
+        FILE.toml with geological layers beneath the surface, or bands for alternating hard and soft layers.
     json
         Print the report as JSON.
     """
@@ -67,7 +67,8 @@ def command(
     if beds is not None:
         check_keeps_strata(out)
     terrain = sw.generate(kind, size=size, cell_size=cell_size, seed=seed, relief=relief)
-    terrain = layered(terrain, beds, None)
+    if beds is not None:
+        terrain = beds.under(terrain)
     sw.write(terrain, out)
     if json:
         low, high = terrain.range("elevation")

@@ -31,14 +31,14 @@ def command(
     max_pixels: int | None = None,
     json: Json = False,
 ) -> None:
-    """Tell a file's size, cell size, layers, ranges and statistics.
+    """Show the size, cell size, layers, ranges and statistics of a file.
 
     Parameters
     ----------
     file
         File with heights.
     cell_size
-        Side of a cell in metres, where the file does not say or says wrong.
+        Side of a cell in metres, if missing or wrong in the file.
     height_range
         LOW,HIGH: heights in metres of the lowest and highest value of a file of integers.
     shape
@@ -51,7 +51,7 @@ def command(
     import slopewash as sw
 
     wanted = parse_shape(shape)
-    # A raw file has no header: what --shape says about it cannot be found out by looking.
+    # A raw file has no header: --shape cannot be checked against it.
     header = None if wanted else sw.probe(file)
     facts: dict[str, Any] = {"file": str(file)} | (plain(header) if header else {})
     try:
@@ -66,7 +66,7 @@ def command(
     except InvalidParameter as error:
         if header is None or header.dtype.startswith("float") or height_range is not None or cell_size is not None:
             raise
-        # Whole numbers without a range are no heights yet, but the header is still worth telling.
+        # Integers without a range are not heights yet, but the header can still be shown.
         facts["note"] = str(error)
     else:
         facts |= terrain_facts(terrain)
@@ -74,7 +74,7 @@ def command(
 
 
 def terrain_facts(terrain: Terrain) -> dict[str, Any]:
-    """Gather what the decoded heights tell."""
+    """Collect facts that need the decoded heights."""
     import slopewash as sw
 
     return {
@@ -90,7 +90,7 @@ def terrain_facts(terrain: Terrain) -> dict[str, Any]:
 
 
 def strata_facts(strata: Strata) -> dict[str, Any]:
-    """Gather how the layers lie and what they are, from the top."""
+    """Collect the attitude and the properties of the strata, from the top."""
     assert strata.top is not None  # a terrain's strata always have one
     return {
         "layers": [
@@ -104,7 +104,7 @@ def strata_facts(strata: Strata) -> dict[str, Any]:
 
 
 def print_facts(facts: dict[str, Any]) -> None:
-    """Print for people: a line per fact, a table row per layer."""
+    """Print as text: a line per fact, a table row per layer."""
     for name, value in facts.items():
         if name == "strata" and value is not None:
             print_strata(value)

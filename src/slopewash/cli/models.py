@@ -1,4 +1,4 @@
-"""`slopewash models`: what can be run and what can be changed."""
+"""`slopewash models`: models, presets and their parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLES = """Examples:
   slopewash models                      every model and every preset
   slopewash models virtual_pipes        its parameters and what they mean
   slopewash models landscape            the same with this preset's values
-  slopewash models landscape --json     for programs"""
+  slopewash models landscape --json     as JSON"""
 
 
 def command(name: Annotated[str | None, Parameter(name="NAME")] = None, /, *, json: Json = False) -> None:
@@ -30,7 +30,7 @@ def command(name: Annotated[str | None, Parameter(name="NAME")] = None, /, *, js
     Parameters
     ----------
     name
-        A model or a preset; everything if not given.
+        A model or a preset. By default all are listed.
     json
         Print as JSON.
     """
@@ -57,7 +57,7 @@ def command(name: Annotated[str | None, Parameter(name="NAME")] = None, /, *, js
 
 
 def model_facts(model: Model) -> dict[str, Any]:
-    """Everything a program wants to know about a model."""
+    """Facts about a model, for JSON."""
     return {
         "name": model.name,
         "summary": model.summary,
@@ -69,7 +69,7 @@ def model_facts(model: Model) -> dict[str, Any]:
 
 
 def preset_facts(preset: Preset) -> dict[str, Any]:
-    """Everything a program wants to know about a preset."""
+    """Facts about a preset, for JSON."""
     return {
         "name": preset.name,
         "doc": preset.doc,
@@ -105,7 +105,7 @@ def parameter_facts(model: Model) -> list[dict[str, Any]]:
 
 
 def print_overview(classes: list[type[Model]], presets: list[Preset]) -> None:
-    """Two tables: models, and the presets that make use of them."""
+    """Two tables: models and presets."""
     models = make_table("model", "what it does", "paper")
     for c in classes:
         models.add_row(c.name, c.summary, c.paper)

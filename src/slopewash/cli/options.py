@@ -1,4 +1,4 @@
-"""Options that several commands share, written once."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of where results shall go, made before any work is done: a run must not be lost to a typing error."""
+"""Validation of output paths before any work is done, so that no run is lost to a typing error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check_output(path: Path) -> None:
-    """Refuse a data file that could not be written later."""
+    """Reject a data file that could not be written later."""
     import slopewash as sw
 
     if not sw.is_mesh_file(path):
@@ -22,14 +22,14 @@ def check_output(path: Path) -> None:
 
 
 def check_picture(path: Path) -> None:
-    """Refuse a picture that could not be written later."""
+    """Reject a picture that could not be written later."""
     if path.suffix.lower() != ".png":
         raise InvalidFile(f"picture {path} must end in .png")
     _check_place(path)
 
 
 def check_holds(path: Path, terrain: Terrain) -> None:
-    """Refuse a format that cannot mark cells without data, where there are such cells, and a mesh of a single line."""
+    """Reject a format that cannot mark nodata cells, if there are any, and a mesh of a single row or column."""
     import tempfile
 
     import slopewash as sw
@@ -44,21 +44,21 @@ def _check_place(path: Path) -> None:
         raise InvalidFile(f"output {path} is a folder; name a file in it")
     check_folder(path.parent)
     if path.exists() and not os.access(path, os.W_OK):
-        raise InvalidFile(f"output {path} may not be overwritten; choose another name")
+        raise InvalidFile(f"output {path} cannot be overwritten; choose another name")
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that does not exist or may not be written to."""
+    """Reject a folder that does not exist or is not writable."""
     if not folder.exists():
         raise InvalidFile(f"folder {folder} does not exist; create it first")
     if not folder.is_dir():
         raise InvalidFile(f"{folder} is not a folder")
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise InvalidFile(f"folder {folder} may not be written to; choose another")
+        raise InvalidFile(f"folder {folder} is not writable; choose another")
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder for results, or refuse."""
+    """Create a folder for results, or raise."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Sets what a GPU run moved against what its adapter can move at best."""
+"""Compares the memory traffic of a GPU run with the copy bandwidth of its adapter."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from slopewash.cli.tables import make_table
 
 
 def add_roofline(results: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Add bandwidth and share of the adapter's best to every result that knows its traffic; None if none does."""
+    """Add bandwidth and its fraction of the copy bandwidth to results with known traffic; None if there are none."""
     import slopewash as sw
 
-    told = [result for result in results if result["traffic"]]
-    if not told:
+    measured = [result for result in results if result["traffic"]]
+    if not measured:
         return None
     best = sw.copy_bandwidth()
-    for result in told:
+    for result in measured:
         moved = sum(result["traffic"].values()) * result["size"] ** 2
         result["bytes_per_second"] = moved / (result["milliseconds"] * 1e-3)
         result["share_of_copying"] = result["bytes_per_second"] / best
@@ -25,8 +25,8 @@ def add_roofline(results: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def print_roofline(results: list[dict[str, Any]], roofline: dict[str, Any]) -> None:
-    """One line per case: bytes of each pass, and the share of what copying reaches."""
-    table = make_table("size", "preset", "bytes per cell and iteration", "GB/s", "of copying")
+    """One line per case: bytes of each pass, and the fraction of the copy bandwidth."""
+    table = make_table("size", "preset", "bytes per cell and iteration", "GB/s", "of copy bandwidth")
     for r in results:
         if r["traffic"]:
             passes = " + ".join(f"{name} {count}" for name, count in r["traffic"].items())

@@ -15,11 +15,11 @@ EXAMPLES = """Examples:
   slopewash studio                         the landscape preset, in the browser
   slopewash studio dem.tif                 your own height field
   slopewash studio --preset chiba_strata   another model
-  slopewash studio --size 1024 --seed 3    a larger, other terrain
+  slopewash studio --size 1024 --seed 3    a larger terrain, another seed
   slopewash studio --no-browser --port 8500
-      print the address only; it holds the key that opens the page
+      print the address only, which contains the access key
 
-Ctrl-C ends it."""
+Press Ctrl-C to stop it."""
 
 
 def command(
@@ -46,29 +46,29 @@ def command(
     Parameters
     ----------
     source
-        Height field to start from; one is generated if not given.
+        Height field to start from. By default one is generated.
     preset
-        Preset to start with; landscape if neither preset nor model is named.
+        Preset to start with. The default is landscape, unless a model is given.
     model
-        Model to start with, its parameters at their defaults, instead of a preset.
+        Model to start with, with default parameters, instead of a preset.
     size
         Cells along the longer side; a height field is resampled to it.
     seed
-        Number that a generated terrain follows from.
+        Random seed of a generated terrain.
     backend
         auto, gpu, cpu or reference.
     adapter
         Part of the name of the GPU to run on; `slopewash doctor` lists them.
     host
-        Address to listen on; anything but 127.0.0.1 lets other machines in.
+        Address to listen on; anything but 127.0.0.1 allows connections from other machines.
     port
-        Port to listen on; the first free one from 8420 on if not given.
+        Port to listen on. The default is the first free one from 8420.
     browser
         Open the page in the browser.
     allow_host
-        Further name the page may be opened under, such as that of an HTTPS proxy in front of it.
+        Additional host name of the page, such as that of an HTTPS proxy in front of it.
     cell_size
-        Side of a cell in metres, where the file does not say or says wrong.
+        Side of a cell in metres, if missing or wrong in the file.
     height_range
         LOW,HIGH: heights in metres of the lowest and highest value of a file of integers.
     allow_8bit

@@ -1,4 +1,4 @@
-"""How tables look."""
+"""Style of tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def make_table(*columns: str) -> Table:
-    """Start a table with these headings; its first column stays whole, so that names can be copied."""
+    """Start a table with these headings; the first column is never wrapped, so that names can be copied."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

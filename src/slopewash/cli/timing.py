@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from slopewash import Stage
-
 if TYPE_CHECKING:
-    from slopewash import Simulation
+    from slopewash import Simulation, Stage
 
 ROUNDS = 4
 SECONDS_PER_ROUND = 0.4
-"""About how long one case runs in one round, where the user does not fix the steps."""
+"""About how long one case runs in one round, unless the steps are given."""
 STEPS_IN_FLIGHT = 4
-"""Kernels may work on so many steps at once: measuring fewer would measure their slow ends."""
+"""Kernels may fuse so many steps: measuring fewer would measure incomplete blocks."""
 GENERATOR_WITHOUT_PRESET = "diamond_square"
 COPIED_CELLS = 2**25
-"""128 MiB of float32: no cache holds it."""
+"""128 MiB of float32: larger than any cache."""
 BYTES_COPIED = 8
 """A float32 read and written."""
 
@@ -39,7 +37,7 @@ class Case:
     cpu: list[float] = field(default_factory=list)
 
     def measure(self) -> None:
-        """Run once more and note wall and CPU time per iteration."""
+        """Run once more and record wall and CPU time per iteration."""
         wall, cpu = time.perf_counter(), time.process_time()
         self.simulation.run(self.steps)
         self.cpu.append((time.process_time() - cpu) / self.steps)
@@ -62,7 +60,7 @@ class Case:
 
 
 def prepare(stage: Stage, backend: str, size: int, steps: int | None) -> Case:
-    """Set a case up, compile its kernels and find how many steps fill a round."""
+    """Set up a case, compile its kernels and choose the number of steps of a round."""
     import slopewash as sw
 
     kind = sw.find_preset(stage.preset).generator if stage.preset else GENERATOR_WITHOUT_PRESET
@@ -92,7 +90,7 @@ def measure(stages: Sequence[Stage], backends: Sequence[str], size: int, steps: 
 
 
 def measure_copying() -> float:
-    """Bytes per second, read and written, at which all threads together copy more than caches hold."""
+    """Copy bandwidth of all threads together, read plus written bytes per second, beyond caches."""
     from concurrent.futures import ThreadPoolExecutor
 
     import numba

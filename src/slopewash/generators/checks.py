@@ -1,4 +1,4 @@
-"""Checks at the generators' door: one sentence with the value and what would do."""
+"""Validation of generator options: one sentence with the value and what is valid."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def number(
     open_high: bool = False,
     units: str = "",
 ) -> float:
-    """Return a finite float between two bounds; `wanted` ends the sentence of the error."""
+    """Return a finite float between two bounds; `wanted` completes the error message."""
     try:
         result = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -43,7 +43,7 @@ def number(
 
 
 def integer(name: str, value: Any, low: int | None = None, high: int | None = None) -> int:
-    """Return a Python int, within bounds if given; floats are refused, because rounding them would be a guess."""
+    """Return a Python int, within bounds if given; floats are rejected, because rounding them would be a guess."""
     try:
         if isinstance(value, bool):
             raise TypeError

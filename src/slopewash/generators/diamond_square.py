@@ -13,16 +13,16 @@ Points = NDArray[np.float32]
 
 @generator("diamond_square")
 def diamond_square(grid: Grid, *, roughness: float = 0.3) -> Points:
-    """Midpoints of squares, then of the diamonds between them, displaced by normal numbers.
+    """Displace midpoints of squares, then of the diamonds between them, by normally distributed numbers.
 
     The lattice has 2^n + 1 points per side, the smallest that covers the grid, which shows its north-west part. The
     displacement of a point depends on (seed, level, position at that level) only, so that sizes of 257 and 513, or of
-    300 and 600, agree at shared points: exactly before their heights are fitted to the relief.
+    300 and 600, agree at shared points (exactly, before their heights are scaled to the relief).
 
     Parameters
     ----------
     grid
-        What to fill.
+        The grid to fill.
     roughness
         0 (smooth) .. 1 (rough). Displacements shrink by 2^(roughness - 1) per level, so that it is 1 minus the Hurst
         exponent, and 3 - (1 - roughness) is the fractal dimension.

@@ -1,7 +1,7 @@
 """Random numbers of lattice points: a hash of (seed, level, row, column) in 32-bit integers.
 
 Integer arithmetic gives the same numbers on every platform, and a point's number does not depend on which other points
-are asked for, so that a larger or finer grid repeats the smaller one.
+are evaluated, so that a larger or finer grid repeats the smaller one.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _MASK = 0xFFFFFFFF
 
 
 def key(seed: int, level: int, stream: int = 0) -> int:
-    """Return the 32-bit word that sets seed, level and stream (several numbers per point) apart."""
+    """Return the 32-bit key of a seed, level and stream (there are several numbers per point)."""
     word = 0
-    # All of the seed counts, 32 bits at a time; `sign` tells -1 from 2^32 - 1.
+    # All bits of the seed count, 32 at a time; `sign` distinguishes -1 from 2^32 - 1.
     magnitude, sign = abs(seed), int(seed < 0)
     parts = [sign, level, stream]
     while True:
@@ -46,7 +46,7 @@ def scramble(numbers: Words, key: int, scratch: Words | None = None) -> Words:
     """Hash the numbers of points, in place; every bit of the result depends on every bit of number and key."""
     shifted = np.right_shift(numbers, 16, out=scratch)
     numbers ^= shifted
-    # The key goes in after a shift: added to the number itself, it would only move the same pattern elsewhere.
+    # The key goes in after a shift: added to the number itself, it would only shift the same pattern.
     numbers ^= np.uint32(key)
     numbers *= np.uint32(0x7FEB352D)
     np.right_shift(numbers, 15, out=shifted)
@@ -59,7 +59,7 @@ def scramble(numbers: Words, key: int, scratch: Words | None = None) -> Words:
 
 def point_numbers(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Words:
     """Numbers of the points of a grid of rows and columns."""
-    # Masked in 64 bits first: NumPy refuses to cast negative numbers to unsigned silently in some versions.
+    # Masked in 64 bits first: some versions of NumPy do not cast negative numbers to unsigned silently.
     return (rows * ROW_STEP & _MASK).astype(np.uint32)[:, None] + (columns & _MASK).astype(np.uint32)[None, :]
 
 
@@ -72,8 +72,8 @@ def uniform(rows: NDArray[np.int64], columns: NDArray[np.int64], seed: int, leve
 def normal(rows: NDArray[np.int64], columns: NDArray[np.int64], seed: int, level: int) -> NDArray[np.float32]:
     """Draw normal numbers of variance 1 for the points of a grid of rows and columns.
 
-    Each is the sum of twelve uniform ones of ten bits, cut at six standard deviations: unlike Box and Muller's formula
-    it needs no logarithm or cosine, whose last bits differ between platforms.
+    Each is the sum of twelve uniform numbers of ten bits, so it lies within six standard deviations. Unlike the
+    Box-Muller transform this needs no logarithm or cosine, whose last bits differ between platforms.
     """
     numbers = point_numbers(rows, columns)
     total = np.zeros(numbers.shape, dtype=np.int32)

@@ -16,17 +16,17 @@ Samples = NDArray[np.float32]
 Coordinates = NDArray[np.float64]
 
 OCTAVES = 12
-"""From half the side down to one cell of a 4096² grid; a fixed number, so that finer grids repeat coarser ones."""
+"""From half the side down to one cell of a 4096² grid; fixed, so that finer grids repeat coarser ones."""
 
 # Lattice positions stay below 2^31 up to here, for any grid that fits in memory.
 LARGEST_OCTAVES = 16
 
-# Each octave's lattice is turned by the angle of the 3-4-5 triangle, no fraction of a full turn, so that no two
+# Each octave's lattice is rotated by the angle of the 3-4-5 triangle, no fraction of a full turn, so that no two
 # octaves share a direction along which noise could line up; the numbers need no cosine.
 TURN = complex(0.8, 0.6)
 
 # Zero lines of gradient noise, the crests of `ridged`, prefer the diagonals of its lattice. The first octave, whose
-# crests are the longest, is turned by the angle of the 5-12-13 triangle (22.6°): axes and diagonals of its lattice are
+# crests are the longest, is rotated by the angle of the 5-12-13 triangle (22.6°): axes and diagonals of its lattice are
 # then equally far from those of the grid.
 FIRST_TURN = complex(12.0, 5.0) / 13.0
 
@@ -54,14 +54,14 @@ def fbm(grid: Grid, *, feature_size: float | None = None, octaves: int = OCTAVES
     Parameters
     ----------
     grid
-        What to fill.
+        The grid to fill.
     feature_size
-        Wavelength of the first octave in metres; given, it anchors the landscape to the world (see `generate`). The
-        default is half of the longer side, and the landscape is fitted into the grid.
+        Wavelength of the first octave in metres. If given, the landscape is anchored to the world (see `generate`);
+        the default is half of the longer side, and the landscape is fitted to the grid.
     octaves
         Number of octaves, 1 .. 16.
     persistence
-        Amplitude of an octave relative to the one before: 0 .. 1, rougher when higher.
+        Amplitude of an octave relative to the previous one, 0 .. 1; higher is rougher.
     """
     wavelength, octaves, persistence = _checked(grid, feature_size, octaves, persistence)
     power = sum(persistence ** (2 * i) for i in range(octaves))
@@ -88,7 +88,7 @@ def ridged(
 ) -> Samples:
     """Ridged multifractal: the zero lines of gradient noise become crests, rough on top and smooth in the valleys.
 
-    An octave is `(1 - |noise|)²` weighted by twice the octave before (at most 1), as Musgrave has it. Heights lie
+    An octave is `(1 - |noise|)²` weighted by twice the octave before (at most 1), after Musgrave. Heights lie
     within 0 .. 1.
 
     Parameters
@@ -129,7 +129,7 @@ def gradient_noise(x: Coordinates, y: Coordinates, key: int) -> Samples:
 
 
 class Workspace:
-    """Arrays of one block, used for all its octaves: allocating them anew would cost as much as the arithmetic."""
+    """Arrays of one block, used for all its octaves: allocating them each time would cost as much as the arithmetic."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.x, self.y, self.floor = (np.empty(shape, dtype=np.float64) for _ in range(3))
@@ -143,7 +143,7 @@ class Workspace:
         """One octave at x (a row vector) and y (a column vector), in wavelengths of the first octave."""
         turn = FIRST_TURN * (2.0 * TURN) ** octave
         key = lattice.key(seed, octave)
-        # An offset of its own, else every octave would have a lattice point, and therefore a zero, at the origin.
+        # Each octave has its own offset, else all would have a lattice point, and therefore a zero, at the origin.
         np.subtract(turn.real * x + (key & 0xFFFF) / 64.0, turn.imag * y, out=self.x)
         np.add(turn.imag * x + (key >> 16) / 64.0, turn.real * y, out=self.y)
         return self.noise(key)
@@ -195,7 +195,7 @@ class Workspace:
 
 
 def _fade(t: Samples, out: Samples) -> None:
-    """6t⁵ - 15t⁴ + 10t³: no jump of the second derivative at lattice lines, which hillshades would show."""
+    """6t⁵ - 15t⁴ + 10t³: its second derivative has no jump at lattice lines, which a hillshade would show."""
     np.multiply(t, np.float32(6.0), out=out)
     out -= np.float32(15.0)
     out *= t
@@ -206,7 +206,7 @@ def _fade(t: Samples, out: Samples) -> None:
 
 
 def _sample(grid: Grid, wavelength: float, fill: Callable[[Coordinates, Coordinates, Samples], None]) -> Samples:
-    """Fill the grid block by block on all cores; blocks are independent, so their order cannot matter."""
+    """Fill the grid block by block on all cores; blocks are independent, so their order does not matter."""
     heights = np.empty(grid.shape, dtype=np.float32)
     x = np.arange(grid.columns, dtype=np.float64)[None, :] * grid.cell_size / wavelength
     y = np.arange(grid.rows, dtype=np.float64)[:, None] * grid.cell_size / wavelength

@@ -1,4 +1,4 @@
-"""The table of generators, and `generate`, the one way in."""
+"""The table of generators, and `generate`, which calls them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from slopewash.terrain import Terrain
 Heights: TypeAlias = NDArray[np.floating[Any]]
 
 LARGEST_SIDE = 16384
-"""Cells per side that `generate` makes without being asked twice: 1 GiB for each float32 layer."""
+"""Default limit of cells per side: 1 GiB for each float32 layer."""
 
-# Float32 heights lose their detail long before this; beyond it they would overflow to infinity.
+# Float32 heights lose detail long before this; beyond it they would overflow to infinity.
 LARGEST_RELIEF = 1e30
 
 
@@ -34,7 +34,7 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns, as arrays want them."""
+        """Rows and columns, the shape of an array."""
         return self.rows, self.columns
 
     @property
@@ -50,7 +50,7 @@ class Generator:
     name: str
     heights: Callable[..., Heights]
     world_option: str | None
-    """Option in metres which, once given, ties the heights to the world instead of to the frame."""
+    """Option in metres which, if given, anchors the heights to the world instead of fitting them to the grid."""
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def generator(
 
 
 def generator_names() -> tuple[str, ...]:
-    """Names that `generate` takes, sorted.
+    """Return the names that `generate` accepts, sorted.
 
     >>> "diamond_square" in generator_names()
     True
@@ -88,7 +88,7 @@ def generator_names() -> tuple[str, ...]:
 
 
 def describe_generator(kind: str) -> tuple[str, dict[str, Any]]:
-    """What a generator makes, in one sentence, and its own options with their defaults.
+    """Return a one-sentence description of a generator, and its options with their defaults.
 
     >>> describe_generator("dome")[1]
     {'noise': 0.5, 'persistence': 0.5}
@@ -120,25 +120,26 @@ def generate(
     cell_size
         Side of a cell in metres.
     seed
-        Any whole number. Shapes without noise ignore it.
+        Random seed, any whole number. Shapes without noise ignore it.
     relief
         Metres between the lowest and the highest ground. The default is a quarter of the longer side, because erosion
-        depends on the relief counted in cells, and this keeps it the same at every cell size.
+        depends on the relief in cells, and this keeps it the same at every cell size.
     maximum_size
         Largest side allowed; raise it to make terrains beyond 16384 cells.
     options
-        What the kind itself takes, such as `feature_size`, `octaves` and `persistence` of `fbm`.
+        Options of this kind of terrain, such as `feature_size`, `octaves` and `persistence` of `fbm`.
 
     Notes
     -----
-    Heights are *framed*: the landscape is fitted into the grid, its lowest cell is 0 and its highest is `relief`. More
-    cells of the same seed show the same landscape finer. Two sizes agree at shared points up to a scale and an offset,
-    since the finer one finds slightly lower and higher extremes.
+    Heights are *framed*: the landscape is fitted to the grid, its lowest cell is 0 and its highest is `relief`. More
+    cells with the same seed show the same landscape in finer detail. Two sizes agree at shared points up to a scale and
+    an offset, since the finer one has slightly lower and higher extremes.
 
     Give `fbm` or `ridged` a `feature_size` in metres and they are *anchored* to the world instead: a grid is a window
-    on an endless landscape with its north-west point at the origin. More cells then show the same landscape further,
-    smaller cells show it finer, and heights at the same position are identical. `relief` is then the nominal range of
-    the endless landscape (default half of `feature_size`): a window shows part of it, and its lowest point is not 0.
+    on an endless landscape with its north-west point at the origin. More cells then show more of the same landscape,
+    smaller cells show it in finer detail, and heights at the same position are identical. `relief` is then the nominal
+    range of the endless landscape (default half of `feature_size`): a window shows part of it, and its lowest point is
+    not 0.
 
     >>> generate("cone", size=(64, 96), cell_size=5.0, relief=100.0)
     Terrain 96 x 64 cells of 5 m (480 x 320 m)
@@ -209,7 +210,5 @@ def _checked_size(size: int | tuple[int, int], maximum: int) -> tuple[int, int]:
         if side < 1:
             raise InvalidParameter(f"size is {side}; it must be at least one cell")
         if side > maximum:
-            raise InvalidParameter(
-                f"size is {side}; more than {maximum} cells per side need maximum_size={side} to be set"
-            )
+            raise InvalidParameter(f"size is {side}; for more than {maximum} cells per side set maximum_size={side}")
     return rows, columns

@@ -21,7 +21,7 @@ def dome(grid: Grid, *, noise: float = 0.5, persistence: float = 0.5) -> Shape:
     Parameters
     ----------
     grid
-        What to fill.
+        The grid to fill.
     noise
         Share of the noise in the relief, 0 (a smooth dome) .. 1 (noise alone).
     persistence
@@ -30,7 +30,7 @@ def dome(grid: Grid, *, noise: float = 0.5, persistence: float = 0.5) -> Shape:
     noise = checks.fraction("noise", noise)
     bumps = fbm(grid, persistence=persistence)
     y, x = _centred(grid.rows), _centred(grid.columns)
-    # Slopes reach right down to every edge: a foot that levels out would leave plains without valleys around it.
+    # Slopes reach right down to every edge: a foot that levels out would leave plains without valleys.
     rise = (1.0 - y * y)[:, None] * (1.0 - x * x)[None, :]
     return (1.0 - noise) * rise + noise * bumps
 
@@ -43,7 +43,7 @@ def cone(grid: Grid) -> Shape:
 
 @generator("hill")
 def hill(grid: Grid) -> Shape:
-    """Build a smooth round hill that runs out into flat ground at the nearer edges."""
+    """Build a smooth round hill that levels out into flat ground at the nearer edges."""
     return _bump(_squared_distance(grid))
 
 
@@ -54,7 +54,7 @@ def plateau(grid: Grid, *, top: float = 0.5) -> Shape:
     Parameters
     ----------
     grid
-        What to fill.
+        The grid to fill.
     top
         Radius of the flat top relative to the radius of the foot, 0 .. 1 (1 excluded).
     """
@@ -79,14 +79,14 @@ def ramp(grid: Grid) -> Shape:
 def noisy_cylinder(grid: Grid, *, arc: float = 120.0, noise: float = 0.05) -> Shape:
     """Build part of a horizontal cylinder covered with white noise, its ridge from west to east [Chiba98, Sec. 3].
 
-    The paper gives no measures; these are ours.
+    The paper gives no dimensions; these are ours.
 
     Parameters
     ----------
     grid
-        What to fill.
+        The grid to fill.
     arc
-        How much of the cylinder's round the grid shows, in degrees, up to 180.
+        Angle of the cylinder that the grid shows, in degrees, up to 180.
     noise
         Height of the noise relative to the cylinder's.
     """

@@ -18,7 +18,7 @@ def strata_bands(
     direction: float = 0.0,
     follow: bool = False,
 ) -> Strata:
-    """Make alternating hard and soft layers: cliffs and benches once they are worn.
+    """Make alternating hard and soft layers: they erode to cliffs and benches.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ def strata_bands(
     hard, soft
         Erodibility of the two kinds, 0 (hard) .. 1 (soft).
     soft_thickness
-        Thickness of the soft layers, if other than that of the hard ones.
+        Thickness of the soft layers; the default is `thickness`.
     hard_on_top
         Whether the uppermost layer is a hard one.
     dip, direction, follow
-        How the layers lie, as in `Strata`.
+        Attitude of the layers, as in `Strata`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The one place where a decoder's own exceptions become ours."""
+"""The one place where exceptions of decoders are converted to ours."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from slopewash.errors import InvalidFile, SlopewashError
 
 @contextmanager
 def decoding(path: Path, format: str) -> Iterator[None]:
-    """Turn whatever a decoder raises on a damaged or foreign file into one sentence.
+    """Turn whatever a decoder raises on a damaged or unsupported file into one sentence.
 
     Decoders raise nearly anything (`SyntaxError`, `struct.error`, `KeyError`, `RuntimeError`), so every `Exception` is
-    caught: keep the block down to calls of the decoder.
+    caught: the block should contain only calls to the decoder.
 
     >>> with decoding(Path("hill.png"), "PNG"):
     ...     raise SyntaxError("broken PNG file")

@@ -1,4 +1,4 @@
-"""OpenEXR: every layer a float32 channel of its own name, in metres."""
+"""OpenEXR: every layer is a float32 channel of the same name, in metres."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from slopewash.errors import InvalidFile
 from slopewash.io.decoding import decoding
 from slopewash.io.exr_header import read_header
 from slopewash.io.gathering import gather
-from slopewash.io.heights import as_float32, as_metres, with_gaps
+from slopewash.io.heights import as_float32, as_metres, with_nan
 from slopewash.io.info import FileInfo
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
-from slopewash.io.strata import TOP, from_note, note_of
+from slopewash.io.strata import TOP, from_metadata, metadata_of
 from slopewash.terrain import Emitter, Terrain, WaterSource
 
 _CELL_SIZE, _CRS, _TRANSFORM = "slopewash:cell_size", "slopewash:crs", "slopewash:transform"
@@ -64,7 +64,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     nodata = np.isnan(elevation) if _NODATA in texts else None
     strata = None
     if _STRATA in texts:
-        strata = from_note(path, texts[_STRATA], top, (info.height, info.width))
+        strata = from_metadata(path, texts[_STRATA], top, (info.height, info.width))
     return gather(
         path,
         {"elevation": as_metres(path, elevation, options.height_range)}
@@ -80,7 +80,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
 
 
 def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
-    """Write every layer, NaN where there is no data; numbers go into text, since attributes have float32 only."""
+    """Write every layer, NaN in nodata cells; numbers are stored as text, since numeric attributes are float32."""
     import OpenEXR
 
     header = {
@@ -96,11 +96,11 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
         header[_NODATA] = "nan"
     for key, discs in ((_SOURCES, terrain.sources), (_EMITTERS, terrain.emitters)):
         if discs:
-            # JSON knows no integers of NumPy.
+            # json cannot serialise NumPy integers.
             header[key] = json.dumps([{k: float(v) for k, v in dataclasses.asdict(disc).items()} for disc in discs])
-    channels = {name: with_gaps(terrain, name) for name in terrain}
+    channels = {name: with_nan(terrain, name) for name in terrain}
     if terrain.strata is not None:
-        header[_STRATA], top = note_of(terrain.strata)
+        header[_STRATA], top = metadata_of(terrain.strata)
         if top is not None:
             channels[TOP] = top
     with staged(path) as temporary:

@@ -1,6 +1,6 @@
-"""The header of an OpenEXR file, read without its library.
+"""The header of an OpenEXR file, read without the OpenEXR library.
 
-The library reports a truncated file on the process's own stdout and stderr, so such files are found here first.
+The library reports a truncated file directly on the process's stdout and stderr, so such files are detected here first.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _MAGIC = b"\x76\x2f\x31\x01"
 _TILED, _DEEP, _MULTIPART = 0x200, 0x800, 0x1000
 _DTYPES = ("uint32", "float16", "float32")
 _ROWS_PER_CHUNK = (1, 1, 1, 16, 32, 16, 32, 32, 32, 256)
-"""By the number of the compression: none, RLE, ZIPS, ZIP, PIZ, PXR24, B44, B44A, DWAA, DWAB."""
+"""Indexed by compression code: none, RLE, ZIPS, ZIP, PIZ, PXR24, B44, B44A, DWAA, DWAB."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,13 +28,13 @@ class ExrHeader:
 
 
 def read_header(path: Path) -> ExrHeader:
-    """Read the attributes; raises ValueError or struct.error on anything but a whole, flat, single-part image."""
+    """Read the attributes; raises ValueError or struct.error on anything but a complete, flat, single-part image."""
     with path.open("rb") as file:
         if file.read(4) != _MAGIC:
-            raise ValueError("it does not start as one")
+            raise ValueError("wrong file signature")
         flags = struct.unpack("<I", file.read(4))[0]
         if flags & (_DEEP | _MULTIPART):
-            raise ValueError("it has several parts or deep pixels; heights need a single flat image")
+            raise ValueError("it has several parts or deep pixels; a height field needs a single flat image")
         attributes = _attributes(file)
         west, north, east, south = struct.unpack("<4i", attributes["dataWindow"])
         width, height = east - west + 1, south - north + 1

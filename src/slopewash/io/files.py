@@ -1,4 +1,4 @@
-"""Reading, writing and looking at files of any known format."""
+"""Read, write and probe files of any known format."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ def read(
     shape: tuple[int, int] | None = None,
     max_pixels: int = MAXIMUM_PIXELS,
 ) -> Terrain:
-    """Read a terrain; the suffix tells the format: .exr, .npy, .npz, .png, .r16, .raw, .tif or .tiff.
+    """Read a terrain; the suffix selects the format: .exr, .npy, .npz, .png, .r16, .raw, .tif or .tiff.
 
     Parameters
     ----------
     path
         The file. Its header is checked before anything is decoded.
     cell_size
-        Side of a cell in metres; without it what the file tells, or else 1.
+        Side of a cell in metres. The default is the value stored in the file, or else 1.
     height_range
-        Metres that the lowest and the highest possible sample stand for. Needed for whole numbers (.png, .r16, .raw,
+        Heights in metres of the lowest and the highest possible sample. Needed for integer samples (.png, .r16, .raw,
         integer .tif without georeference) unless `write` recorded it.
     allow_8bit
-        Accept heights in 256 steps, which look like stairs.
+        Accept heights in 256 steps, which show as terraces.
     shape
-        Rows and columns of a headless file (.r16, .raw) that is not square.
+        Rows and columns of a file without a header (.r16, .raw) that is not square.
     max_pixels
         Largest number of cells to read.
 
@@ -67,20 +67,20 @@ def write(
     layer: str = "elevation",
     height_range: HeightRange | None = None,
 ) -> Path:
-    """Write a terrain or a mesh in the format of the suffix, whole or not at all, and return the path.
+    """Write a terrain or a mesh atomically, in the format of the suffix, and return the path.
 
     Parameters
     ----------
     terrain
-        What to write. Formats with named layers (.exr, .npz) take every layer; .glb, .obj, .ply and .stl take a
-        mesh, or make one of a terrain.
+        What to write. Formats with named layers (.exr, .npz) store every layer; .glb, .obj, .ply and .stl store a
+        mesh, made from the terrain if needed.
     path
         The file; an existing one is replaced.
     layer
-        The layer that single-layer formats (.npy, .png, .r16, .raw, .tif) take.
+        The layer to write to single-layer formats (.npy, .png, .r16, .raw, .tif).
     height_range
-        Values that the lowest and the highest 16-bit step stand for (.png, .r16, .raw); without it the layer's own
-        range. It is recorded, in the image or in a side file, and `read` uses it.
+        Values of the lowest and the highest 16-bit step (.png, .r16, .raw). The default is the range of the layer.
+        It is recorded, in the image or in a sidecar file, and `read` uses it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -93,18 +93,20 @@ def write(
         return write_mesh(terrain, path)
     format = format_of(path)
     if isinstance(terrain, TriangleMesh):
-        raise InvalidParameter(f"{path} holds a grid; write mesh.to_terrain(cell_size), or the mesh as .glb or .ply")
+        raise InvalidParameter(
+            f"{path} stores a grid; write mesh.to_terrain(cell_size), or write the mesh as .glb or .ply"
+        )
     if height_range is not None and not format.whole_numbers:
         takers = ", ".join(suffix for suffix, other in FORMATS.items() if other.whole_numbers)
-        raise InvalidParameter(f"{path} holds metres as they are; height_range is for {takers} only, leave it out")
+        raise InvalidParameter(f"{path} stores heights in metres; leave out height_range, which is for {takers} only")
     if not format.all_layers:
-        terrain[layer]  # an unknown layer is told before anything is written
+        terrain[layer]  # an unknown layer raises before anything is written
     format.write(terrain, path, layer, height_range)
     return path
 
 
 def probe(path: str | os.PathLike[str]) -> FileInfo:
-    """Tell what is in a file from its header, without decoding it.
+    """Report what is in a file from its header, without decoding it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -136,20 +138,20 @@ def _check_file(path: Path) -> None:
 
 
 def _check_info(path: Path, info: FileInfo, options: ReadOptions) -> None:
-    """Refuse by header what must not or need not be decoded."""
+    """Reject, based on the header, what must not or need not be decoded."""
     if info.width * info.height > options.max_pixels:
         raise InvalidFile(
             f"{path} has {info.width} x {info.height} cells, more than {options.max_pixels}; raise max_pixels, or "
-            f"--max-pixels, if that is meant"
+            f"--max-pixels, if this is intended"
         )
     if info.channels > _MOST_LAYERS:
         raise InvalidFile(f"{path} has {info.channels} layers; at most {_MOST_LAYERS} are read")
     if options.shape is not None and options.shape != (info.height, info.width):
-        raise InvalidFile(f"{path} has {info.height} rows and {info.width} columns; shape says {options.shape}")
+        raise InvalidFile(f"{path} has {info.height} rows and {info.width} columns, but shape is {options.shape}")
     if info.bits < 8:
         raise InvalidFile(f"{path} has {info.bits}-bit samples, too coarse for heights; save it with 16 bits")
     if info.bits == 8 and not options.allow_8bit:
         raise InvalidFile(
-            f"{path} has 8-bit heights, only 256 steps; save it with 16 bits, or accept the stairs with "
+            f"{path} has 8-bit heights, only 256 steps; save it with 16 bits, or accept terraces with "
             f"allow_8bit=True, or --allow-8bit"
         )

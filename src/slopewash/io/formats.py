@@ -17,14 +17,14 @@ from slopewash.terrain import Terrain
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """How one format is looked at, read and written."""
+    """How one format is probed, read and written."""
 
     probe: Callable[[Path, ReadOptions], FileInfo]
     read: Callable[[Path, FileInfo, ReadOptions], Terrain]
     write: Callable[[Terrain, Path, str, HeightRange | None], None]
     all_layers: bool = False
     whole_numbers: bool = False
-    """Writes heights as steps of a range, so that `height_range` means something to it."""
+    """Writes heights as integer steps of a range, so that `height_range` applies."""
 
 
 _TIFF = Format(probe=tiff.probe, read=tiff.read, write=tiff.write)
@@ -43,29 +43,29 @@ FORMATS: Mapping[str, Format] = {
 
 
 def format_of(path: Path) -> Format:
-    """Return the format a suffix stands for.
+    """Return the format of a suffix.
 
     >>> format_of(Path("hill.PNG")).whole_numbers
     True
     >>> format_of(Path("hill.tfi"))
     Traceback (most recent call last):
-    slopewash.errors.InvalidFile: hill.tfi has the unknown suffix ".tfi"; did you mean ".tif"? Known are .exr, ...
+    slopewash.errors.InvalidFile: hill.tfi has the unknown suffix ".tfi"; did you mean ".tif"? Known ...
     """
     suffix = path.suffix.lower()
     if suffix in FORMATS:
         return FORMATS[suffix]
     known = ", ".join(FORMATS)
     if not suffix:
-        raise InvalidFile(f"{path} has no suffix to tell its format; known are {known}")
+        raise InvalidFile(f"{path} has no suffix, so its format is unknown; known suffixes are {known}")
     if suffix in (".jpg", ".jpeg", ".gif", ".webp"):
         raise InvalidFile(
-            f"{path} would hold 8 bits, too few for heights; write .exr or .png, "
+            f"{path} would store 8 bits, too few for heights; write .exr or .png, "
             "or draw a picture with --picture or render()"
         )
     if is_mesh_file(path):
         raise InvalidFile(
-            f"{path} holds a mesh where a grid is wanted; in Python, read_mesh(path).to_terrain(cell_size) makes one"
+            f"{path} is a mesh file, but a grid is needed; convert it with read_mesh(path).to_terrain(cell_size)"
         )
     close = difflib.get_close_matches(suffix, FORMATS, n=1, cutoff=0.5)
-    remedy = f'did you mean "{close[0]}"? Known are {known}' if close else f"known are {known}"
+    remedy = f'did you mean "{close[0]}"? Known suffixes are {known}' if close else f"known suffixes are {known}"
     raise InvalidFile(f'{path} has the unknown suffix "{suffix}"; {remedy}')

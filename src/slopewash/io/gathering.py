@@ -1,4 +1,4 @@
-"""From the layers and notes of a file to a Terrain."""
+"""From the layers and metadata of a file to a Terrain."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def gather(
     emitters: Sequence[Emitter] = (),
     strata: Strata | None = None,
 ) -> Terrain:
-    """Build a terrain; what is wrong with it is reported with the file's name.
+    """Build a terrain; errors name the file.
 
     >>> import numpy as np
     >>> gather(Path("hill.npy"), {"elevation": np.ones((2, 3), dtype=np.float32)}, cell_size=5.0)
@@ -37,10 +37,10 @@ def gather(
     """
     if "elevation" not in layers:
         names = ", ".join(layers) or "nothing"
-        raise InvalidFile(f"{path} holds {names}; one layer must be called elevation")
+        raise InvalidFile(f"{path} contains {names}; one layer must be called elevation")
     for name in layers:
         if name in _NOT_LAYERS:
-            raise InvalidFile(f'{path} holds a layer called "{name}", a name that is taken; rename it')
+            raise InvalidFile(f'{path} contains a layer called "{name}", which is a reserved name; rename it')
     try:
         return Terrain(
             cell_size=1.0 if cell_size is None else cell_size,

@@ -1,4 +1,4 @@
-"""Where a GeoTIFF says that its cells lie (OGC 19-008r4), and back into tags."""
+"""Georeference from and to GeoTIFF tags (OGC 19-008r4)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _METRES_PER_UNIT = {9001: 1.0, 9002: 0.3048, 9003: 1200 / 3937}
 """Metre, foot and US survey foot, by EPSG code."""
 
 _SQUARE = 1e-3
-"""Relative difference of the two pixel sizes below which reprojection rounding, not intent, is the likely reason."""
+"""Relative difference of the two pixel sizes up to which rounding in reprojection, not intent, is the likely reason."""
 
 _UNITS_PER_DEGREE = 10_000
 """A step this many times smaller than the cell in metres is in degrees (111 km), not in feet, metres or kilometres."""
@@ -32,7 +32,7 @@ ExtraTag = tuple[int, str, int, Any, bool]
 
 @dataclass(frozen=True, kw_only=True)
 class Georeference:
-    """What the tags tell; `obstacle` says why they do not give a cell size in metres."""
+    """What the tags contain; `obstacle` is the reason why they give no cell size in metres."""
 
     present: bool
     crs: str | None = None
@@ -74,7 +74,7 @@ def read_georeference(value_of: Callable[[int], Any]) -> Georeference:
 
 
 def georeference_tags(terrain: Terrain) -> list[ExtraTag]:
-    """Tags that place a terrain; one without a transform gets its true size, at the origin of no CRS.
+    """Tags of a terrain; one without a transform gets its true size, at the origin, without a CRS.
 
     >>> [tag[0] for tag in georeference_tags(Terrain([[1.0]], cell_size=5.0))] == [
     ...     PIXEL_SCALE, TIEPOINT, KEY_DIRECTORY, GDAL_METADATA]
@@ -154,7 +154,7 @@ def _cell_size(sizes: tuple[float, float], geographic: bool, unit: int) -> tuple
 
 
 def _keys(directory: Any) -> dict[int, int]:
-    """Return the keys whose value is a number held in the directory itself, as all codes are."""
+    """Return the keys whose value is a number stored in the directory itself, as all codes are."""
     numbers = [int(number) for number in directory or ()]
     entries = zip(*(numbers[first::4] for first in range(4)), strict=False)
     return {key: value for key, location, _, value in list(entries)[1:] if location == 0}

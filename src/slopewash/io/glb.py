@@ -1,4 +1,4 @@
-"""Binary glTF 2.0: y up, colours as COLOR_0, attributes under their names with an underscore, as the standard wants."""
+"""Binary glTF 2.0: y up, colours as COLOR_0, attributes named with a leading underscore, as the standard requires."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRIANGLES = 4
 
 
 def write(parts: Parts, path: Path) -> None:
-    """Write float32 positions and normals; the mesh stands on x and z, heights along y."""
+    """Write float32 positions and normals; the ground plane is x and z, heights are along y."""
     points = np.stack([parts.points[:, 0], parts.points[:, 2], -parts.points[:, 1]], axis=1).astype("<f4")
     shades = np.full((len(points), 4), 255, "u1")
     shades[:, :3] = _linear(colours(parts))
@@ -84,13 +84,13 @@ def _normals(points: NDArray[np.float32], faces: NDArray[np.int32]) -> NDArray[n
 
 
 def read(path: Path) -> Parts:
-    """Read all triangles of a file whose nodes stand where their meshes are."""
+    """Read all triangles of a file whose nodes have no transforms."""
     with decoding(path, "GLB"):
         document, body = _chunks(path)
         for node in document.get("nodes", []):
-            # A node without a mesh moves those of its children.
+            # A node without a mesh transforms the meshes of its children.
             if {"mesh", "children"} & node.keys() and {"matrix", "translation", "rotation", "scale"} & node.keys():
-                raise InvalidFile(f"{path} has meshes that are moved or turned; apply transforms before exporting")
+                raise InvalidFile(f"{path} has meshes with transforms; apply the transforms before exporting")
         points: list[NDArray[Any]] = []
         faces: list[NDArray[Any]] = []
         extra: list[dict[str, NDArray[Any]]] = []
@@ -104,13 +104,15 @@ def read(path: Path) -> Parts:
                 if "indices" in primitive:
                     index = _accessor(document, body, primitive["indices"]).astype(np.int64).ravel()
                 if index.max(initial=0) >= len(place):
-                    raise ValueError(f"a triangle names vertex {index.max()}; there are {len(place)}, numbered from 0")
+                    raise ValueError(
+                        f"a triangle refers to vertex {index.max()}; there are {len(place)}, numbered from 0"
+                    )
                 faces.append(index.reshape(-1, 3) + sum(map(len, points)))
                 points.append(np.stack([place[:, 0], -place[:, 2], place[:, 1]], axis=1) + 0.0)
                 own = {n[1:].lower(): _accessor(document, body, k) for n, k in names.items() if n.startswith("_")}
                 extra.append({n: values for n, values in own.items() if values.shape == (len(place),)})
     if not points:
-        raise InvalidFile(f"{path} holds no triangles")
+        raise InvalidFile(f"{path} contains no triangles")
     shared = set.intersection(*(set(e) for e in extra))
     attributes = {
         name: np.concatenate([e[name] for e in extra]).astype(np.float32) for name in extra[0] if name in shared
@@ -122,7 +124,7 @@ def _chunks(path: Path) -> tuple[dict[str, Any], bytes]:
     data = path.read_bytes()
     magic, version, _ = struct.unpack_from("<III", data)
     if magic != MAGIC or version != VERSION:
-        raise InvalidFile(f"{path} is not a readable GLB file: it is no binary glTF 2.0")
+        raise InvalidFile(f"{path} is not a readable GLB file: it is not binary glTF 2.0")
     length, kind = struct.unpack_from("<II", data, 12)
     if kind != JSON:
         raise ValueError("its first chunk is not JSON")
@@ -133,12 +135,12 @@ def _chunks(path: Path) -> tuple[dict[str, Any], bytes]:
 def _accessor(document: dict[str, Any], body: bytes, number: int) -> NDArray[Any]:
     accessor = document["accessors"][number]
     if "sparse" in accessor or "bufferView" not in accessor:
-        raise ValueError("sparse accessors are not read")
+        raise ValueError("sparse accessors are not supported")
     view = document["bufferViews"][accessor["bufferView"]]
     kind, width = np.dtype(COMPONENTS[accessor["componentType"]]), WIDTHS[accessor["type"]]
     offset = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
     stride, count = view.get("byteStride", kind.itemsize * width), int(accessor["count"])
     if count < 0 or offset + stride * (count - 1) + kind.itemsize * width > len(body):
-        raise ValueError("an accessor reaches beyond the end")
+        raise ValueError("an accessor reaches beyond the end of the file")
     values = np.ndarray((count, width), kind, body, offset, (stride, kind.itemsize)).copy()
     return values if width > 1 else values[:, 0]

@@ -1,4 +1,4 @@
-"""Between the whole numbers of image files and heights in metres."""
+"""Conversion between the integers of image files and heights in metres."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from slopewash.io.options import HeightRange, check_height_range
 from slopewash.terrain import Layer, Terrain
 
 _BAND = 1 << 18
-"""Cells converted at a time, so that float64 intermediates stay small beside the grid."""
+"""Cells converted at a time, so that float64 intermediates stay small compared with the grid."""
 
 
 def as_metres(path: Path, samples: NDArray[Any], height_range: HeightRange | None) -> Layer:
-    """Heights of a file's samples: floats are metres already, whole numbers span `height_range`.
+    """Convert a file's samples to heights: floats are already metres, integers span `height_range`.
 
     >>> as_metres(Path("hill.png"), np.array([[0, 65535]], dtype=np.uint16), (100.0, 300.0))
     array([[100., 300.]], dtype=float32)
     """
     if samples.dtype.kind == "f":
         if height_range is not None:
-            raise InvalidParameter(f"{path} holds floats, which are metres already; leave out height_range")
+            raise InvalidParameter(f"{path} contains floats, which are already metres; leave out height_range")
         return as_float32(samples)
     if samples.dtype.kind not in "iu":
-        raise InvalidFile(f"{path} holds samples of type {samples.dtype}; heights must be real numbers")
+        raise InvalidFile(f"{path} contains samples of type {samples.dtype}; heights must be real numbers")
     if height_range is None:
         raise InvalidParameter(
-            f"{path} holds whole numbers, not metres; say which heights its lowest and highest value stand for with "
+            f"{path} contains integers, not metres; give the heights of its lowest and highest possible value with "
             f"height_range=(low, high), or --height-range LOW,HIGH"
         )
     low, high = height_range
@@ -45,7 +45,7 @@ def as_metres(path: Path, samples: NDArray[Any], height_range: HeightRange | Non
 
 
 def as_float32(samples: NDArray[Any]) -> Layer:
-    """Return samples as native float32; what does not fit becomes infinite, which Terrain reports with its cell.
+    """Return samples as native float32; what overflows becomes infinite, which Terrain reports with its cell.
 
     >>> as_float32(np.array([1, 2], dtype=">i2"))
     array([1., 2.], dtype=float32)
@@ -60,7 +60,7 @@ def as_uint16(terrain: Terrain, layer: str, height_range: HeightRange | None) ->
     >>> as_uint16(Terrain([[0.0, 5.0, 10.0]]), "elevation", None)
     (array([[    0, 32768, 65535]], dtype=uint16), (0.0, 10.0))
     """
-    check_no_gaps(terrain, "16-bit heights")
+    check_no_nodata(terrain, "16-bit heights")
     values = terrain[layer]
     lowest, highest = terrain.range(layer)
     if height_range is None:
@@ -69,8 +69,8 @@ def as_uint16(terrain: Terrain, layer: str, height_range: HeightRange | None) ->
     low, high = float(height_range[0]), float(height_range[1])
     if lowest < low or highest > high:
         raise InvalidParameter(
-            f"layer {layer} spans {lowest:g} .. {highest:g}, beyond the height_range of {low:g} .. {high:g}; "
-            f"widen it, or leave it out to use the layer's own"
+            f"layer {layer} spans {lowest:g} .. {highest:g}, outside the height_range of {low:g} .. {high:g}; "
+            f"widen it, or leave it out to use the range of the layer"
         )
     samples = np.empty(values.shape, dtype=np.uint16)
     for rows in bands(values.shape):
@@ -78,22 +78,22 @@ def as_uint16(terrain: Terrain, layer: str, height_range: HeightRange | None) ->
     return samples, (low, high)
 
 
-def check_no_gaps(terrain: Terrain, what: str) -> None:
-    """Refuse cells without data where the file has no way to mark them.
+def check_no_nodata(terrain: Terrain, what: str) -> None:
+    """Reject nodata cells where the format cannot mark them.
 
-    >>> check_no_gaps(Terrain([[1.0]]), ".npy")
+    >>> check_no_nodata(Terrain([[1.0]]), ".npy")
     """
     if terrain.nodata is not None:
         raise InvalidParameter(
-            f"{what} cannot mark the {int(terrain.nodata.sum())} cells without data; write .tif, .exr or .npz, or fill "
+            f"{what} cannot mark the {int(terrain.nodata.sum())} nodata cells; write .tif, .exr or .npz, or fill "
             f"them first"
         )
 
 
-def with_gaps(terrain: Terrain, layer: str) -> Layer:
-    """Return a layer with NaN where there is no data.
+def with_nan(terrain: Terrain, layer: str) -> Layer:
+    """Return a layer with NaN in its nodata cells.
 
-    >>> with_gaps(Terrain([[1.0, 2.0]], nodata=[[True, False]]), "elevation")
+    >>> with_nan(Terrain([[1.0, 2.0]], nodata=[[True, False]]), "elevation")
     array([[nan,  2.]], dtype=float32)
     """
     values = terrain[layer]

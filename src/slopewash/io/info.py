@@ -1,4 +1,4 @@
-"""What a file's header tells before a pixel is decoded."""
+"""What the header of a file contains, known before a pixel is decoded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class FileInfo:
-    """What is in a file, told from its header alone.
+    """Contents of a file, from its header alone.
 
     `bits` is the depth of one sample and `dtype` the NumPy name of the type that holds it. `channels` counts samples
     per cell; `layers` names them where the format has names, and is ("elevation",) where it has a single channel.

@@ -30,7 +30,7 @@ MESH_FORMATS: Mapping[str, MeshFormat] = {
 
 
 def is_mesh_file(path: str | os.PathLike[str]) -> bool:
-    """Whether the suffix is that of a mesh format.
+    """Return whether the suffix is that of a mesh format.
 
     >>> is_mesh_file("peak.GLB"), is_mesh_file("peak.png")
     (True, False)
@@ -61,7 +61,7 @@ def read_mesh(path: str | os.PathLike[str]) -> TriangleMesh:
 
 
 def write_mesh(mesh: TriangleMesh | Terrain, path: str | os.PathLike[str]) -> Path:
-    """Write a mesh, whole or not at all; a terrain is written with two triangles between four cell centres."""
+    """Write a mesh atomically; a terrain is written with two triangles between four cell centres."""
     path = Path(path)
     if isinstance(mesh, Terrain):
         mesh = full_mesh(mesh)
@@ -70,7 +70,7 @@ def write_mesh(mesh: TriangleMesh | Terrain, path: str | os.PathLike[str]) -> Pa
 
 
 def full_mesh(terrain: Terrain) -> TriangleMesh:
-    """Every cell centre as a vertex, with what was worn off and laid down where the terrain tells."""
+    """Every cell centre as a vertex, with what was eroded and deposited if the terrain has those layers."""
     names = {"eroded": "wear", "deposited": "deposit"}
     attributes = {name: terrain[layer].ravel() for name, layer in names.items() if layer in terrain}
     return TriangleMesh.of_cells(terrain).replace(**attributes)

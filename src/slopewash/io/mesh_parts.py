@@ -1,4 +1,4 @@
-"""What every mesh file holds, in axes that other programs expect: x east, y north, z up, faces counter-clockwise."""
+"""Contents of a mesh file, in the axes that other programs expect: x east, y north, z up, faces counter-clockwise."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PURPLE = np.array([148, 36, 168], dtype=np.float64)
 """Changed ground, as in figure 3 of Bézin et al."""
 STONE = np.array([188, 182, 170], dtype=np.float64)
 FULLY = 0.98
-"""Quantile of the changes that is drawn in full purple."""
+"""Quantile of the changes that is drawn in saturated purple."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Parts:
 
 
 def parts_of(mesh: TriangleMesh) -> Parts:
-    """Turn y from south to north, which mirrors the mesh, so that faces are turned over too."""
+    """Flip y from south to north, which mirrors the mesh, so that faces are flipped too."""
     points = mesh.vertices * np.array([1.0, -1.0, 1.0]) + 0.0
     return Parts(points, np.ascontiguousarray(mesh.triangles[:, ::-1]), mesh.attributes)
 
 
 def gather_mesh(parts: Parts) -> TriangleMesh:
-    """Make a mesh of what a file holds."""
+    """Make a mesh from the contents of a file."""
     if parts.points.size == 0 or parts.faces.size == 0:
         raise InvalidMesh("the mesh is empty; it needs at least one triangle")
     points = parts.points * np.array([1.0, -1.0, 1.0]) + 0.0
@@ -54,7 +54,7 @@ def colours(parts: Parts) -> NDArray[np.uint8]:
 
 
 def welded(parts: Parts) -> Parts:
-    """Join points in the same place: some formats give every triangle its own."""
+    """Merge points at the same place: some formats give every triangle its own."""
     _, first, number = np.unique(parts.points, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)

@@ -1,4 +1,4 @@
-"""NumPy's own files: `.npy` for one layer in metres, `.npz` for all layers with what belongs to them."""
+"""NumPy's own files: `.npy` for one layer in metres, `.npz` for all layers and their metadata."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from slopewash.errors import InvalidFile
 from slopewash.io.decoding import decoding
 from slopewash.io.gathering import gather
-from slopewash.io.heights import as_float32, as_metres, check_no_gaps
+from slopewash.io.heights import as_float32, as_metres, check_no_nodata
 from slopewash.io.info import FileInfo
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
-from slopewash.io.strata import LARGEST_TABLE, TOP, from_note, note_of
+from slopewash.io.strata import LARGEST_TABLE, TOP, from_metadata, metadata_of
 from slopewash.terrain import Emitter, Terrain, WaterSource
 
 _NOTES = ("cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata", TOP)
 _LONGEST_TEXT = {"crs": 1 << 16, "strata": 4 * LARGEST_TABLE}
 _DISCS = {"sources": ("x", "y", "radius", "rate"), "emitters": ("x", "y", "radius", "rate", "speed", "direction")}
-"""Columns of each, a disc a row."""
+"""Columns of each array; every disc is a row."""
 _MOST_DISCS = 1 << 16
 
 
@@ -44,7 +44,7 @@ def read_npy(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
 
 def write_npy(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
     """Write one layer as float32."""
-    check_no_gaps(terrain, ".npy")
+    check_no_nodata(terrain, ".npy")
     with staged(path) as temporary, temporary.open("wb") as file:
         npy_format.write_array(file, terrain[layer], allow_pickle=False)
 
@@ -58,14 +58,14 @@ def probe_npz(path: Path, options: ReadOptions) -> FileInfo:
                 headers[entry.removesuffix(".npy")] = _header(file)
     layers = tuple(name for name in headers if name not in _NOTES)
     if "elevation" not in layers:
-        raise InvalidFile(f"{path} holds {', '.join(layers) or 'nothing'}; one layer must be called elevation")
+        raise InvalidFile(f"{path} contains {', '.join(layers) or 'nothing'}; one layer must be called elevation")
     for name, (shape, dtype) in headers.items():
         _check_header(path, name, shape, dtype, headers["elevation"][0])
     return _info(path, "NPZ", *headers["elevation"], layers)
 
 
 def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
-    """Read all layers, cell size, mask, georeference, springs, emitters and strata."""
+    """Read all layers, cell size, mask, georeference, water sources, emitters and strata."""
     with decoding(path, "NPZ"), zipfile.ZipFile(path) as archive:
         arrays = {}
         for entry in archive.namelist():
@@ -77,10 +77,11 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
             [dict(zip(columns, row, strict=True)) for row in notes[name].tolist()] if name in notes else []
             for name, columns in _DISCS.items()
         )
-        springs, discs = [WaterSource(**source) for source in sources], [Emitter(**emitter) for emitter in emitters]
+        water_sources = [WaterSource(**source) for source in sources]
+        discs = [Emitter(**emitter) for emitter in emitters]
     strata = None
     if "strata" in notes:
-        strata = from_note(path, str(notes["strata"]), notes.get(TOP), (info.height, info.width))
+        strata = from_metadata(path, str(notes["strata"]), notes.get(TOP), (info.height, info.width))
     return gather(
         path,
         {"elevation": as_metres(path, arrays.pop("elevation"), options.height_range)}
@@ -89,16 +90,16 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         nodata=notes.get("nodata"),
         crs=str(notes["crs"]) if "crs" in notes else None,
         transform=notes["transform"].tolist() if "transform" in notes else None,
-        sources=springs,
+        sources=water_sources,
         emitters=discs,
         strata=strata,
     )
 
 
 def write_npz(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
-    """Write all layers and what belongs to them; the same terrain always gives the same bytes.
+    """Write all layers and their metadata; the same terrain always gives the same bytes.
 
-    `numpy.savez` takes names as keywords, so that a layer called "file" would break it, and stamps the time.
+    `numpy.savez` takes names as keywords, so that a layer called "file" would break it, and stores a timestamp.
     """
     arrays: dict[str, NDArray[Any]] = dict(terrain)
     arrays["cell_size"] = np.array(terrain.cell_size, dtype=np.float64)
@@ -112,7 +113,7 @@ def write_npz(terrain: Terrain, path: Path, layer: str, height_range: HeightRang
         if discs := getattr(terrain, name):
             arrays[name] = np.array([[getattr(disc, column) for column in columns] for disc in discs], np.float64)
     if terrain.strata is not None:
-        note, top = note_of(terrain.strata)
+        note, top = metadata_of(terrain.strata)
         arrays["strata"] = np.array(note)
         if top is not None:
             arrays[TOP] = top
@@ -134,7 +135,7 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 
 def _check_header(path: Path, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], grid: tuple[int, ...]) -> None:
-    """Refuse what would be costly or impossible to decode, knowing only the header."""
+    """Reject, based on the header, what would be costly or impossible to decode."""
     if name in _LONGEST_TEXT:
         fits = dtype.kind == "U" and shape == () and dtype.itemsize <= _LONGEST_TEXT[name]
     elif name in _DISCS:
@@ -149,9 +150,9 @@ def _check_header(path: Path, name: str, shape: tuple[int, ...], dtype: np.dtype
 
 def _info(path: Path, format: str, shape: tuple[int, ...], dtype: np.dtype[Any], layers: tuple[str, ...]) -> FileInfo:
     if len(shape) != 2 or 0 in shape:
-        raise InvalidFile(f"{path} holds an array of shape {shape}; heights need two dimensions, rows and columns")
+        raise InvalidFile(f"{path} contains an array of shape {shape}; heights need two dimensions, rows and columns")
     if dtype.kind not in "iuf":
-        raise InvalidFile(f"{path} holds values of type {dtype}; heights must be real numbers")
+        raise InvalidFile(f"{path} contains values of type {dtype}; heights must be real numbers")
     return FileInfo(
         format=format,
         width=shape[1],

@@ -1,4 +1,4 @@
-"""Wavefront OBJ: text, z up, with colours behind the coordinates as most programs read them."""
+"""Wavefront OBJ: text, z up, with colours after the coordinates, as most programs read them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slopewash.io.staging import staged
 
 
 def write(parts: Parts, path: Path) -> None:
-    """Write points to the last digit of float64."""
+    """Write points with the full precision of float64."""
     shades = colours(parts) / 255
     with staged(path) as temporary, temporary.open("w", encoding="ascii", newline="\n") as file:
         file.write("# slopewash: metres, x east, y north, z up\n")
@@ -24,7 +24,7 @@ def write(parts: Parts, path: Path) -> None:
 
 
 def read(path: Path) -> Parts:
-    """Read vertices and faces; faces of more corners are cut into triangles."""
+    """Read vertices and faces; faces with more corners are split into triangles."""
     points: list[tuple[float, ...]] = []
     faces: list[tuple[int, int, int]] = []
     with decoding(path, "OBJ"), path.open(encoding="utf-8", errors="strict") as file:

@@ -1,4 +1,4 @@
-"""What a caller may say about a file beyond its path."""
+"""Options of reading a file."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from slopewash.errors import InvalidParameter
 HeightRange = tuple[float, float]
 
 MAXIMUM_PIXELS = 16384**2
-"""Largest grid read without being asked to, so that a forged header cannot fill the memory."""
+"""Largest grid read by default, so that a forged header cannot exhaust memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """Options of `read`, checked once."""
+    """Options of `read`, validated once."""
 
     cell_size: float | None = None
     height_range: HeightRange | None = None
@@ -35,7 +35,7 @@ class ReadOptions:
 
 
 def check_height_range(height_range: HeightRange) -> None:
-    """Refuse anything but two finite numbers, the lower first.
+    """Reject anything but two finite numbers, the lower first.
 
     >>> check_height_range((0.0, 2000.0))
     """

@@ -21,7 +21,7 @@ TYPES = {
 }  # fmt: skip
 ORDERS = {"binary_little_endian": "<", "binary_big_endian": ">", "ascii": ""}
 KNOWN = frozenset({"x", "y", "z", "nx", "ny", "nz", "s", "t", "red", "green", "blue", "alpha"})
-"""Properties that are not attributes of ours."""
+"""Properties that are not terrain attributes."""
 LONGEST_HEADER = 1000
 """Lines."""
 
@@ -55,7 +55,7 @@ def write(parts: Parts, path: Path) -> None:
 
 
 def read(path: Path) -> Parts:
-    """Read points, their further numbers and faces."""
+    """Read points, their other properties and faces."""
     with decoding(path, "PLY"), path.open("rb") as file:
         order, elements = _header(file, path)
         body = file.read()
@@ -85,7 +85,7 @@ def _header(file: IO[bytes], path: Path) -> tuple[str, list[Element]]:
     raise InvalidFile(f"{path} is not a readable PLY file: its header has no end")
 
 
-def _cut(polygons: list[list[int]]) -> dict[str, NDArray[Any]]:
+def _triangulate(polygons: list[list[int]]) -> dict[str, NDArray[Any]]:
     faces = [(p[0], b, c) for p in polygons for b, c in itertools.pairwise(p[1:])]
     return {"corners": np.array(faces, np.int64).reshape(-1, 3)}
 
@@ -96,7 +96,7 @@ def _text(body: bytes, elements: list[Element]) -> dict[str, dict[str, NDArray[A
     for name, count, properties in elements:
         rows = [next(lines).split() for _ in range(count)]
         if name == "face":
-            found[name] = _cut([[int(v) for v in row[1 : 1 + int(row[0])]] for row in rows])
+            found[name] = _triangulate([[int(v) for v in row[1 : 1 + int(row[0])]] for row in rows])
         elif all(p[0] != "list" for p in properties):
             table = np.array(rows, np.float64).reshape(count, len(properties))
             found[name] = {p[1]: table[:, k] for k, p in enumerate(properties)}
@@ -128,5 +128,5 @@ def _binary(body: bytes, elements: list[Element], order: str) -> dict[str, dict[
             length = int(np.frombuffer(body, number, 1, at)[0])
             polygons.append(np.frombuffer(body, item, length, at + number.itemsize).tolist())
             at += number.itemsize + length * item.itemsize
-        found[name] = _cut(polygons)
+        found[name] = _triangulate(polygons)
     return found

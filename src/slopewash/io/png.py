@@ -27,7 +27,7 @@ _RANGE, _CELL_SIZE = "slopewash:height_range", "slopewash:cell_size"
 
 
 def probe(path: Path, options: ReadOptions) -> FileInfo:
-    """Read the IHDR chunk; Pillow is not asked, since it opens 16-bit colour as 8-bit."""
+    """Read the IHDR chunk; Pillow is not used for this, since it opens 16-bit colour as 8-bit."""
     width, height, bits, colour = _image_header(path)
     channels = _CHANNELS[colour]
     layers = {1: ("elevation",), 2: ("grey", "alpha"), 3: ("red", "green", "blue")}
@@ -45,14 +45,14 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
 def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     """Read grey samples and scale them to metres."""
     if info.layers != ("elevation",):
-        raise InvalidFile(f"{path} is a picture of {', '.join(info.layers)}; heights need a single grey channel")
+        raise InvalidFile(f"{path} is an image with {', '.join(info.layers)}; heights need a single grey channel")
     from PIL import PngImagePlugin
 
     notes = _notes(path)
     with decoding(path, "PNG"), path.open("rb") as file:
         recorded = _recorded_range(notes)
         cell_size = float(notes[_CELL_SIZE]) if _CELL_SIZE in notes else None
-        # The plugin itself, since Image.open has its own and lower cap on the number of pixels.
+        # The plugin itself, since Image.open has its own, lower limit on the number of pixels.
         with PngImagePlugin.PngImageFile(file) as image:
             samples = np.asarray(image).astype(info.dtype, copy=False)
     elevation = as_metres(path, samples, options.height_range or recorded)
@@ -75,7 +75,7 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
 def _image_header(path: Path) -> tuple[int, int, int, int]:
     with decoding(path, "PNG"), path.open("rb") as file:
         if file.read(8) != SIGNATURE:
-            raise ValueError("it does not start as one")
+            raise ValueError("wrong file signature")
         kind, data = next(_chunks(file))
         width, height, bits, colour = struct.unpack(">IIBB", data[:10])
         if kind != b"IHDR" or not (width and height) or bits not in (1, 2, 4, 8, 16) or colour not in _CHANNELS:
@@ -84,7 +84,7 @@ def _image_header(path: Path) -> tuple[int, int, int, int]:
 
 
 def _notes(path: Path) -> dict[str, str]:
-    """Text chunks, having checked that every chunk is whole."""
+    """Return the text chunks, after checking that every chunk is complete."""
     notes = {}
     with decoding(path, "PNG"), path.open("rb") as file:
         file.seek(len(SIGNATURE))

@@ -1,4 +1,4 @@
-"""Headless little-endian uint16 (`.r16`, `.raw`), as game engines take it, with a JSON side file."""
+"""Little-endian uint16 without a header (`.r16`, `.raw`), as game engines import it, with a JSON sidecar file."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ _SAMPLE = np.dtype("<u2")
 
 
 @dataclass(frozen=True, kw_only=True)
-class _SideFile:
+class _Sidecar:
     shape: tuple[int, int]
     height_range: HeightRange
     cell_size: float | None
     checksum: int | None
 
 
-def side_file(path: Path) -> Path:
-    """Where the size and range of a raw file are kept.
+def sidecar(path: Path) -> Path:
+    """Return the file that stores the size and range of a raw file.
 
-    >>> side_file(Path("hill.r16")).name
+    >>> sidecar(Path("hill.r16")).name
     'hill.r16.json'
     """
     return path.with_name(path.name + ".json")
 
 
 def probe(path: Path, options: ReadOptions) -> FileInfo:
-    """Tell the size from the option, the side file or, for a square, the number of bytes."""
+    """Take the size from the option, the sidecar file or, for a square, the number of bytes."""
     bytes_found = path.stat().st_size
-    noted = _read_side_file(path)
+    noted = _read_sidecar(path)
     if options.shape is not None:
         rows, columns = options.shape
     elif noted is not None:
@@ -51,12 +51,12 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
         rows = columns = math.isqrt(bytes_found // _SAMPLE.itemsize)
         if rows * columns * _SAMPLE.itemsize != bytes_found:
             raise InvalidFile(
-                f"{path} has {bytes_found} bytes, which is no square of 16-bit heights; say its size with "
+                f"{path} has {bytes_found} bytes, which is not a square of 16-bit heights; give its size with "
                 f"shape=(rows, columns), or --shape ROWS,COLUMNS"
             )
     if rows * columns * _SAMPLE.itemsize != bytes_found:
         raise InvalidFile(
-            f"{path} has {bytes_found} bytes; {columns} x {rows} heights of 16 bits take "
+            f"{path} has {bytes_found} bytes; {columns} x {rows} heights of 16 bits need "
             f"{rows * columns * _SAMPLE.itemsize}"
         )
     return FileInfo(format="RAW", width=columns, height=rows, bits=16, dtype="uint16", layers=("elevation",))
@@ -64,14 +64,14 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
 
 def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     """Read samples row by row from the north-west and scale them to metres."""
-    noted = _read_side_file(path)
+    noted = _read_sidecar(path)
     with decoding(path, "RAW"):
         samples = np.fromfile(path, dtype=_SAMPLE).reshape(info.height, info.width)
     height_range = options.height_range
     if noted is not None and height_range is None:
         if noted.checksum not in (None, zlib.crc32(samples.data)):
             raise InvalidFile(
-                f"{side_file(path)} describes other heights than {path} holds; give height_range=(low, high), or "
+                f"{sidecar(path)} does not describe the heights in {path}; give height_range=(low, high), or "
                 f"--height-range LOW,HIGH"
             )
         height_range = noted.height_range
@@ -82,7 +82,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
 
 
 def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
-    """Write one layer in 65536 steps, and a side file with what the samples do not tell."""
+    """Write one layer in 65536 steps, and a sidecar file with their shape, range and cell size."""
     samples, height_range = as_uint16(terrain, layer, height_range)
     samples = samples.astype(_SAMPLE, copy=False)
     notes = {
@@ -93,22 +93,22 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
         "cell_size": terrain.cell_size,
         "crc32": zlib.crc32(samples.data),
     }
-    # Two renames cannot be one: should only the first happen, the checksum tells that the files do not belong together.
-    with staged(side_file(path)) as temporary_notes:
+    # Two renames are not atomic: if only the first happens, the checksum shows that the files do not belong together.
+    with staged(sidecar(path)) as temporary_notes:
         temporary_notes.write_text(json.dumps(notes, indent=2) + "\n", encoding="utf-8")
         with staged(path) as temporary:
             samples.tofile(temporary)
 
 
-def _read_side_file(path: Path) -> _SideFile | None:
-    side = side_file(path)
+def _read_sidecar(path: Path) -> _Sidecar | None:
+    side = sidecar(path)
     if not side.is_file():
         return None
     with decoding(side, "JSON"):
         notes = json.loads(side.read_text(encoding="utf-8"))
         low, high = map(float, notes["height_range"])
         check_height_range((low, high))
-        return _SideFile(
+        return _Sidecar(
             shape=(int(notes["height"]), int(notes["width"])),
             height_range=(low, high),
             cell_size=float(notes["cell_size"]) if "cell_size" in notes else None,

@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all."""
+"""Write files atomically."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from slopewash.errors import InvalidFile
 
 @contextmanager
 def staged(path: Path) -> Iterator[Path]:
-    """Give a temporary name beside `path`, renamed to it when the block ends well and removed when it does not.
+    """Yield a temporary name in the folder of `path`; it is renamed when the block succeeds and removed when it fails.
 
-    The bytes are on the disk before the new name is, so that a crash leaves the old file or the new one.
+    The data are flushed to disk before the rename, so that a crash leaves either the old file or the new one.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -25,7 +25,7 @@ def staged(path: Path) -> Iterator[Path]:
     ['note.txt']
     """
     try:
-        target = path.resolve()  # a link keeps pointing at what it pointed at
+        target = path.resolve()  # a symbolic link keeps its target
         _check_target(path, target)
         temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.tmp")
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))

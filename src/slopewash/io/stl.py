@@ -29,7 +29,7 @@ def write(parts: Parts, path: Path) -> None:
 
 
 def read(path: Path) -> Parts:
-    """Read triangles and join their corners."""
+    """Read triangles and merge their corners."""
     with decoding(path, "STL"):
         data = path.read_bytes()
         count = int.from_bytes(data[HEADER : HEADER + 4], "little")
@@ -40,6 +40,6 @@ def read(path: Path) -> Parts:
             at = [i for i, word in enumerate(words) if word == "vertex"]
             corners = np.array([[float(v) for v in words[i + 1 : i + 4]] for i in at], np.float64).reshape(-1, 3, 3)
         else:
-            raise InvalidFile(f"{path} is not a readable STL file: its length does not fit its {count} triangles")
+            raise InvalidFile(f"{path} is not a readable STL file: its length does not match its {count} triangles")
     faces = np.arange(3 * len(corners), dtype=np.int32).reshape(-1, 3)
     return welded(Parts(corners.reshape(-1, 3), faces))

@@ -1,4 +1,4 @@
-"""Strata in files: as a note beside the layers of a terrain, and as a TOML table of their own."""
+"""Strata in files: as metadata of a terrain, and as a TOML file of their own."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ TOP = "strata_top"
 """Name under which the top is stored where it is not level."""
 GEOMETRY = ("dip", "direction", "follow", "top")
 LARGEST_TABLE = 1 << 20
-"""Bytes of a table of strata: more is no table of strata."""
+"""Bytes. A larger file is certainly not a table of strata."""
 
 
 def read_strata(path: str | os.PathLike[str]) -> Strata:
-    """Read strata from a TOML file: how they lie, then a table for each layer from the top, in metres.
+    """Read strata from a TOML file: their attitude, then a table for each layer from the top, in metres.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +55,7 @@ def read_strata(path: str | os.PathLike[str]) -> Strata:
     except (OSError, ValueError) as error:
         raise InvalidFile(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
     if len(text) > LARGEST_TABLE:
-        raise InvalidFile(f"{path} is larger than {LARGEST_TABLE} bytes; a table of strata is not")
+        raise InvalidFile(f"{path} is larger than {LARGEST_TABLE} bytes, too large for a table of strata")
     try:
         table = tomllib.loads(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -72,14 +72,16 @@ def _from_table(table: Mapping[str, Any]) -> Strata:
             raise unknown_name("entry of a table of strata", name, ("strata", *GEOMETRY))
     layers = table.get("strata")
     if not (isinstance(layers, list) and layers and all(isinstance(layer, dict) for layer in layers)):
-        raise InvalidTerrain("no strata; write a [[strata]] table with a thickness for each layer, from the top")
+        raise InvalidTerrain(
+            "it contains no strata; write a [[strata]] table with a thickness for each layer, from the top"
+        )
     if not isinstance(table.get("follow", False), bool):
         raise InvalidTerrain(f"follow is {table['follow']!r}; it must be true or false")
     return Strata.from_table(layers, **{name: table[name] for name in GEOMETRY if name in table})
 
 
-def note_of(strata: Strata) -> tuple[str, NDArray[np.float32] | None]:
-    """Write strata down as text, and their top as a grid where it is not level."""
+def metadata_of(strata: Strata) -> tuple[str, NDArray[np.float32] | None]:
+    """Convert strata to text, and their top to a grid where it is not level."""
     assert strata.top is not None  # a terrain's strata always have one
     level = bool((strata.top == strata.top.flat[0]).all())
     note = {
@@ -100,8 +102,8 @@ def _number(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
 
 
-def from_note(path: Path, text: str, top: NDArray[Any] | None, shape: tuple[int, int]) -> Strata:
-    """Read back what `note_of` wrote."""
+def from_metadata(path: Path, text: str, top: NDArray[Any] | None, shape: tuple[int, int]) -> Strata:
+    """Read what `metadata_of` wrote."""
     try:
         note = json.loads(text)
         if note["top"] is not None:

@@ -1,4 +1,4 @@
-"""TIFF and GeoTIFF: any depth of whole numbers or floats in, float32 metres out."""
+"""TIFF and GeoTIFF: reads integers or floats of any depth, writes float32 metres."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slopewash.errors import InvalidFile
 from slopewash.io.decoding import decoding
 from slopewash.io.gathering import gather
 from slopewash.io.geotiff import GDAL_NODATA, georeference_tags, read_georeference
-from slopewash.io.heights import as_float32, as_metres, with_gaps
+from slopewash.io.heights import as_float32, as_metres, with_nan
 from slopewash.io.info import FileInfo
 from slopewash.io.options import MAXIMUM_PIXELS, HeightRange, ReadOptions
 from slopewash.io.staging import staged
@@ -49,20 +49,20 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
 
 
 def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
-    """Read one band of heights with its georeference and gaps."""
+    """Read one band of heights with its georeference and nodata cells."""
     if info.layers != ("elevation",):
-        raise InvalidFile(f"{path} is a picture of {', '.join(info.layers)}; heights need a single grey channel")
+        raise InvalidFile(f"{path} is an image with {', '.join(info.layers)}; heights need a single grey channel")
     if info.bits not in (8, 16, 32, 64) or not info.dtype.startswith(("int", "uint", "float")):
-        raise InvalidFile(f"{path} holds {info.bits}-bit {info.dtype}; heights need 16, 32 or 64 bits")
+        raise InvalidFile(f"{path} contains {info.bits}-bit {info.dtype}; heights need 16, 32 or 64 bits")
     with _first_page(path) as page:
         place = read_georeference(page.tags.valueof)
         if place.obstacle and options.cell_size is None:
-            raise InvalidFile(f"{path} {place.obstacle}; say their side in metres with cell_size, or --cell-size")
+            raise InvalidFile(f"{path} {place.obstacle}; give their side in metres with cell_size, or --cell-size")
         if page.photometric == _WHITE_IS_ZERO and np.dtype(info.dtype).kind in "iu" and not place.present:
-            raise InvalidFile(f"{path} stores white as 0; save it with black as 0, so that high means high")
+            raise InvalidFile(f"{path} stores white as 0; save it with black as 0, so that larger values are higher")
         nodata_text = page.tags.valueof(GDAL_NODATA)
         samples = _pixels(path, page)
-        nodata = _gaps(samples, nodata_text)
+        nodata = _nodata_mask(samples, nodata_text)
     in_metres = place.present and samples.dtype.kind in "iu" and options.height_range is None
     elevation = as_float32(samples) if in_metres else as_metres(path, samples, options.height_range)
     del samples
@@ -77,10 +77,10 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
 
 
 def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
-    """Write one layer as float32 with its georeference, NaN where there is no data."""
+    """Write one layer as float32 with its georeference, NaN in nodata cells."""
     import tifffile
 
-    values = with_gaps(terrain, layer)
+    values = with_nan(terrain, layer)
     tags = georeference_tags(terrain)
     if terrain.nodata is not None:
         tags.append((GDAL_NODATA, "s", 0, "nan", True))
@@ -99,10 +99,10 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
 
 @contextmanager
 def _first_page(path: Path) -> Iterator[TiffPage]:
-    """Open the full image; smaller copies and masks may follow it, other images may not."""
+    """Open the full image; overviews and masks may follow it, other images may not."""
     import tifffile
 
-    # Without a handler, the library's log of what is wrong with a file would reach stderr.
+    # Without a handler, the library's log messages about a damaged file would reach stderr.
     logger = logging.getLogger("tifffile")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())
@@ -112,35 +112,35 @@ def _first_page(path: Path) -> Iterator[TiffPage]:
             raise ValueError("its first image is not a flat grid")
         images = 1 + sum(not int(other.subfiletype) & _REDUCED_OR_MASK for other in others)
         if images > 1:
-            raise InvalidFile(f"{path} holds {images} images; heights need a file with a single one")
+            raise InvalidFile(f"{path} contains {images} images; a height field needs a single one")
         yield page
 
 
 def _pixels(path: Path, page: TiffPage) -> NDArray[Any]:
-    """Decode with tifffile, or with Pillow where tifffile needs a package of its own for the compression."""
+    """Decode with tifffile, or with Pillow where tifffile needs another package for the compression."""
     if page.compression != _LZW and page.predictor != _FLOATING_POINT:
         return np.asarray(page.asarray())
     from PIL import TiffImagePlugin
 
-    # The plugin itself, since Image.open has its own and lower cap on the number of pixels.
+    # The plugin itself, since Image.open has its own, lower limit on the number of pixels.
     with path.open("rb") as file, TiffImagePlugin.TiffImageFile(file) as image:
         samples = np.asarray(image)
     wanted = np.dtype(page.dtype).newbyteorder("=")
     if wanted == np.uint32 and samples.dtype == np.int32:
-        return samples.view(np.uint32)  # Pillow has no unsigned mode, and keeps the bits
+        return samples.view(np.uint32)  # Pillow has no unsigned mode, but keeps the bits
     if samples.dtype.kind != wanted.kind:
-        raise ValueError(f"{wanted} under this compression; save it with deflate and the horizontal predictor")
+        raise ValueError(f"{wanted} with this compression; save it with deflate and the horizontal predictor")
     return samples.astype(np.float32 if wanted.kind == "f" else wanted, copy=False)
 
 
-def _gaps(samples: NDArray[Any], nodata_text: Any) -> NDArray[np.bool_] | None:
-    """Mask of the value that stands for no data, and of NaN, where the file names such a value."""
+def _nodata_mask(samples: NDArray[Any], nodata_text: Any) -> NDArray[np.bool_] | None:
+    """Mask of the nodata value and of NaN, where the file has a nodata value."""
     if nodata_text is None:
         return None
     value = float(str(nodata_text).strip(" \0"))
     if samples.dtype.kind == "f":
         with np.errstate(over="ignore"):
-            gaps = np.isnan(samples) | (samples == samples.dtype.type(value))
-        return np.asarray(gaps, dtype=np.bool_)
+            mask = np.isnan(samples) | (samples == samples.dtype.type(value))
+        return np.asarray(mask, dtype=np.bool_)
     limits = np.iinfo(samples.dtype)
     return samples == int(value) if value.is_integer() and limits.min <= value <= limits.max else None

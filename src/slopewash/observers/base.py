@@ -1,4 +1,4 @@
-"""What every observer is: something that looks at a run now and then, and never changes it."""
+"""The base class of observers, which read a run at intervals and never change it."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ if TYPE_CHECKING:
 
 
 class Observer:
-    """Base of observers: counts the steps, and leaves the rest to its heirs.
+    """Base class of observers: counts the steps, and leaves the rest to subclasses.
 
     A simulation calls `start` when a phase begins, `observe` whenever its `steps_taken` is a multiple of `every` and at
-    the phase's end, and `finish` when the phase is over, also when it was interrupted. Observers only read.
+    the phase's end, and `finish` when the phase is over, even if it was interrupted. Observers only read.
 
     Parameters
     ----------
     every
-        Steps between two looks.
+        Steps between two calls of `observe`.
     """
 
     def __init__(self, every: int) -> None:
         if every < 1:
-            raise InvalidParameter(f"every is {every}; an observer looks every 1 or more steps")
+            raise InvalidParameter(f"every is {every}; it must be 1 or more")
         self.every = int(every)
         self.steps = 0
-        """Steps of the present phase."""
+        """Steps of the current phase."""
         self.done = 0
-        """How many of them were done at the last look."""
+        """How many of them were done at the last call of `observe`."""
         self._before = 0
 
     def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
@@ -38,8 +38,8 @@ class Observer:
         self._before = simulation.steps_taken
 
     def observe(self, simulation: Simulation) -> None:
-        """Look at the state after some steps."""
-        self.done = min(simulation.steps_taken - self._before, self.steps)  # others may take steps of the run too
+        """Read the state after some steps."""
+        self.done = min(simulation.steps_taken - self._before, self.steps)  # other callers may advance the same run
 
     def finish(self, simulation: Simulation) -> None:
         """End the phase."""

@@ -1,4 +1,4 @@
-"""A bar on the terminal, now and then a line elsewhere: steps done, steps per second, time left."""
+"""A bar on the terminal, or a line at intervals elsewhere: steps done, steps per second, time left."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from slopewash.simulation import Simulation
 
 PATIENCE = 1.5
-"""Seconds without a first step after which the bar explains itself; a warm start is quicker."""
+"""Seconds without a first step after which the bar shows that kernels are compiled; cached kernels load faster."""
 LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal to draw a bar on, such as a log."""
 
 
 class Progress(Observer):
-    """Shows a progress bar on stderr while a simulation runs; where that is no terminal, a line every ten seconds.
+    """Shows a progress bar on stderr while a simulation runs, or a line every ten seconds if that is not a terminal.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Progress(Observer):
         self._label = ""
         self._told = 0.0
         self._first: tuple[int, float] | None = None
-        """Steps and time at the first look: what came before may be compilation."""
+        """Steps and time at the first update: earlier time may be compilation."""
 
     def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
         """Open a bar of `steps` steps."""
@@ -86,18 +86,18 @@ class Progress(Observer):
         console.out(line, highlight=False)
 
     def finish(self, simulation: Simulation) -> None:
-        """Leave the bar where the phase ended."""
+        """Stop the bar where the phase ended."""
         self.close()
 
     def close(self) -> None:
-        """Give the terminal back, whatever state the bar is in."""
+        """Restore the terminal, whatever state the bar is in."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
 
 
 class _Label(ProgressColumn):
-    """Name of the phase, or what keeps its first step waiting."""
+    """Name of the phase, or what delays its first step."""
 
     def __init__(self, *, compiles: bool) -> None:
         super().__init__()

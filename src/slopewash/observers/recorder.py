@@ -1,4 +1,4 @@
-"""Pictures of a run, one file per look."""
+"""Pictures of a run at intervals."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ if TYPE_CHECKING:
 
 
 class Recorder(Observer):
-    """Writes a picture of the terrain every so often, named by the steps taken: `frame_000050.png`.
+    """Writes a picture of the terrain at intervals, named by the steps taken: `frame_000050.png`.
 
-    Steps of runs and of settling count, however many are asked for at a time. The start is drawn too, and the end of a
-    settling, or of a run of at least `every` steps; shorter ones are pieces of one run. Where it goes on, the picture
-    of an end makes way for the next. Each file appears whole or not at all, so that a viewer may follow the folder
-    meanwhile.
+    Steps of runs and of settling count, however many are run at a time. The start is drawn too, and the end of settling
+    or of a run of at least `every` steps; shorter runs count as pieces of one run. If the run continues, the picture of
+    its end is removed. Files are written atomically, so that a viewer may watch the folder.
 
     Parameters
     ----------
@@ -54,7 +53,7 @@ class Recorder(Observer):
         self._is_piece = False
         """Whether the phase may be one of many short runs."""
         self._end: Path | None = None
-        """Picture of an end that fell between two looks."""
+        """Picture of an end between two intervals."""
 
     def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
         """Create the folder and, before the first step, draw the start."""
@@ -63,11 +62,11 @@ class Recorder(Observer):
         self.folder.mkdir(parents=True, exist_ok=True)
         if simulation.steps_taken == 0 and not self.files:
             terrain = simulation.terrain
-            if self.layer is None or self.layer in terrain:  # layers such as flow exist once water has run
+            if self.layer is None or self.layer in terrain:  # layers such as flow exist only after the first step
                 self._record(terrain, 0)
 
     def observe(self, simulation: Simulation) -> None:
-        """Draw the state as it is, unless a mere piece of a run ends here."""
+        """Draw the state, unless only a piece of a run ends here."""
         super().observe(simulation)
         is_due = simulation.steps_taken % self.every == 0
         if not is_due and self._is_piece:
@@ -77,17 +76,17 @@ class Recorder(Observer):
         self._end = None if is_due else picture
 
     def _remove_end(self) -> None:
-        """Take back the picture of an end after which the run went on."""
+        """Remove the picture of an end after which the run continued."""
         if self._end is not None:
             self.files.remove(self._end)
             data = self._end.with_suffix(self.data or ".png")
-            for file in (self._end, data, data.with_name(f"{data.name}.json")):  # some formats have a side file
+            for file in (self._end, data, data.with_name(f"{data.name}.json")):  # some formats have a sidecar file
                 file.unlink(missing_ok=True)
 
     def _record(self, terrain: Terrain, number: int) -> Path:
-        # Drawing and file formats are loaded here: a run that is not recorded must not pay for them.
+        # Imported here, so that a run that is not recorded does not load drawing and file formats.
         from slopewash.io import write
-        from slopewash.render import overlay, render
+        from slopewash.rendering import overlay, render
 
         picture = self.folder / f"frame_{number:06d}.png"
         if self.layer is None:

@@ -26,7 +26,7 @@ class Emitter:
     rate: float
     """Particles per second."""
     speed: float = 0.0
-    """Level speed at which they start, in metres per second."""
+    """Horizontal speed at which they start, in metres per second."""
     direction: float = 0.0
     """Degrees clockwise from north."""
 
@@ -42,7 +42,7 @@ class Emitter:
                 raise InvalidTerrain(f"emitter: {name} is {getattr(self, name)} {units}; it must not be negative")
 
     def check_within(self, width: float, height: float) -> None:
-        """Refuse an emitter that is not on the terrain."""
+        """Raise if the emitter is not on the terrain."""
         if not (0 <= self.x < width and 0 <= self.y < height):
             raise InvalidTerrain(
                 f"emitter at ({self.x:g}, {self.y:g}) m lies outside the terrain of {width:g} x {height:g} m"

@@ -1,4 +1,4 @@
-"""How easily the ground gives way, guessed from its height [JakoToth11, Sec. 4]."""
+"""Erodibility of the ground, estimated from its height [JakoToth11, Sec. 4]."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from slopewash.terrain.terrain import Layer, Terrain
 
 
 def erodibility_from_elevation(terrain: Terrain, *, seed: int = 0, fine_noise: float = 0.0) -> Layer:
-    """Erodibility in 0.05 (hard) .. 1 (soft): high ground is hard, and no two places are alike.
+    """Return an erodibility of 0.05 (hard) .. 1 (soft): high ground is hard, with random variation.
 
-    `R = 1 - 0.6 * height scaled to 0..1 + 0.3 * normal noise`, blurred over 2 cells. Print scales the height field
-    itself, which would make summits soft although the text wants them hard. `fine_noise` adds noise blurred over 0.7
-    cells only, which breaks up gullies that would otherwise be spaced too evenly.
+    `R = 1 - 0.6 * height scaled to 0..1 + 0.3 * normal noise`, blurred over 2 cells. As published, the
+    height itself is scaled, which would make summits soft, although the text describes them as hard. `fine_noise` adds
+    noise blurred over 0.7 cells only, which breaks up gullies that would otherwise be spaced too evenly.
 
     >>> R = erodibility_from_elevation(Terrain(np.eye(8)), seed=1)
     >>> bool(0.05 <= R.min() and R.max() <= 1.0)
@@ -29,7 +29,7 @@ def erodibility_from_elevation(terrain: Terrain, *, seed: int = 0, fine_noise: f
         raise InvalidParameter(f"fine_noise is {fine_noise}; it must be finite and not negative")
     random = np.random.Generator(np.random.Philox(int(seed)))
     low, high = terrain.range("elevation")
-    # Clipped, because cells without data hold 0 m, which may be far below the ground and would bleed into it.
+    # Clipped, because nodata cells hold 0 m, which may be far below the ground and would bleed into it.
     scaled = np.clip((terrain["elevation"].astype(np.float64) - low) / max(high - low, 1e-30), 0.0, 1.0)
     soft = blur(1.0 - 0.6 * scaled + 0.3 * random.standard_normal(terrain.shape), 2.0)
     if fine_noise:

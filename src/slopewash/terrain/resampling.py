@@ -1,4 +1,4 @@
-"""The same ground with more or fewer cells."""
+"""Resample a terrain to more or fewer cells."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ MOST_CELLS = 65536
 def resampled(terrain: Terrain, size: int) -> Terrain:
     """Return the same ground on a grid with `size` cells along its longer side.
 
-    Fewer cells hold the mean over their area, so volumes are kept; more follow a smooth curve through the old ones
-    (Catmull-Rom), which leaves no facets and stays within each layer's range. Cells remain square: where the shorter
-    side does not come out even, its last cells reach beyond the old edge, by less than a cell. A cell is nodata where
-    less than half of it has ground.
+    Fewer cells take the mean over their area, so volumes are conserved; more cells are interpolated smoothly
+    (Catmull-Rom), which leaves no facets and stays within the range of each layer. Cells stay square: where the shorter
+    side is not a whole number of cells, the last cells reach beyond the old edge by less than a cell. A cell is nodata
+    if less than half of it has data.
 
     >>> import numpy as np, slopewash as sw
     >>> sw.Terrain(np.arange(16.0).reshape(4, 4), cell_size=5.0).resampled(2)["elevation"].tolist()
     [[2.5, 4.5], [10.5, 12.5]]
     """
     if not isinstance(size, Integral) or isinstance(size, bool) or not 1 <= size <= MOST_CELLS:
-        raise InvalidTerrain(f"size is {size!r}; it must be a whole number of cells within 1 .. {MOST_CELLS}")
+        raise InvalidTerrain(f"size is {size!r}; it must be a whole number within 1 .. {MOST_CELLS}")
     size = int(size)
     longest = max(terrain.shape)
     if size == longest:

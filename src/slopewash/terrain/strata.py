@@ -1,4 +1,4 @@
-"""Geological layers: what lies beneath the ground, and what of it is exposed."""
+"""Geological layers beneath the surface, and which of them is exposed."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class Stratum:
     """
 
     thickness: float
-    """Metres, measured upright; `inf` for the lowest layer if you like, which goes on downwards in any case."""
+    """Metres, measured vertically; the lowest layer has no lower limit, so `inf` is allowed for it."""
     erodibility: float = 1.0
     """0 (hard) .. 1 (soft)"""
     flow_erosion: float | None = None
-    """K_q of `VelocityField`; unless given, the model's own times the erodibility"""
+    """K_q of `VelocityField`; the default is the model's value times the erodibility"""
     collision_erosion: float | None = None
-    """K_e of `VelocityField`; unless given, the model's own times the erodibility"""
+    """K_e of `VelocityField`; the default is the model's value times the erodibility"""
     transport_capacity: float | None = None
-    """K_c of `VelocityField`; unless given, the model's own"""
+    """K_c of `VelocityField`; the default is the model's value"""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -59,7 +59,7 @@ class Stratum:
 
     @property
     def hardness(self) -> float:
-        """0 (soft) .. 1 (hard), as pictures show it; wear by flow is told over six powers of ten, where it is given.
+        """0 (soft) .. 1 (hard), for drawing; K_q, if given, is mapped over six powers of ten.
 
         >>> Stratum(thickness=20, erodibility=0.25).hardness
         0.75
@@ -78,24 +78,24 @@ class Stratum:
 
 
 class Strata:
-    """Layers from the top: level, tilted, or following the surface they were laid on.
+    """Layers from the top: level, tilted, or following the surface.
 
-    Strata without a top take it from the first terrain they are given to: a plane through its highest point, so that
+    Strata without a top take it from the first terrain they are assigned to: a plane through its highest point, so that
     the first layer forms the summit, or its surface if they follow it. `terrain.strata` has that top and keeps it while
-    the terrain erodes. Soil that was laid down on the bedrock is loose and belongs to no layer.
+    the terrain erodes. Soil deposited on the bedrock is loose and belongs to no layer.
 
     Parameters
     ----------
     layers
-        From the top. The lowest goes on downwards without end.
+        From the top. The lowest has no lower limit.
     dip
         Tilt in degrees, 0 (level) .. 80.
     direction
-        Where tilted layers go down to, in degrees clockwise from north.
+        Direction of dip, in degrees clockwise from north.
     follow
-        Whether the layers follow the surface; then there is no dip.
+        Whether the layers follow the surface, without a dip.
     top
-        Elevation of the top of the first layer in metres, for every cell or as one number in the middle of the grid.
+        Elevation of the top of the first layer in metres, for every cell, or one number for the centre of the grid.
 
     >>> strata = Strata([Stratum(thickness=10), Stratum(thickness=30, erodibility=0.1)], dip=5, direction=90)
     >>> strata
@@ -121,10 +121,10 @@ class Strata:
         self.direction = _number("direction", direction, "a finite number of degrees", -math.inf, math.inf)
         self.follow = bool(follow)
         if self.follow and self.dip:
-            raise InvalidTerrain(f"strata: dip is {self.dip:g}; layers that follow the surface have none")
+            raise InvalidTerrain(f"strata: dip is {self.dip:g}; layers that follow the surface cannot dip")
         self.top = _checked_top(top)
         self.depths: Field = np.cumsum([0.0] + [layer.thickness for layer in self.layers[:-1]])
-        """Depth below the top at which each layer begins, in metres; the lowest has no end."""
+        """Depth below the top at which each layer begins, in metres; the lowest has no lower limit."""
         self.depths.setflags(write=False)
 
     @classmethod
@@ -161,7 +161,7 @@ class Strata:
         return self.replace(layers=[dataclasses.replace(s, thickness=s.thickness * scale) for s in self.layers])
 
     def on(self, elevation: ArrayLike, cell_size: float) -> Strata:
-        """Return the strata with a top for every cell of a grid: `Terrain` does this for its own."""
+        """Return the strata with a top for every cell of a grid, as `Terrain` does for its strata."""
         ground = np.asarray(elevation, dtype=np.float64)
         if self.top is not None and self.top.ndim == 2:
             if self.top.shape != ground.shape:
@@ -177,7 +177,7 @@ class Strata:
             east = (np.arange(columns) - 0.5 * (columns - 1))[None, :] * cell_size
             turn = math.radians(self.direction)
             plane = -math.tan(math.radians(self.dip)) * (math.cos(turn) * north + math.sin(turn) * east)
-            # As low as it can be without leaving ground above it bare of any layer.
+            # As low as possible without leaving ground above the first layer.
             top = plane + ((ground - plane).max() if self.top is None else float(self.top))
         return self.replace(top=top)
 
@@ -189,11 +189,11 @@ class Strata:
         elevation
             Elevation of the ground in metres.
         bedrock
-            Elevation of the bedrock's surface: the lowest the ground ever was.
+            Elevation of the bedrock surface: the lowest elevation the ground ever had.
         """
         ground, rock = np.asarray(elevation, dtype=np.float64), np.asarray(bedrock, dtype=np.float64)
         depth = self._tops() - np.minimum(ground, rock)
-        # A layer reaches down to, and without, the top of the next; above the top lies the first.
+        # A layer excludes the top of the next one; ground above the top belongs to the first.
         layer = np.clip(np.searchsorted(self.depths, depth, side="right") - 1, 0, None)
         return np.where(ground > rock, LOOSE, layer)
 
@@ -203,7 +203,7 @@ class Strata:
         return self._tops() - ends[exposed]
 
     def lookup(self, name: str, exposed: NDArray[np.int64], *, otherwise: float | Field) -> Field:
-        """Property of the exposed layers; `otherwise` for loose soil and for layers that do not say."""
+        """Property of the exposed layers; `otherwise` for loose soil and for layers without it."""
         values = [getattr(layer, name) for layer in self.layers]
         table = np.array([np.nan if value is None else value for value in [*values, None]])
         found = table[exposed]
@@ -211,7 +211,7 @@ class Strata:
 
     def _tops(self) -> Field:
         if self.top is None or self.top.ndim != 2:
-            raise InvalidTerrain("these strata lie under no terrain yet; use Terrain(..., strata=strata).strata")
+            raise InvalidTerrain("these strata have no terrain yet; use Terrain(..., strata=strata).strata")
         return self.top
 
     def __repr__(self) -> str:
@@ -239,7 +239,7 @@ def _checked_layers(layers: Iterable[Stratum]) -> tuple[Stratum, ...]:
         raise InvalidTerrain("strata have no layers; give at least one Stratum")
     for k, layer in enumerate(strata):
         if not isinstance(layer, Stratum):
-            raise InvalidTerrain(f"strata hold {layer!r}; each must be a Stratum")
+            raise InvalidTerrain(f"strata contain {layer!r}; each layer must be a Stratum")
         if math.isinf(layer.thickness) and k < len(strata) - 1:
             raise InvalidTerrain(f"stratum {k} from the top is infinitely thick; only the lowest may be")
     return strata
@@ -260,8 +260,8 @@ def _checked_top(top: ArrayLike | None) -> Field | None:
         return None
     try:
         surface = np.array(top, dtype=np.float64)
-        if surface.ndim == 2:  # a surface is as exact as the layers of a terrain, and files hold it to the bit
-            with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is told below
+        if surface.ndim == 2:  # float32 as the layers of a terrain, so that files store it exactly
+            with np.errstate(over="ignore"):  # what overflows float32 becomes infinite and raises below
                 surface = surface.astype(np.float32).astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidTerrain(f"strata: top is {top!r}; it must be metres, one number or one for each cell") from None

@@ -23,7 +23,8 @@ BACKENDS = ("reference", "cpu", "gpu")
 STEERINGS = ("steepest", "gradient")
 POINTS = VelocityField(breadth=0, creep_rate=0.0, slide_rate=0.0)
 LAWS = {"ours": VelocityField(), "points": POINTS, "printed": POINTS.replace(steering="steepest")}
-SHAPES = ((3, 3), (1, 1), (1, 7), (8, 1), (2, 5), (13, 7), (9, 24))
+LARGE = [pytest.param(shape, marks=pytest.mark.slow) for shape in ((13, 7), (9, 24))]
+SHAPES = ((3, 3), (1, 1), (1, 7), (8, 1), (2, 5), *LARGE)
 
 
 def rough(shape: tuple[int, int], relief: float = 6.0, seed: int = 0, whole: bool = False) -> NDArray[np.float64]:
@@ -91,6 +92,7 @@ def test_cpu_gives_the_bits_of_the_reference(shape: tuple[int, int], laws: str, 
     assert engines[1].state.exported == pytest.approx(engines[0].state.exported, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("laws", LAWS)
 @pytest.mark.parametrize("flip", [(slice(None), slice(None, None, -1)), (slice(None, None, -1), slice(None))])

@@ -1,4 +1,4 @@
-"""WGSL compute through wgpu, on any vendor's card: adapters, fields, kernels and what they cost.
+"""WGSL compute through wgpu, on any vendor's card: adapters, fields, kernels and their memory traffic.
 
-Imported only where a GPU is asked for, because wgpu is an extra.
+Imported only when a GPU is requested, because wgpu is an extra.
 """

@@ -1,4 +1,4 @@
-"""Which graphics adapters there are, and which one is used."""
+"""Which graphics adapters exist, and which one is used."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from slopewash.errors import BackendUnavailable
 NEEDS_EXTRA = 'it needs the gpu extra: pip install "slopewash[gpu]"'
 NO_ADAPTER = (
     "no graphics adapter was found; install its Vulkan driver, "
-    "or Mesa's software one for trying things out (Debian: apt-get install mesa-vulkan-drivers)"
+    "or Mesa's software driver for tests (Debian: apt-get install mesa-vulkan-drivers)"
 )
 BEST_FIRST = ("DiscreteGPU", "IntegratedGPU", "Unknown", "CPU")
 
@@ -38,7 +38,7 @@ class Adapter:
 
     @property
     def software(self) -> bool:
-        """Whether it computes on the processor: good for tests, slower than the cpu backend."""
+        """Whether it computes on the processor: suitable for tests, slower than the cpu backend."""
         return self.kind == "CPU"
 
     def __str__(self) -> str:
@@ -52,7 +52,7 @@ def installed() -> bool:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Give the window system's library the folder it complains on stderr about not having."""
+    """Create the runtime folder whose absence the window system's library reports on stderr."""
     name = "XDG_RUNTIME_DIR"
     if name in os.environ:
         yield
@@ -73,7 +73,7 @@ def adapters() -> tuple[Adapter, ...]:
     from wgpu.backends.wgpu_native.extras import set_instance_extras
 
     with _quiet():
-        # OpenGL lists the same cards again. Somebody else in this process may have made the choice already.
+        # OpenGL lists the same cards again. Other code in this process may have set the backends already.
         with contextlib.suppress(RuntimeError):
             set_instance_extras(backends=["Primary"])
         found = [_describe(handle) for handle in wgpu.gpu.enumerate_adapters_sync()]
@@ -95,7 +95,7 @@ def _describe(handle: Any) -> Adapter:
 
 
 def use_adapter(name: str | None) -> None:
-    """Choose the adapter that `backend="gpu"` runs on, by any part of its name; None for the best there is.
+    """Choose the adapter that `backend="gpu"` runs on, by any part of its name; None selects the best one.
 
     >>> use_adapter(None)
     """
@@ -123,18 +123,18 @@ def _by_name(name: str) -> Adapter:
         if name.lower() in adapter.name.lower():
             return adapter
     known = ", ".join(adapter.name for adapter in adapters())
-    raise BackendUnavailable(f"no adapter's name has {name!r} in it; {f'there are {known}' if known else NO_ADAPTER}")
+    raise BackendUnavailable(f"no adapter's name contains {name!r}; {f'there are {known}' if known else NO_ADAPTER}")
 
 
 def problem() -> str | None:
-    """Why nothing can run on a GPU here, or None."""
+    """Return the reason why nothing can run on a GPU here, or None."""
     if not installed():
         return NEEDS_EXTRA
     return None if adapters() else NO_ADAPTER
 
 
 def has_hardware() -> bool:
-    """Whether "auto" may take the GPU: a real one, never a software adapter unless it was named."""
+    """Whether "auto" may select the GPU: never a software adapter, unless it was chosen by name."""
     if problem() is not None:
         return False
     return not chosen_adapter().software

@@ -1,4 +1,4 @@
-// Neighbours as vectors: straight (west, east, north, south) and slanted (nw, ne, sw, se). Sums over them are paired, so
+// Neighbours as vectors: axial (west, east, north, south) and diagonal (nw, ne, sw, se). Sums over them are paired, so
 // that a mirrored terrain gives the mirrored result bit for bit.
 
 #include "grid.wgsl"

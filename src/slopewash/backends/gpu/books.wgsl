@@ -1,4 +1,4 @@
-// Sums of what a workgroup's cells did, added to the workgroup's own entries in fixed point.
+// Budget sums of the cells of a workgroup, added to the entries of that workgroup in fixed point.
 
 #include "fixed_point.wgsl"
 
@@ -6,7 +6,7 @@ const PART: u32 = 8u;
 
 var<workgroup> lanes: array<vec4<f32>, GROUP>;
 
-// Sum over the workgroup in an order that never changes; right in lane 0 only.
+// Sum over the workgroup in a fixed order; valid in lane 0 only.
 fn sum_lanes(lane: u32, amounts: vec4<f32>) -> vec4<f32> {
   lanes[lane] = amounts;
   workgroupBarrier();

@@ -1,4 +1,4 @@
-// Copies one vec4 per lane: the roof under which all other kernels stand.
+// Copies one vec4 per lane: the bandwidth limit of all other kernels.
 
 @group(0) @binding(0) var<storage, read> source: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> copied: array<vec4<f32>>;

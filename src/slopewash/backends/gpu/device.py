@@ -1,4 +1,4 @@
-"""A device to compute on: its limits, buffers and pipelines, and its troubles told in one sentence."""
+"""A device to compute on: its limits, buffers and pipelines, and its errors in one sentence."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PORTABLE = {
     "max-compute-invocations-per-workgroup": 256,
     "max-compute-workgroup-size-x": 256,
 }
-"""What every WebGPU device has. No more is asked for, so that what runs here runs everywhere."""
+"""Limits that every WebGPU device has. No more are requested, so that what runs here runs everywhere."""
 SIZES = ("max-buffer-size", "max-storage-buffer-binding-size")
-"""Limits of size: as the adapter has them."""
+"""Limits of size, requested as the adapter has them."""
 MIB = 1 << 20
 
 Access = Literal["read", "write", "update", "uniform"]
@@ -40,17 +40,17 @@ class Device:
 
     @property
     def largest_buffer(self) -> int:
-        """Bytes one buffer may have."""
+        """Maximum size of a buffer in bytes."""
         return int(self.handle.limits["max-buffer-size"])
 
     @property
     def largest_binding(self) -> int:
-        """Bytes a kernel may see of one buffer."""
+        """Maximum number of bytes of a buffer that a kernel can bind."""
         return int(self.handle.limits["max-storage-buffer-binding-size"])
 
     @contextlib.contextmanager
     def watched(self, doing: str) -> Iterator[None]:
-        """Turn what the driver raises into one sentence; never switch to another backend."""
+        """Convert errors of the driver to one sentence; never switch to another backend."""
         try:
             yield
         except (wgpu.GPUError, wgpu.GPUPipelineError, RuntimeError) as error:
@@ -68,14 +68,14 @@ class Device:
         return f"{self.adapter.name} failed {doing}: {words}"
 
     def buffer(self, name: str, size: int, *, uniform: bool = False) -> Any:
-        """Make a buffer of zeros."""
+        """Create a buffer of zeros."""
         usage = wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
         usage |= wgpu.BufferUsage.UNIFORM if uniform else wgpu.BufferUsage.STORAGE
-        with self.watched(f"making room for {name} ({size / MIB:.1f} MiB)"):
+        with self.watched(f"allocating {name} ({size / MIB:.1f} MiB)"):
             return self.handle.create_buffer(label=name, size=size, usage=usage)
 
     def pipeline(self, source: str, accesses: Sequence[Access]) -> tuple[Any, Any]:
-        """Compile a kernel, or take it from those compiled before; returns the pipeline and its bind group layout."""
+        """Compile a kernel, or take it from the cache; returns the pipeline and its bind group layout."""
         key = (source, tuple(accesses))
         if key not in self._pipelines:
             with self.watched("compiling a kernel"):
@@ -121,6 +121,6 @@ def open_device(adapter: Adapter | None = None) -> Device:
 
 
 def forget(device: Device) -> None:
-    """Drop a device that was lost, so that the next run opens it anew."""
+    """Drop a device that was lost, so that the next run opens it again."""
     for key in [key for key, known in _open.items() if known is device]:
         del _open[key]

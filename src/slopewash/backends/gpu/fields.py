@@ -24,7 +24,7 @@ TYPES: Mapping[str, tuple[Any, int]] = {
     "array<atomic<u32>, 2>": (np.uint32, 2),
     "array<atomic<u32>, 4>": (np.uint32, 4),
 }
-"""NumPy's type and the number of components of each WGSL type in use."""
+"""NumPy type and number of components of each WGSL type in use."""
 
 
 def bytes_per_cell(kind: str) -> int:
@@ -78,7 +78,7 @@ class Field:
             self._device.handle.queue.write_buffer(self.buffer, offset, np.ascontiguousarray(values))
 
     def download(self, first: int = 0, last: int | None = None) -> NDArray[Any]:
-        """Rows `first` to `last` (without; all if None) as `[row, column]` or `[row, column, component]`."""
+        """Return rows `first` to `last` (excluded; all if None) as `[row, column]` or `[row, column, component]`."""
         layout = self.layout
         last = layout.rows if last is None else last
         row = layout.stride * self.cell
@@ -95,12 +95,12 @@ class Field:
             self._device.handle.queue.submit([encoder.finish()])
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self.buffer.destroy()
 
 
 class Table:
-    """A few values that every cell may look up."""
+    """A table of values that every cell can read."""
 
     def __init__(self, device: Device, name: str, kind: str, length: int) -> None:
         self.name, self.kind, self.length = name, kind, length
@@ -129,5 +129,5 @@ class Table:
             self._device.handle.queue.submit([encoder.finish()])
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self.buffer.destroy()

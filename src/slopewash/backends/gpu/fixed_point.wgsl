@@ -1,4 +1,4 @@
-// 64-bit fixed point of two u32, the low half first, 32 bits behind the point: whole numbers add up alike in any order.
+// 64-bit fixed point of two u32, the low half first, 32 fractional bits: integer sums do not depend on the order.
 
 const UNITS: f32 = 4294967296.0;
 

@@ -27,8 +27,8 @@ fn near(y: i32, x: i32, dy: i32, dx: i32) -> i32 {
   return place(row, column);
 }
 
-// The value as float32 has it. Compilers may else fuse a product into a sum, or simplify a - (a - b) to b: then what one
-// cell gives is no longer what its neighbour takes, and mirrored ground gives other bits.
+// The value rounded to float32. Otherwise compilers may fuse a product into a sum, or simplify a - (a - b) to b: then what
+// one cell gives is no longer what its neighbour takes, and mirrored terrain gives a different result.
 fn rounded(a: f32) -> f32 {
   return bitcast<f32>(bitcast<i32>(a) ^ grid.zero);
 }

@@ -1,4 +1,4 @@
-"""Where the cells of a grid lie in a buffer, and the bands of rows that kernels see of it."""
+"""Layout of a grid in a buffer, and the bands of rows that kernels bind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Band:
-    """Rows `first` to `last` (without) are computed; rows `origin` to `end` (without) are bound."""
+    """Rows `first` to `last` (excluded) are computed; rows `origin` to `end` (excluded) are bound."""
 
     first: int
     last: int
@@ -23,9 +23,9 @@ class Band:
 
 @dataclass(frozen=True)
 class Layout:
-    """Rows follow each other, `stride` cells apart. With `ghosts`, copies of the far rows lie before and after them.
+    """Rows are `stride` cells apart. With `ghosts`, copies of the opposite edge rows lie before and after them.
 
-    A stride of whole workgroups also puts every row where a binding may begin (multiples of 256 bytes).
+    A stride of whole workgroups also aligns every row with the start of a binding (multiples of 256 bytes).
     """
 
     rows: int
@@ -58,7 +58,7 @@ class Layout:
         return self.stored_rows * self.stride * cell
 
     def part(self, band: Band, cell: int) -> tuple[int, int]:
-        """Offset and size in bytes of what a kernel sees of a field in a band."""
+        """Offset and size in bytes of the part of a field that is bound for a band."""
         row = self.stride * cell
         return (band.origin + self.lead) * row, (band.end - band.origin) * row
 
@@ -67,9 +67,9 @@ def lay_out(
     rows: int, columns: int, *, widest: int, periodic: bool, largest_binding: int, largest_buffer: int, adapter: str,
     whole: bool = False, ring: int = 0,
 ) -> Layout:  # fmt: skip
-    """Find bands such that the widest field (bytes per cell) can be bound, or say what would fit.
+    """Find bands such that the widest field (bytes per cell) can be bound, or raise with the size that fits.
 
-    `whole` allows one band only; `ring` rows and columns on either side are not the user's, and not told.
+    `whole` allows one band only; `ring` rows and columns on either side are internal, and not counted in messages.
 
     >>> layout = lay_out(
     ...     100, 70, widest=16, periodic=False, largest_binding=2**16, largest_buffer=2**20, adapter="a card"
@@ -78,7 +78,7 @@ def lay_out(
     (128, [(0, 25, 0, 26), (25, 50, 24, 51), (50, 75, 49, 76), (75, 100, 74, 100)])
     """
     row = -(-columns // GROUP) * GROUP * widest
-    bound = largest_binding // row  # rows a binding holds
+    bound = largest_binding // row  # rows that fit a binding
     count = 1 if rows <= bound else -(-rows // max(bound - 2, 1))
     ghosts = periodic and count > 1
     size = (rows + 2 * ghosts) * row

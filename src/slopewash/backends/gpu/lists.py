@@ -1,4 +1,4 @@
-"""Kernels over lists: particles, triangles, grains. Each dispatch is as long as its list."""
+"""Kernels over lists: particles, triangles, grains. Each dispatch has the length of its list."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from slopewash.backends.gpu.program import Kernel
 from slopewash.errors import BackendUnavailable
 
 MOST_GROUPS = 65535
-"""Workgroups in a row of a dispatch that every WebGPU device takes."""
+"""Workgroups in a row of a dispatch that every WebGPU device supports."""
 PASSES_PER_SUBMIT = 512
-"""Dispatches handed over at once: enough to keep a card busy, few enough for drivers' watchdogs."""
+"""Dispatches per submit: enough to keep a card busy, few enough for drivers' watchdogs."""
 
 
 class Pass(NamedTuple):
-    """A kernel and how many items it goes over."""
+    """A kernel and its number of items."""
 
     kernel: Kernel
     items: int
 
 
 class Lists:
-    """Tables of the WGSL types `kinds`, which may grow, the numbers in force, and kernels over them."""
+    """Tables of the WGSL types `kinds`, which may grow, the current parameters, and kernels over them."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Lists:
         self._numbers = self.device.buffer("numbers", block.size, uniform=True)
 
     def hold(self, lengths: Mapping[str, int], what: str) -> None:
-        """Make tables of these lengths, all zeros, where they are not of that length; `what` is in them."""
+        """Allocate tables of zeros where the length changed; `what` names their contents in errors."""
         for name, length in lengths.items():
             if name in self.tables and self.tables[name].length == length:
                 continue
@@ -66,7 +66,7 @@ class Lists:
             )
 
     def use(self, *numbers: Any) -> None:
-        """Put numbers in force: one write."""
+        """Set the parameters, with one write."""
         if numbers != self._in_force:
             with self.device.watched("uploading parameters"):
                 self.device.handle.queue.write_buffer(self._numbers, 0, self._block.pack(*numbers))
@@ -113,7 +113,7 @@ class Lists:
         return self._built[kernel.name]
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         for table in self.tables.values():
             table.close()
         self._numbers.destroy()

@@ -1,4 +1,4 @@
-"""Kernels that take a grid through an iteration, one after another, many iterations per submit."""
+"""The sequence of kernels of an iteration; many iterations per submit."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from slopewash.backends.gpu.fields import bytes_per_cell
 from slopewash.backends.gpu.layout import GROUP, Band, Layout
 
 CELLS_PER_SUBMIT = 1 << 26
-"""Cells times iterations handed over at once: long enough to keep a card busy, short enough for drivers' watchdogs."""
+"""Cells times iterations per submit: long enough to keep a card busy, short enough for drivers' watchdogs."""
 
 
 class Grid(NamedTuple):
-    """What every kernel knows of the grid; rows count from the grid's first."""
+    """The grid as passed to every kernel; rows count from the first row of the grid."""
 
     height: int
     width: int
@@ -38,7 +38,7 @@ GRID = wgsl.Block("grid", Grid)
 
 
 class Bound(Protocol):
-    """What a kernel may use: a field, or books."""
+    """What a kernel can bind: a field, or budget sums."""
 
     kind: str
     """WGSL type of a cell"""
@@ -54,9 +54,9 @@ class Use:
     field: str
     access: Access
     whole: bool = False
-    """bound as a whole in every band: small tables and books"""
+    """bound as a whole in every band: small tables and budget sums"""
     apart: bool = False
-    """maps and books, which the traffic of the physics does not count"""
+    """maps and budget sums, which are not counted in the memory traffic of the physics"""
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,13 @@ class Kernel:
     uses: tuple[Use, ...]
 
     def traffic(self, kinds: Mapping[str, str], *, apart: bool = False) -> int:
-        """Bytes per cell that must cross the memory bus: each field once per direction, for caches serve neighbours."""
+        """Bytes per cell that must cross the memory bus: each field once per direction, as caches serve neighbours."""
         used = [use for use in self.uses if use.apart == apart and not use.whole]
         return sum(bytes_per_cell(kinds[use.field]) * (2 if use.access == "update" else 1) for use in used)
 
 
 class Program:
-    """Compiled kernels bound to fields. One uniform block holds the model's numbers, one per band the grid's."""
+    """Compiled kernels bound to fields. One uniform block has the model's parameters, one per band has the grid."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class Program:
         return (field.buffer, *self._layout.part(band, field.cell))
 
     def run(self, iterations: int) -> None:
-        """Take the grid through iterations and wait for them; nothing is read back in between."""
+        """Run iterations and wait for them; nothing is read back in between."""
         at_once = max(1, CELLS_PER_SUBMIT // (self._layout.rows * self._layout.stride))
         while iterations > 0:
             count = min(at_once, iterations)
@@ -176,18 +176,21 @@ class Program:
         self._device.handle.queue.submit([encoder.finish()])
 
     def _renew_ghosts(self, encoder: Any, kernel: Kernel) -> None:
-        """Copy the far rows of what a kernel has written."""
+        """Copy the opposite edge rows of what a kernel has written."""
         for use in kernel.uses:
             if use.access == "read" or use.whole:
                 continue
             field = self._fields[use.field]
             row = self._layout.stride * field.cell
             last = self._layout.rows * row
-            for source, target in ((last, 0), (row, last + row)):  # by way of the spare row: no buffer onto itself
+            for source, target in (
+                (last, 0),
+                (row, last + row),
+            ):  # a buffer cannot be copied onto itself
                 encoder.copy_buffer_to_buffer(field.buffer, source, self._spare, 0, row)
                 encoder.copy_buffer_to_buffer(self._spare, 0, field.buffer, target, row)
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         for buffer in (*self._grids, self._spare):
             buffer.destroy()

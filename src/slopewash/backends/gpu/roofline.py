@@ -1,4 +1,4 @@
-"""How fast an adapter moves memory: what no kernel of ours can beat."""
+"""Memory bandwidth of an adapter: the upper limit for all kernels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from slopewash.backends.gpu.device import Device, open_device
 
 COPIED_BYTES = 1 << 26
-"""More than caches hold, and within what any device binds."""
+"""Larger than caches, and within the binding limit of any device."""
 ROUNDS = 5
 CELL = 16
 """Bytes of the vec4 that a lane copies, as our kernels do."""
@@ -18,7 +18,7 @@ COPY = Path(__file__).parent / "copy.wgsl"
 
 
 def copy_bandwidth(device: Device | None = None) -> float:
-    """Bytes per second, read and written, at which a kernel copies on the chosen adapter."""
+    """Return the copy bandwidth of the chosen adapter, read plus written bytes per second."""
     device = device or open_device()
     source, target = (device.buffer(name, COPIED_BYTES) for name in ("source", "target"))
     pipeline, layout = device.pipeline(COPY.read_text(encoding="utf-8"), ["read", "write"])

@@ -1,4 +1,4 @@
-// Running sums over a block of BLOCK numbers, four to a lane.
+// Running sums over a block of BLOCK numbers, four per lane.
 
 const EACH: u32 = 4u;
 const BLOCK: u32 = GROUP * EACH;

@@ -1,4 +1,4 @@
-// Running sums of the counts within each block, and the block's total; counts begin anew.
+// Running sums of the counts within each block, and the block's total; counts are reset to zero.
 
 #include "scan.wgsl"
 

@@ -1,4 +1,4 @@
-// Where each bucket begins: what came before its block, and before it in the block.
+// Start of each bucket: the sum before its block plus the sum before it in the block.
 
 #include "items.wgsl"
 #include "scan.wgsl"

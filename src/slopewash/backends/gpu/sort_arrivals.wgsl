@@ -1,4 +1,4 @@
-// Every item goes into its bucket where it arrived: an order that no two runs share.
+// Every item goes into its bucket in order of arrival, which differs from run to run.
 
 #include "items.wgsl"
 

@@ -1,4 +1,4 @@
-// Every item counts those of its bucket with a smaller number and takes its place behind them: always the same order.
+// Every item counts the items of its bucket with a smaller index and is placed after them: a deterministic order.
 
 #include "items.wgsl"
 

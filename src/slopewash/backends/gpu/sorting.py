@@ -1,7 +1,7 @@
-"""Counting sort of items into buckets, those of a bucket ordered by number: the same order in every run.
+"""Counting sort of items into buckets, ordered by index within a bucket: the order is deterministic.
 
 A kernel of the model counts first: `keys[i] = (bucket, atomicAdd(&counts[bucket], 1))`, `NO_BUCKET` for items that are
-left out. The kernels here sum the counts up and fill `order`, so that the items of bucket b are those of `order` from
+left out. The kernels here sum the counts and fill `order`, so that the items of bucket b are those of `order` from
 `starts[b]` to `starts[b + 1]`. Counts are zero again afterwards.
 """
 
@@ -41,7 +41,7 @@ RANKS = _kernel(
 
 
 def lengths(items: int, buckets: int) -> dict[str, int]:
-    """How long each table must be for so many items and buckets."""
+    """Length of each table for so many items and buckets."""
     if buckets % SCAN_BLOCK:
         raise ValueError(f"buckets are {buckets}; they must be a multiple of {SCAN_BLOCK}")
     return {
@@ -55,7 +55,7 @@ def lengths(items: int, buckets: int) -> dict[str, int]:
 
 
 def passes(items: int, buckets: int) -> list[Pass]:
-    """Dispatches that sort what has been counted."""
+    """Dispatches that sort the counted items."""
     return [
         Pass(SCAN_BLOCKS, buckets // 4),
         Pass(SCAN_TOTALS, 1),

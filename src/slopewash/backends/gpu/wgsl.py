@@ -1,4 +1,4 @@
-"""Puts kernels together: included snippets, constants and uniform blocks that Python declares, buffers in use."""
+"""Assembles kernel sources: included files, constants and uniform blocks declared in Python, and bindings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHOICE = re.compile(r"^#if (\w+)\n(.*?)^#endif\n", re.MULTILINE | re.DOTALL)
 
 @functools.cache
 def read_kernel(path: Path) -> str:
-    """Read a WGSL file; each `#include "name.wgsl"` is replaced, once, by that file beside it or beside this module."""
+    """Read a WGSL file and include, once, each `#include "name.wgsl"` from its folder or from that of this module."""
     included: set[Path] = set()
 
     def expand(file: Path) -> str:
@@ -36,7 +36,7 @@ def read_kernel(path: Path) -> str:
 
 
 def choose(source: str, constants: Mapping[str, Any]) -> str:
-    r"""Leave out what stands between `#if name` and `#endif` where that constant is false: it may name other buffers.
+    r"""Remove the text between `#if name` and `#endif` if that constant is false: it may refer to unbound buffers.
 
     >>> choose("#if wet\nlet a = rain[i];\n#endif\nlet b = 0;", {"wet": False})
     'let b = 0;'
@@ -48,11 +48,11 @@ Constant = bool | int | float | tuple[float, ...]
 
 
 def declare_constants(values: Mapping[str, Constant]) -> str:
-    """WGSL constants of Python's values: a constant is typed once.
+    """Declare WGSL constants with Python's values, so that each is written once.
 
-    >>> print(declare_constants({"open": True, "BOOKS": 3, "TINY": 1e-20, "STEPS": (0.5, 2.0)}))
+    >>> print(declare_constants({"open": True, "ENTRIES": 3, "TINY": 1e-20, "STEPS": (0.5, 2.0)}))
     const open: bool = true;
-    const BOOKS = 3;
+    const ENTRIES = 3;
     const TINY: f32 = 1e-20f;
     const STEPS = array<f32, 2>(0.5f, 2.0f);
     """
@@ -70,7 +70,7 @@ def declare_constants(values: Mapping[str, Constant]) -> str:
 
 
 class Block:
-    """A uniform block laid out as NamedTuples declare their numbers; truth values become constants of the source.
+    """A uniform block laid out as NamedTuples declare their numbers; Booleans become constants of the source.
 
     >>> from typing import NamedTuple
     >>> class Rates(NamedTuple):
@@ -97,20 +97,20 @@ class Block:
 
     @property
     def size(self) -> int:
-        """Bytes, rounded up as uniform blocks want."""
+        """Size in bytes, rounded up as uniform blocks require."""
         return -(-4 * len(self._numbers) // 16) * 16
 
     def constants(self, *values: Any) -> dict[str, bool]:
-        """Truth values, which choose a variant when kernels are built."""
-        told = _merged(values)
-        return {field: bool(told[field]) for field in self._flags}
+        """Booleans, which select a variant when kernels are built."""
+        merged = _merged(values)
+        return {field: bool(merged[field]) for field in self._flags}
 
     def pack(self, *values: Any) -> NDArray[np.uint8]:
         """Return the bytes to write for one set of values."""
         packed = np.zeros(self.size // 4, np.uint32)
-        told = _merged(values)
+        merged = _merged(values)
         for k, (field, kind) in enumerate(self._numbers.items()):
-            number = told[field]
+            number = merged[field]
             packed[k : k + 1] = np.array([number], np.int32 if kind is int else np.float32).view(np.uint32)
         return packed.view(np.uint8)
 

@@ -1,4 +1,4 @@
-"""Everything one run holds on a device: fields, books, numbers in force and the kernels built for them."""
+"""Everything one run holds on a device: fields, budget sums, parameters and the kernels built for them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Constants = Mapping[str, Constant]
 class Workspace:
     """A grid of `rows` by `columns` cells with fields of the WGSL types `kinds` and tables of (type, length).
 
-    `largest_binding` holds bands of rows to so many bytes of a field, where the device would allow more. `whole` is for
-    kernels that may look at any cell: then there are no bands. `ring` cells around the grid are the engine's own.
+    `largest_binding` limits bands of rows to so many bytes of a field, if the device would allow more. `whole` is for
+    kernels that may read any cell: then there are no bands. `ring` cells around the grid belong to the engine.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class Workspace:
         self._numbers = self.device.buffer("numbers", block.size, uniform=True)
 
     def add_field(self, name: str, kind: str) -> None:
-        """Make room for another field."""
+        """Allocate another field."""
         self.fields[name] = Field(self.device, self.layout, name, kind)
 
     def use(self, *numbers: Any, kernels: Sequence[Kernel], constants: Constants) -> None:
-        """Put numbers in force: one write, unless other kernels or constants need other pipelines."""
+        """Set the parameters: one write, unless other kernels or constants need other pipelines."""
         if numbers != self._in_force:
             with self.device.watched("uploading parameters"):
                 self.device.handle.queue.write_buffer(self._numbers, 0, self._block.pack(*numbers))
@@ -91,18 +91,18 @@ class Workspace:
         )
 
     def run(self, iterations: int) -> None:
-        """Take the grid through iterations."""
+        """Run iterations."""
         assert self._program is not None
         self._program.run(iterations)
 
     def traffic(self, kernels: Sequence[Kernel]) -> dict[str, int]:
-        """Bytes per cell that each kernel moves, and maps apart; books are one entry per workgroup and not counted."""
+        """Bytes per cell that each kernel moves, and maps separately; budget sums are small and not counted."""
         kinds = {name: field.kind for name, field in self.fields.items()}
         maps = sum(kernel.traffic(kinds, apart=True) for kernel in kernels)
         return {kernel.name: kernel.traffic(kinds) for kernel in kernels} | ({"maps": maps} if maps else {})
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         if self._program is not None:
             self._program.close()
         for field in self.fields.values():

@@ -1,4 +1,4 @@
-"""Terrain as a triangle mesh: made by refining a height field, turned back into one by rasterising."""
+"""Terrain as a triangle mesh: made by refining a height field, converted back by rasterising."""
 
 from slopewash.terrain.mesh.mesh import TriangleMesh
 

@@ -1,4 +1,4 @@
-"""Who meets whom in a mesh: triangles across edges, triangles around vertices."""
+"""Adjacency in a mesh: triangles across edges, triangles around vertices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _edges(triangles: Triangles) -> tuple[Integers, Integers]:
 
 
 def check_edges(triangles: Triangles) -> None:
-    """Refuse edges that more than two triangles share, or two that lie on the same side of it."""
+    """Raise if an edge is shared by more than two triangles, or by two on the same side of it."""
     begin, end = _edges(triangles)
     count = int(triangles.max()) + 1
     keys, uses = np.unique(begin * count + end, return_counts=True)

@@ -19,15 +19,15 @@ Points = NDArray[np.float64]
 Triangles = NDArray[np.int32]
 
 DEFAULT_BUDGET = 80_000
-"""Triangles of a refined mesh when nothing is said: the paper's mountain."""
+"""Default number of triangles of a refined mesh: that of the paper's mountain."""
 
 
 class TriangleMesh:
-    """Ground as triangles: vertices in metres and, for each triangle, the numbers of its three vertices.
+    """Ground as triangles: vertices in metres and, for each triangle, the indices of its three vertices.
 
     x runs to the east, y to the south, both from the outer corner of the terrain's north-west cell, and z up. Seen from
     above every triangle faces upwards and no two overlap along an edge: it is a height field, and each edge belongs to
-    one triangle (border) or two. Triangles given face down are turned over.
+    one triangle (border) or two. Triangles that face down are flipped.
 
     Parameters
     ----------
@@ -62,16 +62,16 @@ class TriangleMesh:
         gradient_weight: float = 8.0,
         depth_weight: float = 8.0,
     ) -> TriangleMesh:
-        """Refine a height field: finer where the ground is steep and where it is low, as water will be there.
+        """Refine a height field: finer where the ground is steep and where it is low, since water collects there.
 
         Parameters
         ----------
         terrain
-            Ground without gaps; the mesh spans its cell centres.
+            Terrain without nodata cells; the mesh spans its cell centres.
         budget
-            Most triangles. The finest are about as large as half a cell.
+            Maximum number of triangles. The smallest are about half a cell.
         gradient_weight, depth_weight
-            How much more triangles per area the steepest and the lowest ground get than flat high ground.
+            How many more triangles per area the steepest and the lowest ground get than flat high ground.
 
         >>> import slopewash as sw
         >>> TriangleMesh.from_terrain(sw.generate("hill", size=33), budget=500)
@@ -82,7 +82,7 @@ class TriangleMesh:
 
     @classmethod
     def of_cells(cls, terrain: Terrain) -> TriangleMesh:
-        """Make every cell centre a vertex, row by row, with two triangles between each four.
+        """Make every cell centre a vertex, row by row, with two triangles between four neighbours.
 
         >>> TriangleMesh.of_cells(Terrain([[1, 2, 3], [4, 5, 6]], cell_size=10.0))
         TriangleMesh of 4 triangles and 6 vertices, 20 x 10 m
@@ -90,9 +90,9 @@ class TriangleMesh:
         return cls(*every_cell(terrain))
 
     def to_terrain(self, cell_size: float, *, shape: tuple[int, int] | None = None) -> Terrain:
-        """Exact heights of the triangles at the cell centres of a grid; attributes become layers.
+        """Sample the exact heights of the mesh at the cell centres of a grid; attributes become layers.
 
-        The first cell centre is the mesh's north-west corner. Cells no triangle covers hold no data.
+        The first cell centre is the mesh's north-west corner. Cells that no triangle covers are nodata.
 
         >>> mesh = TriangleMesh([[0, 0, 5], [4, 0, 5], [0, 4, 9], [4, 4, 9]], [[0, 1, 2], [1, 3, 2]])
         >>> mesh.to_terrain(2.0)["elevation"][:, 0].tolist()
@@ -101,7 +101,7 @@ class TriangleMesh:
         return raster_of(self.vertices, self.triangles, self.attributes, cell_size, shape)
 
     def height_at(self, x: ArrayLike, y: ArrayLike) -> Points:
-        """Heights of the ground at points; NaN where there is none.
+        """Return the height of the ground at points; NaN outside the mesh.
 
         >>> TriangleMesh([[0, 0, 5], [10, 0, 5], [0, 10, 25]], [[0, 1, 2]]).height_at(1.0, 5.0).tolist()
         15.0
@@ -190,7 +190,7 @@ def _checked_triangles(triangles: ArrayLike, count: int) -> Triangles:
         raise InvalidMesh(f"triangles have shape {corners.shape}; they must be whole numbers of shape (m, 3)")
     if corners.min() < 0 or corners.max() >= count:
         wrong = int(corners.min() if corners.min() < 0 else corners.max())
-        raise InvalidMesh(f"a triangle names vertex {wrong}; there are {count}, numbered from 0")
+        raise InvalidMesh(f"a triangle refers to vertex {wrong}; there are {count}, numbered from 0")
     return corners.astype(np.int32)
 
 

@@ -17,9 +17,9 @@ Points = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 SLACK = 1e-9
-"""Share of a triangle by which a point may lie outside it and still count: rounding must leave no cracks."""
+"""Fraction of a triangle by which a point may lie outside it and still count, so that rounding leaves no cracks."""
 AT_ONCE = 4_000_000
-"""Pairs of point and triangle looked at in one go, which bounds memory."""
+"""Pairs of points and triangles processed at once, which limits memory."""
 
 
 def raster_of(
@@ -41,13 +41,13 @@ def raster_of(
     corners = triangles[np.where(hit, triangle, 0)]
 
     def cells(values: NDArray[np.floating]) -> NDArray[np.float64]:
-        laid: Points = (values[corners].astype(np.float64) * weights).sum(axis=1)
-        return laid.reshape(int(rows), int(columns))
+        interpolated: Points = (values[corners].astype(np.float64) * weights).sum(axis=1)
+        return interpolated.reshape(int(rows), int(columns))
 
-    gaps = None if hit.all() else ~hit.reshape(int(rows), int(columns))
+    nodata = None if hit.all() else ~hit.reshape(int(rows), int(columns))
     layers: dict[str, Any] = {name: cells(values) for name, values in attributes.items()}
     own = {name: layers.pop(name) for name in list(layers) if name not in LAYERS}
-    return Terrain(cells(vertices[:, 2]), cell_size=cell_size, nodata=gaps, own_layers=own, **layers)
+    return Terrain(cells(vertices[:, 2]), cell_size=cell_size, nodata=nodata, own_layers=own, **layers)
 
 
 def find_on_grid(
@@ -107,7 +107,7 @@ def barycentric(corners: Points, x: Points, y: Points) -> tuple[NDArray[np.bool_
 
 
 def heights_at(vertices: Points, triangles: NDArray[np.int32], x: ArrayLike, y: ArrayLike) -> Points:
-    """Heights at any points, NaN where there is no ground: each point is looked up in a grid of triangles."""
+    """Heights at any points, NaN outside the mesh: each point is looked up in a grid of triangles."""
     px, py = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
     flat_x, flat_y = px.ravel(), py.ravel()
     corners = vertices[triangles][..., :2]

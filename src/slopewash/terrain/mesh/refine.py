@@ -1,9 +1,9 @@
 """Adaptive triangles over a height field, without cracks [Bezin10, Sec. 3.3].
 
-Right triangles are bisected from the middle of their longest side to the corner opposite. The middle is a vertex of
-both triangles that share the side, so it may come only after the two corners opposite it, its parents. Any set of
-vertices that holds the parents of its members makes a conforming mesh: no cracks, no T-junctions. So the importance of
-every vertex is first raised to that of its most important descendant, and then the most important vertices are taken.
+Right triangles are bisected from the midpoint of their longest side to the opposite corner. The midpoint is a vertex of
+both triangles that share the side, so it requires the two corners opposite it, its parents. Any set of vertices that
+contains the parents of its members gives a conforming mesh: no cracks, no T-junctions. So the importance of every
+vertex is first raised to that of its most important descendant, and then the most important vertices are taken.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Field = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 MOST_BLOCKS = 4
-"""Squares along the short side to begin with: more of them come nearer to true squares on oblong terrains."""
+"""Squares along the short side at the start: more give a better approximation of squares on oblong terrains."""
 SKEW = 0.1
-"""By so much the sides of blocks may differ: fewer blocks leave more to the choice of triangles."""
+"""Tolerated logarithm of the ratio of the sides of blocks: fewer blocks leave more triangles to choose."""
 STEEP = 0.95
-"""Quantile of the gradient that counts as the steepest: single cliffs would else take all triangles."""
+"""Quantile of the gradient that counts as the steepest: otherwise single cliffs would take all triangles."""
 
 
 def refine(terrain: Terrain, budget: int, gradient_weight: float, depth_weight: float) -> tuple[Field, Integers]:
@@ -49,7 +49,7 @@ def refine(terrain: Terrain, budget: int, gradient_weight: float, depth_weight: 
 
 
 def every_cell(terrain: Terrain) -> tuple[Field, Integers]:
-    """Vertices and triangles of the mesh through all cell centres; diagonals turn from square to square."""
+    """Vertices and triangles of the mesh through all cell centres; diagonals alternate from square to square."""
     _check_ground(terrain)
     i, j = np.indices(terrain.shape)
     l = terrain.cell_size  # noqa: E741
@@ -64,7 +64,7 @@ def every_cell(terrain: Terrain) -> tuple[Field, Integers]:
 
 
 def sample(cells: Field, x: Field, y: Field) -> Field:
-    """Bilinear samples at points measured in cells from the outer corner; beyond the outermost centres it is level."""
+    """Bilinear samples at points in cells from the outer corner; constant beyond the outermost centres."""
     i = np.clip(y - 0.5, 0, cells.shape[0] - 1)
     j = np.clip(x - 0.5, 0, cells.shape[1] - 1)
     i0 = np.minimum(i.astype(np.int64), max(cells.shape[0] - 2, 0))
@@ -81,7 +81,7 @@ def _check(terrain: Terrain, budget: int, gradient_weight: float, depth_weight: 
     _check_ground(terrain)
     for name, weight in (("gradient_weight", gradient_weight), ("depth_weight", depth_weight)):
         if not (math.isfinite(weight) and weight >= 0):
-            raise InvalidParameter(f"{name} is {weight}; it must be zero or more")
+            raise InvalidParameter(f"{name} is {weight}; it must not be negative")
     blocks, _ = _lattice_of(terrain.shape)
     least = 2 * blocks[0] * blocks[1]
     if budget < least:
@@ -92,14 +92,14 @@ def _check_ground(terrain: Terrain) -> None:
     if terrain.nodata is not None:
         count = int(terrain.nodata.sum())
         raise InvalidMesh(
-            f"the terrain has {count} cell{'s'[: count != 1]} without data; a mesh needs ground everywhere, fill them"
+            f"the terrain has {count} nodata cell{'s'[: count != 1]}; a mesh needs ground everywhere, fill them first"
         )
     if min(terrain.shape) < 2:
         raise InvalidMesh(f"the terrain has shape {terrain.shape}; a mesh needs two rows and two columns")
 
 
 def _lattice_of(shape: tuple[int, int]) -> tuple[tuple[int, int], int]:
-    """Blocks down and across, nearly square, and how often their sides are halved to be as fine as the cells."""
+    """Numbers of nearly square blocks down and across, and how often their sides are halved to match the cells."""
     rows, columns = shape[0] - 1, shape[1] - 1
     short, long = min(rows, columns), max(rows, columns)
 
@@ -136,7 +136,7 @@ def _importance(density: Field, side: int) -> Field:
     importance = np.full(density.shape, np.inf)
     s = side // 2
     while s >= 1:
-        # Middles of squares, then of their upright and level sides: area 4 s² and 2 s².
+        # Midpoints of squares, then of their vertical and horizontal sides: area 4 s² and 2 s².
         for down, across, area in ((s, s, 4.0), (s, 0, 2.0), (0, s, 2.0)):
             i, j = np.arange(down, rows, 2 * s)[:, None], np.arange(across, columns, 2 * s)[None, :]
             i0, i1 = np.maximum(i - s, 0), np.minimum(i + s + 1, rows)
@@ -153,10 +153,10 @@ def _propagate(importance: Field, side: int) -> Field:
     while s < side:
         middle = importance[s :: 2 * s, s :: 2 * s]
         upright, level = importance[s :: 2 * s, :: 2 * s], importance[:: 2 * s, s :: 2 * s]
-        # The middle of a side has the middles of the squares on both sides of it as parents.
+        # The midpoint of a side has the midpoints of the squares on both sides of it as parents.
         for child in (upright[:, :-1], upright[:, 1:], level[:-1], level[1:]):
             np.maximum(middle, child, out=middle)
-        # The middle of a square has the two corners that its diagonal does not join: those of uneven number.
+        # The midpoint of a square has the two corners that its diagonal does not join: those of odd index.
         corner = importance[:: 2 * s, :: 2 * s]
         most = np.full(corner.shape, -np.inf)
         for near in (most[:-1, :-1], most[:-1, 1:], most[1:, :-1], most[1:, 1:]):
@@ -168,7 +168,7 @@ def _propagate(importance: Field, side: int) -> Field:
 
 
 def _choose(importance: Field, side: int, triangles: int) -> NDArray[np.bool_]:
-    """Mark the most important vertices that make at most so many more triangles; of equals the coarser come first."""
+    """Mark the most important vertices that add at most so many triangles; among equals the coarser come first."""
     rows, columns = importance.shape
     fineness = np.zeros((rows, columns), dtype=np.int8)
     s, rank = side // 2, 1

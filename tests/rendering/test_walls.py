@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from slopewash.render import render_view
-from slopewash.render.walls import HARD, LOOSE, OTHER, PLAIN, SOFT, TOPSOIL, rock_of
+from slopewash.rendering import render_view
+from slopewash.rendering.walls import HARD, LOOSE, OTHER, PLAIN, SOFT, TOPSOIL, rock_of
 from slopewash.terrain import Strata, Stratum, Terrain
 
 Floats = NDArray[np.float32]

@@ -8,31 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from slopewash.render.colour_bar import Scale, bar_width, choose_scale, draw_bar
-from slopewash.render.colours import colour_table
-from slopewash.render.grid import coverage, filled, picture_size, resize
-from slopewash.render.light import DEFAULT_SUN, Sun, illuminate
-from slopewash.render.picture import save
-from slopewash.render.scene import checked_exaggeration, open_light
-from slopewash.render.text import INK, PAPER, draw_text, text_width
-from slopewash.terrain import UNITS, Terrain
+from slopewash.rendering.colour_bar import Scale, bar_width, choose_scale, draw_bar
+from slopewash.rendering.colours import colour_table
+from slopewash.rendering.grid import coverage, filled, picture_size, resize
+from slopewash.rendering.light import DEFAULT_SUN, Sun, illuminate
+from slopewash.rendering.picture import save
+from slopewash.rendering.scene import checked_exaggeration, open_light
+from slopewash.rendering.text import INK, PAPER, draw_text, text_width
+from slopewash.terrain import Terrain
+from slopewash.terrain.fields import layer_spec
 
 Floats = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 
-SEQUENTIAL = "batlow"
-COLOURS = {"elevation": "oleron", "difference": "vik"}
-"""Maps for the layers that are not plain amounts."""
-SIGNED = ("difference",)
-"""Layers whose scale is symmetric about 0."""
-LOGARITHMIC = ("flow",)
-"""Layers that span many powers of ten."""
 ABOVE_SEA = 128
 """oleron has the sea in its lower half; heights of land take the upper."""
 RELIEF_STRENGTH = 0.6
-"""How much of the light tints the colours: enough to see the valleys, little enough to read the scale."""
+"""How much the light affects the colours: enough to see the valleys, little enough to read the scale."""
 TEXT_SHARE, SMALLEST_TEXT, LARGEST_TEXT = 0.022, 13, 40
-GAP_NODATA = np.array([226, 224, 219], dtype=np.uint8)
+NODATA_COLOUR = np.array([226, 224, 219], dtype=np.uint8)
 
 
 def overlay(
@@ -55,17 +49,17 @@ def overlay(
     terrain, layer
         What to draw: any layer of the terrain by name.
     path
-        PNG to write; without one the picture is only returned.
+        PNG file to write, or None.
     colours
-        Colour map of Crameri's collection; unless given, vik for `difference`, oleron's land half for `elevation`
-        and batlow for all others.
+        Colour map of Crameri's collection. The default is vik for `difference`, the land half of oleron for
+        `elevation` and batlow for all others.
     limits
-        Values at the two ends of the bar; unless given, chosen so that 0.5 % of the cells lie beyond either, and
+        Values at the two ends of the bar. By default, 0.5 % of the cells lie beyond each, and the limits are
         symmetric about 0 for `difference`.
     log
-        Logarithmic scale; unless given, only for `flow`.
+        Whether the scale is logarithmic. By default, only for `flow`.
     title
-        Text above the map; the layer's name unless given.
+        Text above the map. The default is the name of the layer.
     sun, exaggeration
         As in `render`.
     width
@@ -79,30 +73,31 @@ def overlay(
     """
     values = np.asarray(terrain[layer], dtype=np.float32)
     known = values if terrain.nodata is None else values[~terrain.nodata]
+    spec = layer_spec(layer)
     scale = choose_scale(
-        known, limits=limits, log=layer in LOGARITHMIC if log is None else log, symmetric=layer in SIGNED
+        known, limits=limits, log=spec.scale == "log" if log is None else log, symmetric=spec.scale == "diverging"
     )
-    table = colour_table(colours or COLOURS.get(layer, SEQUENTIAL))
-    if colours is None and COLOURS.get(layer) == "oleron" and scale.low >= 0:
+    table = colour_table(colours or spec.colour_map)
+    if colours is None and spec.colour_map == "oleron" and scale.low >= 0:
         table = table[ABOVE_SEA:]
     size = picture_size(terrain.shape, width)
     drawn = _draw_map(terrain, layer, scale, table, size, sun, exaggeration)
-    return save(_framed(drawn, title or layer.replace("_", " "), table, scale, UNITS.get(layer, "")), path)
+    return save(_framed(drawn, title or layer.replace("_", " "), table, scale, spec.units), path)
 
 
 def wear_and_deposit(
     terrain: Terrain, path: str | os.PathLike[str] | None = None, *, width: int | None = None
 ) -> Image.Image:
-    """Map what was worn away (blue) and laid down (red): the `difference` layer about 0.
+    """Map erosion (blue) and deposition (red): the `difference` layer, symmetric about 0.
 
-    Equal depths of both are equally strong; deposits too thin to be seen beside the wear show in
-    `overlay(terrain, "deposit")`, which has a scale of its own.
+    Equal depths of both have equally strong colours. Deposits that are thin compared with the erosion show in
+    `overlay(terrain, "deposit")`, which has its own scale.
 
     >>> terrain = Terrain(np.zeros((8, 8)), difference=np.eye(8))
     >>> wear_and_deposit(terrain, width=64).mode
     'RGB'
     """
-    return overlay(terrain, "difference", path, title="worn away (below 0) and laid down (above)", width=width)
+    return overlay(terrain, "difference", path, title="eroded (below 0) and deposited (above 0)", width=width)
 
 
 def _draw_map(
@@ -117,7 +112,7 @@ def _draw_map(
     cover = coverage(terrain, size)
     if cover is None:
         return shaded
-    return np.where(cover[..., None] > 0.5, shaded, GAP_NODATA)
+    return np.where(cover[..., None] > 0.5, shaded, NODATA_COLOUR)
 
 
 def shade(colour: Bytes, brightness: Floats) -> Bytes:

@@ -15,7 +15,7 @@ Floats = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 
 SHOULDER = 2.4
-"""How abruptly `tone` bends over: dark and middle tones stay linear, and no finite light reaches pure white."""
+"""Sharpness of the shoulder of `tone`: dark and middle tones stay linear, and no finite light reaches pure white."""
 
 
 @cache
@@ -28,7 +28,7 @@ def _table_folder() -> Path:
 
 
 def colour_map_names() -> list[str]:
-    """Names of the colour maps `overlay` can draw with.
+    """Return the names of the colour maps that `overlay` accepts.
 
     >>> "batlow" in colour_map_names()
     True
@@ -63,19 +63,19 @@ def linear(colour: str) -> Floats:
 
 
 def tone(light: Floats) -> Floats:
-    """Bend linear light into 0 .. 1 with a soft shoulder."""
+    """Compress linear light to 0 .. 1 with a soft shoulder."""
     bent: Floats = light / (1 + light**SHOULDER) ** np.float32(1 / SHOULDER)
     return bent
 
 
 def display(light: ArrayLike) -> Bytes:
-    """8-bit sRGB of linear light.
+    """Convert linear light to 8-bit sRGB.
 
     >>> display([[0.0, 0.2, 0.6]]).tolist()
     [[0, 123, 194]]
     """
     bent = tone(np.maximum(np.asarray(light, dtype=np.float32), 0))
-    # One look-up instead of a power per pixel: 4096 entries over the square root keep every 8-bit step exact enough.
+    # A look-up table instead of a power per pixel: 4096 entries over the square root are accurate enough for 8 bits.
     index = (np.sqrt(bent) * 4095 + 0.5).astype(np.uint16)
     return np.take(_srgb_table(), index)
 
@@ -89,7 +89,7 @@ def _srgb_table() -> Bytes:
 
 
 def mix(first: Floats, second: Floats, share: Floats) -> Floats:
-    """Blend two colours; `share` of the second, per cell."""
+    """Blend two colours; `share` is the fraction of the second, per cell."""
     blended: Floats = first + (second - first) * share[..., None]
     return blended
 

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from slopewash.errors import InvalidParameter
-from slopewash.render.text import INK, draw_text, text_width
+from slopewash.rendering.text import INK, draw_text, text_width
 
 Floats = NDArray[np.float32]
 
 OUTLIERS = 0.005
-"""Share of cells beyond either limit: one odd cell must not wash out the map."""
+"""Fraction of cells beyond either limit, so that single outliers do not wash out the map."""
 LOG_DECADES = 5.0
-"""A log scale spans at most this many decades below its top, else near-zero cells would fill it."""
+"""A log scale spans at most this many decades, else near-zero cells would dominate it."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Scale:
     log: bool
 
     def __call__(self, values: Floats) -> Floats:
-        """Place values on the scale, clipped to it."""
+        """Map values to the scale, clipped to 0 .. 1."""
         if self.log:
             low, high = math.log10(self.low), math.log10(self.high)
             values = np.log10(np.maximum(values, np.float32(self.low)))
@@ -74,7 +74,7 @@ def _robust(values: Floats) -> tuple[float, float]:
     if values.size < 1 / OUTLIERS:
         return float(values.min()), float(values.max())
     low, high = (float(v) for v in np.quantile(values, [OUTLIERS, 1 - OUTLIERS]))
-    if high <= low:  # nearly all cells alike, such as a few lakes on dry ground
+    if high <= low:  # nearly all cells are equal, such as a few lakes on dry ground
         return float(values.min()), float(values.max())
     return low, high
 
@@ -109,7 +109,7 @@ def _log_ticks(scale: Scale, most: int) -> list[float]:
 
 
 def label(value: float) -> str:
-    """Tick label without needless zeros.
+    """Return a tick label without trailing zeros.
 
     >>> label(1200.0), label(0.05), label(2e6), label(-0.0)
     ('1200', '0.05', '2e6', '0')
@@ -123,7 +123,7 @@ def label(value: float) -> str:
 
 
 def bar_width(scale: Scale, units: str, size: int) -> int:
-    """Pixels the bar takes with its labels."""
+    """Width in pixels of the bar with its labels."""
     texts = [label(v) for v in ticks(scale)] + [units]
     return math.ceil(size * 2.4 + max(text_width(t, size) for t in texts))
 
@@ -131,7 +131,7 @@ def bar_width(scale: Scale, units: str, size: int) -> int:
 def draw_bar(
     image: Image.Image, box: tuple[int, int, int, int], colours: NDArray[np.uint8], scale: Scale, units: str, size: int
 ) -> None:
-    """Draw an upright bar with ticks into (left, top, right, bottom) of an image; units stand above it."""
+    """Draw a vertical bar with ticks into (left, top, right, bottom) of an image; units are above it."""
     left, top, _, bottom = box
     draw = ImageDraw.Draw(image)
     if units:

@@ -1,4 +1,4 @@
-"""A terrain lit and coloured on the grid of a picture: what the map and the perspective view both draw."""
+"""A terrain lit and coloured on the grid of a picture, for both the map and the perspective view."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
-from slopewash.render.colours import linear, smoothstep
-from slopewash.render.grid import blur, coverage, filled, resize
-from slopewash.render.ground import cover, shape_of
-from slopewash.render.light import Light, Sun, illuminate, normals
-from slopewash.render.water import Water, water_of
+from slopewash.rendering.colours import linear, smoothstep
+from slopewash.rendering.grid import blur, coverage, filled, resize
+from slopewash.rendering.ground import cover, shape_of
+from slopewash.rendering.light import Light, Sun, illuminate, normals
+from slopewash.rendering.water import Water, water_of
 from slopewash.terrain import Terrain
 
 Floats = NDArray[np.float32]
 
 SUN_SHARE = 0.72
-"""Of the light on open flat ground; the rest comes from the sky."""
+"""Fraction of the light on open flat ground; the rest comes from the sky."""
 SUN_COLOUR = linear("#fff3e0") / linear("#fff3e0").mean()
 SKY_COLOUR = linear("#cfe0f5") / linear("#cfe0f5").mean()
 BOUNCE = 0.07
-"""Light that neighbouring slopes throw into hollows the sky does not reach: no shadow is pure black."""
+"""Light reflected by neighbouring slopes into hollows the sky does not reach: no shadow is pure black."""
 EXPOSURE = 1.5
 DEPOSIT_SHOWN = 0.1
 """Cells of deposit that look like fresh sand; a thinner cover shows in proportion."""
@@ -35,7 +35,7 @@ class Scene:
     bed: Floats
     """Exaggerated ground in metres."""
     surface: Floats
-    """Exaggerated ground, or the water on it where that is drawn."""
+    """Exaggerated ground, or the water surface where water is drawn."""
     cell_size: float
     """Metres between neighbouring pixels."""
     light: Light
@@ -83,7 +83,7 @@ def open_light(light: Light) -> Floats:
 
 
 def checked_exaggeration(exaggeration: float) -> float:
-    """Return the factor on heights, or say why it cannot be."""
+    """Return the factor on heights, or raise."""
     if not (np.isfinite(exaggeration) and exaggeration > 0):
         raise InvalidParameter(f"exaggeration is {exaggeration}; it must be positive and finite")
     return float(exaggeration)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from slopewash.render.map import render
-from slopewash.render.picture import png_bytes
+from slopewash.rendering.map import render
+from slopewash.rendering.picture import png_bytes
 from slopewash.terrain import Terrain
 
 LONG_SIDE = 512

@@ -9,17 +9,17 @@ import numpy as np
 from PIL import Image
 
 from slopewash.errors import unknown_name
-from slopewash.render.colours import display, mix
-from slopewash.render.grid import coverage, filled, picture_size, resize
-from slopewash.render.light import DEFAULT_SUN, Sun, illuminate
-from slopewash.render.picture import save, to_picture
-from slopewash.render.scene import brightness, build_scene, checked_exaggeration
-from slopewash.render.view import render_view
-from slopewash.render.water import from_above
+from slopewash.rendering.colours import display, mix
+from slopewash.rendering.grid import coverage, filled, picture_size, resize
+from slopewash.rendering.light import DEFAULT_SUN, Sun, illuminate
+from slopewash.rendering.picture import save, to_picture
+from slopewash.rendering.scene import brightness, build_scene, checked_exaggeration
+from slopewash.rendering.view import render_view
+from slopewash.rendering.water import from_above
 from slopewash.terrain import Terrain
 
 HILLSHADE_GREY = 0.26
-"""Reflectance of the plaster model: open flat ground comes out at a middle grey."""
+"""Reflectance of the plaster model: open flat ground becomes a middle grey."""
 NEUTRAL = np.array([0.75, 0.74, 0.72], dtype=np.float32)
 """Colour beneath fully transparent pixels, for viewers that ignore transparency."""
 
@@ -39,9 +39,9 @@ def render(
     Parameters
     ----------
     terrain
-        What to draw. `water`, `suspended` and `deposit` are used where it has them.
+        Terrain to draw. `water`, `suspended` and `deposit` are drawn if present.
     path
-        PNG to write; without one the picture is only returned.
+        PNG file to write, or None.
     view
         "map" looks straight down; "perspective" is `render_view` with its defaults.
     sun
@@ -49,10 +49,10 @@ def render(
     exaggeration
         Factor on heights for light and shadow.
     width
-        Width of the picture in pixels. Unless given, a map has one pixel per cell (small terrains are enlarged by a
+        Width of the picture in pixels. By default, a map has one pixel per cell (small terrains are enlarged by a
         whole factor, those beyond 4096 cells reduced) and a perspective is 1600 pixels wide.
     shore_depth
-        Least depth of water drawn, in metres; 0.02 cells unless given.
+        Minimum depth of water drawn, in metres. The default is 0.02 cells.
 
     Returns
     -------
@@ -88,9 +88,9 @@ def hillshade(
     width: int | None = None,
     shadows: bool = True,
 ) -> Image.Image:
-    """Draw the bare shape in grey, as a plaster model: for checking forms without colour or water.
+    """Draw the bare ground in grey, as a plaster model, to check shapes without colour or water.
 
-    Parameters are those of `render`; without `shadows` no ground shades other ground from the sun.
+    Parameters are those of `render`; with `shadows=False` no shadows are cast.
 
     >>> hillshade(Terrain(np.zeros((8, 8)))).getextrema()
     (165, 165)

@@ -1,8 +1,8 @@
-"""Where the eye stands, and how its picture relates to one with upright verticals.
+"""The camera, and how its image relates to one with parallel verticals.
 
-Looking down, the verticals of a picture converge; looking level with a shifted lens they stay upright, and every column
-of pixels lies in one vertical plane, which makes casting rays at a height field easy. Both pictures are taken from
-the same point, so that one is a plane perspective of the other, exactly.
+Looking down, the verticals of an image converge; looking horizontally with a shifted lens they stay parallel, and every
+column of pixels lies in one vertical plane, which makes casting rays at a height field easy. Both images are taken from
+the same point, so that one is an exact plane projection of the other.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from slopewash.errors import InvalidParameter
 Floats = NDArray[np.float32]
 
 STEEPEST, FLATTEST = 60.0, 4.0
-"""Degrees of pitch: steeper, an upright picture grows without bound; flatter, the eye may stand below the ground."""
+"""Degrees of pitch: steeper, the upright image grows without bound; flatter, the camera may be below the ground."""
 MARGIN_ACROSS, MARGIN_UP = 0.95, 0.84
-"""Share of the picture that the block fills."""
+"""Fraction of the image that the block fills."""
 
 
 @dataclass(frozen=True)
 class Camera:
-    """An eye and its picture of (width, height) pixels; metres from the centre of the terrain, east, north and up."""
+    """A camera with an image of (width, height) pixels; metres from the centre of the terrain, east, north and up."""
 
     eye: tuple[float, float, float]
     forward: tuple[float, float]
-    """Level direction of sight."""
+    """Horizontal viewing direction."""
     pitch: float
-    """Radians below level."""
+    """Radians below the horizon."""
     focal: float
     centre: tuple[float, float]
     size: tuple[int, int]
 
     @property
     def right(self) -> tuple[float, float]:
-        """Level direction to the right."""
+        """Horizontal direction to the right."""
         return self.forward[1], -self.forward[0]
 
     def upright(self, u: float, v: float) -> tuple[float, float]:
-        """Sideways and upward tangents of the ray through a point of the picture."""
+        """Sideways and upward tangents of the ray through a point of the image."""
         x, y = (u - self.centre[0]) / self.focal, -(v - self.centre[1]) / self.focal
         ahead = math.cos(self.pitch) + y * math.sin(self.pitch)
         return x / ahead, (y * math.cos(self.pitch) - math.sin(self.pitch)) / ahead
 
     def row_of(self, upward: Floats) -> Floats:
-        """Row of the picture, as a share of its height, for upward tangents straight ahead."""
+        """Row of the image, as a fraction of its height, for upward tangents straight ahead."""
         cosine, sine = math.cos(self.pitch), math.sin(self.pitch)
         y = (upward * np.float32(cosine) + np.float32(sine)) / (np.float32(cosine) - upward * np.float32(sine))
         row: Floats = (np.float32(self.centre[1]) - y * np.float32(self.focal)) / np.float32(self.size[1])
@@ -58,11 +58,11 @@ class Camera:
 def look_at(
     points: NDArray[np.float64], *, size: tuple[int, int], azimuth: float, pitch: float, distance: float, zoom: float
 ) -> Camera:
-    """Stand off in the direction `azimuth` and frame the given points (east, north, up)."""
+    """Place the camera in the direction `azimuth` and frame the given points (east, north, up)."""
     if not FLATTEST <= pitch <= STEEPEST:
         raise InvalidParameter(f"pitch is {pitch:g} degrees; it must lie within {FLATTEST:g} .. {STEEPEST:g}")
     if not (distance > 0.7 and math.isfinite(distance)):
-        raise InvalidParameter(f"distance is {distance:g} diagonals; it must exceed 0.7 so that the eye stands outside")
+        raise InvalidParameter(f"distance is {distance:g} diagonals; it must exceed 0.7 to be outside the block")
     if not (zoom > 0 and math.isfinite(zoom)):
         raise InvalidParameter(f"zoom is {zoom:g}; it must be positive")
     a, p = math.radians(azimuth), math.radians(pitch)
@@ -92,17 +92,17 @@ def _seen(
 
 @dataclass(frozen=True)
 class Upright:
-    """The upright picture that covers a camera's: sideways and upward tangents of its pixels."""
+    """The upright image that covers that of a camera: sideways and upward tangents of its pixels."""
 
     sideways: Floats
     upward: Floats
     """Top to bottom."""
     coefficients: tuple[float, ...]
-    """Plane perspective from the camera's pixels to this picture's, as Pillow takes it."""
+    """Plane projection from the camera's pixels to those of this image, in Pillow's order."""
 
 
 def upright_for(camera: Camera) -> Upright:
-    """Lay out the upright picture, as fine as the camera's at its centre."""
+    """Lay out the upright image, with the resolution of the camera at its centre."""
     width, height = camera.size
     corners = [camera.upright(u, v) for u in (0, width) for v in (0, height)]
     middle = [camera.upright(width / 2 + d, height / 2 + d) for d in (0, 1)]

@@ -1,4 +1,4 @@
-"""What covers the ground: forest and grass low and gentle, soil and rock high and steep, snow on high summits."""
+"""Ground cover: forest and grass on low and gentle ground, soil and rock on high and steep ground, snow on summits."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.render.colours import linear, mix, smoothstep
-from slopewash.render.grid import blur, mottle
+from slopewash.rendering.colours import linear, mix, smoothstep
+from slopewash.rendering.grid import blur, mottle
 
 Floats = NDArray[np.float32]
 
@@ -22,20 +22,20 @@ SAND = linear("#b3a184")
 SNOW = linear("#cfd4da")
 
 ROCK_SLOPE = 34.0
-"""Degrees at which loose soil gives way to bare rock: the angle of repose of scree."""
+"""Slope in degrees above which rock is bare: the angle of repose of scree."""
 ROCK_QUANTILE = 0.8
-"""Steep terrains keep their gentler ground green: half of the rock limit follows this quantile of their slopes."""
+"""Keeps the gentler ground of steep terrains green: half of the rock limit follows this quantile of the slopes."""
 TREE_LINE = 0.5
 SNOW_LINE = 0.83
-"""Shares of the relief above the lowest ground."""
+"""Fractions of the relief above the lowest ground."""
 HILLS, MOUNTAINS, ALPS = 0.03, 0.10, 0.22
 """Relief over extent: a plain below the first, fully textured at the second, snow between the second and the third."""
 RIDGE_REACH = 0.004
-"""Of the picture: how far fine ridges and gullies are told from their surroundings."""
+"""Fraction of the picture: scale at which fine ridges and gullies are separated from their surroundings."""
 GULLY_TINT = 0.20
-"""Gullies are damp and overgrown, crests dry and worn: darkening of the one, lightening of the other."""
+"""Gullies are damp and overgrown, crests are dry and eroded: darkening of the former, lightening of the latter."""
 PATTERN_SEED = 20
-"""The unevenness of the cover is the same in every picture, so that frames of a film do not flicker."""
+"""The variation of the cover is the same in every picture, so that animations do not flicker."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _below_surroundings(height: Floats, radius: float) -> Floats:
 
 
 def cover(shape: Shape, deposit: Floats | None = None) -> Floats:
-    """Linear-light colour of the ground in even white light."""
+    """Linear-light colour of the ground in uniform white light."""
     longest = max(shape.slope.shape)
     patches = mottle(shape.slope.shape, longest / 18, 5, PATTERN_SEED) * np.float32(shape.ruggedness)
     grain = mottle(shape.slope.shape, longest / 250, 3, PATTERN_SEED + 1) * np.float32(shape.ruggedness)

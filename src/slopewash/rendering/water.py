@@ -1,4 +1,4 @@
-"""Water by depth: clear at the shore, dark where deep, ochre where it carries soil, and a little sky on top."""
+"""Water by depth: clear at the shore, dark where deep, ochre where it carries sediment, with reflected sky."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
-from slopewash.render.colours import linear, mix, smoothstep
-from slopewash.render.grid import blur
+from slopewash.rendering.colours import linear, mix, smoothstep
+from slopewash.rendering.grid import blur
 
 Floats = NDArray[np.float32]
 
 SHORE_DEPTH = 0.02
 """Cells of depth below which water is not drawn: the film that rain leaves on every slope."""
 FULL_DEPTH = 0.09
-"""Cells of depth at which the surface is fully there; the shoreline fades in between."""
+"""Cells of depth at which the surface is opaque; the shoreline fades in between."""
 ABSORPTION_DEPTH = 0.35
-"""Cells of depth that dim the ground below to 1/e; relative to the cell, so that lakes of any map show their depth."""
+"""Cells of depth that dim the ground below to 1/e; in cells, so that lakes show their depth at any scale."""
 RED_FIRST = np.array([1.9, 1.0, 0.75], dtype=np.float32)
-"""Water swallows red first: absorption of red, green and blue."""
+"""Water absorbs red first: absorption of red, green and blue."""
 CLEAR = linear("#2b5259")
 DEEP = linear("#152c3b")
 SILTY = linear("#4f573d")
 MUDDY = linear("#6f4d35")
 HALF_MUDDY = 1.2
-"""Suspended metres per metre of water that look half mud. Chosen by eye, not a turbidity: rivers of the landscape
-preset hold a median of 2.3 while they erode (512², 4000 steps), far above real water, and should look muddy."""
+"""Metres of sediment per metre of water that look half muddy. Chosen by eye, not a turbidity: rivers of the landscape
+preset have a median of 2.3 while they erode (512², 4000 steps), far above real water, and should look muddy."""
 MUD_BLUR = 0.001
-"""Of the picture: single cells of odd load do not speckle a river."""
+"""Fraction of the picture: single cells of unusual sediment do not speckle a river."""
 SKY = linear("#a9c4dc")
 REFLECTED_FROM_ABOVE = 0.06
 """Fresnel reflection straight down is 0.02; three times that keeps open water from looking like a hole."""
@@ -43,12 +43,12 @@ class Water:
     shown: Floats
     """0 where no water is drawn, 1 where its surface is complete."""
     mud: Floats
-    """0 clear, 1 all mud."""
+    """0 clear, 1 muddy."""
     absorption_depth: float
 
 
 def water_of(depth: Floats, suspended: Floats | None, cell_size: float, shore_depth: float | None = None) -> Water:
-    """Prepare water for drawing; `shore_depth` in metres overrides the least depth drawn."""
+    """Prepare water for drawing; `shore_depth` in metres overrides the minimum depth drawn."""
     if shore_depth is not None and not shore_depth >= 0:
         raise InvalidParameter(f"shore_depth is {shore_depth} m; it must not be negative")
     least = SHORE_DEPTH * cell_size if shore_depth is None else shore_depth
@@ -65,7 +65,7 @@ def water_of(depth: Floats, suspended: Floats | None, cell_size: float, shore_de
 def under_water(ground: Floats, water: Water, light: Floats, steepness: float = 1.0) -> Floats:
     """Colour of lit ground seen through the water on it, without reflection.
 
-    `steepness` is the sine of the angle at which the eye looks down: a flat look passes more water.
+    `steepness` is the sine of the angle at which the camera looks down: a flat ray passes through more water.
     """
     path = np.maximum(water.depth, 0) / np.float32(water.absorption_depth * max(steepness, 0.2))
     passed = np.exp(-path[..., None] * (RED_FIRST + 2.5 * water.mud[..., None]))
@@ -76,7 +76,7 @@ def under_water(ground: Floats, water: Water, light: Floats, steepness: float = 
 
 
 def with_mud(clear: Floats, mud: Floats) -> Floats:
-    """Colour of water carrying soil: green-brown, then ochre; blue and ochre alone would mix to mauve."""
+    """Colour of water carrying sediment: green-brown, then ochre; blue and ochre alone would mix to mauve."""
     silty = mix(clear, SILTY, smoothstep(0.0, 0.4, mud))
     return mix(silty, MUDDY, smoothstep(0.2, 0.75, mud))
 

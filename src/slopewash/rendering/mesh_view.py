@@ -1,4 +1,4 @@
-"""Perspective stills of a triangle mesh with its particles, painted from far to near."""
+"""Perspective stills of a triangle mesh with its particles, painted from back to front."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw
 
 from slopewash.errors import InvalidParameter
-from slopewash.render.camera import Camera, look_at
-from slopewash.render.colours import colour_table, display, linear, mix, smoothstep
-from slopewash.render.light import DEFAULT_SUN, Sun
-from slopewash.render.picture import save
-from slopewash.render.scene import build_scene
-from slopewash.render.view import BACKDROP, BASE_EXTENT, BASE_RELIEF, MOST_PIXELS, SUPERSAMPLING
+from slopewash.rendering.camera import Camera, look_at
+from slopewash.rendering.colours import colour_table, display, linear, mix, smoothstep
+from slopewash.rendering.light import DEFAULT_SUN, Sun
+from slopewash.rendering.picture import save
+from slopewash.rendering.scene import build_scene
+from slopewash.rendering.view import BACKDROP, BASE_EXTENT, BASE_RELIEF, MOST_PIXELS, SUPERSAMPLING
 from slopewash.terrain import TriangleMesh
 
 Reals = NDArray[np.float64]
@@ -29,15 +29,15 @@ PURPLE_SHARE = 0.85
 WIRE_SHARE = 0.55
 WALL = linear("#4a3b30")
 FLOW_MAP = "roma"
-"""Of the particles: the oldest at its red end."""
+"""Colours of the particles: the oldest are red."""
 LIGHT_SIDE = 512
-"""Most cells along the longer side of the grid on which light is worked out."""
+"""Maximum cells along the longer side of the grid on which light is computed."""
 BALL = 0.35
 """Radius of a particle in shortest edges."""
 
 
 class Shapes(NamedTuple):
-    """Polygons and discs to paint: where on the picture, in which colour, how far away."""
+    """Polygons and discs to paint: position in the image, colour and distance."""
 
     corners: Reals
     """(n, 3, 2) pixels; a disc has its centre first"""
@@ -68,11 +68,11 @@ def render_mesh(
     mesh
         What to draw.
     path
-        PNG to write; without one the picture is only returned.
+        PNG file to write, or None.
     particles
-        Rows of x, y, z and place in the flow, as `simulation.particles` gives them, which colours them.
+        Rows of x, y, z and position in the flow, as in `simulation.particles`; the position sets the colour.
     size, azimuth, pitch, distance, zoom, sun
-        As of `render_view`.
+        As in `render_view`.
     wireframe
         Draw the triangles' edges.
     changes
@@ -110,7 +110,7 @@ def _centred(mesh: TriangleMesh, points: Reals) -> Reals:
 
 
 def _project(camera: Camera, points: Reals) -> tuple[Reals, Reals]:
-    """Pixels and distance ahead of points of shape (..., 3)."""
+    """Pixels and depth of points of shape (..., 3)."""
     e, n, u = (points[..., k] - camera.eye[k] for k in range(3))
     level = e * camera.forward[0] + n * camera.forward[1]
     sideways = e * camera.right[0] + n * camera.right[1]
@@ -151,7 +151,7 @@ def _changed(mesh: TriangleMesh) -> Floats:
 
 
 def _walls(mesh: TriangleMesh, points: Reals, base: float, camera: Camera) -> Shapes:
-    """Two triangles below each edge of the border that faces the eye."""
+    """Two triangles below each border edge that faces the camera."""
     lone, corner = np.nonzero(mesh.neighbours < 0)
     inner, a, b = (points[mesh.triangles[lone, (corner + k) % 3]] for k in range(3))
     outward = np.stack([b[:, 1] - a[:, 1], a[:, 0] - b[:, 0]], axis=1)
@@ -173,7 +173,7 @@ def _balls(mesh: TriangleMesh, rows: Reals, camera: Camera) -> Shapes:
     centre, ahead = _project(camera, _centred(mesh, rows[:, :3]) + np.array([0.0, 0.0, radius]))
     table = colour_table(FLOW_MAP)[::-1]
     colours = table[np.clip(rows[:, 3] * 255, 0, 255).astype(int)]
-    # A particle is in front of the triangle that it lies on, whose middle may be nearer to the eye.
+    # A particle is in front of the triangle that it lies on, whose centre may be nearer to the camera.
     near = ahead - 2 * mesh.shortest_edge()
     return Shapes(np.repeat(centre[:, None], 3, axis=1), colours, near, np.maximum(camera.focal * radius / ahead, 1.2))
 
@@ -197,5 +197,5 @@ def _paint(draw: ImageDraw.ImageDraw, shapes: list[Shapes], *, wireframe: bool) 
         wire = None
         if wireframe and np.isfinite(far[k]):
             wire = tuple(int(c * (1 - WIRE_SHARE)) for c in fill)
-        # The outline in the colour of the face closes the hairlines between neighbours.
+        # An outline in the colour of the face closes the hairline gaps between neighbours.
         draw.polygon([tuple(p) for p in corners[k].tolist()], fill=fill, outline=fill if wire is None else wire)

@@ -1,8 +1,8 @@
-"""Sun and sky on a height field: soft cast shadows and occluded sky light.
+"""Sun and sky on a height field: soft cast shadows and ambient occlusion.
 
 Every direction of light is swept once across the grid. A plane of light descends from row to row away from its source;
-ground that rises through it casts the shadow of all that lies behind. One sweep costs a few operations per cell
-however long the shadows are, and the sky is simply many faint suns, so that valleys darken as they do outdoors.
+ground that rises through it shades everything behind. One sweep costs a few operations per cell, however long the
+shadows, and the sky is simply many faint suns, so that valleys darken as they do outdoors.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
-from slopewash.render.grid import resize
+from slopewash.rendering.grid import resize
 
 Floats = NDArray[np.float32]
 Sun = tuple[float, float]
 
 DEFAULT_SUN: Sun = (315.0, 38.0)
-"""North-west, as map readers expect it: lit from below, valleys look like ridges."""
+"""North-west, as is usual on maps: lit from the south, valleys look like ridges."""
 
 SUN_RADIUS = 1.6
-"""Degrees. Six times the real disc: the softness of shadows as haze spreads them."""
+"""Degrees. Six times the real disc, which softens shadows as haze does."""
 SKY_AZIMUTHS = 16
 SKY_RINGS = 4
 SKY_LONG_SIDE = 1024
-"""Cells; the light of the sky is smooth, and finer it would take most of the time of a large picture."""
+"""Cells; sky light is smooth, and a finer grid would dominate the run time of a large picture."""
 SKY_SOFTNESS = 8.0
 """Degrees over which one sky direction fades out, so that the rings leave no contours."""
 SKY_TOWARDS_SUN = 0.45
-"""How much brighter the sky is on the sun's side: models slopes the sun does not reach."""
+"""How much brighter the sky is on the sun's side: gives shape to slopes the sun does not reach."""
 NOWHERE = np.float32(-1e30)
-"""Height of the light plane where no ground stands before it."""
+"""Height of the light plane where no ground is in front of it."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def illuminate(
 ) -> Light:
     """Light from sun and sky on a height field.
 
-    A `sky_size` (width, height) smaller than the field has the sky computed that coarsely: an enlarged field holds no
-    finer hollows.
+    With a `sky_size` (width, height) smaller than the field, sky light is computed at that size: an enlarged field has
+    no finer detail.
 
     >>> light = illuminate(np.zeros((4, 4), dtype=np.float32), 1.0, (315, 40))
     >>> bool(np.allclose(light.sun, 1) and np.allclose(light.sky, 1))
@@ -79,7 +79,7 @@ def _coarse(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def checked_sun(sun: Sun) -> Sun:
-    """Return the sun's azimuth and altitude in degrees, or say why they cannot be."""
+    """Return the sun's azimuth and altitude in degrees, or raise."""
     azimuth, altitude = float(sun[0]), float(sun[1])
     if not (math.isfinite(azimuth) and 0 < altitude <= 90):
         raise InvalidParameter(
@@ -111,7 +111,7 @@ def _facing(normal: Floats, azimuth: float, altitude: float) -> Floats:
 
 
 def sunshine(height: Floats, cell_size: float, sun: Sun) -> Floats:
-    """Share of the sun's disc seen from every cell: 0 in full shadow, 1 in the open."""
+    """Fraction of the sun's disc seen from every cell: 0 in full shadow, 1 in the open."""
     azimuth, altitude = sun
     seen = np.zeros_like(height)
     offsets = (-SUN_RADIUS, 0.0, SUN_RADIUS)
@@ -150,7 +150,7 @@ def _tangents(altitudes: list[float]) -> Floats:
 
 
 def _towards_sun(field: Floats, azimuth: float) -> tuple[Floats, float]:
-    """View of a field turned so that the light comes from row 0, and the columns a ray moves per row."""
+    """View of a field rotated so that the light comes from row 0, and the columns a ray moves per row."""
     angle = math.radians(azimuth)
     rows, columns = -math.cos(angle), math.sin(angle)
     if abs(columns) > abs(rows):
@@ -163,7 +163,7 @@ def _towards_sun(field: Floats, azimuth: float) -> tuple[Floats, float]:
 def _sweep(
     height: Floats, cell_size: float, shift: float, tangents: Floats, softness: float
 ) -> Iterator[tuple[int, Floats]]:
-    """Yield each row with the share of light reaching it (one line per altitude), the light coming from row 0."""
+    """Yield each row with the fraction of light reaching it (one line per altitude), the light coming from row 0."""
     rows, columns = height.shape
     stride = np.float32(cell_size * math.hypot(1.0, shift))
     whole = min(math.floor(shift), 0)

@@ -1,4 +1,4 @@
-"""Fields brought to the size of a picture: gaps filled, enlarged smoothly or reduced by averaging."""
+"""Resample fields to the size of a picture: nodata filled, enlarged smoothly or reduced by averaging."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from slopewash.terrain import Layer, Terrain
 Floats = NDArray[np.float32]
 
 SMALLEST_LONG_SIDE = 768
-"""Smaller terrains are enlarged to about this many pixels, so that a 64-cell terrain is not a stamp."""
+"""Smaller terrains are enlarged to about this many pixels, so that a 64-cell terrain is not tiny."""
 LARGEST_LONG_SIDE = 4096
-"""Larger terrains are reduced to this unless a width is asked for, which bounds memory: 2.2 GB with water at 4096²."""
+"""Larger terrains are reduced to this unless a width is given, which limits memory: 2.2 GB with water at 4096²."""
 MOST_PIXELS = 8192 * 8192
 
 
 def picture_size(shape: tuple[int, int], width: int | None) -> tuple[int, int]:
-    """Width and height in pixels of a picture of a grid.
+    """Return the width and height in pixels of a picture of a grid.
 
     >>> picture_size((512, 1024), None), picture_size((100, 300), None), picture_size((100, 300), 150)
     ((1024, 512), (900, 300), (150, 50))
@@ -56,7 +56,7 @@ def resize(values: Layer, size: tuple[int, int]) -> Floats:
 
 
 def filled(terrain: Terrain, name: str) -> Floats:
-    """Return a layer with its nodata cells filled from their surroundings, so that no cliff is drawn at the gap."""
+    """Return a layer with its nodata cells filled from their surroundings, so that their border draws no cliff."""
     layer = np.array(terrain[name], dtype=np.float32)
     if terrain.nodata is None:
         return layer
@@ -64,7 +64,7 @@ def filled(terrain: Terrain, name: str) -> Floats:
 
 
 def _pull(values: Floats, weight: Floats) -> Floats:
-    """Fill cells of zero weight from ever coarser averages (push-pull)."""
+    """Fill cells of zero weight from increasingly coarse averages (push-pull)."""
     if weight.min() > 0:
         return values
     rows, columns = values.shape
@@ -79,7 +79,7 @@ def _pull(values: Floats, weight: Floats) -> Floats:
 
 
 def coverage(terrain: Terrain, size: tuple[int, int]) -> Floats | None:
-    """Share of each pixel that has ground, or None where all of it has."""
+    """Fraction of each pixel that has data, or None if every pixel has."""
     if terrain.nodata is None:
         return None
     return np.clip(resize((~terrain.nodata).astype(np.float32), size), 0, 1)
@@ -105,7 +105,7 @@ def blur(values: Floats, radius: float) -> Floats:
 
 
 def mottle(shape: tuple[int, int], wavelength: float, octaves: int, seed: int) -> Floats:
-    """Make a fixed random pattern of mean 0 and deviation about 1: the unevenness of plants and stone."""
+    """Make a fixed random pattern of mean 0 and deviation about 1: the variation of vegetation and stone."""
     rows, columns = shape
     random = np.random.Generator(np.random.Philox(seed))
     pattern = np.zeros(shape, dtype=np.float32)

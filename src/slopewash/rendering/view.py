@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from slopewash.errors import InvalidParameter
-from slopewash.render.camera import Camera, Upright, look_at, upright_for
-from slopewash.render.colours import display, linear, mix, smoothstep
-from slopewash.render.grid import blur, sample
-from slopewash.render.light import DEFAULT_SUN, Sun, checked_sun, normals
-from slopewash.render.picture import save
-from slopewash.render.scene import EXPOSURE, SUN_SHARE, Scene, brightness, build_scene
-from slopewash.render.walls import Rock, rock_of
-from slopewash.render.water import CLEAR, DEEP, SKY, under_water, with_mud
+from slopewash.rendering.camera import Camera, Upright, look_at, upright_for
+from slopewash.rendering.colours import display, linear, mix, smoothstep
+from slopewash.rendering.grid import blur, sample
+from slopewash.rendering.light import DEFAULT_SUN, Sun, checked_sun, normals
+from slopewash.rendering.picture import save
+from slopewash.rendering.scene import EXPOSURE, SUN_SHARE, Scene, brightness, build_scene
+from slopewash.rendering.walls import Rock, rock_of
+from slopewash.rendering.water import CLEAR, DEEP, SKY, under_water, with_mud
 from slopewash.terrain import Terrain
 
 Floats = NDArray[np.float32]
@@ -27,24 +27,24 @@ SUPERSAMPLING = 2
 DRAPE_LONG_SIDE = 1536
 """Pixels of the draped colours: about one per subpixel of a 1600-pixel picture."""
 COLUMNS_AT_ONCE = 192
-"""Rays are cast in strips of this many columns, which bounds memory."""
+"""Rays are cast in strips of this many columns, which limits memory."""
 STEP = 0.75
 """Cells of the drape between two samples along a ray; hits are interpolated between samples."""
 MOST_PIXELS = 4000 * 4000
 BASE_RELIEF, BASE_EXTENT = 0.15, 0.05
-"""The block reaches this share of its relief, or of its extent, below the lowest ground, whichever is more."""
+"""The block reaches this fraction of its relief, or of its extent, below the lowest ground, whichever is more."""
 BACKDROP = (linear("#8fb0cc"), linear("#d3dee5"), linear("#c9c8c2"))
 """Sky above, haze in the middle, floor below."""
 HAZE = linear("#c3d3e0")
 HAZE_FAR = 0.20
-"""Share of haze on the far edge of the block."""
+"""Fraction of haze at the far edge of the block."""
 CONTACT = 0.55
 """How much the block darkens the floor at its foot."""
 FRESNEL_HEAD_ON = 0.02
 CALM = 0.004
-"""Of the drape: the mirror is smoothed over two or three cells, whose steps would show as rungs on rivers."""
+"""Fraction of the drape: reflections are smoothed over two or three cells, else cell steps would show on rivers."""
 WALL_SKY = 0.55
-"""An upright wall sees half of the sky, and a little light from the floor."""
+"""A vertical wall receives light from half of the sky, and a little from the floor."""
 
 
 def render_view(
@@ -65,26 +65,26 @@ def render_view(
     Parameters
     ----------
     terrain
-        What to draw; nodata cells are drawn as filled-in ground. The walls show its strata, if it has any.
+        Terrain to draw; nodata cells are filled in. The walls show its strata, if it has any.
     path
-        PNG to write; without one the picture is only returned.
+        PNG file to write, or None.
     size
         Width and height of the picture in pixels.
     azimuth
-        Direction in which the eye stands, in degrees clockwise from north as seen from the terrain: 180 looks north.
+        Direction of the camera as seen from the terrain, in degrees clockwise from north: at 180 it looks north.
     pitch
-        Degrees by which the eye looks down, 4 .. 60.
+        Angle by which the camera looks down, in degrees, 4 .. 60.
     distance
-        Distance of the eye in diagonals of the block: small for a wide-angle look, large for a flat one. The block
+        Distance of the camera in diagonals of the block: small for strong perspective, large for weak. The block
         fills the picture at any distance.
     zoom
-        Above 1 the picture is cropped towards the middle.
+        Magnification; above 1 the picture is cropped around its centre.
     sun
         Azimuth and altitude of the sun in degrees.
     exaggeration
         Factor on heights.
     shore_depth
-        Least depth of water drawn, in metres; 0.02 cells unless given.
+        Minimum depth of water drawn, in metres. The default is 0.02 cells.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def render_view(
 
 
 def _drape_size(shape: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
-    """Grid of the draped colours: finer than the picture is wasted, and a block needs two cells each way."""
+    """Size of the draped colours: no finer than the picture needs, and at least two cells each way."""
     rows, columns = shape
     factor = min(DRAPE_LONG_SIDE, max(64, 2 * max(size))) / max(rows, columns)
     return max(2, round(columns * factor)), max(2, round(rows * factor))
@@ -116,7 +116,7 @@ def _drape_size(shape: tuple[int, int], size: tuple[int, int]) -> tuple[int, int
 
 @dataclass(frozen=True)
 class _Block:
-    """Extent of the block in metres about its centre, and what it is made of."""
+    """Extent of the block in metres about its centre, and its rock."""
 
     east: float
     north: float
@@ -143,7 +143,7 @@ class _Block:
 
 
 def _drape(scene: Scene, block: _Block, camera: Camera) -> Floats:
-    """Linear-light colour of every point of the surface as the eye sees it, with water and haze."""
+    """Linear-light colour of every point of the surface as the camera sees it, with water and haze."""
     rows, columns = scene.surface.shape
     east = (np.arange(columns, dtype=np.float32) * scene.cell_size - block.east - camera.eye[0])[None, :]
     north = (block.north - np.arange(rows, dtype=np.float32) * scene.cell_size - camera.eye[1])[:, None]
@@ -179,7 +179,7 @@ def _draw(scene: Scene, block: _Block, camera: Camera, upright: Upright, drape: 
 
 @dataclass(frozen=True)
 class _Rays:
-    """A strip of columns: level rays from the eye, and where they enter and leave the block."""
+    """A strip of columns: horizontal rays from the camera, and where they enter and leave the block."""
 
     east: Floats
     north: Floats
@@ -264,7 +264,7 @@ def _first_hits(slope: Floats, ridge: Floats, rising: Floats) -> Floats:
 def _wall(
     scene: Scene, block: _Block, camera: Camera, rays: _Rays, columns: NDArray[np.intp], upward: Floats, sun: Sun
 ) -> Floats:
-    """Lit colour of the cut, with standing water seen as in an aquarium."""
+    """Lit colour of the cut, with water on the surface seen in cross-section."""
     depth = rays.enter[columns]
     height = np.float32(camera.eye[2]) + upward * depth
     east = camera.eye[0] + depth * rays.east[columns]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slopewash.errors import InvalidParameter
-from slopewash.render.light import illuminate, normals, skylight, sunshine
+from slopewash.rendering.light import illuminate, normals, skylight, sunshine
 
 
 def tower(n: int = 41) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from slopewash.errors import InvalidParameter
-from slopewash.render import render_mesh
+from slopewash.rendering import render_mesh
 from slopewash.terrain import Terrain, TriangleMesh
 
 SIZE = (240, 160)

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from slopewash.errors import InvalidParameter, UnknownName
-from slopewash.render import overlay, side_by_side, wear_and_deposit
-from slopewash.render.colour_bar import Scale, choose_scale, ticks
-from slopewash.render.colours import colour_table
+from slopewash.rendering import overlay, side_by_side, wear_and_deposit
+from slopewash.rendering.colour_bar import Scale, choose_scale, ticks
+from slopewash.rendering.colours import colour_table
 from slopewash.terrain import Terrain
 
 TEXT = 13  # margin and letters of a small map

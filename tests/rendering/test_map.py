@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from slopewash.errors import InvalidFile, InvalidParameter, UnknownName
-from slopewash.render import hillshade, render
+from slopewash.rendering import hillshade, render
 from slopewash.terrain import Terrain
 
 

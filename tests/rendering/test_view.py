@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from slopewash.errors import InvalidParameter
-from slopewash.render import render, render_view
-from slopewash.render.camera import look_at, upright_for
+from slopewash.rendering import render, render_view
+from slopewash.rendering.camera import look_at, upright_for
 from slopewash.terrain import Terrain
 
 SMALL = (160, 100)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.render.colours import linear, mix, smoothstep
-from slopewash.render.grid import filled, mottle, resize, sample
+from slopewash.rendering.colours import linear, mix, smoothstep
+from slopewash.rendering.grid import filled, mottle, resize, sample
 from slopewash.terrain import Strata, Terrain
 
 Floats = NDArray[np.float32]
@@ -17,12 +17,12 @@ PLAIN = linear("#7a6b5b")
 SOFT, HARD = linear("#bf9f76"), linear("#685750")
 """The softest and the hardest rock."""
 LOOSE = linear("#a8946f")
-"""Soil laid down on the bedrock of layered ground."""
+"""Soil deposited on layered bedrock."""
 OTHER = 0.87
-"""Every second layer is as bright as this, so that neighbours of one hardness can be told apart."""
+"""Brightness of every second layer, so that neighbours of equal hardness can be distinguished."""
 TOPSOIL = linear("#43372c")
 TOPSOIL_DEPTH = 0.003
-"""Of the block's diagonal."""
+"""Fraction of the diagonal of the block."""
 GRAIN_CELLS = 1024
 """Cells of the grain over one diagonal of the block."""
 GRAIN_SIZE, GRAIN_STRENGTH = 24, 0.065
@@ -48,10 +48,9 @@ class Rock:
     def colour(
         self, height: Floats, cells: tuple[Floats, Floats], *, buried: Floats, above: Floats, along: Floats
     ) -> Floats:
-        """Linear-light colour of the cut, in even light, at heights over rows and columns of the grid.
+        """Linear-light colour of the cut, in uniform light, at heights over rows and columns of the grid.
 
-        How deep the points lie below the ground, `above` the foot and `along` the walls is told in diagonals of the
-        block.
+        Depth below the ground, height `above` the foot and distance `along` the walls are in diagonals of the block.
         """
         rows, columns = self.grain.shape
         i = np.clip(above * np.float32(GRAIN_CELLS), 0, rows - 1)

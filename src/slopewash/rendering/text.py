@@ -1,4 +1,4 @@
-"""Lettering with Pillow's built-in font, which has no raised digits: they are drawn small and high."""
+"""Text in Pillow's built-in font, which has no superscript digits: they are drawn small and raised."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def text_width(text: str, size: int) -> float:
 def draw_text(
     draw: ImageDraw.ImageDraw, position: tuple[float, float], text: str, size: int, fill: str, anchor: str = "la"
 ) -> None:
-    """Draw one line; `anchor` as in Pillow, of which l and r, a (ascender) and m (middle) are known."""
+    """Draw one line; `anchor` as in Pillow, of which l and r, a (ascender) and m (middle) are supported."""
     x, y = position
     if anchor[0] == "r":
         x -= text_width(text, size)

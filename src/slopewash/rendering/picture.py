@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from slopewash.errors import InvalidFile, InvalidParameter
-from slopewash.render.text import INK, PAPER, draw_text
+from slopewash.rendering.text import INK, PAPER, draw_text
 
 Picture = Image.Image
 TITLE_SIZE = 20
@@ -20,7 +20,7 @@ GAP = 12
 
 
 def to_picture(colour: NDArray[np.uint8], coverage: NDArray[np.float32] | None = None) -> Picture:
-    """Make an image of 8-bit colours or greys; pixels without ground become transparent."""
+    """Make an image of 8-bit colours or greys; nodata pixels become transparent."""
     if coverage is None:
         return Image.fromarray(colour)
     if colour.ndim == 2:
@@ -30,7 +30,7 @@ def to_picture(colour: NDArray[np.uint8], coverage: NDArray[np.float32] | None =
 
 
 def save(picture: Picture, path: str | os.PathLike[str] | None) -> Picture:
-    """Write a PNG under a temporary name and move it into place, so that no reader meets half a file."""
+    """Write a PNG under a temporary name and move it into place, so that no reader sees an incomplete file."""
     if path is None:
         return picture
     target = Path(path)
@@ -63,7 +63,7 @@ def side_by_side(
     columns: int | None = None,
     height: int | None = None,
 ) -> Picture:
-    """Lay pictures out as a contact sheet.
+    """Arrange pictures as a contact sheet.
 
     Parameters
     ----------
@@ -74,9 +74,9 @@ def side_by_side(
     path
         PNG to write.
     columns
-        Pictures per row; all in one row unless given.
+        Pictures per row. By default, all are in one row.
     height
-        Height of every picture in pixels; that of the lowest unless given.
+        Height of every picture in pixels. The default is the smallest height among them.
 
     Examples
     --------

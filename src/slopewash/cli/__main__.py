@@ -1,7 +1,0 @@
-"""Lets `python -m slopewash.cli` do what `slopewash` does."""
-
-import sys
-
-from slopewash.cli import main
-
-sys.exit(main())
