@@ -21,7 +21,11 @@ if (hasWebGL2()) {
       "main",
       { class: "glass unsupported", role: "alert" },
       make("h1", {}, "This browser has no WebGL2"),
-      make("p", {}, "The studio draws with WebGL2. Use a current Chromium, Firefox or Safari with hardware acceleration switched on, or update the graphics driver. The simulation itself goes on: the command line (slopewash erode, slopewash render) needs no browser."),
+      make(
+        "p",
+        {},
+        "The studio draws with WebGL2. Use a current Chromium, Firefox or Safari with hardware acceleration switched on, or update the graphics driver. The simulation itself goes on: the command line (slopewash erode, slopewash render) needs no browser.",
+      ),
     ),
   );
 }

@@ -20,12 +20,17 @@ export class Film {
     if (!kind) throw new Error("this browser records no films; use Chromium or Firefox");
     const parts: Blob[] = [];
     this.bytes = 0;
-    const recorder = new MediaRecorder(this.canvas.captureStream(FRAMES_PER_SECOND), { mimeType: kind, videoBitsPerSecond: BITS_PER_SECOND });
+    const recorder = new MediaRecorder(this.canvas.captureStream(FRAMES_PER_SECOND), {
+      mimeType: kind,
+      videoBitsPerSecond: BITS_PER_SECOND,
+    });
     recorder.addEventListener("dataavailable", (event) => {
       parts.push(event.data);
       this.bytes += event.data.size;
     });
-    recorder.addEventListener("stop", () => done(new Blob(parts, { type: kind.split(";")[0]! }), kind.includes("mp4") ? "mp4" : "webm"));
+    recorder.addEventListener("stop", () =>
+      done(new Blob(parts, { type: kind.split(";")[0]! }), kind.includes("mp4") ? "mp4" : "webm"),
+    );
     recorder.start(500);
     this.recorder = recorder;
   }

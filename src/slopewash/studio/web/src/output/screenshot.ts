@@ -15,7 +15,12 @@ export async function screenshot(stage: Stage, scale: 1 | 2 | 4, transparent: bo
       for (let column = 0; column < scale; column++) {
         stage.cameras.showTile(picture.width, picture.height, column * size.x, row * size.y, size.x, size.y);
         // The finishing pass counts from the bottom, the canvas from the top.
-        stage.drawPicture(size.x, size.y, !transparent, { x: column * size.x, y: (scale - 1 - row) * size.y, width: picture.width, height: picture.height });
+        stage.drawPicture(size.x, size.y, !transparent, {
+          x: column * size.x,
+          y: (scale - 1 - row) * size.y,
+          width: picture.width,
+          height: picture.height,
+        });
         context.drawImage(stage.canvas, column * size.x, row * size.y);
       }
     }
@@ -23,5 +28,10 @@ export async function screenshot(stage: Stage, scale: 1 | 2 | 4, transparent: bo
     stage.cameras.applyShift();
     stage.invalidate();
   }
-  return new Promise((resolve, reject) => picture.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be written; take a smaller one"))), "image/png"));
+  return new Promise((resolve, reject) =>
+    picture.toBlob(
+      (blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be written; take a smaller one"))),
+      "image/png",
+    ),
+  );
 }

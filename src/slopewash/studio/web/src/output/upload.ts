@@ -1,7 +1,7 @@
 // Height fields from the user's disk: sent to the server, then started from.
 
-import type { Connection } from "../wire/connection";
 import type { Messages } from "../panels/messages";
+import type { Connection } from "../wire/connection";
 
 export const ACCEPTED = ".png,.tif,.tiff,.exr,.npy,.npz,.r16,.raw";
 
@@ -30,15 +30,27 @@ interface Taken {
 }
 
 /** Send a file and start from it. */
-export async function uploadAndStart(file: File, connection: Connection, messages: Messages, limit: number, ask: Ask): Promise<void> {
-  if (file.size > limit) throw new Error(`${file.name} has ${Math.round(file.size / 1e6)} MB; the studio takes at most ${Math.round(limit / 1e6)} MB`);
+export async function uploadAndStart(
+  file: File,
+  connection: Connection,
+  messages: Messages,
+  limit: number,
+  ask: Ask,
+): Promise<void> {
+  if (file.size > limit)
+    throw new Error(
+      `${file.name} has ${Math.round(file.size / 1e6)} MB; the studio takes at most ${Math.round(limit / 1e6)} MB`,
+    );
   let facts: FileFacts | null = { low: null, high: null, cellSize: null, allow8bit: false };
   while (facts) {
     messages.say(`Reading ${file.name} …`, "notice", { topic: TOPIC });
     const answer = await send(file, facts);
     if ("upload" in answer) {
       await connection.ask({ type: "start", upload: answer.upload });
-      const fewer = answer.file_columns > answer.columns ? `, its ${answer.file_columns} × ${answer.file_rows} cells made ${answer.columns} × ${answer.rows}` : "";
+      const fewer =
+        answer.file_columns > answer.columns
+          ? `, its ${answer.file_columns} × ${answer.file_rows} cells made ${answer.columns} × ${answer.rows}`
+          : "";
       messages.say(`Started from ${file.name}${fewer}.`, "good", { topic: TOPIC });
       return;
     }
@@ -56,7 +68,11 @@ async function send(file: File, facts: FileFacts): Promise<Taken | { message: st
   }
   if (facts.cellSize !== null) query.set("cell_size", String(facts.cellSize));
   if (facts.allow8bit) query.set("allow_8bit", "true");
-  const answer = await fetch(`/upload?${query}`, { method: "POST", body: file, headers: { "content-type": "application/octet-stream" } });
+  const answer = await fetch(`/upload?${query}`, {
+    method: "POST",
+    body: file,
+    headers: { "content-type": "application/octet-stream" },
+  });
   const text = await answer.text();
   try {
     return JSON.parse(text) as Taken | { message: string; wants: Missing | null };

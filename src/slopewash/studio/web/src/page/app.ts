@@ -1,5 +1,6 @@
 // Puts the studio together: the picture, the connection, the panels and the tools.
 
+import { ACCEPTED, uploadAndStart } from "../output/upload";
 import { Compare } from "../panels/compare";
 import { FileFactsDialog } from "../panels/file-facts";
 import { Help } from "../panels/help";
@@ -11,7 +12,6 @@ import { ParametersPanel } from "../panels/parameters";
 import { StartPanel } from "../panels/start";
 import { Transport } from "../panels/transport";
 import { ViewPanel } from "../panels/view";
-import { ACCEPTED, uploadAndStart } from "../output/upload";
 import { Markers } from "../tools/markers";
 import { Painting } from "../tools/painting";
 import { dragSun } from "../tools/sun";
@@ -46,8 +46,18 @@ export class App {
   private readonly markers: Markers;
   private readonly help = new Help();
   private readonly fileFacts = new FileFactsDialog();
-  private readonly picker = make("input", { type: "file", accept: ACCEPTED, hidden: true, "aria-label": "Height field to open" });
-  private readonly cursor = make("output", { class: "glass cursor", "data-role": "cursor", "aria-label": "Under the cursor", hidden: true });
+  private readonly picker = make("input", {
+    type: "file",
+    accept: ACCEPTED,
+    hidden: true,
+    "aria-label": "Height field to open",
+  });
+  private readonly cursor = make("output", {
+    class: "glass cursor",
+    "data-role": "cursor",
+    "aria-label": "Under the cursor",
+    hidden: true,
+  });
   private readonly title = make("span", { class: "title" }, "…");
   private readonly panel: HTMLElement;
   private overlay: string | null = null;
@@ -67,7 +77,12 @@ export class App {
     this.start = new StartPanel(this.store, link, openFile);
     const parameters = new ParametersPanel(this.store, link);
     const information = new Information(this.store);
-    this.view = new ViewPanel(this.store, this.stage, (layer) => this.showOverlay(layer), (tier) => this.setTier(tier));
+    this.view = new ViewPanel(
+      this.store,
+      this.stage,
+      (layer) => this.showOverlay(layer),
+      (tier) => this.setTier(tier),
+    );
     this.output = new OutputPanel(this.store, this.stage, this.messages);
     this.compare = new Compare(this.stage, () => this.watch());
     this.toolbar = new Toolbar(this.store, () => this.followTool());
@@ -81,11 +96,34 @@ export class App {
       { name: "Out", element: this.output.element },
     ]);
     this.panel = panels.element;
-    const corner = make("header", { class: "glass corner" }, make("strong", {}, "slopewash"), this.title, ...this.viewButtons());
-    document.body.append(markers.element, this.compare.element, corner, this.toolbar.element, make("div", { class: "beside" }, this.toolbar.settings, markers.settings), panels.element, this.transport.element, make("div", { class: "readings" }, this.legend.element, this.cursor), this.messages.element, this.messages.banner, this.help.element, this.fileFacts.element, this.picker);
+    const corner = make(
+      "header",
+      { class: "glass corner" },
+      make("strong", {}, "slopewash"),
+      this.title,
+      ...this.viewButtons(),
+    );
+    document.body.append(
+      markers.element,
+      this.compare.element,
+      corner,
+      this.toolbar.element,
+      make("div", { class: "beside" }, this.toolbar.settings, markers.settings),
+      panels.element,
+      this.transport.element,
+      make("div", { class: "readings" }, this.legend.element, this.cursor),
+      this.messages.element,
+      this.messages.banner,
+      this.help.element,
+      this.fileFacts.element,
+      this.picker,
+    );
     this.connection = this.connect();
     this.store.onState((state, before) => this.offerToBringBack(state, before));
-    this.store.onState((state) => (this.title.textContent = `${words(state.name)} · ${state.columns} × ${state.rows} · ${state.model.replaceAll("_", " ")}`));
+    this.store.onState(
+      (state) =>
+        (this.title.textContent = `${words(state.name)} · ${state.columns} × ${state.rows} · ${state.model.replaceAll("_", " ")}`),
+    );
     document.body.dataset.tier = this.stage.tier; // blurred glass costs software renderers more than the terrain
     this.listen(canvas);
     this.painting.toolChanged();
@@ -108,7 +146,11 @@ export class App {
       connected: (again) => {
         this.messages.found();
         if (again && this.sameServer) this.messages.say("Connected again; the studio goes on.", "good");
-        else if (again) this.messages.say("Connected again, but the server was started anew: the earlier run is gone, this is a new one.", "error");
+        else if (again)
+          this.messages.say(
+            "Connected again, but the server was started anew: the earlier run is gone, this is a new one.",
+            "error",
+          );
       },
     });
   }
@@ -130,7 +172,10 @@ export class App {
     this.messages.withdraw("left");
     if (!state.left || state.run === before.run) return;
     const offer = { label: "Bring it back (K)", run: () => this.bringBack() };
-    this.messages.say(`The run of ${words(state.left.name)} at step ${state.left.step} is kept.`, "notice", { topic: "left", offer });
+    this.messages.say(`The run of ${words(state.left.name)} at step ${state.left.step} is kept.`, "notice", {
+      topic: "left",
+      offer,
+    });
   }
 
   private bringBack(): void {
@@ -139,7 +184,10 @@ export class App {
 
   /** Whether a new terrain would stand out of the picture, or be lost in it. */
   private hasOtherShape({ header }: Frame): boolean {
-    const shape: [number, number] = [(header.start_high - header.start_low) / (header.cell_size * Math.max(header.rows, header.columns)), header.columns / header.rows];
+    const shape: [number, number] = [
+      (header.start_high - header.start_low) / (header.cell_size * Math.max(header.rows, header.columns)),
+      header.columns / header.rows,
+    ];
     const other = shape.some((value, i) => Math.abs(Math.log((value + 1e-3) / (this.framed[i]! + 1e-3))) > 0.2);
     if (other) this.framed = shape;
     return other;
@@ -150,7 +198,8 @@ export class App {
     this.painting?.toolChanged();
     const { tool } = this.toolbar;
     const unseen = tool.kind === "brush" && UNSEEN.includes(tool.brush.layer) ? tool.brush.layer : null;
-    if (unseen && (this.overlay === null || this.overlay === this.brushOverlay)) this.showOverlay((this.brushOverlay = unseen));
+    if (unseen && (this.overlay === null || this.overlay === this.brushOverlay))
+      this.showOverlay((this.brushOverlay = unseen));
     else if (!unseen && this.brushOverlay) {
       if (this.overlay === this.brushOverlay) this.showOverlay(null);
       this.brushOverlay = null;
@@ -170,7 +219,13 @@ export class App {
   }
 
   private watch(): void {
-    if (this.connection?.isOpen) void this.connection.tell({ type: "watch", overlay: this.overlay, resolution: this.stage.quality.field, before: this.compare.shown || !this.compare.element.hidden });
+    if (this.connection?.isOpen)
+      void this.connection.tell({
+        type: "watch",
+        overlay: this.overlay,
+        resolution: this.stage.quality.field,
+        before: this.compare.shown || !this.compare.element.hidden,
+      });
   }
 
   private setTier(tier: Tier): void {
@@ -209,7 +264,10 @@ export class App {
   private fit(): void {
     const box = this.panel.getBoundingClientRect();
     const beside = box.height > 0.6 * window.innerHeight;
-    this.stage.covered = { right: beside ? window.innerWidth - box.left : 0, bottom: !beside && box.height > 0 ? window.innerHeight - box.top : 0 };
+    this.stage.covered = {
+      right: beside ? window.innerWidth - box.left : 0,
+      bottom: !beside && box.height > 0 ? window.innerHeight - box.top : 0,
+    };
     this.stage.resize();
   }
 
@@ -220,7 +278,13 @@ export class App {
 
   private async open(file: File): Promise<void> {
     try {
-      await uploadAndStart(file, this.connection, this.messages, this.store.welcome?.limits.upload_bytes ?? Infinity, this.fileFacts.ask);
+      await uploadAndStart(
+        file,
+        this.connection,
+        this.messages,
+        this.store.welcome?.limits.upload_bytes ?? Infinity,
+        this.fileFacts.ask,
+      );
     } catch (problem) {
       this.messages.say((problem as Error).message, "error");
     }
@@ -264,7 +328,10 @@ export class App {
         { key: "x", run: () => void this.output.picture() },
         { key: "h", run: () => this.togglePanels() },
         { key: "?", run: () => this.help.toggle() },
-        ...Array.from({ length: 10 }, (_, i) => ({ key: String((i + 1) % 10), run: () => this.toolbar.chooseNumber(i) })),
+        ...Array.from({ length: 10 }, (_, i) => ({
+          key: String((i + 1) % 10),
+          run: () => this.toolbar.chooseNumber(i),
+        })),
       ],
       (code, down) => this.stage.cameras.keyChanged(code, down),
       () => this.stage.cameras.releaseKeys(),

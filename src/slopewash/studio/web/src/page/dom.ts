@@ -4,7 +4,11 @@ type Child = Node | string | null;
 type Attributes = Record<string, string | number | boolean | EventListener>;
 
 /** An element with attributes; `onclick` and the like take listeners, true and false set or leave out. */
-export function make<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name.slice(2), value);
@@ -15,8 +19,17 @@ export function make<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: 
   return element;
 }
 
-export function button(label: string, content: Child, action: () => void, attributes: Attributes = {}): HTMLButtonElement {
-  return make("button", { type: "button", "aria-label": label, title: label, onclick: () => action(), ...attributes }, content);
+export function button(
+  label: string,
+  content: Child,
+  action: () => void,
+  attributes: Attributes = {},
+): HTMLButtonElement {
+  return make(
+    "button",
+    { type: "button", "aria-label": label, title: label, onclick: () => action(), ...attributes },
+    content,
+  );
 }
 
 /** A line of a form: a label, what it labels, and nothing else. */
@@ -24,9 +37,21 @@ export function labelled(text: string, control: HTMLElement, help = ""): HTMLLab
   return make("label", { class: "line", title: help }, make("span", {}, text), control);
 }
 
-export function select(label: string, options: { value: string; text?: string; help?: string; disabled?: boolean }[], value: string, changed: (value: string) => void): HTMLSelectElement {
+export function select(
+  label: string,
+  options: { value: string; text?: string; help?: string; disabled?: boolean }[],
+  value: string,
+  changed: (value: string) => void,
+): HTMLSelectElement {
   const element = make("select", { "aria-label": label, onchange: () => changed(element.value) });
-  for (const option of options) element.append(make("option", { value: option.value, title: option.help ?? "", disabled: option.disabled ?? false }, option.text ?? option.value));
+  for (const option of options)
+    element.append(
+      make(
+        "option",
+        { value: option.value, title: option.help ?? "", disabled: option.disabled ?? false },
+        option.text ?? option.value,
+      ),
+    );
   element.value = value;
   return element;
 }

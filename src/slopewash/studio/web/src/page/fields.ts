@@ -3,7 +3,11 @@
 import { make } from "./dom";
 
 /** A field that takes a number; `cleared` is called when it is left empty. */
-export function numberField(label: string, changed: (value: number) => void, cleared: () => void = () => {}): HTMLInputElement {
+export function numberField(
+  label: string,
+  changed: (value: number) => void,
+  cleared: () => void = () => {},
+): HTMLInputElement {
   const field = make("input", { type: "text", inputmode: "decimal", "aria-label": label, class: "number" });
   field.addEventListener("change", () => {
     const text = field.value.trim().replace(",", ".");

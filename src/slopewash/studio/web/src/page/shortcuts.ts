@@ -7,12 +7,21 @@ export interface Shortcut {
   run(): void;
 }
 
-export function listenForShortcuts(shortcuts: Shortcut[], flight: (code: string, down: boolean) => boolean, released: () => void): void {
+export function listenForShortcuts(
+  shortcuts: Shortcut[],
+  flight: (code: string, down: boolean) => boolean,
+  released: () => void,
+): void {
   window.addEventListener("keydown", (event) => {
     if (isTyping(event.target) || event.altKey) return;
     const control = event.ctrlKey || event.metaKey;
     if (!control && !event.repeat && flight(event.code, true)) return;
-    const found = shortcuts.find((s) => s.key === event.key.toLowerCase() && Boolean(s.control) === control && (s.shift === undefined || s.shift === event.shiftKey));
+    const found = shortcuts.find(
+      (s) =>
+        s.key === event.key.toLowerCase() &&
+        Boolean(s.control) === control &&
+        (s.shift === undefined || s.shift === event.shiftKey),
+    );
     if (!found || (event.key === " " && event.target instanceof HTMLButtonElement)) return;
     event.preventDefault();
     found.run();
@@ -28,5 +37,10 @@ export function listenForShortcuts(shortcuts: Shortcut[], flight: (code: string,
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type === "text") || (target instanceof HTMLElement && target.closest("dialog") !== null);
+  return (
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement ||
+    (target instanceof HTMLInputElement && target.type === "text") ||
+    (target instanceof HTMLElement && target.closest("dialog") !== null)
+  );
 }

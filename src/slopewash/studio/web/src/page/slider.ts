@@ -30,12 +30,27 @@ export class Slider {
   constructor(private readonly options: SliderOptions) {
     // A step less than one would be rounded back where it came from.
     this.steps = options.whole && !options.log ? Math.min(STEPS, options.high - options.low) : STEPS;
-    this.range = make("input", { type: "range", min: 0, max: this.steps, step: 1, "aria-label": options.label, "data-role": "slider" });
-    this.field = make("input", { type: "text", inputmode: "decimal", "aria-label": `${options.label}, typed`, "data-role": "value", spellcheck: "false", autocomplete: "off" });
+    this.range = make("input", {
+      type: "range",
+      min: 0,
+      max: this.steps,
+      step: 1,
+      "aria-label": options.label,
+      "data-role": "slider",
+    });
+    this.field = make("input", {
+      type: "text",
+      inputmode: "decimal",
+      "aria-label": `${options.label}, typed`,
+      "data-role": "value",
+      spellcheck: "false",
+      autocomplete: "off",
+    });
     this.element = make("span", { class: "slider" }, this.range, this.field);
     this.range.addEventListener("input", () => this.change(this.fromPosition(Number(this.range.value))));
     this.range.addEventListener("pointerdown", () => (this.dragging = true));
-    for (const end of ["pointerup", "pointercancel", "change"]) this.range.addEventListener(end, () => (this.dragging = false));
+    for (const end of ["pointerup", "pointercancel", "change"])
+      this.range.addEventListener(end, () => (this.dragging = false));
     this.field.addEventListener("change", () => this.typed());
     this.field.addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.field.blur();
@@ -84,7 +99,9 @@ export class Slider {
 
   private toPosition(value: number): number {
     const { low, high } = this.options;
-    const share = this.isLog ? Math.log(Math.max(value, low) / low) / Math.log(high / low) : (value - low) / (high - low);
+    const share = this.isLog
+      ? Math.log(Math.max(value, low) / low) / Math.log(high / low)
+      : (value - low) / (high - low);
     return Math.round(this.steps * Math.min(Math.max(share, 0), 1));
   }
 
@@ -97,7 +114,14 @@ export class Slider {
 }
 
 /** A labelled slider for something of the page itself. */
-export function sliderLine(label: string, value: number, low: number, high: number, changed: (value: number) => void, more: Partial<SliderOptions> = {}): { element: HTMLElement; slider: Slider } {
+export function sliderLine(
+  label: string,
+  value: number,
+  low: number,
+  high: number,
+  changed: (value: number) => void,
+  more: Partial<SliderOptions> = {},
+): { element: HTMLElement; slider: Slider } {
   const slider = new Slider({ label, low, high, changed, ...more });
   slider.show(value);
   return { slider, element: make("div", { class: "line" }, make("span", {}, label), slider.element) };

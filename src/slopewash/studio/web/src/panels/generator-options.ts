@@ -18,14 +18,19 @@ export class GeneratorOptions {
     const about = declared.find((g) => g.name === generator?.kind);
     this.options = generator?.options ?? {};
     if (this.kind !== (about?.name ?? null)) this.build(about);
-    for (const [name, field] of this.fields) setUnlessFocused(field, name in this.options ? String(this.options[name]) : "");
+    for (const [name, field] of this.fields)
+      setUnlessFocused(field, name in this.options ? String(this.options[name]) : "");
   }
 
   private build(about: GeneratorDeclaration | undefined): void {
     this.kind = about?.name ?? null;
     this.fields.clear();
     for (const [name, usual] of Object.entries(about?.options ?? {})) {
-      const field = numberField(`Option ${words(name)}`, (value) => this.change(name, value), () => this.change(name, null));
+      const field = numberField(
+        `Option ${words(name)}`,
+        (value) => this.change(name, value),
+        () => this.change(name, null),
+      );
       field.placeholder = usual === null ? "as it suits" : String(usual);
       this.fields.set(name, field);
     }

@@ -37,8 +37,23 @@ export class Help {
   readonly element = make("dialog", { class: "glass help", "aria-label": "Keyboard shortcuts and mouse" });
 
   constructor() {
-    const table = (rows: [string, string][]): HTMLElement => make("table", {}, make("tbody", {}, ...rows.map(([keys, does]) => make("tr", {}, make("th", { scope: "row" }, make("kbd", {}, keys)), make("td", {}, does)))));
-    this.element.append(make("h2", {}, "Shortcuts"), make("div", { class: "columns" }, table(SHORTCUTS), table(MOUSE)), button("Close the help", "Close", () => this.toggle()));
+    const table = (rows: [string, string][]): HTMLElement =>
+      make(
+        "table",
+        {},
+        make(
+          "tbody",
+          {},
+          ...rows.map(([keys, does]) =>
+            make("tr", {}, make("th", { scope: "row" }, make("kbd", {}, keys)), make("td", {}, does)),
+          ),
+        ),
+      );
+    this.element.append(
+      make("h2", {}, "Shortcuts"),
+      make("div", { class: "columns" }, table(SHORTCUTS), table(MOUSE)),
+      button("Close the help", "Close", () => this.toggle()),
+    );
     this.element.addEventListener("click", (event) => event.target === this.element && this.element.close());
   }
 

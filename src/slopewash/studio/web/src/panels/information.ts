@@ -5,8 +5,22 @@ import type { Store } from "../page/store";
 import type { Budget, State } from "../wire/messages";
 import { Plot } from "./plot";
 
-const WATER = { now: "water_now", start: "water_start", rain: "water_rain", sources: "water_sources", evaporated: "water_evaporated", "flowed out": "water_exported", edited: "water_edited" };
-const SOLIDS = { now: "solids_now", start: "solids_start", moved: "solids_moved", "carried out": "solids_exported", edited: "solids_edited" };
+const WATER = {
+  now: "water_now",
+  start: "water_start",
+  rain: "water_rain",
+  sources: "water_sources",
+  evaporated: "water_evaporated",
+  "flowed out": "water_exported",
+  edited: "water_edited",
+};
+const SOLIDS = {
+  now: "solids_now",
+  start: "solids_start",
+  moved: "solids_moved",
+  "carried out": "solids_exported",
+  edited: "solids_edited",
+};
 
 export class Information {
   readonly element = make("div", { class: "information" });
@@ -20,8 +34,12 @@ export class Information {
   constructor(store: Store) {
     this.element.append(
       make("dl", {}, make("dt", {}, "Speed"), this.speed, make("dt", {}, "Simulated time"), this.time),
-      make("h3", {}, "Water"), this.water.element, this.book(WATER, "water_drift"),
-      make("h3", {}, "Solids"), this.solids.element, this.book(SOLIDS, "solids_drift"),
+      make("h3", {}, "Water"),
+      this.water.element,
+      this.book(WATER, "water_drift"),
+      make("h3", {}, "Solids"),
+      this.solids.element,
+      this.book(SOLIDS, "solids_drift"),
     );
     store.onState((state) => this.receive(state));
   }
@@ -45,7 +63,8 @@ export class Information {
     this.speed.textContent = state.playing ? `${short(state.steps_per_second)} steps/s` : "paused";
     this.time.textContent = `${short(state.time)} (step ${state.step})`;
     const budget: Budget = state.budget;
-    for (const [key, figure] of this.figures) figure.textContent = key.endsWith("drift") ? (budget[key] ?? 0).toExponential(1) : volume(budget[key] ?? 0);
+    for (const [key, figure] of this.figures)
+      figure.textContent = key.endsWith("drift") ? (budget[key] ?? 0).toExponential(1) : volume(budget[key] ?? 0);
     this.water.add(state.step, budget.water_now ?? 0);
     this.solids.add(state.step, budget.solids_moved ?? 0);
   }

@@ -5,7 +5,7 @@ import type { Store } from "../page/store";
 import type { Place } from "../view/picking";
 import { spreadOf } from "../view/spread";
 import type { Stage } from "../view/stage";
-import { sampleField, type Frame } from "../wire/frames";
+import { type Frame, sampleField } from "../wire/frames";
 import type { Colour } from "../wire/messages";
 
 export class Legend {
@@ -23,7 +23,12 @@ export class Legend {
     private readonly store: Store,
     private readonly stage: Stage,
   ) {
-    this.element.append(this.title, this.bar, make("div", { class: "ticks" }, this.low, this.middle, this.high), this.reading);
+    this.element.append(
+      this.title,
+      this.bar,
+      make("div", { class: "ticks" }, this.low, this.middle, this.high),
+      this.reading,
+    );
   }
 
   /** Bring colours and range in line with a frame; the ends leave a few outliers out, and are even on both sides where the layer diverges. */
@@ -40,7 +45,9 @@ export class Legend {
     const spread = spreadOf(overlay);
     const reach = Math.max(Math.abs(spread.low), Math.abs(spread.high));
     const [low, high] = diverging ? [-reach, reach] : [spread.low, spread.high];
-    const [below, above] = diverging ? [overlay.low < low, overlay.high > high] : [spread.clippedLow, spread.clippedHigh];
+    const [below, above] = diverging
+      ? [overlay.low < low, overlay.high > high]
+      : [spread.clippedLow, spread.clippedHigh];
     const colours = diverging ? welcome.maps.diverging : welcome.maps.sequential;
     this.stage.setOverlay(colours, low, high);
     const unit = about?.unit ?? overlay.unit;

@@ -17,19 +17,28 @@ export class Messages {
   private readonly said = new Map<string, HTMLElement>();
 
   /** Say something, in place of what was said on the same topic, and offer to do something about it. */
-  say(text: string, kind: "notice" | "error" | "good" = "notice", { topic = text, offer }: { topic?: string; offer?: Offer } = {}): void {
+  say(
+    text: string,
+    kind: "notice" | "error" | "good" = "notice",
+    { topic = text, offer }: { topic?: string; offer?: Offer } = {},
+  ): void {
     this.withdraw(topic);
     const element = make("div", { class: `glass message ${kind}` }, text);
     if (offer)
-      element.append(button(offer.label, offer.label, () => {
-        this.withdraw(topic);
-        offer.run();
-      }));
+      element.append(
+        button(offer.label, offer.label, () => {
+          this.withdraw(topic);
+          offer.run();
+        }),
+      );
     this.said.set(topic, element);
     this.element.append(element);
-    window.setTimeout(() => {
-      if (this.said.get(topic) === element) this.withdraw(topic);
-    }, offer ? OFFERED_FOR : SHOWN_FOR);
+    window.setTimeout(
+      () => {
+        if (this.said.get(topic) === element) this.withdraw(topic);
+      },
+      offer ? OFFERED_FOR : SHOWN_FOR,
+    );
   }
 
   /** Take back what no longer holds. */

@@ -1,11 +1,11 @@
 // Everything that leaves the studio: exports, pictures, films, the session as a script.
 
-import { button, checkbox, labelled, make, section, select } from "../page/dom";
-import type { Store } from "../page/store";
-import type { Stage } from "../view/stage";
 import { fetchAndSave, saveBlob } from "../output/download";
 import { Film } from "../output/film";
 import { screenshot } from "../output/screenshot";
+import { button, checkbox, labelled, make, section, select } from "../page/dom";
+import type { Store } from "../page/store";
+import type { Stage } from "../view/stage";
 import type { Messages } from "./messages";
 
 const HEADLESS = [".r16", ".raw"];
@@ -14,7 +14,16 @@ export class OutputPanel {
   readonly element = make("div", { class: "output" });
   private readonly film: Film;
   private readonly recordButton: HTMLButtonElement;
-  private readonly scale = select("Size of the picture", [{ value: "1", text: "as shown" }, { value: "2", text: "2 × larger" }, { value: "4", text: "4 × larger" }], "1", () => {});
+  private readonly scale = select(
+    "Size of the picture",
+    [
+      { value: "1", text: "as shown" },
+      { value: "2", text: "2 × larger" },
+      { value: "4", text: "4 × larger" },
+    ],
+    "1",
+    () => {},
+  );
   private readonly transparent = checkbox("Transparent background", false, () => {});
   private readonly exports = make("div", { class: "exports" });
 
@@ -24,15 +33,41 @@ export class OutputPanel {
     private readonly messages: Messages,
   ) {
     this.film = new Film(stage.canvas);
-    this.recordButton = button("Record a film", "Record a film", () => this.record(), { class: "wide", "data-role": "record" });
+    this.recordButton = button("Record a film", "Record a film", () => this.record(), {
+      class: "wide",
+      "data-role": "record",
+    });
     this.element.append(
       section("Export the terrain", true, this.exports),
-      section("Picture", true, labelled("Size", this.scale), labelled("Transparent background", this.transparent), button("Save a picture (X)", "Save a picture", () => void this.picture(), { class: "wide", "data-role": "screenshot" })),
+      section(
+        "Picture",
+        true,
+        labelled("Size", this.scale),
+        labelled("Transparent background", this.transparent),
+        button("Save a picture (X)", "Save a picture", () => void this.picture(), {
+          class: "wide",
+          "data-role": "screenshot",
+        }),
+      ),
       section("Film", true, this.recordButton),
-      section("Session", true, button("Save the session as a Python script", "Save as Python script", () => void this.save("/script", "session.py"), { class: "wide", "data-role": "script" }), make("p", { class: "quiet" }, "Replays start, parameters and edits to the same bits.")),
+      section(
+        "Session",
+        true,
+        button(
+          "Save the session as a Python script",
+          "Save as Python script",
+          () => void this.save("/script", "session.py"),
+          { class: "wide", "data-role": "script" },
+        ),
+        make("p", { class: "quiet" }, "Replays start, parameters and edits to the same bits."),
+      ),
     );
     store.onWelcome((welcome) => {
-      this.exports.replaceChildren(...welcome.formats.map(({ suffix, doc }) => button(`Export ${suffix}: ${doc}`, suffix, () => void this.exportAs(suffix), { "data-suffix": suffix })));
+      this.exports.replaceChildren(
+        ...welcome.formats.map(({ suffix, doc }) =>
+          button(`Export ${suffix}: ${doc}`, suffix, () => void this.exportAs(suffix), { "data-suffix": suffix }),
+        ),
+      );
     });
   }
 

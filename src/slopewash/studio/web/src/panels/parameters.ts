@@ -35,7 +35,8 @@ export class ParametersPanel {
     this.rows.clear();
     this.element.replaceChildren(make("p", { class: "quiet" }, `${model.summary} `, make("cite", {}, model.paper)));
     const groups = new Map<string, ParameterDeclaration[]>();
-    for (const parameter of model.parameters) groups.set(parameter.group, [...(groups.get(parameter.group) ?? []), parameter]);
+    for (const parameter of model.parameters)
+      groups.set(parameter.group, [...(groups.get(parameter.group) ?? []), parameter]);
     for (const [group, parameters] of groups) {
       const rows = parameters.map((parameter) => this.row(parameter));
       this.element.append(section(words(group) || "general", group !== "laws", ...rows.map((row) => row.element)));
@@ -45,7 +46,9 @@ export class ParametersPanel {
   /** What the preset says, or else the model. */
   private usual(parameter: ParameterDeclaration): ParameterValue {
     const { welcome, state } = this.store;
-    return welcome?.presets.find((preset) => preset.name === state?.preset)?.changed[parameter.name] ?? parameter.default;
+    return (
+      welcome?.presets.find((preset) => preset.name === state?.preset)?.changed[parameter.name] ?? parameter.default
+    );
   }
 
   private row(parameter: ParameterDeclaration): Row {
@@ -79,9 +82,26 @@ export class ParametersPanel {
 
 function numberRow(parameter: ParameterDeclaration, send: (value: ParameterValue) => Promise<void>): Row {
   const [low, high] = parameter.typical ?? [0, Math.max(1, 2 * Number(parameter.default) || 1)];
-  const slider = new Slider({ label: words(parameter.name), low, high, log: parameter.log, whole: parameter.whole, changed: (value) => void send(Number.isFinite(value) ? value : "inf") });
-  const name = make("span", { class: "name" }, words(parameter.name), parameter.symbol ? make("i", {}, symbol(parameter.symbol)) : null, parameter.units ? make("small", {}, parameter.units) : null);
-  return { element: make("div", { class: "line parameter" }, name, slider.element), receive: (value) => slider.receive(toNumber(value)), show: (value) => slider.show(toNumber(value)) };
+  const slider = new Slider({
+    label: words(parameter.name),
+    low,
+    high,
+    log: parameter.log,
+    whole: parameter.whole,
+    changed: (value) => void send(Number.isFinite(value) ? value : "inf"),
+  });
+  const name = make(
+    "span",
+    { class: "name" },
+    words(parameter.name),
+    parameter.symbol ? make("i", {}, symbol(parameter.symbol)) : null,
+    parameter.units ? make("small", {}, parameter.units) : null,
+  );
+  return {
+    element: make("div", { class: "line parameter" }, name, slider.element),
+    receive: (value) => slider.receive(toNumber(value)),
+    show: (value) => slider.show(toNumber(value)),
+  };
 }
 
 function choiceRow(parameter: ParameterDeclaration, send: (value: ParameterValue) => Promise<void>): Row {
@@ -91,7 +111,12 @@ function choiceRow(parameter: ParameterDeclaration, send: (value: ParameterValue
     const show = (value: ParameterValue): void => void (box.checked = Boolean(value));
     return { element: wrap(label, box), receive: show, show };
   }
-  const list = select(label, parameter.choices.map((value) => ({ value, text: words(value) })), String(parameter.default), (value) => void send(value));
+  const list = select(
+    label,
+    parameter.choices.map((value) => ({ value, text: words(value) })),
+    String(parameter.default),
+    (value) => void send(value),
+  );
   const show = (value: ParameterValue): void => void (list.value = String(value));
   return { element: wrap(label, list), receive: show, show };
 }

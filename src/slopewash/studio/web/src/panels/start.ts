@@ -24,9 +24,19 @@ export class StartPanel {
   private edges!: HTMLSelectElement;
   private backend!: HTMLSelectElement;
   private readonly options = new GeneratorOptions((options) => this.begin({ generator: { options } }));
-  private readonly ownStart = button("Start from the terrain this preset is made for", "Its own terrain", () => this.beginAsPreset(), { class: "wide", "data-role": "own-start", hidden: true });
+  private readonly ownStart = button(
+    "Start from the terrain this preset is made for",
+    "Its own terrain",
+    () => this.beginAsPreset(),
+    { class: "wide", "data-role": "own-start", hidden: true },
+  );
   private readonly summary = make("p", { class: "quiet" });
-  private readonly bringBack = button("Bring back the run that was left (K)", "Bring it back", () => void this.connection().tell({ type: "bring_back" }), { class: "wide", "data-role": "bring-back", hidden: true });
+  private readonly bringBack = button(
+    "Bring back the run that was left (K)",
+    "Bring it back",
+    () => void this.connection().tell({ type: "bring_back" }),
+    { class: "wide", "data-role": "bring-back", hidden: true },
+  );
 
   constructor(
     private readonly store: Store,
@@ -47,16 +57,42 @@ export class StartPanel {
 
   private build(welcome: Welcome): void {
     const start = (choices: StartChoices): void => this.begin(choices);
-    this.kind = select("Generator", welcome.generators.map((g) => ({ value: g.name, text: words(g.name), help: g.doc })), "", (kind) => start({ generator: { kind, options: {} } }));
+    this.kind = select(
+      "Generator",
+      welcome.generators.map((g) => ({ value: g.name, text: words(g.name), help: g.doc })),
+      "",
+      (kind) => start({ generator: { kind, options: {} } }),
+    );
     this.sizes = SIZES.filter((cells) => cells <= welcome.limits.size[1]);
     this.size = select("Cells per side", [], "", (size) => start({ size: Number(size) }));
     this.cellSize = numberField("Cell size in metres", (value) => start({ generator: { cell_size: value } }));
-    this.relief = numberField("Relief in metres", (value) => start({ generator: { relief: value } }), () => start({ generator: { relief: null } }));
+    this.relief = numberField(
+      "Relief in metres",
+      (value) => start({ generator: { relief: value } }),
+      () => start({ generator: { relief: null } }),
+    );
     this.seed = numberField("Seed", (value) => start({ generator: { seed: Math.max(0, Math.round(value)) } }));
-    this.seeds = [button("Previous seed", "‹", () => this.changeSeed(-1)), button("Next seed", "›", () => this.changeSeed(1)), button("Random seed", icon("dice"), () => this.changeSeed("random"))];
+    this.seeds = [
+      button("Previous seed", "‹", () => this.changeSeed(-1)),
+      button("Next seed", "›", () => this.changeSeed(1)),
+      button("Random seed", icon("dice"), () => this.changeSeed("random")),
+    ];
     const seeds = make("span", { class: "seeds" }, this.seeds[0]!, this.seed, ...this.seeds.slice(1));
-    this.model = select("Model", welcome.models.map((m) => ({ value: m.name, text: words(m.name), help: m.summary })), "", (model) => start({ model }));
-    this.preset = select("Preset", [{ value: "", text: "(none)" }, ...welcome.presets.map((p) => ({ value: p.name, text: p.name, help: `${words(p.model)}: ${p.doc}` }))], "", (preset) => preset && start({ preset }));
+    this.model = select(
+      "Model",
+      welcome.models.map((m) => ({ value: m.name, text: words(m.name), help: m.summary })),
+      "",
+      (model) => start({ model }),
+    );
+    this.preset = select(
+      "Preset",
+      [
+        { value: "", text: "(none)" },
+        ...welcome.presets.map((p) => ({ value: p.name, text: p.name, help: `${words(p.model)}: ${p.doc}` })),
+      ],
+      "",
+      (preset) => preset && start({ preset }),
+    );
     this.edges = select("Edges", [], "", (edges) => start({ edges }));
     this.backend = select("Backend", [], "", (backend) => start({ backend }));
     this.element.replaceChildren(
@@ -83,7 +119,13 @@ export class StartPanel {
   private offerOwnStart(state: State): void {
     const own = this.presetOf(state)?.generator;
     const now = state.generator;
-    const same = own && now && now.kind === own.kind && (own.size ?? now.size) === now.size && (own.relief ?? null) === (now.relief ?? null) && JSON.stringify(own.options ?? {}) === JSON.stringify(now.options ?? {});
+    const same =
+      own &&
+      now &&
+      now.kind === own.kind &&
+      (own.size ?? now.size) === now.size &&
+      (own.relief ?? null) === (now.relief ?? null) &&
+      JSON.stringify(own.options ?? {}) === JSON.stringify(now.options ?? {});
     this.ownStart.hidden = !own || Boolean(same);
     if (own) this.ownStart.textContent = `Its own ${words(own.kind)}${own.size ? `, ${own.size} × ${own.size}` : ""}`;
   }
@@ -111,7 +153,8 @@ export class StartPanel {
     const sizes = [...new Set([...this.sizes, longest])].sort((a, b) => a - b);
     const along = (side: number, cells: number): number => Math.ceil((side * cells) / longest - 1e-9);
     const texts = sizes.map((cells) => `${along(columns, cells)} × ${along(rows, cells)}`);
-    if ([...this.size.options].map((option) => option.text).join() !== texts.join()) this.size.replaceChildren(...sizes.map((cells, i) => make("option", { value: String(cells) }, texts[i]!)));
+    if ([...this.size.options].map((option) => option.text).join() !== texts.join())
+      this.size.replaceChildren(...sizes.map((cells, i) => make("option", { value: String(cells) }, texts[i]!)));
     if (this.size.value !== String(longest)) this.size.value = String(longest);
   }
 
@@ -144,6 +187,13 @@ export class StartPanel {
 
 function refill(list: HTMLSelectElement, names: string[], known?: Map<string, { works: boolean; doc: string }>): void {
   if ([...list.options].map((o) => o.value).join() === names.join()) return;
-  list.replaceChildren(...names.map((name) => make("option", { value: name, title: known?.get(name)?.doc ?? "", disabled: known?.get(name)?.works === false }, name)));
+  list.replaceChildren(
+    ...names.map((name) =>
+      make(
+        "option",
+        { value: name, title: known?.get(name)?.doc ?? "", disabled: known?.get(name)?.works === false },
+        name,
+      ),
+    ),
+  );
 }
-

@@ -30,16 +30,33 @@ export class Transport {
     const runTo = (): void => withWhole(this.target, (step) => this.tell({ type: "run_to", step }));
     this.count = whole("Steps to take", 100, takeSteps);
     this.target = whole("Step to run to", 1000, runTo);
-    this.speed = select("Speed in steps per second", [{ value: "", text: "full speed" }, ...SPEEDS.map((n) => ({ value: String(n), text: `${n} steps/s` }))], "", (value) => this.tell({ type: "speed", steps_per_second: value ? Number(value) : null }));
-    this.undo = button("Undo the last edit (Ctrl+Z)", icon("undo"), () => this.tell({ type: "undo" }), { "data-role": "undo" });
+    this.speed = select(
+      "Speed in steps per second",
+      [{ value: "", text: "full speed" }, ...SPEEDS.map((n) => ({ value: String(n), text: `${n} steps/s` }))],
+      "",
+      (value) => this.tell({ type: "speed", steps_per_second: value ? Number(value) : null }),
+    );
+    this.undo = button("Undo the last edit (Ctrl+Z)", icon("undo"), () => this.tell({ type: "undo" }), {
+      "data-role": "undo",
+    });
     this.redo = button("Redo (Ctrl+Shift+Z)", icon("redo"), () => this.tell({ type: "redo" }), { "data-role": "redo" });
     this.element = make(
       "div",
       { class: "glass transport", role: "toolbar", "aria-label": "Simulation" },
       this.play,
       button("One step (.)", icon("step"), () => this.tell({ type: "step", count: 1 }), { "data-role": "step-one" }),
-      make("span", { class: "pair" }, this.count, button("Take so many steps", "steps", takeSteps, { "data-role": "step-many" })),
-      make("span", { class: "pair" }, this.target, button("Run to that step", "run to", runTo, { "data-role": "run-to" })),
+      make(
+        "span",
+        { class: "pair" },
+        this.count,
+        button("Take so many steps", "steps", takeSteps, { "data-role": "step-many" }),
+      ),
+      make(
+        "span",
+        { class: "pair" },
+        this.target,
+        button("Run to that step", "run to", runTo, { "data-role": "run-to" }),
+      ),
       this.speed,
       make("span", { class: "counter" }, this.step, this.detail),
       new SettleMenu(store, (message) => this.tell(message)).element,
@@ -73,7 +90,8 @@ export class Transport {
       this.play.replaceChildren(icon(isAtWork(state) ? "pause" : "play"));
     }
     const speed = state.playing ? ` · ${speedOf(state.steps_per_second)} steps/s` : "";
-    this.detail.textContent = state.busy ?? `t ${short(state.time)}${speed}${state.target !== null ? ` → ${state.target}` : ""}`;
+    this.detail.textContent =
+      state.busy ?? `t ${short(state.time)}${speed}${state.target !== null ? ` → ${state.target}` : ""}`;
     this.undo.disabled = !state.can_undo;
     this.redo.disabled = !state.can_redo;
     if (document.activeElement !== this.speed) this.speed.value = state.speed === null ? "" : String(state.speed);
@@ -85,7 +103,13 @@ function isAtWork(state: State): boolean {
 }
 
 function whole(label: string, start: number, entered: () => void): HTMLInputElement {
-  const field = make("input", { type: "text", inputmode: "numeric", "aria-label": label, value: start, class: "count" });
+  const field = make("input", {
+    type: "text",
+    inputmode: "numeric",
+    "aria-label": label,
+    value: start,
+    class: "count",
+  });
   field.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
     entered();

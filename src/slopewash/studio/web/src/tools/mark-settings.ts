@@ -1,7 +1,7 @@
 // What a spring or an emitter gives: its lines of sliders, for one to be placed and for one that stands already.
 
 import { button, capital, make } from "../page/dom";
-import { sliderLine, type Slider } from "../page/slider";
+import { type Slider, sliderLine } from "../page/slider";
 import type { Emitter } from "../wire/messages";
 
 export type MarkKind = "source" | "emitter";
@@ -17,7 +17,12 @@ export interface OutflowLines {
   refresh(all?: boolean): void;
 }
 
-export function outflowLines(kind: MarkKind, of: Outflow, reach: { cell: number; radius: number }, changed: () => void): OutflowLines {
+export function outflowLines(
+  kind: MarkKind,
+  of: Outflow,
+  reach: { cell: number; radius: number },
+  changed: () => void,
+): OutflowLines {
   const sliders = new Map<keyof Outflow, Slider>();
   const line = (label: string, key: keyof Outflow, low: number, high: number, log: boolean): HTMLElement => {
     const change = (value: number): void => {
@@ -30,12 +35,26 @@ export function outflowLines(kind: MarkKind, of: Outflow, reach: { cell: number;
   };
   const elements = [line("Radius, m", "radius", reach.cell, reach.radius, true)];
   if (kind === "source") elements.push(line("Rate, m per time", "rate", 0.05, 500, true));
-  else elements.push(line("Particles per second", "rate", 0.05, 500, true), line("Speed, m/s", "speed", 0, 20, false), line("Direction, ° from north", "direction", 0, 360, false));
-  return { elements, refresh: (all = false) => sliders.forEach((slider, key) => (all ? slider.show(of[key]) : slider.receive(of[key]))) };
+  else
+    elements.push(
+      line("Particles per second", "rate", 0.05, 500, true),
+      line("Speed, m/s", "speed", 0, 20, false),
+      line("Direction, ° from north", "direction", 0, 360, false),
+    );
+  return {
+    elements,
+    refresh: (all = false) => sliders.forEach((slider, key) => (all ? slider.show(of[key]) : slider.receive(of[key]))),
+  };
 }
 
 /** The panel of a mark that is chosen on the picture. */
-export function markPanel(kind: MarkKind, number: number, lines: HTMLElement[], remove: () => void, close: () => void): HTMLElement[] {
+export function markPanel(
+  kind: MarkKind,
+  number: number,
+  lines: HTMLElement[],
+  remove: () => void,
+  close: () => void,
+): HTMLElement[] {
   const title = make("strong", {}, `${capital(MARK_NAMES[kind])} ${number}`);
   return [
     make("div", { class: "heading" }, title, button("Close these settings", "✕", close, { class: "quiet" })),

@@ -9,10 +9,15 @@ import type { Place } from "../view/picking";
 import type { Stage } from "../view/stage";
 import type { Connection } from "../wire/connection";
 import type { Emitter, State } from "../wire/messages";
-import { MARK_NAMES, markPanel, outflowLines, type MarkKind, type Outflow, type OutflowLines } from "./mark-settings";
+import { MARK_NAMES, type MarkKind, markPanel, type Outflow, type OutflowLines, outflowLines } from "./mark-settings";
 import { LARGEST_SHARE } from "./toolbar";
 
-const ARROWS: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const ARROWS: Record<string, [number, number]> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
 const SEND_EVERY = 80;
 
 /** A spring is kept as an emitter at rest. */
@@ -22,7 +27,12 @@ interface Mark extends Emitter {
 
 export class Markers {
   readonly element = make("div", { class: "markers", role: "group", "aria-label": "Water sources and emitters" });
-  readonly settings = make("div", { class: "glass settings", role: "group", "aria-label": "Settings of the chosen mark", hidden: true });
+  readonly settings = make("div", {
+    class: "glass settings",
+    role: "group",
+    "aria-label": "Settings of the chosen mark",
+    hidden: true,
+  });
   private marks: Mark[] = [];
   private chosen: number | null = null;
   private dragged: Mark | null = null;
@@ -55,7 +65,10 @@ export class Markers {
   }
 
   private receive(state: State): void {
-    const marks: Mark[] = [...state.sources.map((s) => ({ kind: "source" as const, speed: 0, direction: 0, ...s })), ...state.emitters.map((e) => ({ kind: "emitter" as const, ...e }))];
+    const marks: Mark[] = [
+      ...state.sources.map((s) => ({ kind: "source" as const, speed: 0, direction: 0, ...s })),
+      ...state.emitters.map((e) => ({ kind: "emitter" as const, ...e })),
+    ];
     if (marks.map((mark) => mark.kind).join() !== this.marks.map((mark) => mark.kind).join()) {
       this.marks = marks;
       this.chosen = null; // it may be another one that is left
@@ -93,7 +106,15 @@ export class Markers {
       this.label(mark);
       this.sendSoon(mark.kind);
     });
-    this.settings.replaceChildren(...markPanel(mark.kind, this.numberOf(mark), this.lines.elements, () => this.remove(mark), () => this.choose(null)));
+    this.settings.replaceChildren(
+      ...markPanel(
+        mark.kind,
+        this.numberOf(mark),
+        this.lines.elements,
+        () => this.remove(mark),
+        () => this.choose(null),
+      ),
+    );
   }
 
   private numberOf(mark: Mark): number {
@@ -109,7 +130,17 @@ export class Markers {
   }
 
   private markElement(mark: Mark, index: number): HTMLElement {
-    const element = make("button", { type: "button", class: `mark ${mark.kind}`, "aria-pressed": "false", "data-mark": `${mark.kind}-${this.numberOf(mark) - 1}` }, icon(mark.kind), make("span", { class: "arrow" }));
+    const element = make(
+      "button",
+      {
+        type: "button",
+        class: `mark ${mark.kind}`,
+        "aria-pressed": "false",
+        "data-mark": `${mark.kind}-${this.numberOf(mark) - 1}`,
+      },
+      icon(mark.kind),
+      make("span", { class: "arrow" }),
+    );
     queueMicrotask(() => this.label(mark));
     element.addEventListener("focus", () => this.drag++);
     element.addEventListener("click", (event) => {
@@ -126,7 +157,8 @@ export class Markers {
       const place = this.stage.placeAt(event.clientX, event.clientY);
       if (place) this.moveTo(mark, place.x, place.y);
     });
-    for (const end of ["pointerup", "pointercancel"] as const) element.addEventListener(end, () => (this.dragged = null));
+    for (const end of ["pointerup", "pointercancel"] as const)
+      element.addEventListener(end, () => (this.dragged = null));
     element.addEventListener("dblclick", () => this.remove(mark));
     element.addEventListener("keydown", (event) => {
       const step = ARROWS[event.key];
@@ -144,7 +176,8 @@ export class Markers {
   private moveTo(mark: Mark, x: number, y: number): void {
     const state = this.store.state;
     if (!state) return;
-    const within = (value: number, cells: number): number => Math.min(Math.max(value, 0), (cells - 1e-3) * state.cell_size);
+    const within = (value: number, cells: number): number =>
+      Math.min(Math.max(value, 0), (cells - 1e-3) * state.cell_size);
     mark.x = within(x, state.columns);
     mark.y = within(y, state.rows);
     this.follow();
@@ -165,7 +198,8 @@ export class Markers {
   }
 
   private sendSoon(kind: MarkKind): void {
-    if (!this.unsent.size) window.setTimeout(() => [...this.unsent].forEach(([each, stroke]) => void this.send(each, stroke)), SEND_EVERY);
+    if (!this.unsent.size)
+      window.setTimeout(() => [...this.unsent].forEach(([each, stroke]) => void this.send(each, stroke)), SEND_EVERY);
     this.unsent.set(kind, this.drag);
   }
 
@@ -173,7 +207,10 @@ export class Markers {
     this.unsent.delete(kind);
     this.touched = performance.now();
     const of = this.marks.filter((mark) => mark.kind === kind);
-    const message = kind === "source" ? ({ type: "sources", sources: of.map(({ x, y, radius, rate }) => ({ x, y, radius, rate })), stroke } as const) : ({ type: "emitters", emitters: of.map(values), stroke } as const);
+    const message =
+      kind === "source"
+        ? ({ type: "sources", sources: of.map(({ x, y, radius, rate }) => ({ x, y, radius, rate })), stroke } as const)
+        : ({ type: "emitters", emitters: of.map(values), stroke } as const);
     this.asked++;
     const done = await this.connection().tell(message);
     this.asked--;
@@ -193,7 +230,10 @@ export class Markers {
       element.style.transform = `translate(${at.left}px, ${at.top}px) translate(-50%, -100%)`;
       const turn = (mark.direction * Math.PI) / 180;
       const reach = 0.02 * this.store.side;
-      const ahead = mark.speed > 0 ? this.stage.screenPlace(mark.x + reach * Math.sin(turn), mark.y - reach * Math.cos(turn)) : null;
+      const ahead =
+        mark.speed > 0
+          ? this.stage.screenPlace(mark.x + reach * Math.sin(turn), mark.y - reach * Math.cos(turn))
+          : null;
       const arrow = element.lastElementChild as HTMLElement;
       arrow.hidden = !ahead;
       if (ahead) arrow.style.transform = `rotate(${Math.atan2(ahead.top - at.top, ahead.left - at.left)}rad)`;

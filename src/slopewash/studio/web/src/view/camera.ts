@@ -56,7 +56,12 @@ export class Cameras {
     const [wide, tall] = [0.5 * Math.max(width - right, 1), 0.5 * Math.max(height - bottom, 1)];
     // A window too small for its bars keeps a middle to look at.
     const beside = (half: number, bar: number): number => Math.max(half - bar, 0.5 * half);
-    const room = { left: beside(wide, BARS.left), right: beside(wide, BARS.right), top: beside(tall, BARS.top), bottom: beside(tall, BARS.bottom) };
+    const room = {
+      left: beside(wide, BARS.left),
+      right: beside(wide, BARS.right),
+      top: beside(tall, BARS.top),
+      bottom: beside(tall, BARS.bottom),
+    };
     const { position, target } = frameAll(points, room, (0.5 * height) / Math.tan((FIELD_OF_VIEW * Math.PI) / 360));
     this.perspective.position.copy(position);
     this.orbit.target.copy(target);
@@ -74,7 +79,8 @@ export class Cameras {
   resize(width: number, height: number, covered: { right: number; bottom: number }): void {
     this.perspective.aspect = width / height;
     this.shift = { width, height, ...covered };
-    const half = 5 * Math.max(1, (height - covered.bottom) / (width - covered.right)) * (height / (height - covered.bottom));
+    const half =
+      5 * Math.max(1, (height - covered.bottom) / (width - covered.right)) * (height / (height - covered.bottom));
     this.plan.left = (-half * width) / height;
     this.plan.right = (half * width) / height;
     this.plan.top = half;
@@ -90,7 +96,8 @@ export class Cameras {
   /** Back to the view of the window. */
   applyShift(): void {
     const { width, height, right, bottom } = this.shift;
-    for (const camera of [this.perspective, this.plan]) camera.setViewOffset(width, height, right / 2, bottom / 2, width, height);
+    for (const camera of [this.perspective, this.plan])
+      camera.setViewOffset(width, height, right / 2, bottom / 2, width, height);
   }
 
   showPlan(shown: boolean): void {
@@ -102,7 +109,11 @@ export class Cameras {
 
   /** With a brush in hand the left button and one finger paint; the others still move the camera. */
   paintWithLeft(painting: boolean): void {
-    this.orbit.mouseButtons = { LEFT: painting ? null : MOUSE.ROTATE, MIDDLE: MOUSE.PAN, RIGHT: painting ? MOUSE.ROTATE : MOUSE.PAN };
+    this.orbit.mouseButtons = {
+      LEFT: painting ? null : MOUSE.ROTATE,
+      MIDDLE: MOUSE.PAN,
+      RIGHT: painting ? MOUSE.ROTATE : MOUSE.PAN,
+    };
     this.orbit.touches = { ONE: painting ? null : TOUCH.ROTATE, TWO: TOUCH.DOLLY_PAN };
     this.planControls.mouseButtons = { LEFT: painting ? null : MOUSE.PAN, MIDDLE: MOUSE.PAN, RIGHT: MOUSE.PAN };
     this.planControls.touches = { ONE: painting ? null : TOUCH.PAN, TWO: TOUCH.DOLLY_PAN };

@@ -16,7 +16,7 @@ export interface Room {
 }
 
 /** From the south-south-west and a little above, as one looks at a model on a table. */
-const TOWARDS_EYE = new Vector3(-0.42, 0.52, 0.90).normalize();
+const TOWARDS_EYE = new Vector3(-0.42, 0.52, 0.9).normalize();
 const ROUNDS = 24;
 
 /** The nearest view from the usual direction that keeps all points in the room; `pixels` is how many one unit takes at distance one. */

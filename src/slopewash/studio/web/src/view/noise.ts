@@ -1,6 +1,13 @@
 // One small tiling texture of noise: two fields in red and green, the gradient of the first in blue and alpha.
 
-import { DataTexture, LinearFilter, LinearMipmapLinearFilter, RepeatWrapping, RGBAFormat, UnsignedByteType } from "three";
+import {
+  DataTexture,
+  LinearFilter,
+  LinearMipmapLinearFilter,
+  RepeatWrapping,
+  RGBAFormat,
+  UnsignedByteType,
+} from "three";
 
 const SIDE = 256;
 const OCTAVES = 5;

@@ -1,7 +1,16 @@
 // A shader run once over every texel of a target.
 
-import { BufferGeometry, Float32BufferAttribute, GLSL3, Mesh, NoBlending, OrthographicCamera, Scene, ShaderMaterial } from "three";
 import type { IUniform, WebGLRenderer, WebGLRenderTarget } from "three";
+import {
+  BufferGeometry,
+  Float32BufferAttribute,
+  GLSL3,
+  Mesh,
+  NoBlending,
+  OrthographicCamera,
+  Scene,
+  ShaderMaterial,
+} from "three";
 import fullscreen from "../shaders/fullscreen.vert?raw";
 
 export type Uniforms = Record<string, IUniform>;
@@ -13,7 +22,15 @@ export class Pass {
 
   constructor(fragmentShader: string, uniforms: Uniforms) {
     this.uniforms = uniforms;
-    const material = new ShaderMaterial({ glslVersion: GLSL3, vertexShader: fullscreen, fragmentShader, uniforms, depthTest: false, depthWrite: false, blending: NoBlending });
+    const material = new ShaderMaterial({
+      glslVersion: GLSL3,
+      vertexShader: fullscreen,
+      fragmentShader,
+      uniforms,
+      depthTest: false,
+      depthWrite: false,
+      blending: NoBlending,
+    });
     const mesh = new Mesh(coveringTriangle(), material);
     mesh.frustumCulled = false;
     this.scene.add(mesh);

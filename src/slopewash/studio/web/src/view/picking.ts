@@ -1,7 +1,7 @@
 // Where a ray meets the terrain, found by marching the copy of the height field that the page keeps.
 
 import { Vector3 } from "three";
-import { sampleField, type Field } from "../wire/frames";
+import { type Field, sampleField } from "../wire/frames";
 
 /** Meshes per side of the net that stands for the surface. */
 const NET = 16;
@@ -26,7 +26,11 @@ export function heightAt(ground: Ground, x: number, y: number): number {
 
 export function toWorld(ground: Ground, x: number, y: number, height: number): [number, number, number] {
   const { elevation: e, cellSize, worldScale } = ground;
-  return [(x - 0.5 * e.columns * cellSize) * worldScale, (height - ground.datum) * ground.exaggeration * worldScale, (y - 0.5 * e.rows * cellSize) * worldScale];
+  return [
+    (x - 0.5 * e.columns * cellSize) * worldScale,
+    (height - ground.datum) * ground.exaggeration * worldScale,
+    (y - 0.5 * e.rows * cellSize) * worldScale,
+  ];
 }
 
 /** Points of the world that show how far the block reaches: a coarse net of its surface, and the corners of its floor. */
@@ -56,7 +60,10 @@ export function pick(ground: Ground, origin: Vector3, direction: Vector3): Place
     const [x, y] = metres(t);
     return origin.y + direction.y * t - (heightAt(ground, x, y) - ground.datum) * ground.exaggeration * worldScale;
   };
-  const metres = (t: number): [number, number] => [(origin.x + direction.x * t + width / 2) / worldScale, (origin.z + direction.z * t + depth / 2) / worldScale];
+  const metres = (t: number): [number, number] => [
+    (origin.x + direction.x * t + width / 2) / worldScale,
+    (origin.z + direction.z * t + depth / 2) / worldScale,
+  ];
   const stride = 0.5 * cellSize * worldScale;
   let [before, t] = [span[0], span[0]];
   if (above(t) < 0) return null; // enters through a wall
@@ -76,7 +83,12 @@ export function pick(ground: Ground, origin: Vector3, direction: Vector3): Place
   return null;
 }
 
-function clip(origin: Vector3, direction: Vector3, low: [number, number, number], high: [number, number, number]): [number, number] | null {
+function clip(
+  origin: Vector3,
+  direction: Vector3,
+  low: [number, number, number],
+  high: [number, number, number],
+): [number, number] | null {
   let enter = 0;
   let leave = Infinity;
   const o = origin.toArray();

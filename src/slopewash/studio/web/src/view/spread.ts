@@ -25,5 +25,10 @@ export function spreadOf(field: Field): Spread {
   const first = edge(counts);
   const last = BINS - 1 - edge(counts.slice().reverse());
   const value = (share: number): number => field.low + share * (field.high - field.low);
-  return { low: value(first / BINS), high: value((last + 1) / BINS), clippedLow: first > 0, clippedHigh: last < BINS - 1 };
+  return {
+    low: value(first / BINS),
+    high: value((last + 1) / BINS),
+    clippedLow: first > 0,
+    clippedHigh: last < BINS - 1,
+  };
 }

@@ -1,19 +1,34 @@
 // The picture: takes frames and the look, keeps the GPU's copies up to date, and draws only when something changed.
 
-import { Color, DataTexture, FloatType, HalfFloatType, LinearFilter, Matrix4, NearestFilter, NoToneMapping, RedFormat, RGBAFormat, Vector2, Vector3, WebGLRenderer, WebGLRenderTarget } from "three";
 import type { OrthographicCamera, PerspectiveCamera } from "three";
+import {
+  Color,
+  DataTexture,
+  FloatType,
+  HalfFloatType,
+  LinearFilter,
+  Matrix4,
+  NearestFilter,
+  NoToneMapping,
+  RedFormat,
+  RGBAFormat,
+  Vector2,
+  Vector3,
+  WebGLRenderer,
+  WebGLRenderTarget,
+} from "three";
 import finishShader from "../shaders/finish.frag?raw";
-import type { Colour } from "../wire/messages";
 import type { Field, Frame } from "../wire/frames";
+import type { Colour } from "../wire/messages";
 import { Block } from "./block";
-import { fromHex, setColours } from "./colours";
 import { Cameras } from "./camera";
+import { fromHex, setColours } from "./colours";
 import { LayerTexture } from "./layers";
-import { defaultLook, sunDirection, type Look } from "./look";
+import { defaultLook, type Look, sunDirection } from "./look";
 import { Particles, Wireframe } from "./particles";
 import { Pass, type Uniforms } from "./pass";
-import { heightAt, outline, pick, toWorld, type Ground, type Place } from "./picking";
-import { QUALITIES, rendererName, tierOf, type Quality, type Tier } from "./quality";
+import { type Ground, heightAt, outline, type Place, pick, toWorld } from "./picking";
+import { QUALITIES, type Quality, rendererName, type Tier, tierOf } from "./quality";
 import { steepReference } from "./steepness";
 import { Surface } from "./surface";
 import { stageUniforms } from "./uniforms";
@@ -58,8 +73,18 @@ export class Stage {
 
   private readonly now: Surface;
   private readonly start: Surface;
-  private readonly layers = { elevation: new LayerTexture(), water: new LayerTexture(), suspended: new LayerTexture(), overlay: new LayerTexture() };
-  private readonly startLayers = { elevation: new LayerTexture(), water: new LayerTexture(), suspended: new LayerTexture(), overlay: new LayerTexture() };
+  private readonly layers = {
+    elevation: new LayerTexture(),
+    water: new LayerTexture(),
+    suspended: new LayerTexture(),
+    overlay: new LayerTexture(),
+  };
+  private readonly startLayers = {
+    elevation: new LayerTexture(),
+    water: new LayerTexture(),
+    suspended: new LayerTexture(),
+    overlay: new LayerTexture(),
+  };
   private readonly block: Block;
   private readonly particles: Particles;
   private readonly wireframe: Wireframe;
@@ -82,7 +107,13 @@ export class Stage {
     readonly canvas: HTMLCanvasElement,
     private readonly frameDrawn: (frame: number) => void,
   ) {
-    const context = canvas.getContext("webgl2", { alpha: true, antialias: false, depth: false, premultipliedAlpha: true, powerPreference: "high-performance" });
+    const context = canvas.getContext("webgl2", {
+      alpha: true,
+      antialias: false,
+      depth: false,
+      premultipliedAlpha: true,
+      powerPreference: "high-performance",
+    });
     if (!context) throw new Error("this browser gives no WebGL2 context");
     this.renderer = new WebGLRenderer({ canvas, context });
     this.renderer.toneMapping = NoToneMapping;
@@ -98,8 +129,22 @@ export class Stage {
     this.particles = new Particles(this.uniforms);
     this.wireframe = new Wireframe(this.uniforms);
     this.block.scene.add(this.particles.points, this.wireframe.lines);
-    this.finish = new Pass(finishShader, Object.fromEntries(["scene", "exposure", "targetSize", "tileOffset", "pictureSize", "smoothEdges"].map((name) => [name, { value: name.endsWith("Size") ? new Vector2() : null }])));
-    this.target = new WebGLRenderTarget(1, 1, { type: HalfFloatType, format: RGBAFormat, minFilter: LinearFilter, magFilter: LinearFilter, samples: this.quality.samples });
+    this.finish = new Pass(
+      finishShader,
+      Object.fromEntries(
+        ["scene", "exposure", "targetSize", "tileOffset", "pictureSize", "smoothEdges"].map((name) => [
+          name,
+          { value: name.endsWith("Size") ? new Vector2() : null },
+        ]),
+      ),
+    );
+    this.target = new WebGLRenderTarget(1, 1, {
+      type: HalfFloatType,
+      format: RGBAFormat,
+      minFilter: LinearFilter,
+      magFilter: LinearFilter,
+      samples: this.quality.samples,
+    });
     this.cameras = new Cameras(canvas, () => this.invalidate());
     this.setTier(this.tier);
   }
@@ -115,12 +160,17 @@ export class Stage {
   show(frame: Frame): void {
     const { header } = frame;
     const fresh = header.run !== this.run;
-    const resized = this.frame?.elevation.columns !== frame.elevation.columns || this.frame.elevation.rows !== frame.elevation.rows;
+    const resized =
+      this.frame?.elevation.columns !== frame.elevation.columns || this.frame.elevation.rows !== frame.elevation.rows;
     this.frame = frame;
     if (fresh) {
       this.run = header.run;
       this.datum = header.start_low; // not what is lowest now: a page that comes later shows the same
-      this.uniforms.relief!.value = Math.max(header.start_high - header.start_low, 1e-3 * this.cellSize * frame.elevation.columns, 1e-6);
+      this.uniforms.relief!.value = Math.max(
+        header.start_high - header.start_low,
+        1e-3 * this.cellSize * frame.elevation.columns,
+        1e-6,
+      );
       this.before = null;
       this.uniforms.strataLayers!.value = 0;
       this.wireframe.forget();
@@ -174,14 +224,21 @@ export class Stage {
     this.tier = tier;
     this.quality = QUALITIES[tier];
     this.target.dispose();
-    this.target = new WebGLRenderTarget(1, 1, { type: HalfFloatType, format: RGBAFormat, minFilter: LinearFilter, magFilter: LinearFilter, samples: this.quality.samples });
+    this.target = new WebGLRenderTarget(1, 1, {
+      type: HalfFloatType,
+      format: RGBAFormat,
+      minFilter: LinearFilter,
+      magFilter: LinearFilter,
+      samples: this.quality.samples,
+    });
     const noise = this.uniforms.noise!.value as DataTexture;
     noise.anisotropy = this.now.anisotropy = this.start.anisotropy = this.quality.anisotropy;
     noise.needsUpdate = true;
     this.lightChanged = true;
     this.lightDrawnAt = -Infinity;
     this.place();
-    if (this.quality.cullDryWater && this.frame?.water) this.block.cullDryWater(this.frame.water, SHALLOWEST * this.cellSize);
+    if (this.quality.cullDryWater && this.frame?.water)
+      this.block.cullDryWater(this.frame.water, SHALLOWEST * this.cellSize);
     this.resize();
   }
 
@@ -200,7 +257,13 @@ export class Stage {
 
   get ground(): Ground | null {
     if (!this.frame) return null;
-    return { elevation: this.frame.elevation, cellSize: this.cellSize, datum: this.datum, exaggeration: this.look.exaggeration, worldScale: this.worldScale };
+    return {
+      elevation: this.frame.elevation,
+      cellSize: this.cellSize,
+      datum: this.datum,
+      exaggeration: this.look.exaggeration,
+      worldScale: this.worldScale,
+    };
   }
 
   /** The place on the terrain under a point of the window. */
@@ -239,7 +302,9 @@ export class Stage {
 
   /** Whether the newest frame is drawn in full, light and all. */
   get isAtRest(): boolean {
-    return this.frame !== null && !this.requested && !this.lightChanged && (this.atRest || this.quality.movingScale === 1);
+    return (
+      this.frame !== null && !this.requested && !this.lightChanged && (this.atRest || this.quality.movingScale === 1)
+    );
   }
 
   invalidate(): void {
@@ -295,7 +360,11 @@ export class Stage {
     if (comparing && this.startChanged) this.start.update(this.startLayers, this.datum, cell);
     const wait = this.lightDrawnAt + this.quality.lightInterval - now;
     if ((this.lightChanged || (comparing && this.startChanged)) && wait <= 0) {
-      const by = { sun: sunDirection(this.look), exaggeration: this.look.exaggeration, highest: this.frame!.elevation.high - this.datum };
+      const by = {
+        sun: sunDirection(this.look),
+        exaggeration: this.look.exaggeration,
+        highest: this.frame!.elevation.high - this.datum,
+      };
       this.now.relight(by, cell, this.quality);
       if (comparing) {
         this.start.relight({ ...by, highest: this.before!.high - this.datum }, cell, this.quality);
@@ -313,7 +382,12 @@ export class Stage {
   }
 
   /** Draw one picture, or one tile of a larger one, onto the canvas. */
-  drawPicture(width: number, height: number, opaque: boolean, tile?: { x: number; y: number; width: number; height: number }): void {
+  drawPicture(
+    width: number,
+    height: number,
+    opaque: boolean,
+    tile?: { x: number; y: number; width: number; height: number },
+  ): void {
     const camera = this.cameras.current;
     if (this.target.width !== width || this.target.height !== height) this.target.setSize(width, height);
     camera.updateMatrixWorld();
@@ -329,7 +403,9 @@ export class Stage {
     f.exposure!.value = BASE_EXPOSURE * this.look.exposure;
     this.renderer.getDrawingBufferSize(f.targetSize!.value as Vector2);
     f.tileOffset!.value = new Vector2(tile?.x ?? 0, tile?.y ?? 0);
-    f.pictureSize!.value = tile ? new Vector2(tile.width, tile.height) : this.renderer.getDrawingBufferSize(new Vector2());
+    f.pictureSize!.value = tile
+      ? new Vector2(tile.width, tile.height)
+      : this.renderer.getDrawingBufferSize(new Vector2());
     f.smoothEdges!.value = this.quality.samples === 0;
     this.finish.run(this.renderer, null);
   }
@@ -401,7 +477,8 @@ export class Stage {
     const scale = Math.min(1, most / Math.max(rows, columns));
     const finer = Math.max(rows, columns) < most;
     u.finerThanField!.value = finer;
-    const vertices = (cells: number): number => (finer ? Math.round((most * cells) / Math.max(rows, columns)) : Math.max(2, Math.round(cells * scale)));
+    const vertices = (cells: number): number =>
+      finer ? Math.round((most * cells) / Math.max(rows, columns)) : Math.max(2, Math.round(cells * scale));
     this.block.setMesh(Math.max(2, vertices(columns)), Math.max(2, vertices(rows)));
   }
 

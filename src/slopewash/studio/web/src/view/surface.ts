@@ -1,7 +1,18 @@
 // One state of the terrain on the GPU: its fields unpacked to floats, their shape, and the light that falls on them.
 
-import { ClampToEdgeWrapping, FloatType, HalfFloatType, LinearFilter, LinearMipmapLinearFilter, NearestFilter, RGBAFormat, Vector2, Vector3, WebGLRenderTarget } from "three";
 import type { Texture, WebGLRenderer } from "three";
+import {
+  ClampToEdgeWrapping,
+  FloatType,
+  HalfFloatType,
+  LinearFilter,
+  LinearMipmapLinearFilter,
+  NearestFilter,
+  RGBAFormat,
+  Vector2,
+  Vector3,
+  WebGLRenderTarget,
+} from "three";
 import lightShader from "../shaders/light.frag?raw";
 import shapeShader from "../shaders/shape.frag?raw";
 import softenShader from "../shaders/soften.frag?raw";
@@ -39,9 +50,34 @@ export class Surface {
     this.shapeTarget = smoothTarget(1, 1, true);
     this.roughLight = smoothTarget(1, 1, false);
     this.lightTarget = smoothTarget(1, 1, false);
-    this.unpack = new Pass(unpackShader, uniforms("elevation", "water", "suspended", "overlay", "elevationRange", "waterRange", "suspendedRange", "overlayRange", "datum"));
+    this.unpack = new Pass(
+      unpackShader,
+      uniforms(
+        "elevation",
+        "water",
+        "suspended",
+        "overlay",
+        "elevationRange",
+        "waterRange",
+        "suspendedRange",
+        "overlayRange",
+        "datum",
+      ),
+    );
     this.shaping = new Pass(shapeShader, uniforms("fields", "cellSize"));
-    this.lighting = new Pass(lightShader, uniforms("fields", "cellSize", "exaggeration", "sunDirection", "highest", "shadowSteps", "skyDirections", "lightTexel"));
+    this.lighting = new Pass(
+      lightShader,
+      uniforms(
+        "fields",
+        "cellSize",
+        "exaggeration",
+        "sunDirection",
+        "highest",
+        "shadowSteps",
+        "skyDirections",
+        "lightTexel",
+      ),
+    );
     this.softening = new Pass(softenShader, uniforms("light", "fields", "cellSize"));
   }
 
@@ -108,12 +144,28 @@ export class Surface {
   private newFields(width: number, height: number): WebGLRenderTarget {
     // Float textures filter linearly only with an extension that some tablets lack; there the shading is a little coarser.
     const filter = this.renderer.extensions.has("OES_texture_float_linear") ? LinearFilter : NearestFilter;
-    return new WebGLRenderTarget(width, height, { type: FloatType, format: RGBAFormat, minFilter: filter, magFilter: filter, wrapS: ClampToEdgeWrapping, wrapT: ClampToEdgeWrapping, depthBuffer: false, generateMipmaps: false });
+    return new WebGLRenderTarget(width, height, {
+      type: FloatType,
+      format: RGBAFormat,
+      minFilter: filter,
+      magFilter: filter,
+      wrapS: ClampToEdgeWrapping,
+      wrapT: ClampToEdgeWrapping,
+      depthBuffer: false,
+      generateMipmaps: false,
+    });
   }
 }
 
 function smoothTarget(width: number, height: number, mipmaps: boolean): WebGLRenderTarget {
-  return new WebGLRenderTarget(width, height, { type: HalfFloatType, format: RGBAFormat, magFilter: LinearFilter, minFilter: mipmaps ? LinearMipmapLinearFilter : LinearFilter, depthBuffer: false, generateMipmaps: mipmaps });
+  return new WebGLRenderTarget(width, height, {
+    type: HalfFloatType,
+    format: RGBAFormat,
+    magFilter: LinearFilter,
+    minFilter: mipmaps ? LinearMipmapLinearFilter : LinearFilter,
+    depthBuffer: false,
+    generateMipmaps: mipmaps,
+  });
 }
 
 function uniforms(...names: string[]): Uniforms {

@@ -42,7 +42,8 @@ export class Connection {
 
   /** Ask the server to do something; rejects with its one sentence when it will not. */
   ask(message: ClientMessage): Promise<void> {
-    if (!this.isOpen) return Promise.reject(new Error("the studio's server is not connected; wait until the page has reconnected"));
+    if (!this.isOpen)
+      return Promise.reject(new Error("the studio's server is not connected; wait until the page has reconnected"));
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
       this.questions.set(id, { resolve, reject });
@@ -80,7 +81,8 @@ export class Connection {
 
   private closed(): void {
     this.socket = null;
-    for (const question of this.questions.values()) question.reject(new Error("the connection was lost before the server answered"));
+    for (const question of this.questions.values())
+      question.reject(new Error("the connection was lost before the server answered"));
     this.questions.clear();
     this.listener.lost(this.wait);
     this.retryTimer = window.setTimeout(() => this.open(), this.wait * 1000);
@@ -110,7 +112,8 @@ export class Connection {
         this.answer(message.id, null);
         break;
       case "error":
-        if (message.id === undefined || !this.answer(message.id, message.message)) this.listener.failed(message.message);
+        if (message.id === undefined || !this.answer(message.id, message.message))
+          this.listener.failed(message.message);
         break;
     }
   }

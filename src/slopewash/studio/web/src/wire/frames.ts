@@ -55,7 +55,8 @@ const MAGIC = 0x31465753; // "SWF1" read as a little-endian number
 
 export function decodeFrame(bytes: ArrayBuffer): Frame {
   const view = new DataView(bytes);
-  if (bytes.byteLength < 8 || view.getUint32(0, true) !== MAGIC) throw new Error("a binary message is not a frame of this version");
+  if (bytes.byteLength < 8 || view.getUint32(0, true) !== MAGIC)
+    throw new Error("a binary message is not a frame of this version");
   const text = new TextDecoder().decode(new Uint8Array(bytes, 8, view.getUint32(4, true)));
   const header = JSON.parse(text) as FrameHeader;
   const blocks = new Map(header.blocks.map((block) => [block.name, block]));
@@ -70,7 +71,12 @@ export function decodeFrame(bytes: ArrayBuffer): Frame {
     overlay: field(bytes, blocks.get("overlay")),
     before: field(bytes, blocks.get("before")),
     strata: strata
-      ? { layers: strata.shape[0] ?? 0, points: strata.shape[2] ?? 0, tops: floats(bytes, strata), colours: strata.colours ?? [] }
+      ? {
+          layers: strata.shape[0] ?? 0,
+          points: strata.shape[2] ?? 0,
+          tops: floats(bytes, strata),
+          colours: strata.colours ?? [],
+        }
       : null,
     particles: blocks.has("particles") ? floats(bytes, blocks.get("particles")!) : null,
     vertices: blocks.has("vertices") ? floats(bytes, blocks.get("vertices")!) : null,
@@ -82,7 +88,15 @@ function field(bytes: ArrayBuffer, block: BlockHeader | undefined): Field | null
   if (!block) return null;
   const [rows = 0, columns = 0] = block.shape;
   const values = new Uint16Array(bytes, block.offset, rows * columns);
-  return { rows, columns, values, low: block.low ?? 0, high: block.high ?? 1, unit: block.unit ?? "", layer: block.layer ?? block.name };
+  return {
+    rows,
+    columns,
+    values,
+    low: block.low ?? 0,
+    high: block.high ?? 1,
+    unit: block.unit ?? "",
+    layer: block.layer ?? block.name,
+  };
 }
 
 function floats(bytes: ArrayBuffer, block: BlockHeader): Float32Array<ArrayBuffer> {

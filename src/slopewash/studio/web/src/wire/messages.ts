@@ -178,7 +178,15 @@ export type ClientMessage =
   | ({ type: "start" } & StartChoices)
   | { type: "parameters"; values: Record<string, ParameterValue> }
   | { type: "settle"; steps: number; dry: boolean }
-  | { type: "paint"; tool: string; points: [number, number][]; radius: number; strength: number; falloff: number; stroke: number }
+  | {
+      type: "paint";
+      tool: string;
+      points: [number, number][];
+      radius: number;
+      strength: number;
+      falloff: number;
+      stroke: number;
+    }
   | { type: "sources"; sources: WaterSource[]; stroke?: number | undefined }
   | { type: "emitters"; emitters: Emitter[]; stroke?: number | undefined }
   | { type: "watch"; overlay: string | null; resolution: number; before: boolean }
