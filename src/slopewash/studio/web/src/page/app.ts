@@ -86,7 +86,8 @@ export class App {
     this.output = new OutputPanel(this.store, this.stage, this.messages);
     this.compare = new Compare(this.stage, () => this.watch());
     this.toolbar = new Toolbar(this.store, () => this.followTool());
-    const markers = (this.markers = new Markers(this.stage, this.store, link));
+    this.markers = new Markers(this.stage, this.store, link);
+    const { markers } = this;
     this.painting = new Painting(this.stage, this.toolbar, markers, this.store, link, (place) => this.pointed(place));
     const panels = new Tabs([
       { name: "Start", element: this.start.element },
@@ -198,9 +199,10 @@ export class App {
     this.painting?.toolChanged();
     const { tool } = this.toolbar;
     const unseen = tool.kind === "brush" && UNSEEN.includes(tool.brush.layer) ? tool.brush.layer : null;
-    if (unseen && (this.overlay === null || this.overlay === this.brushOverlay))
-      this.showOverlay((this.brushOverlay = unseen));
-    else if (!unseen && this.brushOverlay) {
+    if (unseen && (this.overlay === null || this.overlay === this.brushOverlay)) {
+      this.brushOverlay = unseen;
+      this.showOverlay(unseen);
+    } else if (!unseen && this.brushOverlay) {
       if (this.overlay === this.brushOverlay) this.showOverlay(null);
       this.brushOverlay = null;
     }

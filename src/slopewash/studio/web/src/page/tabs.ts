@@ -35,7 +35,7 @@ export class Tabs {
       tab.setAttribute("aria-selected", String(i === index));
       tab.tabIndex = i === index ? 0 : -1;
     });
-    this.pages.forEach((page, i) => (page.hidden = i !== index));
+    for (const [i, page] of this.pages.entries()) page.hidden = i !== index;
     if (focus) this.buttons[index]?.focus();
   }
 }

@@ -82,7 +82,7 @@ export class Legend {
     this.painted = name;
     const context = this.bar.getContext("2d")!;
     const image = context.createImageData(256, 1);
-    colours.forEach((c, i) => image.data.set([...c, 255], 4 * i));
+    for (const [i, colour] of colours.entries()) image.data.set([...colour, 255], 4 * i);
     context.putImageData(image, 0, 0);
   }
 }

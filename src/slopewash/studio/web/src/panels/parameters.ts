@@ -108,7 +108,9 @@ function choiceRow(parameter: ParameterDeclaration, send: (value: ParameterValue
   const label = words(parameter.name);
   if (parameter.kind === "flag") {
     const box = checkbox(label, Boolean(parameter.default), (value) => void send(value));
-    const show = (value: ParameterValue): void => void (box.checked = Boolean(value));
+    const show = (value: ParameterValue): void => {
+      box.checked = Boolean(value);
+    };
     return { element: wrap(label, box), receive: show, show };
   }
   const list = select(
@@ -117,7 +119,9 @@ function choiceRow(parameter: ParameterDeclaration, send: (value: ParameterValue
     String(parameter.default),
     (value) => void send(value),
   );
-  const show = (value: ParameterValue): void => void (list.value = String(value));
+  const show = (value: ParameterValue): void => {
+    list.value = String(value);
+  };
   return { element: wrap(label, list), receive: show, show };
 }
 

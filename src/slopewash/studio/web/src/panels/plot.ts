@@ -45,9 +45,7 @@ export class Plot {
     const x = (step: number): number => 4 + ((step - first[0]) / Math.max(last[0] - first[0], 1)) * (WIDTH - 8);
     const y = (value: number): number => HEIGHT - 6 - (value / high) * (HEIGHT - 34);
     context.beginPath();
-    this.points.forEach(([step, value], i) =>
-      i ? context.lineTo(x(step), y(value)) : context.moveTo(x(step), y(value)),
-    );
+    for (const [step, value] of this.points) context.lineTo(x(step), y(value));
     context.strokeStyle = this.colour;
     context.lineWidth = 3;
     context.stroke();

@@ -43,7 +43,9 @@ export function outflowLines(
     );
   return {
     elements,
-    refresh: (all = false) => sliders.forEach((slider, key) => (all ? slider.show(of[key]) : slider.receive(of[key]))),
+    refresh: (all = false) => {
+      for (const [key, slider] of sliders) all ? slider.show(of[key]) : slider.receive(of[key]);
+    },
   };
 }
 

@@ -75,8 +75,8 @@ export class Markers {
       this.build();
       return;
     }
-    marks.forEach((mark, i) => Object.assign(this.marks[i]!, mark)); // the panel and what has the focus stay
-    this.marks.forEach((mark) => this.label(mark));
+    for (const [i, mark] of marks.entries()) Object.assign(this.marks[i]!, mark); // the panel and what has the focus stay
+    for (const mark of this.marks) this.label(mark);
     this.lines?.refresh();
   }
 
@@ -97,7 +97,8 @@ export class Markers {
   private choose(index: number | null): void {
     if (index !== this.chosen) this.drag++;
     this.chosen = index;
-    [...this.element.children].forEach((child, i) => child.setAttribute("aria-pressed", String(i === index)));
+    for (const [i, child] of [...this.element.children].entries())
+      child.setAttribute("aria-pressed", String(i === index));
     const mark = index === null ? undefined : this.marks[index];
     this.settings.hidden = !mark;
     if (!mark) return;

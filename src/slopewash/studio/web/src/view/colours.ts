@@ -17,7 +17,8 @@ export function setColours(texture: DataTexture, colours: Colour[]): void {
     const s = v / 255;
     return Math.round(255 * (s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4));
   };
-  colours.slice(0, 256).forEach((c, i) => bytes.set([linear(c[0]), linear(c[1]), linear(c[2]), 255], 4 * i));
+  for (const [i, [red, green, blue]] of colours.slice(0, 256).entries())
+    bytes.set([linear(red), linear(green), linear(blue), 255], 4 * i);
   texture.needsUpdate = true;
 }
 

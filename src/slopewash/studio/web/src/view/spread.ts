@@ -20,7 +20,10 @@ export function spreadOf(field: Field): Spread {
   for (let i = 0; i < field.values.length; i += stride, total++) counts[field.values[i]! >> 6]!++;
   const edge = (bins: Uint32Array): number => {
     let seen = 0;
-    return bins.findIndex((count) => (seen += count) > OUTLIERS * total);
+    return bins.findIndex((count) => {
+      seen += count;
+      return seen > OUTLIERS * total;
+    });
   };
   const first = edge(counts);
   const last = BINS - 1 - edge(counts.slice().reverse());

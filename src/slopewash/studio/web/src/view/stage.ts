@@ -7,7 +7,7 @@ import {
   FloatType,
   HalfFloatType,
   LinearFilter,
-  Matrix4,
+  type Matrix4,
   NearestFilter,
   NoToneMapping,
   RedFormat,
