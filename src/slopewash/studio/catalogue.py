@@ -6,9 +6,10 @@ import functools
 import math
 import secrets
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, cast
 
 import slopewash as sw
+from slopewash.studio import protocol
 from slopewash.studio.colours import maps
 from slopewash.studio.messages import LARGEST_MESSAGE, MOST_POINTS, MOST_SOURCES, SIZES
 
@@ -17,7 +18,10 @@ _SERVER = secrets.token_hex(8)
 """Tells a page that connects again whether it is still the same server."""
 UPLOAD_BYTES = 256 * 2**20
 
-DIVERGING = ("difference", "velocity_east", "velocity_south")
+SCALES: dict[str, Literal["log", "diverging"]] = {
+    "flow": "log", "difference": "diverging", "velocity_east": "diverging", "velocity_south": "diverging",
+}  # fmt: skip
+"""Layers whose scale is not linear."""
 LAYERS = {
     "elevation": ("m", "Height of the ground."),
     "water": ("m", "Depth of water."),
@@ -69,7 +73,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def welcome() -> dict[str, Any]:
+def welcome() -> protocol.Welcome:
     """Everything there is to choose from."""
     return {
         "type": "welcome",
@@ -85,20 +89,23 @@ def welcome() -> dict[str, Any]:
             for b in sw.brushes()
         ],
         "layers": {
-            name: {"unit": unit, "doc": doc, "map": "diverging" if name in DIVERGING else "sequential"}
+            name: {
+                "unit": unit, "doc": doc, "scale": SCALES.get(name, "linear"),
+                "map": "diverging" if SCALES.get(name) == "diverging" else "sequential",
+            }
             for name, (unit, doc) in LAYERS.items()
         },
         "maps": maps(),
         "formats": [{"suffix": suffix, "doc": doc} for suffix, doc in (FORMATS | MESHES).items()],
         "backends": [{"name": n, "works": works, "doc": doc} for n, works, doc in sw.describe_backends()],
         "limits": {
-            "size": list(SIZES), "upload_bytes": UPLOAD_BYTES, "message_bytes": LARGEST_MESSAGE,
+            "size": SIZES, "upload_bytes": UPLOAD_BYTES, "message_bytes": LARGEST_MESSAGE,
             "points": MOST_POINTS, "sources": MOST_SOURCES,
         },
     }  # fmt: skip
 
 
-def _model(name: str) -> dict[str, Any]:
+def _model(name: str) -> protocol.ModelDeclaration:
     model = sw.find_model(name)
     return {
         "name": model.name,
@@ -115,9 +122,9 @@ def _model(name: str) -> dict[str, Any]:
     }
 
 
-def _parameter(p: Any) -> dict[str, Any]:
+def _parameter(p: Any) -> protocol.ParameterDeclaration:
     flag = isinstance(p.default, bool)
-    kind = "choice" if p.choices else "flag" if flag else "number"
+    kind: Literal["number", "choice", "flag"] = "choice" if p.choices else "flag" if flag else "number"
     return {
         "name": p.name, "symbol": p.symbol, "units": p.units, "doc": p.doc, "eq": p.eq,
         "group": p.group,
@@ -127,25 +134,26 @@ def _parameter(p: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _preset(name: str) -> dict[str, Any]:
+def _preset(name: str) -> protocol.PresetDeclaration:
     preset = sw.presets()[name]
     return {
         "name": preset.name, "doc": preset.doc, "model": preset.model.name, "edges": preset.edges,
         "steps": preset.steps, "settle": preset.settle,
-        "generator": {"kind": preset.generator, **_split(preset.start)},
+        "generator": _generator_of(preset),
         "changed": plain(preset.model.changed()), "strata": preset.strata is not None,
     }  # fmt: skip
 
 
-def _split(start: Mapping[str, Any]) -> dict[str, Any]:
-    """A preset's start in the form of a generator: what all kinds take, and the options of its own kind."""
-    common = {k: v for k, v in start.items() if k in ("size", "cell_size", "seed", "relief")}
-    own = {k: v for k, v in start.items() if k not in common}
-    return {**common, "options": own} if own else common
+def _generator_of(preset: Any) -> protocol.PresetGenerator:
+    """The start of a preset: what all kinds of terrain take, and the options of its own kind."""
+    common = {k: v for k, v in preset.start.items() if k in ("size", "cell_size", "seed", "relief")}
+    options = {k: v for k, v in preset.start.items() if k not in common}
+    generator = {"kind": preset.generator, **common, **({"options": options} if options else {})}
+    return cast("protocol.PresetGenerator", generator)
 
 
 @functools.cache
-def _generator(name: str) -> dict[str, Any]:
+def _generator(name: str) -> protocol.GeneratorDeclaration:
     doc, options = sw.describe_generator(name)
     return {"name": name, "doc": doc, "options": plain(options)}
 

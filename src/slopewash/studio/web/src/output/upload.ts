@@ -2,6 +2,7 @@
 
 import type { Messages } from "../panels/messages";
 import type { Connection } from "../wire/connection";
+import type { Problem, Uploaded } from "../wire/protocol";
 
 export const ACCEPTED = ".png,.tif,.tiff,.exr,.npy,.npz,.r16,.raw";
 
@@ -14,20 +15,12 @@ export interface FileFacts {
   allow8bit: boolean;
 }
 
-export type Missing = "height_range" | "allow_8bit";
+export type Missing = NonNullable<Problem["wants"]>;
 
 /** Asks the user for what a file lacks; null when they would rather not. */
 export type Ask = (file: File, missing: Missing, facts: FileFacts) => Promise<FileFacts | null>;
 
 const TOPIC = "upload";
-
-interface Taken {
-  upload: string;
-  rows: number;
-  columns: number;
-  file_rows: number;
-  file_columns: number;
-}
 
 /** Send a file and start from it. */
 export async function uploadAndStart(
@@ -60,7 +53,7 @@ export async function uploadAndStart(
   }
 }
 
-async function send(file: File, facts: FileFacts): Promise<Taken | { message: string; wants: Missing | null }> {
+async function send(file: File, facts: FileFacts): Promise<Uploaded | Problem> {
   const query = new URLSearchParams({ name: file.name });
   if (facts.low !== null && facts.high !== null) {
     query.set("low", String(facts.low));
@@ -75,7 +68,7 @@ async function send(file: File, facts: FileFacts): Promise<Taken | { message: st
   });
   const text = await answer.text();
   try {
-    return JSON.parse(text) as Taken | { message: string; wants: Missing | null };
+    return JSON.parse(text) as Uploaded | Problem;
   } catch {
     return { message: text || `the server answered ${answer.status}`, wants: null };
   }

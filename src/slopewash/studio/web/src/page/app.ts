@@ -20,7 +20,7 @@ import type { Tier } from "../view/quality";
 import { Stage } from "../view/stage";
 import { Connection } from "../wire/connection";
 import type { Frame } from "../wire/frames";
-import type { ClientMessage, State } from "../wire/messages";
+import type { ClientMessage, State } from "../wire/protocol";
 import { button, make, words } from "./dom";
 import { icon } from "./icons";
 import { listenForShortcuts } from "./shortcuts";

@@ -2,7 +2,7 @@
 
 import { capital, labelled, make, words } from "../page/dom";
 import { numberField, setUnlessFocused } from "../page/fields";
-import type { GeneratorChoice, GeneratorDeclaration, ParameterValue } from "../wire/messages";
+import type { GeneratorDeclaration, GeneratorState, ParameterValue } from "../wire/protocol";
 
 type Options = Record<string, ParameterValue>;
 
@@ -14,7 +14,7 @@ export class GeneratorOptions {
 
   constructor(private readonly changed: (options: Options) => void) {}
 
-  receive(generator: GeneratorChoice | null, declared: GeneratorDeclaration[]): void {
+  receive(generator: GeneratorState | null, declared: GeneratorDeclaration[]): void {
     const about = declared.find((g) => g.name === generator?.kind);
     this.options = generator?.options ?? {};
     if (this.kind !== (about?.name ?? null)) this.build(about);

@@ -2,7 +2,7 @@
 
 import { make, short, volume } from "../page/dom";
 import type { Store } from "../page/store";
-import type { Budget, State } from "../wire/messages";
+import type { State } from "../wire/protocol";
 import { Plot } from "./plot";
 
 const WATER = {
@@ -62,7 +62,7 @@ export class Information {
     }
     this.speed.textContent = state.playing ? `${short(state.steps_per_second)} steps/s` : "paused";
     this.time.textContent = `${short(state.time)} (step ${state.step})`;
-    const budget: Budget = state.budget;
+    const { budget } = state;
     for (const [key, figure] of this.figures)
       figure.textContent = key.endsWith("drift") ? (budget[key] ?? 0).toExponential(1) : volume(budget[key] ?? 0);
     this.water.add(state.step, budget.water_now ?? 0);

@@ -6,7 +6,7 @@ import type { Place } from "../view/picking";
 import { spreadOf } from "../view/spread";
 import type { Stage } from "../view/stage";
 import { type Frame, sampleField } from "../wire/frames";
-import type { Colour } from "../wire/messages";
+import type { Colour } from "../wire/protocol";
 
 export class Legend {
   readonly element = make("div", { class: "glass legend", role: "group", "aria-label": "Legend", hidden: true });
@@ -48,7 +48,7 @@ export class Legend {
     const [below, above] = diverging
       ? [overlay.low < low, overlay.high > high]
       : [spread.clippedLow, spread.clippedHigh];
-    const colours = diverging ? welcome.maps.diverging : welcome.maps.sequential;
+    const colours = welcome.maps[about?.map ?? "sequential"] ?? [];
     this.stage.setOverlay(colours, low, high);
     const unit = about?.unit ?? overlay.unit;
     this.title.textContent = capital(words(overlay.layer)) + (unit ? `, ${unit}` : "");

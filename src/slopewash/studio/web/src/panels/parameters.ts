@@ -4,7 +4,7 @@ import { checkbox, labelled, make, section, select, words } from "../page/dom";
 import { resetButton, Slider } from "../page/slider";
 import type { Store } from "../page/store";
 import type { Connection } from "../wire/connection";
-import type { ModelDeclaration, ParameterDeclaration, ParameterValue } from "../wire/messages";
+import type { ModelDeclaration, ParameterDeclaration, ParameterValue } from "../wire/protocol";
 
 interface Row {
   element: HTMLElement;

@@ -2,7 +2,7 @@
 
 import { button, checkbox, labelled, make } from "../page/dom";
 import type { Store } from "../page/store";
-import type { ClientMessage, State } from "../wire/messages";
+import type { ClientMessage, State } from "../wire/protocol";
 
 const WITHOUT_PRESET = 200;
 

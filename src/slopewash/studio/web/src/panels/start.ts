@@ -5,8 +5,10 @@ import { numberField, setUnlessFocused } from "../page/fields";
 import { icon } from "../page/icons";
 import type { Store } from "../page/store";
 import type { Connection } from "../wire/connection";
-import type { PresetDeclaration, StartChoices, State, Welcome } from "../wire/messages";
+import type { Edges, PresetDeclaration, Start, State, Welcome } from "../wire/protocol";
 import { GeneratorOptions } from "./generator-options";
+
+type StartChoices = Omit<Start, "type" | "id">;
 
 const SIZES = [128, 256, 512, 1024, 2048];
 
@@ -93,7 +95,7 @@ export class StartPanel {
       "",
       (preset) => preset && start({ preset }),
     );
-    this.edges = select("Edges", [], "", (edges) => start({ edges }));
+    this.edges = select("Edges", [], "", (edges) => start({ edges: edges as Edges }));
     this.backend = select("Backend", [], "", (backend) => start({ backend }));
     this.element.replaceChildren(
       this.summary,

@@ -4,7 +4,7 @@ import { button, make, select, short } from "../page/dom";
 import { icon } from "../page/icons";
 import type { Store } from "../page/store";
 import type { Connection } from "../wire/connection";
-import type { State } from "../wire/messages";
+import type { State } from "../wire/protocol";
 import { SettleMenu } from "./settle";
 
 const SPEEDS = [1, 5, 20, 60, 200];

@@ -2,7 +2,7 @@
 
 import { button, capital, make } from "../page/dom";
 import { type Slider, sliderLine } from "../page/slider";
-import type { Emitter } from "../wire/messages";
+import type { Emitter } from "../wire/protocol";
 
 export type MarkKind = "source" | "emitter";
 

@@ -8,7 +8,7 @@ import type { Store } from "../page/store";
 import type { Place } from "../view/picking";
 import type { Stage } from "../view/stage";
 import type { Connection } from "../wire/connection";
-import type { Emitter, State } from "../wire/messages";
+import type { Emitter, State } from "../wire/protocol";
 import { MARK_NAMES, type MarkKind, markPanel, type Outflow, type OutflowLines, outflowLines } from "./mark-settings";
 import { LARGEST_SHARE } from "./toolbar";
 
@@ -204,7 +204,7 @@ export class Markers {
     this.unsent.set(kind, this.drag);
   }
 
-  private async send(kind: MarkKind, stroke?: number): Promise<void> {
+  private async send(kind: MarkKind, stroke: number | null = null): Promise<void> {
     this.unsent.delete(kind);
     this.touched = performance.now();
     const of = this.marks.filter((mark) => mark.kind === kind);

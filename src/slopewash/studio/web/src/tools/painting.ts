@@ -4,7 +4,7 @@ import type { Store } from "../page/store";
 import type { Place } from "../view/picking";
 import type { Stage } from "../view/stage";
 import type { Connection } from "../wire/connection";
-import type { ToolDeclaration } from "../wire/messages";
+import type { ToolDeclaration } from "../wire/protocol";
 import type { Markers } from "./markers";
 import type { Toolbar } from "./toolbar";
 

@@ -4,7 +4,7 @@ import { button, capital, make, words } from "../page/dom";
 import { icon } from "../page/icons";
 import { type Slider, sliderLine } from "../page/slider";
 import type { Store } from "../page/store";
-import type { ToolDeclaration, Welcome } from "../wire/messages";
+import type { ToolDeclaration, Welcome } from "../wire/protocol";
 import { MARK_NAMES, type MarkKind, type Outflow, outflowLines } from "./mark-settings";
 
 export type Tool =

@@ -1,7 +1,7 @@
 // Tables of colours on the GPU.
 
 import { DataTexture, LinearFilter, RGBAFormat, UnsignedByteType } from "three";
-import type { Colour } from "../wire/messages";
+import type { Colour } from "../wire/protocol";
 
 export function colourTexture(): DataTexture {
   const texture = new DataTexture(new Uint8Array(256 * 4), 256, 1, RGBAFormat, UnsignedByteType);

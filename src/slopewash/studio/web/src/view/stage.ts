@@ -19,7 +19,7 @@ import {
 } from "three";
 import finishShader from "../shaders/finish.frag?raw";
 import type { Field, Frame } from "../wire/frames";
-import type { Colour } from "../wire/messages";
+import type { Colour } from "../wire/protocol";
 import { Block } from "./block";
 import { Cameras } from "./camera";
 import { fromHex, setColours } from "./colours";

@@ -1,7 +1,7 @@
 // The one WebSocket: sends, matches answers to questions, and connects again with growing patience when it is lost.
 
 import { decodeFrame, type Frame } from "./frames";
-import type { ClientMessage, ServerMessage, State, Welcome } from "./messages";
+import type { ClientMessage, Done, ServerMessage, State, Welcome } from "./protocol";
 
 export interface ConnectionListener {
   welcomed(welcome: Welcome): void;
@@ -16,6 +16,8 @@ export interface ConnectionListener {
 const FIRST_WAIT = 0.5;
 const LONGEST_WAIT = 8;
 
+type Id = NonNullable<Done["id"]>;
+
 interface Question {
   resolve: () => void;
   reject: (reason: Error) => void;
@@ -27,7 +29,7 @@ export class Connection {
   private nextId = 1;
   private everConnected = false;
   private retryTimer = 0;
-  private readonly questions = new Map<number, Question>();
+  private readonly questions = new Map<Id, Question>();
 
   constructor(
     private readonly url: string,
@@ -112,15 +114,14 @@ export class Connection {
         this.answer(message.id, null);
         break;
       case "error":
-        if (message.id === undefined || !this.answer(message.id, message.message))
-          this.listener.failed(message.message);
+        if (!this.answer(message.id, message.message)) this.listener.failed(message.message);
         break;
     }
   }
 
-  private answer(id: number | undefined, failure: string | null): boolean {
-    const question = id === undefined ? undefined : this.questions.get(id);
-    if (id === undefined || !question) return false;
+  private answer(id: Id | null | undefined, failure: string | null): boolean {
+    const question = id == null ? undefined : this.questions.get(id);
+    if (id == null || !question) return false;
     this.questions.delete(id);
     if (failure === null) question.resolve();
     else question.reject(new Error(failure));

@@ -1,31 +1,6 @@
 // Binary frames: "SWF1", the header's length, the header as JSON, then blocks aligned to 8 bytes.
 
-export interface BlockHeader {
-  name: string;
-  dtype: "uint16" | "float32" | "uint32";
-  shape: number[];
-  offset: number;
-  length: number;
-  low?: number;
-  high?: number;
-  unit?: string;
-  layer?: string;
-  colours?: string[];
-}
-
-export interface FrameHeader {
-  frame: number;
-  step: number;
-  time: number;
-  rows: number;
-  columns: number;
-  cell_size: number;
-  run: number;
-  /** Lowest and highest ground of the start, in metres. */
-  start_low: number;
-  start_high: number;
-  blocks: BlockHeader[];
-}
+import type { BlockHeader, FrameHeader } from "./protocol";
 
 /** A layer as it travels: v stands for low + v·(high − low)/65535. */
 export interface Field {
