@@ -29,6 +29,7 @@ import { Particles, Wireframe } from "./particles";
 import { Pass, type Uniforms } from "./pass";
 import { type Ground, heightAt, outline, type Place, pick, toWorld } from "./picking";
 import { QUALITIES, type Quality, rendererName, type Tier, tierOf } from "./quality";
+import type { Scale } from "./scale";
 import { steepReference } from "./steepness";
 import { Surface } from "./surface";
 import { stageUniforms } from "./uniforms";
@@ -190,12 +191,20 @@ export class Stage {
     this.invalidate();
   }
 
-  setOverlay(colours: Colour[] | null, low: number, high: number): void {
+  setOverlay(overlay: { colours: Colour[]; scale: Scale } | null): void {
     const u = this.uniforms;
-    u.overlayOpacity!.value = colours ? this.look.overlayOpacity : 0;
-    // A layer of one value has the middle colour: that is zero where a map has two sides.
-    (u.overlayRange!.value as Vector2).set(high > low ? low : low - 0.5, high > low ? high : low + 0.5);
-    if (colours) setColours(u.colourMap!.value as DataTexture, colours);
+    u.overlayOpacity!.value = overlay ? this.look.overlayOpacity : 0;
+    if (overlay) {
+      const { log } = overlay.scale;
+      const [low, high] = [overlay.scale.low, overlay.scale.high].map((end) => (log ? Math.log(end) : end)) as [
+        number,
+        number,
+      ];
+      u.overlayLog!.value = log;
+      // A layer of one value has the middle colour, which stands for zero on a diverging scale.
+      (u.overlayRange!.value as Vector2).set(high > low ? low : low - 0.5, high > low ? high : low + 0.5);
+      setColours(u.colourMap!.value as DataTexture, overlay.colours);
+    }
     this.invalidate();
   }
 

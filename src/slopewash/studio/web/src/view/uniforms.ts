@@ -25,6 +25,7 @@ export function stageUniforms(): Uniforms {
     floorLevel: -1,
     finerThanField: false,
     overlayRange: new Vector2(0, 1),
+    overlayLog: false,
     overlayOpacity: 0,
     overlayShading: 0.25,
     snowLine: 9,
