@@ -35,7 +35,7 @@ def terrain_pixels(studio: Any, picture: np.ndarray, count: int = 400) -> np.nda
 
 
 def test_the_terrain_fills_the_view_without_clipped_whites(studio: Any, tmp_path: Path) -> None:
-    studio.tab("out")
+    studio.tab("export")
     studio.page.set_checked("input[aria-label='Transparent background']", True)
     file = studio.download(lambda: studio.click("screenshot"), tmp_path)
     studio.page.set_checked("input[aria-label='Transparent background']", False)
@@ -51,11 +51,11 @@ def test_the_terrain_fills_the_view_without_clipped_whites(studio: Any, tmp_path
 
 
 def test_a_larger_picture_shows_the_same_in_more_pixels(studio: Any, tmp_path: Path) -> None:
-    studio.tab("out")
+    studio.tab("export")
     plain = np.asarray(Image.open(studio.download(lambda: studio.click("screenshot"), tmp_path)).convert("RGB"))
-    studio.page.select_option("select[aria-label='Size of the picture']", "2")
+    studio.page.select_option("select[aria-label='Image size']", "2")
     file = studio.download(lambda: studio.click("screenshot"), tmp_path)
-    studio.page.select_option("select[aria-label='Size of the picture']", "1")
+    studio.page.select_option("select[aria-label='Image size']", "1")
     large = Image.open(file).convert("RGB")
     assert large.size == (1280, 720)
     shrunk = np.asarray(large.resize((640, 360), Image.Resampling.BOX)).astype(float)
@@ -259,10 +259,10 @@ def test_particles_and_the_mesh_are_drawn_where_they_are(studio: Any) -> None:
     assert (bluer > 40).sum() > 300
 
 
-def test_books_balance_in_the_panel(studio: Any) -> None:
+def test_the_budget_balances_in_the_panel(studio: Any) -> None:
     studio.ask(type="step", count=20)
     studio.wait("studio.store.state.step === 20 && !studio.store.state.playing")
-    studio.tab("books")
+    studio.tab("budget")
     assert float(studio.page.inner_text("[data-budget=water_drift]")) < 1e-5
     assert "m³" in studio.page.inner_text("[data-budget=water_rain]")
     labels = studio.page.locator(".plot canvas").evaluate_all("plots => plots.map(p => p.ariaLabel)")

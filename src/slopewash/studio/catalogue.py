@@ -1,4 +1,4 @@
-"""The welcome: everything a page builds its panel from, made of what models, presets and generators declare."""
+"""The welcome message: what models, presets and generators declare, from which the page builds its panels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slopewash.studio.messages import LARGEST_MESSAGE, MOST_POINTS, MOST_SOURCES
 
 PROTOCOL = 1
 _SERVER = secrets.token_hex(8)
-"""Tells a page that connects again whether it is still the same server."""
+"""Shows a page that reconnects whether the server was restarted."""
 UPLOAD_BYTES = 256 * 2**20
 
 SCALES: dict[str, Literal["log", "diverging"]] = {
@@ -40,21 +40,21 @@ LAYERS = {
     "bedrock": ("m", "Surface of the bedrock, below what was laid down."),
 }
 FORMATS = {
-    ".exr": "OpenEXR, every layer in metres as 32-bit floats",
-    ".npy": "NumPy, elevation in metres",
-    ".npz": "NumPy, every layer with cell size and sources",
-    ".png": "16-bit grey picture, its range noted inside",
-    ".r16": "headless 16-bit, as Unreal takes it",
-    ".raw": "headless 16-bit, as Unity takes it",
-    ".tif": "TIFF, elevation in metres as 32-bit floats",
-    ".tiff": "TIFF, elevation in metres as 32-bit floats",
+    ".exr": "OpenEXR with every layer in metres, as 32-bit floats",
+    ".npy": "NumPy array of elevation in metres",
+    ".npz": "NumPy archive of every layer, cell size and water sources",
+    ".png": "16-bit greyscale PNG with its height range",
+    ".r16": "16-bit raw heights for Unreal",
+    ".raw": "16-bit raw heights for Unity",
+    ".tif": "TIFF of elevation in metres, as 32-bit floats",
+    ".tiff": "TIFF of elevation in metres, as 32-bit floats",
 }
 
 MESHES = {
-    ".glb": "triangles for Blender, Unity and the web, layers as attributes",
-    ".obj": "triangles as text",
-    ".ply": "triangles with layers as attributes",
-    ".stl": "triangles for printing",
+    ".glb": "glTF mesh for Blender, Unity and the web, with layers as attributes",
+    ".obj": "Wavefront mesh",
+    ".ply": "mesh with layers as attributes",
+    ".stl": "mesh for 3D printing",
 }
 
 

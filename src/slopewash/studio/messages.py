@@ -118,7 +118,7 @@ class Parameters(Message):
 
 
 class Settle(Message):
-    """Let the water lose its power and its sediment settle."""
+    """End a run: erosion fades out, then the water deposits its sediment."""
 
     type: Literal["settle"]
     steps: int = Field(default=600, ge=0, le=MOST_STEPS)

@@ -1,4 +1,4 @@
-// Height fields from the user's disk: sent to the server, then started from.
+// Uploads a height field from the user's disk and starts a run from it.
 
 import type { Messages } from "../panels/messages";
 import type { Connection } from "../wire/connection";
@@ -6,7 +6,7 @@ import type { Problem, Uploaded } from "../wire/protocol";
 
 export const ACCEPTED = ".png,.tif,.tiff,.exr,.npy,.npz,.r16,.raw";
 
-/** What a file does not say of itself. */
+/** What a file does not contain. */
 export interface FileFacts {
   /** Heights in metres of its lowest and its highest value. */
   low: number | null;
@@ -17,7 +17,7 @@ export interface FileFacts {
 
 export type Missing = NonNullable<Problem["wants"]>;
 
-/** Asks the user for what a file lacks; null when they would rather not. */
+/** Asks the user for what a file does not contain; null if they cancel. */
 export type Ask = (file: File, missing: Missing, facts: FileFacts) => Promise<FileFacts | null>;
 
 const TOPIC = "upload";
@@ -31,9 +31,7 @@ export async function uploadAndStart(
   ask: Ask,
 ): Promise<void> {
   if (file.size > limit)
-    throw new Error(
-      `${file.name} has ${Math.round(file.size / 1e6)} MB; the studio takes at most ${Math.round(limit / 1e6)} MB`,
-    );
+    throw new Error(`${file.name} is ${Math.round(file.size / 1e6)} MB; the limit is ${Math.round(limit / 1e6)} MB`);
   let facts: FileFacts | null = { low: null, high: null, cellSize: null, allow8bit: false };
   while (facts) {
     messages.say(`Reading ${file.name} …`, "notice", { topic: TOPIC });
@@ -42,7 +40,7 @@ export async function uploadAndStart(
       await connection.ask({ type: "start", upload: answer.upload });
       const fewer =
         answer.file_columns > answer.columns
-          ? `, its ${answer.file_columns} × ${answer.file_rows} cells made ${answer.columns} × ${answer.rows}`
+          ? `, resampled from ${answer.file_columns} × ${answer.file_rows} to ${answer.columns} × ${answer.rows} cells`
           : "";
       messages.say(`Started from ${file.name}${fewer}.`, "good", { topic: TOPIC });
       return;

@@ -1,4 +1,4 @@
-// Puts the studio together: the picture, the connection, the panels and the tools.
+// Assembles the studio: the 3D view, the connection, the panels and the tools.
 
 import { ACCEPTED, uploadAndStart } from "../output/upload";
 import { Compare } from "../panels/compare";
@@ -27,7 +27,7 @@ import { listenForShortcuts } from "./shortcuts";
 import { Store } from "./store";
 import { Tabs } from "./tabs";
 
-/** Layers that nothing of the picture shows. */
+/** Layers that are visible only as an overlay. */
 const UNSEEN = ["rainfall", "erodibility"];
 
 export class App {
@@ -50,12 +50,12 @@ export class App {
     type: "file",
     accept: ACCEPTED,
     hidden: true,
-    "aria-label": "Height field to open",
+    "aria-label": "Height field file",
   });
   private readonly cursor = make("output", {
     class: "glass cursor",
     "data-role": "cursor",
-    "aria-label": "Under the cursor",
+    "aria-label": "Values under the cursor",
     hidden: true,
   });
   private readonly title = make("span", { class: "title" }, "…");
@@ -63,9 +63,9 @@ export class App {
   private overlay: string | null = null;
   private run = -1;
   private sameServer = true;
-  /** Relief and sides, relative to each other, that the camera was placed for. */
+  /** Relief and aspect ratio of the terrain that the camera was placed for. */
   private framed: [number, number] = [0, 0];
-  /** Overlay that came with a brush and goes with it. */
+  /** Overlay that a brush switched on, and that goes off with it. */
   private brushOverlay: string | null = null;
 
   constructor(canvas: HTMLCanvasElement) {
@@ -88,13 +88,13 @@ export class App {
     this.toolbar = new Toolbar(this.store, () => this.followTool());
     this.markers = new Markers(this.stage, this.store, link);
     const { markers } = this;
-    this.painting = new Painting(this.stage, this.toolbar, markers, this.store, link, (place) => this.pointed(place));
+    this.painting = new Painting(this.stage, this.toolbar, markers, this.store, link, (place) => this.showPlace(place));
     const panels = new Tabs([
       { name: "Start", element: this.start.element },
       { name: "Model", element: parameters.element },
       { name: "View", element: this.view.element },
-      { name: "Books", element: information.element },
-      { name: "Out", element: this.output.element },
+      { name: "Budget", element: information.element },
+      { name: "Export", element: this.output.element },
     ]);
     this.panel = panels.element;
     const corner = make(
@@ -120,7 +120,7 @@ export class App {
       this.picker,
     );
     this.connection = this.connect();
-    this.store.onState((state, before) => this.offerToBringBack(state, before));
+    this.store.onState((state, before) => this.offerToRestore(state, before));
     this.store.onState(
       (state) =>
         (this.title.textContent = `${words(state.name)} · ${state.columns} × ${state.rows} · ${state.model.replaceAll("_", " ")}`),
@@ -146,10 +146,10 @@ export class App {
       lost: (seconds) => this.messages.lost(seconds),
       connected: (again) => {
         this.messages.found();
-        if (again && this.sameServer) this.messages.say("Connected again; the studio goes on.", "good");
+        if (again && this.sameServer) this.messages.say("Reconnected.", "good");
         else if (again)
           this.messages.say(
-            "Connected again, but the server was started anew: the earlier run is gone, this is a new one.",
+            "Reconnected, but the server was restarted: the previous run is lost, and this is a new one.",
             "error",
           );
       },
@@ -167,23 +167,23 @@ export class App {
     if (resized) this.painting.refreshRing();
   }
 
-  /** Nothing is lost by starting anew: the run that was left can be had again. */
-  private offerToBringBack(state: State, before: State | null): void {
+  /** Tell the user that a new run does not lose the previous one. */
+  private offerToRestore(state: State, before: State | null): void {
     if (!before || state.left?.run === before.left?.run) return;
     this.messages.withdraw("left");
     if (!state.left || state.run === before.run) return;
-    const offer = { label: "Bring it back (K)", run: () => this.bringBack() };
-    this.messages.say(`The run of ${words(state.left.name)} at step ${state.left.step} is kept.`, "notice", {
+    const offer = { label: "Restore it (K)", run: () => this.restore() };
+    this.messages.say(`The previous run (${words(state.left.name)}, step ${state.left.step}) is kept.`, "notice", {
       topic: "left",
       offer,
     });
   }
 
-  private bringBack(): void {
+  private restore(): void {
     void this.connection.tell({ type: "bring_back" });
   }
 
-  /** Whether a new terrain would stand out of the picture, or be lost in it. */
+  /** Whether a new terrain would not fit the view, or be tiny in it. */
   private hasOtherShape({ header }: Frame): boolean {
     const shape: [number, number] = [
       (header.start_high - header.start_low) / (header.cell_size * Math.max(header.rows, header.columns)),
@@ -194,7 +194,7 @@ export class App {
     return other;
   }
 
-  /** What a brush paints that nobody could see shows as an overlay while it is in hand. */
+  /** Show what a brush paints as an overlay while the brush is active, if it is not visible otherwise. */
   private followTool(): void {
     this.painting?.toolChanged();
     const { tool } = this.toolbar;
@@ -236,18 +236,18 @@ export class App {
     this.watch();
   }
 
-  private pointed(place: Parameters<Legend["read"]>[0]): void {
+  private showPlace(place: Parameters<Legend["read"]>[0]): void {
     this.cursor.textContent = this.legend.read(place);
     this.cursor.hidden = !place;
   }
 
   private viewButtons(): HTMLElement[] {
     return [
-      button("See the whole block (F)", icon("home"), () => this.stage.frameWholeBlock()),
-      button("Plan from above (P)", icon("plan"), () => this.togglePlan(), { "data-role": "plan" }),
+      button("Frame all (F)", icon("home"), () => this.stage.frameWholeBlock()),
+      button("Top view (P)", icon("plan"), () => this.togglePlan(), { "data-role": "plan" }),
       button("Compare with the start (C)", icon("compare"), () => this.compare.toggle(), { "data-role": "compare" }),
-      button("Save a picture (X)", icon("camera"), () => void this.output.picture()),
-      button("Hide or show the panels (H)", icon("panel"), () => this.togglePanels()),
+      button("Save image (X)", icon("camera"), () => void this.output.picture()),
+      button("Show or hide panels (H)", icon("panel"), () => this.togglePanels()),
       button("Help (?)", icon("help"), () => this.help.toggle(), { "data-role": "help" }),
     ];
   }
@@ -262,7 +262,7 @@ export class App {
     this.fit();
   }
 
-  /** Let the picture keep clear of the panel, wherever the layout has put it. */
+  /** Keep the terrain clear of the panel, wherever the layout has put it. */
   private fit(): void {
     const box = this.panel.getBoundingClientRect();
     const beside = box.height > 0.6 * window.innerHeight;
@@ -313,7 +313,7 @@ export class App {
         { key: " ", run: () => this.transport.toggle() },
         { key: ".", run: () => tell({ type: "step", count: 1 }) },
         { key: "r", run: () => tell({ type: "reset" }) },
-        { key: "k", run: () => this.bringBack() },
+        { key: "k", run: () => this.restore() },
         { key: "delete", run: () => this.markers.removeChosen() },
         { key: "n", run: () => this.start.changeSeed(1) },
         { key: "b", run: () => this.start.changeSeed(-1) },

@@ -18,7 +18,7 @@ export function numberField(
   return field;
 }
 
-/** Show a value that came from elsewhere, unless somebody is typing there. */
+/** Show a value from the server, unless the user is typing. */
 export function setUnlessFocused(control: HTMLSelectElement | HTMLInputElement, value: string): void {
   if (control instanceof HTMLInputElement && document.activeElement === control) return;
   control.value = value;

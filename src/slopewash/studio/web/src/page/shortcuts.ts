@@ -1,4 +1,4 @@
-// Keys, unless one is typing.
+// Keyboard shortcuts, except while the user types.
 
 export interface Shortcut {
   key: string;
@@ -26,7 +26,7 @@ export function listenForShortcuts(
     event.preventDefault();
     found.run();
   });
-  // A button or list that was clicked keeps the focus, and with it space and the letters: give them back.
+  // A clicked button or list would keep the focus, and the shortcuts would go to it.
   window.addEventListener("click", (event) => {
     const clicked = (event.target as Element).closest<HTMLElement>("button:not(.mark), summary");
     if (event.detail > 0 && clicked && !clicked.closest("dialog")) clicked.blur();

@@ -14,7 +14,7 @@ export interface SliderOptions {
 
 const STEPS = 1000;
 const SEND_EVERY = 60;
-/** After a change by hand, older values that still arrive from the server are not shown for so long. */
+/** Milliseconds after a change during which values from the server are ignored: they may be older. */
 export const HOLD = 700;
 
 export class Slider {
@@ -28,7 +28,7 @@ export class Slider {
   private readonly steps: number;
 
   constructor(private readonly options: SliderOptions) {
-    // A step less than one would be rounded back where it came from.
+    // A step smaller than one would be rounded back to the value before.
     this.steps = options.whole && !options.log ? Math.min(STEPS, options.high - options.low) : STEPS;
     this.range = make("input", {
       type: "range",
@@ -58,7 +58,7 @@ export class Slider {
     });
   }
 
-  /** Show a value that came from elsewhere, unless a hand is on the slider. */
+  /** Show a value from the server, unless the user is changing it. */
   receive(value: number): void {
     if (this.dragging || document.activeElement === this.field || performance.now() - this.touched < HOLD) return;
     this.show(value);
@@ -89,7 +89,7 @@ export class Slider {
     if (text === "" || Number.isNaN(value)) this.show(this.value);
     else {
       this.change(this.options.whole ? Math.round(value) : value);
-      this.send(); // what is typed is meant
+      this.send(); // typed values are final: no need to wait for more
     }
   }
 
@@ -113,7 +113,7 @@ export class Slider {
   }
 }
 
-/** A labelled slider for something of the page itself. */
+/** A labelled slider for a setting of the page itself. */
 export function sliderLine(
   label: string,
   value: number,

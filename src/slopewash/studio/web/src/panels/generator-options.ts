@@ -1,4 +1,4 @@
-// What a generator can be told besides size, relief and seed: a field for each option it declares.
+// The options of a generator besides size, relief and seed: a field for each that it declares.
 
 import { capital, labelled, make, words } from "../page/dom";
 import { numberField, setUnlessFocused } from "../page/fields";
@@ -31,7 +31,7 @@ export class GeneratorOptions {
         (value) => this.change(name, value),
         () => this.change(name, null),
       );
-      field.placeholder = usual === null ? "as it suits" : String(usual);
+      field.placeholder = usual === null ? "automatic" : String(usual);
       this.fields.set(name, field);
     }
     this.element.replaceChildren(...[...this.fields].map(([name, field]) => labelled(capital(words(name)), field)));

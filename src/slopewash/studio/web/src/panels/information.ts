@@ -1,4 +1,4 @@
-// Speed, time and the books of water and solids, with small plots over the steps.
+// Speed, time and the mass budget of water and solids, with small plots over the steps.
 
 import { make, short, volume } from "../page/dom";
 import type { Store } from "../page/store";
@@ -6,19 +6,19 @@ import type { State } from "../wire/protocol";
 import { Plot } from "./plot";
 
 const WATER = {
-  now: "water_now",
-  start: "water_start",
+  current: "water_now",
+  initial: "water_start",
   rain: "water_rain",
-  sources: "water_sources",
+  "water sources": "water_sources",
   evaporated: "water_evaporated",
-  "flowed out": "water_exported",
+  outflow: "water_exported",
   edited: "water_edited",
 };
 const SOLIDS = {
-  now: "solids_now",
-  start: "solids_start",
+  current: "solids_now",
+  initial: "solids_start",
   moved: "solids_moved",
-  "carried out": "solids_exported",
+  outflow: "solids_exported",
   edited: "solids_edited",
 };
 
@@ -33,20 +33,20 @@ export class Information {
 
   constructor(store: Store) {
     this.element.append(
-      make("dl", {}, make("dt", {}, "Speed"), this.speed, make("dt", {}, "Simulated time"), this.time),
+      make("dl", {}, make("dt", {}, "Speed"), this.speed, make("dt", {}, "Model time"), this.time),
       make("h3", {}, "Water"),
       this.water.element,
-      this.book(WATER, "water_drift"),
+      this.budget(WATER, "water_drift"),
       make("h3", {}, "Solids"),
       this.solids.element,
-      this.book(SOLIDS, "solids_drift"),
+      this.budget(SOLIDS, "solids_drift"),
     );
     store.onState((state) => this.receive(state));
   }
 
-  private book(entries: Record<string, string>, drift: string): HTMLElement {
-    const list = make("dl", { class: "book" });
-    for (const [label, key] of [...Object.entries(entries), ["drift", drift] as const]) {
+  private budget(entries: Record<string, string>, drift: string): HTMLElement {
+    const list = make("dl", { class: "budget" });
+    for (const [label, key] of [...Object.entries(entries), ["mass-balance error", drift] as const]) {
       const figure = make("dd", { "data-budget": key });
       this.figures.set(key, figure);
       list.append(make("dt", {}, label), figure);

@@ -9,7 +9,7 @@ import type { ModelDeclaration, ParameterDeclaration, ParameterValue } from "../
 interface Row {
   element: HTMLElement;
   receive(value: ParameterValue): void;
-  /** Like `receive`, but also against a hand on the slider. */
+  /** Like `receive`, but also while the user moves the slider. */
   show(value: ParameterValue): void;
 }
 
@@ -43,7 +43,7 @@ export class ParametersPanel {
     }
   }
 
-  /** What the preset says, or else the model. */
+  /** The value of the preset, or else the default of the model. */
   private usual(parameter: ParameterDeclaration): ParameterValue {
     const { welcome, state } = this.store;
     return (
@@ -133,7 +133,7 @@ function wrap(label: string, control: HTMLElement): HTMLElement {
   return make("div", { class: "line parameter" }, labelled(label, control));
 }
 
-/** K_dmax as it is printed: the first letter, the rest lowered. */
+/** K_dmax as papers print it: a letter with a subscript. */
 function symbol(text: string): DocumentFragment {
   const fragment = document.createDocumentFragment();
   const [base = "", lowered] = text.split("_");

@@ -29,7 +29,7 @@ export class Plot {
     const last = this.points.at(-1);
     if (last && last[0] === step) last[1] = value;
     else this.points.push([step, value]);
-    // Old points are thinned, so that the whole run stays in view.
+    // Half of the points are dropped, so that the whole run stays visible.
     if (this.points.length > MOST)
       this.points = this.points.filter((_, i) => i % 2 === 0 || i === this.points.length - 1);
     this.draw();

@@ -1,4 +1,4 @@
-// Settling: over how many steps, dry or not; while it goes on, a button to break it off.
+// Settling: over how many steps, with or without water at the end; and a button to cancel it.
 
 import { button, checkbox, labelled, make } from "../page/dom";
 import type { Store } from "../page/store";
@@ -12,11 +12,11 @@ export class SettleMenu {
   private readonly steps = make("input", {
     type: "text",
     inputmode: "numeric",
-    "aria-label": "Steps of settling",
+    "aria-label": "Settling steps",
     class: "count",
     value: WITHOUT_PRESET,
   });
-  private readonly dry = checkbox("Leave no water", false, () => {});
+  private readonly dry = checkbox("Remove water", false, () => {});
   private readonly stop: HTMLButtonElement;
   private usual = WITHOUT_PRESET;
 
@@ -28,7 +28,7 @@ export class SettleMenu {
     const about = make(
       "p",
       { class: "quiet" },
-      "Ends a run: it still rains while the water loses its power, then what it carries is laid down.",
+      "Ends a run: it keeps raining while the water gradually stops eroding, then the water deposits its sediment.",
     );
     this.menu = make(
       "details",
@@ -39,11 +39,11 @@ export class SettleMenu {
         { class: "glass popover" },
         about,
         labelled("Steps", this.steps),
-        labelled("Leave no water", this.dry),
+        labelled("Remove water", this.dry),
         go,
       ),
     );
-    this.stop = button("Break the settling off", "stop settling", () => tell({ type: "pause" }), {
+    this.stop = button("Cancel settling", "cancel settling", () => tell({ type: "pause" }), {
       "data-role": "stop-settling",
       hidden: true,
     });
@@ -56,7 +56,7 @@ export class SettleMenu {
 
   private begin(): void {
     if (!/^\d+$/.test(this.steps.value.trim())) {
-      this.steps.value = String(this.usual); // what cannot be read must not end a run at once
+      this.steps.value = String(this.usual); // a typing error must not end a run at once
       this.steps.focus();
       return;
     }

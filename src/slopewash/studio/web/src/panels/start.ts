@@ -27,15 +27,15 @@ export class StartPanel {
   private backend!: HTMLSelectElement;
   private readonly options = new GeneratorOptions((options) => this.begin({ generator: { options } }));
   private readonly ownStart = button(
-    "Start from the terrain this preset is made for",
-    "Its own terrain",
+    "Use the terrain that this preset is made for",
+    "Use its own terrain",
     () => this.beginAsPreset(),
     { class: "wide", "data-role": "own-start", hidden: true },
   );
   private readonly summary = make("p", { class: "quiet" });
-  private readonly bringBack = button(
-    "Bring back the run that was left (K)",
-    "Bring it back",
+  private readonly restore = button(
+    "Restore the previous run (K)",
+    "Restore it",
     () => void this.connection().tell({ type: "bring_back" }),
     { class: "wide", "data-role": "bring-back", hidden: true },
   );
@@ -49,7 +49,7 @@ export class StartPanel {
     store.onState((state) => this.receive(state));
   }
 
-  /** Start anew with the next, the previous or any seed. */
+  /** Start a new run with the next, the previous or a random seed. */
   changeSeed(by: 1 | -1 | "random"): void {
     if (!this.store.state?.generator) return;
     const now = this.store.state?.generator?.seed ?? 0;
@@ -77,7 +77,7 @@ export class StartPanel {
     this.seeds = [
       button("Previous seed", "‹", () => this.changeSeed(-1)),
       button("Next seed", "›", () => this.changeSeed(1)),
-      button("Random seed", icon("dice"), () => this.changeSeed("random")),
+      button("New random seed", icon("dice"), () => this.changeSeed("random")),
     ];
     const seeds = make("span", { class: "seeds" }, this.seeds[0]!, this.seed, ...this.seeds.slice(1));
     this.model = select(
@@ -99,7 +99,7 @@ export class StartPanel {
     this.backend = select("Backend", [], "", (backend) => start({ backend }));
     this.element.replaceChildren(
       this.summary,
-      this.bringBack,
+      this.restore,
       make("h3", {}, "Terrain"),
       labelled("Generator", this.kind),
       labelled("Cells", this.size),
@@ -107,7 +107,7 @@ export class StartPanel {
       labelled("Relief, m", this.relief),
       this.options.element,
       make("div", { class: "line" }, make("span", {}, "Seed"), seeds),
-      button("Open a height field (PNG16, TIFF, EXR, NPY, R16)", "Open a file…", this.openFile, { class: "wide" }),
+      button("Open a height field (PNG16, TIFF, EXR, NPY, R16)", "Open file…", this.openFile, { class: "wide" }),
       make("h3", {}, "Model"),
       labelled("Preset", this.preset),
       this.ownStart,
@@ -117,7 +117,7 @@ export class StartPanel {
     );
   }
 
-  /** The papers' presets each have a terrain of their own, which switching to them does not force upon anybody. */
+  /** Selecting a preset keeps the current terrain; this offers the one that the preset is made for. */
   private offerOwnStart(state: State): void {
     const own = this.presetOf(state)?.generator;
     const now = state.generator;
@@ -129,7 +129,8 @@ export class StartPanel {
       (own.relief ?? null) === (now.relief ?? null) &&
       JSON.stringify(own.options ?? {}) === JSON.stringify(now.options ?? {});
     this.ownStart.hidden = !own || Boolean(same);
-    if (own) this.ownStart.textContent = `Its own ${words(own.kind)}${own.size ? `, ${own.size} × ${own.size}` : ""}`;
+    if (own)
+      this.ownStart.textContent = `Use its own ${words(own.kind)}${own.size ? `, ${own.size} × ${own.size}` : ""}`;
   }
 
   private beginAsPreset(): void {
@@ -145,11 +146,11 @@ export class StartPanel {
     void this.connection()
       .tell({ type: "start", ...choices })
       .then((begun) => {
-        if (!begun && this.store.state) this.receive(this.store.state); // what was refused does not stay in the field
+        if (!begun && this.store.state) this.receive(this.store.state); // remove the refused value from the field
       });
   }
 
-  /** Sizes as this terrain would have them; that of a file is seldom among them and is added. */
+  /** The sizes to choose from, for the aspect ratio of this terrain; the size of a file is added to them. */
   private showSize({ rows, columns }: State): void {
     const longest = Math.max(rows, columns);
     const sizes = [...new Set([...this.sizes, longest])].sort((a, b) => a - b);
@@ -172,11 +173,11 @@ export class StartPanel {
     setUnlessFocused(this.relief, g?.relief == null ? "" : String(g.relief));
     this.relief.placeholder = short(state.relief);
     this.options.receive(g, welcome.generators);
-    for (const field of [this.cellSize, this.relief, this.seed]) field.disabled = !g; // a file has its own
+    for (const field of [this.cellSize, this.relief, this.seed]) field.disabled = !g; // a file has no such settings
     for (const element of this.seeds) element.disabled = !g;
     this.offerOwnStart(state);
-    this.bringBack.hidden = !state.left;
-    if (state.left) this.bringBack.textContent = `Bring back ${words(state.left.name)} at step ${state.left.step}`;
+    this.restore.hidden = !state.left;
+    if (state.left) this.restore.textContent = `Restore ${words(state.left.name)} at step ${state.left.step}`;
     setUnlessFocused(this.seed, g ? String(g.seed) : "");
     setUnlessFocused(this.model, state.model);
     setUnlessFocused(this.preset, state.preset ?? "");

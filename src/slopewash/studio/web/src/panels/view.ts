@@ -22,7 +22,7 @@ export class ViewPanel {
   ) {
     this.overlay = select("Overlay", [{ value: "", text: "none" }], "", (layer) => overlayChosen(layer || null));
     const azimuth = this.line("Sun direction, °", "sunAzimuth", 0, 360, true);
-    const elevation = this.line("Sun height, °", "sunElevation", 3, 85, true);
+    const elevation = this.line("Sun elevation, °", "sunElevation", 3, 85, true);
     this.sunAzimuth = azimuth.slider;
     this.sunElevation = elevation.slider;
     const quality = select(
@@ -68,13 +68,13 @@ export class ViewPanel {
         "Quality",
         true,
         labelled("Quality", quality, stage.rendererName),
-        make("p", { class: "quiet" }, `Drawn by ${stage.rendererName}`),
+        make("p", { class: "quiet" }, `Renderer: ${stage.rendererName}`),
       ),
     );
     store.onState((state) => this.setLayers(state.layers));
   }
 
-  /** Take over what dragging the sun or a shortcut has changed. */
+  /** Show the position of the sun after it was dragged. */
   refresh(): void {
     this.sunAzimuth.show(this.stage.look.sunAzimuth);
     this.sunElevation.show(this.stage.look.sunElevation);

@@ -1,4 +1,4 @@
-// What a spring or an emitter gives: its lines of sliders, for one to be placed and for one that stands already.
+// Settings of water sources and emitters: sliders for the next one to be placed, and for one that is selected.
 
 import { button, capital, make } from "../page/dom";
 import { type Slider, sliderLine } from "../page/slider";
@@ -6,14 +6,14 @@ import type { Emitter } from "../wire/protocol";
 
 export type MarkKind = "source" | "emitter";
 
-/** Everything of a mark but its place; springs leave speed and direction unused. */
+/** Everything of a marker except its position; water sources do not use speed and direction. */
 export type Outflow = Omit<Emitter, "x" | "y">;
 
 export const MARK_NAMES: Record<MarkKind, string> = { source: "water source", emitter: "emitter" };
 
 export interface OutflowLines {
   elements: HTMLElement[];
-  /** Show values that came from elsewhere, where no hand is on the slider, or all the same. */
+  /** Show values from the server; of sliders that the user moves only with `all`. */
   refresh(all?: boolean): void;
 }
 
@@ -34,7 +34,7 @@ export function outflowLines(
     return element;
   };
   const elements = [line("Radius, m", "radius", reach.cell, reach.radius, true)];
-  if (kind === "source") elements.push(line("Rate, m per time", "rate", 0.05, 500, true));
+  if (kind === "source") elements.push(line("Rate, m per model time", "rate", 0.05, 500, true));
   else
     elements.push(
       line("Particles per second", "rate", 0.05, 500, true),
@@ -49,7 +49,7 @@ export function outflowLines(
   };
 }
 
-/** The panel of a mark that is chosen on the picture. */
+/** The settings of a marker that is selected in the view. */
 export function markPanel(
   kind: MarkKind,
   number: number,

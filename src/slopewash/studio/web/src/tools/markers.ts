@@ -1,5 +1,5 @@
-// Water sources and emitters as marks on the picture: placed with a click, dragged, moved by arrow keys, changed in a
-// panel of their own, removed by Delete.
+// Water sources and emitters as markers in the view: click to place, drag or use the arrow keys to move, edit in a panel,
+// press Delete to remove.
 
 import { capital, make, short } from "../page/dom";
 import { icon } from "../page/icons";
@@ -20,7 +20,7 @@ const ARROWS: Record<string, [number, number]> = {
 };
 const SEND_EVERY = 80;
 
-/** A spring is kept as an emitter at rest. */
+/** Water sources have the speed and direction of an emitter too, and do not use them. */
 interface Mark extends Emitter {
   kind: MarkKind;
 }
@@ -30,20 +30,20 @@ export class Markers {
   readonly settings = make("div", {
     class: "glass settings",
     role: "group",
-    "aria-label": "Settings of the chosen mark",
+    "aria-label": "Settings of the selected marker",
     hidden: true,
   });
   private marks: Mark[] = [];
   private chosen: number | null = null;
   private dragged: Mark | null = null;
   private lines: OutflowLines | null = null;
-  /** Kinds that have changed since they were sent, and the edit that belongs to. */
+  /** Kinds with changes that are not sent yet, and the edit that these belong to. */
   private readonly unsent = new Map<MarkKind, number>();
-  /** Messages that are not answered yet. */
+  /** Number of messages without an answer. */
   private asked = 0;
   private touched = -Infinity;
-  private heedLater = 0;
-  /** Number of the drag, or of what the panel and the arrow keys do to one mark: one edit; far from those of the brushes. */
+  private refreshTimer = 0;
+  /** Number of the edit: a drag, or all changes to one marker by panel and keys. Far from the numbers of brush strokes. */
   private drag = 1e6 + Math.floor(Math.random() * 1e6);
 
   constructor(
@@ -51,16 +51,16 @@ export class Markers {
     private readonly store: Store,
     private readonly connection: () => Connection,
   ) {
-    store.onState(() => this.heed());
+    store.onState(() => this.refreshSoon());
     stage.onDraw(() => this.follow());
     stage.canvas.addEventListener("pointerdown", () => this.choose(null));
   }
 
-  /** Take the last state over, once none can still come that was made before the server heard of a change. */
-  private heed(): void {
-    window.clearTimeout(this.heedLater);
+  /** Show the last state, once no older one can arrive that lacks a change made here. */
+  private refreshSoon(): void {
+    window.clearTimeout(this.refreshTimer);
     const busy = this.dragged || this.unsent.size || this.asked || performance.now() - this.touched < HOLD;
-    if (busy) this.heedLater = window.setTimeout(() => this.heed(), HOLD);
+    if (busy) this.refreshTimer = window.setTimeout(() => this.refreshSoon(), HOLD);
     else if (this.store.state) this.receive(this.store.state);
   }
 
@@ -71,18 +71,18 @@ export class Markers {
     ];
     if (marks.map((mark) => mark.kind).join() !== this.marks.map((mark) => mark.kind).join()) {
       this.marks = marks;
-      this.chosen = null; // it may be another one that is left
+      this.chosen = null; // the same number may now be another marker
       this.build();
       return;
     }
-    for (const [i, mark] of marks.entries()) Object.assign(this.marks[i]!, mark); // the panel and what has the focus stay
+    for (const [i, mark] of marks.entries()) Object.assign(this.marks[i]!, mark); // keeps the panel and the focus
     for (const mark of this.marks) this.label(mark);
     this.lines?.refresh();
   }
 
   place(kind: MarkKind, at: Place, outflow: Outflow): void {
     this.marks.push({ kind, x: at.x, y: at.y, ...outflow });
-    this.marks.sort((a, b) => b.kind.localeCompare(a.kind)); // sources first, as the server tells them
+    this.marks.sort((a, b) => b.kind.localeCompare(a.kind)); // water sources first, as in the state
     this.build();
     void this.send(kind);
   }
@@ -93,7 +93,7 @@ export class Markers {
     this.follow();
   }
 
-  /** Show the panel of one mark, or of none. */
+  /** Select one marker and show its panel, or none. */
   private choose(index: number | null): void {
     if (index !== this.chosen) this.drag++;
     this.chosen = index;
@@ -124,7 +124,7 @@ export class Markers {
 
   private label(mark: Mark): void {
     const child = this.element.children[this.marks.indexOf(mark)] as HTMLElement | undefined;
-    const label = `${capital(MARK_NAMES[mark.kind])} ${this.numberOf(mark)}: ${short(mark.rate)} per time over ${short(mark.radius)} m. Click or Enter to change it, drag or use the arrows to move, Delete to remove.`;
+    const label = `${capital(MARK_NAMES[mark.kind])} ${this.numberOf(mark)}: rate ${short(mark.rate)}, radius ${short(mark.radius)} m. Click or press Enter to edit, drag or use the arrow keys to move, Delete to remove.`;
     child?.setAttribute("aria-label", label);
     if (child) child.title = label;
     this.follow();
@@ -146,7 +146,7 @@ export class Markers {
     element.addEventListener("focus", () => this.drag++);
     element.addEventListener("click", (event) => {
       this.choose(index);
-      if (event.detail === 0) this.settings.querySelector("input")?.focus(); // by key: the panel is where it goes on
+      if (event.detail === 0) this.settings.querySelector("input")?.focus(); // pressed by key: continue in the panel
     });
     element.addEventListener("pointerdown", (event) => {
       element.setPointerCapture(event.pointerId);
@@ -216,11 +216,11 @@ export class Markers {
     const done = await this.connection().tell(message);
     this.asked--;
     if (done || !this.store.state) return;
-    this.receive(this.store.state); // what was refused does not stay
+    this.receive(this.store.state); // remove a refused value
     this.lines?.refresh(true);
   }
 
-  /** Keep each mark over its place on the ground, and its arrow where its particles go. */
+  /** Keep each marker above its place on the ground, and turn its arrow to where its particles go. */
   private follow(): void {
     [...this.element.children].forEach((child, i) => {
       const mark = this.marks[i];

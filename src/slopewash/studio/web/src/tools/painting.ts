@@ -1,4 +1,4 @@
-// The pointer on the terrain: the ring under it, strokes of a brush, and placing sources with a click.
+// The pointer on the terrain: the ring under it, brush strokes, and placing water sources and emitters with a click.
 
 import type { Store } from "../page/store";
 import type { Place } from "../view/picking";
@@ -9,9 +9,9 @@ import type { Markers } from "./markers";
 import type { Toolbar } from "./toolbar";
 
 const SEND_EVERY = 60;
-/** Dabs along a drag stand this share of the radius apart. */
+/** Distance between two dabs of a stroke, as a fraction of the radius. */
 const SPACING = 0.3;
-/** Held still, the brush goes on after so long, so often. */
+/** Milliseconds between two dabs while the brush is held still. */
 const HOLD = 350;
 
 const RING_COLOURS: Record<string, string> = {
@@ -51,7 +51,7 @@ export class Painting {
     for (const end of ["pointerup", "pointercancel"] as const) canvas.addEventListener(end, () => this.up());
   }
 
-  /** The tool changed: the ring and the mouse buttons follow. */
+  /** Adapt the ring and the mouse buttons to a new tool. */
   toolChanged(): void {
     this.stage.cameras.paintWithLeft(this.toolbar.tool.kind !== "look");
     this.stage.canvas.style.cursor = this.toolbar.tool.kind === "look" ? "grab" : "crosshair";
@@ -59,7 +59,7 @@ export class Painting {
     this.refreshRing();
   }
 
-  /** Draw the ring where the pointer rests, after the brush or the ground has changed. */
+  /** Draw the ring again after the brush or the ground has changed. */
   refreshRing(): void {
     if (this.hovering) this.showRing(this.stage.placeAt(this.hovering.x, this.hovering.y));
     else this.stage.setRing(null);

@@ -1,4 +1,4 @@
-// The tools on the left: looking around, the brushes the server declares, sources and emitters; and their settings.
+// The tools on the left: view, the brushes that the server declares, water sources and emitters; and their settings.
 
 import { button, capital, make, words } from "../page/dom";
 import { icon } from "../page/icons";
@@ -13,7 +13,7 @@ export type Tool =
   | { kind: "source" }
   | { kind: "emitter" };
 
-/** Of the terrain's side that a brush or a spring may cover. */
+/** Largest radius of a brush or a water source, as a fraction of the terrain's side. */
 export const LARGEST_SHARE = 0.25;
 
 export class Toolbar {
@@ -26,18 +26,18 @@ export class Toolbar {
   readonly settings = make("div", {
     class: "glass settings",
     role: "group",
-    "aria-label": "Brush settings",
+    "aria-label": "Tool settings",
     hidden: true,
   });
   tool: Tool = { kind: "look" };
   radius = 100;
   falloff = 0.6;
-  /** What the next mark to be placed gives. */
+  /** Settings of the next marker. */
   readonly outflows: Record<MarkKind, Outflow> = {
     source: { radius: 100, rate: 1, speed: 0, direction: 0 },
     emitter: { radius: 100, rate: 20, speed: 0, direction: 0 },
   };
-  /** As multiples of what is usual, so that they suit the next terrain too. */
+  /** As multiples of the default, so that they suit the next terrain too. */
   private readonly strengths = new Map<string, number>();
   private buttons = new Map<string, HTMLButtonElement>();
   private radiusSlider: Slider | null = null;
@@ -55,13 +55,13 @@ export class Toolbar {
     return (this.strengths.get(brush.name) ?? 1) * this.usual(brush);
   }
 
-  /** Metres follow the relief: what shows on a dune is nothing on a mountain range. */
+  /** Strengths in metres scale with the relief: what is visible on a dune is nothing on a mountain range. */
   private usual(brush: ToolDeclaration): number {
     const { state } = this.store;
     return brush.unit === "m" && state ? brush.strength * (state.relief || state.cell_size) : brush.strength;
   }
 
-  /** The tool that undoes what this one does, for painting with Shift. */
+  /** The brush with the opposite effect, for painting with Shift. */
   opposite(brush: ToolDeclaration): ToolDeclaration {
     const pairs: Record<string, string> = {
       raise: "lower",
@@ -94,11 +94,11 @@ export class Toolbar {
   private build(welcome: Welcome): void {
     this.element.replaceChildren();
     this.buttons.clear();
-    this.add("look", "Look around", { kind: "look" });
+    this.add("look", "View: orbit, pan and zoom", { kind: "look" });
     for (const brush of welcome.tools)
       this.add(brush.name, `${words(brush.name)}: ${brush.doc}`, { kind: "brush", brush });
     this.add("source", "Water source: click to place, drag to move, Delete to remove", { kind: "source" });
-    this.add("emitter", "Emitter of particles: click to place, drag to move, Delete to remove", { kind: "emitter" });
+    this.add("emitter", "Particle emitter: click to place, drag to move, Delete to remove", { kind: "emitter" });
     this.choose("look", { kind: "look" });
   }
 
@@ -127,7 +127,7 @@ export class Toolbar {
       tool.kind === "brush"
         ? this.brushLines(tool.brush, reach)
         : outflowLines(tool.kind, this.outflows[tool.kind], reach, () => this.chosen(tool)).elements;
-    const title = tool.kind === "brush" ? words(tool.brush.name) : `next ${MARK_NAMES[tool.kind]}`;
+    const title = tool.kind === "brush" ? words(tool.brush.name) : `new ${MARK_NAMES[tool.kind]}`;
     this.settings.replaceChildren(make("strong", {}, capital(title)), ...lines);
   }
 
@@ -161,7 +161,7 @@ export class Toolbar {
     return [radius.element, strength.element, falloff.element];
   }
 
-  /** Brushes follow the size of the terrain, and tools the model cannot use are put away. */
+  /** Scale brushes with the size of the terrain, and hide tools that the model cannot use. */
   private fit(): void {
     const { side } = this.store;
     if (side !== this.side) {

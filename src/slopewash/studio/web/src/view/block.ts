@@ -162,7 +162,7 @@ function gridGeometry(columns: number, rows: number): BufferGeometry {
   return geometry;
 }
 
-/** Four walls of `points` posts each, and the floor is left open: nobody sees it. */
+/** Four walls of `points` columns each; there is no floor, because it is never visible. */
 function wallGeometry(points: number): BufferGeometry {
   const places: number[] = [];
   const corners: number[] = [];

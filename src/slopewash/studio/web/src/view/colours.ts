@@ -1,4 +1,4 @@
-// Tables of colours on the GPU.
+// Colour tables on the GPU.
 
 import { DataTexture, LinearFilter, RGBAFormat, UnsignedByteType } from "three";
 import type { Colour } from "../wire/protocol";
@@ -10,7 +10,7 @@ export function colourTexture(): DataTexture {
   return texture;
 }
 
-/** Colours are written down as they look on a screen; the shaders want them linear. */
+/** Convert sRGB colours to the linear ones that the shaders need. */
 export function setColours(texture: DataTexture, colours: Colour[]): void {
   const bytes = texture.image.data as Uint8Array;
   const linear = (v: number): number => {

@@ -11,7 +11,7 @@ import {
 
 const SIDE = 256;
 const OCTAVES = 5;
-/** Knots of the coarsest lattice: many, so that no single blob shows where the tile repeats. */
+/** Points of the coarsest lattice: many, so that the repetition of the tile is not visible. */
 const COARSEST = 8;
 
 export function noiseTexture(): DataTexture {

@@ -1,9 +1,9 @@
-// Where a ray meets the terrain, found by marching the copy of the height field that the page keeps.
+// Finds where a ray meets the terrain, by marching over the page's copy of the height field.
 
 import { Vector3 } from "three";
 import { type Field, sampleField } from "../wire/frames";
 
-/** Meshes per side of the net that stands for the surface. */
+/** Cells per side of the coarse grid that represents the surface. */
 const NET = 16;
 
 export interface Place {
@@ -33,7 +33,7 @@ export function toWorld(ground: Ground, x: number, y: number, height: number): [
   ];
 }
 
-/** Points of the world that show how far the block reaches: a coarse net of its surface, and the corners of its floor. */
+/** World points that outline the block: a coarse grid on its surface, and the corners of its floor. */
 export function outline(ground: Ground, floorLevel: number): Vector3[] {
   const { elevation: e, cellSize } = ground;
   const points: Vector3[] = [];
@@ -47,7 +47,7 @@ export function outline(ground: Ground, floorLevel: number): Vector3[] {
   return points;
 }
 
-/** First place on the surface along the ray, or null where it passes by. */
+/** First point on the surface along the ray, or null if it misses. */
 export function pick(ground: Ground, origin: Vector3, direction: Vector3): Place | null {
   const { elevation: e, cellSize, worldScale } = ground;
   const width = e.columns * cellSize * worldScale;
@@ -66,7 +66,7 @@ export function pick(ground: Ground, origin: Vector3, direction: Vector3): Place
   ];
   const stride = 0.5 * cellSize * worldScale;
   let [before, t] = [span[0], span[0]];
-  if (above(t) < 0) return null; // enters through a wall
+  if (above(t) < 0) return null; // enters through a side of the block
   while (t < span[1]) {
     t = Math.min(t + stride, span[1]);
     if (above(t) <= 0) {

@@ -1,4 +1,4 @@
-// How much work a picture may cost, chosen from the renderer's name and changed by hand.
+// How expensive drawing may be: chosen from the renderer's name, or by the user.
 
 export type Tier = "low" | "medium" | "high";
 
@@ -12,9 +12,9 @@ export interface Quality {
   samples: number; // of the multisampled target
   pixelRatio: number; // at most
   anisotropy: number;
-  movingScale: number; // of the resolution while something moves; a full picture follows when it rests
-  closeGrain: number; // 0 … 1: strength of the finest structure, which only near views show
-  cullDryWater: boolean; // draw water only where there is some: worth it where vertices and pixels cost processor time
+  movingScale: number; // of the resolution while something moves; drawn in full when it stops
+  closeGrain: number; // 0 … 1: strength of the finest structure, visible only from near
+  cullDryWater: boolean; // draw water only where there is some: worth it for software renderers
 }
 
 export const QUALITIES: Record<Tier, Quality> = {

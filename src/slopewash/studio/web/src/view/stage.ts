@@ -1,4 +1,4 @@
-// The picture: takes frames and the look, keeps the GPU's copies up to date, and draws only when something changed.
+// The 3D view: takes frames and view settings, keeps the GPU's copies up to date, and draws only after a change.
 
 import type { OrthographicCamera, PerspectiveCamera } from "three";
 import {
@@ -43,7 +43,7 @@ const SHALLOWEST = 0.035;
 /** Brings sunlit snow to just below white on the filmic curve. */
 const BASE_EXPOSURE = 0.74;
 
-/** Milliseconds of rest after which the full picture is drawn. */
+/** Milliseconds without a change after which the view is drawn in full resolution. */
 const REST = 250;
 
 export interface Ring {
@@ -61,7 +61,7 @@ export class Stage {
   readonly look: Look = defaultLook();
   tier: Tier;
   quality: Quality;
-  /** Where the slider between before (left) and after stands, 0 … 1; null while it is not shown. */
+  /** Position of the slider between before (left) and after, 0 … 1; null while it is hidden. */
   split: number | null = null;
   frame: Frame | null = null;
   before: Field | null = null;
@@ -115,7 +115,7 @@ export class Stage {
       premultipliedAlpha: true,
       powerPreference: "high-performance",
     });
-    if (!context) throw new Error("this browser gives no WebGL2 context");
+    if (!context) throw new Error("could not create a WebGL2 context");
     this.renderer = new WebGLRenderer({ canvas, context });
     this.renderer.toneMapping = NoToneMapping;
     this.renderer.autoClear = true;
@@ -150,14 +150,14 @@ export class Stage {
     this.setTier(this.tier);
   }
 
-  // ---- what is shown
+  // ---- content
 
-  /** A new connection may count its runs from one again. */
+  /** Forget the run: a restarted server numbers its runs from one again. */
   forgetRun(): void {
     this.run = -1;
   }
 
-  /** Take a new frame. The heights it holds are also the copy that picking marches. */
+  /** Take a new frame. Picking uses its heights too. */
   show(frame: Frame): void {
     const { header } = frame;
     const fresh = header.run !== this.run;
@@ -166,7 +166,7 @@ export class Stage {
     this.frame = frame;
     if (fresh) {
       this.run = header.run;
-      this.datum = header.start_low; // not what is lowest now: a page that comes later shows the same
+      this.datum = header.start_low; // not the lowest now: all pages show the same, whenever they connect
       this.uniforms.relief!.value = Math.max(
         header.start_high - header.start_low,
         1e-3 * this.cellSize * frame.elevation.columns,
@@ -256,7 +256,7 @@ export class Stage {
     if (ground) this.cameras.frame(outline(ground, this.uniforms.floorLevel!.value as number));
   }
 
-  // ---- where things are
+  // ---- coordinates
 
   /** Metres per cell of the fields sent, which may be coarser than the simulation's. */
   get cellSize(): number {
@@ -309,7 +309,7 @@ export class Stage {
     this.afterDraw.push(listener);
   }
 
-  /** Whether the newest frame is drawn in full, light and all. */
+  /** Whether the newest frame is drawn in full resolution, with its light. */
   get isAtRest(): boolean {
     return (
       this.frame !== null && !this.requested && !this.lightChanged && (this.atRest || this.quality.movingScale === 1)
@@ -358,7 +358,7 @@ export class Stage {
     }, REST);
   }
 
-  /** Bring the GPU's copies up to date; the light no more often than the quality allows. */
+  /** Update the GPU's copies; the light only as often as the quality allows. */
   private prepare(now: number): void {
     const cell = this.cellSize;
     if (this.fieldsChanged) {
@@ -390,7 +390,7 @@ export class Stage {
     this.applyLook();
   }
 
-  /** Draw one picture, or one tile of a larger one, onto the canvas. */
+  /** Draw the view, or one tile of a larger image, onto the canvas. */
   drawPicture(
     width: number,
     height: number,
@@ -431,7 +431,7 @@ export class Stage {
     u.shape!.value = surface.shape;
     u.light!.value = surface.light;
     const overlay = u.overlayOpacity!.value as number;
-    // A map is read where the ground is; water would hide it just where most of it is interesting.
+    // Water would hide the overlay, often where it is most interesting.
     this.block.showWater(this.look.water && isNow && this.frame!.water !== null && overlay === 0);
     if (!isNow) u.overlayOpacity!.value = 0;
     this.target.scissorTest = true;
@@ -499,7 +499,7 @@ export class Stage {
 
   private setStrata(frame: Frame): void {
     const u = this.uniforms;
-    if (!frame.strata) return; // sent once in a run
+    if (!frame.strata) return; // sent once per run
     u.strataLayers!.value = frame.strata.layers;
     const { layers, points, tops, colours } = frame.strata;
     const relative = tops.map((top) => top - this.datum);

@@ -94,7 +94,7 @@ export class Surface {
     return this.fieldsTarget.width;
   }
 
-  /** Unpack new layers and take their slopes; the light is left as it was until `relight`. */
+  /** Unpack new layers and compute their slopes; the light is unchanged until `relight`. */
   update(layers: SurfaceLayers, datum: number, cellSize: number): void {
     const { width, height } = layers.elevation.texture.image as { width: number; height: number };
     if (this.fieldsTarget.width !== width || this.fieldsTarget.height !== height) {

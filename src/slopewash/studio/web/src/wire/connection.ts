@@ -1,4 +1,4 @@
-// The one WebSocket: sends, matches answers to questions, and connects again with growing patience when it is lost.
+// The one WebSocket: sends messages, matches answers to them, and reconnects after growing delays.
 
 import { decodeFrame, type Frame } from "./frames";
 import type { ClientMessage, Done, ServerMessage, State, Welcome } from "./protocol";
@@ -42,10 +42,10 @@ export class Connection {
     return this.socket?.readyState === WebSocket.OPEN;
   }
 
-  /** Ask the server to do something; rejects with its one sentence when it will not. */
+  /** Ask the server to do something; rejects with the server's error message if it refuses. */
   ask(message: ClientMessage): Promise<void> {
     if (!this.isOpen)
-      return Promise.reject(new Error("the studio's server is not connected; wait until the page has reconnected"));
+      return Promise.reject(new Error("not connected to the server; wait until the page has reconnected"));
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
       this.questions.set(id, { resolve, reject });
@@ -53,7 +53,7 @@ export class Connection {
     });
   }
 
-  /** Ask, and show what went wrong as a message instead of throwing; tells whether it was done. */
+  /** Ask, and show an error to the user instead of throwing; resolves to whether it was done. */
   async tell(message: ClientMessage): Promise<boolean> {
     try {
       await this.ask(message);

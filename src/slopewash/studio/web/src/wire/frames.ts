@@ -2,7 +2,7 @@
 
 import type { BlockHeader, FrameHeader } from "./protocol";
 
-/** A layer as it travels: v stands for low + v·(high − low)/65535. */
+/** A layer as it is sent: v stands for low + v·(high − low)/65535. */
 export interface Field {
   rows: number;
   columns: number;
@@ -31,12 +31,12 @@ const MAGIC = 0x31465753; // "SWF1" read as a little-endian number
 export function decodeFrame(bytes: ArrayBuffer): Frame {
   const view = new DataView(bytes);
   if (bytes.byteLength < 8 || view.getUint32(0, true) !== MAGIC)
-    throw new Error("a binary message is not a frame of this version");
+    throw new Error("received a frame of an unknown version; reload the page");
   const text = new TextDecoder().decode(new Uint8Array(bytes, 8, view.getUint32(4, true)));
   const header = JSON.parse(text) as FrameHeader;
   const blocks = new Map(header.blocks.map((block) => [block.name, block]));
   const elevation = field(bytes, blocks.get("elevation"));
-  if (!elevation) throw new Error("a frame came without elevation");
+  if (!elevation) throw new Error("received a frame without elevation");
   const strata = blocks.get("strata");
   return {
     header,

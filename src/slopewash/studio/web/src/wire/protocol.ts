@@ -303,7 +303,7 @@ export interface RunTo {
 
 export type ServerMessage = Welcome | State | Done | Failure | Notice;
 
-/** Let the water lose its power and its sediment settle. */
+/** End a run: erosion fades out, then the water deposits its sediment. */
 export interface Settle {
   id?: number | string | null;
   type: "settle";
