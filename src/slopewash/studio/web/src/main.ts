@@ -1,6 +1,6 @@
 // Entry point: opens the studio, or explains what to do where WebGL2 is missing.
 
-import "./page/style.css";
+import "./style/index.css";
 import { App } from "./page/app";
 import { make } from "./page/dom";
 
