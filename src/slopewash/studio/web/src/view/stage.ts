@@ -7,7 +7,6 @@ import {
   FloatType,
   HalfFloatType,
   LinearFilter,
-  type Matrix4,
   NearestFilter,
   NoToneMapping,
   RedFormat,
@@ -26,13 +25,13 @@ import { fromHex, setColours } from "./colours";
 import { LayerTexture } from "./layers";
 import { defaultLook, type Look, sunDirection } from "./look";
 import { Particles, Wireframe } from "./particles";
-import { Pass, type Uniforms } from "./pass";
+import { Pass } from "./pass";
 import { type Ground, heightAt, outline, type Place, pick, toWorld } from "./picking";
 import { QUALITIES, type Quality, rendererName, type Tier, tierOf } from "./quality";
 import type { Scale } from "./scale";
 import { steepReference } from "./steepness";
 import { Surface } from "./surface";
-import { stageUniforms } from "./uniforms";
+import { finishUniforms, type StageUniforms, stageUniforms } from "./uniforms";
 
 /** The longer side of the block in world units. */
 const SIDE = 10;
@@ -89,8 +88,8 @@ export class Stage {
   private readonly block: Block;
   private readonly particles: Particles;
   private readonly wireframe: Wireframe;
-  private readonly uniforms: Uniforms;
-  private readonly finish: Pass;
+  private readonly uniforms: StageUniforms;
+  private readonly finish: Pass<ReturnType<typeof finishUniforms>>;
   private target: WebGLRenderTarget;
   private run = -1;
   private datum = 0;
@@ -130,15 +129,7 @@ export class Stage {
     this.particles = new Particles(this.uniforms);
     this.wireframe = new Wireframe(this.uniforms);
     this.block.scene.add(this.particles.points, this.wireframe.lines);
-    this.finish = new Pass(
-      finishShader,
-      Object.fromEntries(
-        ["scene", "exposure", "targetSize", "tileOffset", "pictureSize", "smoothEdges"].map((name) => [
-          name,
-          { value: name.endsWith("Size") ? new Vector2() : null },
-        ]),
-      ),
-    );
+    this.finish = new Pass(finishShader, finishUniforms());
     this.target = new WebGLRenderTarget(1, 1, {
       type: HalfFloatType,
       format: RGBAFormat,
@@ -167,13 +158,13 @@ export class Stage {
     if (fresh) {
       this.run = header.run;
       this.datum = header.start_low; // not the lowest now: all pages show the same, whenever they connect
-      this.uniforms.relief!.value = Math.max(
+      this.uniforms.relief.value = Math.max(
         header.start_high - header.start_low,
         1e-3 * this.cellSize * frame.elevation.columns,
         1e-6,
       );
       this.before = null;
-      this.uniforms.strataLayers!.value = 0;
+      this.uniforms.strataLayers.value = 0;
       this.wireframe.forget();
       this.lightDrawnAt = -Infinity;
     }
@@ -185,36 +176,36 @@ export class Stage {
     this.particles.set(this.look.particles ? frame.particles : null);
     this.wireframe.set(this.look.wireframe ? frame.vertices : null, frame.triangles);
     const steep = steepReference(frame.elevation, this.cellSize);
-    const previous = this.uniforms.steepReference!.value as number;
-    this.uniforms.steepReference!.value = fresh ? steep : previous + 0.1 * (steep - previous);
+    const previous = this.uniforms.steepReference.value;
+    this.uniforms.steepReference.value = fresh ? steep : previous + 0.1 * (steep - previous);
     this.fieldsChanged = this.lightChanged = true;
     this.invalidate();
   }
 
   setOverlay(overlay: { colours: Colour[]; scale: Scale } | null): void {
     const u = this.uniforms;
-    u.overlayOpacity!.value = overlay ? this.look.overlayOpacity : 0;
+    u.overlayOpacity.value = overlay ? this.look.overlayOpacity : 0;
     if (overlay) {
       const { log } = overlay.scale;
       const [low, high] = [overlay.scale.low, overlay.scale.high].map((end) => (log ? Math.log(end) : end)) as [
         number,
         number,
       ];
-      u.overlayLog!.value = log;
+      u.overlayLog.value = log;
       // A layer of one value has the middle colour, which stands for zero on a diverging scale.
-      (u.overlayRange!.value as Vector2).set(high > low ? low : low - 0.5, high > low ? high : low + 0.5);
-      setColours(u.colourMap!.value as DataTexture, overlay.colours);
+      u.overlayRange.value.set(high > low ? low : low - 0.5, high > low ? high : low + 0.5);
+      setColours(u.colourMap.value, overlay.colours);
     }
     this.invalidate();
   }
 
   setRing(ring: Ring | null): void {
     this.ring = ring;
-    const value = this.uniforms.brush!.value as Vector3;
+    const value = this.uniforms.brush.value;
     if (ring) {
       value.set(ring.x, ring.y, ring.radius);
-      this.uniforms.brushFalloff!.value = ring.falloff;
-      (this.uniforms.brushColour!.value as Color).set(ring.colour);
+      this.uniforms.brushFalloff.value = ring.falloff;
+      this.uniforms.brushColour.value.set(ring.colour);
     } else if (value.z === 0) return;
     else value.setZ(0);
     this.invalidate();
@@ -240,7 +231,7 @@ export class Stage {
       magFilter: LinearFilter,
       samples: this.quality.samples,
     });
-    const noise = this.uniforms.noise!.value as DataTexture;
+    const noise = this.uniforms.noise.value;
     noise.anisotropy = this.now.anisotropy = this.start.anisotropy = this.quality.anisotropy;
     noise.needsUpdate = true;
     this.lightChanged = true;
@@ -253,7 +244,7 @@ export class Stage {
 
   frameWholeBlock(): void {
     const { ground } = this;
-    if (ground) this.cameras.frame(outline(ground, this.uniforms.floorLevel!.value as number));
+    if (ground) this.cameras.frame(outline(ground, this.uniforms.floorLevel.value));
   }
 
   // ---- coordinates
@@ -300,7 +291,7 @@ export class Stage {
   }
 
   get strataLayers(): number {
-    return this.uniforms.strataLayers!.value as number;
+    return this.uniforms.strataLayers.value;
   }
 
   // ---- drawing
@@ -408,14 +399,14 @@ export class Stage {
       this.drawHalf(this.now, edge, width - edge, height, true);
     } else this.drawHalf(this.now, 0, width, height, true);
     const f = this.finish.uniforms;
-    f.scene!.value = this.target.texture;
-    f.exposure!.value = BASE_EXPOSURE * this.look.exposure;
-    this.renderer.getDrawingBufferSize(f.targetSize!.value as Vector2);
-    f.tileOffset!.value = new Vector2(tile?.x ?? 0, tile?.y ?? 0);
-    f.pictureSize!.value = tile
+    f.scene.value = this.target.texture;
+    f.exposure.value = BASE_EXPOSURE * this.look.exposure;
+    this.renderer.getDrawingBufferSize(f.targetSize.value);
+    f.tileOffset.value.set(tile?.x ?? 0, tile?.y ?? 0);
+    f.pictureSize.value = tile
       ? new Vector2(tile.width, tile.height)
       : this.renderer.getDrawingBufferSize(new Vector2());
-    f.smoothEdges!.value = this.quality.samples === 0;
+    f.smoothEdges.value = this.quality.samples === 0;
     this.finish.run(this.renderer, null);
   }
 
@@ -427,47 +418,47 @@ export class Stage {
   private drawHalf(surface: Surface, x: number, width: number, height: number, isNow: boolean): void {
     if (width <= 0) return;
     const u = this.uniforms;
-    u.fields!.value = surface.fields;
-    u.shape!.value = surface.shape;
-    u.light!.value = surface.light;
-    const overlay = u.overlayOpacity!.value as number;
+    u.fields.value = surface.fields;
+    u.shape.value = surface.shape;
+    u.light.value = surface.light;
+    const overlay = u.overlayOpacity.value;
     // Water would hide the overlay, often where it is most interesting.
     this.block.showWater(this.look.water && isNow && this.frame!.water !== null && overlay === 0);
-    if (!isNow) u.overlayOpacity!.value = 0;
+    if (!isNow) u.overlayOpacity.value = 0;
     this.target.scissorTest = true;
     this.target.scissor.set(x, 0, width, height);
     this.renderer.setRenderTarget(this.target);
     this.renderer.render(this.block.scene, this.cameras.current);
     this.renderer.setRenderTarget(null);
-    u.overlayOpacity!.value = overlay;
+    u.overlayOpacity.value = overlay;
   }
 
   private setEye(camera: PerspectiveCamera | OrthographicCamera, width: number, height: number, opaque: boolean): void {
     const u = this.uniforms;
     const plan = this.cameras.planShown;
-    (u.eye!.value as Vector3).copy(camera.position);
-    (u.viewToWorld!.value as Matrix4).copy(camera.matrixWorld);
+    u.eye.value.copy(camera.position);
+    u.viewToWorld.value.copy(camera.matrixWorld);
     const p = camera.projectionMatrix.elements;
-    (u.viewExtent!.value as Vector2).set(plan ? 0 : 1 / p[0], plan ? 0 : 1 / p[5]);
-    (u.viewCentre!.value as Vector2).set(plan ? 0 : p[8] / p[0], plan ? 0 : p[9] / p[5]);
-    (u.targetSize!.value as Vector2).set(width, height);
-    u.pixelsPerUnit!.value = 0.5 * height * p[5];
-    u.opaque!.value = opaque ? 1 : 0;
-    u.fogDensity!.value = plan || !opaque ? 0 : 0.03 * this.look.fog;
+    u.viewExtent.value.set(plan ? 0 : 1 / p[0], plan ? 0 : 1 / p[5]);
+    u.viewCentre.value.set(plan ? 0 : p[8] / p[0], plan ? 0 : p[9] / p[5]);
+    u.targetSize.value.set(width, height);
+    u.pixelsPerUnit.value = 0.5 * height * p[5];
+    u.opaque.value = opaque ? 1 : 0;
+    u.fogDensity.value = plan || !opaque ? 0 : 0.03 * this.look.fog;
   }
 
   private applyLook(): void {
     const { uniforms: u, look } = this;
-    (u.sunDirection!.value as Vector3).set(...sunDirection(look));
-    u.exaggeration!.value = look.exaggeration;
-    u.snowLine!.value = look.snow ? look.snowLine : 9;
-    u.detail!.value = look.detail;
-    u.closeGrain!.value = this.quality.closeGrain;
-    u.sedimentTint!.value = look.sedimentTint;
-    u.clarity!.value = look.clarity;
-    u.contourInterval!.value = look.contours ? niceInterval((u.relief!.value as number) / 20) : 0;
-    u.ripple!.value = (performance.now() / 1000) % 1000;
-    if ((u.overlayOpacity!.value as number) > 0) u.overlayOpacity!.value = Math.max(look.overlayOpacity, 0.01);
+    u.sunDirection.value.set(...sunDirection(look));
+    u.exaggeration.value = look.exaggeration;
+    u.snowLine.value = look.snow ? look.snowLine : 9;
+    u.detail.value = look.detail;
+    u.closeGrain.value = this.quality.closeGrain;
+    u.sedimentTint.value = look.sedimentTint;
+    u.clarity.value = look.clarity;
+    u.contourInterval.value = look.contours ? niceInterval(u.relief.value / 20) : 0;
+    u.ripple.value = (performance.now() / 1000) % 1000;
+    if (u.overlayOpacity.value > 0) u.overlayOpacity.value = Math.max(look.overlayOpacity, 0.01);
   }
 
   private place(): void {
@@ -475,17 +466,17 @@ export class Stage {
     const { rows, columns } = this.frame.elevation;
     const u = this.uniforms;
     const cell = this.cellSize;
-    (u.extent!.value as Vector2).set(columns * cell, rows * cell);
-    u.cellSize!.value = cell;
-    u.worldScale!.value = this.worldScale;
-    u.datum!.value = this.datum;
-    u.size!.value = this.frame.header.cell_size;
+    u.extent.value.set(columns * cell, rows * cell);
+    u.cellSize.value = cell;
+    u.worldScale.value = this.worldScale;
+    u.datum.value = this.datum;
+    u.size.value = this.frame.header.cell_size;
     const side = Math.max(rows, columns) * cell;
-    u.floorLevel!.value = -0.065 * side;
+    u.floorLevel.value = -0.065 * side;
     const most = this.quality.mesh;
     const scale = Math.min(1, most / Math.max(rows, columns));
     const finer = Math.max(rows, columns) < most;
-    u.finerThanField!.value = finer;
+    u.finerThanField.value = finer;
     const vertices = (cells: number): number =>
       finer ? Math.round((most * cells) / Math.max(rows, columns)) : Math.max(2, Math.round(cells * scale));
     this.block.setMesh(Math.max(2, vertices(columns)), Math.max(2, vertices(rows)));
@@ -500,15 +491,15 @@ export class Stage {
   private setStrata(frame: Frame): void {
     const u = this.uniforms;
     if (!frame.strata) return; // sent once per run
-    u.strataLayers!.value = frame.strata.layers;
+    u.strataLayers.value = frame.strata.layers;
     const { layers, points, tops, colours } = frame.strata;
     const relative = tops.map((top) => top - this.datum);
-    (u.strataTops!.value as DataTexture).dispose();
+    u.strataTops.value.dispose();
     const texture = new DataTexture(relative, points, layers * 4, RedFormat, FloatType);
     texture.minFilter = texture.magFilter = NearestFilter;
     texture.needsUpdate = true;
-    u.strataTops!.value = texture;
-    setColours(u.strataColours!.value as DataTexture, colours.map(fromHex));
+    u.strataTops.value = texture;
+    setColours(u.strataColours.value, colours.map(fromHex));
   }
 
   private get worldScale(): number {

@@ -1,6 +1,6 @@
 // One state of the terrain on the GPU: its fields unpacked to floats, their shape, and the light that falls on them.
 
-import type { Texture, WebGLRenderer } from "three";
+import type { IUniform, Texture, WebGLRenderer } from "three";
 import {
   ClampToEdgeWrapping,
   FloatType,
@@ -18,7 +18,7 @@ import shapeShader from "../shaders/shape.frag?raw";
 import softenShader from "../shaders/soften.frag?raw";
 import unpackShader from "../shaders/unpack.frag?raw";
 import type { LayerTexture } from "./layers";
-import { Pass, type Uniforms } from "./pass";
+import { Pass } from "./pass";
 import type { Quality } from "./quality";
 
 export interface SurfaceLayers {
@@ -40,45 +40,41 @@ export class Surface {
   private roughLight: WebGLRenderTarget;
   private lightTarget: WebGLRenderTarget;
   anisotropy = 1;
-  private readonly unpack: Pass;
-  private readonly shaping: Pass;
-  private readonly lighting: Pass;
-  private readonly softening: Pass;
+  private readonly unpack = new Pass(
+    unpackShader,
+    uniforms(
+      "elevation",
+      "water",
+      "suspended",
+      "overlay",
+      "elevationRange",
+      "waterRange",
+      "suspendedRange",
+      "overlayRange",
+      "datum",
+    ),
+  );
+  private readonly shaping = new Pass(shapeShader, uniforms("fields", "cellSize"));
+  private readonly lighting = new Pass(
+    lightShader,
+    uniforms(
+      "fields",
+      "cellSize",
+      "exaggeration",
+      "sunDirection",
+      "highest",
+      "shadowSteps",
+      "skyDirections",
+      "lightTexel",
+    ),
+  );
+  private readonly softening = new Pass(softenShader, uniforms("light", "fields", "cellSize"));
 
   constructor(private readonly renderer: WebGLRenderer) {
     this.fieldsTarget = this.newFields(1, 1);
     this.shapeTarget = smoothTarget(1, 1, true);
     this.roughLight = smoothTarget(1, 1, false);
     this.lightTarget = smoothTarget(1, 1, false);
-    this.unpack = new Pass(
-      unpackShader,
-      uniforms(
-        "elevation",
-        "water",
-        "suspended",
-        "overlay",
-        "elevationRange",
-        "waterRange",
-        "suspendedRange",
-        "overlayRange",
-        "datum",
-      ),
-    );
-    this.shaping = new Pass(shapeShader, uniforms("fields", "cellSize"));
-    this.lighting = new Pass(
-      lightShader,
-      uniforms(
-        "fields",
-        "cellSize",
-        "exaggeration",
-        "sunDirection",
-        "highest",
-        "shadowSteps",
-        "skyDirections",
-        "lightTexel",
-      ),
-    );
-    this.softening = new Pass(softenShader, uniforms("light", "fields", "cellSize"));
   }
 
   get fields(): Texture {
@@ -107,13 +103,13 @@ export class Surface {
     const u = this.unpack.uniforms;
     for (const name of ["elevation", "water", "suspended", "overlay"] as const) {
       const layer = layers[name];
-      u[name]!.value = layer.texture;
-      u[`${name}Range`]!.value = new Vector2(layer.low, layer.high);
+      u[name].value = layer.texture;
+      u[`${name}Range`].value = new Vector2(layer.low, layer.high);
     }
-    u.datum!.value = datum;
+    u.datum.value = datum;
     this.unpack.run(this.renderer, this.fieldsTarget);
-    this.shaping.uniforms.fields!.value = this.fields;
-    this.shaping.uniforms.cellSize!.value = cellSize;
+    this.shaping.uniforms.fields.value = this.fields;
+    this.shaping.uniforms.cellSize.value = cellSize;
     this.shaping.run(this.renderer, this.shapeTarget);
   }
 
@@ -125,19 +121,19 @@ export class Surface {
     this.roughLight.setSize(width, height);
     this.lightTarget.setSize(width, height);
     const u = this.lighting.uniforms;
-    u.fields!.value = this.fields;
-    u.cellSize!.value = cellSize;
-    u.exaggeration!.value = by.exaggeration;
-    u.sunDirection!.value = new Vector3(...by.sun);
-    u.highest!.value = by.highest;
-    u.shadowSteps!.value = quality.shadowSteps;
-    u.skyDirections!.value = quality.skyDirections;
-    u.lightTexel!.value = new Vector2(1 / width, 1 / height);
+    u.fields.value = this.fields;
+    u.cellSize.value = cellSize;
+    u.exaggeration.value = by.exaggeration;
+    u.sunDirection.value = new Vector3(...by.sun);
+    u.highest.value = by.highest;
+    u.shadowSteps.value = quality.shadowSteps;
+    u.skyDirections.value = quality.skyDirections;
+    u.lightTexel.value = new Vector2(1 / width, 1 / height);
     this.lighting.run(this.renderer, this.roughLight);
     const s = this.softening.uniforms;
-    s.light!.value = this.roughLight.texture;
-    s.fields!.value = this.fields;
-    s.cellSize!.value = cellSize;
+    s.light.value = this.roughLight.texture;
+    s.fields.value = this.fields;
+    s.cellSize.value = cellSize;
     this.softening.run(this.renderer, this.lightTarget);
   }
 
@@ -168,6 +164,6 @@ function smoothTarget(width: number, height: number, mipmaps: boolean): WebGLRen
   });
 }
 
-function uniforms(...names: string[]): Uniforms {
-  return Object.fromEntries(names.map((name) => [name, { value: null }]));
+function uniforms<Name extends string>(...names: Name[]): Record<Name, IUniform> {
+  return Object.fromEntries(names.map((name) => [name, { value: null }])) as Record<Name, IUniform>;
 }

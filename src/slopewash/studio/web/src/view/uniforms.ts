@@ -1,15 +1,17 @@
-// What all shaders of the block share, by name.
+// Uniforms that all shaders of the block share, and those of the finishing pass.
 
-import { Color, DataTexture, FloatType, Matrix4, RedFormat, Vector2, Vector3 } from "three";
+import { Color, DataTexture, FloatType, Matrix4, RedFormat, type Texture, Vector2, Vector3 } from "three";
 import { colourTexture } from "./colours";
 import { noiseTexture } from "./noise";
-import type { Uniforms } from "./pass";
+import { uniformsOf } from "./pass";
 
-export function stageUniforms(): Uniforms {
-  const values: Record<string, unknown> = {
-    fields: null,
-    shape: null,
-    light: null,
+export type StageUniforms = ReturnType<typeof stageUniforms>;
+
+export function stageUniforms() {
+  return uniformsOf({
+    fields: null as Texture | null,
+    shape: null as Texture | null,
+    light: null as Texture | null,
     noise: noiseTexture(),
     colourMap: colourTexture(),
     strataTops: new DataTexture(new Float32Array(1), 1, 1, RedFormat, FloatType),
@@ -48,6 +50,16 @@ export function stageUniforms(): Uniforms {
     viewCentre: new Vector2(),
     targetSize: new Vector2(),
     opaque: 1,
-  };
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
+  });
+}
+
+export function finishUniforms() {
+  return uniformsOf({
+    scene: null as Texture | null,
+    exposure: 1,
+    targetSize: new Vector2(),
+    tileOffset: new Vector2(),
+    pictureSize: new Vector2(),
+    smoothEdges: false,
+  });
 }
