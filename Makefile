@@ -5,7 +5,10 @@ WORKERS ?= 2
 
 BIN := .venv/bin
 READY := .venv/.installed
-WEB := $(shell find src/slopewash/studio/web -type f -not -path '*/node_modules/*' 2>/dev/null)
+WEB := src/slopewash/studio/web
+SOURCES := $(shell find $(WEB) -type f -not -path '*/node_modules/*' 2>/dev/null)
+# The Node that pip installs comes first; without it, the machine's own will do.
+NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix $(WEB)
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 
 QUICK := -m 'not slow and not gpu' --ignore tests/browser --ignore tests/validation --ignore tests/examples --ignore tests/benchmarks
@@ -17,7 +20,7 @@ help:
 	@echo "make studio      watch it erode in your browser"
 	@echo "make test        run all tests"
 	@echo "make test-quick  run the tests that take about a minute together"
-	@echo "make check       run the linter, type checker, formatter and import checks"
+	@echo "make check       run linters, type checkers and formatters of Python and of the page, and import checks"
 	@echo "make bench       time one iteration, compared with the papers"
 	@echo "make clean       remove .venv, caches and out/"
 
@@ -45,22 +48,27 @@ testers:
 	    apt-get install -y -qq --no-install-recommends $$missing </dev/null; } >/dev/null \
 	  || echo "they could not be installed; the tests that need them are skipped" >&2; fi
 
-check: $(READY)
+check: $(READY) $(WEB)/node_modules/.package-lock.json
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@$(NPM) run --silent check
+
+# npm writes this file whenever it installs.
+$(WEB)/node_modules/.package-lock.json: $(WEB)/package.json $(WEB)/package-lock.json | $(READY)
+	@$(NPM) ci --ignore-scripts --loglevel=error
 
 bench: $(READY)
 	@$(BIN)/slopewash bench
 
 clean:
-	rm -rf src/slopewash/studio/page src/slopewash/studio/web/node_modules
+	rm -rf src/slopewash/studio/page $(WEB)/node_modules
 	rm -rf .venv out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find src tests benchmarks examples -name __pycache__ -prune -exec rm -rf {} +
 
 # Debian ships Python without ensurepip unless python3-venv is installed; its pip can fill a bare environment instead.
-$(READY): pyproject.toml hatch_build.py $(WEB)
+$(READY): pyproject.toml hatch_build.py $(SOURCES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "slopewash needs Python 3.11 or later: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "installing slopewash into .venv (once; takes a minute or two)" >&2

@@ -64,7 +64,7 @@ def _run(studio: Any, steps: int, *, settle: int = 0, **start: Any) -> None:
     if settle:
         studio.ask(type="settle", steps=settle)
     studio.page.evaluate("studio.stage.quality.movingScale = 0.5; studio.stage.setTier('medium')")
-    studio.page.click("button[aria-label^='See the whole block']")
+    studio.page.click("button[aria-label^='Frame all']")
 
 
 def _landscape(studio: Any) -> None:
@@ -73,7 +73,7 @@ def _landscape(studio: Any) -> None:
 
 def _brush(studio: Any) -> None:
     _run(studio, 500, preset="landscape", generator={"kind": "diamond_square", "size": 512, "seed": 7})
-    studio.tab("books")
+    studio.tab("budget")
     studio.take_tool("add_water")
     studio.page.mouse.move(500, 300)
 

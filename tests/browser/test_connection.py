@@ -80,7 +80,7 @@ def test_a_page_goes_on_after_its_server_was_killed_and_started_again(
     assert "connection" in banner.inner_text()
     server.start()
     banner.wait_for(state="hidden")
-    studio.page.locator(".message", has_text="the server was started anew").wait_for()
+    studio.page.locator(".message", has_text="the server was restarted").wait_for()
     studio.wait("studio.store.state.step === 0")  # a new server begins anew
     studio.click("step-one")
     studio.wait("studio.store.state.step === 1 && studio.stage.frame.header.step === 1")
@@ -94,7 +94,7 @@ def test_the_page_runs_under_the_servers_own_policy(open_page: Callable[..., Any
     studio.page.locator("[data-role=step-one]").click()
     studio.page.locator("[data-role=step]", has_text="1").wait_for()
     studio.page.locator("[data-tool=raise]").click()
-    studio.page.locator("[aria-label='Brush settings']").wait_for()
+    studio.page.locator("[aria-label='Tool settings']").wait_for()
     assert studio.complaints == []
 
 

@@ -184,11 +184,11 @@ def set_line(studio: Any, panel: str, label: str, value: str) -> None:
     field.press("Enter")
 
 
-def test_a_placed_spring_is_given_another_rate(studio: Any) -> None:
+def test_a_placed_water_source_is_given_another_rate(studio: Any) -> None:
     studio.ask(type="sources", sources=[{"x": 0.5 * SIDE, "y": 0.8 * SIDE, "radius": 40.0, "rate": 1.0}])
     studio.page.locator("[data-mark=source-0]").press("Enter")
-    panel = "Settings of the chosen mark"
-    set_line(studio, panel, "Rate, m per time", "7.5")
+    panel = "Settings of the selected marker"
+    set_line(studio, panel, "Rate, m per model time", "7.5")
     studio.wait("studio.store.state.sources[0].rate === 7.5")
     set_line(studio, panel, "Radius, m", "55")
     studio.wait("studio.store.state.sources[0].radius === 55")
@@ -199,7 +199,7 @@ def test_a_placed_spring_is_given_another_rate(studio: Any) -> None:
     studio.page.focus("#picture")
     studio.click("undo")  # what was changed of one mark is one edit
     studio.wait("studio.store.state.sources[0].rate === 1 && studio.store.state.sources[0].radius === 40")
-    rate = f"[aria-label='{panel}'] input[aria-label='Rate, m per time, typed']"
+    rate = f"[aria-label='{panel}'] input[aria-label='Rate, m per model time, typed']"
     studio.wait("field => document.querySelector(field).value === '1'", rate)
     studio.page.locator("[data-mark=source-0]").press("Enter")
     studio.click("remove-mark")
@@ -212,7 +212,7 @@ def test_a_panel_of_a_mark_stays_while_it_runs_and_others_change_theirs(studio: 
     studio.ask(type="sources", sources=places)
     studio.page.locator("[data-mark=source-1]").press("Enter")
     field = studio.page.locator(
-        "[aria-label='Settings of the chosen mark'] input[aria-label='Rate, m per time, typed']"
+        "[aria-label='Settings of the selected marker'] input[aria-label='Rate, m per model time, typed']"
     )
     field.fill("")
     field.press_sequentially("12")
@@ -229,14 +229,14 @@ def test_emitters_have_a_speed_and_a_direction(studio: Any) -> None:
     studio.ask(type="start", preset="bezin2010", backend="reference", generator=start, parameters={"triangles": 1000})
     studio.ask(type="emitters", emitters=[])
     studio.take_tool("emitter")
-    set_line(studio, "Brush settings", "Speed, m/s", "3")
-    set_line(studio, "Brush settings", "Direction, ° from north", "90")
+    set_line(studio, "Tool settings", "Speed, m/s", "3")
+    set_line(studio, "Tool settings", "Direction, ° from north", "90")
     studio.page.mouse.click(*studio.place_on_screen(325.0, 480.0))
     studio.wait("studio.store.state.emitters.length === 1")
     placed = studio.state()["emitters"][0]
     assert (placed["speed"], placed["direction"]) == (3, 90)
     studio.page.locator("[data-mark=emitter-0]").press("Enter")
-    set_line(studio, "Settings of the chosen mark", "Speed, m/s", "6")
+    set_line(studio, "Settings of the selected marker", "Speed, m/s", "6")
     studio.wait("studio.store.state.emitters[0].speed === 6")
     studio.click("undo")
     studio.wait("studio.store.state.emitters[0].speed === 3")

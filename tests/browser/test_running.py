@@ -33,10 +33,10 @@ def test_one_step_advances_by_exactly_one(studio: Any) -> None:
 
 
 def test_many_steps_and_running_to_a_step_stop_where_asked(studio: Any) -> None:
-    studio.page.fill("input[aria-label='Steps to take']", "12")
+    studio.page.fill("input[aria-label='Number of steps']", "12")
     studio.click("step-many")
     studio.wait("studio.store.state.step === 12 && !studio.store.state.playing")
-    studio.page.fill("input[aria-label='Step to run to']", "20")
+    studio.page.fill("input[aria-label='Target step']", "20")
     studio.click("run-to")
     studio.wait("studio.store.state.step === 20 && !studio.store.state.playing")
     assert studio.state()["step"] == 20
@@ -149,7 +149,7 @@ def test_eight_bits_are_taken_only_after_a_word(studio: Any, tmp_path: Path) -> 
             studio.page.keyboard.press("Escape")
             studio.page.locator("dialog[open]").wait_for(state="hidden")
     studio.click("file-facts")
-    studio.page.locator("dialog[open]", has_text="whole numbers").wait_for()
+    studio.page.locator("dialog[open]", has_text="integers").wait_for()
     studio.page.fill("input[aria-label='Lowest height in metres']", "95")
     studio.page.fill("input[aria-label='Highest height in metres']", "90")
     studio.click("file-facts")
@@ -161,16 +161,16 @@ def test_eight_bits_are_taken_only_after_a_word(studio: Any, tmp_path: Path) -> 
 
 
 def test_keys_work_after_a_click_and_typed_numbers_on_enter(studio: Any) -> None:
-    studio.tab("books")
+    studio.tab("budget")
     studio.page.keyboard.press("Space")
     studio.wait("studio.store.state.step > 2")
     studio.page.keyboard.press("Space")
     studio.wait("!studio.store.state.playing")
     target = studio.state()["step"] + 3
-    studio.page.fill("input[aria-label='Step to run to']", "1500ooo")
+    studio.page.fill("input[aria-label='Target step']", "1500ooo")
     studio.click("run-to")
-    assert studio.page.get_attribute("input[aria-label='Step to run to']", "aria-invalid") == "true"
-    studio.page.fill("input[aria-label='Step to run to']", str(target))
+    assert studio.page.get_attribute("input[aria-label='Target step']", "aria-invalid") == "true"
+    studio.page.fill("input[aria-label='Target step']", str(target))
     studio.page.keyboard.press("Enter")
     studio.wait("n => studio.store.state.step === n && !studio.store.state.playing", target)
     studio.page.keyboard.press(".")
@@ -208,8 +208,8 @@ def test_settling_lays_the_load_down(studio: Any) -> None:
     studio.wait("studio.store.state.step === 20 && !studio.store.state.playing")
     assert studio.layer("suspended").max() > 0
     studio.click("settle-menu")
-    studio.page.fill("input[aria-label='Steps of settling']", "30")
-    studio.page.check("input[aria-label='Leave no water']")
+    studio.page.fill("input[aria-label='Settling steps']", "30")
+    studio.page.check("input[aria-label='Remove water']")
     studio.click("settle")
     for _ in range(300):  # the click is on its way; once it is there, the layer waits for its end
         if studio.layer("suspended").max() == 0:
@@ -218,14 +218,14 @@ def test_settling_lays_the_load_down(studio: Any) -> None:
     assert studio.layer("suspended").max() == 0
 
 
-def test_a_settling_is_broken_off(studio: Any) -> None:
+def test_settling_is_cancelled(studio: Any) -> None:
     studio.ask(type="step", count=3)
     studio.wait("studio.store.state.step === 3 && !studio.store.state.playing")
     studio.click("settle-menu")
-    studio.page.fill("input[aria-label='Steps of settling']", "2 00")  # unreadable: nothing is ended by it
+    studio.page.fill("input[aria-label='Settling steps']", "2 00")  # unreadable: nothing is ended by it
     studio.click("settle")
-    assert studio.page.input_value("input[aria-label='Steps of settling']") == str(studio.state()["usual_settling"])
-    studio.page.fill("input[aria-label='Steps of settling']", "99000")
+    assert studio.page.input_value("input[aria-label='Settling steps']") == str(studio.state()["usual_settling"])
+    studio.page.fill("input[aria-label='Settling steps']", "99000")
     studio.click("settle")
     studio.wait("studio.store.state.settling")
     studio.page.focus("#picture")
@@ -247,7 +247,7 @@ def test_a_run_that_was_left_comes_back(studio: Any) -> None:
     studio.wait("studio.store.state.step === 4 && !studio.store.state.playing")
     worn = studio.layer("elevation")
     studio.click("reset")
-    offer = studio.page.locator(".message", has_text="step 4 is kept")
+    offer = studio.page.locator(".message", has_text="step 4) is kept")
     offer.locator("button").click()
     studio.wait("studio.store.state.step === 4 && studio.store.state.busy === null")
     assert np.array_equal(studio.layer("elevation"), worn)

@@ -14,6 +14,8 @@ pytestmark = pytest.mark.slow
 SIDE = 1280.0
 SCALE = 0.5
 """Pixels of a picture per unit of the window, as the fixture opens it."""
+COLOURS = "layer => studio.store.welcome.maps[studio.store.welcome.layers[layer].map]"
+"""The colour map of a layer, in the page."""
 
 
 def chroma(colours: np.ndarray) -> np.ndarray:
@@ -33,7 +35,7 @@ def terrain_pixels(studio: Any, picture: np.ndarray, count: int = 400) -> np.nda
 
 
 def test_the_terrain_fills_the_view_without_clipped_whites(studio: Any, tmp_path: Path) -> None:
-    studio.tab("out")
+    studio.tab("export")
     studio.page.set_checked("input[aria-label='Transparent background']", True)
     file = studio.download(lambda: studio.click("screenshot"), tmp_path)
     studio.page.set_checked("input[aria-label='Transparent background']", False)
@@ -49,11 +51,11 @@ def test_the_terrain_fills_the_view_without_clipped_whites(studio: Any, tmp_path
 
 
 def test_a_larger_picture_shows_the_same_in_more_pixels(studio: Any, tmp_path: Path) -> None:
-    studio.tab("out")
+    studio.tab("export")
     plain = np.asarray(Image.open(studio.download(lambda: studio.click("screenshot"), tmp_path)).convert("RGB"))
-    studio.page.select_option("select[aria-label='Size of the picture']", "2")
+    studio.page.select_option("select[aria-label='Image size']", "2")
     file = studio.download(lambda: studio.click("screenshot"), tmp_path)
-    studio.page.select_option("select[aria-label='Size of the picture']", "1")
+    studio.page.select_option("select[aria-label='Image size']", "1")
     large = Image.open(file).convert("RGB")
     assert large.size == (1280, 720)
     shrunk = np.asarray(large.resize((640, 360), Image.Resampling.BOX)).astype(float)
@@ -76,7 +78,7 @@ def test_a_lake_is_blue(studio: Any) -> None:
     assert blue < 1.1 * red
 
 
-def test_an_overlay_uses_its_map_and_the_legend_tells_it(studio: Any) -> None:
+def test_an_overlay_uses_its_map_and_the_legend_shows_its_range(studio: Any) -> None:
     studio.ask(type="step", count=5)
     studio.wait("studio.store.state.step === 5 && !studio.store.state.playing")
     plain = chroma(terrain_pixels(studio, studio.picture()))
@@ -86,13 +88,13 @@ def test_an_overlay_uses_its_map_and_the_legend_tells_it(studio: Any) -> None:
     legend = studio.page.locator(".legend")
     legend.wait_for()
     assert "Elevation, m" in legend.inner_text()
-    assert legend.get_attribute("data-map") == "sequential"
+    assert legend.get_attribute("data-scale") == "linear"
     low, _, high = (float(text.strip("≤≥ ")) for text in legend.locator(".ticks span").all_inner_texts())
     heights = studio.layer("elevation")
     ends = np.percentile(heights, [0.5, 99.5])  # a few outliers are left out
     assert (low, high) == pytest.approx(tuple(ends), abs=0.01 * float(np.ptp(heights)))
     shown = chroma(terrain_pixels(studio, studio.picture()))
-    table = chroma(np.array(studio.page.evaluate("studio.store.welcome.maps.sequential"), dtype=float))
+    table = chroma(np.array(studio.page.evaluate(COLOURS, "elevation"), dtype=float))
     distance = np.linalg.norm(shown[:, None] - table[None], axis=-1).min(axis=1)
     off = np.linalg.norm(plain[:, None] - table[None], axis=-1).min(axis=1)
     # Shading changes brightness and the filmic curve bends hues a little (0.013); grass and rock are 0.05 off.
@@ -114,8 +116,29 @@ def test_a_diverging_layer_has_zero_in_the_middle(studio: Any) -> None:
     studio.page.select_option("select[aria-label='Overlay']", "difference")
     studio.wait("studio.stage.frame.overlay && studio.stage.frame.overlay.layer === 'difference'")
     legend = studio.page.locator(".legend")
-    assert legend.get_attribute("data-map") == "diverging"
+    assert legend.get_attribute("data-scale") == "diverging"
     assert legend.locator(".ticks span").nth(1).inner_text() == "0"
+    studio.page.select_option("select[aria-label='Overlay']", "")
+
+
+def test_flow_is_shown_on_a_log_scale(studio: Any) -> None:
+    studio.ask(type="step", count=20)
+    studio.wait("studio.store.state.step === 20 && !studio.store.state.playing")
+    studio.tab("view")
+    studio.page.select_option("select[aria-label='Overlay']", "flow")
+    studio.wait("studio.stage.frame.overlay && studio.stage.frame.overlay.layer === 'flow'")
+    legend = studio.page.locator(".legend")
+    assert legend.get_attribute("data-scale") == "log"
+    low, middle, high = (float(text.strip("≤≥ ")) for text in legend.locator(".ticks span").all_inner_texts())
+    assert 0 < low < high
+    assert middle == pytest.approx((low * high) ** 0.5, rel=1e-2)  # four digits are shown
+    table = chroma(np.array(studio.page.evaluate(COLOURS, "flow"), dtype=float))
+    shown = chroma(terrain_pixels(studio, studio.picture()))
+    places = np.linalg.norm(shown[:, None] - table[None], axis=-1).argmin(axis=1) / 255
+    front = np.maximum(studio.layer("flow")[92:124, 13:115], low)  # the part whose pixels are compared
+    expected = np.log(front / low) / np.log(high / low)
+    assert np.median(places) == pytest.approx(np.median(expected), abs=0.1)
+    assert np.median(front / high) < np.median(expected) - 0.3  # a linear scale would show other colours
     studio.page.select_option("select[aria-label='Overlay']", "")
 
 
@@ -236,10 +259,10 @@ def test_particles_and_the_mesh_are_drawn_where_they_are(studio: Any) -> None:
     assert (bluer > 40).sum() > 300
 
 
-def test_books_balance_in_the_panel(studio: Any) -> None:
+def test_the_budget_balances_in_the_panel(studio: Any) -> None:
     studio.ask(type="step", count=20)
     studio.wait("studio.store.state.step === 20 && !studio.store.state.playing")
-    studio.tab("books")
+    studio.tab("budget")
     assert float(studio.page.inner_text("[data-budget=water_drift]")) < 1e-5
     assert "m³" in studio.page.inner_text("[data-budget=water_rain]")
     labels = studio.page.locator(".plot canvas").evaluate_all("plots => plots.map(p => p.ariaLabel)")

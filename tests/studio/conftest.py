@@ -17,13 +17,14 @@ from websockets.typing import Origin
 from slopewash.studio import StudioServer
 from slopewash.studio.frames import disassemble
 from slopewash.studio.plan import first_plan
+from slopewash.studio.protocol import FRAME_HEADER, PROBLEM, SERVER_MESSAGE, UPLOADED
 
 SECONDS = 60.0
 """Longest wait for anything: the machine may be busy."""
 
 
 class Page:
-    """Talks to the server as the page does."""
+    """Talks to the server as the page does, and validates everything that the server sends."""
 
     def __init__(self, address: str, cookie: str) -> None:
         self.address, self.cookie = address, cookie
@@ -54,12 +55,14 @@ class Page:
             received = self.socket.recv(timeout=SECONDS)
             if isinstance(received, bytes):
                 self.frame = disassemble(received)
+                FRAME_HEADER.validate_python(self.frame[0])
                 self.frames += 1
                 self.send("ack", frame=self.frame[0]["frame"])
                 if type in (None, "frame"):
                     return self.frame
                 continue
             message = json.loads(received)
+            SERVER_MESSAGE.validate_json(received)
             if message["type"] == "state":
                 self.state = message
             elif message["type"] in ("notice", "error") and message.get("id") is None:
@@ -107,7 +110,10 @@ class Page:
 
     def post(self, path: str, content: Any, **options: Any) -> httpx.Response:
         headers = {"Cookie": self.cookie, "Origin": self.address} | options.pop("headers", {})
-        return httpx.post(self.address + path, content=content, headers=headers, timeout=SECONDS, **options)
+        answer = httpx.post(self.address + path, content=content, headers=headers, timeout=SECONDS, **options)
+        if answer.headers.get("content-type") == "application/json":
+            (UPLOADED if answer.status_code == 200 else PROBLEM).validate_json(answer.content)
+        return answer
 
     def close(self) -> None:
         self._open.close()

@@ -166,15 +166,15 @@ def test_a_stroke_that_begins_beside_the_terrain_joins_nothing(page: Page, serve
     np.testing.assert_array_equal(elevation(server), first)
 
 
-def test_springs_are_placed_and_removed(page: Page) -> None:
-    spring = {"x": 240.0, "y": 240.0, "radius": 30.0, "rate": 0.5}
-    page.do("sources", sources=[spring])
-    assert page.until(lambda s: bool(s["sources"]))["sources"] == [spring]
+def test_water_sources_are_placed_and_removed(page: Page) -> None:
+    source = {"x": 240.0, "y": 240.0, "radius": 30.0, "rate": 0.5}
+    page.do("sources", sources=[source])
+    assert page.until(lambda s: bool(s["sources"]))["sources"] == [source]
     page.steps(5)
     assert page.until(lambda s: s["budget"]["water_sources"] > 0)
     page.do("sources", sources=[])
     page.until(lambda s: not s["sources"])
-    assert "outside" in page.ask("sources", sources=[{**spring, "x": 1e5}])["message"]
+    assert "outside" in page.ask("sources", sources=[{**source, "x": 1e5}])["message"]
 
 
 def test_the_budget_is_live_and_balances(page: Page) -> None:

@@ -2,7 +2,7 @@
 
 from slopewash.models.base import Model, find_model, model_names
 from slopewash.models.mesh_particles import MeshParticles
-from slopewash.models.presets import Preset, find_preset, preset, presets
+from slopewash.models.catalogue import Preset, find_preset, preset, presets
 from slopewash.models.state import Sides
 from slopewash.models.steepest_talus import SteepestTalus
 from slopewash.models.velocity_field import VelocityField

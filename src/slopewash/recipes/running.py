@@ -12,7 +12,7 @@ from slopewash.errors import CheckpointError
 from slopewash.models import Model
 from slopewash.models.state import Edges, Sides
 from slopewash.observers import Checkpoints, Progress
-from slopewash.recipes.recipe import Recipe, Stage, preset_beds
+from slopewash.recipes.definition import Recipe, Stage, preset_beds
 from slopewash.recipes.sources import FromTerrain
 from slopewash.simulation import Budget, Simulation, read_checkpoint
 from slopewash.terrain import Terrain, TriangleMesh

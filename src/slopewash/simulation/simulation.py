@@ -17,7 +17,7 @@ from slopewash.backends import choose_backend
 from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, SimulationClosed, StabilityWarning
 from slopewash.models.backend import Backend
 from slopewash.models.base import Model, find_model
-from slopewash.models.presets import Preset
+from slopewash.models.catalogue import Preset
 from slopewash.models.state import Array, Domain, Edges, Patch, Sides, State, Window
 from slopewash.simulation.brushes import BRUSHES, Stroke, make_stroke
 from slopewash.simulation.budget import Budget

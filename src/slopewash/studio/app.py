@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio.to_thread
 from starlette.applications import Starlette
@@ -22,12 +22,14 @@ from starlette.websockets import WebSocket
 
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
-from slopewash.studio import built_page
+from slopewash.studio import built_page, protocol
 from slopewash.studio.catalogue import FORMATS, MESHES, welcome
 from slopewash.studio.connection import Connection
 from slopewash.studio.hub import Hub
 from slopewash.studio.session import Session
 from slopewash.studio.uploads import TooLarge, clean_name
+
+Wanted = Literal["height_range", "allow_8bit"] | None
 
 MOST_TRANSFERS = 2
 """Uploads and exports at a time."""
@@ -136,10 +138,11 @@ class Studio:
         except SlopewashError as error:
             return _problem(400, error, close=True, wants=_wanted(error))
         taken = given.terrain
-        return JSONResponse({
+        uploaded: protocol.Uploaded = {
             "upload": key, "name": given.name, "rows": taken.shape[0], "columns": taken.shape[1],
             "cell_size": taken.cell_size, "file_rows": rows, "file_columns": columns,
-        })  # fmt: skip
+        }  # fmt: skip
+        return JSONResponse(uploaded)
 
 
 def _upload_options(request: Request) -> tuple[str, dict[str, Any]]:
@@ -174,14 +177,16 @@ def _number(request: Request, key: str) -> float | None:
     return value
 
 
-def _wanted(error: Exception) -> str | None:
-    """What the page can ask its user for: the sentence itself is meant for Python and the command line."""
-    return next((option for option in ("height_range", "allow_8bit") if option in str(error)), None)
+def _wanted(error: Exception) -> Wanted:
+    """What the page can ask its user for: the error message itself is meant for Python and the command line."""
+    options: tuple[Wanted, ...] = ("height_range", "allow_8bit")
+    return next((option for option in options if str(option) in str(error)), None)
 
 
-def _problem(status: int, error: Exception, *, close: bool = False, wants: str | None = None) -> Response:
+def _problem(status: int, error: Exception, *, close: bool = False, wants: Wanted = None) -> Response:
     headers = {"connection": "close"} if close else None
-    return JSONResponse({"message": str(error), "wants": wants}, status_code=status, headers=headers)
+    problem: protocol.Problem = {"message": str(error), "wants": wants}
+    return JSONResponse(problem, status_code=status, headers=headers)
 
 
 def _attachment(name: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The welcome: everything a page builds its panel from, made of what models, presets and generators declare."""
+"""The welcome message: what models, presets and generators declare, from which the page builds its panels."""
 
 from __future__ import annotations
 
@@ -6,18 +6,22 @@ import functools
 import math
 import secrets
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, cast
 
 import slopewash as sw
+from slopewash.studio import protocol
 from slopewash.studio.colours import maps
 from slopewash.studio.messages import LARGEST_MESSAGE, MOST_POINTS, MOST_SOURCES, SIZES
 
 PROTOCOL = 1
 _SERVER = secrets.token_hex(8)
-"""Tells a page that connects again whether it is still the same server."""
+"""Shows a page that reconnects whether the server was restarted."""
 UPLOAD_BYTES = 256 * 2**20
 
-DIVERGING = ("difference", "velocity_east", "velocity_south")
+SCALES: dict[str, Literal["log", "diverging"]] = {
+    "flow": "log", "difference": "diverging", "velocity_east": "diverging", "velocity_south": "diverging",
+}  # fmt: skip
+"""Layers whose scale is not linear."""
 LAYERS = {
     "elevation": ("m", "Height of the ground."),
     "water": ("m", "Depth of water."),
@@ -36,21 +40,21 @@ LAYERS = {
     "bedrock": ("m", "Surface of the bedrock, below what was laid down."),
 }
 FORMATS = {
-    ".exr": "OpenEXR, every layer in metres as 32-bit floats",
-    ".npy": "NumPy, elevation in metres",
-    ".npz": "NumPy, every layer with cell size and sources",
-    ".png": "16-bit grey picture, its range noted inside",
-    ".r16": "headless 16-bit, as Unreal takes it",
-    ".raw": "headless 16-bit, as Unity takes it",
-    ".tif": "TIFF, elevation in metres as 32-bit floats",
-    ".tiff": "TIFF, elevation in metres as 32-bit floats",
+    ".exr": "OpenEXR with every layer in metres, as 32-bit floats",
+    ".npy": "NumPy array of elevation in metres",
+    ".npz": "NumPy archive of every layer, cell size and water sources",
+    ".png": "16-bit greyscale PNG with its height range",
+    ".r16": "16-bit raw heights for Unreal",
+    ".raw": "16-bit raw heights for Unity",
+    ".tif": "TIFF of elevation in metres, as 32-bit floats",
+    ".tiff": "TIFF of elevation in metres, as 32-bit floats",
 }
 
 MESHES = {
-    ".glb": "triangles for Blender, Unity and the web, layers as attributes",
-    ".obj": "triangles as text",
-    ".ply": "triangles with layers as attributes",
-    ".stl": "triangles for printing",
+    ".glb": "glTF mesh for Blender, Unity and the web, with layers as attributes",
+    ".obj": "Wavefront mesh",
+    ".ply": "mesh with layers as attributes",
+    ".stl": "mesh for 3D printing",
 }
 
 
@@ -69,7 +73,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def welcome() -> dict[str, Any]:
+def welcome() -> protocol.Welcome:
     """Everything there is to choose from."""
     return {
         "type": "welcome",
@@ -85,20 +89,23 @@ def welcome() -> dict[str, Any]:
             for b in sw.brushes()
         ],
         "layers": {
-            name: {"unit": unit, "doc": doc, "map": "diverging" if name in DIVERGING else "sequential"}
+            name: {
+                "unit": unit, "doc": doc, "scale": SCALES.get(name, "linear"),
+                "map": "diverging" if SCALES.get(name) == "diverging" else "sequential",
+            }
             for name, (unit, doc) in LAYERS.items()
         },
         "maps": maps(),
         "formats": [{"suffix": suffix, "doc": doc} for suffix, doc in (FORMATS | MESHES).items()],
         "backends": [{"name": n, "works": works, "doc": doc} for n, works, doc in sw.describe_backends()],
         "limits": {
-            "size": list(SIZES), "upload_bytes": UPLOAD_BYTES, "message_bytes": LARGEST_MESSAGE,
+            "size": SIZES, "upload_bytes": UPLOAD_BYTES, "message_bytes": LARGEST_MESSAGE,
             "points": MOST_POINTS, "sources": MOST_SOURCES,
         },
     }  # fmt: skip
 
 
-def _model(name: str) -> dict[str, Any]:
+def _model(name: str) -> protocol.ModelDeclaration:
     model = sw.find_model(name)
     return {
         "name": model.name,
@@ -115,9 +122,9 @@ def _model(name: str) -> dict[str, Any]:
     }
 
 
-def _parameter(p: Any) -> dict[str, Any]:
+def _parameter(p: Any) -> protocol.ParameterDeclaration:
     flag = isinstance(p.default, bool)
-    kind = "choice" if p.choices else "flag" if flag else "number"
+    kind: Literal["number", "choice", "flag"] = "choice" if p.choices else "flag" if flag else "number"
     return {
         "name": p.name, "symbol": p.symbol, "units": p.units, "doc": p.doc, "eq": p.eq,
         "group": p.group,
@@ -127,25 +134,26 @@ def _parameter(p: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _preset(name: str) -> dict[str, Any]:
+def _preset(name: str) -> protocol.PresetDeclaration:
     preset = sw.presets()[name]
     return {
         "name": preset.name, "doc": preset.doc, "model": preset.model.name, "edges": preset.edges,
         "steps": preset.steps, "settle": preset.settle,
-        "generator": {"kind": preset.generator, **_split(preset.start)},
+        "generator": _generator_of(preset),
         "changed": plain(preset.model.changed()), "strata": preset.strata is not None,
     }  # fmt: skip
 
 
-def _split(start: Mapping[str, Any]) -> dict[str, Any]:
-    """A preset's start in the form of a generator: what all kinds take, and the options of its own kind."""
-    common = {k: v for k, v in start.items() if k in ("size", "cell_size", "seed", "relief")}
-    own = {k: v for k, v in start.items() if k not in common}
-    return {**common, "options": own} if own else common
+def _generator_of(preset: Any) -> protocol.PresetGenerator:
+    """The start of a preset: what all kinds of terrain take, and the options of its own kind."""
+    common = {k: v for k, v in preset.start.items() if k in ("size", "cell_size", "seed", "relief")}
+    options = {k: v for k, v in preset.start.items() if k not in common}
+    generator = {"kind": preset.generator, **common, **({"options": options} if options else {})}
+    return cast("protocol.PresetGenerator", generator)
 
 
 @functools.cache
-def _generator(name: str) -> dict[str, Any]:
+def _generator(name: str) -> protocol.GeneratorDeclaration:
     doc, options = sw.describe_generator(name)
     return {"name": name, "doc": doc, "options": plain(options)}
 

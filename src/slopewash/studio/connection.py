@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from slopewash.errors import SlopewashError
-from slopewash.studio import messages
+from slopewash.studio import messages, protocol
 
 if TYPE_CHECKING:
     from slopewash.studio.hub import Hub
@@ -88,7 +88,7 @@ class Connection:
         self._state = text
         self._something.set()
 
-    def tell(self, message: dict[str, Any]) -> None:
+    def tell(self, message: protocol.Notice | protocol.Failure) -> None:
         """Hand a notice over."""
         self._told.append(json.dumps(message))
         self._something.set()
@@ -183,9 +183,9 @@ class Connection:
             self._answer(message.id, None)
 
     def _answer(self, key: int | str | None, sentence: str | None) -> None:
-        answer: dict[str, Any] = {"type": "done" if sentence is None else "error", "id": key}
+        answer: protocol.Done | protocol.Failure = {"type": "done", "id": key}
         if sentence is not None:
-            answer["message"] = sentence
+            answer = {"type": "error", "id": key, "message": sentence}
         self._answers.append(json.dumps(answer))
         self._something.set()
 

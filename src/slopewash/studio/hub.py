@@ -11,6 +11,7 @@ from typing import Any
 import anyio.to_thread
 import numpy as np
 
+from slopewash.studio import protocol
 from slopewash.studio.catalogue import unit_of
 from slopewash.studio.connection import Connection, View
 from slopewash.studio.frames import Block, assemble, field_block
@@ -75,8 +76,13 @@ class Hub:
             connection.set_state(self.state_text)
 
     def _take_trouble(self, kind: str, sentence: str) -> None:
+        message: protocol.Notice | protocol.Failure
+        if kind == "notice":
+            message = {"type": "notice", "message": sentence}
+        else:
+            message = {"type": "error", "message": sentence}
         for connection in self.connections:
-            connection.tell({"type": kind, "message": sentence})
+            connection.tell(message)
 
     def _encode(self, snapshot: Snapshot, view: View) -> bytes:
         begin = time.thread_time()

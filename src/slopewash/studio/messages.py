@@ -1,4 +1,7 @@
-"""What a page may say, checked at the door: see docs/studio-protocol.md."""
+"""What a page may send, validated as it arrives: see docs/studio-protocol.md.
+
+The page's types are generated from these and from protocol.py: run web/generate_types.py after a change.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from typing_extensions import TypeAliasType
 
 from slopewash.errors import InvalidParameter
 
@@ -17,7 +21,8 @@ MOST_STEPS = 100_000
 SIZES = (16, 2048)
 """Cells per side of a terrain the studio takes."""
 
-Value = bool | int | float | Annotated[str, Field(max_length=64)]
+ParameterValue = TypeAliasType("ParameterValue", bool | int | float | Annotated[str, Field(max_length=64)])
+Edges = TypeAliasType("Edges", Literal["open", "closed", "periodic"])
 Name = Annotated[str, Field(max_length=64)]
 Number = Annotated[float, Field(ge=-1e12, le=1e12)]
 
@@ -25,17 +30,17 @@ Number = Annotated[float, Field(ge=-1e12, le=1e12)]
 class Strict(BaseModel):
     """Refuses keys it does not know and numbers that are not finite."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, use_attribute_docstrings=True)
 
 
 class Message(Strict):
-    """What every message may carry."""
+    """A message; one with an `id` is answered with the same `id`."""
 
     id: int | Annotated[str, Field(max_length=64)] | None = None
 
 
 class Play(Message):
-    """Run on."""
+    """Run until paused, or until the steps that the preset is made for."""
 
     type: Literal["play"]
 
@@ -74,46 +79,46 @@ class Reset(Message):
 
 
 class BringBack(Message):
-    """Go back to the run that was left for this one."""
+    """Return to the run before this one."""
 
     type: Literal["bring_back"]
 
 
 class Generator(Strict):
-    """A terrain out of nothing."""
+    """A generated terrain; what is left out stays as it is."""
 
     kind: Name | None = None
     size: Annotated[int, Field(ge=SIZES[0], le=SIZES[1])] | None = None
     cell_size: Annotated[float, Field(gt=0, le=1e6)] | None = None
     seed: Annotated[int, Field(ge=0, le=2**53)] | None = None
     relief: Annotated[float, Field(gt=0, le=1e7)] | None = None
-    options: dict[Name, Value] | None = Field(default=None, max_length=32)
+    options: dict[Name, ParameterValue] | None = Field(default=None, max_length=32)
 
 
 class Start(Message):
-    """Begin a new simulation; what is not named stays as it was."""
+    """Start a new run; what is left out stays as it is."""
 
     type: Literal["start"]
     generator: Generator | None = None
     preset: Name | None = None
     model: Name | None = None
-    parameters: dict[Name, Value] = Field(default_factory=dict, max_length=256)
-    edges: Literal["open", "closed", "periodic"] | None = None
+    parameters: dict[Name, ParameterValue] = Field(default_factory=dict, max_length=256)
+    edges: Edges | None = None
     backend: Name | None = None
     upload: Name | None = None
     size: Annotated[int, Field(ge=SIZES[0], le=SIZES[1])] | None = None
-    """Cells along the longer side, wherever the terrain comes from."""
+    """Cells along the longer side, of a generated terrain or a file."""
 
 
 class Parameters(Message):
-    """Change parameters while it runs."""
+    """Change parameters during the run."""
 
     type: Literal["parameters"]
-    values: dict[Name, Value] = Field(max_length=256)
+    values: dict[Name, ParameterValue] = Field(max_length=256)
 
 
 class Settle(Message):
-    """End a run."""
+    """End a run: erosion fades out, then the water deposits its sediment."""
 
     type: Literal["settle"]
     steps: int = Field(default=600, ge=0, le=MOST_STEPS)
@@ -121,7 +126,7 @@ class Settle(Message):
 
 
 class Paint(Message):
-    """One edit, or with the same `stroke` as before a piece of one."""
+    """One dab per point. Messages with the same `stroke` make one edit."""
 
     type: Literal["paint"]
     tool: Name
@@ -132,8 +137,8 @@ class Paint(Message):
     stroke: int | None = None
 
 
-class Source(Strict):
-    """A spring."""
+class WaterSource(Strict):
+    """A disc on the ground where water wells up."""
 
     x: Number
     y: Number
@@ -142,22 +147,23 @@ class Source(Strict):
 
 
 class Sources(Message):
-    """Replace all springs."""
+    """Replace all water sources."""
 
     type: Literal["sources"]
-    sources: list[Source] = Field(max_length=MOST_SOURCES)
+    sources: list[WaterSource] = Field(max_length=MOST_SOURCES)
     stroke: int | None = None
 
 
 class Emitter(Strict):
-    """Where particles enter."""
+    """A disc on the ground where particles start."""
 
     x: Number
     y: Number
     radius: float = Field(gt=0, le=1e7)
     rate: float = Field(ge=0, le=1e6)
-    speed: float = Field(default=0.0, ge=0, le=1e6)
-    direction: Number = 0.0
+    speed: float = Field(ge=0, le=1e6)
+    direction: Number
+    """Degrees clockwise from north."""
 
 
 class Emitters(Message):
@@ -169,19 +175,19 @@ class Emitters(Message):
 
 
 class Undo(Message):
-    """Take the last edit back."""
+    """Undo the last edit."""
 
     type: Literal["undo"]
 
 
 class Redo(Message):
-    """Do it again."""
+    """Redo the edit undone last."""
 
     type: Literal["redo"]
 
 
 class Watch(Message):
-    """What frames hold."""
+    """Choose what frames hold."""
 
     type: Literal["watch"]
     overlay: Name | None = None
@@ -190,18 +196,18 @@ class Watch(Message):
 
 
 class Ack(Message):
-    """A frame is drawn."""
+    """Report that a frame is drawn."""
 
     type: Literal["ack"]
     frame: int
 
 
-AnyMessage = Annotated[
+ClientMessage = Annotated[
     Play | Pause | Step | RunTo | Speed | Reset | BringBack | Start | Parameters | Settle | Paint | Sources | Emitters
     | Undo | Redo | Watch | Ack,
     Field(discriminator="type"),
 ]  # fmt: skip
-_ADAPTER: TypeAdapter[Any] = TypeAdapter(AnyMessage)
+_ADAPTER: TypeAdapter[Any] = TypeAdapter(ClientMessage)
 
 
 def parse(text: str | bytes) -> Any:
@@ -222,7 +228,7 @@ def parse(text: str | bytes) -> Any:
 
 
 def id_of(text: str | bytes) -> int | str | None:
-    """The `id` of a message that was refused, if it can be told."""
+    """The `id` of a message that was refused, if it has a valid one."""
     try:
         given = json.loads(text).get("id")
     except (ValueError, AttributeError, RecursionError):
@@ -232,7 +238,7 @@ def id_of(text: str | bytes) -> int | str | None:
 
 def _sentence(error: ValidationError) -> str:
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    # A value that may be of several types has an error for each of them; that it is not finite says most.
+    # A value that may be of several types has an error for each of them; "not finite" is the most helpful.
     first = next((one for one in found if one["type"] == "finite_number"), found[0])
     place = ": ".join(str(part)[:64] for part in first["loc"][:4])
     return f"{place}: {first['msg']}" if place else f"message: {first['msg']}"

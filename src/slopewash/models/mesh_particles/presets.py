@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slopewash.models.presets import Preset, register_preset
+from slopewash.models.catalogue import Preset, register_preset
 from slopewash.models.mesh_particles.model import MeshParticles
 
 register_preset(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slopewash.models.presets import Preset, register_preset
+from slopewash.models.catalogue import Preset, register_preset
 from slopewash.models.steepest_talus.model import SteepestTalus
 
 register_preset(

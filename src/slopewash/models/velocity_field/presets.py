@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slopewash.models.presets import Preset, register_preset
+from slopewash.models.catalogue import Preset, register_preset
 from slopewash.models.velocity_field.model import VelocityField
 from slopewash.terrain import Strata, Stratum
 

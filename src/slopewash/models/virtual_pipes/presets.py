@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from slopewash.models.presets import Preset, register_preset
+from slopewash.models.catalogue import Preset, register_preset
 from slopewash.models.virtual_pipes.model import VirtualPipes
 
 register_preset(

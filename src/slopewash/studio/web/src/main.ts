@@ -1,6 +1,6 @@
-// Entry: a studio where WebGL2 is there, else a sentence about what to do.
+// Entry point: opens the studio, or explains what to do where WebGL2 is missing.
 
-import "./page/style.css";
+import "./style/index.css";
 import { App } from "./page/app";
 import { make } from "./page/dom";
 
@@ -12,7 +12,7 @@ function hasWebGL2(): boolean {
 
 if (hasWebGL2()) {
   const app = new App(canvas);
-  // For tests and for the curious at the console.
+  // For tests and the browser's console.
   Object.assign(window, { studio: app });
 } else {
   canvas.remove();
@@ -20,8 +20,12 @@ if (hasWebGL2()) {
     make(
       "main",
       { class: "glass unsupported", role: "alert" },
-      make("h1", {}, "This browser has no WebGL2"),
-      make("p", {}, "The studio draws with WebGL2. Use a current Chromium, Firefox or Safari with hardware acceleration switched on, or update the graphics driver. The simulation itself goes on: the command line (slopewash erode, slopewash render) needs no browser."),
+      make("h1", {}, "This browser does not support WebGL2"),
+      make(
+        "p",
+        {},
+        "The studio draws with WebGL2. Use a current Chromium, Firefox or Safari with hardware acceleration enabled, or update the graphics driver. The command line (slopewash erode, slopewash render) needs no browser.",
+      ),
     ),
   );
 }

@@ -1,9 +1,9 @@
-// Handing files to the user.
+// Saves files to the user's disk.
 
-/** Fetch a file of the server and save it; throws the server's own sentence when it will not give it. */
+/** Fetch a file from the server and save it; throws the server's error message if it refuses. */
 export async function fetchAndSave(path: string, name: string): Promise<void> {
   const answer = await fetch(path, { headers: { accept: "*/*" } });
-  if (!answer.ok) throw new Error(await sentence(answer));
+  if (!answer.ok) throw new Error(await errorMessage(answer));
   saveBlob(await answer.blob(), name);
 }
 
@@ -15,7 +15,7 @@ export function saveBlob(blob: Blob, name: string): void {
   window.setTimeout(() => URL.revokeObjectURL(link.href), 30000);
 }
 
-export async function sentence(answer: Response): Promise<string> {
+export async function errorMessage(answer: Response): Promise<string> {
   const text = await answer.text();
   try {
     return (JSON.parse(text) as { message?: string }).message ?? text;

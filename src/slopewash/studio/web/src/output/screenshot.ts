@@ -1,4 +1,4 @@
-// Pictures larger than the window, drawn tile by tile, with or without the sky behind.
+// Images larger than the window, drawn tile by tile, with or without the sky.
 
 import { Vector2 } from "three";
 import type { Stage } from "../view/stage";
@@ -9,13 +9,18 @@ export async function screenshot(stage: Stage, scale: 1 | 2 | 4, transparent: bo
   picture.width = size.x * scale;
   picture.height = size.y * scale;
   const context = picture.getContext("2d");
-  if (!context) throw new Error("this browser has no room for so large a picture; take a smaller one");
+  if (!context) throw new Error("the browser cannot create an image of this size; choose a smaller one");
   try {
     for (let row = 0; row < scale; row++) {
       for (let column = 0; column < scale; column++) {
         stage.cameras.showTile(picture.width, picture.height, column * size.x, row * size.y, size.x, size.y);
         // The finishing pass counts from the bottom, the canvas from the top.
-        stage.drawPicture(size.x, size.y, !transparent, { x: column * size.x, y: (scale - 1 - row) * size.y, width: picture.width, height: picture.height });
+        stage.drawPicture(size.x, size.y, !transparent, {
+          x: column * size.x,
+          y: (scale - 1 - row) * size.y,
+          width: picture.width,
+          height: picture.height,
+        });
         context.drawImage(stage.canvas, column * size.x, row * size.y);
       }
     }
@@ -23,5 +28,10 @@ export async function screenshot(stage: Stage, scale: 1 | 2 | 4, transparent: bo
     stage.cameras.applyShift();
     stage.invalidate();
   }
-  return new Promise((resolve, reject) => picture.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the picture could not be written; take a smaller one"))), "image/png"));
+  return new Promise((resolve, reject) =>
+    picture.toBlob(
+      (blob) => (blob ? resolve(blob) : reject(new Error("the image could not be saved; choose a smaller size"))),
+      "image/png",
+    ),
+  );
 }

@@ -1,11 +1,12 @@
-// Height fields from the user's disk: sent to the server, then started from.
+// Uploads a height field from the user's disk and starts a run from it.
 
-import type { Connection } from "../wire/connection";
 import type { Messages } from "../panels/messages";
+import type { Connection } from "../wire/connection";
+import type { Problem, Uploaded } from "../wire/protocol";
 
 export const ACCEPTED = ".png,.tif,.tiff,.exr,.npy,.npz,.r16,.raw";
 
-/** What a file does not say of itself. */
+/** What a file does not contain. */
 export interface FileFacts {
   /** Heights in metres of its lowest and its highest value. */
   low: number | null;
@@ -14,31 +15,33 @@ export interface FileFacts {
   allow8bit: boolean;
 }
 
-export type Missing = "height_range" | "allow_8bit";
+export type Missing = NonNullable<Problem["wants"]>;
 
-/** Asks the user for what a file lacks; null when they would rather not. */
+/** Asks the user for what a file does not contain; null if they cancel. */
 export type Ask = (file: File, missing: Missing, facts: FileFacts) => Promise<FileFacts | null>;
 
 const TOPIC = "upload";
 
-interface Taken {
-  upload: string;
-  rows: number;
-  columns: number;
-  file_rows: number;
-  file_columns: number;
-}
-
 /** Send a file and start from it. */
-export async function uploadAndStart(file: File, connection: Connection, messages: Messages, limit: number, ask: Ask): Promise<void> {
-  if (file.size > limit) throw new Error(`${file.name} has ${Math.round(file.size / 1e6)} MB; the studio takes at most ${Math.round(limit / 1e6)} MB`);
+export async function uploadAndStart(
+  file: File,
+  connection: Connection,
+  messages: Messages,
+  limit: number,
+  ask: Ask,
+): Promise<void> {
+  if (file.size > limit)
+    throw new Error(`${file.name} is ${Math.round(file.size / 1e6)} MB; the limit is ${Math.round(limit / 1e6)} MB`);
   let facts: FileFacts | null = { low: null, high: null, cellSize: null, allow8bit: false };
   while (facts) {
     messages.say(`Reading ${file.name} …`, "notice", { topic: TOPIC });
     const answer = await send(file, facts);
     if ("upload" in answer) {
       await connection.ask({ type: "start", upload: answer.upload });
-      const fewer = answer.file_columns > answer.columns ? `, its ${answer.file_columns} × ${answer.file_rows} cells made ${answer.columns} × ${answer.rows}` : "";
+      const fewer =
+        answer.file_columns > answer.columns
+          ? `, resampled from ${answer.file_columns} × ${answer.file_rows} to ${answer.columns} × ${answer.rows} cells`
+          : "";
       messages.say(`Started from ${file.name}${fewer}.`, "good", { topic: TOPIC });
       return;
     }
@@ -48,7 +51,7 @@ export async function uploadAndStart(file: File, connection: Connection, message
   }
 }
 
-async function send(file: File, facts: FileFacts): Promise<Taken | { message: string; wants: Missing | null }> {
+async function send(file: File, facts: FileFacts): Promise<Uploaded | Problem> {
   const query = new URLSearchParams({ name: file.name });
   if (facts.low !== null && facts.high !== null) {
     query.set("low", String(facts.low));
@@ -56,10 +59,14 @@ async function send(file: File, facts: FileFacts): Promise<Taken | { message: st
   }
   if (facts.cellSize !== null) query.set("cell_size", String(facts.cellSize));
   if (facts.allow8bit) query.set("allow_8bit", "true");
-  const answer = await fetch(`/upload?${query}`, { method: "POST", body: file, headers: { "content-type": "application/octet-stream" } });
+  const answer = await fetch(`/upload?${query}`, {
+    method: "POST",
+    body: file,
+    headers: { "content-type": "application/octet-stream" },
+  });
   const text = await answer.text();
   try {
-    return JSON.parse(text) as Taken | { message: string; wants: Missing | null };
+    return JSON.parse(text) as Uploaded | Problem;
   } catch {
     return { message: text || `the server answered ${answer.status}`, wants: null };
   }

@@ -1,5 +1,6 @@
-// Puts the studio together: the picture, the connection, the panels and the tools.
+// Assembles the studio: the 3D view, the connection, the panels and the tools.
 
+import { ACCEPTED, uploadAndStart } from "../output/upload";
 import { Compare } from "../panels/compare";
 import { FileFactsDialog } from "../panels/file-facts";
 import { Help } from "../panels/help";
@@ -11,7 +12,6 @@ import { ParametersPanel } from "../panels/parameters";
 import { StartPanel } from "../panels/start";
 import { Transport } from "../panels/transport";
 import { ViewPanel } from "../panels/view";
-import { ACCEPTED, uploadAndStart } from "../output/upload";
 import { Markers } from "../tools/markers";
 import { Painting } from "../tools/painting";
 import { dragSun } from "../tools/sun";
@@ -20,14 +20,14 @@ import type { Tier } from "../view/quality";
 import { Stage } from "../view/stage";
 import { Connection } from "../wire/connection";
 import type { Frame } from "../wire/frames";
-import type { ClientMessage, State } from "../wire/messages";
+import type { ClientMessage, State } from "../wire/protocol";
 import { button, make, words } from "./dom";
 import { icon } from "./icons";
 import { listenForShortcuts } from "./shortcuts";
 import { Store } from "./store";
 import { Tabs } from "./tabs";
 
-/** Layers that nothing of the picture shows. */
+/** Layers that are visible only as an overlay. */
 const UNSEEN = ["rainfall", "erodibility"];
 
 export class App {
@@ -46,16 +46,26 @@ export class App {
   private readonly markers: Markers;
   private readonly help = new Help();
   private readonly fileFacts = new FileFactsDialog();
-  private readonly picker = make("input", { type: "file", accept: ACCEPTED, hidden: true, "aria-label": "Height field to open" });
-  private readonly cursor = make("output", { class: "glass cursor", "data-role": "cursor", "aria-label": "Under the cursor", hidden: true });
+  private readonly picker = make("input", {
+    type: "file",
+    accept: ACCEPTED,
+    hidden: true,
+    "aria-label": "Height field file",
+  });
+  private readonly cursor = make("output", {
+    class: "glass cursor",
+    "data-role": "cursor",
+    "aria-label": "Values under the cursor",
+    hidden: true,
+  });
   private readonly title = make("span", { class: "title" }, "…");
   private readonly panel: HTMLElement;
   private overlay: string | null = null;
   private run = -1;
   private sameServer = true;
-  /** Relief and sides, relative to each other, that the camera was placed for. */
+  /** Relief and aspect ratio of the terrain that the camera was placed for. */
   private framed: [number, number] = [0, 0];
-  /** Overlay that came with a brush and goes with it. */
+  /** Overlay that a brush switched on, and that goes off with it. */
   private brushOverlay: string | null = null;
 
   constructor(canvas: HTMLCanvasElement) {
@@ -67,25 +77,54 @@ export class App {
     this.start = new StartPanel(this.store, link, openFile);
     const parameters = new ParametersPanel(this.store, link);
     const information = new Information(this.store);
-    this.view = new ViewPanel(this.store, this.stage, (layer) => this.showOverlay(layer), (tier) => this.setTier(tier));
+    this.view = new ViewPanel(
+      this.store,
+      this.stage,
+      (layer) => this.showOverlay(layer),
+      (tier) => this.setTier(tier),
+    );
     this.output = new OutputPanel(this.store, this.stage, this.messages);
     this.compare = new Compare(this.stage, () => this.watch());
     this.toolbar = new Toolbar(this.store, () => this.followTool());
-    const markers = (this.markers = new Markers(this.stage, this.store, link));
-    this.painting = new Painting(this.stage, this.toolbar, markers, this.store, link, (place) => this.pointed(place));
+    this.markers = new Markers(this.stage, this.store, link);
+    const { markers } = this;
+    this.painting = new Painting(this.stage, this.toolbar, markers, this.store, link, (place) => this.showPlace(place));
     const panels = new Tabs([
       { name: "Start", element: this.start.element },
       { name: "Model", element: parameters.element },
       { name: "View", element: this.view.element },
-      { name: "Books", element: information.element },
-      { name: "Out", element: this.output.element },
+      { name: "Budget", element: information.element },
+      { name: "Export", element: this.output.element },
     ]);
     this.panel = panels.element;
-    const corner = make("header", { class: "glass corner" }, make("strong", {}, "slopewash"), this.title, ...this.viewButtons());
-    document.body.append(markers.element, this.compare.element, corner, this.toolbar.element, make("div", { class: "beside" }, this.toolbar.settings, markers.settings), panels.element, this.transport.element, make("div", { class: "readings" }, this.legend.element, this.cursor), this.messages.element, this.messages.banner, this.help.element, this.fileFacts.element, this.picker);
+    const corner = make(
+      "header",
+      { class: "glass corner" },
+      make("strong", {}, "slopewash"),
+      this.title,
+      ...this.viewButtons(),
+    );
+    document.body.append(
+      markers.element,
+      this.compare.element,
+      corner,
+      this.toolbar.element,
+      make("div", { class: "beside" }, this.toolbar.settings, markers.settings),
+      panels.element,
+      this.transport.element,
+      make("div", { class: "readings" }, this.legend.element, this.cursor),
+      this.messages.element,
+      this.messages.banner,
+      this.help.element,
+      this.fileFacts.element,
+      this.picker,
+    );
     this.connection = this.connect();
-    this.store.onState((state, before) => this.offerToBringBack(state, before));
-    this.store.onState((state) => (this.title.textContent = `${words(state.name)} · ${state.columns} × ${state.rows} · ${state.model.replaceAll("_", " ")}`));
+    this.store.onState((state, before) => this.offerToRestore(state, before));
+    this.store.onState(
+      (state) =>
+        (this.title.textContent = `${words(state.name)} · ${state.columns} × ${state.rows} · ${state.model.replaceAll("_", " ")}`),
+    );
     document.body.dataset.tier = this.stage.tier; // blurred glass costs software renderers more than the terrain
     this.listen(canvas);
     this.painting.toolChanged();
@@ -107,8 +146,12 @@ export class App {
       lost: (seconds) => this.messages.lost(seconds),
       connected: (again) => {
         this.messages.found();
-        if (again && this.sameServer) this.messages.say("Connected again; the studio goes on.", "good");
-        else if (again) this.messages.say("Connected again, but the server was started anew: the earlier run is gone, this is a new one.", "error");
+        if (again && this.sameServer) this.messages.say("Reconnected.", "good");
+        else if (again)
+          this.messages.say(
+            "Reconnected, but the server was restarted: the previous run is lost, and this is a new one.",
+            "error",
+          );
       },
     });
   }
@@ -124,34 +167,42 @@ export class App {
     if (resized) this.painting.refreshRing();
   }
 
-  /** Nothing is lost by starting anew: the run that was left can be had again. */
-  private offerToBringBack(state: State, before: State | null): void {
+  /** Tell the user that a new run does not lose the previous one. */
+  private offerToRestore(state: State, before: State | null): void {
     if (!before || state.left?.run === before.left?.run) return;
     this.messages.withdraw("left");
     if (!state.left || state.run === before.run) return;
-    const offer = { label: "Bring it back (K)", run: () => this.bringBack() };
-    this.messages.say(`The run of ${words(state.left.name)} at step ${state.left.step} is kept.`, "notice", { topic: "left", offer });
+    const offer = { label: "Restore it (K)", run: () => this.restore() };
+    this.messages.say(`The previous run (${words(state.left.name)}, step ${state.left.step}) is kept.`, "notice", {
+      topic: "left",
+      offer,
+    });
   }
 
-  private bringBack(): void {
+  private restore(): void {
     void this.connection.tell({ type: "bring_back" });
   }
 
-  /** Whether a new terrain would stand out of the picture, or be lost in it. */
+  /** Whether a new terrain would not fit the view, or be tiny in it. */
   private hasOtherShape({ header }: Frame): boolean {
-    const shape: [number, number] = [(header.start_high - header.start_low) / (header.cell_size * Math.max(header.rows, header.columns)), header.columns / header.rows];
+    const shape: [number, number] = [
+      (header.start_high - header.start_low) / (header.cell_size * Math.max(header.rows, header.columns)),
+      header.columns / header.rows,
+    ];
     const other = shape.some((value, i) => Math.abs(Math.log((value + 1e-3) / (this.framed[i]! + 1e-3))) > 0.2);
     if (other) this.framed = shape;
     return other;
   }
 
-  /** What a brush paints that nobody could see shows as an overlay while it is in hand. */
+  /** Show what a brush paints as an overlay while the brush is active, if it is not visible otherwise. */
   private followTool(): void {
     this.painting?.toolChanged();
     const { tool } = this.toolbar;
     const unseen = tool.kind === "brush" && UNSEEN.includes(tool.brush.layer) ? tool.brush.layer : null;
-    if (unseen && (this.overlay === null || this.overlay === this.brushOverlay)) this.showOverlay((this.brushOverlay = unseen));
-    else if (!unseen && this.brushOverlay) {
+    if (unseen && (this.overlay === null || this.overlay === this.brushOverlay)) {
+      this.brushOverlay = unseen;
+      this.showOverlay(unseen);
+    } else if (!unseen && this.brushOverlay) {
       if (this.overlay === this.brushOverlay) this.showOverlay(null);
       this.brushOverlay = null;
     }
@@ -170,7 +221,13 @@ export class App {
   }
 
   private watch(): void {
-    if (this.connection?.isOpen) void this.connection.tell({ type: "watch", overlay: this.overlay, resolution: this.stage.quality.field, before: this.compare.shown || !this.compare.element.hidden });
+    if (this.connection?.isOpen)
+      void this.connection.tell({
+        type: "watch",
+        overlay: this.overlay,
+        resolution: this.stage.quality.field,
+        before: this.compare.shown || !this.compare.element.hidden,
+      });
   }
 
   private setTier(tier: Tier): void {
@@ -179,18 +236,18 @@ export class App {
     this.watch();
   }
 
-  private pointed(place: Parameters<Legend["read"]>[0]): void {
+  private showPlace(place: Parameters<Legend["read"]>[0]): void {
     this.cursor.textContent = this.legend.read(place);
     this.cursor.hidden = !place;
   }
 
   private viewButtons(): HTMLElement[] {
     return [
-      button("See the whole block (F)", icon("home"), () => this.stage.frameWholeBlock()),
-      button("Plan from above (P)", icon("plan"), () => this.togglePlan(), { "data-role": "plan" }),
+      button("Frame all (F)", icon("home"), () => this.stage.frameWholeBlock()),
+      button("Top view (P)", icon("plan"), () => this.togglePlan(), { "data-role": "plan" }),
       button("Compare with the start (C)", icon("compare"), () => this.compare.toggle(), { "data-role": "compare" }),
-      button("Save a picture (X)", icon("camera"), () => void this.output.picture()),
-      button("Hide or show the panels (H)", icon("panel"), () => this.togglePanels()),
+      button("Save image (X)", icon("camera"), () => void this.output.picture()),
+      button("Show or hide panels (H)", icon("panel"), () => this.togglePanels()),
       button("Help (?)", icon("help"), () => this.help.toggle(), { "data-role": "help" }),
     ];
   }
@@ -205,11 +262,14 @@ export class App {
     this.fit();
   }
 
-  /** Let the picture keep clear of the panel, wherever the layout has put it. */
+  /** Keep the terrain clear of the panel, wherever the layout has put it. */
   private fit(): void {
     const box = this.panel.getBoundingClientRect();
     const beside = box.height > 0.6 * window.innerHeight;
-    this.stage.covered = { right: beside ? window.innerWidth - box.left : 0, bottom: !beside && box.height > 0 ? window.innerHeight - box.top : 0 };
+    this.stage.covered = {
+      right: beside ? window.innerWidth - box.left : 0,
+      bottom: !beside && box.height > 0 ? window.innerHeight - box.top : 0,
+    };
     this.stage.resize();
   }
 
@@ -220,7 +280,13 @@ export class App {
 
   private async open(file: File): Promise<void> {
     try {
-      await uploadAndStart(file, this.connection, this.messages, this.store.welcome?.limits.upload_bytes ?? Infinity, this.fileFacts.ask);
+      await uploadAndStart(
+        file,
+        this.connection,
+        this.messages,
+        this.store.welcome?.limits.upload_bytes ?? Infinity,
+        this.fileFacts.ask,
+      );
     } catch (problem) {
       this.messages.say((problem as Error).message, "error");
     }
@@ -247,7 +313,7 @@ export class App {
         { key: " ", run: () => this.transport.toggle() },
         { key: ".", run: () => tell({ type: "step", count: 1 }) },
         { key: "r", run: () => tell({ type: "reset" }) },
-        { key: "k", run: () => this.bringBack() },
+        { key: "k", run: () => this.restore() },
         { key: "delete", run: () => this.markers.removeChosen() },
         { key: "n", run: () => this.start.changeSeed(1) },
         { key: "b", run: () => this.start.changeSeed(-1) },
@@ -264,7 +330,10 @@ export class App {
         { key: "x", run: () => void this.output.picture() },
         { key: "h", run: () => this.togglePanels() },
         { key: "?", run: () => this.help.toggle() },
-        ...Array.from({ length: 10 }, (_, i) => ({ key: String((i + 1) % 10), run: () => this.toolbar.chooseNumber(i) })),
+        ...Array.from({ length: 10 }, (_, i) => ({
+          key: String((i + 1) % 10),
+          run: () => this.toolbar.chooseNumber(i),
+        })),
       ],
       (code, down) => this.stage.cameras.keyChanged(code, down),
       () => this.stage.cameras.releaseKeys(),

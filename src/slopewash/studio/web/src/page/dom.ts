@@ -1,10 +1,14 @@
-// Small helpers to write elements down.
+// Small helpers to create elements.
 
 type Child = Node | string | null;
 type Attributes = Record<string, string | number | boolean | EventListener>;
 
-/** An element with attributes; `onclick` and the like take listeners, true and false set or leave out. */
-export function make<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+/** An element with attributes: functions become listeners, true sets an empty attribute, false leaves it out. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name.slice(2), value);
@@ -15,18 +19,39 @@ export function make<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: 
   return element;
 }
 
-export function button(label: string, content: Child, action: () => void, attributes: Attributes = {}): HTMLButtonElement {
-  return make("button", { type: "button", "aria-label": label, title: label, onclick: () => action(), ...attributes }, content);
+export function button(
+  label: string,
+  content: Child,
+  action: () => void,
+  attributes: Attributes = {},
+): HTMLButtonElement {
+  return make(
+    "button",
+    { type: "button", "aria-label": label, title: label, onclick: () => action(), ...attributes },
+    content,
+  );
 }
 
-/** A line of a form: a label, what it labels, and nothing else. */
+/** A line of a form: a label and its control. */
 export function labelled(text: string, control: HTMLElement, help = ""): HTMLLabelElement {
   return make("label", { class: "line", title: help }, make("span", {}, text), control);
 }
 
-export function select(label: string, options: { value: string; text?: string; help?: string; disabled?: boolean }[], value: string, changed: (value: string) => void): HTMLSelectElement {
+export function select(
+  label: string,
+  options: { value: string; text?: string; help?: string; disabled?: boolean }[],
+  value: string,
+  changed: (value: string) => void,
+): HTMLSelectElement {
   const element = make("select", { "aria-label": label, onchange: () => changed(element.value) });
-  for (const option of options) element.append(make("option", { value: option.value, title: option.help ?? "", disabled: option.disabled ?? false }, option.text ?? option.value));
+  for (const option of options)
+    element.append(
+      make(
+        "option",
+        { value: option.value, title: option.help ?? "", disabled: option.disabled ?? false },
+        option.text ?? option.value,
+      ),
+    );
   element.value = value;
   return element;
 }
@@ -37,12 +62,12 @@ export function checkbox(label: string, value: boolean, changed: (value: boolean
   return element;
 }
 
-/** A section that folds, and remembers for this visit whether it was. */
+/** A section that can be collapsed. */
 export function section(title: string, open: boolean, ...children: Child[]): HTMLDetailsElement {
   return make("details", { open }, make("summary", {}, capital(title)), ...children);
 }
 
-/** A number short enough to read, with its digits where they matter. */
+/** A number with four significant digits. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "–";
   const size = Math.abs(value);
@@ -51,7 +76,7 @@ export function short(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
 
-/** Cubic metres for people: 1.2 km³ rather than 1.2e9 m³. */
+/** A volume in a readable unit: 1.2 km³ rather than 1.2e9 m³. */
 export function volume(cubicMetres: number): string {
   const size = Math.abs(cubicMetres);
   if (size >= 1e8) return `${short(cubicMetres / 1e9)} km³`;

@@ -3,7 +3,11 @@
 import { make } from "./dom";
 
 /** A field that takes a number; `cleared` is called when it is left empty. */
-export function numberField(label: string, changed: (value: number) => void, cleared: () => void = () => {}): HTMLInputElement {
+export function numberField(
+  label: string,
+  changed: (value: number) => void,
+  cleared: () => void = () => {},
+): HTMLInputElement {
   const field = make("input", { type: "text", inputmode: "decimal", "aria-label": label, class: "number" });
   field.addEventListener("change", () => {
     const text = field.value.trim().replace(",", ".");
@@ -14,7 +18,7 @@ export function numberField(label: string, changed: (value: number) => void, cle
   return field;
 }
 
-/** Show a value that came from elsewhere, unless somebody is typing there. */
+/** Show a value from the server, unless the user is typing. */
 export function setUnlessFocused(control: HTMLSelectElement | HTMLInputElement, value: string): void {
   if (control instanceof HTMLInputElement && document.activeElement === control) return;
   control.value = value;

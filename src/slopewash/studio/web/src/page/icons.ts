@@ -10,7 +10,8 @@ const PATHS: Record<string, string> = {
   remove_water: "M11 3s6 7 6 11a6 6 0 0 1-12 0c0-4 6-11 6-11z M17 6h6",
   rain: "M7 14a4 4 0 1 1 .8-7.9A5 5 0 0 1 17.5 8 3.5 3.5 0 0 1 17 14z M8 17l-1 4 M13 17l-1 4 M18 17l-1 4",
   harden: "M12 2 21 8v8l-9 6-9-6V8z M12 2v20 M3 8l18 8",
-  soften: "M4 15a4 4 0 0 1 3-6 5 5 0 0 1 9.5 0A4 4 0 0 1 20 15a4 4 0 0 1-4 4H8a4 4 0 0 1-4-4z M9 14h.01 M13 12h.01 M14 16h.01",
+  soften:
+    "M4 15a4 4 0 0 1 3-6 5 5 0 0 1 9.5 0A4 4 0 0 1 20 15a4 4 0 0 1-4 4H8a4 4 0 0 1-4-4z M9 14h.01 M13 12h.01 M14 16h.01",
   source: "M12 21V9 M12 9c0-3-3-5-6-4 M12 9c0-3 3-5 6-4 M12 13c-1-2-4-3-6-1 M12 13c1-2 4-3 6-1 M4 21h16",
   emitter: "M4 12h5 M9 8v8 M13 12h.01 M17 8h.01 M17 16h.01 M20 12h.01 M14 6h.01 M14 18h.01",
   play: "M7 4l13 8-13 8z",
@@ -32,7 +33,18 @@ const PATHS: Record<string, string> = {
 
 export function icon(name: string): SVGSVGElement {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  for (const [key, value] of Object.entries({ viewBox: "0 0 24 24", width: "20", height: "20", fill: "none", stroke: "currentColor", "stroke-width": "1.8", "stroke-linecap": "round", "stroke-linejoin": "round", "aria-hidden": "true" })) svg.setAttribute(key, value);
+  for (const [key, value] of Object.entries({
+    viewBox: "0 0 24 24",
+    width: "20",
+    height: "20",
+    fill: "none",
+    stroke: "currentColor",
+    "stroke-width": "1.8",
+    "stroke-linecap": "round",
+    "stroke-linejoin": "round",
+    "aria-hidden": "true",
+  }))
+    svg.setAttribute(key, value);
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
   path.setAttribute("d", PATHS[name] ?? PATHS.help!);
   svg.append(path);

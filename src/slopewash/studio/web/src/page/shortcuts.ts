@@ -1,4 +1,4 @@
-// Keys, unless one is typing.
+// Keyboard shortcuts, except while the user types.
 
 export interface Shortcut {
   key: string;
@@ -7,17 +7,26 @@ export interface Shortcut {
   run(): void;
 }
 
-export function listenForShortcuts(shortcuts: Shortcut[], flight: (code: string, down: boolean) => boolean, released: () => void): void {
+export function listenForShortcuts(
+  shortcuts: Shortcut[],
+  flight: (code: string, down: boolean) => boolean,
+  released: () => void,
+): void {
   window.addEventListener("keydown", (event) => {
     if (isTyping(event.target) || event.altKey) return;
     const control = event.ctrlKey || event.metaKey;
     if (!control && !event.repeat && flight(event.code, true)) return;
-    const found = shortcuts.find((s) => s.key === event.key.toLowerCase() && Boolean(s.control) === control && (s.shift === undefined || s.shift === event.shiftKey));
+    const found = shortcuts.find(
+      (s) =>
+        s.key === event.key.toLowerCase() &&
+        Boolean(s.control) === control &&
+        (s.shift === undefined || s.shift === event.shiftKey),
+    );
     if (!found || (event.key === " " && event.target instanceof HTMLButtonElement)) return;
     event.preventDefault();
     found.run();
   });
-  // A button or list that was clicked keeps the focus, and with it space and the letters: give them back.
+  // A clicked button or list would keep the focus, and the shortcuts would go to it.
   window.addEventListener("click", (event) => {
     const clicked = (event.target as Element).closest<HTMLElement>("button:not(.mark), summary");
     if (event.detail > 0 && clicked && !clicked.closest("dialog")) clicked.blur();
@@ -28,5 +37,10 @@ export function listenForShortcuts(shortcuts: Shortcut[], flight: (code: string,
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type === "text") || (target instanceof HTMLElement && target.closest("dialog") !== null);
+  return (
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement ||
+    (target instanceof HTMLInputElement && target.type === "text") ||
+    (target instanceof HTMLElement && target.closest("dialog") !== null)
+  );
 }

@@ -14,7 +14,7 @@ export interface SliderOptions {
 
 const STEPS = 1000;
 const SEND_EVERY = 60;
-/** After a change by hand, older values that still arrive from the server are not shown for so long. */
+/** Milliseconds after a change during which values from the server are ignored: they may be older. */
 export const HOLD = 700;
 
 export class Slider {
@@ -28,14 +28,29 @@ export class Slider {
   private readonly steps: number;
 
   constructor(private readonly options: SliderOptions) {
-    // A step less than one would be rounded back where it came from.
+    // A step smaller than one would be rounded back to the value before.
     this.steps = options.whole && !options.log ? Math.min(STEPS, options.high - options.low) : STEPS;
-    this.range = make("input", { type: "range", min: 0, max: this.steps, step: 1, "aria-label": options.label, "data-role": "slider" });
-    this.field = make("input", { type: "text", inputmode: "decimal", "aria-label": `${options.label}, typed`, "data-role": "value", spellcheck: "false", autocomplete: "off" });
+    this.range = make("input", {
+      type: "range",
+      min: 0,
+      max: this.steps,
+      step: 1,
+      "aria-label": options.label,
+      "data-role": "slider",
+    });
+    this.field = make("input", {
+      type: "text",
+      inputmode: "decimal",
+      "aria-label": `${options.label}, typed`,
+      "data-role": "value",
+      spellcheck: "false",
+      autocomplete: "off",
+    });
     this.element = make("span", { class: "slider" }, this.range, this.field);
     this.range.addEventListener("input", () => this.change(this.fromPosition(Number(this.range.value))));
     this.range.addEventListener("pointerdown", () => (this.dragging = true));
-    for (const end of ["pointerup", "pointercancel", "change"]) this.range.addEventListener(end, () => (this.dragging = false));
+    for (const end of ["pointerup", "pointercancel", "change"])
+      this.range.addEventListener(end, () => (this.dragging = false));
     this.field.addEventListener("change", () => this.typed());
     this.field.addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.field.blur();
@@ -43,7 +58,7 @@ export class Slider {
     });
   }
 
-  /** Show a value that came from elsewhere, unless a hand is on the slider. */
+  /** Show a value from the server, unless the user is changing it. */
   receive(value: number): void {
     if (this.dragging || document.activeElement === this.field || performance.now() - this.touched < HOLD) return;
     this.show(value);
@@ -74,7 +89,7 @@ export class Slider {
     if (text === "" || Number.isNaN(value)) this.show(this.value);
     else {
       this.change(this.options.whole ? Math.round(value) : value);
-      this.send(); // what is typed is meant
+      this.send(); // typed values are final: no need to wait for more
     }
   }
 
@@ -84,7 +99,9 @@ export class Slider {
 
   private toPosition(value: number): number {
     const { low, high } = this.options;
-    const share = this.isLog ? Math.log(Math.max(value, low) / low) / Math.log(high / low) : (value - low) / (high - low);
+    const share = this.isLog
+      ? Math.log(Math.max(value, low) / low) / Math.log(high / low)
+      : (value - low) / (high - low);
     return Math.round(this.steps * Math.min(Math.max(share, 0), 1));
   }
 
@@ -96,8 +113,15 @@ export class Slider {
   }
 }
 
-/** A labelled slider for something of the page itself. */
-export function sliderLine(label: string, value: number, low: number, high: number, changed: (value: number) => void, more: Partial<SliderOptions> = {}): { element: HTMLElement; slider: Slider } {
+/** A labelled slider for a setting of the page itself. */
+export function sliderLine(
+  label: string,
+  value: number,
+  low: number,
+  high: number,
+  changed: (value: number) => void,
+  more: Partial<SliderOptions> = {},
+): { element: HTMLElement; slider: Slider } {
   const slider = new Slider({ label, low, high, changed, ...more });
   slider.show(value);
   return { slider, element: make("div", { class: "line" }, make("span", {}, label), slider.element) };

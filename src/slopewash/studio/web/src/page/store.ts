@@ -1,6 +1,6 @@
-// What the page knows of the server: its welcome and its last state, and who wants to hear of changes.
+// What the server has sent: its welcome and its last state, and listeners for changes.
 
-import type { ModelDeclaration, State, Welcome } from "../wire/messages";
+import type { ModelDeclaration, State, Welcome } from "../wire/protocol";
 
 export class Store {
   welcome: Welcome | null = null;

@@ -4,7 +4,20 @@ import { make } from "../page/dom";
 import type { Stage } from "../view/stage";
 
 export class Compare {
-  readonly element = make("div", { class: "compare", role: "slider", tabindex: "0", "aria-label": "Before and after", "aria-valuemin": "0", "aria-valuemax": "100", hidden: true }, make("span", { class: "tag left" }, "before"), make("span", { class: "tag right" }, "after"));
+  readonly element = make(
+    "div",
+    {
+      class: "compare",
+      role: "slider",
+      tabindex: "0",
+      "aria-label": "Before and after",
+      "aria-valuemin": "0",
+      "aria-valuemax": "100",
+      hidden: true,
+    },
+    make("span", { class: "tag left" }, "before"),
+    make("span", { class: "tag right" }, "after"),
+  );
 
   constructor(
     private readonly stage: Stage,

@@ -1,8 +1,8 @@
-// What a generator can be told besides size, relief and seed: a field for each option it declares.
+// The options of a generator besides size, relief and seed: a field for each that it declares.
 
 import { capital, labelled, make, words } from "../page/dom";
 import { numberField, setUnlessFocused } from "../page/fields";
-import type { GeneratorChoice, GeneratorDeclaration, ParameterValue } from "../wire/messages";
+import type { GeneratorDeclaration, GeneratorState, ParameterValue } from "../wire/protocol";
 
 type Options = Record<string, ParameterValue>;
 
@@ -14,19 +14,24 @@ export class GeneratorOptions {
 
   constructor(private readonly changed: (options: Options) => void) {}
 
-  receive(generator: GeneratorChoice | null, declared: GeneratorDeclaration[]): void {
+  receive(generator: GeneratorState | null, declared: GeneratorDeclaration[]): void {
     const about = declared.find((g) => g.name === generator?.kind);
     this.options = generator?.options ?? {};
     if (this.kind !== (about?.name ?? null)) this.build(about);
-    for (const [name, field] of this.fields) setUnlessFocused(field, name in this.options ? String(this.options[name]) : "");
+    for (const [name, field] of this.fields)
+      setUnlessFocused(field, name in this.options ? String(this.options[name]) : "");
   }
 
   private build(about: GeneratorDeclaration | undefined): void {
     this.kind = about?.name ?? null;
     this.fields.clear();
     for (const [name, usual] of Object.entries(about?.options ?? {})) {
-      const field = numberField(`Option ${words(name)}`, (value) => this.change(name, value), () => this.change(name, null));
-      field.placeholder = usual === null ? "as it suits" : String(usual);
+      const field = numberField(
+        `Option ${words(name)}`,
+        (value) => this.change(name, value),
+        () => this.change(name, null),
+      );
+      field.placeholder = usual === null ? "automatic" : String(usual);
       this.fields.set(name, field);
     }
     this.element.replaceChildren(...[...this.fields].map(([name, field]) => labelled(capital(words(name)), field)));

@@ -1,12 +1,26 @@
-// Speed, time and the books of water and solids, with small plots over the steps.
+// Speed, time and the mass budget of water and solids, with small plots over the steps.
 
 import { make, short, volume } from "../page/dom";
 import type { Store } from "../page/store";
-import type { Budget, State } from "../wire/messages";
+import type { State } from "../wire/protocol";
 import { Plot } from "./plot";
 
-const WATER = { now: "water_now", start: "water_start", rain: "water_rain", sources: "water_sources", evaporated: "water_evaporated", "flowed out": "water_exported", edited: "water_edited" };
-const SOLIDS = { now: "solids_now", start: "solids_start", moved: "solids_moved", "carried out": "solids_exported", edited: "solids_edited" };
+const WATER = {
+  current: "water_now",
+  initial: "water_start",
+  rain: "water_rain",
+  "water sources": "water_sources",
+  evaporated: "water_evaporated",
+  outflow: "water_exported",
+  edited: "water_edited",
+};
+const SOLIDS = {
+  current: "solids_now",
+  initial: "solids_start",
+  moved: "solids_moved",
+  outflow: "solids_exported",
+  edited: "solids_edited",
+};
 
 export class Information {
   readonly element = make("div", { class: "information" });
@@ -19,16 +33,20 @@ export class Information {
 
   constructor(store: Store) {
     this.element.append(
-      make("dl", {}, make("dt", {}, "Speed"), this.speed, make("dt", {}, "Simulated time"), this.time),
-      make("h3", {}, "Water"), this.water.element, this.book(WATER, "water_drift"),
-      make("h3", {}, "Solids"), this.solids.element, this.book(SOLIDS, "solids_drift"),
+      make("dl", {}, make("dt", {}, "Speed"), this.speed, make("dt", {}, "Model time"), this.time),
+      make("h3", {}, "Water"),
+      this.water.element,
+      this.budget(WATER, "water_drift"),
+      make("h3", {}, "Solids"),
+      this.solids.element,
+      this.budget(SOLIDS, "solids_drift"),
     );
     store.onState((state) => this.receive(state));
   }
 
-  private book(entries: Record<string, string>, drift: string): HTMLElement {
-    const list = make("dl", { class: "book" });
-    for (const [label, key] of [...Object.entries(entries), ["drift", drift] as const]) {
+  private budget(entries: Record<string, string>, drift: string): HTMLElement {
+    const list = make("dl", { class: "budget" });
+    for (const [label, key] of [...Object.entries(entries), ["mass-balance error", drift] as const]) {
       const figure = make("dd", { "data-budget": key });
       this.figures.set(key, figure);
       list.append(make("dt", {}, label), figure);
@@ -44,8 +62,9 @@ export class Information {
     }
     this.speed.textContent = state.playing ? `${short(state.steps_per_second)} steps/s` : "paused";
     this.time.textContent = `${short(state.time)} (step ${state.step})`;
-    const budget: Budget = state.budget;
-    for (const [key, figure] of this.figures) figure.textContent = key.endsWith("drift") ? (budget[key] ?? 0).toExponential(1) : volume(budget[key] ?? 0);
+    const { budget } = state;
+    for (const [key, figure] of this.figures)
+      figure.textContent = key.endsWith("drift") ? (budget[key] ?? 0).toExponential(1) : volume(budget[key] ?? 0);
     this.water.add(state.step, budget.water_now ?? 0);
     this.solids.add(state.step, budget.solids_moved ?? 0);
   }

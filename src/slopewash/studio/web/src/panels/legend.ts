@@ -3,10 +3,10 @@
 import { capital, make, short, words } from "../page/dom";
 import type { Store } from "../page/store";
 import type { Place } from "../view/picking";
-import { spreadOf } from "../view/spread";
+import { scaleOf } from "../view/scale";
 import type { Stage } from "../view/stage";
-import { sampleField, type Frame } from "../wire/frames";
-import type { Colour } from "../wire/messages";
+import { type Frame, sampleField } from "../wire/frames";
+import type { Colour } from "../wire/protocol";
 
 export class Legend {
   readonly element = make("div", { class: "glass legend", role: "group", "aria-label": "Legend", hidden: true });
@@ -23,36 +23,36 @@ export class Legend {
     private readonly store: Store,
     private readonly stage: Stage,
   ) {
-    this.element.append(this.title, this.bar, make("div", { class: "ticks" }, this.low, this.middle, this.high), this.reading);
+    this.element.append(
+      this.title,
+      this.bar,
+      make("div", { class: "ticks" }, this.low, this.middle, this.high),
+      this.reading,
+    );
   }
 
-  /** Bring colours and range in line with a frame; the ends leave a few outliers out, and are even on both sides where the layer diverges. */
+  /** Follow a frame: colour map and scale are those that the server declares for the layer. */
   update(frame: Frame, wanted: string | null): void {
     const overlay = wanted !== null && frame.overlay?.layer === wanted ? frame.overlay : null;
-    const welcome = this.store.welcome;
-    this.element.hidden = !overlay;
-    if (!overlay || !welcome) {
-      this.stage.setOverlay(null, 0, 1);
+    const layer = overlay && this.store.welcome?.layers[overlay.layer];
+    const colours = layer && this.store.welcome?.maps[layer.map];
+    this.element.hidden = !colours;
+    if (!overlay || !layer || !colours) {
+      this.stage.setOverlay(null);
       return;
     }
-    const about = welcome.layers[overlay.layer];
-    const diverging = about?.map === "diverging";
-    const spread = spreadOf(overlay);
-    const reach = Math.max(Math.abs(spread.low), Math.abs(spread.high));
-    const [low, high] = diverging ? [-reach, reach] : [spread.low, spread.high];
-    const [below, above] = diverging ? [overlay.low < low, overlay.high > high] : [spread.clippedLow, spread.clippedHigh];
-    const colours = diverging ? welcome.maps.diverging : welcome.maps.sequential;
-    this.stage.setOverlay(colours, low, high);
-    const unit = about?.unit ?? overlay.unit;
-    this.title.textContent = capital(words(overlay.layer)) + (unit ? `, ${unit}` : "");
-    this.title.title = about?.doc ?? "";
+    const scale = scaleOf(overlay, layer.scale);
+    const { low, middle, high } = scale;
+    this.stage.setOverlay({ colours, scale });
+    this.title.textContent = capital(words(overlay.layer)) + (layer.unit ? `, ${layer.unit}` : "");
+    this.title.title = layer.doc;
     const flat = high === low;
-    this.low.textContent = flat ? "" : `${below ? "≤ " : ""}${short(low)}`;
-    this.middle.textContent = flat ? `${short(low)} everywhere` : short(0.5 * (low + high));
-    this.high.textContent = flat ? "" : `${above ? "≥ " : ""}${short(high)}`;
+    this.low.textContent = flat ? "" : `${overlay.low < low ? "≤ " : ""}${short(low)}`;
+    this.middle.textContent = flat ? `${short(low)} everywhere` : short(middle);
+    this.high.textContent = flat ? "" : `${overlay.high > high ? "≥ " : ""}${short(high)}`;
     this.read(this.place); // what lies under a cursor at rest changes too
-    this.element.dataset.map = diverging ? "diverging" : "sequential";
-    this.paint(colours, this.element.dataset.map);
+    this.element.dataset.scale = layer.scale;
+    this.paint(colours, layer.map);
   }
 
   /** Show the values at a place: the layer's where there is an overlay, else height and depth. */
@@ -75,7 +75,7 @@ export class Legend {
     this.painted = name;
     const context = this.bar.getContext("2d")!;
     const image = context.createImageData(256, 1);
-    colours.forEach((c, i) => image.data.set([...c, 255], 4 * i));
+    for (const [i, colour] of colours.entries()) image.data.set([...colour, 255], 4 * i);
     context.putImageData(image, 0, 0);
   }
 }

@@ -13,33 +13,42 @@ interface Offer {
 export class Messages {
   readonly element = make("div", { class: "messages", role: "status", "aria-live": "polite" });
   readonly banner = make("div", { class: "banner", role: "alert", hidden: true });
-  /** What stands there, by topic or by its own words. */
-  private readonly said = new Map<string, HTMLElement>();
+  /** Messages that are shown, by topic, or by their text. */
+  private readonly shown = new Map<string, HTMLElement>();
 
-  /** Say something, in place of what was said on the same topic, and offer to do something about it. */
-  say(text: string, kind: "notice" | "error" | "good" = "notice", { topic = text, offer }: { topic?: string; offer?: Offer } = {}): void {
+  /** Show a message instead of the previous one on the same topic, with a button for what can be done about it. */
+  say(
+    text: string,
+    kind: "notice" | "error" | "good" = "notice",
+    { topic = text, offer }: { topic?: string; offer?: Offer } = {},
+  ): void {
     this.withdraw(topic);
     const element = make("div", { class: `glass message ${kind}` }, text);
     if (offer)
-      element.append(button(offer.label, offer.label, () => {
-        this.withdraw(topic);
-        offer.run();
-      }));
-    this.said.set(topic, element);
+      element.append(
+        button(offer.label, offer.label, () => {
+          this.withdraw(topic);
+          offer.run();
+        }),
+      );
+    this.shown.set(topic, element);
     this.element.append(element);
-    window.setTimeout(() => {
-      if (this.said.get(topic) === element) this.withdraw(topic);
-    }, offer ? OFFERED_FOR : SHOWN_FOR);
+    window.setTimeout(
+      () => {
+        if (this.shown.get(topic) === element) this.withdraw(topic);
+      },
+      offer ? OFFERED_FOR : SHOWN_FOR,
+    );
   }
 
-  /** Take back what no longer holds. */
+  /** Remove a message that no longer applies. */
   withdraw(topic: string): void {
-    this.said.get(topic)?.remove();
-    this.said.delete(topic);
+    this.shown.get(topic)?.remove();
+    this.shown.delete(topic);
   }
 
   lost(seconds: number): void {
-    this.banner.textContent = `The connection to the studio's server is lost. Trying again in ${seconds} s; the picture stays as it was.`;
+    this.banner.textContent = `Lost the connection to the server. Reconnecting in ${seconds} s.`;
     this.banner.hidden = false;
   }
 

@@ -1,20 +1,29 @@
-// Everything that leaves the studio: exports, pictures, films, the session as a script.
+// Everything that can be saved: terrain files, images, videos, the run as a script.
 
+import { fetchAndSave, saveBlob } from "../output/download";
+import { screenshot } from "../output/screenshot";
+import { Video } from "../output/video";
 import { button, checkbox, labelled, make, section, select } from "../page/dom";
 import type { Store } from "../page/store";
 import type { Stage } from "../view/stage";
-import { fetchAndSave, saveBlob } from "../output/download";
-import { Film } from "../output/film";
-import { screenshot } from "../output/screenshot";
 import type { Messages } from "./messages";
 
-const HEADLESS = [".r16", ".raw"];
+const WITHOUT_HEADER = [".r16", ".raw"];
 
 export class OutputPanel {
   readonly element = make("div", { class: "output" });
-  private readonly film: Film;
+  private readonly video: Video;
   private readonly recordButton: HTMLButtonElement;
-  private readonly scale = select("Size of the picture", [{ value: "1", text: "as shown" }, { value: "2", text: "2 × larger" }, { value: "4", text: "4 × larger" }], "1", () => {});
+  private readonly scale = select(
+    "Image size",
+    [
+      { value: "1", text: "window size" },
+      { value: "2", text: "2 × larger" },
+      { value: "4", text: "4 × larger" },
+    ],
+    "1",
+    () => {},
+  );
   private readonly transparent = checkbox("Transparent background", false, () => {});
   private readonly exports = make("div", { class: "exports" });
 
@@ -23,16 +32,46 @@ export class OutputPanel {
     private readonly stage: Stage,
     private readonly messages: Messages,
   ) {
-    this.film = new Film(stage.canvas);
-    this.recordButton = button("Record a film", "Record a film", () => this.record(), { class: "wide", "data-role": "record" });
+    this.video = new Video(stage.canvas);
+    this.recordButton = button("Record video", "Record video", () => this.record(), {
+      class: "wide",
+      "data-role": "record",
+    });
     this.element.append(
-      section("Export the terrain", true, this.exports),
-      section("Picture", true, labelled("Size", this.scale), labelled("Transparent background", this.transparent), button("Save a picture (X)", "Save a picture", () => void this.picture(), { class: "wide", "data-role": "screenshot" })),
-      section("Film", true, this.recordButton),
-      section("Session", true, button("Save the session as a Python script", "Save as Python script", () => void this.save("/script", "session.py"), { class: "wide", "data-role": "script" }), make("p", { class: "quiet" }, "Replays start, parameters and edits to the same bits.")),
+      section("Export terrain", true, this.exports),
+      section(
+        "Image",
+        true,
+        labelled("Size", this.scale),
+        labelled("Transparent background", this.transparent),
+        button("Save image (X)", "Save image", () => void this.picture(), {
+          class: "wide",
+          "data-role": "screenshot",
+        }),
+      ),
+      section("Video", true, this.recordButton),
+      section(
+        "Script",
+        true,
+        button(
+          "Save the run as a Python script",
+          "Save as Python script",
+          () => void this.save("/script", "session.py"),
+          { class: "wide", "data-role": "script" },
+        ),
+        make(
+          "p",
+          { class: "quiet" },
+          "Repeats the run with all parameter changes and edits; the result is bit-identical.",
+        ),
+      ),
     );
     store.onWelcome((welcome) => {
-      this.exports.replaceChildren(...welcome.formats.map(({ suffix, doc }) => button(`Export ${suffix}: ${doc}`, suffix, () => void this.exportAs(suffix), { "data-suffix": suffix })));
+      this.exports.replaceChildren(
+        ...welcome.formats.map(({ suffix, doc }) =>
+          button(`Export ${suffix}: ${doc}`, suffix, () => void this.exportAs(suffix), { "data-suffix": suffix }),
+        ),
+      );
     });
   }
 
@@ -47,20 +86,20 @@ export class OutputPanel {
 
   private record(): void {
     try {
-      if (this.film.running) this.film.stop();
-      else this.film.start((film, suffix) => saveBlob(film, `slopewash.${suffix}`));
+      if (this.video.running) this.video.stop();
+      else this.video.start((video, suffix) => saveBlob(video, `slopewash.${suffix}`));
     } catch (problem) {
       this.messages.say((problem as Error).message, "error");
     }
-    this.recordButton.textContent = this.film.running ? "Stop and save the film" : "Record a film";
-    this.recordButton.classList.toggle("recording", this.film.running);
+    this.recordButton.textContent = this.video.running ? "Stop and save video" : "Record video";
+    this.recordButton.classList.toggle("recording", this.video.running);
   }
 
-  /** Headless formats say nothing of their size and range: the file that does comes along. */
+  /** Formats without a header come with a second file that has their size and height range. */
   private async exportAs(suffix: string): Promise<void> {
     const name = `terrain${suffix}`;
     await this.save(`/export/${name}`, name);
-    if (HEADLESS.includes(suffix)) await this.save(`/export/${name}.json`, `${name}.json`);
+    if (WITHOUT_HEADER.includes(suffix)) await this.save(`/export/${name}.json`, `${name}.json`);
   }
 
   private async save(path: string, name: string): Promise<void> {

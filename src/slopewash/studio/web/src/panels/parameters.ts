@@ -4,12 +4,12 @@ import { checkbox, labelled, make, section, select, words } from "../page/dom";
 import { resetButton, Slider } from "../page/slider";
 import type { Store } from "../page/store";
 import type { Connection } from "../wire/connection";
-import type { ModelDeclaration, ParameterDeclaration, ParameterValue } from "../wire/messages";
+import type { ModelDeclaration, ParameterDeclaration, ParameterValue } from "../wire/protocol";
 
 interface Row {
   element: HTMLElement;
   receive(value: ParameterValue): void;
-  /** Like `receive`, but also against a hand on the slider. */
+  /** Like `receive`, but also while the user moves the slider. */
   show(value: ParameterValue): void;
 }
 
@@ -35,17 +35,20 @@ export class ParametersPanel {
     this.rows.clear();
     this.element.replaceChildren(make("p", { class: "quiet" }, `${model.summary} `, make("cite", {}, model.paper)));
     const groups = new Map<string, ParameterDeclaration[]>();
-    for (const parameter of model.parameters) groups.set(parameter.group, [...(groups.get(parameter.group) ?? []), parameter]);
+    for (const parameter of model.parameters)
+      groups.set(parameter.group, [...(groups.get(parameter.group) ?? []), parameter]);
     for (const [group, parameters] of groups) {
       const rows = parameters.map((parameter) => this.row(parameter));
       this.element.append(section(words(group) || "general", group !== "laws", ...rows.map((row) => row.element)));
     }
   }
 
-  /** What the preset says, or else the model. */
+  /** The value of the preset, or else the default of the model. */
   private usual(parameter: ParameterDeclaration): ParameterValue {
     const { welcome, state } = this.store;
-    return welcome?.presets.find((preset) => preset.name === state?.preset)?.changed[parameter.name] ?? parameter.default;
+    return (
+      welcome?.presets.find((preset) => preset.name === state?.preset)?.changed[parameter.name] ?? parameter.default
+    );
   }
 
   private row(parameter: ParameterDeclaration): Row {
@@ -79,20 +82,46 @@ export class ParametersPanel {
 
 function numberRow(parameter: ParameterDeclaration, send: (value: ParameterValue) => Promise<void>): Row {
   const [low, high] = parameter.typical ?? [0, Math.max(1, 2 * Number(parameter.default) || 1)];
-  const slider = new Slider({ label: words(parameter.name), low, high, log: parameter.log, whole: parameter.whole, changed: (value) => void send(Number.isFinite(value) ? value : "inf") });
-  const name = make("span", { class: "name" }, words(parameter.name), parameter.symbol ? make("i", {}, symbol(parameter.symbol)) : null, parameter.units ? make("small", {}, parameter.units) : null);
-  return { element: make("div", { class: "line parameter" }, name, slider.element), receive: (value) => slider.receive(toNumber(value)), show: (value) => slider.show(toNumber(value)) };
+  const slider = new Slider({
+    label: words(parameter.name),
+    low,
+    high,
+    log: parameter.log,
+    whole: parameter.whole,
+    changed: (value) => void send(Number.isFinite(value) ? value : "inf"),
+  });
+  const name = make(
+    "span",
+    { class: "name" },
+    words(parameter.name),
+    parameter.symbol ? make("i", {}, symbol(parameter.symbol)) : null,
+    parameter.units ? make("small", {}, parameter.units) : null,
+  );
+  return {
+    element: make("div", { class: "line parameter" }, name, slider.element),
+    receive: (value) => slider.receive(toNumber(value)),
+    show: (value) => slider.show(toNumber(value)),
+  };
 }
 
 function choiceRow(parameter: ParameterDeclaration, send: (value: ParameterValue) => Promise<void>): Row {
   const label = words(parameter.name);
   if (parameter.kind === "flag") {
     const box = checkbox(label, Boolean(parameter.default), (value) => void send(value));
-    const show = (value: ParameterValue): void => void (box.checked = Boolean(value));
+    const show = (value: ParameterValue): void => {
+      box.checked = Boolean(value);
+    };
     return { element: wrap(label, box), receive: show, show };
   }
-  const list = select(label, parameter.choices.map((value) => ({ value, text: words(value) })), String(parameter.default), (value) => void send(value));
-  const show = (value: ParameterValue): void => void (list.value = String(value));
+  const list = select(
+    label,
+    parameter.choices.map((value) => ({ value, text: words(value) })),
+    String(parameter.default),
+    (value) => void send(value),
+  );
+  const show = (value: ParameterValue): void => {
+    list.value = String(value);
+  };
   return { element: wrap(label, list), receive: show, show };
 }
 
@@ -104,7 +133,7 @@ function wrap(label: string, control: HTMLElement): HTMLElement {
   return make("div", { class: "line parameter" }, labelled(label, control));
 }
 
-/** K_dmax as it is printed: the first letter, the rest lowered. */
+/** K_dmax as papers print it: a letter with a subscript. */
 function symbol(text: string): DocumentFragment {
   const fragment = document.createDocumentFragment();
   const [base = "", lowered] = text.split("_");

@@ -29,8 +29,9 @@ export class Plot {
     const last = this.points.at(-1);
     if (last && last[0] === step) last[1] = value;
     else this.points.push([step, value]);
-    // Old points are thinned, so that the whole run stays in view.
-    if (this.points.length > MOST) this.points = this.points.filter((_, i) => i % 2 === 0 || i === this.points.length - 1);
+    // Half of the points are dropped, so that the whole run stays visible.
+    if (this.points.length > MOST)
+      this.points = this.points.filter((_, i) => i % 2 === 0 || i === this.points.length - 1);
     this.draw();
   }
 
@@ -44,7 +45,7 @@ export class Plot {
     const x = (step: number): number => 4 + ((step - first[0]) / Math.max(last[0] - first[0], 1)) * (WIDTH - 8);
     const y = (value: number): number => HEIGHT - 6 - (value / high) * (HEIGHT - 34);
     context.beginPath();
-    this.points.forEach(([step, value], i) => (i ? context.lineTo(x(step), y(value)) : context.moveTo(x(step), y(value))));
+    for (const [step, value] of this.points) context.lineTo(x(step), y(value));
     context.strokeStyle = this.colour;
     context.lineWidth = 3;
     context.stroke();

@@ -1,16 +1,22 @@
-// Settling: over how many steps, dry or not; while it goes on, a button to break it off.
+// Settling: over how many steps, with or without water at the end; and a button to cancel it.
 
 import { button, checkbox, labelled, make } from "../page/dom";
 import type { Store } from "../page/store";
-import type { ClientMessage, State } from "../wire/messages";
+import type { ClientMessage, State } from "../wire/protocol";
 
 const WITHOUT_PRESET = 200;
 
 export class SettleMenu {
   readonly element: HTMLElement;
   private readonly menu: HTMLDetailsElement;
-  private readonly steps = make("input", { type: "text", inputmode: "numeric", "aria-label": "Steps of settling", class: "count", value: WITHOUT_PRESET });
-  private readonly dry = checkbox("Leave no water", false, () => {});
+  private readonly steps = make("input", {
+    type: "text",
+    inputmode: "numeric",
+    "aria-label": "Settling steps",
+    class: "count",
+    value: WITHOUT_PRESET,
+  });
+  private readonly dry = checkbox("Remove water", false, () => {});
   private readonly stop: HTMLButtonElement;
   private usual = WITHOUT_PRESET;
 
@@ -19,9 +25,28 @@ export class SettleMenu {
     private readonly tell: (message: ClientMessage) => void,
   ) {
     const go = button("Settle", "Settle", () => this.begin(), { class: "wide primary", "data-role": "settle" });
-    const about = make("p", { class: "quiet" }, "Ends a run: it still rains while the water loses its power, then what it carries is laid down.");
-    this.menu = make("details", { class: "menu" }, make("summary", { role: "button", "data-role": "settle-menu" }, "settle…"), make("div", { class: "glass popover" }, about, labelled("Steps", this.steps), labelled("Leave no water", this.dry), go));
-    this.stop = button("Break the settling off", "stop settling", () => tell({ type: "pause" }), { "data-role": "stop-settling", hidden: true });
+    const about = make(
+      "p",
+      { class: "quiet" },
+      "Ends a run: it keeps raining while the water gradually stops eroding, then the water deposits its sediment.",
+    );
+    this.menu = make(
+      "details",
+      { class: "menu" },
+      make("summary", { role: "button", "data-role": "settle-menu" }, "settle…"),
+      make(
+        "div",
+        { class: "glass popover" },
+        about,
+        labelled("Steps", this.steps),
+        labelled("Remove water", this.dry),
+        go,
+      ),
+    );
+    this.stop = button("Cancel settling", "cancel settling", () => tell({ type: "pause" }), {
+      "data-role": "stop-settling",
+      hidden: true,
+    });
     this.element = make("span", { class: "settle" }, this.menu, this.stop);
     window.addEventListener("pointerdown", (event) => {
       if (!this.menu.contains(event.target as Node)) this.menu.open = false;
@@ -31,7 +56,7 @@ export class SettleMenu {
 
   private begin(): void {
     if (!/^\d+$/.test(this.steps.value.trim())) {
-      this.steps.value = String(this.usual); // what cannot be read must not end a run at once
+      this.steps.value = String(this.usual); // a typing error must not end a run at once
       this.steps.focus();
       return;
     }
@@ -43,7 +68,8 @@ export class SettleMenu {
     this.menu.hidden = state.settling;
     this.stop.hidden = !state.settling;
     const usual = state.usual_settling || WITHOUT_PRESET;
-    if (Number(this.steps.value) === this.usual && document.activeElement !== this.steps) this.steps.value = String(usual);
+    if (Number(this.steps.value) === this.usual && document.activeElement !== this.steps)
+      this.steps.value = String(usual);
     this.usual = usual;
   }
 }

@@ -5,8 +5,10 @@ import { numberField, setUnlessFocused } from "../page/fields";
 import { icon } from "../page/icons";
 import type { Store } from "../page/store";
 import type { Connection } from "../wire/connection";
-import type { PresetDeclaration, StartChoices, State, Welcome } from "../wire/messages";
+import type { Edges, PresetDeclaration, Start, State, Welcome } from "../wire/protocol";
 import { GeneratorOptions } from "./generator-options";
+
+type StartChoices = Omit<Start, "type" | "id">;
 
 const SIZES = [128, 256, 512, 1024, 2048];
 
@@ -24,9 +26,19 @@ export class StartPanel {
   private edges!: HTMLSelectElement;
   private backend!: HTMLSelectElement;
   private readonly options = new GeneratorOptions((options) => this.begin({ generator: { options } }));
-  private readonly ownStart = button("Start from the terrain this preset is made for", "Its own terrain", () => this.beginAsPreset(), { class: "wide", "data-role": "own-start", hidden: true });
+  private readonly ownStart = button(
+    "Use the terrain that this preset is made for",
+    "Use its own terrain",
+    () => this.beginAsPreset(),
+    { class: "wide", "data-role": "own-start", hidden: true },
+  );
   private readonly summary = make("p", { class: "quiet" });
-  private readonly bringBack = button("Bring back the run that was left (K)", "Bring it back", () => void this.connection().tell({ type: "bring_back" }), { class: "wide", "data-role": "bring-back", hidden: true });
+  private readonly restore = button(
+    "Restore the previous run (K)",
+    "Restore it",
+    () => void this.connection().tell({ type: "bring_back" }),
+    { class: "wide", "data-role": "bring-back", hidden: true },
+  );
 
   constructor(
     private readonly store: Store,
@@ -37,7 +49,7 @@ export class StartPanel {
     store.onState((state) => this.receive(state));
   }
 
-  /** Start anew with the next, the previous or any seed. */
+  /** Start a new run with the next, the previous or a random seed. */
   changeSeed(by: 1 | -1 | "random"): void {
     if (!this.store.state?.generator) return;
     const now = this.store.state?.generator?.seed ?? 0;
@@ -47,21 +59,47 @@ export class StartPanel {
 
   private build(welcome: Welcome): void {
     const start = (choices: StartChoices): void => this.begin(choices);
-    this.kind = select("Generator", welcome.generators.map((g) => ({ value: g.name, text: words(g.name), help: g.doc })), "", (kind) => start({ generator: { kind, options: {} } }));
+    this.kind = select(
+      "Generator",
+      welcome.generators.map((g) => ({ value: g.name, text: words(g.name), help: g.doc })),
+      "",
+      (kind) => start({ generator: { kind, options: {} } }),
+    );
     this.sizes = SIZES.filter((cells) => cells <= welcome.limits.size[1]);
     this.size = select("Cells per side", [], "", (size) => start({ size: Number(size) }));
     this.cellSize = numberField("Cell size in metres", (value) => start({ generator: { cell_size: value } }));
-    this.relief = numberField("Relief in metres", (value) => start({ generator: { relief: value } }), () => start({ generator: { relief: null } }));
+    this.relief = numberField(
+      "Relief in metres",
+      (value) => start({ generator: { relief: value } }),
+      () => start({ generator: { relief: null } }),
+    );
     this.seed = numberField("Seed", (value) => start({ generator: { seed: Math.max(0, Math.round(value)) } }));
-    this.seeds = [button("Previous seed", "‹", () => this.changeSeed(-1)), button("Next seed", "›", () => this.changeSeed(1)), button("Random seed", icon("dice"), () => this.changeSeed("random"))];
+    this.seeds = [
+      button("Previous seed", "‹", () => this.changeSeed(-1)),
+      button("Next seed", "›", () => this.changeSeed(1)),
+      button("New random seed", icon("dice"), () => this.changeSeed("random")),
+    ];
     const seeds = make("span", { class: "seeds" }, this.seeds[0]!, this.seed, ...this.seeds.slice(1));
-    this.model = select("Model", welcome.models.map((m) => ({ value: m.name, text: words(m.name), help: m.summary })), "", (model) => start({ model }));
-    this.preset = select("Preset", [{ value: "", text: "(none)" }, ...welcome.presets.map((p) => ({ value: p.name, text: p.name, help: `${words(p.model)}: ${p.doc}` }))], "", (preset) => preset && start({ preset }));
-    this.edges = select("Edges", [], "", (edges) => start({ edges }));
+    this.model = select(
+      "Model",
+      welcome.models.map((m) => ({ value: m.name, text: words(m.name), help: m.summary })),
+      "",
+      (model) => start({ model }),
+    );
+    this.preset = select(
+      "Preset",
+      [
+        { value: "", text: "(none)" },
+        ...welcome.presets.map((p) => ({ value: p.name, text: p.name, help: `${words(p.model)}: ${p.doc}` })),
+      ],
+      "",
+      (preset) => preset && start({ preset }),
+    );
+    this.edges = select("Edges", [], "", (edges) => start({ edges: edges as Edges }));
     this.backend = select("Backend", [], "", (backend) => start({ backend }));
     this.element.replaceChildren(
       this.summary,
-      this.bringBack,
+      this.restore,
       make("h3", {}, "Terrain"),
       labelled("Generator", this.kind),
       labelled("Cells", this.size),
@@ -69,7 +107,7 @@ export class StartPanel {
       labelled("Relief, m", this.relief),
       this.options.element,
       make("div", { class: "line" }, make("span", {}, "Seed"), seeds),
-      button("Open a height field (PNG16, TIFF, EXR, NPY, R16)", "Open a file…", this.openFile, { class: "wide" }),
+      button("Open a height field (PNG16, TIFF, EXR, NPY, R16)", "Open file…", this.openFile, { class: "wide" }),
       make("h3", {}, "Model"),
       labelled("Preset", this.preset),
       this.ownStart,
@@ -79,13 +117,20 @@ export class StartPanel {
     );
   }
 
-  /** The papers' presets each have a terrain of their own, which switching to them does not force upon anybody. */
+  /** Selecting a preset keeps the current terrain; this offers the one that the preset is made for. */
   private offerOwnStart(state: State): void {
     const own = this.presetOf(state)?.generator;
     const now = state.generator;
-    const same = own && now && now.kind === own.kind && (own.size ?? now.size) === now.size && (own.relief ?? null) === (now.relief ?? null) && JSON.stringify(own.options ?? {}) === JSON.stringify(now.options ?? {});
+    const same =
+      own &&
+      now &&
+      now.kind === own.kind &&
+      (own.size ?? now.size) === now.size &&
+      (own.relief ?? null) === (now.relief ?? null) &&
+      JSON.stringify(own.options ?? {}) === JSON.stringify(now.options ?? {});
     this.ownStart.hidden = !own || Boolean(same);
-    if (own) this.ownStart.textContent = `Its own ${words(own.kind)}${own.size ? `, ${own.size} × ${own.size}` : ""}`;
+    if (own)
+      this.ownStart.textContent = `Use its own ${words(own.kind)}${own.size ? `, ${own.size} × ${own.size}` : ""}`;
   }
 
   private beginAsPreset(): void {
@@ -101,17 +146,18 @@ export class StartPanel {
     void this.connection()
       .tell({ type: "start", ...choices })
       .then((begun) => {
-        if (!begun && this.store.state) this.receive(this.store.state); // what was refused does not stay in the field
+        if (!begun && this.store.state) this.receive(this.store.state); // remove the refused value from the field
       });
   }
 
-  /** Sizes as this terrain would have them; that of a file is seldom among them and is added. */
+  /** The sizes to choose from, for the aspect ratio of this terrain; the size of a file is added to them. */
   private showSize({ rows, columns }: State): void {
     const longest = Math.max(rows, columns);
     const sizes = [...new Set([...this.sizes, longest])].sort((a, b) => a - b);
     const along = (side: number, cells: number): number => Math.ceil((side * cells) / longest - 1e-9);
     const texts = sizes.map((cells) => `${along(columns, cells)} × ${along(rows, cells)}`);
-    if ([...this.size.options].map((option) => option.text).join() !== texts.join()) this.size.replaceChildren(...sizes.map((cells, i) => make("option", { value: String(cells) }, texts[i]!)));
+    if ([...this.size.options].map((option) => option.text).join() !== texts.join())
+      this.size.replaceChildren(...sizes.map((cells, i) => make("option", { value: String(cells) }, texts[i]!)));
     if (this.size.value !== String(longest)) this.size.value = String(longest);
   }
 
@@ -127,11 +173,11 @@ export class StartPanel {
     setUnlessFocused(this.relief, g?.relief == null ? "" : String(g.relief));
     this.relief.placeholder = short(state.relief);
     this.options.receive(g, welcome.generators);
-    for (const field of [this.cellSize, this.relief, this.seed]) field.disabled = !g; // a file has its own
+    for (const field of [this.cellSize, this.relief, this.seed]) field.disabled = !g; // a file has no such settings
     for (const element of this.seeds) element.disabled = !g;
     this.offerOwnStart(state);
-    this.bringBack.hidden = !state.left;
-    if (state.left) this.bringBack.textContent = `Bring back ${words(state.left.name)} at step ${state.left.step}`;
+    this.restore.hidden = !state.left;
+    if (state.left) this.restore.textContent = `Restore ${words(state.left.name)} at step ${state.left.step}`;
     setUnlessFocused(this.seed, g ? String(g.seed) : "");
     setUnlessFocused(this.model, state.model);
     setUnlessFocused(this.preset, state.preset ?? "");
@@ -144,6 +190,13 @@ export class StartPanel {
 
 function refill(list: HTMLSelectElement, names: string[], known?: Map<string, { works: boolean; doc: string }>): void {
   if ([...list.options].map((o) => o.value).join() === names.join()) return;
-  list.replaceChildren(...names.map((name) => make("option", { value: name, title: known?.get(name)?.doc ?? "", disabled: known?.get(name)?.works === false }, name)));
+  list.replaceChildren(
+    ...names.map((name) =>
+      make(
+        "option",
+        { value: name, title: known?.get(name)?.doc ?? "", disabled: known?.get(name)?.works === false },
+        name,
+      ),
+    ),
+  );
 }
-

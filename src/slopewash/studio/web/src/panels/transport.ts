@@ -4,7 +4,7 @@ import { button, make, select, short } from "../page/dom";
 import { icon } from "../page/icons";
 import type { Store } from "../page/store";
 import type { Connection } from "../wire/connection";
-import type { State } from "../wire/messages";
+import type { State } from "../wire/protocol";
 import { SettleMenu } from "./settle";
 
 const SPEEDS = [1, 5, 20, 60, 200];
@@ -28,22 +28,39 @@ export class Transport {
     this.play = button("Play (space)", icon("play"), () => this.toggle(), { class: "primary", "data-role": "play" });
     const takeSteps = (): void => withWhole(this.count, (count) => this.tell({ type: "step", count }));
     const runTo = (): void => withWhole(this.target, (step) => this.tell({ type: "run_to", step }));
-    this.count = whole("Steps to take", 100, takeSteps);
-    this.target = whole("Step to run to", 1000, runTo);
-    this.speed = select("Speed in steps per second", [{ value: "", text: "full speed" }, ...SPEEDS.map((n) => ({ value: String(n), text: `${n} steps/s` }))], "", (value) => this.tell({ type: "speed", steps_per_second: value ? Number(value) : null }));
-    this.undo = button("Undo the last edit (Ctrl+Z)", icon("undo"), () => this.tell({ type: "undo" }), { "data-role": "undo" });
+    this.count = whole("Number of steps", 100, takeSteps);
+    this.target = whole("Target step", 1000, runTo);
+    this.speed = select(
+      "Speed in steps per second",
+      [{ value: "", text: "maximum speed" }, ...SPEEDS.map((n) => ({ value: String(n), text: `${n} steps/s` }))],
+      "",
+      (value) => this.tell({ type: "speed", steps_per_second: value ? Number(value) : null }),
+    );
+    this.undo = button("Undo the last edit (Ctrl+Z)", icon("undo"), () => this.tell({ type: "undo" }), {
+      "data-role": "undo",
+    });
     this.redo = button("Redo (Ctrl+Shift+Z)", icon("redo"), () => this.tell({ type: "redo" }), { "data-role": "redo" });
     this.element = make(
       "div",
       { class: "glass transport", role: "toolbar", "aria-label": "Simulation" },
       this.play,
       button("One step (.)", icon("step"), () => this.tell({ type: "step", count: 1 }), { "data-role": "step-one" }),
-      make("span", { class: "pair" }, this.count, button("Take so many steps", "steps", takeSteps, { "data-role": "step-many" })),
-      make("span", { class: "pair" }, this.target, button("Run to that step", "run to", runTo, { "data-role": "run-to" })),
+      make(
+        "span",
+        { class: "pair" },
+        this.count,
+        button("Run this many steps", "steps", takeSteps, { "data-role": "step-many" }),
+      ),
+      make(
+        "span",
+        { class: "pair" },
+        this.target,
+        button("Run to this step", "run to", runTo, { "data-role": "run-to" }),
+      ),
       this.speed,
       make("span", { class: "counter" }, this.step, this.detail),
       new SettleMenu(store, (message) => this.tell(message)).element,
-      button("Back to the start (R)", icon("reset"), () => this.tell({ type: "reset" }), { "data-role": "reset" }),
+      button("Reset to the start (R)", icon("reset"), () => this.tell({ type: "reset" }), { "data-role": "reset" }),
       this.undo,
       this.redo,
     );
@@ -52,7 +69,7 @@ export class Transport {
 
   toggle(): void {
     const { state } = this.store;
-    this.tell({ type: state && isAtWork(state) ? "pause" : "play" });
+    this.tell({ type: state && isRunning(state) ? "pause" : "play" });
   }
 
   private tell(message: Parameters<Connection["tell"]>[0]): void {
@@ -66,26 +83,33 @@ export class Transport {
     }
     this.step.textContent = String(state.step);
     this.element.dataset.playing = String(state.playing);
-    const label = state.settling ? "Stop settling (space)" : state.playing ? "Pause (space)" : "Play (space)";
+    const label = state.settling ? "Cancel settling (space)" : state.playing ? "Pause (space)" : "Play (space)";
     if (this.play.title !== label) {
       this.play.title = label;
       this.play.setAttribute("aria-label", label);
-      this.play.replaceChildren(icon(isAtWork(state) ? "pause" : "play"));
+      this.play.replaceChildren(icon(isRunning(state) ? "pause" : "play"));
     }
     const speed = state.playing ? ` · ${speedOf(state.steps_per_second)} steps/s` : "";
-    this.detail.textContent = state.busy ?? `t ${short(state.time)}${speed}${state.target !== null ? ` → ${state.target}` : ""}`;
+    this.detail.textContent =
+      state.busy ?? `t ${short(state.time)}${speed}${state.target !== null ? ` → ${state.target}` : ""}`;
     this.undo.disabled = !state.can_undo;
     this.redo.disabled = !state.can_redo;
     if (document.activeElement !== this.speed) this.speed.value = state.speed === null ? "" : String(state.speed);
   }
 }
 
-function isAtWork(state: State): boolean {
+function isRunning(state: State): boolean {
   return state.playing || state.settling;
 }
 
 function whole(label: string, start: number, entered: () => void): HTMLInputElement {
-  const field = make("input", { type: "text", inputmode: "numeric", "aria-label": label, value: start, class: "count" });
+  const field = make("input", {
+    type: "text",
+    inputmode: "numeric",
+    "aria-label": label,
+    value: start,
+    class: "count",
+  });
   field.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
     entered();
@@ -94,7 +118,7 @@ function whole(label: string, start: number, entered: () => void): HTMLInputElem
   return field;
 }
 
-/** Go on with a whole number, or mark a field that holds none. */
+/** Pass a whole number on, or mark the field as invalid. */
 function withWhole(field: HTMLInputElement, go: (value: number) => void): void {
   const readable = /^\s*\d+\s*$/.test(field.value);
   field.setAttribute("aria-invalid", String(!readable));

@@ -1,7 +1,7 @@
 // How the terrain is shown: overlay, light, exaggeration, water, quality.
 
 import { checkbox, labelled, make, section, select, words } from "../page/dom";
-import { sliderLine, type Slider } from "../page/slider";
+import { type Slider, sliderLine } from "../page/slider";
 import type { Store } from "../page/store";
 import type { Look } from "../view/look";
 import type { Tier } from "../view/quality";
@@ -22,21 +22,59 @@ export class ViewPanel {
   ) {
     this.overlay = select("Overlay", [{ value: "", text: "none" }], "", (layer) => overlayChosen(layer || null));
     const azimuth = this.line("Sun direction, °", "sunAzimuth", 0, 360, true);
-    const elevation = this.line("Sun height, °", "sunElevation", 3, 85, true);
+    const elevation = this.line("Sun elevation, °", "sunElevation", 3, 85, true);
     this.sunAzimuth = azimuth.slider;
     this.sunElevation = elevation.slider;
-    const quality = select("Quality", (["low", "medium", "high"] as const).map((tier) => ({ value: tier })), stage.tier, (tier) => tierChosen(tier as Tier));
+    const quality = select(
+      "Quality",
+      (["low", "medium", "high"] as const).map((tier) => ({ value: tier })),
+      stage.tier,
+      (tier) => tierChosen(tier as Tier),
+    );
     this.element.append(
-      section("Overlay", true, labelled("Layer", this.overlay), this.line("Opacity", "overlayOpacity", 0.05, 1).element),
-      section("Light", true, azimuth.element, elevation.element, this.line("Exposure", "exposure", 0.3, 2.5).element, this.line("Fog", "fog", 0, 2).element),
-      section("Ground", true, this.line("Exaggeration", "exaggeration", 0.25, 4, true).element, this.flag("Snow", "snow"), this.line("Snow line", "snowLine", 0, 1).element, this.line("Fine detail", "detail", 0, 2).element, this.flag("Contour lines", "contours")),
-      section("Water", true, this.flag("Water", "water"), this.line("Clarity", "clarity", 0.1, 6).element, this.line("Sediment tint", "sedimentTint", 0, 1).element, this.flag("Particles", "particles"), this.flag("Mesh", "wireframe")),
-      section("Quality", true, labelled("Quality", quality, stage.rendererName), make("p", { class: "quiet" }, `Drawn by ${stage.rendererName}`)),
+      section(
+        "Overlay",
+        true,
+        labelled("Layer", this.overlay),
+        this.line("Opacity", "overlayOpacity", 0.05, 1).element,
+      ),
+      section(
+        "Light",
+        true,
+        azimuth.element,
+        elevation.element,
+        this.line("Exposure", "exposure", 0.3, 2.5).element,
+        this.line("Fog", "fog", 0, 2).element,
+      ),
+      section(
+        "Ground",
+        true,
+        this.line("Exaggeration", "exaggeration", 0.25, 4, true).element,
+        this.flag("Snow", "snow"),
+        this.line("Snow line", "snowLine", 0, 1).element,
+        this.line("Fine detail", "detail", 0, 2).element,
+        this.flag("Contour lines", "contours"),
+      ),
+      section(
+        "Water",
+        true,
+        this.flag("Water", "water"),
+        this.line("Clarity", "clarity", 0.1, 6).element,
+        this.line("Sediment tint", "sedimentTint", 0, 1).element,
+        this.flag("Particles", "particles"),
+        this.flag("Mesh", "wireframe"),
+      ),
+      section(
+        "Quality",
+        true,
+        labelled("Quality", quality, stage.rendererName),
+        make("p", { class: "quiet" }, `Renderer: ${stage.rendererName}`),
+      ),
     );
     store.onState((state) => this.setLayers(state.layers));
   }
 
-  /** Take over what dragging the sun or a shortcut has changed. */
+  /** Show the position of the sun after it was dragged. */
   refresh(): void {
     this.sunAzimuth.show(this.stage.look.sunAzimuth);
     this.sunElevation.show(this.stage.look.sunElevation);
@@ -50,12 +88,21 @@ export class ViewPanel {
     if (layers.join() === this.layers) return;
     this.layers = layers.join();
     const chosen = this.overlay.value;
-    this.overlay.replaceChildren(make("option", { value: "" }, "none"), ...layers.map((name) => make("option", { value: name }, words(name))));
+    this.overlay.replaceChildren(
+      make("option", { value: "" }, "none"),
+      ...layers.map((name) => make("option", { value: name }, words(name))),
+    );
     if (!chosen || layers.includes(chosen)) this.overlay.value = chosen;
     else this.overlayChosen(null);
   }
 
-  private line(label: string, key: NumberKey, low: number, high: number, light = false): { element: HTMLElement; slider: Slider } {
+  private line(
+    label: string,
+    key: NumberKey,
+    low: number,
+    high: number,
+    light = false,
+  ): { element: HTMLElement; slider: Slider } {
     return sliderLine(label, this.stage.look[key], low, high, (value) => {
       if (!Number.isFinite(value)) return;
       this.stage.look[key] = value;

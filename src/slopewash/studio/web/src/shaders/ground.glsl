@@ -31,9 +31,9 @@ vec3 plantColour(Site at, float moist, vec4 macro, Grain meso, Grain fine) {
   return mix(grass, woods, 0.92 * smoothstep(0.56, 0.66, wooded));
 }
 
-// Wet ground is darker; banks and drying beds show the load they were left with.
-vec3 wetted(vec3 albedo, Site at, float water, float load, Grain fine) {
-  float bank = smoothstep(0.02, 0.10, (water + load) / cellSize) * (1.0 - smoothstep(0.5, 1.1, at.steep));
+// Wet ground is darker; banks and drying beds show their sediment.
+vec3 wetted(vec3 albedo, Site at, float water, float suspended, Grain fine) {
+  float bank = smoothstep(0.02, 0.10, (water + suspended) / cellSize) * (1.0 - smoothstep(0.5, 1.1, at.steep));
   vec3 silt = vec3(0.190, 0.158, 0.112) * (0.8 + 0.4 * fine.value.x);
   albedo = mix(albedo, silt, 0.80 * bank);
   return albedo * (1.0 - 0.45 * smoothstep(0.004, 0.08, water / cellSize));
@@ -47,7 +47,7 @@ float snowCover(Site at, vec4 macro, Grain meso, Grain fine) {
   return smoothstep(0.08, 0.30, min(high, 1.6 * held) + 0.55 * broken);
 }
 
-Ground groundAt(Site at, float water, float load, vec4 macro, Grain meso, Grain fine) {
+Ground groundAt(Site at, float water, float suspended, vec4 macro, Grain meso, Grain fine) {
   float ragged = 0.34 * (meso.value.x - 0.5) + 0.26 * (macro.r - 0.5) + 0.22 * (fine.value.x - 0.5);
   float rocky = smoothstep(0.88, 1.08, at.steep + ragged - 0.16 * at.hollow - 0.10 * clamp(at.basin, -1.0, 1.0) + 0.12 * at.level);
   float loose = smoothstep(0.62, 0.82, at.steep + ragged + 0.15 * at.basin) * (1.0 - rocky);
@@ -60,7 +60,7 @@ Ground groundAt(Site at, float water, float load, vec4 macro, Grain meso, Grain 
   albedo = mix(albedo, sediment, 0.80 * laid);
   albedo = mix(albedo, scree, 0.78 * loose);
   albedo = mix(albedo, rockColour(at, macro, meso, fine), rocky);
-  albedo = wetted(albedo, at, water, load, fine);
+  albedo = wetted(albedo, at, water, suspended, fine);
 
   float snow = snowCover(at, macro, meso, fine) * (1.0 - smoothstep(0.01, 0.05, water / cellSize));
   vec3 white = mix(vec3(0.42, 0.465, 0.53), vec3(0.515, 0.545, 0.585), meso.value.x); // sunlit, it stays below the end of the curve

@@ -15,7 +15,7 @@ vec3 horizonColour(float near) {
   return mix(away, towards, near * near);
 }
 
-// What distance fades to; without the powers of the whole sky, because every pixel of the ground pays for it.
+// The colour of distant fog: cheaper than the whole sky, because every pixel of the ground computes it.
 vec3 hazeColour(vec3 direction) {
   return horizonColour(0.5 + 0.5 * dot(direction, sunDirection)) * 0.86;
 }

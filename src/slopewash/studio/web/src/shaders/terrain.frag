@@ -1,7 +1,8 @@
 uniform sampler2D shape;
 uniform sampler2D light;
 uniform sampler2D colourMap;
-uniform vec2 overlayRange;
+uniform vec2 overlayRange; // logarithms on a log scale
+uniform bool overlayLog;
 uniform float overlayOpacity;
 uniform float overlayShading;
 uniform float contourInterval; // metres; 0 for none
@@ -41,6 +42,7 @@ vec3 planes(vec3 normal) {
 
 // A map is read by its colours: shading is held back, so that the legend stays true.
 vec3 withMap(vec3 albedo, vec3 received, float value, float facing, float open) {
+  if (overlayLog) value = log(max(value, 1e-30));
   float t = clamp((value - overlayRange.x) / (overlayRange.y - overlayRange.x), 0.0, 1.0);
   vec3 map = texture(colourMap, vec2((t * 255.0 + 0.5) / 256.0, 0.5)).rgb;
   albedo = mix(albedo, map, overlayOpacity);

@@ -1,4 +1,4 @@
-// The cut sides of the block: the terrain's own strata where it has them, else plain rock, which claims nothing.
+// The cut sides of the block: the terrain's own strata where it has them, else plain rock.
 uniform sampler2D strataTops;    // metres above the datum: one row per layer and wall
 uniform sampler2D strataColours;
 uniform int strataLayers;
@@ -21,7 +21,7 @@ vec3 plainRock(float depth, vec4 cloud, vec4 lumps) {
 }
 
 vec3 realStrata() {
-  vec3 layer = vec3(0.155, 0.110, 0.068); // what was laid down on top of the rock
+  vec3 layer = vec3(0.155, 0.110, 0.068); // deposits on top of the rock
   int points = textureSize(strataTops, 0).x;
   float at = along * float(points) - 0.5;
   int first = clamp(int(floor(at)), 0, points - 1);

@@ -1,8 +1,8 @@
-// Drawn twice: once multiplying what lies behind by what the water lets through, once adding what it sends back itself.
+// Drawn twice: once multiplying the background by the transmitted light, once adding the light that the water reflects and scatters.
 uniform sampler2D light;
 uniform float cellSize;
 uniform float sedimentTint;
-uniform float clarity;         // depth in cells at which the bed has nearly gone
+uniform float clarity;         // depth in cells at which the bed is hardly visible
 uniform float ripple;
 uniform vec3 eye;
 uniform bool letsThrough;
@@ -10,7 +10,7 @@ in vec2 spot;
 in vec3 world;
 out vec4 colour;
 
-struct Water { float depth; float load; vec2 slope; };  // metres; how the level rises
+struct Water { float depth; float sediment; vec2 slope; };  // metres; slope of the water surface
 
 // The neighbours give the slope, and where a pixel covers many cells also the mean: single wet cells would glitter.
 Water waterHere() {
@@ -46,10 +46,10 @@ void main() {
   float calm = 1.0 - smoothstep(0.25, 0.85, length(here.slope));
   float fresnel = min(0.02 + 0.98 * grazing * grazing * (1.0 - cosine), 0.75) * shore * calm;
 
-  // Red goes first: shallows are green, depths blue. A load of silt takes the blue instead.
+  // Water absorbs red first: shallows are green, depths blue. Sediment absorbs blue instead.
   float path = depth * (1.0 + 0.6 * (1.0 - cosine)) / clarity;
-  float load = here.load / (here.load + here.depth + 1e-6);
-  float mud = min(1.2 * sedimentTint, 1.0) * smoothstep(0.30, 1.0, load);
+  float muddiness = here.sediment / (here.sediment + here.depth + 1e-6);
+  float mud = min(1.2 * sedimentTint, 1.0) * smoothstep(0.30, 1.0, muddiness);
   vec3 absorption = mix(vec3(3.4, 0.95, 0.72), vec3(1.5, 2.1, 3.3), mud) * (1.0 + 1.5 * mud);
   vec3 through = mix(vec3(1.0), exp(-absorption * path), shore);
 

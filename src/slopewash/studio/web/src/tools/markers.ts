@@ -1,5 +1,5 @@
-// Water sources and emitters as marks on the picture: placed with a click, dragged, moved by arrow keys, changed in a
-// panel of their own, removed by Delete.
+// Water sources and emitters as markers in the view: click to place, drag or use the arrow keys to move, edit in a panel,
+// press Delete to remove.
 
 import { capital, make, short } from "../page/dom";
 import { icon } from "../page/icons";
@@ -8,32 +8,42 @@ import type { Store } from "../page/store";
 import type { Place } from "../view/picking";
 import type { Stage } from "../view/stage";
 import type { Connection } from "../wire/connection";
-import type { Emitter, State } from "../wire/messages";
-import { MARK_NAMES, markPanel, outflowLines, type MarkKind, type Outflow, type OutflowLines } from "./mark-settings";
+import type { Emitter, State } from "../wire/protocol";
+import { MARK_NAMES, type MarkKind, markPanel, type Outflow, type OutflowLines, outflowLines } from "./mark-settings";
 import { LARGEST_SHARE } from "./toolbar";
 
-const ARROWS: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const ARROWS: Record<string, [number, number]> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
 const SEND_EVERY = 80;
 
-/** A spring is kept as an emitter at rest. */
+/** Water sources have the speed and direction of an emitter too, and do not use them. */
 interface Mark extends Emitter {
   kind: MarkKind;
 }
 
 export class Markers {
   readonly element = make("div", { class: "markers", role: "group", "aria-label": "Water sources and emitters" });
-  readonly settings = make("div", { class: "glass settings", role: "group", "aria-label": "Settings of the chosen mark", hidden: true });
+  readonly settings = make("div", {
+    class: "glass settings",
+    role: "group",
+    "aria-label": "Settings of the selected marker",
+    hidden: true,
+  });
   private marks: Mark[] = [];
   private chosen: number | null = null;
   private dragged: Mark | null = null;
   private lines: OutflowLines | null = null;
-  /** Kinds that have changed since they were sent, and the edit that belongs to. */
+  /** Kinds with changes that are not sent yet, and the edit that these belong to. */
   private readonly unsent = new Map<MarkKind, number>();
-  /** Messages that are not answered yet. */
+  /** Number of messages without an answer. */
   private asked = 0;
   private touched = -Infinity;
-  private heedLater = 0;
-  /** Number of the drag, or of what the panel and the arrow keys do to one mark: one edit; far from those of the brushes. */
+  private refreshTimer = 0;
+  /** Number of the edit: a drag, or all changes to one marker by panel and keys. Far from the numbers of brush strokes. */
   private drag = 1e6 + Math.floor(Math.random() * 1e6);
 
   constructor(
@@ -41,35 +51,38 @@ export class Markers {
     private readonly store: Store,
     private readonly connection: () => Connection,
   ) {
-    store.onState(() => this.heed());
+    store.onState(() => this.refreshSoon());
     stage.onDraw(() => this.follow());
     stage.canvas.addEventListener("pointerdown", () => this.choose(null));
   }
 
-  /** Take the last state over, once none can still come that was made before the server heard of a change. */
-  private heed(): void {
-    window.clearTimeout(this.heedLater);
+  /** Show the last state, once no older one can arrive that lacks a change made here. */
+  private refreshSoon(): void {
+    window.clearTimeout(this.refreshTimer);
     const busy = this.dragged || this.unsent.size || this.asked || performance.now() - this.touched < HOLD;
-    if (busy) this.heedLater = window.setTimeout(() => this.heed(), HOLD);
+    if (busy) this.refreshTimer = window.setTimeout(() => this.refreshSoon(), HOLD);
     else if (this.store.state) this.receive(this.store.state);
   }
 
   private receive(state: State): void {
-    const marks: Mark[] = [...state.sources.map((s) => ({ kind: "source" as const, speed: 0, direction: 0, ...s })), ...state.emitters.map((e) => ({ kind: "emitter" as const, ...e }))];
+    const marks: Mark[] = [
+      ...state.sources.map((s) => ({ kind: "source" as const, speed: 0, direction: 0, ...s })),
+      ...state.emitters.map((e) => ({ kind: "emitter" as const, ...e })),
+    ];
     if (marks.map((mark) => mark.kind).join() !== this.marks.map((mark) => mark.kind).join()) {
       this.marks = marks;
-      this.chosen = null; // it may be another one that is left
+      this.chosen = null; // the same number may now be another marker
       this.build();
       return;
     }
-    marks.forEach((mark, i) => Object.assign(this.marks[i]!, mark)); // the panel and what has the focus stay
-    this.marks.forEach((mark) => this.label(mark));
+    for (const [i, mark] of marks.entries()) Object.assign(this.marks[i]!, mark); // keeps the panel and the focus
+    for (const mark of this.marks) this.label(mark);
     this.lines?.refresh();
   }
 
   place(kind: MarkKind, at: Place, outflow: Outflow): void {
     this.marks.push({ kind, x: at.x, y: at.y, ...outflow });
-    this.marks.sort((a, b) => b.kind.localeCompare(a.kind)); // sources first, as the server tells them
+    this.marks.sort((a, b) => b.kind.localeCompare(a.kind)); // water sources first, as in the state
     this.build();
     void this.send(kind);
   }
@@ -80,11 +93,12 @@ export class Markers {
     this.follow();
   }
 
-  /** Show the panel of one mark, or of none. */
+  /** Select one marker and show its panel, or none. */
   private choose(index: number | null): void {
     if (index !== this.chosen) this.drag++;
     this.chosen = index;
-    [...this.element.children].forEach((child, i) => child.setAttribute("aria-pressed", String(i === index)));
+    for (const [i, child] of [...this.element.children].entries())
+      child.setAttribute("aria-pressed", String(i === index));
     const mark = index === null ? undefined : this.marks[index];
     this.settings.hidden = !mark;
     if (!mark) return;
@@ -93,7 +107,15 @@ export class Markers {
       this.label(mark);
       this.sendSoon(mark.kind);
     });
-    this.settings.replaceChildren(...markPanel(mark.kind, this.numberOf(mark), this.lines.elements, () => this.remove(mark), () => this.choose(null)));
+    this.settings.replaceChildren(
+      ...markPanel(
+        mark.kind,
+        this.numberOf(mark),
+        this.lines.elements,
+        () => this.remove(mark),
+        () => this.choose(null),
+      ),
+    );
   }
 
   private numberOf(mark: Mark): number {
@@ -102,19 +124,29 @@ export class Markers {
 
   private label(mark: Mark): void {
     const child = this.element.children[this.marks.indexOf(mark)] as HTMLElement | undefined;
-    const label = `${capital(MARK_NAMES[mark.kind])} ${this.numberOf(mark)}: ${short(mark.rate)} per time over ${short(mark.radius)} m. Click or Enter to change it, drag or use the arrows to move, Delete to remove.`;
+    const label = `${capital(MARK_NAMES[mark.kind])} ${this.numberOf(mark)}: rate ${short(mark.rate)}, radius ${short(mark.radius)} m. Click or press Enter to edit, drag or use the arrow keys to move, Delete to remove.`;
     child?.setAttribute("aria-label", label);
     if (child) child.title = label;
     this.follow();
   }
 
   private markElement(mark: Mark, index: number): HTMLElement {
-    const element = make("button", { type: "button", class: `mark ${mark.kind}`, "aria-pressed": "false", "data-mark": `${mark.kind}-${this.numberOf(mark) - 1}` }, icon(mark.kind), make("span", { class: "arrow" }));
+    const element = make(
+      "button",
+      {
+        type: "button",
+        class: `mark ${mark.kind}`,
+        "aria-pressed": "false",
+        "data-mark": `${mark.kind}-${this.numberOf(mark) - 1}`,
+      },
+      icon(mark.kind),
+      make("span", { class: "arrow" }),
+    );
     queueMicrotask(() => this.label(mark));
     element.addEventListener("focus", () => this.drag++);
     element.addEventListener("click", (event) => {
       this.choose(index);
-      if (event.detail === 0) this.settings.querySelector("input")?.focus(); // by key: the panel is where it goes on
+      if (event.detail === 0) this.settings.querySelector("input")?.focus(); // pressed by key: continue in the panel
     });
     element.addEventListener("pointerdown", (event) => {
       element.setPointerCapture(event.pointerId);
@@ -126,7 +158,8 @@ export class Markers {
       const place = this.stage.placeAt(event.clientX, event.clientY);
       if (place) this.moveTo(mark, place.x, place.y);
     });
-    for (const end of ["pointerup", "pointercancel"] as const) element.addEventListener(end, () => (this.dragged = null));
+    for (const end of ["pointerup", "pointercancel"] as const)
+      element.addEventListener(end, () => (this.dragged = null));
     element.addEventListener("dblclick", () => this.remove(mark));
     element.addEventListener("keydown", (event) => {
       const step = ARROWS[event.key];
@@ -144,7 +177,8 @@ export class Markers {
   private moveTo(mark: Mark, x: number, y: number): void {
     const state = this.store.state;
     if (!state) return;
-    const within = (value: number, cells: number): number => Math.min(Math.max(value, 0), (cells - 1e-3) * state.cell_size);
+    const within = (value: number, cells: number): number =>
+      Math.min(Math.max(value, 0), (cells - 1e-3) * state.cell_size);
     mark.x = within(x, state.columns);
     mark.y = within(y, state.rows);
     this.follow();
@@ -165,24 +199,28 @@ export class Markers {
   }
 
   private sendSoon(kind: MarkKind): void {
-    if (!this.unsent.size) window.setTimeout(() => [...this.unsent].forEach(([each, stroke]) => void this.send(each, stroke)), SEND_EVERY);
+    if (!this.unsent.size)
+      window.setTimeout(() => [...this.unsent].forEach(([each, stroke]) => void this.send(each, stroke)), SEND_EVERY);
     this.unsent.set(kind, this.drag);
   }
 
-  private async send(kind: MarkKind, stroke?: number): Promise<void> {
+  private async send(kind: MarkKind, stroke: number | null = null): Promise<void> {
     this.unsent.delete(kind);
     this.touched = performance.now();
     const of = this.marks.filter((mark) => mark.kind === kind);
-    const message = kind === "source" ? ({ type: "sources", sources: of.map(({ x, y, radius, rate }) => ({ x, y, radius, rate })), stroke } as const) : ({ type: "emitters", emitters: of.map(values), stroke } as const);
+    const message =
+      kind === "source"
+        ? ({ type: "sources", sources: of.map(({ x, y, radius, rate }) => ({ x, y, radius, rate })), stroke } as const)
+        : ({ type: "emitters", emitters: of.map(values), stroke } as const);
     this.asked++;
     const done = await this.connection().tell(message);
     this.asked--;
     if (done || !this.store.state) return;
-    this.receive(this.store.state); // what was refused does not stay
+    this.receive(this.store.state); // remove a refused value
     this.lines?.refresh(true);
   }
 
-  /** Keep each mark over its place on the ground, and its arrow where its particles go. */
+  /** Keep each marker above its place on the ground, and turn its arrow to where its particles go. */
   private follow(): void {
     [...this.element.children].forEach((child, i) => {
       const mark = this.marks[i];
@@ -193,7 +231,10 @@ export class Markers {
       element.style.transform = `translate(${at.left}px, ${at.top}px) translate(-50%, -100%)`;
       const turn = (mark.direction * Math.PI) / 180;
       const reach = 0.02 * this.store.side;
-      const ahead = mark.speed > 0 ? this.stage.screenPlace(mark.x + reach * Math.sin(turn), mark.y - reach * Math.cos(turn)) : null;
+      const ahead =
+        mark.speed > 0
+          ? this.stage.screenPlace(mark.x + reach * Math.sin(turn), mark.y - reach * Math.cos(turn))
+          : null;
       const arrow = element.lastElementChild as HTMLElement;
       arrow.hidden = !ahead;
       if (ahead) arrow.style.transform = `rotate(${Math.atan2(ahead.top - at.top, ahead.left - at.left)}rad)`;

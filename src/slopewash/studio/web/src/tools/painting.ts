@@ -1,20 +1,25 @@
-// The pointer on the terrain: the ring under it, strokes of a brush, and placing sources with a click.
+// The pointer on the terrain: the ring under it, brush strokes, and placing water sources and emitters with a click.
 
 import type { Store } from "../page/store";
 import type { Place } from "../view/picking";
 import type { Stage } from "../view/stage";
 import type { Connection } from "../wire/connection";
-import type { ToolDeclaration } from "../wire/messages";
+import type { ToolDeclaration } from "../wire/protocol";
 import type { Markers } from "./markers";
 import type { Toolbar } from "./toolbar";
 
 const SEND_EVERY = 60;
-/** Dabs along a drag stand this share of the radius apart. */
+/** Distance between two dabs of a stroke, as a fraction of the radius. */
 const SPACING = 0.3;
-/** Held still, the brush goes on after so long, so often. */
+/** Milliseconds between two dabs while the brush is held still. */
 const HOLD = 350;
 
-const RING_COLOURS: Record<string, string> = { elevation: "#ffd23f", water: "#4fc3ff", rainfall: "#9ad0ff", erodibility: "#ff9d5c" };
+const RING_COLOURS: Record<string, string> = {
+  elevation: "#ffd23f",
+  water: "#4fc3ff",
+  rainfall: "#9ad0ff",
+  erodibility: "#ff9d5c",
+};
 
 interface Stroke {
   number: number;
@@ -46,7 +51,7 @@ export class Painting {
     for (const end of ["pointerup", "pointercancel"] as const) canvas.addEventListener(end, () => this.up());
   }
 
-  /** The tool changed: the ring and the mouse buttons follow. */
+  /** Adapt the ring and the mouse buttons to a new tool. */
   toolChanged(): void {
     this.stage.cameras.paintWithLeft(this.toolbar.tool.kind !== "look");
     this.stage.canvas.style.cursor = this.toolbar.tool.kind === "look" ? "grab" : "crosshair";
@@ -54,7 +59,7 @@ export class Painting {
     this.refreshRing();
   }
 
-  /** Draw the ring where the pointer rests, after the brush or the ground has changed. */
+  /** Draw the ring again after the brush or the ground has changed. */
   refreshRing(): void {
     if (this.hovering) this.showRing(this.stage.placeAt(this.hovering.x, this.hovering.y));
     else this.stage.setRing(null);
@@ -72,7 +77,15 @@ export class Painting {
     this.stage.canvas.setPointerCapture(event.pointerId);
     const brush = event.shiftKey ? this.toolbar.opposite(tool.brush) : tool.brush;
     const sign = event.shiftKey && brush.signed ? -1 : 1; // such a brush is its own opposite
-    this.stroke = { number: ++this.strokes, brush, sign, last: place, waiting: [[place.x, place.y]], timer: 0, held: 0 };
+    this.stroke = {
+      number: ++this.strokes,
+      brush,
+      sign,
+      last: place,
+      waiting: [[place.x, place.y]],
+      timer: 0,
+      held: 0,
+    };
     this.send();
     this.holdOn();
   }
@@ -88,7 +101,10 @@ export class Painting {
     const dabs = Math.floor(apart / (SPACING * this.toolbar.radius));
     for (let i = 1; i <= dabs; i++) {
       const share = i / dabs;
-      stroke.waiting.push([stroke.last.x + share * (place.x - stroke.last.x), stroke.last.y + share * (place.y - stroke.last.y)]);
+      stroke.waiting.push([
+        stroke.last.x + share * (place.x - stroke.last.x),
+        stroke.last.y + share * (place.y - stroke.last.y),
+      ]);
     }
     if (!dabs) return;
     stroke.last = place;
@@ -125,14 +141,36 @@ export class Painting {
     if (!stroke) return;
     stroke.timer = 0;
     if (!stroke.waiting.length) return;
-    void this.connection().tell({ type: "paint", tool: stroke.brush.name, points: stroke.waiting, radius: toolbar.radius, strength: stroke.sign * toolbar.strengthOf(stroke.brush), falloff: toolbar.falloff, stroke: stroke.number });
+    void this.connection().tell({
+      type: "paint",
+      tool: stroke.brush.name,
+      points: stroke.waiting,
+      radius: toolbar.radius,
+      strength: stroke.sign * toolbar.strengthOf(stroke.brush),
+      falloff: toolbar.falloff,
+      stroke: stroke.number,
+    });
     stroke.waiting = [];
   }
 
   private showRing(place: Place | null): void {
     const { tool } = this.toolbar;
     if (!place || tool.kind === "look" || !this.store.state) this.stage.setRing(null);
-    else if (tool.kind === "brush") this.stage.setRing({ x: place.x, y: place.y, radius: this.toolbar.radius, falloff: this.toolbar.falloff, colour: RING_COLOURS[tool.brush.layer] ?? "#ffffff" });
-    else this.stage.setRing({ x: place.x, y: place.y, radius: this.toolbar.outflows[tool.kind].radius, falloff: 0, colour: "#4fc3ff" });
+    else if (tool.kind === "brush")
+      this.stage.setRing({
+        x: place.x,
+        y: place.y,
+        radius: this.toolbar.radius,
+        falloff: this.toolbar.falloff,
+        colour: RING_COLOURS[tool.brush.layer] ?? "#ffffff",
+      });
+    else
+      this.stage.setRing({
+        x: place.x,
+        y: place.y,
+        radius: this.toolbar.outflows[tool.kind].radius,
+        falloff: 0,
+        colour: "#4fc3ff",
+      });
   }
 }

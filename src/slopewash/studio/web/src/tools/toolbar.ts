@@ -1,26 +1,43 @@
-// The tools on the left: looking around, the brushes the server declares, sources and emitters; and their settings.
+// The tools on the left: view, the brushes that the server declares, water sources and emitters; and their settings.
 
 import { button, capital, make, words } from "../page/dom";
 import { icon } from "../page/icons";
-import { sliderLine, type Slider } from "../page/slider";
+import { type Slider, sliderLine } from "../page/slider";
 import type { Store } from "../page/store";
-import type { ToolDeclaration, Welcome } from "../wire/messages";
-import { MARK_NAMES, outflowLines, type MarkKind, type Outflow } from "./mark-settings";
+import type { ToolDeclaration, Welcome } from "../wire/protocol";
+import { MARK_NAMES, type MarkKind, type Outflow, outflowLines } from "./mark-settings";
 
-export type Tool = { kind: "look" } | { kind: "brush"; brush: ToolDeclaration } | { kind: "source" } | { kind: "emitter" };
+export type Tool =
+  | { kind: "look" }
+  | { kind: "brush"; brush: ToolDeclaration }
+  | { kind: "source" }
+  | { kind: "emitter" };
 
-/** Of the terrain's side that a brush or a spring may cover. */
+/** Largest radius of a brush or a water source, as a fraction of the terrain's side. */
 export const LARGEST_SHARE = 0.25;
 
 export class Toolbar {
-  readonly element = make("div", { class: "glass tools", role: "toolbar", "aria-label": "Tools", "aria-orientation": "vertical" });
-  readonly settings = make("div", { class: "glass settings", role: "group", "aria-label": "Brush settings", hidden: true });
+  readonly element = make("div", {
+    class: "glass tools",
+    role: "toolbar",
+    "aria-label": "Tools",
+    "aria-orientation": "vertical",
+  });
+  readonly settings = make("div", {
+    class: "glass settings",
+    role: "group",
+    "aria-label": "Tool settings",
+    hidden: true,
+  });
   tool: Tool = { kind: "look" };
   radius = 100;
   falloff = 0.6;
-  /** What the next mark to be placed gives. */
-  readonly outflows: Record<MarkKind, Outflow> = { source: { radius: 100, rate: 1, speed: 0, direction: 0 }, emitter: { radius: 100, rate: 20, speed: 0, direction: 0 } };
-  /** As multiples of what is usual, so that they suit the next terrain too. */
+  /** Settings of the next marker. */
+  readonly outflows: Record<MarkKind, Outflow> = {
+    source: { radius: 100, rate: 1, speed: 0, direction: 0 },
+    emitter: { radius: 100, rate: 20, speed: 0, direction: 0 },
+  };
+  /** As multiples of the default, so that they suit the next terrain too. */
   private readonly strengths = new Map<string, number>();
   private buttons = new Map<string, HTMLButtonElement>();
   private radiusSlider: Slider | null = null;
@@ -38,15 +55,22 @@ export class Toolbar {
     return (this.strengths.get(brush.name) ?? 1) * this.usual(brush);
   }
 
-  /** Metres follow the relief: what shows on a dune is nothing on a mountain range. */
+  /** Strengths in metres scale with the relief: what is visible on a dune is nothing on a mountain range. */
   private usual(brush: ToolDeclaration): number {
     const { state } = this.store;
     return brush.unit === "m" && state ? brush.strength * (state.relief || state.cell_size) : brush.strength;
   }
 
-  /** The tool that undoes what this one does, for painting with Shift. */
+  /** The brush with the opposite effect, for painting with Shift. */
   opposite(brush: ToolDeclaration): ToolDeclaration {
-    const pairs: Record<string, string> = { raise: "lower", lower: "raise", add_water: "remove_water", remove_water: "add_water", harden: "soften", soften: "harden" };
+    const pairs: Record<string, string> = {
+      raise: "lower",
+      lower: "raise",
+      add_water: "remove_water",
+      remove_water: "add_water",
+      harden: "soften",
+      soften: "harden",
+    };
     return this.store.welcome?.tools.find((tool) => tool.name === pairs[brush.name]) ?? brush;
   }
 
@@ -56,7 +80,8 @@ export class Toolbar {
 
   scaleRadius(factor: number): void {
     const cell = this.store.state?.cell_size ?? 1;
-    const scaled = (radius: number): number => Math.min(Math.max(radius * factor, cell), LARGEST_SHARE * this.store.side);
+    const scaled = (radius: number): number =>
+      Math.min(Math.max(radius * factor, cell), LARGEST_SHARE * this.store.side);
     if (this.tool.kind === "source" || this.tool.kind === "emitter") {
       this.outflows[this.tool.kind].radius = scaled(this.outflows[this.tool.kind].radius);
       this.buildSettings();
@@ -69,15 +94,19 @@ export class Toolbar {
   private build(welcome: Welcome): void {
     this.element.replaceChildren();
     this.buttons.clear();
-    this.add("look", "Look around", { kind: "look" });
-    for (const brush of welcome.tools) this.add(brush.name, `${words(brush.name)}: ${brush.doc}`, { kind: "brush", brush });
+    this.add("look", "View: orbit, pan and zoom", { kind: "look" });
+    for (const brush of welcome.tools)
+      this.add(brush.name, `${words(brush.name)}: ${brush.doc}`, { kind: "brush", brush });
     this.add("source", "Water source: click to place, drag to move, Delete to remove", { kind: "source" });
-    this.add("emitter", "Emitter of particles: click to place, drag to move, Delete to remove", { kind: "emitter" });
+    this.add("emitter", "Particle emitter: click to place, drag to move, Delete to remove", { kind: "emitter" });
     this.choose("look", { kind: "look" });
   }
 
   private add(name: string, label: string, tool: Tool): void {
-    const made = button(label, icon(name), () => this.choose(name, tool), { "data-tool": name, "aria-pressed": "false" });
+    const made = button(label, icon(name), () => this.choose(name, tool), {
+      "data-tool": name,
+      "aria-pressed": "false",
+    });
     this.buttons.set(name, made);
     this.element.append(made);
   }
@@ -94,28 +123,52 @@ export class Toolbar {
     this.settings.hidden = tool.kind === "look";
     if (tool.kind === "look") return;
     const reach = { cell: this.store.state?.cell_size ?? 1, radius: LARGEST_SHARE * this.store.side };
-    const lines = tool.kind === "brush" ? this.brushLines(tool.brush, reach) : outflowLines(tool.kind, this.outflows[tool.kind], reach, () => this.chosen(tool)).elements;
-    const title = tool.kind === "brush" ? words(tool.brush.name) : `next ${MARK_NAMES[tool.kind]}`;
+    const lines =
+      tool.kind === "brush"
+        ? this.brushLines(tool.brush, reach)
+        : outflowLines(tool.kind, this.outflows[tool.kind], reach, () => this.chosen(tool)).elements;
+    const title = tool.kind === "brush" ? words(tool.brush.name) : `new ${MARK_NAMES[tool.kind]}`;
     this.settings.replaceChildren(make("strong", {}, capital(title)), ...lines);
   }
 
   private brushLines(brush: ToolDeclaration, reach: { cell: number; radius: number }): HTMLElement[] {
-    const radius = sliderLine("Radius, m", this.radius, reach.cell, reach.radius, (value) => (this.radius = Math.max(value, 1e-3)), { log: true });
+    const radius = sliderLine(
+      "Radius, m",
+      this.radius,
+      reach.cell,
+      reach.radius,
+      (value) => (this.radius = Math.max(value, 1e-3)),
+      { log: true },
+    );
     this.radiusSlider = radius.slider;
     const usual = this.usual(brush);
     const high = brush.most ?? usual * 20;
-    const strength = sliderLine(`Strength${brush.unit ? `, ${brush.unit}` : ""}`, this.strengthOf(brush), Math.min(usual / 20, high / 2), high, (value) => this.strengths.set(brush.name, value / usual), { log: true });
-    const falloff = sliderLine("Falloff", this.falloff, 0, 1, (value) => (this.falloff = Math.min(Math.max(value, 0), 1)));
+    const strength = sliderLine(
+      `Strength${brush.unit ? `, ${brush.unit}` : ""}`,
+      this.strengthOf(brush),
+      Math.min(usual / 20, high / 2),
+      high,
+      (value) => this.strengths.set(brush.name, value / usual),
+      { log: true },
+    );
+    const falloff = sliderLine(
+      "Falloff",
+      this.falloff,
+      0,
+      1,
+      (value) => (this.falloff = Math.min(Math.max(value, 0), 1)),
+    );
     return [radius.element, strength.element, falloff.element];
   }
 
-  /** Brushes follow the size of the terrain, and tools the model cannot use are put away. */
+  /** Scale brushes with the size of the terrain, and hide tools that the model cannot use. */
   private fit(): void {
     const { side } = this.store;
     if (side !== this.side) {
       const scale = side / this.side;
       this.radius = this.side ? this.radius * scale : 0.04 * side;
-      for (const outflow of Object.values(this.outflows)) outflow.radius = this.side ? outflow.radius * scale : 0.04 * side;
+      for (const outflow of Object.values(this.outflows))
+        outflow.radius = this.side ? outflow.radius * scale : 0.04 * side;
       this.outflows.source.rate = 0.5 * (this.store.state?.cell_size ?? 1);
       this.side = side;
       this.buildSettings();

@@ -1,11 +1,26 @@
 // The meshes of the terrain block: its surface, its water, its walls and the sky behind, sharing one set of uniforms.
 
-import { AddEquation, BufferGeometry, CustomBlending, DoubleSide, DynamicDrawUsage, Float32BufferAttribute, GLSL3, Mesh, OneFactor, Scene, ShaderMaterial, SrcColorFactor, Uint32BufferAttribute, ZeroFactor } from "three";
 import type { ShaderMaterialParameters } from "three";
+import {
+  AddEquation,
+  BufferGeometry,
+  CustomBlending,
+  DoubleSide,
+  DynamicDrawUsage,
+  Float32BufferAttribute,
+  GLSL3,
+  Mesh,
+  OneFactor,
+  Scene,
+  ShaderMaterial,
+  SrcColorFactor,
+  Uint32BufferAttribute,
+  ZeroFactor,
+} from "three";
 import grid from "../shaders/grid.glsl?raw";
 import ground from "../shaders/ground.glsl?raw";
-import sky from "../shaders/sky.glsl?raw";
 import skyShader from "../shaders/sky.frag?raw";
+import sky from "../shaders/sky.glsl?raw";
 import behindEverything from "../shaders/sky.vert?raw";
 import surface from "../shaders/surface.glsl?raw";
 import terrainFragment from "../shaders/terrain.frag?raw";
@@ -29,15 +44,58 @@ export class Block {
   private rows = 2;
 
   constructor(uniforms: Uniforms) {
-    const shader = (parameters: ShaderMaterialParameters): ShaderMaterial => new ShaderMaterial({ glslVersion: GLSL3, uniforms, ...parameters });
+    const shader = (parameters: ShaderMaterialParameters): ShaderMaterial =>
+      new ShaderMaterial({ glslVersion: GLSL3, uniforms, ...parameters });
     const drawn = [grid, sky, surface].join("\n");
-    this.background = add(this.scene, coveringTriangle(), shader({ vertexShader: behindEverything, fragmentShader: `${sky}\n${skyShader}`, depthWrite: false }), 0.5);
-    this.terrain = add(this.scene, new BufferGeometry(), shader({ vertexShader: `${grid}\n${terrainVertex}`, fragmentShader: `${drawn}\n${ground}\n${terrainFragment}`, side: DoubleSide }), 0);
-    this.walls = add(this.scene, wallGeometry(2), shader({ vertexShader: `${grid}\n${wallsVertex}`, fragmentShader: `${drawn}\n${wallsFragment}`, side: DoubleSide }), 0);
-    const water = { vertexShader: `${grid}\n${waterVertex}`, transparent: true, depthWrite: false, blending: CustomBlending, blendEquation: AddEquation, blendSrcAlpha: ZeroFactor, blendDstAlpha: OneFactor } as const;
-    const pass = (letsThrough: boolean): string => `${drawn}\n${waterFragment.replace("uniform bool letsThrough;", `const bool letsThrough = ${letsThrough};`)}`;
-    this.waterThrough = add(this.scene, new BufferGeometry(), shader({ ...water, fragmentShader: pass(true), blendSrc: ZeroFactor, blendDst: SrcColorFactor }), 1);
-    this.waterBack = add(this.scene, new BufferGeometry(), shader({ ...water, fragmentShader: pass(false), blendSrc: OneFactor, blendDst: OneFactor }), 2);
+    this.background = add(
+      this.scene,
+      coveringTriangle(),
+      shader({ vertexShader: behindEverything, fragmentShader: `${sky}\n${skyShader}`, depthWrite: false }),
+      0.5,
+    );
+    this.terrain = add(
+      this.scene,
+      new BufferGeometry(),
+      shader({
+        vertexShader: `${grid}\n${terrainVertex}`,
+        fragmentShader: `${drawn}\n${ground}\n${terrainFragment}`,
+        side: DoubleSide,
+      }),
+      0,
+    );
+    this.walls = add(
+      this.scene,
+      wallGeometry(2),
+      shader({
+        vertexShader: `${grid}\n${wallsVertex}`,
+        fragmentShader: `${drawn}\n${wallsFragment}`,
+        side: DoubleSide,
+      }),
+      0,
+    );
+    const water = {
+      vertexShader: `${grid}\n${waterVertex}`,
+      transparent: true,
+      depthWrite: false,
+      blending: CustomBlending,
+      blendEquation: AddEquation,
+      blendSrcAlpha: ZeroFactor,
+      blendDstAlpha: OneFactor,
+    } as const;
+    const pass = (letsThrough: boolean): string =>
+      `${drawn}\n${waterFragment.replace("uniform bool letsThrough;", `const bool letsThrough = ${letsThrough};`)}`;
+    this.waterThrough = add(
+      this.scene,
+      new BufferGeometry(),
+      shader({ ...water, fragmentShader: pass(true), blendSrc: ZeroFactor, blendDst: SrcColorFactor }),
+      1,
+    );
+    this.waterBack = add(
+      this.scene,
+      new BufferGeometry(),
+      shader({ ...water, fragmentShader: pass(false), blendSrc: OneFactor, blendDst: OneFactor }),
+      2,
+    );
   }
 
   setMesh(columns: number, rows: number): void {
@@ -104,7 +162,7 @@ function gridGeometry(columns: number, rows: number): BufferGeometry {
   return geometry;
 }
 
-/** Four walls of `points` posts each, and the floor is left open: nobody sees it. */
+/** Four walls of `points` columns each; there is no floor, because it is never visible. */
 function wallGeometry(points: number): BufferGeometry {
   const places: number[] = [];
   const corners: number[] = [];

@@ -1,11 +1,11 @@
-// Two cameras: one that orbits, pans, zooms and flies, and one that looks straight down on the plan.
+// Two cameras: one that orbits, pans, zooms and flies, and one that looks straight down.
 
 import { MOUSE, OrthographicCamera, PerspectiveCamera, TOUCH, Vector3 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { frameAll } from "./framing";
 
 const FIELD_OF_VIEW = 38;
-/** Pixels that the bars at the left, the top and the bottom take, and some air at the right. */
+/** Pixels that the bars at the left, top and bottom cover, and a margin at the right. */
 const BARS = { left: 70, top: 64, bottom: 70, right: 8 };
 const FLIGHT_KEYS: Record<string, [number, number, number]> = {
   KeyW: [0, 0, -1],
@@ -50,13 +50,18 @@ export class Cameras {
     return this.planShown ? this.plan : this.perspective;
   }
 
-  /** Look at the whole block, of which these points stand for the outline. */
+  /** Look at the whole block, given points of its outline. */
   frame(points: Vector3[]): void {
     const { width, height, right, bottom } = this.shift;
     const [wide, tall] = [0.5 * Math.max(width - right, 1), 0.5 * Math.max(height - bottom, 1)];
-    // A window too small for its bars keeps a middle to look at.
+    // A window too small for its bars keeps some space in the middle.
     const beside = (half: number, bar: number): number => Math.max(half - bar, 0.5 * half);
-    const room = { left: beside(wide, BARS.left), right: beside(wide, BARS.right), top: beside(tall, BARS.top), bottom: beside(tall, BARS.bottom) };
+    const room = {
+      left: beside(wide, BARS.left),
+      right: beside(wide, BARS.right),
+      top: beside(tall, BARS.top),
+      bottom: beside(tall, BARS.bottom),
+    };
     const { position, target } = frameAll(points, room, (0.5 * height) / Math.tan((FIELD_OF_VIEW * Math.PI) / 360));
     this.perspective.position.copy(position);
     this.orbit.target.copy(target);
@@ -70,11 +75,12 @@ export class Cameras {
     this.changed();
   }
 
-  /** Fit the window; `covered` is how much of its right side and bottom panels hide, so that the block stands in what is free. */
+  /** Fit the window; `covered` is how much of its right side and bottom the panels cover. The block stays in the rest. */
   resize(width: number, height: number, covered: { right: number; bottom: number }): void {
     this.perspective.aspect = width / height;
     this.shift = { width, height, ...covered };
-    const half = 5 * Math.max(1, (height - covered.bottom) / (width - covered.right)) * (height / (height - covered.bottom));
+    const half =
+      5 * Math.max(1, (height - covered.bottom) / (width - covered.right)) * (height / (height - covered.bottom));
     this.plan.left = (-half * width) / height;
     this.plan.right = (half * width) / height;
     this.plan.top = half;
@@ -82,15 +88,16 @@ export class Cameras {
     this.applyShift();
   }
 
-  /** Show one tile of a picture of the given size, without regard to panels. */
+  /** Show one tile of an image of the given size, regardless of the panels. */
   showTile(width: number, height: number, x: number, y: number, tileWidth: number, tileHeight: number): void {
     this.current.setViewOffset(width, height, x, y, tileWidth, tileHeight);
   }
 
-  /** Back to the view of the window. */
+  /** Return to the view of the window. */
   applyShift(): void {
     const { width, height, right, bottom } = this.shift;
-    for (const camera of [this.perspective, this.plan]) camera.setViewOffset(width, height, right / 2, bottom / 2, width, height);
+    for (const camera of [this.perspective, this.plan])
+      camera.setViewOffset(width, height, right / 2, bottom / 2, width, height);
   }
 
   showPlan(shown: boolean): void {
@@ -100,9 +107,13 @@ export class Cameras {
     this.changed();
   }
 
-  /** With a brush in hand the left button and one finger paint; the others still move the camera. */
+  /** While a brush is active, the left button and one finger paint; the others still move the camera. */
   paintWithLeft(painting: boolean): void {
-    this.orbit.mouseButtons = { LEFT: painting ? null : MOUSE.ROTATE, MIDDLE: MOUSE.PAN, RIGHT: painting ? MOUSE.ROTATE : MOUSE.PAN };
+    this.orbit.mouseButtons = {
+      LEFT: painting ? null : MOUSE.ROTATE,
+      MIDDLE: MOUSE.PAN,
+      RIGHT: painting ? MOUSE.ROTATE : MOUSE.PAN,
+    };
     this.orbit.touches = { ONE: painting ? null : TOUCH.ROTATE, TWO: TOUCH.DOLLY_PAN };
     this.planControls.mouseButtons = { LEFT: painting ? null : MOUSE.PAN, MIDDLE: MOUSE.PAN, RIGHT: MOUSE.PAN };
     this.planControls.touches = { ONE: painting ? null : TOUCH.PAN, TWO: TOUCH.DOLLY_PAN };
@@ -125,7 +136,7 @@ export class Cameras {
     this.pressed.clear();
   }
 
-  /** Move by the keys held down; true while flying, so that the next picture is drawn at once. */
+  /** Move by the keys held down; returns true while flying, so that the next image is drawn at once. */
   fly(now: number): boolean {
     const seconds = Math.min((now - this.lastFlight) / 1000, 0.1);
     this.lastFlight = now;

@@ -1,4 +1,4 @@
-// Where to stand so that the whole block is seen and nothing of it hides behind the bars and panels.
+// Places the camera so that the whole block is visible beside the bars and panels.
 
 import { Matrix4, Vector3 } from "three";
 
@@ -7,7 +7,7 @@ export interface View {
   target: Vector3;
 }
 
-/** Pixels that the picture may fill, counted from its middle: to the left, right, top and bottom. */
+/** Pixels from the centre of the window that the block may fill: to the left, right, top and bottom. */
 export interface Room {
   left: number;
   right: number;
@@ -15,18 +15,18 @@ export interface Room {
   bottom: number;
 }
 
-/** From the south-south-west and a little above, as one looks at a model on a table. */
-const TOWARDS_EYE = new Vector3(-0.42, 0.52, 0.90).normalize();
+/** From the south-south-west and a little above, like looking at a model on a table. */
+const TOWARDS_EYE = new Vector3(-0.42, 0.52, 0.9).normalize();
 const ROUNDS = 24;
 
-/** The nearest view from the usual direction that keeps all points in the room; `pixels` is how many one unit takes at distance one. */
+/** The closest view from the default direction that shows all points; `pixels` is the size of one unit at distance one. */
 export function frameAll(points: Vector3[], room: Room, pixels: number): View {
   const target = points.reduce((sum, p) => sum.add(p), new Vector3()).divideScalar(points.length);
   const axes = new Matrix4().lookAt(TOWARDS_EYE, new Vector3(), new Vector3(0, 1, 0));
   const right = new Vector3().setFromMatrixColumn(axes, 0);
   const up = new Vector3().setFromMatrixColumn(axes, 1);
   let distance = 20;
-  // What is near grows as one comes nearer, so that distance and middle are found in turns.
+  // Perspective changes with the distance, so distance and centre are improved in turns.
   for (let round = 0; round < ROUNDS; round++) {
     const seen = points.map((point) => {
       const from = point.clone().sub(target);

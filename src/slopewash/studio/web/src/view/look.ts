@@ -1,4 +1,4 @@
-// Everything a person can change about how the terrain is shown; nothing here reaches the simulation.
+// View settings: none of them affects the simulation.
 
 export interface Look {
   sunAzimuth: number; // degrees clockwise from north
@@ -6,7 +6,7 @@ export interface Look {
   exaggeration: number;
   fog: number;
   snow: boolean;
-  snowLine: number; // share of the relief
+  snowLine: number; // fraction of the relief
   exposure: number;
   detail: number;
   water: boolean;

@@ -1,10 +1,17 @@
 // One small tiling texture of noise: two fields in red and green, the gradient of the first in blue and alpha.
 
-import { DataTexture, LinearFilter, LinearMipmapLinearFilter, RepeatWrapping, RGBAFormat, UnsignedByteType } from "three";
+import {
+  DataTexture,
+  LinearFilter,
+  LinearMipmapLinearFilter,
+  RepeatWrapping,
+  RGBAFormat,
+  UnsignedByteType,
+} from "three";
 
 const SIDE = 256;
 const OCTAVES = 5;
-/** Knots of the coarsest lattice: many, so that no single blob shows where the tile repeats. */
+/** Points of the coarsest lattice: many, so that the repetition of the tile is not visible. */
 const COARSEST = 8;
 
 export function noiseTexture(): DataTexture {

@@ -1,6 +1,16 @@
 // Particles as small lit spheres, and the adaptive mesh as a wireframe.
 
-import { BufferGeometry, Float32BufferAttribute, GLSL3, InterleavedBuffer, InterleavedBufferAttribute, LineSegments, Points, ShaderMaterial, Uint32BufferAttribute } from "three";
+import {
+  BufferGeometry,
+  Float32BufferAttribute,
+  GLSL3,
+  InterleavedBuffer,
+  InterleavedBufferAttribute,
+  LineSegments,
+  Points,
+  ShaderMaterial,
+  Uint32BufferAttribute,
+} from "three";
 import particlesFragment from "../shaders/particles.frag?raw";
 import particlesVertex from "../shaders/particles.vert?raw";
 import wireFragment from "../shaders/wire.frag?raw";
@@ -11,7 +21,15 @@ export class Particles {
   readonly points: Points;
 
   constructor(uniforms: Uniforms) {
-    this.points = new Points(new BufferGeometry(), new ShaderMaterial({ glslVersion: GLSL3, uniforms, vertexShader: particlesVertex, fragmentShader: particlesFragment }));
+    this.points = new Points(
+      new BufferGeometry(),
+      new ShaderMaterial({
+        glslVersion: GLSL3,
+        uniforms,
+        vertexShader: particlesVertex,
+        fragmentShader: particlesFragment,
+      }),
+    );
     this.points.frustumCulled = false;
     this.points.visible = false;
     this.points.renderOrder = 3;
@@ -34,7 +52,17 @@ export class Wireframe {
   private edges: Uint32Array | null = null;
 
   constructor(uniforms: Uniforms) {
-    this.lines = new LineSegments(new BufferGeometry(), new ShaderMaterial({ glslVersion: GLSL3, uniforms, vertexShader: wireVertex, fragmentShader: wireFragment, transparent: true, depthWrite: false }));
+    this.lines = new LineSegments(
+      new BufferGeometry(),
+      new ShaderMaterial({
+        glslVersion: GLSL3,
+        uniforms,
+        vertexShader: wireVertex,
+        fragmentShader: wireFragment,
+        transparent: true,
+        depthWrite: false,
+      }),
+    );
     this.lines.frustumCulled = false;
     this.lines.visible = false;
     this.lines.renderOrder = 4;

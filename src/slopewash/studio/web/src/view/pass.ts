@@ -1,19 +1,43 @@
 // A shader run once over every texel of a target.
 
-import { BufferGeometry, Float32BufferAttribute, GLSL3, Mesh, NoBlending, OrthographicCamera, Scene, ShaderMaterial } from "three";
 import type { IUniform, WebGLRenderer, WebGLRenderTarget } from "three";
+import {
+  BufferGeometry,
+  Float32BufferAttribute,
+  GLSL3,
+  Mesh,
+  NoBlending,
+  OrthographicCamera,
+  Scene,
+  ShaderMaterial,
+} from "three";
 import fullscreen from "../shaders/fullscreen.vert?raw";
 
 export type Uniforms = Record<string, IUniform>;
 
-export class Pass {
+/** Uniforms with these values at first. */
+export function uniformsOf<Values extends object>(values: Values): { [Name in keyof Values]: IUniform<Values[Name]> } {
+  const entries = Object.entries(values).map(([name, value]) => [name, { value }]);
+  return Object.fromEntries(entries);
+}
+
+export class Pass<Own extends Uniforms> {
   private readonly scene = new Scene();
   private readonly camera = new OrthographicCamera();
-  readonly uniforms: Uniforms;
 
-  constructor(fragmentShader: string, uniforms: Uniforms) {
-    this.uniforms = uniforms;
-    const material = new ShaderMaterial({ glslVersion: GLSL3, vertexShader: fullscreen, fragmentShader, uniforms, depthTest: false, depthWrite: false, blending: NoBlending });
+  constructor(
+    fragmentShader: string,
+    readonly uniforms: Own,
+  ) {
+    const material = new ShaderMaterial({
+      glslVersion: GLSL3,
+      vertexShader: fullscreen,
+      fragmentShader,
+      uniforms,
+      depthTest: false,
+      depthWrite: false,
+      blending: NoBlending,
+    });
     const mesh = new Mesh(coveringTriangle(), material);
     mesh.frustumCulled = false;
     this.scene.add(mesh);

@@ -1,9 +1,9 @@
-// Where a ray meets the terrain, found by marching the copy of the height field that the page keeps.
+// Finds where a ray meets the terrain, by marching over the page's copy of the height field.
 
 import { Vector3 } from "three";
-import { sampleField, type Field } from "../wire/frames";
+import { type Field, sampleField } from "../wire/frames";
 
-/** Meshes per side of the net that stands for the surface. */
+/** Cells per side of the coarse grid that represents the surface. */
 const NET = 16;
 
 export interface Place {
@@ -26,10 +26,14 @@ export function heightAt(ground: Ground, x: number, y: number): number {
 
 export function toWorld(ground: Ground, x: number, y: number, height: number): [number, number, number] {
   const { elevation: e, cellSize, worldScale } = ground;
-  return [(x - 0.5 * e.columns * cellSize) * worldScale, (height - ground.datum) * ground.exaggeration * worldScale, (y - 0.5 * e.rows * cellSize) * worldScale];
+  return [
+    (x - 0.5 * e.columns * cellSize) * worldScale,
+    (height - ground.datum) * ground.exaggeration * worldScale,
+    (y - 0.5 * e.rows * cellSize) * worldScale,
+  ];
 }
 
-/** Points of the world that show how far the block reaches: a coarse net of its surface, and the corners of its floor. */
+/** World points that outline the block: a coarse grid on its surface, and the corners of its floor. */
 export function outline(ground: Ground, floorLevel: number): Vector3[] {
   const { elevation: e, cellSize } = ground;
   const points: Vector3[] = [];
@@ -43,7 +47,7 @@ export function outline(ground: Ground, floorLevel: number): Vector3[] {
   return points;
 }
 
-/** First place on the surface along the ray, or null where it passes by. */
+/** First point on the surface along the ray, or null if it misses. */
 export function pick(ground: Ground, origin: Vector3, direction: Vector3): Place | null {
   const { elevation: e, cellSize, worldScale } = ground;
   const width = e.columns * cellSize * worldScale;
@@ -56,10 +60,13 @@ export function pick(ground: Ground, origin: Vector3, direction: Vector3): Place
     const [x, y] = metres(t);
     return origin.y + direction.y * t - (heightAt(ground, x, y) - ground.datum) * ground.exaggeration * worldScale;
   };
-  const metres = (t: number): [number, number] => [(origin.x + direction.x * t + width / 2) / worldScale, (origin.z + direction.z * t + depth / 2) / worldScale];
+  const metres = (t: number): [number, number] => [
+    (origin.x + direction.x * t + width / 2) / worldScale,
+    (origin.z + direction.z * t + depth / 2) / worldScale,
+  ];
   const stride = 0.5 * cellSize * worldScale;
   let [before, t] = [span[0], span[0]];
-  if (above(t) < 0) return null; // enters through a wall
+  if (above(t) < 0) return null; // enters through a side of the block
   while (t < span[1]) {
     t = Math.min(t + stride, span[1]);
     if (above(t) <= 0) {
@@ -76,7 +83,12 @@ export function pick(ground: Ground, origin: Vector3, direction: Vector3): Place
   return null;
 }
 
-function clip(origin: Vector3, direction: Vector3, low: [number, number, number], high: [number, number, number]): [number, number] | null {
+function clip(
+  origin: Vector3,
+  direction: Vector3,
+  low: [number, number, number],
+  high: [number, number, number],
+): [number, number] | null {
   let enter = 0;
   let leave = Infinity;
   const o = origin.toArray();

@@ -1,4 +1,4 @@
-// How much work a picture may cost, chosen from the renderer's name and changed by hand.
+// How expensive drawing may be: chosen from the renderer's name, or by the user.
 
 export type Tier = "low" | "medium" | "high";
 
@@ -12,15 +12,54 @@ export interface Quality {
   samples: number; // of the multisampled target
   pixelRatio: number; // at most
   anisotropy: number;
-  movingScale: number; // of the resolution while something moves; a full picture follows when it rests
-  closeGrain: number; // 0 … 1: strength of the finest structure, which only near views show
-  cullDryWater: boolean; // draw water only where there is some: worth it where vertices and pixels cost processor time
+  movingScale: number; // of the resolution while something moves; drawn in full when it stops
+  closeGrain: number; // 0 … 1: strength of the finest structure, visible only from near
+  cullDryWater: boolean; // draw water only where there is some: worth it for software renderers
 }
 
 export const QUALITIES: Record<Tier, Quality> = {
-  low: { mesh: 257, field: 512, light: 384, shadowSteps: 36, skyDirections: 6, lightInterval: 900, samples: 0, pixelRatio: 1, anisotropy: 1, movingScale: 0.5, closeGrain: 0, cullDryWater: true },
-  medium: { mesh: 513, field: 1024, light: 512, shadowSteps: 56, skyDirections: 8, lightInterval: 180, samples: 4, pixelRatio: 1.5, anisotropy: 4, movingScale: 1, closeGrain: 1, cullDryWater: true },
-  high: { mesh: 1025, field: 2048, light: 1024, shadowSteps: 80, skyDirections: 12, lightInterval: 60, samples: 4, pixelRatio: 2, anisotropy: 8, movingScale: 1, closeGrain: 1, cullDryWater: false },
+  low: {
+    mesh: 257,
+    field: 512,
+    light: 384,
+    shadowSteps: 36,
+    skyDirections: 6,
+    lightInterval: 900,
+    samples: 0,
+    pixelRatio: 1,
+    anisotropy: 1,
+    movingScale: 0.5,
+    closeGrain: 0,
+    cullDryWater: true,
+  },
+  medium: {
+    mesh: 513,
+    field: 1024,
+    light: 512,
+    shadowSteps: 56,
+    skyDirections: 8,
+    lightInterval: 180,
+    samples: 4,
+    pixelRatio: 1.5,
+    anisotropy: 4,
+    movingScale: 1,
+    closeGrain: 1,
+    cullDryWater: true,
+  },
+  high: {
+    mesh: 1025,
+    field: 2048,
+    light: 1024,
+    shadowSteps: 80,
+    skyDirections: 12,
+    lightInterval: 60,
+    samples: 4,
+    pixelRatio: 2,
+    anisotropy: 8,
+    movingScale: 1,
+    closeGrain: 1,
+    cullDryWater: false,
+  },
 };
 
 /** Software renderers get the low tier, phones and integrated graphics the middle one. */

@@ -1,22 +1,37 @@
-// The picture: takes frames and the look, keeps the GPU's copies up to date, and draws only when something changed.
+// The 3D view: takes frames and view settings, keeps the GPU's copies up to date, and draws only after a change.
 
-import { Color, DataTexture, FloatType, HalfFloatType, LinearFilter, Matrix4, NearestFilter, NoToneMapping, RedFormat, RGBAFormat, Vector2, Vector3, WebGLRenderer, WebGLRenderTarget } from "three";
 import type { OrthographicCamera, PerspectiveCamera } from "three";
+import {
+  Color,
+  DataTexture,
+  FloatType,
+  HalfFloatType,
+  LinearFilter,
+  NearestFilter,
+  NoToneMapping,
+  RedFormat,
+  RGBAFormat,
+  Vector2,
+  Vector3,
+  WebGLRenderer,
+  WebGLRenderTarget,
+} from "three";
 import finishShader from "../shaders/finish.frag?raw";
-import type { Colour } from "../wire/messages";
 import type { Field, Frame } from "../wire/frames";
+import type { Colour } from "../wire/protocol";
 import { Block } from "./block";
-import { fromHex, setColours } from "./colours";
 import { Cameras } from "./camera";
+import { fromHex, setColours } from "./colours";
 import { LayerTexture } from "./layers";
-import { defaultLook, sunDirection, type Look } from "./look";
+import { defaultLook, type Look, sunDirection } from "./look";
 import { Particles, Wireframe } from "./particles";
-import { Pass, type Uniforms } from "./pass";
-import { heightAt, outline, pick, toWorld, type Ground, type Place } from "./picking";
-import { QUALITIES, rendererName, tierOf, type Quality, type Tier } from "./quality";
+import { Pass } from "./pass";
+import { type Ground, heightAt, outline, type Place, pick, toWorld } from "./picking";
+import { QUALITIES, type Quality, rendererName, type Tier, tierOf } from "./quality";
+import type { Scale } from "./scale";
 import { steepReference } from "./steepness";
 import { Surface } from "./surface";
-import { stageUniforms } from "./uniforms";
+import { finishUniforms, type StageUniforms, stageUniforms } from "./uniforms";
 
 /** The longer side of the block in world units. */
 const SIDE = 10;
@@ -27,7 +42,7 @@ const SHALLOWEST = 0.035;
 /** Brings sunlit snow to just below white on the filmic curve. */
 const BASE_EXPOSURE = 0.74;
 
-/** Milliseconds of rest after which the full picture is drawn. */
+/** Milliseconds without a change after which the view is drawn in full resolution. */
 const REST = 250;
 
 export interface Ring {
@@ -45,7 +60,7 @@ export class Stage {
   readonly look: Look = defaultLook();
   tier: Tier;
   quality: Quality;
-  /** Where the slider between before (left) and after stands, 0 … 1; null while it is not shown. */
+  /** Position of the slider between before (left) and after, 0 … 1; null while it is hidden. */
   split: number | null = null;
   frame: Frame | null = null;
   before: Field | null = null;
@@ -58,13 +73,23 @@ export class Stage {
 
   private readonly now: Surface;
   private readonly start: Surface;
-  private readonly layers = { elevation: new LayerTexture(), water: new LayerTexture(), suspended: new LayerTexture(), overlay: new LayerTexture() };
-  private readonly startLayers = { elevation: new LayerTexture(), water: new LayerTexture(), suspended: new LayerTexture(), overlay: new LayerTexture() };
+  private readonly layers = {
+    elevation: new LayerTexture(),
+    water: new LayerTexture(),
+    suspended: new LayerTexture(),
+    overlay: new LayerTexture(),
+  };
+  private readonly startLayers = {
+    elevation: new LayerTexture(),
+    water: new LayerTexture(),
+    suspended: new LayerTexture(),
+    overlay: new LayerTexture(),
+  };
   private readonly block: Block;
   private readonly particles: Particles;
   private readonly wireframe: Wireframe;
-  private readonly uniforms: Uniforms;
-  private readonly finish: Pass;
+  private readonly uniforms: StageUniforms;
+  private readonly finish: Pass<ReturnType<typeof finishUniforms>>;
   private target: WebGLRenderTarget;
   private run = -1;
   private datum = 0;
@@ -82,8 +107,14 @@ export class Stage {
     readonly canvas: HTMLCanvasElement,
     private readonly frameDrawn: (frame: number) => void,
   ) {
-    const context = canvas.getContext("webgl2", { alpha: true, antialias: false, depth: false, premultipliedAlpha: true, powerPreference: "high-performance" });
-    if (!context) throw new Error("this browser gives no WebGL2 context");
+    const context = canvas.getContext("webgl2", {
+      alpha: true,
+      antialias: false,
+      depth: false,
+      premultipliedAlpha: true,
+      powerPreference: "high-performance",
+    });
+    if (!context) throw new Error("could not create a WebGL2 context");
     this.renderer = new WebGLRenderer({ canvas, context });
     this.renderer.toneMapping = NoToneMapping;
     this.renderer.autoClear = true;
@@ -98,31 +129,42 @@ export class Stage {
     this.particles = new Particles(this.uniforms);
     this.wireframe = new Wireframe(this.uniforms);
     this.block.scene.add(this.particles.points, this.wireframe.lines);
-    this.finish = new Pass(finishShader, Object.fromEntries(["scene", "exposure", "targetSize", "tileOffset", "pictureSize", "smoothEdges"].map((name) => [name, { value: name.endsWith("Size") ? new Vector2() : null }])));
-    this.target = new WebGLRenderTarget(1, 1, { type: HalfFloatType, format: RGBAFormat, minFilter: LinearFilter, magFilter: LinearFilter, samples: this.quality.samples });
+    this.finish = new Pass(finishShader, finishUniforms());
+    this.target = new WebGLRenderTarget(1, 1, {
+      type: HalfFloatType,
+      format: RGBAFormat,
+      minFilter: LinearFilter,
+      magFilter: LinearFilter,
+      samples: this.quality.samples,
+    });
     this.cameras = new Cameras(canvas, () => this.invalidate());
     this.setTier(this.tier);
   }
 
-  // ---- what is shown
+  // ---- content
 
-  /** A new connection may count its runs from one again. */
+  /** Forget the run: a restarted server numbers its runs from one again. */
   forgetRun(): void {
     this.run = -1;
   }
 
-  /** Take a new frame. The heights it holds are also the copy that picking marches. */
+  /** Take a new frame. Picking uses its heights too. */
   show(frame: Frame): void {
     const { header } = frame;
     const fresh = header.run !== this.run;
-    const resized = this.frame?.elevation.columns !== frame.elevation.columns || this.frame.elevation.rows !== frame.elevation.rows;
+    const resized =
+      this.frame?.elevation.columns !== frame.elevation.columns || this.frame.elevation.rows !== frame.elevation.rows;
     this.frame = frame;
     if (fresh) {
       this.run = header.run;
-      this.datum = header.start_low; // not what is lowest now: a page that comes later shows the same
-      this.uniforms.relief!.value = Math.max(header.start_high - header.start_low, 1e-3 * this.cellSize * frame.elevation.columns, 1e-6);
+      this.datum = header.start_low; // not the lowest now: all pages show the same, whenever they connect
+      this.uniforms.relief.value = Math.max(
+        header.start_high - header.start_low,
+        1e-3 * this.cellSize * frame.elevation.columns,
+        1e-6,
+      );
       this.before = null;
-      this.uniforms.strataLayers!.value = 0;
+      this.uniforms.strataLayers.value = 0;
       this.wireframe.forget();
       this.lightDrawnAt = -Infinity;
     }
@@ -134,28 +176,36 @@ export class Stage {
     this.particles.set(this.look.particles ? frame.particles : null);
     this.wireframe.set(this.look.wireframe ? frame.vertices : null, frame.triangles);
     const steep = steepReference(frame.elevation, this.cellSize);
-    const previous = this.uniforms.steepReference!.value as number;
-    this.uniforms.steepReference!.value = fresh ? steep : previous + 0.1 * (steep - previous);
+    const previous = this.uniforms.steepReference.value;
+    this.uniforms.steepReference.value = fresh ? steep : previous + 0.1 * (steep - previous);
     this.fieldsChanged = this.lightChanged = true;
     this.invalidate();
   }
 
-  setOverlay(colours: Colour[] | null, low: number, high: number): void {
+  setOverlay(overlay: { colours: Colour[]; scale: Scale } | null): void {
     const u = this.uniforms;
-    u.overlayOpacity!.value = colours ? this.look.overlayOpacity : 0;
-    // A layer of one value has the middle colour: that is zero where a map has two sides.
-    (u.overlayRange!.value as Vector2).set(high > low ? low : low - 0.5, high > low ? high : low + 0.5);
-    if (colours) setColours(u.colourMap!.value as DataTexture, colours);
+    u.overlayOpacity.value = overlay ? this.look.overlayOpacity : 0;
+    if (overlay) {
+      const { log } = overlay.scale;
+      const [low, high] = [overlay.scale.low, overlay.scale.high].map((end) => (log ? Math.log(end) : end)) as [
+        number,
+        number,
+      ];
+      u.overlayLog.value = log;
+      // A layer of one value has the middle colour, which stands for zero on a diverging scale.
+      u.overlayRange.value.set(high > low ? low : low - 0.5, high > low ? high : low + 0.5);
+      setColours(u.colourMap.value, overlay.colours);
+    }
     this.invalidate();
   }
 
   setRing(ring: Ring | null): void {
     this.ring = ring;
-    const value = this.uniforms.brush!.value as Vector3;
+    const value = this.uniforms.brush.value;
     if (ring) {
       value.set(ring.x, ring.y, ring.radius);
-      this.uniforms.brushFalloff!.value = ring.falloff;
-      (this.uniforms.brushColour!.value as Color).set(ring.colour);
+      this.uniforms.brushFalloff.value = ring.falloff;
+      this.uniforms.brushColour.value.set(ring.colour);
     } else if (value.z === 0) return;
     else value.setZ(0);
     this.invalidate();
@@ -174,23 +224,30 @@ export class Stage {
     this.tier = tier;
     this.quality = QUALITIES[tier];
     this.target.dispose();
-    this.target = new WebGLRenderTarget(1, 1, { type: HalfFloatType, format: RGBAFormat, minFilter: LinearFilter, magFilter: LinearFilter, samples: this.quality.samples });
-    const noise = this.uniforms.noise!.value as DataTexture;
+    this.target = new WebGLRenderTarget(1, 1, {
+      type: HalfFloatType,
+      format: RGBAFormat,
+      minFilter: LinearFilter,
+      magFilter: LinearFilter,
+      samples: this.quality.samples,
+    });
+    const noise = this.uniforms.noise.value;
     noise.anisotropy = this.now.anisotropy = this.start.anisotropy = this.quality.anisotropy;
     noise.needsUpdate = true;
     this.lightChanged = true;
     this.lightDrawnAt = -Infinity;
     this.place();
-    if (this.quality.cullDryWater && this.frame?.water) this.block.cullDryWater(this.frame.water, SHALLOWEST * this.cellSize);
+    if (this.quality.cullDryWater && this.frame?.water)
+      this.block.cullDryWater(this.frame.water, SHALLOWEST * this.cellSize);
     this.resize();
   }
 
   frameWholeBlock(): void {
     const { ground } = this;
-    if (ground) this.cameras.frame(outline(ground, this.uniforms.floorLevel!.value as number));
+    if (ground) this.cameras.frame(outline(ground, this.uniforms.floorLevel.value));
   }
 
-  // ---- where things are
+  // ---- coordinates
 
   /** Metres per cell of the fields sent, which may be coarser than the simulation's. */
   get cellSize(): number {
@@ -200,7 +257,13 @@ export class Stage {
 
   get ground(): Ground | null {
     if (!this.frame) return null;
-    return { elevation: this.frame.elevation, cellSize: this.cellSize, datum: this.datum, exaggeration: this.look.exaggeration, worldScale: this.worldScale };
+    return {
+      elevation: this.frame.elevation,
+      cellSize: this.cellSize,
+      datum: this.datum,
+      exaggeration: this.look.exaggeration,
+      worldScale: this.worldScale,
+    };
   }
 
   /** The place on the terrain under a point of the window. */
@@ -228,7 +291,7 @@ export class Stage {
   }
 
   get strataLayers(): number {
-    return this.uniforms.strataLayers!.value as number;
+    return this.uniforms.strataLayers.value;
   }
 
   // ---- drawing
@@ -237,9 +300,11 @@ export class Stage {
     this.afterDraw.push(listener);
   }
 
-  /** Whether the newest frame is drawn in full, light and all. */
+  /** Whether the newest frame is drawn in full resolution, with its light. */
   get isAtRest(): boolean {
-    return this.frame !== null && !this.requested && !this.lightChanged && (this.atRest || this.quality.movingScale === 1);
+    return (
+      this.frame !== null && !this.requested && !this.lightChanged && (this.atRest || this.quality.movingScale === 1)
+    );
   }
 
   invalidate(): void {
@@ -284,7 +349,7 @@ export class Stage {
     }, REST);
   }
 
-  /** Bring the GPU's copies up to date; the light no more often than the quality allows. */
+  /** Update the GPU's copies; the light only as often as the quality allows. */
   private prepare(now: number): void {
     const cell = this.cellSize;
     if (this.fieldsChanged) {
@@ -295,7 +360,11 @@ export class Stage {
     if (comparing && this.startChanged) this.start.update(this.startLayers, this.datum, cell);
     const wait = this.lightDrawnAt + this.quality.lightInterval - now;
     if ((this.lightChanged || (comparing && this.startChanged)) && wait <= 0) {
-      const by = { sun: sunDirection(this.look), exaggeration: this.look.exaggeration, highest: this.frame!.elevation.high - this.datum };
+      const by = {
+        sun: sunDirection(this.look),
+        exaggeration: this.look.exaggeration,
+        highest: this.frame!.elevation.high - this.datum,
+      };
       this.now.relight(by, cell, this.quality);
       if (comparing) {
         this.start.relight({ ...by, highest: this.before!.high - this.datum }, cell, this.quality);
@@ -312,8 +381,13 @@ export class Stage {
     this.applyLook();
   }
 
-  /** Draw one picture, or one tile of a larger one, onto the canvas. */
-  drawPicture(width: number, height: number, opaque: boolean, tile?: { x: number; y: number; width: number; height: number }): void {
+  /** Draw the view, or one tile of a larger image, onto the canvas. */
+  drawPicture(
+    width: number,
+    height: number,
+    opaque: boolean,
+    tile?: { x: number; y: number; width: number; height: number },
+  ): void {
     const camera = this.cameras.current;
     if (this.target.width !== width || this.target.height !== height) this.target.setSize(width, height);
     camera.updateMatrixWorld();
@@ -325,12 +399,14 @@ export class Stage {
       this.drawHalf(this.now, edge, width - edge, height, true);
     } else this.drawHalf(this.now, 0, width, height, true);
     const f = this.finish.uniforms;
-    f.scene!.value = this.target.texture;
-    f.exposure!.value = BASE_EXPOSURE * this.look.exposure;
-    this.renderer.getDrawingBufferSize(f.targetSize!.value as Vector2);
-    f.tileOffset!.value = new Vector2(tile?.x ?? 0, tile?.y ?? 0);
-    f.pictureSize!.value = tile ? new Vector2(tile.width, tile.height) : this.renderer.getDrawingBufferSize(new Vector2());
-    f.smoothEdges!.value = this.quality.samples === 0;
+    f.scene.value = this.target.texture;
+    f.exposure.value = BASE_EXPOSURE * this.look.exposure;
+    this.renderer.getDrawingBufferSize(f.targetSize.value);
+    f.tileOffset.value.set(tile?.x ?? 0, tile?.y ?? 0);
+    f.pictureSize.value = tile
+      ? new Vector2(tile.width, tile.height)
+      : this.renderer.getDrawingBufferSize(new Vector2());
+    f.smoothEdges.value = this.quality.samples === 0;
     this.finish.run(this.renderer, null);
   }
 
@@ -342,47 +418,47 @@ export class Stage {
   private drawHalf(surface: Surface, x: number, width: number, height: number, isNow: boolean): void {
     if (width <= 0) return;
     const u = this.uniforms;
-    u.fields!.value = surface.fields;
-    u.shape!.value = surface.shape;
-    u.light!.value = surface.light;
-    const overlay = u.overlayOpacity!.value as number;
-    // A map is read where the ground is; water would hide it just where most of it is interesting.
+    u.fields.value = surface.fields;
+    u.shape.value = surface.shape;
+    u.light.value = surface.light;
+    const overlay = u.overlayOpacity.value;
+    // Water would hide the overlay, often where it is most interesting.
     this.block.showWater(this.look.water && isNow && this.frame!.water !== null && overlay === 0);
-    if (!isNow) u.overlayOpacity!.value = 0;
+    if (!isNow) u.overlayOpacity.value = 0;
     this.target.scissorTest = true;
     this.target.scissor.set(x, 0, width, height);
     this.renderer.setRenderTarget(this.target);
     this.renderer.render(this.block.scene, this.cameras.current);
     this.renderer.setRenderTarget(null);
-    u.overlayOpacity!.value = overlay;
+    u.overlayOpacity.value = overlay;
   }
 
   private setEye(camera: PerspectiveCamera | OrthographicCamera, width: number, height: number, opaque: boolean): void {
     const u = this.uniforms;
     const plan = this.cameras.planShown;
-    (u.eye!.value as Vector3).copy(camera.position);
-    (u.viewToWorld!.value as Matrix4).copy(camera.matrixWorld);
+    u.eye.value.copy(camera.position);
+    u.viewToWorld.value.copy(camera.matrixWorld);
     const p = camera.projectionMatrix.elements;
-    (u.viewExtent!.value as Vector2).set(plan ? 0 : 1 / p[0], plan ? 0 : 1 / p[5]);
-    (u.viewCentre!.value as Vector2).set(plan ? 0 : p[8] / p[0], plan ? 0 : p[9] / p[5]);
-    (u.targetSize!.value as Vector2).set(width, height);
-    u.pixelsPerUnit!.value = 0.5 * height * p[5];
-    u.opaque!.value = opaque ? 1 : 0;
-    u.fogDensity!.value = plan || !opaque ? 0 : 0.03 * this.look.fog;
+    u.viewExtent.value.set(plan ? 0 : 1 / p[0], plan ? 0 : 1 / p[5]);
+    u.viewCentre.value.set(plan ? 0 : p[8] / p[0], plan ? 0 : p[9] / p[5]);
+    u.targetSize.value.set(width, height);
+    u.pixelsPerUnit.value = 0.5 * height * p[5];
+    u.opaque.value = opaque ? 1 : 0;
+    u.fogDensity.value = plan || !opaque ? 0 : 0.03 * this.look.fog;
   }
 
   private applyLook(): void {
     const { uniforms: u, look } = this;
-    (u.sunDirection!.value as Vector3).set(...sunDirection(look));
-    u.exaggeration!.value = look.exaggeration;
-    u.snowLine!.value = look.snow ? look.snowLine : 9;
-    u.detail!.value = look.detail;
-    u.closeGrain!.value = this.quality.closeGrain;
-    u.sedimentTint!.value = look.sedimentTint;
-    u.clarity!.value = look.clarity;
-    u.contourInterval!.value = look.contours ? niceInterval((u.relief!.value as number) / 20) : 0;
-    u.ripple!.value = (performance.now() / 1000) % 1000;
-    if ((u.overlayOpacity!.value as number) > 0) u.overlayOpacity!.value = Math.max(look.overlayOpacity, 0.01);
+    u.sunDirection.value.set(...sunDirection(look));
+    u.exaggeration.value = look.exaggeration;
+    u.snowLine.value = look.snow ? look.snowLine : 9;
+    u.detail.value = look.detail;
+    u.closeGrain.value = this.quality.closeGrain;
+    u.sedimentTint.value = look.sedimentTint;
+    u.clarity.value = look.clarity;
+    u.contourInterval.value = look.contours ? niceInterval(u.relief.value / 20) : 0;
+    u.ripple.value = (performance.now() / 1000) % 1000;
+    if (u.overlayOpacity.value > 0) u.overlayOpacity.value = Math.max(look.overlayOpacity, 0.01);
   }
 
   private place(): void {
@@ -390,18 +466,19 @@ export class Stage {
     const { rows, columns } = this.frame.elevation;
     const u = this.uniforms;
     const cell = this.cellSize;
-    (u.extent!.value as Vector2).set(columns * cell, rows * cell);
-    u.cellSize!.value = cell;
-    u.worldScale!.value = this.worldScale;
-    u.datum!.value = this.datum;
-    u.size!.value = this.frame.header.cell_size;
+    u.extent.value.set(columns * cell, rows * cell);
+    u.cellSize.value = cell;
+    u.worldScale.value = this.worldScale;
+    u.datum.value = this.datum;
+    u.size.value = this.frame.header.cell_size;
     const side = Math.max(rows, columns) * cell;
-    u.floorLevel!.value = -0.065 * side;
+    u.floorLevel.value = -0.065 * side;
     const most = this.quality.mesh;
     const scale = Math.min(1, most / Math.max(rows, columns));
     const finer = Math.max(rows, columns) < most;
-    u.finerThanField!.value = finer;
-    const vertices = (cells: number): number => (finer ? Math.round((most * cells) / Math.max(rows, columns)) : Math.max(2, Math.round(cells * scale)));
+    u.finerThanField.value = finer;
+    const vertices = (cells: number): number =>
+      finer ? Math.round((most * cells) / Math.max(rows, columns)) : Math.max(2, Math.round(cells * scale));
     this.block.setMesh(Math.max(2, vertices(columns)), Math.max(2, vertices(rows)));
   }
 
@@ -413,16 +490,16 @@ export class Stage {
 
   private setStrata(frame: Frame): void {
     const u = this.uniforms;
-    if (!frame.strata) return; // sent once in a run
-    u.strataLayers!.value = frame.strata.layers;
+    if (!frame.strata) return; // sent once per run
+    u.strataLayers.value = frame.strata.layers;
     const { layers, points, tops, colours } = frame.strata;
     const relative = tops.map((top) => top - this.datum);
-    (u.strataTops!.value as DataTexture).dispose();
+    u.strataTops.value.dispose();
     const texture = new DataTexture(relative, points, layers * 4, RedFormat, FloatType);
     texture.minFilter = texture.magFilter = NearestFilter;
     texture.needsUpdate = true;
-    u.strataTops!.value = texture;
-    setColours(u.strataColours!.value as DataTexture, colours.map(fromHex));
+    u.strataTops.value = texture;
+    setColours(u.strataColours.value, colours.map(fromHex));
   }
 
   private get worldScale(): number {

@@ -1,4 +1,4 @@
-// Which slope counts as steep here: terrains range from gentle hills to spires, and each should show both rock and meadow.
+// The slope that counts as steep on a terrain, so that gentle hills and spires alike show both rock and meadow.
 
 import type { Field } from "../wire/frames";
 

@@ -1,13 +1,24 @@
 // One state of the terrain on the GPU: its fields unpacked to floats, their shape, and the light that falls on them.
 
-import { ClampToEdgeWrapping, FloatType, HalfFloatType, LinearFilter, LinearMipmapLinearFilter, NearestFilter, RGBAFormat, Vector2, Vector3, WebGLRenderTarget } from "three";
-import type { Texture, WebGLRenderer } from "three";
+import type { IUniform, Texture, WebGLRenderer } from "three";
+import {
+  ClampToEdgeWrapping,
+  FloatType,
+  HalfFloatType,
+  LinearFilter,
+  LinearMipmapLinearFilter,
+  NearestFilter,
+  RGBAFormat,
+  Vector2,
+  Vector3,
+  WebGLRenderTarget,
+} from "three";
 import lightShader from "../shaders/light.frag?raw";
 import shapeShader from "../shaders/shape.frag?raw";
 import softenShader from "../shaders/soften.frag?raw";
 import unpackShader from "../shaders/unpack.frag?raw";
 import type { LayerTexture } from "./layers";
-import { Pass, type Uniforms } from "./pass";
+import { Pass } from "./pass";
 import type { Quality } from "./quality";
 
 export interface SurfaceLayers {
@@ -29,20 +40,41 @@ export class Surface {
   private roughLight: WebGLRenderTarget;
   private lightTarget: WebGLRenderTarget;
   anisotropy = 1;
-  private readonly unpack: Pass;
-  private readonly shaping: Pass;
-  private readonly lighting: Pass;
-  private readonly softening: Pass;
+  private readonly unpack = new Pass(
+    unpackShader,
+    uniforms(
+      "elevation",
+      "water",
+      "suspended",
+      "overlay",
+      "elevationRange",
+      "waterRange",
+      "suspendedRange",
+      "overlayRange",
+      "datum",
+    ),
+  );
+  private readonly shaping = new Pass(shapeShader, uniforms("fields", "cellSize"));
+  private readonly lighting = new Pass(
+    lightShader,
+    uniforms(
+      "fields",
+      "cellSize",
+      "exaggeration",
+      "sunDirection",
+      "highest",
+      "shadowSteps",
+      "skyDirections",
+      "lightTexel",
+    ),
+  );
+  private readonly softening = new Pass(softenShader, uniforms("light", "fields", "cellSize"));
 
   constructor(private readonly renderer: WebGLRenderer) {
     this.fieldsTarget = this.newFields(1, 1);
     this.shapeTarget = smoothTarget(1, 1, true);
     this.roughLight = smoothTarget(1, 1, false);
     this.lightTarget = smoothTarget(1, 1, false);
-    this.unpack = new Pass(unpackShader, uniforms("elevation", "water", "suspended", "overlay", "elevationRange", "waterRange", "suspendedRange", "overlayRange", "datum"));
-    this.shaping = new Pass(shapeShader, uniforms("fields", "cellSize"));
-    this.lighting = new Pass(lightShader, uniforms("fields", "cellSize", "exaggeration", "sunDirection", "highest", "shadowSteps", "skyDirections", "lightTexel"));
-    this.softening = new Pass(softenShader, uniforms("light", "fields", "cellSize"));
   }
 
   get fields(): Texture {
@@ -58,7 +90,7 @@ export class Surface {
     return this.fieldsTarget.width;
   }
 
-  /** Unpack new layers and take their slopes; the light is left as it was until `relight`. */
+  /** Unpack new layers and compute their slopes; the light is unchanged until `relight`. */
   update(layers: SurfaceLayers, datum: number, cellSize: number): void {
     const { width, height } = layers.elevation.texture.image as { width: number; height: number };
     if (this.fieldsTarget.width !== width || this.fieldsTarget.height !== height) {
@@ -71,13 +103,13 @@ export class Surface {
     const u = this.unpack.uniforms;
     for (const name of ["elevation", "water", "suspended", "overlay"] as const) {
       const layer = layers[name];
-      u[name]!.value = layer.texture;
-      u[`${name}Range`]!.value = new Vector2(layer.low, layer.high);
+      u[name].value = layer.texture;
+      u[`${name}Range`].value = new Vector2(layer.low, layer.high);
     }
-    u.datum!.value = datum;
+    u.datum.value = datum;
     this.unpack.run(this.renderer, this.fieldsTarget);
-    this.shaping.uniforms.fields!.value = this.fields;
-    this.shaping.uniforms.cellSize!.value = cellSize;
+    this.shaping.uniforms.fields.value = this.fields;
+    this.shaping.uniforms.cellSize.value = cellSize;
     this.shaping.run(this.renderer, this.shapeTarget);
   }
 
@@ -89,33 +121,49 @@ export class Surface {
     this.roughLight.setSize(width, height);
     this.lightTarget.setSize(width, height);
     const u = this.lighting.uniforms;
-    u.fields!.value = this.fields;
-    u.cellSize!.value = cellSize;
-    u.exaggeration!.value = by.exaggeration;
-    u.sunDirection!.value = new Vector3(...by.sun);
-    u.highest!.value = by.highest;
-    u.shadowSteps!.value = quality.shadowSteps;
-    u.skyDirections!.value = quality.skyDirections;
-    u.lightTexel!.value = new Vector2(1 / width, 1 / height);
+    u.fields.value = this.fields;
+    u.cellSize.value = cellSize;
+    u.exaggeration.value = by.exaggeration;
+    u.sunDirection.value = new Vector3(...by.sun);
+    u.highest.value = by.highest;
+    u.shadowSteps.value = quality.shadowSteps;
+    u.skyDirections.value = quality.skyDirections;
+    u.lightTexel.value = new Vector2(1 / width, 1 / height);
     this.lighting.run(this.renderer, this.roughLight);
     const s = this.softening.uniforms;
-    s.light!.value = this.roughLight.texture;
-    s.fields!.value = this.fields;
-    s.cellSize!.value = cellSize;
+    s.light.value = this.roughLight.texture;
+    s.fields.value = this.fields;
+    s.cellSize.value = cellSize;
     this.softening.run(this.renderer, this.lightTarget);
   }
 
   private newFields(width: number, height: number): WebGLRenderTarget {
     // Float textures filter linearly only with an extension that some tablets lack; there the shading is a little coarser.
     const filter = this.renderer.extensions.has("OES_texture_float_linear") ? LinearFilter : NearestFilter;
-    return new WebGLRenderTarget(width, height, { type: FloatType, format: RGBAFormat, minFilter: filter, magFilter: filter, wrapS: ClampToEdgeWrapping, wrapT: ClampToEdgeWrapping, depthBuffer: false, generateMipmaps: false });
+    return new WebGLRenderTarget(width, height, {
+      type: FloatType,
+      format: RGBAFormat,
+      minFilter: filter,
+      magFilter: filter,
+      wrapS: ClampToEdgeWrapping,
+      wrapT: ClampToEdgeWrapping,
+      depthBuffer: false,
+      generateMipmaps: false,
+    });
   }
 }
 
 function smoothTarget(width: number, height: number, mipmaps: boolean): WebGLRenderTarget {
-  return new WebGLRenderTarget(width, height, { type: HalfFloatType, format: RGBAFormat, magFilter: LinearFilter, minFilter: mipmaps ? LinearMipmapLinearFilter : LinearFilter, depthBuffer: false, generateMipmaps: mipmaps });
+  return new WebGLRenderTarget(width, height, {
+    type: HalfFloatType,
+    format: RGBAFormat,
+    magFilter: LinearFilter,
+    minFilter: mipmaps ? LinearMipmapLinearFilter : LinearFilter,
+    depthBuffer: false,
+    generateMipmaps: mipmaps,
+  });
 }
 
-function uniforms(...names: string[]): Uniforms {
-  return Object.fromEntries(names.map((name) => [name, { value: null }]));
+function uniforms<Name extends string>(...names: Name[]): Record<Name, IUniform> {
+  return Object.fromEntries(names.map((name) => [name, { value: null }])) as Record<Name, IUniform>;
 }

@@ -37,7 +37,7 @@ export function wetQuads(water: Field, depth: number, columns: number, rows: num
   return i;
 }
 
-/** How far, in quads, the depth of one cell is felt when it is interpolated. */
+/** How far, in quads, the depth of one cell reaches when it is interpolated. */
 function reach(cells: number, quads: number): number {
   return quads / cells;
 }

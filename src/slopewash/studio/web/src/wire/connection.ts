@@ -1,7 +1,7 @@
-// The one WebSocket: sends, matches answers to questions, and connects again with growing patience when it is lost.
+// The one WebSocket: sends messages, matches answers to them, and reconnects after growing delays.
 
 import { decodeFrame, type Frame } from "./frames";
-import type { ClientMessage, ServerMessage, State, Welcome } from "./messages";
+import type { ClientMessage, Done, ServerMessage, State, Welcome } from "./protocol";
 
 export interface ConnectionListener {
   welcomed(welcome: Welcome): void;
@@ -16,6 +16,8 @@ export interface ConnectionListener {
 const FIRST_WAIT = 0.5;
 const LONGEST_WAIT = 8;
 
+type Id = NonNullable<Done["id"]>;
+
 interface Question {
   resolve: () => void;
   reject: (reason: Error) => void;
@@ -27,7 +29,7 @@ export class Connection {
   private nextId = 1;
   private everConnected = false;
   private retryTimer = 0;
-  private readonly questions = new Map<number, Question>();
+  private readonly questions = new Map<Id, Question>();
 
   constructor(
     private readonly url: string,
@@ -40,9 +42,10 @@ export class Connection {
     return this.socket?.readyState === WebSocket.OPEN;
   }
 
-  /** Ask the server to do something; rejects with its one sentence when it will not. */
+  /** Ask the server to do something; rejects with the server's error message if it refuses. */
   ask(message: ClientMessage): Promise<void> {
-    if (!this.isOpen) return Promise.reject(new Error("the studio's server is not connected; wait until the page has reconnected"));
+    if (!this.isOpen)
+      return Promise.reject(new Error("not connected to the server; wait until the page has reconnected"));
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
       this.questions.set(id, { resolve, reject });
@@ -50,7 +53,7 @@ export class Connection {
     });
   }
 
-  /** Ask, and show what went wrong as a message instead of throwing; tells whether it was done. */
+  /** Ask, and show an error to the user instead of throwing; resolves to whether it was done. */
   async tell(message: ClientMessage): Promise<boolean> {
     try {
       await this.ask(message);
@@ -80,7 +83,8 @@ export class Connection {
 
   private closed(): void {
     this.socket = null;
-    for (const question of this.questions.values()) question.reject(new Error("the connection was lost before the server answered"));
+    for (const question of this.questions.values())
+      question.reject(new Error("the connection was lost before the server answered"));
     this.questions.clear();
     this.listener.lost(this.wait);
     this.retryTimer = window.setTimeout(() => this.open(), this.wait * 1000);
@@ -110,14 +114,14 @@ export class Connection {
         this.answer(message.id, null);
         break;
       case "error":
-        if (message.id === undefined || !this.answer(message.id, message.message)) this.listener.failed(message.message);
+        if (!this.answer(message.id, message.message)) this.listener.failed(message.message);
         break;
     }
   }
 
-  private answer(id: number | undefined, failure: string | null): boolean {
-    const question = id === undefined ? undefined : this.questions.get(id);
-    if (id === undefined || !question) return false;
+  private answer(id: Id | null | undefined, failure: string | null): boolean {
+    const question = id == null ? undefined : this.questions.get(id);
+    if (id == null || !question) return false;
     this.questions.delete(id);
     if (failure === null) question.resolve();
     else question.reject(new Error(failure));

@@ -1,33 +1,8 @@
 // Binary frames: "SWF1", the header's length, the header as JSON, then blocks aligned to 8 bytes.
 
-export interface BlockHeader {
-  name: string;
-  dtype: "uint16" | "float32" | "uint32";
-  shape: number[];
-  offset: number;
-  length: number;
-  low?: number;
-  high?: number;
-  unit?: string;
-  layer?: string;
-  colours?: string[];
-}
+import type { BlockHeader, FrameHeader } from "./protocol";
 
-export interface FrameHeader {
-  frame: number;
-  step: number;
-  time: number;
-  rows: number;
-  columns: number;
-  cell_size: number;
-  run: number;
-  /** Lowest and highest ground of the start, in metres. */
-  start_low: number;
-  start_high: number;
-  blocks: BlockHeader[];
-}
-
-/** A layer as it travels: v stands for low + v·(high − low)/65535. */
+/** A layer as it is sent: v stands for low + v·(high − low)/65535. */
 export interface Field {
   rows: number;
   columns: number;
@@ -55,12 +30,13 @@ const MAGIC = 0x31465753; // "SWF1" read as a little-endian number
 
 export function decodeFrame(bytes: ArrayBuffer): Frame {
   const view = new DataView(bytes);
-  if (bytes.byteLength < 8 || view.getUint32(0, true) !== MAGIC) throw new Error("a binary message is not a frame of this version");
+  if (bytes.byteLength < 8 || view.getUint32(0, true) !== MAGIC)
+    throw new Error("received a frame of an unknown version; reload the page");
   const text = new TextDecoder().decode(new Uint8Array(bytes, 8, view.getUint32(4, true)));
   const header = JSON.parse(text) as FrameHeader;
   const blocks = new Map(header.blocks.map((block) => [block.name, block]));
   const elevation = field(bytes, blocks.get("elevation"));
-  if (!elevation) throw new Error("a frame came without elevation");
+  if (!elevation) throw new Error("received a frame without elevation");
   const strata = blocks.get("strata");
   return {
     header,
@@ -70,7 +46,12 @@ export function decodeFrame(bytes: ArrayBuffer): Frame {
     overlay: field(bytes, blocks.get("overlay")),
     before: field(bytes, blocks.get("before")),
     strata: strata
-      ? { layers: strata.shape[0] ?? 0, points: strata.shape[2] ?? 0, tops: floats(bytes, strata), colours: strata.colours ?? [] }
+      ? {
+          layers: strata.shape[0] ?? 0,
+          points: strata.shape[2] ?? 0,
+          tops: floats(bytes, strata),
+          colours: strata.colours ?? [],
+        }
       : null,
     particles: blocks.has("particles") ? floats(bytes, blocks.get("particles")!) : null,
     vertices: blocks.has("vertices") ? floats(bytes, blocks.get("vertices")!) : null,
@@ -82,7 +63,15 @@ function field(bytes: ArrayBuffer, block: BlockHeader | undefined): Field | null
   if (!block) return null;
   const [rows = 0, columns = 0] = block.shape;
   const values = new Uint16Array(bytes, block.offset, rows * columns);
-  return { rows, columns, values, low: block.low ?? 0, high: block.high ?? 1, unit: block.unit ?? "", layer: block.layer ?? block.name };
+  return {
+    rows,
+    columns,
+    values,
+    low: block.low ?? 0,
+    high: block.high ?? 1,
+    unit: block.unit ?? "",
+    layer: block.layer ?? block.name,
+  };
 }
 
 function floats(bytes: ArrayBuffer, block: BlockHeader): Float32Array<ArrayBuffer> {

@@ -1,4 +1,4 @@
-"""Exports, the session as a script, films: files that other programs read."""
+"""Exports, the session as a script, videos: files that other programs read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MESHES = {".glb", ".obj", ".ply", ".stl"}
 def eroded(studio: Any) -> Any:
     studio.ask(type="step", count=5)
     studio.wait("studio.store.state.step === 5 && !studio.store.state.playing")
-    studio.tab("out")
+    studio.tab("export")
     return studio
 
 
@@ -151,7 +151,7 @@ def test_the_script_replays_the_session_to_the_same_bits(studio: Any, tmp_path: 
     studio.ask(type="step", count=6)
     studio.wait("studio.store.state.step === 10 && !studio.store.state.playing")
     expected = {name: studio.layer(name) for name in ("elevation", "water", "suspended")}
-    studio.tab("out")
+    studio.tab("export")
     script = studio.download(lambda: studio.click("script"), tmp_path)
     source = Path(sys.modules["slopewash"].__file__ or "").parents[1]
     environment = os.environ | {"PYTHONPATH": str(source)}
@@ -164,12 +164,12 @@ def test_the_script_replays_the_session_to_the_same_bits(studio: Any, tmp_path: 
             assert np.array_equal(replayed[name], layer), name
 
 
-def test_a_film_is_recorded(eroded: Any, tmp_path: Path) -> None:
+def test_a_video_is_recorded(eroded: Any, tmp_path: Path) -> None:
     eroded.click("record")
     eroded.ask(type="play")
-    eroded.wait("studio.output.film.bytes > 10000")  # encoding takes its time without a GPU
+    eroded.wait("studio.output.video.bytes > 10000")  # encoding takes its time without a GPU
     eroded.ask(type="pause")
-    film = eroded.download(lambda: eroded.click("record"), tmp_path)
-    assert film.suffix == ".webm"
-    assert film.read_bytes()[:4] == b"\x1a\x45\xdf\xa3"  # EBML, as every WebM begins
-    assert film.stat().st_size > 5000
+    video = eroded.download(lambda: eroded.click("record"), tmp_path)
+    assert video.suffix == ".webm"
+    assert video.read_bytes()[:4] == b"\x1a\x45\xdf\xa3"  # EBML, as every WebM begins
+    assert video.stat().st_size > 5000

@@ -1,0 +1,324 @@
+"""What the server sends to a page, as types: see docs/studio-protocol.md. What a page sends is in messages.py.
+
+The page's types are generated from both: run web/generate_types.py after a change. The tests validate every message
+that they receive against these.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import ConfigDict, Field, TypeAdapter, with_config
+
+# Before Python 3.12, pydantic reads only the TypedDict of typing_extensions.
+from typing_extensions import TypeAliasType, TypedDict
+
+from slopewash.studio.messages import Edges, Emitter, ParameterValue, WaterSource
+
+Colour = TypeAliasType("Colour", tuple[int, int, int])
+
+
+@with_config(ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True))
+class Strict(TypedDict):
+    """Allows no other keys, and no numbers that JSON does not have."""
+
+
+class ParameterDeclaration(Strict):
+    """One parameter of a model."""
+
+    name: str
+    symbol: str
+    units: str
+    doc: str
+    eq: str
+    """Number of its equation in the paper."""
+    group: str
+    default: ParameterValue
+    typical: tuple[float, float] | None
+    """Range of its slider."""
+    log: bool
+    """Whether the slider is logarithmic."""
+    choices: list[str]
+    kind: Literal["number", "choice", "flag"]
+    whole: bool
+    """Whether it takes only whole numbers."""
+    must_be: str
+    """What is valid, in words."""
+
+
+class ModelDeclaration(Strict):
+    """One model."""
+
+    name: str
+    summary: str
+    paper: str
+    backends: list[str]
+    edges: list[Edges]
+    layers: list[str]
+    editable: list[str]
+    """Layers that brushes can change."""
+    sources: bool
+    """Whether it takes water sources."""
+    emitters: bool
+    """Whether it takes emitters of particles."""
+    parameters: list[ParameterDeclaration]
+    presets: list[str]
+
+
+class PresetGenerator(Strict):
+    """The terrain a preset is made for."""
+
+    kind: str
+    size: NotRequired[int]
+    cell_size: NotRequired[float]
+    seed: NotRequired[int]
+    relief: NotRequired[float]
+    options: NotRequired[dict[str, ParameterValue]]
+
+
+class PresetDeclaration(Strict):
+    """One preset."""
+
+    name: str
+    doc: str
+    model: str
+    edges: Edges
+    steps: int
+    settle: int
+    generator: PresetGenerator
+    changed: dict[str, ParameterValue]
+    """Parameters that differ from the model's defaults."""
+    strata: bool
+
+
+class GeneratorDeclaration(Strict):
+    """One kind of generated terrain."""
+
+    name: str
+    doc: str
+    options: dict[str, float | None]
+    """Defaults; null where the generator chooses one itself."""
+
+
+class ToolDeclaration(Strict):
+    """One brush."""
+
+    name: str
+    doc: str
+    layer: str
+    unit: str
+    strength: float
+    """The default; of brushes in metres, as a fraction of the relief."""
+    signed: bool
+    """Whether a negative strength does the opposite."""
+    most: float | None
+    """The largest strength."""
+
+
+class LayerDeclaration(Strict):
+    """One layer, and how an overlay shows it."""
+
+    unit: str
+    doc: str
+    map: str
+    """Name of its colour map, in `maps`."""
+    scale: Literal["linear", "log", "diverging"]
+    """How values are placed on the map; a diverging scale has zero in the middle."""
+
+
+class FormatDeclaration(Strict):
+    """One file format."""
+
+    suffix: str
+    doc: str
+
+
+class BackendDeclaration(Strict):
+    """One backend, and whether it works on the server's machine."""
+
+    name: str
+    works: bool
+    doc: str
+
+
+class Limits(Strict):
+    """What the server accepts at most."""
+
+    size: tuple[int, int]
+    """Fewest and most cells per side."""
+    upload_bytes: int
+    message_bytes: int
+    points: int
+    sources: int
+
+
+class Welcome(Strict):
+    """The first message: everything there is to choose from."""
+
+    type: Literal["welcome"]
+    protocol: int
+    version: str
+    server: str
+    """Changes when the server is restarted."""
+    models: list[ModelDeclaration]
+    presets: list[PresetDeclaration]
+    generators: list[GeneratorDeclaration]
+    tools: list[ToolDeclaration]
+    layers: dict[str, LayerDeclaration]
+    maps: dict[str, list[Colour]]
+    """Colour maps by name: 256 colours each, 0 to 255."""
+    formats: list[FormatDeclaration]
+    backends: list[BackendDeclaration]
+    limits: Limits
+
+
+class GeneratorState(Strict):
+    """What the terrain was generated from."""
+
+    kind: str
+    size: int
+    cell_size: float
+    seed: int
+    relief: float | None
+    options: dict[str, ParameterValue]
+
+
+class PreviousRun(Strict):
+    """A run that can be restored."""
+
+    run: int
+    name: str
+    step: int
+
+
+class State(Strict):
+    """The run as it is now: sent after every change, and a few times a second while it runs."""
+
+    type: Literal["state"]
+    run: int
+    step: int
+    time: float
+    playing: bool
+    target: int | None
+    """Step at which it will pause."""
+    settling: bool
+    busy: str | None
+    """What takes long at the moment, such as compiling."""
+    steps_per_second: float
+    """As measured."""
+    speed: float | None
+    """The limit that is set, in steps per second."""
+    left: PreviousRun | None
+    """The run before this one, if it can be restored."""
+    model: str
+    preset: str | None
+    usual_steps: int | None
+    """Steps that the preset is made for, where playing pauses."""
+    usual_settling: int | None
+    """Steps of settling that suit the steps so far."""
+    parameters: dict[str, ParameterValue]
+    edges: Edges
+    backend: str
+    generator: GeneratorState | None
+    name: str
+    """Of the terrain."""
+    rows: int
+    columns: int
+    cell_size: float
+    relief: float
+    """Height of the start in metres, from its lowest to its highest ground."""
+    layers: list[str]
+    """What an overlay can show."""
+    sources: list[WaterSource]
+    emitters: list[Emitter]
+    can_undo: bool
+    can_redo: bool
+    budget: dict[str, float]
+
+
+class Done(Strict):
+    """The message with this `id` was carried out."""
+
+    type: Literal["done"]
+    id: int | str | None
+
+
+class Failure(Strict):
+    """A message was refused; without an `id`, the run itself failed and is paused."""
+
+    type: Literal["error"]
+    id: NotRequired[int | str | None]
+    message: str
+
+
+class Notice(Strict):
+    """Something that the user should know."""
+
+    type: Literal["notice"]
+    message: str
+
+
+ServerMessage = Annotated[Welcome | State | Done | Failure | Notice, Field(discriminator="type")]
+
+
+class BlockHeader(Strict):
+    """One array of a frame."""
+
+    name: str
+    dtype: Literal["uint16", "float32", "uint32"]
+    shape: list[int]
+    offset: int
+    """Bytes from the start of the frame."""
+    length: int
+    """In bytes."""
+    low: NotRequired[float]
+    """A uint16 value v stands for low + v (high - low) / 65535."""
+    high: NotRequired[float]
+    unit: NotRequired[str]
+    layer: NotRequired[str]
+    """Of an overlay."""
+    colours: NotRequired[list[str]]
+    """Of strata, as #rrggbb."""
+
+
+class FrameHeader(Strict):
+    """The JSON part of a frame."""
+
+    frame: int
+    step: int
+    time: float
+    run: int
+    rows: int
+    columns: int
+    cell_size: float
+    start_low: float
+    """Lowest ground of the start in metres."""
+    start_high: float
+    """Highest ground of the start in metres."""
+    blocks: list[BlockHeader]
+
+
+class Uploaded(Strict):
+    """The answer to an upload that was accepted."""
+
+    upload: str
+    name: str
+    rows: int
+    columns: int
+    cell_size: float
+    file_rows: int
+    file_columns: int
+
+
+class Problem(Strict):
+    """The answer to an HTTP request that was refused."""
+
+    message: str
+    wants: Literal["height_range", "allow_8bit"] | None
+    """What the user could add to an upload."""
+
+
+SERVER_MESSAGE: TypeAdapter[ServerMessage] = TypeAdapter(ServerMessage)
+FRAME_HEADER: TypeAdapter[FrameHeader] = TypeAdapter(FrameHeader)
+UPLOADED: TypeAdapter[Uploaded] = TypeAdapter(Uploaded)
+PROBLEM: TypeAdapter[Problem] = TypeAdapter(Problem)

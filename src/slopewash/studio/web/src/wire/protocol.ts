@@ -1,0 +1,460 @@
+// What the page and the server send each other: docs/studio-protocol.md in types.
+// Generated from studio/messages.py and studio/protocol.py by generate_types.py: change those instead.
+
+/** Report that a frame is drawn. */
+export interface Ack {
+  id?: number | string | null;
+  type: "ack";
+  frame: number;
+}
+
+/** One backend, and whether it works on the server's machine. */
+export interface BackendDeclaration {
+  name: string;
+  works: boolean;
+  doc: string;
+}
+
+/** One array of a frame. */
+export interface BlockHeader {
+  name: string;
+  dtype: "uint16" | "float32" | "uint32";
+  shape: number[];
+  /** Bytes from the start of the frame. */
+  offset: number;
+  /** In bytes. */
+  length: number;
+  /** A uint16 value v stands for low + v (high - low) / 65535. */
+  low?: number;
+  high?: number;
+  unit?: string;
+  /** Of an overlay. */
+  layer?: string;
+  /** Of strata, as #rrggbb. */
+  colours?: string[];
+}
+
+/** Return to the run before this one. */
+export interface BringBack {
+  id?: number | string | null;
+  type: "bring_back";
+}
+
+export type ClientMessage =
+  | Play
+  | Pause
+  | Step
+  | RunTo
+  | Speed
+  | Reset
+  | BringBack
+  | Start
+  | Parameters
+  | Settle
+  | Paint
+  | Sources
+  | Emitters
+  | Undo
+  | Redo
+  | Watch
+  | Ack;
+
+export type Colour = [number, number, number];
+
+/** The message with this `id` was carried out. */
+export interface Done {
+  type: "done";
+  id: number | string | null;
+}
+
+export type Edges = "open" | "closed" | "periodic";
+
+/** A disc on the ground where particles start. */
+export interface Emitter {
+  x: number;
+  y: number;
+  radius: number;
+  rate: number;
+  speed: number;
+  /** Degrees clockwise from north. */
+  direction: number;
+}
+
+/** Replace all emitters. */
+export interface Emitters {
+  id?: number | string | null;
+  type: "emitters";
+  emitters: Emitter[];
+  stroke?: number | null;
+}
+
+/** A message was refused; without an `id`, the run itself failed and is paused. */
+export interface Failure {
+  type: "error";
+  id?: number | string | null;
+  message: string;
+}
+
+/** One file format. */
+export interface FormatDeclaration {
+  suffix: string;
+  doc: string;
+}
+
+/** The JSON part of a frame. */
+export interface FrameHeader {
+  frame: number;
+  step: number;
+  time: number;
+  run: number;
+  rows: number;
+  columns: number;
+  cell_size: number;
+  /** Lowest ground of the start in metres. */
+  start_low: number;
+  /** Highest ground of the start in metres. */
+  start_high: number;
+  blocks: BlockHeader[];
+}
+
+/** A generated terrain; what is left out stays as it is. */
+export interface Generator {
+  kind?: string | null;
+  size?: number | null;
+  cell_size?: number | null;
+  seed?: number | null;
+  relief?: number | null;
+  options?: Record<string, ParameterValue> | null;
+}
+
+/** One kind of generated terrain. */
+export interface GeneratorDeclaration {
+  name: string;
+  doc: string;
+  /** Defaults; null where the generator chooses one itself. */
+  options: Record<string, number | null>;
+}
+
+/** What the terrain was generated from. */
+export interface GeneratorState {
+  kind: string;
+  size: number;
+  cell_size: number;
+  seed: number;
+  relief: number | null;
+  options: Record<string, ParameterValue>;
+}
+
+/** One layer, and how an overlay shows it. */
+export interface LayerDeclaration {
+  unit: string;
+  doc: string;
+  /** Name of its colour map, in `maps`. */
+  map: string;
+  /** How values are placed on the map; a diverging scale has zero in the middle. */
+  scale: "linear" | "log" | "diverging";
+}
+
+/** What the server accepts at most. */
+export interface Limits {
+  /** Fewest and most cells per side. */
+  size: [number, number];
+  upload_bytes: number;
+  message_bytes: number;
+  points: number;
+  sources: number;
+}
+
+/** One model. */
+export interface ModelDeclaration {
+  name: string;
+  summary: string;
+  paper: string;
+  backends: string[];
+  edges: Edges[];
+  layers: string[];
+  /** Layers that brushes can change. */
+  editable: string[];
+  /** Whether it takes water sources. */
+  sources: boolean;
+  /** Whether it takes emitters of particles. */
+  emitters: boolean;
+  parameters: ParameterDeclaration[];
+  presets: string[];
+}
+
+/** Something that the user should know. */
+export interface Notice {
+  type: "notice";
+  message: string;
+}
+
+/** One dab per point. Messages with the same `stroke` make one edit. */
+export interface Paint {
+  id?: number | string | null;
+  type: "paint";
+  tool: string;
+  points: [number, number][];
+  radius: number;
+  strength?: number | null;
+  falloff?: number;
+  stroke?: number | null;
+}
+
+/** One parameter of a model. */
+export interface ParameterDeclaration {
+  name: string;
+  symbol: string;
+  units: string;
+  doc: string;
+  /** Number of its equation in the paper. */
+  eq: string;
+  group: string;
+  default: ParameterValue;
+  /** Range of its slider. */
+  typical: [number, number] | null;
+  /** Whether the slider is logarithmic. */
+  log: boolean;
+  choices: string[];
+  kind: "number" | "choice" | "flag";
+  /** Whether it takes only whole numbers. */
+  whole: boolean;
+  /** What is valid, in words. */
+  must_be: string;
+}
+
+export type ParameterValue = boolean | number | string;
+
+/** Change parameters during the run. */
+export interface Parameters {
+  id?: number | string | null;
+  type: "parameters";
+  values: Record<string, ParameterValue>;
+}
+
+/** Stop after a whole step. */
+export interface Pause {
+  id?: number | string | null;
+  type: "pause";
+}
+
+/** Run until paused, or until the steps that the preset is made for. */
+export interface Play {
+  id?: number | string | null;
+  type: "play";
+}
+
+/** One preset. */
+export interface PresetDeclaration {
+  name: string;
+  doc: string;
+  model: string;
+  edges: Edges;
+  steps: number;
+  settle: number;
+  generator: PresetGenerator;
+  /** Parameters that differ from the model's defaults. */
+  changed: Record<string, ParameterValue>;
+  strata: boolean;
+}
+
+/** The terrain a preset is made for. */
+export interface PresetGenerator {
+  kind: string;
+  size?: number;
+  cell_size?: number;
+  seed?: number;
+  relief?: number;
+  options?: Record<string, ParameterValue>;
+}
+
+/** A run that can be restored. */
+export interface PreviousRun {
+  run: number;
+  name: string;
+  step: number;
+}
+
+/** The answer to an HTTP request that was refused. */
+export interface Problem {
+  message: string;
+  /** What the user could add to an upload. */
+  wants: "height_range" | "allow_8bit" | null;
+}
+
+/** Redo the edit undone last. */
+export interface Redo {
+  id?: number | string | null;
+  type: "redo";
+}
+
+/** Go back to the start. */
+export interface Reset {
+  id?: number | string | null;
+  type: "reset";
+}
+
+/** Run until a step, then pause. */
+export interface RunTo {
+  id?: number | string | null;
+  type: "run_to";
+  step: number;
+}
+
+export type ServerMessage = Welcome | State | Done | Failure | Notice;
+
+/** End a run: erosion fades out, then the water deposits its sediment. */
+export interface Settle {
+  id?: number | string | null;
+  type: "settle";
+  steps?: number;
+  dry?: boolean;
+}
+
+/** Replace all water sources. */
+export interface Sources {
+  id?: number | string | null;
+  type: "sources";
+  sources: WaterSource[];
+  stroke?: number | null;
+}
+
+/** Limit the steps per second. */
+export interface Speed {
+  id?: number | string | null;
+  type: "speed";
+  steps_per_second: number | null;
+}
+
+/** Start a new run; what is left out stays as it is. */
+export interface Start {
+  id?: number | string | null;
+  type: "start";
+  generator?: Generator | null;
+  preset?: string | null;
+  model?: string | null;
+  parameters?: Record<string, ParameterValue>;
+  edges?: Edges | null;
+  backend?: string | null;
+  upload?: string | null;
+  /** Cells along the longer side, of a generated terrain or a file. */
+  size?: number | null;
+}
+
+/** The run as it is now: sent after every change, and a few times a second while it runs. */
+export interface State {
+  type: "state";
+  run: number;
+  step: number;
+  time: number;
+  playing: boolean;
+  /** Step at which it will pause. */
+  target: number | null;
+  settling: boolean;
+  /** What takes long at the moment, such as compiling. */
+  busy: string | null;
+  /** As measured. */
+  steps_per_second: number;
+  /** The limit that is set, in steps per second. */
+  speed: number | null;
+  /** The run before this one, if it can be restored. */
+  left: PreviousRun | null;
+  model: string;
+  preset: string | null;
+  /** Steps that the preset is made for, where playing pauses. */
+  usual_steps: number | null;
+  /** Steps of settling that suit the steps so far. */
+  usual_settling: number | null;
+  parameters: Record<string, ParameterValue>;
+  edges: Edges;
+  backend: string;
+  generator: GeneratorState | null;
+  /** Of the terrain. */
+  name: string;
+  rows: number;
+  columns: number;
+  cell_size: number;
+  /** Height of the start in metres, from its lowest to its highest ground. */
+  relief: number;
+  /** What an overlay can show. */
+  layers: string[];
+  sources: WaterSource[];
+  emitters: Emitter[];
+  can_undo: boolean;
+  can_redo: boolean;
+  budget: Record<string, number>;
+}
+
+/** Advance by so many steps, then pause. */
+export interface Step {
+  id?: number | string | null;
+  type: "step";
+  count?: number;
+}
+
+/** One brush. */
+export interface ToolDeclaration {
+  name: string;
+  doc: string;
+  layer: string;
+  unit: string;
+  /** The default; of brushes in metres, as a fraction of the relief. */
+  strength: number;
+  /** Whether a negative strength does the opposite. */
+  signed: boolean;
+  /** The largest strength. */
+  most: number | null;
+}
+
+/** Undo the last edit. */
+export interface Undo {
+  id?: number | string | null;
+  type: "undo";
+}
+
+/** The answer to an upload that was accepted. */
+export interface Uploaded {
+  upload: string;
+  name: string;
+  rows: number;
+  columns: number;
+  cell_size: number;
+  file_rows: number;
+  file_columns: number;
+}
+
+/** Choose what frames hold. */
+export interface Watch {
+  id?: number | string | null;
+  type: "watch";
+  overlay?: string | null;
+  resolution?: number;
+  before?: boolean;
+}
+
+/** A disc on the ground where water wells up. */
+export interface WaterSource {
+  x: number;
+  y: number;
+  radius: number;
+  rate: number;
+}
+
+/** The first message: everything there is to choose from. */
+export interface Welcome {
+  type: "welcome";
+  protocol: number;
+  version: string;
+  /** Changes when the server is restarted. */
+  server: string;
+  models: ModelDeclaration[];
+  presets: PresetDeclaration[];
+  generators: GeneratorDeclaration[];
+  tools: ToolDeclaration[];
+  layers: Record<string, LayerDeclaration>;
+  /** Colour maps by name: 256 colours each, 0 to 255. */
+  maps: Record<string, Colour[]>;
+  formats: FormatDeclaration[];
+  backends: BackendDeclaration[];
+  limits: Limits;
+}
