@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         Generated,
         Output,
         Recipe,
+        Recording,
         Result,
         Running,
         Stage,
@@ -101,7 +102,7 @@ _HOMES = {
     ),
     "slopewash.observers": ("Checkpoints", "Progress", "Recorder"),
     "slopewash.recipes": (
-        "Beds", "FromFile", "FromTerrain", "Generated", "Output", "Recipe", "Result", "Running", "Stage", "erode",
+        "Beds", "FromFile", "FromTerrain", "Generated", "Output", "Recipe", "Recording", "Result", "Running", "Stage", "erode",
         "preset_beds", "preset_source", "recipe", "resume",
     ),
     "slopewash.rendering": (
@@ -138,6 +139,7 @@ __all__ = [
     "Progress",
     "Recipe",
     "Recorder",
+    "Recording",
     "Result",
     "Running",
     "Sides",

@@ -16,6 +16,7 @@ EXAMPLES = """Examples:
   slopewash studio dem.tif                 your own height field
   slopewash studio --preset chiba_strata   another model
   slopewash studio --size 1024 --seed 3    a larger terrain, another seed
+  slopewash studio --new                   not the run of last time
   slopewash studio --no-browser --port 8500
       print the address only, which contains the access key
 
@@ -40,6 +41,8 @@ def command(
     height_range: Pair = None,
     allow_8bit: Annotated[Flag, Parameter(name="--allow-8bit")] = False,
     shape: Pair = None,
+    keep: Path | None = None,
+    new: Flag = False,
 ) -> None:
     """Open the live 3-D studio: watch a terrain erode, and change everything while it runs.
 
@@ -75,6 +78,10 @@ def command(
         Accept 8-bit heights, which show as terraces.
     shape
         ROWS,COLUMNS of a raw file that is not square.
+    keep
+        Folder in which the run is kept, so that the next studio goes on with it; one of your own if not given.
+    new
+        Start anew instead of going on with the run of last time. Naming a file, preset, model, size or seed does so too.
     """
     import slopewash as sw
 
@@ -96,5 +103,7 @@ def command(
         port=port,
         browser=browser,
         allowed_hosts=allow_host,
+        keep=True if keep is None else keep,
+        new=new,
         **{name: value for name, value in options.items() if value is not None},
     )

@@ -1,6 +1,7 @@
 """A whole job: where the terrain comes from, what is done to it, and what is written."""
 
 from slopewash.recipes.definition import Beds, Output, Recipe, Stage, preset_beds, preset_source, recipe
+from slopewash.recipes.recording import Recording
 from slopewash.recipes.running import Result, Running, erode, resume
 from slopewash.recipes.sources import FromFile, FromTerrain, Generated, Source
 
@@ -11,6 +12,7 @@ __all__ = [
     "Generated",
     "Output",
     "Recipe",
+    "Recording",
     "Result",
     "Running",
     "Source",

@@ -203,6 +203,11 @@ class Simulation:
         return sides if sides.word is None or sides.word == "halo" else sides.word
 
     @property
+    def start(self) -> Terrain:
+        """The terrain the run began with."""
+        return self._start
+
+    @property
     def seed(self) -> int:
         """Random seed the run began with."""
         return self._domain.seed

@@ -18,27 +18,6 @@ _SERVER = secrets.token_hex(8)
 """Shows a page that reconnects whether the server was restarted."""
 UPLOAD_BYTES = 256 * 2**20
 
-SCALES: dict[str, Literal["log", "diverging"]] = {
-    "flow": "log", "difference": "diverging", "velocity_east": "diverging", "velocity_south": "diverging",
-}  # fmt: skip
-"""Layers whose scale is not linear."""
-LAYERS = {
-    "elevation": ("m", "Height of the ground."),
-    "water": ("m", "Depth of water."),
-    "suspended": ("m", "Load the water carries, as a depth of ground."),
-    "erodibility": ("", "How easily the ground gives way: 0 hard, 1 soft."),
-    "rainfall": ("", "Rain relative to the model's rain rate."),
-    "flow": ("m²/s", "Water that passes, on average over the run."),
-    "velocity": ("m/s", "Speed of the water."),
-    "velocity_east": ("m/s", "Speed of the water to the east."),
-    "velocity_south": ("m/s", "Speed of the water to the south."),
-    "collision_energy": ("m²/s²", "Energy lost by water that strikes the ground."),
-    "wear": ("m", "Ground lost since the start."),
-    "deposit": ("m", "Ground gained since the start."),
-    "difference": ("m", "Change of the ground since the start."),
-    "slope": ("°", "Steepness of the ground."),
-    "bedrock": ("m", "Surface of the bedrock, below what was laid down."),
-}
 FORMATS = {
     ".exr": "OpenEXR with every layer in metres, as 32-bit floats",
     ".npy": "NumPy array of elevation in metres",
@@ -88,13 +67,6 @@ def welcome() -> protocol.Welcome:
              "signed": b.signed, "most": None if math.isinf(b.most) else b.most}
             for b in sw.brushes()
         ],
-        "layers": {
-            name: {
-                "unit": unit, "doc": doc, "scale": SCALES.get(name, "linear"),
-                "map": "diverging" if SCALES.get(name) == "diverging" else "sequential",
-            }
-            for name, (unit, doc) in LAYERS.items()
-        },
         "maps": maps(),
         "formats": [{"suffix": suffix, "doc": doc} for suffix, doc in (FORMATS | MESHES).items()],
         "backends": [{"name": n, "works": works, "doc": doc} for n, works, doc in sw.describe_backends()],
@@ -112,11 +84,14 @@ def _model(name: str) -> protocol.ModelDeclaration:
         "summary": model.summary,
         "paper": model.paper,
         "backends": list(model.backends),
-        "edges": list(model.edges),
-        "layers": list(model.layers),
-        "editable": list(model.editable),
-        "sources": model.springs,
-        "emitters": model.emits,
+        "edges": list(model.edges()),
+        "layers": {
+            layer.name: {"unit": layer.units, "doc": layer.doc, "map": layer.colour_map, "scale": layer.scale}
+            for layer in model.layers().values()
+        },
+        "editable": list(model.editable()),
+        "sources": model.has_sources(),
+        "emitters": model.particles,
         "parameters": [_parameter(p) for p in model.parameters()],
         "presets": [p.name for p in sw.presets().values() if isinstance(p.model, model)],
     }

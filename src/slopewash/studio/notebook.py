@@ -9,7 +9,6 @@ from weakref import WeakKeyDictionary
 
 import slopewash as sw
 from slopewash.errors import InvalidParameter
-from slopewash.studio.plan import Given, Plan
 from slopewash.studio.server import StudioServer
 
 _servers: WeakKeyDictionary[sw.Simulation, StudioServer] = WeakKeyDictionary()
@@ -28,15 +27,12 @@ _CELL = """<iframe id="{frame}" style="width: 100%; height: {height}px; border: 
 
 def serve(simulation: sw.Simulation, *, port: int = 0) -> StudioServer:
     """A server that shows this very run; it is not started yet."""
-    source = Given(name="simulation", terrain=simulation.terrain, script=None)
-    plan = Plan(
-        source=source,
-        model=simulation.model,
-        preset=None,
-        edges=simulation.edges,
+    recipe = sw.Recipe(
+        source=sw.FromTerrain(name="simulation", terrain=simulation.terrain),
+        stages=(sw.Stage.of(simulation.model, edges=simulation.edges),),
         backend=simulation.backend,
     )
-    return StudioServer(plan, port=port, embedded=True, simulation=simulation)
+    return StudioServer(recipe, port=port, embedded=True, simulation=simulation)
 
 
 class View:

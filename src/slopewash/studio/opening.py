@@ -11,7 +11,8 @@ from typing import Any
 
 import slopewash as sw
 from slopewash.studio import built_page
-from slopewash.studio.plan import Given, check_side, first_plan, fitted
+from slopewash.studio.keeping import Keeper, default_folder
+from slopewash.studio.recipes import check_side, first_recipe, fitted
 from slopewash.studio.server import StudioServer
 from slopewash.studio.uploads import read_call
 
@@ -28,6 +29,8 @@ def studio(
     port: int | None = None,
     browser: bool = True,
     allowed_hosts: Sequence[str] = (),
+    keep: str | os.PathLike[str] | bool = True,
+    new: bool = False,
     **read_options: Any,
 ) -> None:
     """Open the live 3-D studio in the browser, and serve it until Ctrl-C.
@@ -50,12 +53,23 @@ def studio(
         Whether to open the page.
     allowed_hosts
         Further names that the page may be opened under, such as that of an HTTPS proxy in front of it.
+    keep
+        Folder in which the run is kept, so that a studio which is opened again goes on with it; True for a folder of the
+        user's own, False to keep nothing.
+    new
+        Start anew even if there is a run to go on with. Naming a source, preset, model, size or seed does so too.
     read_options
         What `slopewash.read` takes besides the file, such as `cell_size` or `height_range`.
     """
-    given = _given(source, size, read_options)
-    plan = first_plan(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
-    server = StudioServer(plan, host=host, port=port, allowed_hosts=allowed_hosts)
+    keeper = _keeper(keep)
+    fresh = new or any(asked is not None for asked in (source, preset, model, size, seed))
+    if keeper is not None and keeper.has_run and not fresh:
+        recipe = None
+        print("going on with the run of last time; --new starts another", file=sys.stderr)
+    else:
+        given = _given(source, size, read_options)
+        recipe = first_recipe(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
+    server = StudioServer(recipe, host=host, port=port, allowed_hosts=allowed_hosts, keeper=keeper)
     if not built_page.is_built():
         print(f"note: {built_page.HOW_TO_BUILD}", file=sys.stderr)
     print(f"slopewash studio: {server.url}", file=sys.stderr)
@@ -64,7 +78,17 @@ def studio(
         server.run(ready=server.open_browser if browser else None)
 
 
-def _given(source: Any, size: int | None, options: dict[str, Any]) -> Given | None:
+def _keeper(keep: str | os.PathLike[str] | bool) -> Keeper | None:
+    if keep is False:
+        return None
+    keeper = Keeper(default_folder() if keep is True else Path(keep))
+    if keeper.holds_folder:
+        return keeper
+    print(f"note: another studio keeps its run in {keeper.folder}; this one's is not kept", file=sys.stderr)
+    return None
+
+
+def _given(source: Any, size: int | None, options: dict[str, Any]) -> sw.FromTerrain | None:
     if source is None:
         return None
     check_side(size)

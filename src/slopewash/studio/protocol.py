@@ -46,6 +46,17 @@ class ParameterDeclaration(Strict):
     """What is valid, in words."""
 
 
+class LayerDeclaration(Strict):
+    """One layer, and how an overlay shows it."""
+
+    unit: str
+    doc: str
+    map: str
+    """Name of its colour map, in `maps`."""
+    scale: Literal["linear", "log", "diverging"]
+    """How values are placed on the map; a diverging scale has zero in the middle."""
+
+
 class ModelDeclaration(Strict):
     """One model."""
 
@@ -54,7 +65,7 @@ class ModelDeclaration(Strict):
     paper: str
     backends: list[str]
     edges: list[Edges]
-    layers: list[str]
+    layers: dict[str, LayerDeclaration]
     editable: list[str]
     """Layers that brushes can change."""
     sources: bool
@@ -115,17 +126,6 @@ class ToolDeclaration(Strict):
     """The largest strength."""
 
 
-class LayerDeclaration(Strict):
-    """One layer, and how an overlay shows it."""
-
-    unit: str
-    doc: str
-    map: str
-    """Name of its colour map, in `maps`."""
-    scale: Literal["linear", "log", "diverging"]
-    """How values are placed on the map; a diverging scale has zero in the middle."""
-
-
 class FormatDeclaration(Strict):
     """One file format."""
 
@@ -164,7 +164,6 @@ class Welcome(Strict):
     presets: list[PresetDeclaration]
     generators: list[GeneratorDeclaration]
     tools: list[ToolDeclaration]
-    layers: dict[str, LayerDeclaration]
     maps: dict[str, list[Colour]]
     """Colour maps by name: 256 colours each, 0 to 255."""
     formats: list[FormatDeclaration]

@@ -1,13 +1,14 @@
-"""One simulation as the studio runs it: with its plan, what was done to it, and what pages are shown of it."""
+"""One simulation as the studio runs it: with its recipe, what was done to it, and what pages are shown of it."""
 
 from __future__ import annotations
 
 import itertools
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,7 @@ import slopewash as sw
 from slopewash.errors import InvalidParameter, StabilityWarning
 from slopewash.studio import messages
 from slopewash.studio.catalogue import plain
-from slopewash.studio.plan import Generated, Plan, check_size
-from slopewash.studio.recording import Recording
+from slopewash.studio.recipes import check_size
 from slopewash.studio.snapshot import Snapshot
 
 ALWAYS = ("elevation", "water", "suspended")
@@ -49,41 +49,69 @@ class Interlude:
         """Nothing to end."""
 
 
-class BrokenOff(Exception):
+class Cancelled(Exception):
     """Somebody does not want to wait for the settling to end."""
 
 
 class Run:
-    """A simulation, made from a plan or brought along by whoever calls.
+    """A simulation, made from a recipe or brought along by whoever calls.
 
     `notice` is called with warnings that a person should see.
     """
 
     def __init__(
-        self, plan: Plan, simulation: sw.Simulation | None = None, *, notice: Callable[[str], None] = lambda _: None
+        self,
+        recipe: sw.Recipe,
+        simulation: sw.Simulation | None = None,
+        *,
+        shared: bool = False,
+        notice: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.number = next(_numbers)
-        self.shared = simulation is not None
+        self.shared = shared
         """Whether somebody else holds the simulation too."""
-        self.plan, self._notice = plan, notice
-        self.start = plan.terrain() if simulation is None else simulation.terrain
-        check_size(self.start, plan.source.name)
+        self.recipe, self._notice = recipe, notice
+        self.start = recipe.terrain() if simulation is None else simulation.start
+        check_size(self.start, recipe.source.name)
         self._start_range = self.start.range("elevation")
         if simulation is None:
+            stage = recipe.stage
             with self._notices():
                 simulation = sw.Simulation(
-                    self.start, plan.model, backend=plan.backend, edges=plan.edges, seed=plan.seed
+                    self.start, stage.model, backend=recipe.backend, edges=stage.edges, seed=recipe.seed
                 )
         self.simulation = simulation
-        self._recording = Recording(plan, simulation.backend, simulation.model)
+        self._recording = sw.Recording(recipe, simulation.backend)
         self._stroke: Any = None
         self._triangles = np.zeros((0, 3), np.uint32)
         self._triangulation = 0
 
+    @classmethod
+    def resumed(cls, folder: Path, notice: Callable[[str], None]) -> Run:
+        """Go on with the run that was kept in a folder."""
+        simulation = sw.Simulation.resume(folder)
+        kept = sw.newest_manifest(folder)["recipe"]
+        recipe = sw.Recipe.from_dict(kept["recipe"])
+        if not isinstance(recipe.source, sw.Generated):
+            source = sw.FromTerrain(name=recipe.source.name, terrain=simulation.start, code=kept["code"])
+            recipe = recipe.replace(source=source)
+        run = cls(recipe, simulation, notice=notice)
+        run._recording.actions, run._recording.full = kept["actions"], kept["full"]
+        return run
+
+    def keep(self, folder: Path) -> None:
+        """Write a checkpoint that a server which is started later can go on from."""
+        source, recording = self.recipe.source, self._recording
+        kept = {
+            "recipe": self.recipe.as_dict(), "code": getattr(source, "code", None),
+            "actions": recording.actions, "full": recording.full,
+        }  # fmt: skip
+        self.simulation.checkpoint(folder, recipe=kept)
+
     @property
-    def next_plan(self) -> Plan:
-        """The plan with the parameters as they are now."""
-        return replace(self.plan, model=self.simulation.model)
+    def next_recipe(self) -> sw.Recipe:
+        """The recipe with the parameters as they are now."""
+        return self.recipe.replace(model=self.simulation.model)
 
     @property
     def has_something_to_lose(self) -> bool:
@@ -122,11 +150,11 @@ class Run:
         self._recording.add("model", {name: getattr(changed, name) for name in values})
 
     def settle(self, steps: int, *, dry: bool, look: Callable[[], None]) -> None:
-        """End the run, calling `look` now and then; it may raise `BrokenOff`."""
+        """End the run, calling `look` now and then; it may raise `Cancelled`."""
         interlude, before = Interlude(look), self.simulation.settled
         self.simulation.add(interlude)
         try:
-            with suppress(BrokenOff):
+            with suppress(Cancelled):
                 self.simulation.settle(steps, dry=dry)
         finally:
             self.simulation.remove(interlude)
@@ -147,7 +175,7 @@ class Run:
         )
         if painted:
             self._stroke = stroke
-            self._recording.add("paint", message, join)
+            self._recording.add("paint", message.model_dump(include={"tool", "points", "radius", "strength", "falloff"}), join)
 
     def _check_work(self, message: messages.Paint) -> None:
         across = 2 * message.radius / self.start.cell_size + 3
@@ -167,34 +195,32 @@ class Run:
         return stroke, stroke is not None and stroke == self._stroke and self.simulation.can_undo
 
     def set_sources(self, message: messages.Sources, viewer: object) -> None:
-        """Replace all springs."""
+        """Replace all water sources."""
         stroke, join = self._joined(message, viewer)
-        springs = tuple(sw.WaterSource(**source.model_dump()) for source in message.sources)
-        self.simulation.set_sources(*springs, join=join)
+        sources = tuple(sw.WaterSource(**source.model_dump()) for source in message.sources)
+        self.simulation.set_sources(*sources, join=join)
         self._stroke = stroke
-        self._recording.add("sources", springs, join)
+        self._recording.add("sources", _plain(sources), join)
 
     def set_emitters(self, message: messages.Emitters, viewer: object) -> None:
         """Replace all emitters."""
-        if not self.simulation.model.emits:
-            raise InvalidParameter(f"{self.simulation.model.name} has no emitters; choose a model of particles")
         stroke, join = self._joined(message, viewer)
         emitters = tuple(sw.Emitter(**emitter.model_dump()) for emitter in message.emitters)
         self.simulation.set_emitters(*emitters, join=join)
         self._stroke = stroke
-        self._recording.add("emitters", emitters, join)
+        self._recording.add("emitters", _plain(emitters), join)
 
     def undo(self) -> None:
-        """Take the last edit back."""
+        """Undo the last edit."""
         if not self.simulation.undo():
-            raise InvalidParameter("there is no edit to take back")
+            raise InvalidParameter("there is no edit to undo")
         self._stroke = None
         self._recording.add("undo")
 
     def redo(self) -> None:
-        """Do it again."""
+        """Redo it."""
         if not self.simulation.redo():
-            raise InvalidParameter("there is no edit to do again")
+            raise InvalidParameter("there is no edit to redo")
         self._stroke = None
         self._recording.add("redo")
 
@@ -204,14 +230,12 @@ class Run:
 
     def ground(self) -> Any:
         """The ground for files of triangles: the model's own mesh, if it has one."""
-        mesh = self._optional("mesh")
-        return self.simulation.terrain if mesh is None else mesh
+        return self.simulation.mesh if self.simulation.has_mesh else self.simulation.terrain
 
     @property
     def layer_names(self) -> set[str]:
         """What an overlay can show."""
-        model = self.simulation.model
-        return {*model.layers, *model.editable}
+        return set(self.simulation.model.layers())
 
     def check_layer(self, name: str) -> None:
         """Refuse an overlay the model does not yield."""
@@ -221,7 +245,7 @@ class Run:
 
     def facts(self) -> dict[str, Any]:
         """What pages are told of it."""
-        simulation, source = self.simulation, self.plan.source
+        simulation, source, stage = self.simulation, self.recipe.source, self.recipe.stage
         rows, columns = self.start.shape
         model = simulation.model
         return {
@@ -229,13 +253,13 @@ class Run:
             "step": simulation.step,
             "time": simulation.time,
             "model": model.name,
-            "preset": self.plan.preset,
-            "usual_steps": self.plan.usual_steps,
-            "usual_settling": self.plan.usual_settling(simulation.step),
-            "parameters": plain({p.name: getattr(model, p.name) for p in model.parameters()}),
+            "preset": stage.preset,
+            "usual_steps": stage.usual_steps,
+            "usual_settling": stage.usual_settling(simulation.step),
+            "parameters": plain(model.values()),
             "edges": simulation.edges,
             "backend": simulation.backend,
-            "generator": None if not isinstance(source, Generated) else {
+            "generator": None if not isinstance(source, sw.Generated) else {
                 "kind": source.kind, "size": source.size, "cell_size": source.cell_size, "seed": source.seed,
                 "relief": source.relief, "options": plain(source.options),
             },
@@ -245,8 +269,8 @@ class Run:
             "cell_size": self.start.cell_size,
             "relief": self.start.relief,
             "layers": sorted(self.layer_names),
-            "sources": [{"x": s.x, "y": s.y, "radius": s.radius, "rate": s.rate} for s in simulation.sources],
-            "emitters": [asdict(emitter) for emitter in simulation.emitters],
+            "sources": _plain(simulation.sources),
+            "emitters": _plain(simulation.emitters),
             "can_undo": simulation.can_undo,
             "can_redo": simulation.can_redo,
             "budget": plain(simulation.budget.as_dict()),
@@ -255,9 +279,9 @@ class Run:
     def snapshot(self, version: int, wanted: frozenset[str]) -> Snapshot:
         """What a frame is made of."""
         simulation, known = self.simulation, self.layer_names
-        names = [name for name in ALWAYS if name in simulation.model.layers]
+        names = [name for name in ALWAYS if name in known]
         names += sorted(name for name in wanted if name in known and name not in names)
-        mesh = self._optional("mesh")
+        mesh = simulation.mesh if simulation.has_mesh else None
         if mesh is not None and not np.array_equal(mesh.triangles, self._triangles):
             self._triangles, self._triangulation = np.array(mesh.triangles), next(_numbers)
         return Snapshot(
@@ -269,15 +293,13 @@ class Run:
             layers=simulation.layers(*names),
             start=self.start,
             start_range=self._start_range,
-            particles=self._optional("particles"),
+            particles=simulation.particles if simulation.model.particles else None,
             vertices=None if mesh is None else mesh.vertices,
             triangles=None if mesh is None else self._triangles,
             triangulation=self._triangulation,
         )
 
-    def _optional(self, name: str) -> Any:
-        """What only some models have: their mesh, their particles."""
-        try:
-            return getattr(self.simulation, name)
-        except (AttributeError, InvalidParameter):
-            return None
+
+def _plain(discs: Iterable[Any]) -> list[Any]:
+    """Water sources or emitters as plain data."""
+    return [asdict(disc) for disc in discs]

@@ -15,7 +15,7 @@ import slopewash as sw
 from slopewash.errors import InvalidParameter
 from slopewash.studio import messages
 from slopewash.studio.app import Studio
-from slopewash.studio.plan import Plan
+from slopewash.studio.keeping import Keeper
 from slopewash.studio.security import EVERYWHERE, Gate
 from slopewash.studio.session import Session
 from slopewash.studio.uploads import Uploads
@@ -30,8 +30,8 @@ class StudioServer:
 
     Parameters
     ----------
-    plan
-        What to run first.
+    recipe
+        What to run first; None goes on with what the keeper has.
     host, port
         Where to listen; port 0 takes any that is free, None the first free one from 8420 on.
     embedded
@@ -41,11 +41,13 @@ class StudioServer:
     allowed_hosts
         Further names, with their port where it is not the usual one, that the page may be opened under, such as that
         of an HTTPS proxy in front of it.
+    keeper
+        Keeps the run on disk.
     """
 
     def __init__(
         self,
-        plan: Plan,
+        recipe: sw.Recipe | None,
         *,
         host: str = "127.0.0.1",
         port: int | None = None,
@@ -53,13 +55,14 @@ class StudioServer:
         simulation: sw.Simulation | None = None,
         upload_limit: int | None = None,
         allowed_hosts: Sequence[str] = (),
+        keeper: Keeper | None = None,
     ) -> None:
         _check_hosts(allowed_hosts)
         # Idle kernel threads would spin for milliseconds on the cores that pages and frames need. OpenMP reads this
         # when the first kernel runs; a user's own choice stays.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         uploads = Uploads() if upload_limit is None else Uploads(upload_limit)
-        self.session = Session(plan, uploads, simulation)
+        self.session = Session(recipe, uploads, simulation, keeper)
         self._socket = _listen(host, port)
         self.host, self.port = host, int(self._socket.getsockname()[1])
         self.studio = Studio(self.session)

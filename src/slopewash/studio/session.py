@@ -14,9 +14,10 @@ from typing import Any
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
 from slopewash.studio import messages
+from slopewash.studio.keeping import Keeper
 from slopewash.studio.pace import FrameClock, Pace, StateClock
-from slopewash.studio.plan import Plan, next_plan
-from slopewash.studio.run import BrokenOff, Run
+from slopewash.studio.recipes import next_recipe
+from slopewash.studio.run import Cancelled, Run
 from slopewash.studio.snapshot import Demand, Snapshot
 from slopewash.studio.uploads import Uploads
 
@@ -26,7 +27,7 @@ MOST_LEFT = 6
 MOST_LEFT_CELLS = 2 * 1024**2
 """The same, counted in cells: some 300 MB. One is always kept."""
 IMPATIENT = ("pause", "reset", "start", "bring_back")
-"""Messages that break off a settling instead of waiting for its end."""
+"""Messages that cancel a settling instead of waiting for its end."""
 
 
 class Closing(Exception):
@@ -39,8 +40,15 @@ class Session:
     `on_snapshot`, `on_state` and `on_trouble` are called in the simulation's thread and must return at once.
     """
 
-    def __init__(self, plan: Plan, uploads: Uploads, simulation: sw.Simulation | None = None) -> None:
+    def __init__(
+        self,
+        recipe: sw.Recipe | None,
+        uploads: Uploads,
+        simulation: sw.Simulation | None = None,
+        keeper: Keeper | None = None,
+    ) -> None:
         self.uploads = uploads
+        self._keeper = keeper
         self.on_snapshot: Callable[[Snapshot], None] = lambda snapshot: None
         self.on_state: Callable[[dict[str, Any]], None] = lambda state: None
         self.on_trouble: Callable[[str, str], None] = lambda kind, sentence: None
@@ -56,7 +64,12 @@ class Session:
         self._compiled: set[tuple[str, str]] = set()
         self._version = 1
         self._dirty = True
-        self._run = Run(plan, simulation, notice=self._notice)
+        if recipe is not None:
+            self._run = Run(recipe, simulation, shared=simulation is not None, notice=self._notice)
+        elif keeper is not None:
+            self._run = Run.resumed(keeper.folder, self._notice)
+        else:
+            raise ValueError("a session needs a recipe, or a run that was kept")
         self._left: deque[Run] = deque()
         self._shown = self._run.simulation.step
         self._thread = threading.Thread(target=self._loop, name="slopewash-simulation", daemon=True)
@@ -70,6 +83,9 @@ class Session:
         self._closing = True
         self._jobs.put(None)
         self._thread.join()
+        if self._keeper is not None:
+            self._save()
+            self._keeper.close()
 
     def submit(self, job: Callable[[], Any]) -> Future[Any]:
         """Have something done between two steps."""
@@ -78,7 +94,7 @@ class Session:
         return future
 
     def tell(self, message: Any, viewer: object = None) -> Future[Any]:
-        """Have a message carried out; one that will not wait for a settling breaks off those told before it."""
+        """Have a message carried out; one that will not wait for a settling cancels those sent before it."""
         if message.type in IMPATIENT and self._can(message):
             self._hurried += 1
         told = self._hurried
@@ -88,7 +104,7 @@ class Session:
         """Whether a message will not just be refused."""
         try:
             if message.type == "start":
-                next_plan(self._run.next_plan, message, self.uploads)
+                next_recipe(self._run.next_recipe, message, self.uploads)
         except SlopewashError:
             return False
         return message.type != "bring_back" or bool(self._left)
@@ -130,10 +146,23 @@ class Session:
                 if self._playing and time.monotonic() >= self._pace.due:
                     self._advance()
                 self._publish()
+                if self._keeper is not None and self._keeper.is_due(self._version, running=self._playing):
+                    self._save()
             except SlopewashError as error:
                 self._stop(str(error))
             except Exception as error:
-                self._stop(f"the run broke off: {type(error).__name__}: {error}")
+                self._stop(f"the run failed: {type(error).__name__}: {error}")
+
+    def _save(self) -> None:
+        """Keep the run, so that a server which is started later can go on with it."""
+        if self._keeper is None or self._run.shared or not self._keeper.is_behind(self._version):
+            return
+        try:
+            self._run.keep(self._keeper.folder)
+            self._keeper.saved(self._version)
+        except SlopewashError as error:
+            self._keeper = None
+            self._notice(f"{error}; this run is no longer kept")
 
     def _stop(self, sentence: str) -> None:
         self._playing, self._target, self._busy, self._dirty = False, None, None, True
@@ -166,6 +195,8 @@ class Session:
             wait = min(wait, 0.0 if not self._playing else self._states.next - now)
         if self._demand is not None and self._version > self._demand.newer_than:
             wait = min(wait, self._frames.next - now)
+        if self._keeper is not None and not self._run.shared:
+            wait = min(wait, self._keeper.due_in(self._version, running=self._playing))
         return max(0.0, wait)
 
     def _advance(self) -> None:
@@ -179,8 +210,9 @@ class Session:
             self._pace.took(steps, time.monotonic() - begin)
             self._busy = None
         if self._target is not None and simulation.step >= self._target:
-            if self._target == self._run.plan.usual_steps:
-                self._notice(f"Paused at step {self._target}, what {self._run.plan.preset} is made for. Play goes on.")
+            stage = self._run.recipe.stage
+            if self._target == stage.usual_steps:
+                self._notice(f"Paused at step {self._target}, which {stage.preset} is made for. Press play to continue.")
             self._playing, self._target = False, None
         self._changed()
 
@@ -225,7 +257,7 @@ class Session:
             "steps_per_second": self._pace.measured() if self._playing else 0.0,
             "speed": self._pace.speed,
             "left": None if left is None else {
-                "run": left.number, "name": left.plan.source.name, "step": left.simulation.step,
+                "run": left.number, "name": left.recipe.source.name, "step": left.simulation.step,
             },
         }  # fmt: skip
 
@@ -236,7 +268,7 @@ class Session:
         getattr(self, f"_do_{message.type}")(message, viewer)
 
     def _do_play(self, message: messages.Play, viewer: object) -> None:
-        usual = self._run.plan.usual_steps
+        usual = self._run.recipe.stage.usual_steps
         self._go(usual if usual is not None and self._run.simulation.step < usual else None)
 
     def _do_pause(self, message: messages.Pause, viewer: object) -> None:
@@ -260,14 +292,14 @@ class Session:
         self._pace.speed, self._dirty = message.steps_per_second, True
 
     def _do_reset(self, message: messages.Reset, viewer: object) -> None:
-        self._begin(self._run.next_plan)
+        self._begin(self._run.next_recipe)
 
     def _do_start(self, message: messages.Start, viewer: object) -> None:
-        self._begin(next_plan(self._run.next_plan, message, self.uploads))
+        self._begin(next_recipe(self._run.next_recipe, message, self.uploads))
 
     def _do_bring_back(self, message: messages.BringBack, viewer: object) -> None:
         if not self._left:
-            raise InvalidParameter("there is no run to bring back; one is kept whenever another is started")
+            raise InvalidParameter("there is no earlier run to restore; one is kept whenever another is started")
         # The one that is shown goes to the other end: asked for again and again, each has its turn.
         run, shown = self._left.pop(), self._run
         self._change_over(run)
@@ -276,10 +308,10 @@ class Session:
         else:
             shown.close()
 
-    def _begin(self, plan: Plan) -> None:
+    def _begin(self, recipe: sw.Recipe) -> None:
         """Begin anew; the pages hear of it first, for it may take a while."""
-        with self._at_work(f"preparing {plan.source.name}"):
-            run, shown = Run(plan, notice=self._notice), self._run
+        with self._at_work(f"preparing {recipe.source.name}"):
+            run, shown = Run(recipe, notice=self._notice), self._run
             self._change_over(run)
             if shown.has_something_to_lose:
                 self._left.append(shown)
@@ -323,7 +355,7 @@ class Session:
             if self._closing:
                 raise Closing
             if self._hurried != told:
-                raise BrokenOff
+                raise Cancelled
             self._busy = f"settling, {self._run.simulation.settled - first} of {message.steps} steps"
             self._dirty = True
             self._version += 1
@@ -338,7 +370,7 @@ class Session:
             self._changed()
         done = self._run.simulation.settled - first
         if done < message.steps:
-            self._notice(f"Settling was broken off after {done} of {message.steps} steps; the water keeps its load.")
+            self._notice(f"Settling was cancelled after {done} of {message.steps} steps; the sediment stays in the water.")
 
     def _do_paint(self, message: messages.Paint, viewer: object) -> None:
         self._run.paint(message, viewer)

@@ -15,7 +15,7 @@ import anyio.to_thread
 import slopewash as sw
 from slopewash.errors import InvalidFile, InvalidParameter, SlopewashError
 from slopewash.studio.catalogue import FORMATS, UPLOAD_BYTES
-from slopewash.studio.plan import Given, fitted
+from slopewash.studio.recipes import fitted
 
 KEPT = 4
 """Uploads that can still be started from."""
@@ -33,9 +33,9 @@ class Uploads:
 
     def __init__(self, limit: int = UPLOAD_BYTES) -> None:
         self.limit = limit
-        self._given: OrderedDict[str, Given] = OrderedDict()
+        self._given: OrderedDict[str, sw.FromTerrain] = OrderedDict()
 
-    def find(self, key: str) -> Given:
+    def find(self, key: str) -> sw.FromTerrain:
         """Look an upload up by the number it was given."""
         if key not in self._given:
             raise InvalidParameter(f"there is no upload {key!r} any more; upload the file again")
@@ -43,7 +43,7 @@ class Uploads:
 
     async def receive(
         self, name: str, chunks: AsyncIterator[bytes], options: Mapping[str, Any]
-    ) -> tuple[str, Given, tuple[int, int]]:
+    ) -> tuple[str, sw.FromTerrain, tuple[int, int]]:
         """Take a file in, and tell its own rows and columns too.
 
         `name` is only shown and gives the suffix, it never becomes a path.

@@ -34,7 +34,7 @@ export class Legend {
   /** Follow a frame: colour map and scale are those that the server declares for the layer. */
   update(frame: Frame, wanted: string | null): void {
     const overlay = wanted !== null && frame.overlay?.layer === wanted ? frame.overlay : null;
-    const layer = overlay && this.store.welcome?.layers[overlay.layer];
+    const layer = overlay && this.store.model?.layers[overlay.layer];
     const colours = layer && this.store.welcome?.maps[layer.map];
     this.element.hidden = !colours;
     if (!overlay || !layer || !colours) {

@@ -1,0 +1,128 @@
+"""What a session runs: the recipe it begins with, and the one that a page asks for next."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import slopewash as sw
+from slopewash.errors import InvalidParameter, SlopewashError
+from slopewash.studio import messages
+
+
+def first_recipe(
+    *,
+    preset: str | None = None,
+    model: str | None = None,
+    source: sw.Generated | sw.FromTerrain | None = None,
+    size: int | None = None,
+    seed: int | None = None,
+    backend: str = "auto",
+) -> sw.Recipe:
+    """What the studio opens with: the landscape preset where nothing else is asked for."""
+    if model is not None and preset is None:
+        chosen = sw.find_model(model)
+        stage = sw.Stage.of(chosen(), edges=chosen.edges()[0])
+    else:
+        stage = sw.Stage.of(preset)
+        if model is not None:
+            _check_belongs(stage, sw.find_model(model).name)
+    check_side(size)
+    if source is None and stage.preset is not None:
+        source = sw.preset_source(stage.preset, size=size, seed=seed)
+    elif source is None:
+        source = sw.Generated(**{k: v for k, v in (("size", size), ("seed", seed)) if v is not None})
+    seeded = seed if seed is not None else source.seed if isinstance(source, sw.Generated) else 0
+    return sw.Recipe(
+        source=source, strata=sw.preset_beds(stage.preset), stages=(stage,), backend=backend, seed=seeded
+    )
+
+
+def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.Recipe:
+    """Recipe after a `start` message; what it does not name stays."""
+    source: Any = recipe.source
+    if wanted.upload is not None and wanted.generator is not None:
+        raise InvalidParameter("start names both an upload and a generator; name one")
+    if wanted.upload is not None:
+        source = uploads.find(wanted.upload)
+    elif wanted.generator is not None:
+        source = _changed(source, wanted.generator)
+    if wanted.size is not None:
+        source = dataclasses.replace(source, size=wanted.size)
+    stage = recipe.stage
+    if wanted.preset is not None:
+        stage = sw.Stage.of(wanted.preset)
+        if wanted.model is not None:
+            _check_belongs(stage, wanted.model)
+    elif wanted.model is not None and wanted.model != stage.model.name:
+        stage = sw.Stage.of(sw.find_model(wanted.model)(), edges=_edges(wanted.model, stage.edges))
+    model = stage.model.replace(**wanted.parameters)
+    stage = stage.replace(model=model, edges=wanted.edges or stage.edges)
+    backend = wanted.backend or (recipe.backend if recipe.backend in ("auto", *model.backends) else "auto")
+    return sw.Recipe(
+        source=source, strata=sw.preset_beds(stage.preset), stages=(stage,), backend=backend,
+        seed=source.seed if isinstance(source, sw.Generated) else recipe.seed,
+    )  # fmt: skip
+
+
+def _edges(model: str, before: Any) -> Any:
+    usual = sw.find_model(model).edges()
+    return before if before in usual else usual[0]
+
+
+def _changed(source: Any, wanted: messages.Generator) -> sw.Generated:
+    """Source with what a message names; another kind begins with its own options."""
+    if not isinstance(source, sw.Generated):
+        if wanted.kind is None:
+            named = ", ".join(name for name, value in wanted.model_dump().items() if value is not None)
+            raise InvalidParameter(
+                f"{source.name} was not generated, so it has no {named or 'generator'} to change; name the kind to "
+                "use a generated terrain instead"
+            )
+        source = sw.Generated()
+    given = wanted.model_dump(exclude_unset=True)
+    named = {k: v for k, v in given.items() if v is not None or k == "relief"}  # no relief: what is usual
+    if named.get("kind", source.kind) != source.kind:
+        named.setdefault("options", {})
+        named.setdefault("relief", None)
+    return dataclasses.replace(source, **named)
+
+
+def _check_belongs(stage: sw.Stage, model: str) -> None:
+    if stage.model.name != model:
+        raise InvalidParameter(
+            f"preset {stage.preset} belongs to model {stage.model.name}, not {model}; name one only"
+        )
+
+
+def fitted(name: str, terrain: sw.Terrain, code: str | None, size: int | None = None) -> sw.FromTerrain:
+    """A terrain from a file or a caller, with `size` cells along its longer side, or as many as the studio takes."""
+    low, high = messages.SIZES
+    longest = max(terrain.shape)
+    size = min(longest, high) if size is None else size
+    if size * min(terrain.shape) < low * longest:
+        rows, columns = terrain.shape
+        raise SlopewashError(
+            f"{name} has {columns} x {rows} cells; the studio takes {low} .. {high} per side, and this would have "
+            f"{size * min(terrain.shape) // longest} along its shorter one"
+        )
+    if size != longest:
+        terrain = terrain.resampled(size)
+        code = None if code is None else f"{code}.resampled({size})"
+    return sw.FromTerrain(name=name, terrain=terrain, code=code)
+
+
+def check_side(size: int | None) -> None:
+    """Refuse a number of cells that the studio does not take."""
+    low, high = messages.SIZES
+    if size is not None and not low <= size <= high:
+        raise InvalidParameter(f"size is {size}; the studio takes {low} .. {high} cells per side")
+
+
+def check_size(terrain: sw.Terrain, name: str) -> None:
+    """Refuse what the studio cannot show at interactive speed."""
+    low, high = messages.SIZES
+    if not (low <= min(terrain.shape) and max(terrain.shape) <= high):
+        raise SlopewashError(
+            f"{name} has {terrain.shape[1]} x {terrain.shape[0]} cells; the studio takes {low} .. {high} per side"
+        )
