@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from slopewash.models.presets import Preset, register_preset
 from slopewash.models.mesh_particles.model import MeshParticles
+from slopewash.models.presets import Preset, register_preset
 
 register_preset(
     Preset(
