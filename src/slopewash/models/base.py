@@ -125,6 +125,10 @@ class Model(ABC):
     def limits(self) -> tuple[Limit, ...]:
         """Stability limits of this parameter set."""
 
+    def limits_in(self, state: State) -> tuple[Limit, ...]:
+        """Stability limits of a run in this state, where they depend on what was prepared."""
+        return self.limits()
+
     @property
     def strata_note(self) -> str | None:
         """What a user who lays strata beneath the terrain should know, if anything."""
@@ -165,6 +169,10 @@ class Model(ABC):
     @abstractmethod
     def derive(self, name: str, state: State, domain: Domain) -> Array:
         """Work a layer out, as users see it; the same on every backend."""
+
+    def derive_all(self, names: Sequence[str], state: State, domain: Domain) -> dict[str, Array]:
+        """Work several layers out, for models where they have work in common."""
+        return {name: self.derive(name, state, domain) for name in names}
 
     def yields(self, state: State) -> list[str]:
         """Layers that a run yields in this state."""

@@ -148,7 +148,8 @@ class Simulation:
         self._turn = threading.RLock()
         self._observers: list[Observer] = []
         self._domain = domain
-        self._substeps = self._find_substeps(self._model)
+        self._substeps = 1
+        self._find_substeps(state)
         self._coefficients()  # raises where the model cannot run on this terrain
         self._opened: Backend | None = self._model.backend(self.backend)(state, domain)
 
@@ -164,21 +165,22 @@ class Simulation:
     def _state(self) -> State:
         return self._device.state
 
-    def _find_substeps(self, model: Model) -> int:
+    def _find_substeps(self, state: State) -> None:
+        """Split steps as wanted, or as stability needs; warn when that is more than before."""
         if self._substeps_wanted != "auto":
             if not _is_whole(self._substeps_wanted) or self._substeps_wanted < 1:
                 raise InvalidParameter(f'substeps is {self._substeps_wanted!r}; it must be "auto" or 1 or more')
-            return self._substeps_wanted
-        worst = max(model.limits(), key=lambda limit: limit.substeps, default=None)
-        if worst is None or worst.substeps == 1:
-            return 1
-        warnings.warn(
-            f"{worst.name} is {worst.value:.3g}, above the stability limit {worst.bound:.3g}: "
-            f"each step is taken in {worst.substeps} sub-steps",
-            StabilityWarning,
-            stacklevel=4,
-        )
-        return worst.substeps
+            self._substeps = self._substeps_wanted
+            return
+        worst = max(self._model.limits_in(state), key=lambda limit: limit.substeps, default=None)
+        before, self._substeps = self._substeps, 1 if worst is None else worst.substeps
+        if worst is not None and worst.substeps > before:
+            warnings.warn(
+                f"{worst.name} is {worst.value:.3g}, above the stability limit {worst.bound:.3g}: "
+                f"each step is taken in {worst.substeps} sub-steps",
+                StabilityWarning,
+                stacklevel=4,
+            )
 
     @property
     def model(self) -> Model:
@@ -191,10 +193,10 @@ class Simulation:
         if type(model) is not type(self._model):
             raise InvalidParameter(f"the run is of {self._model.name}; start another Simulation for {model.name}")
         with self._turn:
-            substeps = self._find_substeps(model)
-            model.coefficients(self._domain, substeps=substeps)  # raises where it cannot run on this terrain
+            model.coefficients(self._domain, substeps=1)  # raises where it cannot run on this terrain
             model.adopt(self._model, self._state, self._domain)
-            self._model, self._substeps = model, substeps
+            self._model = model
+            self._find_substeps(self._state)
 
     @property
     def edges(self) -> Edges | Sides:
@@ -284,7 +286,8 @@ class Simulation:
             self._model.layer(name)
         with self._turn:
             state = self._state
-            return {name: _copied(self._model.derive(name, state, self._domain)) for name in names}
+            layers = self._model.derive_all(names, state, self._domain)
+            return {name: _copied(layer) for name, layer in layers.items()}
 
     # Edits between steps
 

@@ -1,7 +1,7 @@
 """Runs the particles on a graphics card.
 
 Between two moves of the vertices nothing leaves the card: particles are hashed, pushed, moved and collided, emitted,
-evaporated and exported, wear gathers at the vertices, grains age and fall. The cores do what happens once every
+evaporated and exported, erosion adds up at the vertices, grains age and fall. The cores do what happens once every
 `update_every` steps, in float64 so that volumes balance: they move the vertices, follow the planes of triangles, give
 grains to the nearest particles, and lay out where new particles will start. For that the particles come down and go up
 again (96 bytes each). While emitters pause because there are `maximum_particles`, this happens after every step, since
@@ -22,21 +22,21 @@ from slopewash.backends.gpu import sorting
 from slopewash.backends.gpu.lists import Lists, Pass
 from slopewash.backends.gpu.program import Kernel, Use
 from slopewash.backends.gpu.wgsl import Block
-from slopewash.models.mesh_particles.cpu import CpuEngine
-from slopewash.models.mesh_particles.model import MeshParticles
-from slopewash.models.mesh_particles.particles import ALIVE, GONE, LEFT
+from slopewash.models.mesh_particles.cpu import CpuBackend
+from slopewash.models.mesh_particles.particles import ALIVE, CLEARANCE, GONE, LEFT
 from slopewash.models.mesh_particles.physics import Physics
-from slopewash.models.mesh_particles.reference import CLEARANCE
 from slopewash.models.mesh_particles.rows import EPS, MISS
-from slopewash.models.mesh_particles.surface import AX, AY, BX, BY, GX, GY, TILT, X0, Y0, Z0
-from slopewash.terrain import Terrain
+from slopewash.models.mesh_particles.surface import Surface
+from slopewash.models.mesh_particles.table import AX, AY, BX, BY, GX, GY, TILT, X0, Y0, Z0
+from slopewash.models.state import Domain, State
+from slopewash.terrain import emitters_of
 
 Reals = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 HERE = Path(__file__).parent
 PARTS = 5
-"""vec4 of a triangle: first corner and wear; gradient and weights there; weights per metre; corners; shares of wear."""
+"""vec4 of a triangle: first corner and erosion; gradient and weights there; weights per metre; corners; shares."""
 KINDS = {
     **sorting.KINDS,
     "positions": "vec4<f32>",
@@ -46,7 +46,7 @@ KINDS = {
     "triangles": "vec4<i32>",  # bits of float32, but for the corners: float32 may lose those of small whole numbers
     "box_starts": "i32",  # the grid of triangles
     "boxed": "i32",
-    "worn": "array<atomic<u32>, 2>",  # 64-bit fixed point
+    "eroded": "array<atomic<u32>, 2>",  # erosion of each vertex, 64-bit fixed point
     "grains": "vec4<i32>",  # particle, steps left, what became of it
 }
 NEVER = 1 << 30
@@ -65,6 +65,7 @@ LEAST_SIDE = 16
 """Buckets along a side of the folded grid, of which `sorting` takes whole blocks."""
 UNITS = 2.0**32
 """Of the fixed point in a whole."""
+UNITS_FIELD = "pending_erosion_units"
 
 
 class Lot(NamedTuple):
@@ -100,76 +101,73 @@ MOVE = Kernel(
     "move", HERE / "move.wgsl",
     (
         Use("positions", "update"), Use("velocities", "update"), Use("pushes", "read"), Use("states", "update"),
-        Use("triangles", "read"), Use("box_starts", "read"), Use("boxed", "read"), Use("worn", "update"),
+        Use("triangles", "read"), Use("box_starts", "read"), Use("boxed", "read"), Use("eroded", "update"),
     ),
 )  # fmt: skip
 AGE = Kernel("age", HERE / "age.wgsl", (Use("grains", "update"), Use("states", "read")))
 
 
-class GpuEngine(CpuEngine):
-    """Steps particles and grains in float32 on a card, and moves the vertices in float64 on the cores."""
+class GpuBackend(CpuBackend):
+    """Steps particles and grains in float32 on a card, and moves the vertices in float64 on the cores.
 
-    def __init__(self, model: MeshParticles, terrain: Terrain, *, substeps: int = 1, seed: int = 0) -> None:
+    Erosion adds up in `pending_erosion_units` until it is added to `pending_erosion`: sums of whole numbers are exact,
+    so that a run in parts gives the same bits.
+    """
+
+    def __init__(self, state: State, domain: Domain) -> None:
+        super().__init__(state, domain)
         self._lists = Lists(KINDS, block=BLOCK, constants=CONSTANTS)
-        self._stale = True
-        self._scale = 1.0
-        super().__init__(model, terrain, substeps=substeps, seed=seed)
+        self._on_card: tuple[Surface, int] | None = None
+        self.host.setdefault(UNITS_FIELD, np.zeros(len(self.erosion), np.int64))
+        self._scalars.setdefault("pending_erosion_scale", 1.0)
 
-    def set_model(self, model: MeshParticles, substeps: int) -> None:
-        """Go on with other parameter values."""
-        super().set_model(model, substeps)
-        self._stale = True  # shares of wear may have changed
-
-    def _mesh_changed(self, *, plan: bool) -> None:
-        super()._mesh_changed(plan=plan)
-        self._stale = True
-
-    def _advance(self, steps: int, strength: float) -> None:
-        physics = self.physics._replace(wear=self.physics.wear * strength)
-        while steps > 0:
-            at_once = self._steps_at_once(steps)
-            self._run(at_once, physics)
-            steps -= at_once
-            if self._step % int(self._model.update_every) == 0:
+    def _steps(self, count: int) -> None:
+        while count > 0:
+            at_once = self._steps_at_once(count)
+            self._run(at_once)
+            count -= at_once
+            if self._scalars["step"] % self.c.update_every == 0:
+                self._add_units()
                 with threads_to_itself():
                     self._move_vertices()
 
     def _steps_at_once(self, steps: int) -> int:
         """Steps until the cores are needed: for the vertices, or to see whether emitters must pause."""
-        every = int(self._model.update_every)
-        steps = min(steps, every - self._step % every, STEPS_AT_ONCE)
+        every = self.c.update_every
+        steps = min(steps, every - int(self._scalars["step"]) % every, STEPS_AT_ONCE)
+        emitters = emitters_of(self.host["emitters"])
         born = sum(
-            due + e.rate * self._model.time_step * steps for due, e in zip(self._due, self.emitters, strict=True)
+            due + e.rate * self.c.time_step * steps for due, e in zip(self.host["emitter_due"], emitters, strict=True)
         )
-        return steps if self.flow.count + born < self._model.maximum_particles else 1
+        return steps if self.flow.count + born < self.c.maximum_particles else 1
 
-    def _run(self, steps: int, physics: Physics) -> None:
+    def _run(self, steps: int) -> None:
         """Take particles and grains through some steps on the card."""
         starts, ends = np.zeros(steps), np.zeros(steps)
         for k in range(steps):
             self._emit()
-            starts[k] = self._time
-            self._time += self._model.time_step
-            ends[k] = self._time
-        self._step += steps
-        # Particles are put in another order only when vertices move: a run told in parts gives the same bits.
+            starts[k] = self._scalars["time"]
+            self._scalars["time"] += self.c.time_step
+            ends[k] = self._scalars["time"]
+        self._scalars["step"] += steps
+        # Particles are put in another order only when vertices move: a run in parts gives the same bits.
         self._close_ranks(self.flow.alive())
         if self.flow.count == 0:
             return
         dry = self._dry_after(ends)
         with self._timed("forces"):  # and collision and erosion: the card does not tell them apart
             self._upload(np.searchsorted(starts, self.flow.born[: self.flow.count]), dry)
-            self._upload_ground(physics)
-            self._dispatch(self._step_passes() * steps, physics)
+            self._upload_ground()
+            self._dispatch(self._step_passes() * steps)
             self._download()
         with self._timed("sediment"):
-            self._book(dry, steps)
+            self._count(dry, steps)
 
-    def _pair_forces(self, physics: Physics) -> Singles:
+    def _pair_forces(self) -> Singles:
         """Acceleration of every particle by its neighbours, alone."""
         n = self.flow.count
         self._upload(np.zeros(n, np.int64), np.full(n, NEVER))
-        self._dispatch(self._push_passes(), physics)
+        self._dispatch(self._push_passes())
         pushes: Singles = self._lists.tables["pushes"].download(n)[:, :3]
         return pushes
 
@@ -178,7 +176,7 @@ class GpuEngine(CpuEngine):
         born = self.flow.born[: self.flow.count]
         dry = np.full(len(born), NEVER)
         for k in reversed(range(len(ends))):
-            dry[ends[k] - born >= self._model.lifetime] = k
+            dry[ends[k] - born >= self.c.lifetime] = k
         return dry
 
     def _upload(self, wait: NDArray[np.int64], dry: NDArray[np.int64]) -> None:
@@ -191,8 +189,8 @@ class GpuEngine(CpuEngine):
         tables = lists.tables
         tables["positions"].upload(_padded(flow.X[:n]))
         tables["velocities"].upload(_padded(flow.V[:n]))
-        left = np.where(dry < NEVER, (dry + 1) * self._substeps, NEVER)
-        tables["states"].upload(np.stack([flow.at[:n], flow.fate[:n], wait * self._substeps, left], axis=1))
+        left = np.where(dry < NEVER, (dry + 1) * self.c.substeps, NEVER)
+        tables["states"].upload(np.stack([flow.at[:n], flow.fate[:n], wait * self.c.substeps, left], axis=1))
         if grains:
             fresh = np.full((grains, 4), ON_ITS_WAY)
             fresh[:, 0], fresh[:, 1] = self.grains.carrier, self.grains.left
@@ -202,27 +200,37 @@ class GpuEngine(CpuEngine):
         """Buckets along a side of the folded grid: twice as many in all as there is room for particles."""
         return max(LEAST_SIDE, 1 << math.ceil(math.log2(2 * _power_of_two(self.flow.count)) / 2))
 
-    def _upload_ground(self, physics: Physics) -> None:
-        """Bring triangles up where they have changed, and begin a new sum of wear."""
-        scale = self._fine_scale(physics)
-        if not self._stale and scale == self._scale:
-            return
+    def _upload_ground(self) -> None:
+        """Bring the erosion so far up, and triangles where they have changed."""
         surface, lists = self.surface, self._lists
         count = len(surface.triangles)
-        start, triangle = self._grid[-2:]
-        lengths = {"triangles": PARTS * count, "worn": len(surface.z), "box_starts": len(start), "boxed": len(triangle)}
-        lists.hold(lengths, f"{count} triangles")
-        lists.tables["triangles"].upload(packed(surface.table, self._erodible, surface.triangles, surface.shares.wear))
+        start, triangle = surface.grid[-2:]
+        lengths = {"triangles": PARTS * count, "box_starts": len(start), "boxed": len(triangle)}
+        lists.hold(lengths | {"eroded": len(surface.z)}, f"{count} triangles")
+        scale = self._fine_scale()
+        if scale != self._scalars["pending_erosion_scale"]:
+            self._add_units()
+            self._scalars["pending_erosion_scale"] = scale
+        lists.tables["eroded"].upload(self.host[UNITS_FIELD].view("<u4"))
+        if self._on_card == (surface, surface.version):
+            return
+        parts = packed(surface.table, self.erodible, surface.triangles, surface.shares.erosion)
+        lists.tables["triangles"].upload(parts)
         lists.tables["box_starts"].upload(start)
         lists.tables["boxed"].upload(triangle)
-        lists.tables["worn"].clear()
-        self._worn_before = self.worn.copy()
-        self._stale, self._scale = False, scale
+        self._on_card = surface, surface.version
 
-    def _fine_scale(self, physics: Physics) -> float:
-        """Power of two by which the most that a particle can wear off a vertex at once becomes at most 1."""
-        most = physics.wear * physics.fastest * float(self.surface.shares.wear.max() * self._erodible.max())
+    def _fine_scale(self) -> float:
+        """Power of two by which the most that a particle can erode off a vertex at once becomes at most 1."""
+        p = self.physics
+        most = p.erosion * p.fastest * float(self.surface.shares.erosion.max() * self.erodible.max())
         return 2.0 ** -math.ceil(math.log2(max(most, 1e-30)))
+
+    def _add_units(self) -> None:
+        """Begin a new sum of erosion on the card."""
+        units = self.host[UNITS_FIELD]
+        self.erosion = self.erosion + units / (UNITS * self._scalars["pending_erosion_scale"])
+        self.host[UNITS_FIELD] = np.zeros_like(units)
 
     def _push_passes(self) -> list[Pass]:
         n, room = self.flow.count, self._lists.tables["keys"].length
@@ -230,10 +238,11 @@ class GpuEngine(CpuEngine):
 
     def _step_passes(self) -> list[Pass]:
         part = [*self._push_passes(), Pass(MOVE, self.flow.count)]
-        return part * self._substeps + [Pass(AGE, len(self.grains.left))]
+        return part * self.c.substeps + [Pass(AGE, len(self.grains.left))]
 
-    def _dispatch(self, passes: list[Pass], physics: Physics) -> None:
-        _, _, boxes_per_metre, columns, rows = self._grid[:5]
+    def _dispatch(self, passes: list[Pass]) -> None:
+        physics = self.physics
+        _, _, boxes_per_metre, columns, rows = self.surface.grid[:5]
         west, north, east, south = self.surface.extent
         lot = Lot(
             particles=self.flow.count, grains=len(self.grains.left),
@@ -241,7 +250,8 @@ class GpuEngine(CpuEngine):
             west=west, north=north, east=east, south=south,
             boxes_per_metre=boxes_per_metre, columns=columns, rows=rows,
         )  # fmt: skip
-        self._lists.use(physics._replace(wear=physics.wear * self._scale), lot)
+        scaled = physics.erosion * self._scalars["pending_erosion_scale"]
+        self._lists.use(physics._replace(erosion=scaled), lot)
         self._lists.run(passes)
 
     def _download(self) -> None:
@@ -250,15 +260,14 @@ class GpuEngine(CpuEngine):
         flow.V[:n] = tables["velocities"].download(n)[:, :3]
         states = tables["states"].download(n)
         flow.at[:n], flow.fate[:n] = states[:, 0], states[:, 1]
-        worn = tables["worn"].download(len(self.worn)).view("<i8")[:, 0]
-        self.worn = self._worn_before + worn / (UNITS * self._scale)
+        self.host[UNITS_FIELD] = tables["eroded"].download(len(self.erosion)).view("<i8")[:, 0]
 
-    def _book(self, dry: NDArray[np.int64], steps: int) -> None:
+    def _count(self, dry: NDArray[np.int64], steps: int) -> None:
         """Count who has gone, and take out the grains that are no longer on their way."""
         fate = self.flow.fate[: self.flow.count]
         dried = (fate == ALIVE) & (dry < NEVER)
-        self._left += int((fate != ALIVE).sum())
-        self._evaporated += int(dried.sum())
+        self._scalars["left"] += int((fate != ALIVE).sum())
+        self._scalars["evaporated"] += int(dried.sum())
         if len(self.grains.left):
             self._settle(self._lists.tables["grains"].download(len(self.grains.left)))
         # Emitters count those who went in the last part of a step as still there, as on the other backends.
@@ -274,7 +283,7 @@ class GpuEngine(CpuEngine):
         for k in np.unique(step[done]):
             now = done & (step == k)
             out = now & (became == EXPORTED)
-            self._exported += float(self.grains.volume[out].sum())
+            self._scalars["exported"] += float(self.grains.volume[out].sum())
             self._fall(became[now & ~out], self.grains.volume[now & ~out])
         self.grains.left = grains[:, 1].copy()
         self.grains.take_out(done)
@@ -299,7 +308,7 @@ class GpuEngine(CpuEngine):
 def packed(table: Reals, erodible: Reals, triangles: NDArray[np.int32], shares: Reals) -> NDArray[np.int32]:
     """Triangles as the kernels have them, `PARTS` vec4 each.
 
-    The first corner is rounded to float32 in plan; height and weights are told for where it then is, so that all
+    The first corner is rounded to float32 in plan; height and weights are those where it then is, so that all
     triangles go on meeting each other.
     """
     out = np.zeros((len(table), PARTS, 4), np.float32)

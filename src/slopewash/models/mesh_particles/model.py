@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from slopewash.models.base import (
-    Edges,
-    Engine,
-    Limit,
-    Model,
-    Rule,
-    fraction,
-    law,
-    not_negative,
-    parameter,
-    positive,
-    register,
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.models.backend import Backend
+from slopewash.models.base import Model, register
+from slopewash.models.mesh_particles import changes as _changes
+from slopewash.models.mesh_particles import derive as _derive
+from slopewash.models.mesh_particles import prepare as _prepare
+from slopewash.models.mesh_particles.fields import FIELDS
+from slopewash.models.mesh_particles.physics import (
+    STANDARD_GRAVITY,
+    STEPS_PER_CONTACT,
+    Coefficients,
+    contact_period,
 )
-from slopewash.terrain import Terrain
+from slopewash.models.mesh_particles.surface import volume_of
+from slopewash.models.parameters import Limit, Rule, fraction, law, not_negative, parameter, positive
+from slopewash.models.state import Array, Domain, Patch, Side, Sides, State, Window
+from slopewash.terrain import Terrain, TriangleMesh
 
 whole = Rule(lambda v: 1 <= v <= 100_000_000 and v == int(v), "a whole number, 1 .. 100000000")
 
-STANDARD_GRAVITY = 9.81
-"""What stiffness is measured in, whatever gravity is set to."""
-STEPS_PER_CONTACT = 10
-"""Least sub-steps in the period of two particles swinging against each other."""
+MESH_PARAMETERS = ("triangles", "gradient_weight", "depth_weight")
 
 
 @register
@@ -39,44 +42,44 @@ class MeshParticles(Model):
     loses becomes a grain, carried by the nearest particle for `ε` steps (Eq. 2), after which it raises the triangle
     below. Vertices are moved every n steps. Lengths are in metres.
 
-    Departs from print, where it is silent or cannot be run:
+    Deviations from the paper, where it is silent or cannot be run:
 
-    - Eq. 1 is taken per second, so that wear does not depend on the time step, and is multiplied by the erodibility
+    - Eq. 1 is taken per second, so that erosion does not depend on the time step, and is multiplied by the erodibility
       of the ground exposed (the terrain's layer, or its strata; deposits have 1).
     - A corner's share of C is multiplied by `6 a / A`, a the area of the triangle and A that of all around the corner,
-      which is 1 on a mesh of like triangles. Print adds all shares up as they are: corners where eight triangles meet
-      would sink twice as fast as those where four do, and bisected meshes have both, side by side.
+      which is 1 on a mesh of like triangles. The paper adds all shares up as they are: corners where eight triangles
+      meet would sink twice as fast as those where four do, and bisected meshes have both, side by side.
     - The volume of a grain is what the mesh really loses, `dz A / 3` with A the plan area of the triangles around the
       vertex, not that of a cone; so volumes balance to rounding.
     - Eq. 2 has an exponent `x = 1/s_M`, so that s and s_M have a unit: here it is the shortest edge of the mesh, which
       makes coarse and fine meshes behave alike. ε is at least 1.
-    - A vertex is worn by at most `dig_limit` of its height above its lowest neighbour at a time, and raised above its
-      highest neighbour by at most a fiftieth of the shortest edge; print can make spikes. Soil that finds no room
-      waits; wear beyond the limit is not done.
-    - A vertex moves once its wear makes a grain of `smallest_grain`, else every particle would carry hundreds.
+    - A vertex loses at most `dig_limit` of its height above its lowest neighbour at a time, and is raised above its
+      highest neighbour by at most a fiftieth of the shortest edge; as published there can be spikes. Soil that finds
+      no room waits; erosion beyond the limit is not done.
+    - A vertex moves once its erosion makes a grain of `smallest_grain`, else every particle would carry hundreds.
     - Vertices on the border are base level and never move; grains that fall where all corners are such are exported.
-    - Water that lies on the terrain takes no part; load in it is laid down at the first move of the vertices.
+    - Water that lies on the terrain takes no part; sediment in it is deposited at the first move of the vertices.
     - A drag slows particles down; without any, water would fall down a mountain at 100 m/s.
 
-    Keeps solids to rounding: eroded = carried + deposited + exported. Water is counted in particles. Pair forces are
-    equal and opposite. The same bits for any number of threads: nothing is summed but in a fixed order.
+    Solids are conserved to rounding: eroded = carried + deposited + exported. Water is counted in particles. Pair
+    forces are equal and opposite. Deterministic for any number of threads: all sums have a fixed order.
 
     >>> MeshParticles(erosion_rate=0.01)
     MeshParticles(erosion_rate=0.01)
     """
 
     name: ClassVar = "mesh_particles"
-    summary: ClassVar = "Streams of particles that cut channels into an adaptive triangle mesh and lay grains down."
+    summary: ClassVar = "Streams of particles that cut channels into an adaptive triangle mesh and deposit grains."
     paper: ClassVar = "Bézin et al. 2010"
-    halo: ClassVar = 1_000_000  # particles and grains may cross the whole terrain
+    halo: ClassVar = None  # particles and grains may cross the whole terrain
     backends: ClassVar = ("gpu", "cpu", "reference")
-    edges: ClassVar[tuple[Edges, ...]] = ("open",)
-    layers: ClassVar = ("elevation", "water", "suspended", "velocity", "wear", "deposit", "difference", "slope")
-    emits: ClassVar = True
+    sides: ClassVar[tuple[Side, ...]] = ("open",)
+    particles: ClassVar = True
+    fields: ClassVar = FIELDS
 
     time_step: float = parameter(
         0.05, symbol="Δt", units="s", valid=positive, typical=(0.01, 0.1), group="fluid",
-        doc="Time per step; taken in parts where that is more than a tenth of a contact's period.",
+        doc="Time per step; split into sub-steps where that is more than a tenth of a contact's period.",
     )  # fmt: skip
     gravity: float = parameter(
         STANDARD_GRAVITY, symbol="g", units="m/s²", valid=not_negative, typical=(0, 20), group="fluid",
@@ -116,7 +119,7 @@ class MeshParticles(Model):
     )  # fmt: skip
     erosion_rate: float = parameter(
         0.02, symbol="K_c", units="1", valid=not_negative, typical=(0.001, 0.2), eq="1", group="erosion", log=True,
-        doc="Height worn off by a particle per metre it slides down a wall.",
+        doc="Height that a particle erodes per metre it slides down a vertical face.",
     )  # fmt: skip
     transport_time: float = parameter(
         1000, symbol="ε_M", units="steps", valid=whole, typical=(1, 5000), eq="2", group="erosion",
@@ -128,7 +131,7 @@ class MeshParticles(Model):
     )  # fmt: skip
     smallest_grain: float = parameter(
         0.1, symbol="s_m", units="finest edges", valid=not_negative, typical=(0, 0.5), group="erosion",
-        doc="Wear gathers at a vertex until it makes a grain of this diameter.",
+        doc="Erosion adds up at a vertex until it makes a grain of this diameter.",
     )  # fmt: skip
     update_every: float = parameter(
         10, symbol="n", units="steps", valid=whole, typical=(1, 50), group="erosion",
@@ -152,36 +155,128 @@ class MeshParticles(Model):
     )  # fmt: skip
     weights: str = law(
         "height", "height", "uniform", eq="Fig. 1b-c",
-        doc="Wear takes most from the highest corner of a triangle, or from all alike.",
+        doc="Erosion takes most from the highest corner of a triangle, or from all alike.",
     )  # fmt: skip
     displacement: str = law(
         "vertical", "vertical", "lateral",
-        doc="Wear moves vertices straight down, or into the ground along their normal.",
+        doc="Erosion moves vertices straight down, or into the ground along their normal.",
     )  # fmt: skip
 
     def limits(self) -> tuple[Limit, ...]:
-        """None that hold for every mesh: the engine knows the radius in metres and splits steps itself."""
+        """None that hold for every mesh: how long a contact takes depends on its shortest edge."""
         return ()
 
-    def contact_substeps(self, radius: float) -> int:
-        """Parts of a time step that resolve the contact of two particles of that radius in metres."""
-        period = 2 * math.pi / math.sqrt(2 * self.spring(radius))
-        return max(1, math.ceil(self.time_step * STEPS_PER_CONTACT / period - 1e-9))
+    def limits_in(self, state: State) -> tuple[Limit, ...]:
+        """Stability limit of a run: the time step must resolve the contact of two particles."""
+        radius = self._radius(state)
+        share = self.time_step / contact_period(self.stiffness, radius)
+        return (Limit(f"Δt / contact period of particles of radius {radius:.3g} m", share, 1 / STEPS_PER_CONTACT),)
 
-    def spring(self, radius: float) -> float:
-        """Acceleration of a particle per metre of overlap, in 1/s²."""
-        return self.stiffness * STANDARD_GRAVITY / (2 * radius)
+    def _radius(self, state: State) -> float:
+        """Radius of a particle in metres."""
+        return self.particle_radius * state.scalars["edge"]
 
-    def engine(self, terrain: Terrain, *, backend: str, edges: Edges, substeps: int, seed: int) -> Engine:
-        """Refine the terrain into a mesh and return the engine that steps it."""
-        if backend == "reference":
-            from slopewash.models.mesh_particles.reference_engine import ReferenceEngine
+    def _particle_volume(self, state: State) -> float:
+        """Cubic metres of water that a particle stands for."""
+        return 4 / 3 * math.pi * self._radius(state) ** 3
 
-            return ReferenceEngine(self, terrain, substeps=substeps, seed=seed)
-        if backend == "gpu":
-            from slopewash.models.mesh_particles.gpu import GpuEngine
+    def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
+        """Refine the terrain into a mesh."""
+        return _prepare.prepare(terrain, self, sides=sides, seed=seed)
 
-            return GpuEngine(self, terrain, substeps=substeps, seed=seed)
-        from slopewash.models.mesh_particles.cpu import CpuEngine
+    @classmethod
+    def backend(cls, name: str) -> type[Backend]:
+        """Class of the backend of that name."""
+        if name == "reference":
+            from slopewash.models.mesh_particles.reference_backend import ReferenceBackend
 
-        return CpuEngine(self, terrain, substeps=substeps, seed=seed)
+            return ReferenceBackend
+        if name == "gpu":
+            from slopewash.models.mesh_particles.gpu import GpuBackend
+
+            return GpuBackend
+        from slopewash.models.mesh_particles.cpu import CpuBackend
+
+        return CpuBackend
+
+    def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
+        """Numbers of one step; those in metres follow from the mesh."""
+        return Coefficients(
+            time_step=self.time_step,
+            substeps=substeps,
+            strength=strength,
+            gravity=self.gravity,
+            particle_radius=self.particle_radius,
+            stiffness=self.stiffness,
+            damping=self.damping,
+            friction=self.friction,
+            drag=self.drag,
+            bounce=self.bounce,
+            lifetime=self.lifetime,
+            maximum_particles=int(self.maximum_particles),
+            erosion_rate=self.erosion_rate,
+            transport_time=self.transport_time,
+            grain_size=self.grain_size,
+            smallest_grain=self.smallest_grain,
+            update_every=int(self.update_every),
+            dig_limit=self.dig_limit,
+            uniform=self.weights == "uniform",
+            lateral=self.displacement == "lateral",
+        )
+
+    def adopt(self, before: MeshParticles, state: State, domain: Domain) -> None:
+        """Refine the ground as it is now anew where parameters of the mesh have changed."""
+        if any(getattr(self, name) != getattr(before, name) for name in MESH_PARAMETERS):
+            _changes.refine_anew(self, state, domain)
+
+    def lay_down(self, state: State, domain: Domain, *, dry: bool) -> None:
+        """Let every grain fall where it is; with `dry` the particles evaporate."""
+        _changes.lay_down(self._radius(state), state, domain, dry=dry)
+
+    def amounts(self, state: State, domain: Domain) -> Mapping[str, float]:
+        """Amounts of the mass budget in cubic metres; a particle is a ball of water."""
+        cubic, sums = self._particle_volume(state), state.scalars
+        carried = float(state["grain_volume"].sum()) + float(state["pending_deposit"].sum())
+        return {
+            "water_sources": sums["born"] * cubic,
+            "water_evaporated": sums["evaporated"] * cubic,
+            "water_exported": sums["left"] * cubic,
+            "water_now": int(_derive.living(state).sum()) * cubic,
+            "solids_start": sums["solids_start"],
+            "solids_exported": sums["exported"],
+            "solids_moved": sums["eroded"] + sums["deposited"],
+            "solids_now": volume_of(state) + carried,
+        }
+
+    def derive(self, name: str, state: State, domain: Domain) -> Array:
+        """Work a layer out in metres."""
+        return self.derive_all([name], state, domain)[name]
+
+    def derive_all(self, names: Sequence[str], state: State, domain: Domain) -> dict[str, Array]:
+        """Work layers out in metres: most of them from the same raster of the mesh."""
+        return _derive.derive(names, state, domain, self._particle_volume(state))
+
+    def yields(self, state: State) -> list[str]:
+        """Layers that a run yields; what is exposed only where there are strata, or the terrain had the layer."""
+        layered = "strata_top" in state
+        return [name for name in self.layers() if layered or name in state or name not in ("bedrock", "erodibility")]
+
+    def mesh(self, state: State, domain: Domain) -> TriangleMesh:
+        """Return the mesh as it is now, with `eroded` and `deposited` in metres at each vertex."""
+        return _derive.mesh_of(state, domain)
+
+    def positions(self, state: State, domain: Domain) -> NDArray[np.float32]:
+        """Particles as rows of x, y, z in metres and place in the flow, 0 newest .. 1 oldest."""
+        return _derive.positions(state, domain)
+
+    def first_bad(self, state: State, domain: Domain) -> tuple[str, int, int] | None:
+        """Layer, row and column of the first vertex or particle that is not finite, or None."""
+        return _derive.first_bad(state, domain)
+
+    def follow(self, name: str, window: Window | None, state: State, domain: Domain) -> Sequence[Patch]:
+        """New emitters owe nothing, and none of their particles starts where one has started before."""
+        if name != "emitters":
+            return ()
+        count = len(state["emitters"])
+        born = np.full(count, state.scalars["born"], np.int64)
+        return [Patch("emitter_due", np.zeros(count)), Patch("emitter_count", born)]

@@ -1,5 +1,5 @@
 // Moves each particle for Δt [Bezin10, Sec. 3.1]: it touches at most one triangle and never ends below the surface. What
-// it wears off goes to the triangle's corners in 64-bit fixed point, which adds up alike in any order.
+// it erodes goes to the triangle's corners in 64-bit fixed point, which adds up alike in any order.
 
 #include "items.wgsl"
 #include "fixed_point.wgsl"
@@ -13,13 +13,13 @@ fn slip(t: i32, v: vec3<f32>) -> vec3<f32> {
 
 fn credit(vertex: i32, amount: f32) {
   let a = fixed(amount);
-  let carry = select(0u, 1u, atomicAdd(&worn[vertex][0], a.x) > ~a.x);
-  atomicAdd(&worn[vertex][1], a.y + carry);
+  let carry = select(0u, 1u, atomicAdd(&eroded[vertex][0], a.x) > ~a.x);
+  atomicAdd(&eroded[vertex][1], a.y + carry);
 }
 
 // Eq. 1, shared by the corners.
-fn wear(t: i32, speed: f32) {
-  let C = flow.wear * part(t, 0).w * speed;
+fn erode(t: i32, speed: f32) {
+  let C = flow.erosion * part(t, 0).w * speed;
   let corners = triangles[PARTS * t + 3];
   let shares = part(t, 4);
   credit(corners.x, C * shares.x);
@@ -68,5 +68,5 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
   }
   positions[i] = vec4<f32>(end, 0.0);
   velocities[i] = vec4<f32>(v, 0.0);
-  if (touched >= 0) { wear(touched, speed); }
+  if (touched >= 0) { erode(touched, speed); }
 }

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from slopewash.models.mesh_particles.table import GX, GY, X0, Y0, Z0
 from slopewash.terrain import Emitter, Terrain
 
 ALIVE, LEFT, GONE = 0, 1, 2
-"""Fates of a particle; LEFT becomes GONE as soon as it is booked."""
+"""Fates of a particle; LEFT becomes GONE as soon as it is counted."""
+FIRST_ROOM = 1024
 
+CLEARANCE = 1e-6
+"""Metres above the surface at which a particle is set down, besides two units of its last digit."""
 INNER = 0.1
 """Share of the terrain along each side where the default emitter is not placed: water there would run off at once."""
 DEFAULT_DISC = 4.0
@@ -39,14 +43,28 @@ class Particles:
         """triangle below"""
         self.fate = np.zeros(room, np.int8)
 
+    @classmethod
+    def of(cls, *arrays: NDArray[Any]) -> Particles:
+        """Copy positions, velocities, times of birth, triangles and fates, with room for more."""
+        count = len(arrays[0])
+        particles = cls(max(FIRST_ROOM, count), arrays[0].dtype)
+        particles.count = count
+        for target, source in zip(particles.arrays(), arrays, strict=True):
+            target[:count] = source
+        return particles
+
     @property
     def room(self) -> int:
         """Places there are."""
         return len(self.born)
 
-    def arrays(self) -> tuple[NDArray[np.generic], ...]:
-        """All that belongs to a particle."""
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """All that belongs to a particle, room included."""
         return self.X, self.V, self.born, self.at, self.fate
+
+    def taken(self) -> tuple[NDArray[Any], ...]:
+        """All that belongs to a particle."""
+        return tuple(a[: self.count] for a in self.arrays())
 
     def alive(self) -> NDArray[np.bool_]:
         """Whether each particle is still there."""
@@ -57,9 +75,29 @@ class Particles:
         """Return a copy with more places."""
         copy = Particles(room, self.X.dtype)
         copy.count = self.count
-        for target, source in zip(copy.arrays(), self.arrays(), strict=True):
-            target[: self.count] = source[: self.count]
+        for target, source in zip(copy.arrays(), self.taken(), strict=True):
+            target[: self.count] = source
         return copy
+
+
+def in_order(X: NDArray[np.floating], fate: NDArray[np.int8], cell: float) -> NDArray[np.intp]:
+    """Numbers of the living by the cell of a hash grid they are in; those of a cell keep their order."""
+    living = np.flatnonzero(fate == ALIVE)
+    cells = cells_of(X[living], cell)
+    return living[np.lexsort((cells[:, 0], cells[:, 1]))]
+
+
+def cells_of(points: NDArray[np.floating], cell: float) -> NDArray[np.int64]:
+    """Column and row of the cells of a hash grid that points lie in."""
+    return np.floor(points[:, :2].astype(np.float64) * (1 / cell)).astype(np.int64)
+
+
+def set_down(X: NDArray[np.floating], at: NDArray[np.int32], table: NDArray[np.float64]) -> None:
+    """Lift particles that the ground has risen above."""
+    x, y, z = (X[:, k].astype(np.float64) for k in range(3))
+    t = table[at]
+    ground = t[:, Z0] + t[:, GX] * (x - t[:, X0]) + t[:, GY] * (y - t[:, Y0])
+    X[:, 2] = np.maximum(z, ground + CLEARANCE + 2 * float(np.finfo(X.dtype).eps) * np.abs(ground))
 
 
 class Births(NamedTuple):

@@ -1,4 +1,4 @@
-"""The model written down plainly: one function per law, one particle at a time [Bezin10, Secs. 3.1-3.2]."""
+"""The model as published: one function per law, one particle at a time [Bezin10, Secs. 3.1-3.2]."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.models.mesh_particles.particles import CLEARANCE
 from slopewash.models.mesh_particles.physics import Physics
-from slopewash.models.mesh_particles.surface import AX, AY, BX, BY, GX, GY, NX, NZ, TILT, X0, Y0, Z0
+from slopewash.models.mesh_particles.table import AX, AY, BX, BY, GX, GY, NX, NZ, TILT, X0, Y0, Z0
 
 Reals = NDArray[np.float64]
 Floats = NDArray[np.floating]
 
 SLACK = 1e-9
 """Share of a triangle by which a point may lie outside and still count as inside: rounding must leave no cracks."""
-CLEARANCE = 1e-6
-"""Metres above the surface at which a particle is set down, besides two units of its last digit."""
 NEAR = (1, 3)
 """Cells around a vertex in which a particle is looked for, first near and then further away."""
 
@@ -115,7 +114,7 @@ class Moved(NamedTuple):
     at: int
     touched: int
     """triangle, -1 for none"""
-    wear: float
+    erosion: float
     left: bool
 
 
@@ -143,8 +142,8 @@ def collide(
             touched = at
             v = slip(v, table[at, NX : NZ + 1], p.bounce)
         place[2] = above_ground(end[2], ground, start.dtype)
-    wear = 0.0 if touched < 0 else p.wear * float(table[touched, TILT]) * speed * float(erodible[touched])  # Eq. 1
-    return Moved(place, v.astype(velocity.dtype), at, touched, wear, left)
+    C = 0.0 if touched < 0 else p.erosion * float(table[touched, TILT]) * speed * float(erodible[touched])  # Eq. 1
+    return Moved(place, v.astype(velocity.dtype), at, touched, C, left)
 
 
 def above_ground(z: float, ground: float, dtype: np.dtype[np.floating]) -> float:
@@ -154,13 +153,13 @@ def above_ground(z: float, ground: float, dtype: np.dtype[np.floating]) -> float
     return ground + CLEARANCE + 2 * float(np.finfo(dtype).eps) * abs(ground)
 
 
-def wear_per_vertex(
-    touched: NDArray[np.int32], wear: Floats, triangles: NDArray[np.int32], shares: Reals, count: int
+def erosion_per_vertex(
+    touched: NDArray[np.int32], erosion: Floats, triangles: NDArray[np.int32], shares: Reals, count: int
 ) -> Reals:
-    """Wear of each vertex: pairs of vertex and particle, sorted by vertex, summed from start to end (Table 1)."""
+    """Erosion of each vertex: pairs of vertex and particle, sorted by vertex, summed from start to end (Table 1)."""
     particle = np.flatnonzero(touched >= 0)
     index_vertex = triangles[touched[particle]].ravel()  # step a
-    amount = (shares[touched[particle]] * wear[particle, None]).ravel()
+    amount = (shares[touched[particle]] * erosion[particle, None]).ravel()
     order = np.argsort(index_vertex, kind="stable")  # step b
     index_vertex, amount = index_vertex[order], amount[order]
     cell_start = np.searchsorted(index_vertex, np.arange(count), side="left")  # step c

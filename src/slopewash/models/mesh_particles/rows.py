@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from slopewash.backends.compiled import kernel
-from slopewash.models.mesh_particles.reference import CLEARANCE, SLACK
-from slopewash.models.mesh_particles.surface import AX, AY, BX, BY, GX, GY, NX, NY, NZ, TILT, X0, Y0, Z0
+from slopewash.models.mesh_particles.particles import CLEARANCE
+from slopewash.models.mesh_particles.reference import SLACK
+from slopewash.models.mesh_particles.table import AX, AY, BX, BY, GX, GY, NX, NY, NZ, TILT, X0, Y0, Z0
 
 MISS = 2.0
 """Share of the way of a triangle that is not on it."""
@@ -144,8 +145,8 @@ def accelerate(v, push, pull, dt, slowing):
 
 @kernel
 def move(i, X, V, pushes, at, T, grid, extent, erodible, p):
-    """Move particle i for Δt; returns the triangle touched, the wear C, and whether it has left."""
-    dt, _, _, _, _, gravity, slowing, bounce, fastest, wear = p
+    """Move particle i for Δt; returns the triangle touched, the erosion C, and whether it has left."""
+    dt, _, _, _, _, gravity, slowing, bounce, fastest, erosion = p
     vx = accelerate(np.float64(V[i, 0]), np.float64(pushes[i, 0]), 0.0, dt, slowing)
     vy = accelerate(np.float64(V[i, 1]), np.float64(pushes[i, 1]), 0.0, dt, slowing)
     vz = accelerate(np.float64(V[i, 2]), np.float64(pushes[i, 2]), -gravity, dt, slowing)
@@ -175,7 +176,7 @@ def move(i, X, V, pushes, at, T, grid, extent, erodible, p):
         z = above_ground(z, ground)
     X[i, 2] = z
     V[i, 0], V[i, 1], V[i, 2] = vx, vy, vz
-    worn = 0.0
+    eroded = 0.0
     if touched >= 0:
-        worn = wear * T[touched, TILT] * speed * erodible[touched]  # Eq. 1
-    return touched, worn, left
+        eroded = erosion * T[touched, TILT] * speed * erodible[touched]  # Eq. 1
+    return touched, eroded, left

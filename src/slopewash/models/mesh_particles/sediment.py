@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from slopewash.models.mesh_particles.surface import Surface
+
 Reals = NDArray[np.float64]
 
 
@@ -30,7 +32,6 @@ def transport_steps(size: ArrayLike, longest: float, largest: float) -> NDArray[
 
     Sizes are relative to the shortest edge of the mesh: the exponent has a unit.
 
-
     >>> transport_steps([1e-9, 0.25, 0.5, 0.99, 1.0, 7.0], 100, 1.0).tolist()
     [100, 75, 50, 1, 1, 1]
     """
@@ -39,6 +40,15 @@ def transport_steps(size: ArrayLike, longest: float, largest: float) -> NDArray[
     # A hair less, so that rounding does not lift 50.00000000001 to 51.
     steps: NDArray[np.int32] = np.maximum(1, np.ceil(longest * (1 - share) - 1e-9)).astype(np.int32)
     return steps
+
+
+def fall(surface: Surface, triangle: NDArray[np.int32], volume: Reals) -> tuple[Reals, float]:
+    """Share volumes out over the corners of triangles: what each vertex gets, and what leaves over the border."""
+    parts = surface.shares.fall[triangle] * volume[:, None]
+    corners = surface.triangles[triangle]
+    # Without any volumes counts would be whole numbers.
+    per_vertex = np.bincount(corners.ravel(), weights=parts.ravel(), minlength=len(surface.z)).astype(np.float64)
+    return per_vertex, float(volume[parts.sum(axis=1) == 0].sum())
 
 
 @dataclass

@@ -2,51 +2,68 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.terrain import TriangleMesh
+from slopewash.models.mesh_particles import sweep
+from slopewash.models.mesh_particles.table import AX, AY, BX, BY, GX, GY, NX, NY, NZ, TABLE, TILT, X0, Y0, Z0
+from slopewash.models.state import State
+from slopewash.terrain.mesh.adjacency import border_vertices, fan_of, neighbours_of
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-X0, Y0, Z0, GX, GY, AX, AY, BX, BY, NX, NY, NZ, TILT = range(13)
-"""Columns of the table of triangles: first corner, gradient, weights of the other corners, normal, sin α."""
-TABLE = 13
+Extent = tuple[float, float, float, float]
 
 LEAST, MOST = 1.0, 3.0
-"""Weights of the lowest and the highest corner of a triangle that is worn; the other way round for deposits."""
+"""Weights of the lowest and the highest corner of a triangle that erodes; the other way round for deposits."""
 FAN = 6.0
 """Triangles around a vertex of a mesh of like triangles."""
+TRIANGLE_CELL = 1.5
+"""Cells of the grid of triangles in shortest edges."""
+MOST_CELLS = 1 << 24
+"""Of a hash grid: on larger ones cells are wider."""
+
+
+def hash_cell(size: float, extent: Extent) -> float:
+    """Side in metres of the cells of a hash grid that are to be `size` wide."""
+    west, north, east, south = extent
+    return max(size, math.sqrt((east - west) * (south - north) / MOST_CELLS))
 
 
 class Shares(NamedTuple):
     """Part of a triangle's change that each corner takes; shape (m, 3)."""
 
-    wear: Reals
+    erosion: Reals
     """Of height: adds up to 1 where all triangles are alike, less for corners amid larger or more triangles."""
     fall: Reals
     """Nothing for corners on the border; all zero where there are no others."""
 
 
 class Surface:
-    """Vertices above the datum, float64, and the geometry of the triangles."""
+    """Vertices above the datum, float64, and the geometry of the triangles.
 
-    def __init__(self, mesh: TriangleMesh, datum: float, *, uniform: bool) -> None:
-        self.vertices = np.array(mesh.vertices)
-        self.vertices[:, 2] -= datum
-        self.triangles = mesh.triangles
-        self.corners = np.ascontiguousarray(mesh.triangles.T)
-        self.fan = mesh.fan
-        self.border = mesh.border
-        self.extent = mesh.extent
-        self.edge = mesh.shortest_edge()
-        self.uniform = uniform
-        self.table = np.zeros((len(self.triangles), TABLE))
-        self.shares = Shares(*np.zeros((2, len(self.triangles), 3)))
-        self.areas_at_start = np.array(mesh.areas)
+    `edge` is the shortest edge and `areas_at_start` the areas in plan, both from when the mesh was made.
+    """
+
+    def __init__(self, vertices: Reals, triangles: NDArray[np.int32], *, edge: float, areas_at_start: Reals) -> None:
+        self.vertices = np.array(vertices)
+        self.triangles = triangles
+        self.corners = np.ascontiguousarray(triangles.T)
+        self.fan = fan_of(triangles, len(vertices))
+        self.border = border_vertices(triangles, neighbours_of(triangles), len(vertices))
+        (west, north), (east, south) = self.vertices[:, :2].min(axis=0), self.vertices[:, :2].max(axis=0)
+        self.extent: Extent = float(west), float(north), float(east), float(south)
+        self.edge = edge
+        self.areas_at_start = areas_at_start
+        self.uniform = False
+        self.version = 0
+        """Counts changes of anything in here, for whoever keeps a copy."""
+        self.table = np.zeros((len(triangles), TABLE))
+        self.shares = Shares(*np.zeros((2, len(triangles), 3)))
+        self._grid: tuple[Any, ...] | None = None
         self.lay_out()
         self.follow_heights()
 
@@ -60,6 +77,7 @@ class Surface:
         a, b, c = (self.vertices[self.triangles[:, k], :2] for k in range(3))
         u, v = b - a, c - a
         twice = u[:, 0] * v[:, 1] - v[:, 0] * u[:, 1]
+        self._grid = None
         self.areas = 0.5 * twice
         self.around = self._over_fan(np.add, self.areas)
         """plan area of the triangles around each vertex"""
@@ -68,9 +86,16 @@ class Surface:
         t[:, AX], t[:, AY] = v[:, 1] / twice, -v[:, 0] / twice
         t[:, BX], t[:, BY] = -u[:, 1] / twice, u[:, 0] / twice
 
+    def weigh(self, *, uniform: bool) -> None:
+        """Share erosion among corners alike, or by height."""
+        if self.uniform != uniform:
+            self.uniform = uniform
+            self.follow_heights()
+
     def follow_heights(self, moved: NDArray[np.bool_] | None = None) -> None:
         """Derive what depends on the heights, of triangles with a moved vertex: planes, normals, tilt and shares."""
-        which = slice(None) if moved is None else np.flatnonzero(self._of_corners(np.logical_or, moved))
+        self.version += 1
+        which = slice(None) if moved is None else np.flatnonzero(_of_corners(np.logical_or, moved, self.corners))
         corners = self.triangles[which]
         t = self.table[which]
         z = self.z[corners]
@@ -84,25 +109,19 @@ class Surface:
         t[:, TILT] = np.sqrt(steep) / length
         self.table[which] = t
         evenly = FAN * self.areas[which][:, None] / self.around[corners]
-        self.shares.wear[which], self.shares.fall[which] = self._shares(z, evenly, self.border[corners])
+        self.shares.erosion[which], self.shares.fall[which] = self._shares(z, evenly, self.border[corners])
 
     def _shares(self, z: Reals, evenly: Reals, border: NDArray[np.bool_]) -> Shares:
         low, high = z.min(axis=1, keepdims=True), z.max(axis=1, keepdims=True)
         height = (z - low) / np.maximum(high - low, 1e-300)
-        wear = np.ones_like(z) if self.uniform else LEAST + (MOST - LEAST) * height
+        erosion = np.ones_like(z) if self.uniform else LEAST + (MOST - LEAST) * height
         fall = np.where(border, 0.0, MOST - (MOST - LEAST) * height)
         total = fall.sum(axis=1, keepdims=True)
-        return Shares(evenly * wear / wear.sum(axis=1, keepdims=True), fall / np.where(total > 0, total, 1.0))
+        return Shares(evenly * erosion / erosion.sum(axis=1, keepdims=True), fall / np.where(total > 0, total, 1.0))
 
     def _over_fan(self, function: np.ufunc, values: Reals) -> Reals:
         gathered: Reals = function.reduceat(values[self.fan.triangle], self.fan.start[:-1])
         return gathered
-
-    def _of_corners(self, function: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
-        """Combine the values of each triangle's corners."""
-        a, b, c = (values[corner] for corner in self.corners)
-        combined: NDArray[Any] = function(function(a, b), c)
-        return combined
 
     def lowest_around(self, which: Integers | None = None) -> Reals:
         """Height of the lowest of each vertex and its neighbours."""
@@ -114,7 +133,7 @@ class Surface:
 
     def _extreme_around(self, function: np.ufunc, which: Integers | None) -> Reals:
         if which is None:
-            return self._over_fan(function, self._of_corners(function, self.z))
+            return self._over_fan(function, _of_corners(function, self.z, self.corners))
         if len(which) == 0:
             return np.zeros(0)
         start = self.fan.start[which]
@@ -134,4 +153,51 @@ class Surface:
 
     def volume(self) -> float:
         """Cubic metres of ground above the datum."""
-        return float((self.areas * (self._of_corners(np.add, self.z) / 3)).sum())
+        return _volume(self.areas, self.z, self.corners)
+
+    @property
+    def grid(self) -> tuple[Any, ...]:
+        """Triangles by the cells their frames cover: west, north, cells per metre, columns, rows, starts, list."""
+        if self._grid is None:
+            west, north, east, south = self.extent
+            size = hash_cell(TRIANGLE_CELL * self.edge, self.extent)
+            columns, rows = int((east - west) / size) + 1, int((south - north) / size) + 1
+            corners = self.vertices[self.triangles][..., :2]
+            start = np.zeros(columns * rows + 1, np.int32)
+            where = (west, north, 1 / size, columns, rows)
+            triangle = np.zeros(sweep.count_triangles(corners, *where, start), np.int32)
+            sweep.fill_triangles(corners, *where, start, triangle)
+            self._grid = (*where, start, triangle)
+        return self._grid
+
+    def locate(self, x: Reals, y: Reals) -> NDArray[np.int32]:
+        """Triangle below each point."""
+        at = np.zeros(len(x), np.int32)
+        sweep.locate_all(x, y, self.table, self.grid, at)
+        return at
+
+
+def surface_of(state: State) -> Surface:
+    """Surface of a state; it can be changed without changing the state."""
+    return Surface(
+        state["vertices"], state["triangles"], edge=state.scalars["edge"], areas_at_start=state["areas_at_start"]
+    )
+
+
+def volume_of(state: State) -> float:
+    """Cubic metres of ground above the datum."""
+    vertices, corners = state["vertices"], np.ascontiguousarray(state["triangles"].T)
+    a, b, c = (vertices[corner, :2] for corner in corners)
+    u, v = b - a, c - a
+    return _volume(0.5 * (u[:, 0] * v[:, 1] - v[:, 0] * u[:, 1]), vertices[:, 2], corners)
+
+
+def _volume(areas: Reals, z: Reals, corners: NDArray[np.int32]) -> float:
+    return float((areas * (_of_corners(np.add, z, corners) / 3)).sum())
+
+
+def _of_corners(function: np.ufunc, values: NDArray[Any], corners: NDArray[np.int32]) -> NDArray[Any]:
+    """Combine the values of each triangle's corners."""
+    a, b, c = (values[corner] for corner in corners)
+    combined: NDArray[Any] = function(function(a, b), c)
+    return combined

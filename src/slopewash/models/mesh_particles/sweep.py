@@ -80,10 +80,10 @@ def search_all(n, X, cell, columns, start, r2, found):
 
 
 @parallel_kernel
-def move_all(n, X, V, pushes, at, fate, T, grid, extent, erodible, p, touched, worn):
+def move_all(n, X, V, pushes, at, fate, T, grid, extent, erodible, p, touched, eroded):
     for i in prange(n):
         t, amount, left = move(i, X, V, pushes, at, T, grid, extent, erodible, p)
-        touched[i], worn[i] = t, amount
+        touched[i], eroded[i] = t, amount
         if left:
             fate[i] = LEFT
 
@@ -113,13 +113,13 @@ def pair_up(n, touched, triangles, start, index):
 
 
 @kernel
-def sum_up(start, index, touched, worn, share, sums):
-    """Wear of each vertex, particle by particle. Threads would wait for each other longer than this takes."""
+def sum_up(start, index, touched, eroded, share, sums):
+    """Erosion of each vertex, particle by particle. Threads would wait for each other longer than this takes."""
     for v in range(len(sums)):
         total = 0.0
         for k in range(start[v], start[v + 1]):
             i = index[k] // 3
-            total += share[touched[i], index[k] - 3 * i] * worn[i]
+            total += share[touched[i], index[k] - 3 * i] * eroded[i]
         sums[v] += total
 
 
@@ -149,7 +149,7 @@ def nearest_all(points, X, inverse, column0, row0, columns, rows, start, near, f
 
 @parallel_kernel
 def set_down(n, X, at, T, grid, moved):
-    """Lift particles that the ground has risen above; `moved` tells that triangles have shifted in plan."""
+    """Lift particles that the ground has risen above; `moved` means that triangles have shifted in plan."""
     for i in prange(n):
         x, y = np.float64(X[i, 0]), np.float64(X[i, 1])
         if moved:

@@ -1,4 +1,4 @@
-"""Moving the vertices: wear first, then what has fallen; every volume is what the mesh really lost or gained."""
+"""Moving the vertices: erosion first, then deposits; every volume is what the mesh really lost or gained."""
 
 from __future__ import annotations
 
@@ -14,47 +14,47 @@ Reals = NDArray[np.float64]
 HEAP = 0.02
 """Of the shortest edge: by so much a vertex may be raised above its highest neighbour in one move."""
 LEAST_AREA = 0.25
-"""Of its area at the start: no triangle becomes smaller by lateral wear."""
+"""Of its area at the start: no triangle becomes smaller by lateral erosion."""
 LEAST_SHAPE = 0.15
 """Twice the area by the square of the longest side: a right triangle of equal sides has 0.5, a sliver 0."""
 
 
-def wear_down(surface: Surface, worn: Reals, dig_limit: float, smallest: float = 0.0, *, lateral: bool) -> Reals:
-    """Lower vertices by the wear gathered, within limits; returns the volume each has lost.
+def erode(surface: Surface, pending: Reals, dig_limit: float, smallest: float = 0.0, *, lateral: bool) -> Reals:
+    """Lower vertices by the erosion pending, within limits; returns the volume each has lost.
 
-    Where that is less than `smallest`, wear goes on gathering in `worn`; elsewhere it begins anew.
+    Where that is less than `smallest`, it goes on adding up in `pending`; elsewhere it begins anew.
     """
-    z, dig = surface.z, np.zeros_like(worn)
-    some = np.flatnonzero((worn > 0) & ~surface.border)
-    dig[some] = np.minimum(worn[some], dig_limit * np.maximum(z[some] - surface.lowest_around(some), 0))
+    z, dig = surface.z, np.zeros_like(pending)
+    some = np.flatnonzero((pending > 0) & ~surface.border)
+    dig[some] = np.minimum(pending[some], dig_limit * np.maximum(z[some] - surface.lowest_around(some), 0))
     small = dig * surface.around < 3 * smallest
-    worn[:] = np.where(small, dig, 0)
+    pending[:] = np.where(small, dig, 0)
     dig[small] = 0
     if lateral:
-        return _wear_along_normals(surface, dig)
+        return _erode_along_normals(surface, dig)
     lowered = z - dig
     lost: Reals = (z - lowered) * surface.around / 3
     surface.vertices[:, 2] = lowered
     return lost
 
 
-def lay_up(surface: Surface, waiting: Reals, *, limited: bool = True) -> Reals:
-    """Raise vertices by the volumes waiting there, as far as there is room; returns the volume each has gained."""
+def deposit(surface: Surface, pending: Reals, *, limited: bool = True) -> Reals:
+    """Raise vertices by the volumes pending there, as far as there is room; returns the volume each has gained."""
     z = surface.z
-    rise = 3 * waiting / surface.around
+    rise = 3 * pending / surface.around
     if limited:
-        some = np.flatnonzero(waiting > 0)
+        some = np.flatnonzero(pending > 0)
         room = np.maximum(surface.highest_around(some) - z[some], 0) + HEAP * surface.edge
         rise[some] = np.minimum(rise[some], room)
     raised = z + rise
-    # Rounding must not lay down more than there is: the books would not know where it came from.
-    raised = np.where((raised - z) * surface.around / 3 > waiting, np.nextafter(raised, z), raised)
+    # Rounding must not deposit more than there is: the mass budget would not know where it came from.
+    raised = np.where((raised - z) * surface.around / 3 > pending, np.nextafter(raised, z), raised)
     gained: Reals = (raised - z) * surface.around / 3
     surface.vertices[:, 2] = raised
     return gained
 
 
-def _wear_along_normals(surface: Surface, dig: Reals) -> Reals:
+def _erode_along_normals(surface: Surface, dig: Reals) -> Reals:
     """Move vertices into the ground along their normals; the volumes share what the mesh has lost in all."""
     before, start = surface.volume(), surface.vertices.copy()
     up = surface.mean_normals()

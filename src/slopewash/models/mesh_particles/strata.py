@@ -1,0 +1,37 @@
+"""Erodibility of the ground that is exposed: from strata, or from the terrain's layer."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.models.mesh_particles.surface import Surface
+from slopewash.models.state import Array, Domain
+from slopewash.terrain import Strata
+
+Reals = NDArray[np.float64]
+
+
+def exposed_erodibility(elevation: Array, bedrock: Array, top: Array, domain: Domain) -> Reals:
+    """Erodibility of what lies at the surface, all heights absolute; soil on the bedrock has 1."""
+    strata = Strata(domain.strata, top=top)
+    return strata.lookup("erodibility", strata.exposed(elevation, bedrock), otherwise=1.0)
+
+
+def triangle_erodibility(
+    surface: Surface, bedrock: Reals, domain: Domain, *, layer: Array | None, top: Array | None
+) -> Reals:
+    """Erodibility of each triangle, the mean of its corners; deposits on the bedrock are loose."""
+    if layer is None and top is None:
+        return np.ones(len(surface.triangles))
+    x, y = surface.vertices[:, 0] / domain.cell_size, surface.vertices[:, 1] / domain.cell_size
+    i = np.clip(y.astype(np.int64), 0, domain.shape[0] - 1)
+    j = np.clip(x.astype(np.int64), 0, domain.shape[1] - 1)
+    if top is not None:
+        ground, rock = ((domain.datum + z)[None, :] for z in (surface.z, bedrock))
+        soft = exposed_erodibility(ground, rock, top[i, j][None, :], domain)[0]
+    else:
+        assert layer is not None  # one of the two is there
+        soft = np.where(surface.z > bedrock, 1.0, layer[i, j])
+    per_triangle: Reals = soft[surface.triangles].mean(axis=1)
+    return per_triangle
