@@ -11,10 +11,10 @@ from typing import Any
 import numba
 import numpy as np
 from numpy.typing import NDArray
+from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
 
 import slopewash as sw
 from slopewash.models.virtual_pipes.cpu import DEPTH, CpuEngine
-from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
 
 WARM_UP = 2 * DEPTH
 """Iterations before timing; their result is the checksum."""

@@ -57,7 +57,11 @@ def eventful_case(name: str, size: int) -> Case:
         if model.name == "mesh_particles":
             model = model.replace(triangles=20 * size)
         else:
-            start = start.replace(strata=sw.strata_bands(count=7, dip=3.0, direction=120.0).fitted(start.relief)) if size == SIZES[0] else with_hole(start)
+            start = (
+                start.replace(strata=sw.strata_bands(count=7, dip=3.0, direction=120.0).fitted(start.relief))
+                if size == SIZES[0]
+                else with_hole(start)
+            )
         simulation = sw.Simulation(start, model, backend=backend, edges="open", seed=5)
         simulation.run(STEPS[model.name] // 3)
         events(simulation, start)

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from slopewash.models.virtual_pipes.state import enter
 
 from slopewash import Terrain, VirtualPipes
 from slopewash.models.virtual_pipes.coefficients import WALL, coefficients
 from slopewash.models.virtual_pipes.cpu import DEPTH
-from slopewash.models.virtual_pipes.state import enter
 
 SOURCE = Path(__file__).with_name("yardstick.cpp")
 COMPILER = "g++"

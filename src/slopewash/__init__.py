@@ -72,7 +72,7 @@ if TYPE_CHECKING:
         side_by_side,
         wear_and_deposit,
     )
-    from slopewash.simulation import Budget, Simulation, brushes, newest_manifest
+    from slopewash.simulation import Budget, Simulation, brushes, newest_manifest, read_checkpoint
     from slopewash.studio import studio
     from slopewash.terrain import (
         Emitter,
@@ -97,18 +97,18 @@ _HOMES = {
     "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
     "slopewash.io.formats": ("format_of",),
     "slopewash.models": (
-        "MeshParticles", "Sides", "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset", "model_names",
-        "preset", "presets",
+        "MeshParticles", "Sides", "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset",
+        "model_names", "preset", "presets",
     ),
     "slopewash.observers": ("Checkpoints", "Progress", "Recorder"),
     "slopewash.recipes": (
-        "Beds", "FromFile", "FromTerrain", "Generated", "Output", "Recipe", "Recording", "Result", "Running", "Stage", "erode",
-        "preset_beds", "preset_source", "recipe", "resume",
+        "Beds", "FromFile", "FromTerrain", "Generated", "Output", "Recipe", "Recording", "Result", "Running", "Stage",
+        "erode", "preset_beds", "preset_source", "recipe", "resume",
     ),
     "slopewash.rendering": (
         "hillshade", "overlay", "render", "render_mesh", "render_view", "side_by_side", "wear_and_deposit",
     ),
-    "slopewash.simulation": ("Budget", "Simulation", "brushes", "newest_manifest"),
+    "slopewash.simulation": ("Budget", "Simulation", "brushes", "newest_manifest", "read_checkpoint"),
     "slopewash.studio": ("studio",),
     "slopewash.terrain": (
         "Emitter", "Strata", "Stratum", "Terrain", "TriangleMesh", "WaterSource", "erodibility_from_elevation",
@@ -184,6 +184,7 @@ __all__ = [
     "presets",
     "probe",
     "read",
+    "read_checkpoint",
     "read_mesh",
     "read_strata",
     "recipe",
@@ -215,7 +216,9 @@ def _register_displays() -> None:
     """Let terrains and simulations show themselves in notebooks; what draws them is imported when first asked to."""
     terrain, simulation = (sys.modules.get(f"slopewash.{name}") for name in ("terrain", "simulation"))
     if terrain is not None and terrain.Terrain.picture is None:
-        terrain.Terrain.picture = staticmethod(lambda shown: importlib.import_module("slopewash.rendering").picture(shown))
+        terrain.Terrain.picture = staticmethod(
+            lambda shown: importlib.import_module("slopewash.rendering").picture(shown)
+        )
     if simulation is not None and simulation.Simulation.viewer is None:
         simulation.Simulation.viewer = staticmethod(
             lambda shown, **options: importlib.import_module("slopewash.studio").view(shown, **options)

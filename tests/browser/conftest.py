@@ -167,6 +167,7 @@ def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shared_studio(browser: Any, state_folder: Path) -> Iterator[Studio]:
     """One server and one page for most tests: loading the page compiles shaders, which is slow without a GPU."""
     from slopewash.studio.plan import first_plan
+
     from slopewash.studio.server import StudioServer
 
     previous = os.environ.get("XDG_STATE_HOME")

@@ -25,8 +25,8 @@ def main() -> None:
     """Erode, look, keep."""
     # Here and not above: pytest looks for doctests in every file, also where these are not installed.
     from playwright.sync_api import sync_playwright
-
     from slopewash.studio.plan import first_plan
+
     from slopewash.studio.server import StudioServer
 
     helpers = _helpers()

@@ -11,12 +11,12 @@ from typing import Any
 
 import httpx
 import pytest
+from slopewash.studio.plan import first_plan
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from slopewash.studio import StudioServer
 from slopewash.studio.frames import disassemble
-from slopewash.studio.plan import first_plan
 from slopewash.studio.protocol import FRAME_HEADER, PROBLEM, SERVER_MESSAGE, UPLOADED
 
 SECONDS = 60.0

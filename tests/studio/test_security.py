@@ -11,12 +11,12 @@ from typing import Any
 
 import httpx
 import pytest
+from slopewash.studio.plan import first_plan
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from slopewash.errors import InvalidParameter
 from slopewash.studio import StudioServer, security
-from slopewash.studio.plan import first_plan
 from slopewash.studio.security import Gate, cookie_secret
 
 ROUTES = [

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from slopewash.studio.plan import first_plan
 
 import slopewash as sw
 from slopewash.studio import StudioServer, messages, uploads
-from slopewash.studio.plan import first_plan
 
 Page = Any
 

@@ -152,9 +152,7 @@ def command(
     if checkpoint is not None:
         check_checkpoint(checkpoint)
     backend = use_adapter(adapter, backend)
-    stage = make_stage(
-        preset=preset, model=model, settings=settings, edges=edges, steps=steps, settle=settle, dry=dry
-    )
+    stage = make_stage(preset=preset, model=model, settings=settings, edges=edges, steps=steps, settle=settle, dry=dry)
     read_options = {
         "cell_size": cell_size, "height_range": parse_height_range(height_range), "allow_8bit": allow_8bit,
         "shape": parse_shape(shape), **({} if max_pixels is None else {"max_pixels": max_pixels}),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from slopewash.models import Model, Preset
-    from slopewash.models.base import Parameter as Declared
+    from slopewash.models.parameters import Parameter as Declared
 
 EXAMPLES = """Examples:
   slopewash models                      every model and every preset

@@ -81,7 +81,7 @@ def command(
     keep
         Folder in which the run is kept, so that the next studio goes on with it; one of your own if not given.
     new
-        Start anew instead of going on with the run of last time. Naming a file, preset, model, size or seed does so too.
+        Start anew instead of going on with the last run. Naming a file, preset, model, size or seed does so too.
     """
     import slopewash as sw
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.models.backend import Backend
 from slopewash.models.parameters import Limit, Parameter
-from slopewash.models.state import Array, Domain, Patch, Side, Sides, State, Window
+from slopewash.models.state import EDGES, Array, Domain, Edges, Patch, Side, Sides, State, Window
 from slopewash.terrain import Layer, Terrain, TriangleMesh
 from slopewash.terrain.fields import FieldSpec
 
@@ -90,9 +90,9 @@ class Model(ABC):
         return any(spec.name == "sources" for spec in cls.fields)
 
     @classmethod
-    def edges(cls) -> tuple[Side, ...]:
+    def edges(cls) -> tuple[Edges, ...]:
         """Words for edges that users may choose from."""
-        return tuple(side for side in cls.sides if side != "halo")
+        return tuple(word for word in EDGES if word in cls.sides)
 
     @classmethod
     def check_sides(cls, sides: Sides) -> None:

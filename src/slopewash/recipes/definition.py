@@ -122,7 +122,7 @@ class Stage:
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Stage:
         """Stage that `as_dict` described."""
-        edges = facts["edges"] if isinstance(facts["edges"], str) else Sides.of(facts["edges"])
+        edges: Any = facts["edges"] if isinstance(facts["edges"], str) else Sides.of(facts["edges"])
         model = find_model(facts["model"])(**facts["parameters"])
         rest = {name: facts[name] for name in ("steps", "settle", "dry", "preset")}
         return cls(model=model, edges=edges, **rest)
@@ -259,6 +259,7 @@ def preset_source(name: str, *, size: int | None = None, seed: int | None = None
     """Generator that a preset starts from."""
     preset = find_preset(name)
     options = dict(preset.start)
-    facts = {key: options.pop(key) for key in ("size", "cell_size", "seed", "relief") if key in options}
-    facts |= {key: value for key, value in (("size", size), ("seed", seed)) if value is not None}
+    facts: dict[str, Any] = {key: options.pop(key) for key in ("size", "cell_size", "seed", "relief") if key in options}
+    asked: dict[str, Any] = {"size": size, "seed": seed}
+    facts |= {key: value for key, value in asked.items() if value is not None}
     return Generated(kind=preset.generator, options=options, **facts)

@@ -42,8 +42,8 @@ class Recording:
         """Python that replays the session with the public API."""
         if self.full:
             raise InvalidParameter(
-                f"this session has more than {MOST_ACTIONS} actions or {MOST_PARTS} dabs and water sources, too many for "
-                "a script; reset it and work in fewer"
+                f"this session has more than {MOST_ACTIONS} actions or {MOST_PARTS} dabs and water sources, too many "
+                "for a script; reset it and work in fewer"
             )
         from slopewash import __version__
 

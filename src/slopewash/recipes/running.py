@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -127,9 +127,7 @@ class Running:
 
     def _start(self, terrain: Terrain) -> Simulation:
         stage = self.recipe.stages[self.number]
-        return Simulation(
-            terrain, stage.model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed
-        )
+        return Simulation(terrain, stage.model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed)
 
     @property
     def stage(self) -> Stage:
@@ -262,5 +260,3 @@ def resume(folder: str | Path, *, progress: bool = False) -> Result:
         return running.result()
     finally:
         running.close()
-
-

@@ -143,7 +143,7 @@ def keywords(values: Mapping[str, Any]) -> str:
     """
 
     def literal(value: Any) -> str:
-        endless = isinstance(value, float) and value != value or value in (float("inf"), -float("inf"))
+        endless = (isinstance(value, float) and value != value) or value in (float("inf"), -float("inf"))
         return f"float({str(value)!r})" if endless else repr(value)
 
     return ", ".join(f"{name}={literal(value)}" for name, value in values.items())

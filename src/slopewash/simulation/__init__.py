@@ -1,6 +1,6 @@
 """Runs a model on a terrain and accounts for its mass."""
 
-from slopewash.simulation.brushes import brushes
+from slopewash.simulation.brush import brushes
 from slopewash.simulation.budget import Budget
 from slopewash.simulation.checkpoints import newest_manifest, read_checkpoint
 from slopewash.simulation.simulation import Observer, Simulation

@@ -19,7 +19,7 @@ from slopewash.models.backend import Backend
 from slopewash.models.base import Model, find_model
 from slopewash.models.catalogue import Preset
 from slopewash.models.state import Array, Domain, Edges, Patch, Sides, State, Window
-from slopewash.simulation.brushes import BRUSHES, Stroke, make_stroke
+from slopewash.simulation.brush import BRUSHES, Stroke, make_stroke
 from slopewash.simulation.budget import Budget
 from slopewash.simulation.checkpoints import read_checkpoint, write_checkpoint
 from slopewash.simulation.history import History
@@ -301,7 +301,7 @@ class Simulation:
         self.set_sources(*sources)
 
     def set_sources(self, *sources: WaterSource, join: bool = False) -> None:
-        """Replace all water sources between two steps; with `join` as part of the edit before, as while one is moved."""
+        """Replace all water sources between two steps; with `join` as part of the edit before."""
         if not self._model.has_sources():
             raise InvalidParameter(
                 f"{len(sources)} water sources were given; {self._model.name} has none, leave them out"
@@ -510,9 +510,7 @@ class Simulation:
         _check_steps(steps)
         self._watched(steps, "eroding", self._advance)
 
-    def settle(
-        self, steps: int = 600, *, dry: bool = False, done: int = 0, stop_after: int | None = None
-    ) -> None:
+    def settle(self, steps: int = 600, *, dry: bool = False, done: int = 0, stop_after: int | None = None) -> None:
         """End a run: while it still rains, the water's power to erode fades over `steps`; then all sediment settles.
 
         Fading water still erodes, about as much as half as many steps of the run would: stopping erosion at once leaves

@@ -137,7 +137,7 @@ class Studio:
             return _problem(413, error, close=True)
         except SlopewashError as error:
             return _problem(400, error, close=True, wants=_wanted(error))
-        taken = given.terrain
+        taken = given.make()
         uploaded: protocol.Uploaded = {
             "upload": key, "name": given.name, "rows": taken.shape[0], "columns": taken.shape[1],
             "cell_size": taken.cell_size, "file_rows": rows, "file_columns": columns,

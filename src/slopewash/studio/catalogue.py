@@ -131,8 +131,3 @@ def _generator_of(preset: Any) -> protocol.PresetGenerator:
 def _generator(name: str) -> protocol.GeneratorDeclaration:
     doc, options = sw.describe_generator(name)
     return {"name": name, "doc": doc, "options": plain(options)}
-
-
-def unit_of(layer: str) -> str:
-    """Unit of a layer's values."""
-    return LAYERS.get(layer, ("", ""))[0]

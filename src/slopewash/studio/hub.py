@@ -12,7 +12,6 @@ import anyio.to_thread
 import numpy as np
 
 from slopewash.studio import protocol
-from slopewash.studio.catalogue import unit_of
 from slopewash.studio.connection import Connection, View
 from slopewash.studio.frames import Block, assemble, field_block
 from slopewash.studio.session import Session
@@ -129,7 +128,7 @@ def encode(snapshot: Snapshot, view: View) -> bytes:
         if name in layers and layers[name].any()
     ]
     if overlay is not None and overlay in layers:
-        blocks.append(field_block("overlay", layers[overlay], resolution, layer=overlay, unit=unit_of(overlay)))
+        blocks.append(field_block("overlay", layers[overlay], resolution, layer=overlay, unit=snapshot.units[overlay]))
     if view.before:
         blocks.append(field_block("before", snapshot.start["elevation"], resolution, unit="m"))
     if view.strata and snapshot.start.strata is not None:

@@ -54,8 +54,8 @@ def studio(
     allowed_hosts
         Further names that the page may be opened under, such as that of an HTTPS proxy in front of it.
     keep
-        Folder in which the run is kept, so that a studio which is opened again goes on with it; True for a folder of the
-        user's own, False to keep nothing.
+        Folder in which the run is kept, so that a studio which is opened again goes on with it; True for one in the
+        user's home, False to keep nothing.
     new
         Start anew even if there is a run to go on with. Naming a source, preset, model, size or seed does so too.
     read_options
@@ -65,7 +65,7 @@ def studio(
     fresh = new or any(asked is not None for asked in (source, preset, model, size, seed))
     if keeper is not None and keeper.has_run and not fresh:
         recipe = None
-        print("going on with the run of last time; --new starts another", file=sys.stderr)
+        print("going on with the last run; --new starts another", file=sys.stderr)
     else:
         given = _given(source, size, read_options)
         recipe = first_recipe(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
@@ -97,7 +97,7 @@ def _given(source: Any, size: int | None, options: dict[str, Any]) -> sw.FromTer
     else:
         terrain = sw.read(source, **options)
         given = fitted(Path(source).name, terrain, read_call(str(Path(source).absolute()), options), size)
-    if size is None and given.terrain is not terrain:
-        rows, columns = given.terrain.shape
+    if size is None and given.make() is not terrain:
+        rows, columns = given.make().shape
         print(f"note: {given.name} is shown and eroded with {columns} x {rows} cells, the most here", file=sys.stderr)
     return given

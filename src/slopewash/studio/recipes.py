@@ -31,11 +31,10 @@ def first_recipe(
     if source is None and stage.preset is not None:
         source = sw.preset_source(stage.preset, size=size, seed=seed)
     elif source is None:
-        source = sw.Generated(**{k: v for k, v in (("size", size), ("seed", seed)) if v is not None})
+        usual = sw.Generated()
+        source = sw.Generated(size=size or usual.size, seed=usual.seed if seed is None else seed)
     seeded = seed if seed is not None else source.seed if isinstance(source, sw.Generated) else 0
-    return sw.Recipe(
-        source=source, strata=sw.preset_beds(stage.preset), stages=(stage,), backend=backend, seed=seeded
-    )
+    return sw.Recipe(source=source, strata=sw.preset_beds(stage.preset), stages=(stage,), backend=backend, seed=seeded)
 
 
 def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.Recipe:
@@ -81,18 +80,16 @@ def _changed(source: Any, wanted: messages.Generator) -> sw.Generated:
             )
         source = sw.Generated()
     given = wanted.model_dump(exclude_unset=True)
-    named = {k: v for k, v in given.items() if v is not None or k == "relief"}  # no relief: what is usual
-    if named.get("kind", source.kind) != source.kind:
-        named.setdefault("options", {})
-        named.setdefault("relief", None)
-    return dataclasses.replace(source, **named)
+    changes = {k: v for k, v in given.items() if v is not None or k == "relief"}  # no relief: what is usual
+    if changes.get("kind", source.kind) != source.kind:
+        changes.setdefault("options", {})
+        changes.setdefault("relief", None)
+    return dataclasses.replace(source, **changes)
 
 
 def _check_belongs(stage: sw.Stage, model: str) -> None:
     if stage.model.name != model:
-        raise InvalidParameter(
-            f"preset {stage.preset} belongs to model {stage.model.name}, not {model}; name one only"
-        )
+        raise InvalidParameter(f"preset {stage.preset} belongs to model {stage.model.name}, not {model}; name one only")
 
 
 def fitted(name: str, terrain: sw.Terrain, code: str | None, size: int | None = None) -> sw.FromTerrain:

@@ -89,8 +89,8 @@ class Run:
     @classmethod
     def resumed(cls, folder: Path, notice: Callable[[str], None]) -> Run:
         """Go on with the run that was kept in a folder."""
-        simulation = sw.Simulation.resume(folder)
-        kept = sw.newest_manifest(folder)["recipe"]
+        facts, arrays = sw.read_checkpoint(folder)
+        simulation, kept = sw.Simulation.from_parts(facts, arrays), facts["recipe"]
         recipe = sw.Recipe.from_dict(kept["recipe"])
         if not isinstance(recipe.source, sw.Generated):
             source = sw.FromTerrain(name=recipe.source.name, terrain=simulation.start, code=kept["code"])
@@ -175,7 +175,9 @@ class Run:
         )
         if painted:
             self._stroke = stroke
-            self._recording.add("paint", message.model_dump(include={"tool", "points", "radius", "strength", "falloff"}), join)
+            self._recording.add(
+                "paint", message.model_dump(include={"tool", "points", "radius", "strength", "falloff"}), join
+            )
 
     def _check_work(self, message: messages.Paint) -> None:
         across = 2 * message.radius / self.start.cell_size + 3
@@ -291,6 +293,7 @@ class Run:
             time=simulation.time,
             cell_size=self.start.cell_size,
             layers=simulation.layers(*names),
+            units={name: simulation.model.layer(name).units for name in names},
             start=self.start,
             start_range=self._start_range,
             particles=simulation.particles if simulation.model.particles else None,

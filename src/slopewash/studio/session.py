@@ -212,7 +212,9 @@ class Session:
         if self._target is not None and simulation.step >= self._target:
             stage = self._run.recipe.stage
             if self._target == stage.usual_steps:
-                self._notice(f"Paused at step {self._target}, which {stage.preset} is made for. Press play to continue.")
+                self._notice(
+                    f"Paused at step {self._target}, which {stage.preset} is made for. Press play to continue."
+                )
             self._playing, self._target = False, None
         self._changed()
 
@@ -370,7 +372,9 @@ class Session:
             self._changed()
         done = self._run.simulation.settled - first
         if done < message.steps:
-            self._notice(f"Settling was cancelled after {done} of {message.steps} steps; the sediment stays in the water.")
+            self._notice(
+                f"Settling was cancelled after {done} of {message.steps} steps; the sediment stays in the water."
+            )
 
     def _do_paint(self, message: messages.Paint, viewer: object) -> None:
         self._run.paint(message, viewer)

@@ -18,6 +18,8 @@ class Snapshot:
     time: float
     cell_size: float
     layers: dict[str, Any]
+    units: dict[str, str]
+    """Unit of each layer."""
     start: sw.Terrain
     start_range: tuple[float, float]
     """Lowest and highest ground of the start: colours and levels hold on to it, whenever a page comes."""

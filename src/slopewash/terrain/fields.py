@@ -54,7 +54,9 @@ class FieldSpec:
 
 
 _LAYERS = (
-    FieldSpec(name="elevation", units="m", height=True, colour_map="oleron", mass="solids", doc="Height of the ground."),
+    FieldSpec(
+        name="elevation", units="m", height=True, colour_map="oleron", mass="solids", doc="Height of the ground.",
+    ),
     FieldSpec(name="water", units="m", lowest=0, painted=(0, 1e7), default=0, mass="water", doc="Depth of water."),
     FieldSpec(
         name="suspended", units="m", lowest=0, painted=(0, 1e7), default=0, mass="solids",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.terrain.emitters import emitter_table, emitters_of

@@ -283,7 +283,9 @@ def _check_name(name: str, own: Mapping[str, Any]) -> None:
 
 def _checked_crs(crs: str | None) -> str | None:
     if crs is not None and not isinstance(crs, str):
-        raise InvalidTerrain(f'crs is {crs!r}; it must be text, such as "EPSG:{crs if isinstance(crs, int) else 32611}"')
+        raise InvalidTerrain(
+            f'crs is {crs!r}; it must be text, such as "EPSG:{crs if isinstance(crs, int) else 32611}"'
+        )
     return crs
 
 

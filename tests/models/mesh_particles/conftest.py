@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
+from slopewash.models.mesh_particles.engine import MeshEngine
+from slopewash.models.mesh_particles.reference_engine import ReferenceEngine
 
 from slopewash.models import MeshParticles
 from slopewash.models.mesh_particles.cpu import CpuEngine
-from slopewash.models.mesh_particles.engine import MeshEngine
-from slopewash.models.mesh_particles.reference_engine import ReferenceEngine
 from slopewash.terrain import Emitter, Terrain
 
 ENGINES: dict[str, type[MeshEngine]] = {"reference": ReferenceEngine, "cpu": CpuEngine}

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from slopewash.models.mesh_particles.engine import MOST_CELLS
+from slopewash.models.mesh_particles.reference_engine import ReferenceEngine
 
 from slopewash.models import MeshParticles
 from slopewash.models.mesh_particles import reference, sweep
 from slopewash.models.mesh_particles.cpu import CpuEngine
-from slopewash.models.mesh_particles.engine import MOST_CELLS
-from slopewash.models.mesh_particles.reference_engine import ReferenceEngine
 from slopewash.terrain import Emitter
 
 

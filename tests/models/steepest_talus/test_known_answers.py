@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from slopewash.models.steepest_talus.engine import TalusEngine
 
 import slopewash as sw
 from slopewash.models.base import Edges
-from slopewash.models.steepest_talus.engine import TalusEngine
 from slopewash.models.steepest_talus.model import CALM
 
 BACKENDS = ("reference", "cpu", "gpu")

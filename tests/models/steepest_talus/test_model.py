@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
+from slopewash.models.steepest_talus.state import RELIEF_BITS, enter, units_per_cell
 
 import slopewash as sw
-from slopewash.models.steepest_talus.state import RELIEF_BITS, enter, units_per_cell
 
 
 def test_defaults_are_the_posts_threshold_and_the_largest_calm_amplitude() -> None:

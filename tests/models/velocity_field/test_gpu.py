@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from slopewash.models.velocity_field.engine import FieldEngine, ReferenceEngine
 
 from slopewash import Simulation, Terrain, VelocityField
 from slopewash.errors import BackendUnavailable
 from slopewash.models.velocity_field import reference
-from slopewash.models.velocity_field.engine import FieldEngine, ReferenceEngine
 from slopewash.models.velocity_field.reference import SCALE, Motion, Sums
 from slopewash.models.velocity_field.surface import Field, Surface
 

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from slopewash.models.velocity_field.engine import FieldEngine, ReferenceEngine
 
 from slopewash.models import VelocityField
 from slopewash.models.velocity_field.cpu import CpuEngine
-from slopewash.models.velocity_field.engine import FieldEngine, ReferenceEngine
 from slopewash.simulation import Simulation
 from slopewash.terrain import Terrain
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from slopewash.models.virtual_pipes.engine import PipesEngine
+from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
 
 from slopewash import Terrain, VirtualPipes, WaterSource, preset
 from slopewash.models.virtual_pipes.cpu import CpuEngine
-from slopewash.models.virtual_pipes.engine import PipesEngine
-from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
 
 MODELS = {
     "table2": VirtualPipes(),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from slopewash.models.virtual_pipes.engine import by_rows, speed
 
 from slopewash.models.ground import slope_degrees
-from slopewash.models.virtual_pipes.engine import by_rows, speed
 
 
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
+from slopewash.models.virtual_pipes.state import State
 
 from slopewash import VirtualPipes
 from slopewash.models.ground import gradient
 from slopewash.models.virtual_pipes import reference as eq
 from slopewash.models.virtual_pipes.base_level import edge_base
 from slopewash.models.virtual_pipes.coefficients import WALL, Coefficients, coefficients
-from slopewash.models.virtual_pipes.state import State
 
 W, E, N, S = range(4)
 """The pipes in the order they are stored."""

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-
-from slopewash import Simulation, Terrain, VirtualPipes, WaterSource, preset, strata_bands
 from slopewash.models.virtual_pipes.engine import PipesEngine
 from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
+
+from slopewash import Simulation, Terrain, VirtualPipes, WaterSource, preset, strata_bands
 
 pytestmark = pytest.mark.gpu
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
+from slopewash.models.virtual_pipes.layers import Layers, cover, expose
+from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
 
 from slopewash import Simulation, Strata, Stratum, Terrain, VirtualPipes, preset, strata_bands
 from slopewash.models.virtual_pipes.coefficients import WALL
 from slopewash.models.virtual_pipes.cpu import CpuEngine
-from slopewash.models.virtual_pipes.layers import Layers, cover, expose
-from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
 
 COVER = 1 / 16
 """Depth of soil that hides the rock where nothing slides."""

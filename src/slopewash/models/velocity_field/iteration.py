@@ -84,9 +84,7 @@ class FieldBackend(Backend):
         # Particle sums are in fixed point, so water is counted in what falls where it rains most.
         wettest = float(host["rainfall"].max()) or 1.0
         w = host["rainfall"] / wettest
-        surface = freeze(
-            felt(host["elevation"], wall, c.breadth), wall, c.motion.pull, stop_in_pits=c.stop_in_pits
-        )
+        surface = freeze(felt(host["elevation"], wall, c.breadth), wall, c.motion.pull, stop_in_pits=c.stop_in_pits)
         sums = self.trace(surface, w, c.motion)
         W, Vy, Vx, E = (spread(a.astype(np.float64), wall, c.breadth) for a in (sums.W, sums.Vy, sums.Vx, sums.E))
         host["flow"] = W * (wettest / SCALE)

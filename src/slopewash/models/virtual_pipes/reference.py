@@ -51,9 +51,7 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
     budget[0, MOVED] += moved + total(np.maximum(delta, 0))
     if domain.strata:
         state["bedrock"] = np.minimum(state["bedrock"], state["elevation"])
-        state["erodibility"] = expose(
-            state["elevation"], state["bedrock"], state["strata_top"], domain, c.per_cover
-        )
+        state["erodibility"] = expose(state["elevation"], state["bedrock"], state["strata_top"], domain, c.per_cover)
     elif c.hydraulic:
         state["erodibility"] = np.where(delta < 0, np.minimum(1, R - c.Kh * delta), R)  # 14
     if c.hydraulic:
@@ -233,7 +231,7 @@ def apply_slides(b: Field, b1: Field, slid: Field, state: State, c: Coefficients
 
 
 def _open_edges(state: State, sides: Sides) -> list[tuple[Any, Field]]:
-    edges = {"north": np.s_[0, :], "south": np.s_[-1, :], "west": np.s_[:, 0], "east": np.s_[:, -1]}
+    edges = {"north": np.s_[0], "south": np.s_[-1], "west": np.s_[:, 0], "east": np.s_[:, -1]}
     return [(edges[name], state[f"base_{name}"]) for name, side in sides.items() if side == "open"]
 
 
