@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from slopewash.cli.console import console, plain, print_json
 from slopewash.cli.options import Json, Pair, parse_height_range, parse_shape
 from slopewash.cli.tables import make_table
-from slopewash.errors import InvalidParameter
+from slopewash.errors import InvalidFile, InvalidParameter
 
 if TYPE_CHECKING:
     from slopewash import Strata, Terrain
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 EXAMPLES = """Examples:
   slopewash info eroded.exr
   slopewash info island.png --height-range 0,1400     metres, not grey values
-  slopewash info dem.tif --json"""
+  slopewash info dem.tif --json
+  slopewash info run.ckpt                             how far a run is"""
 
 
 def command(
@@ -31,12 +32,12 @@ def command(
     max_pixels: int | None = None,
     json: Json = False,
 ) -> None:
-    """Show the size, cell size, layers, ranges and statistics of a file.
+    """Show the size, cell size, layers, ranges and statistics of a file, or how far a run with checkpoints is.
 
     Parameters
     ----------
     file
-        File with heights.
+        File with heights, or a folder of checkpoints.
     cell_size
         Side of a cell in metres, if missing or wrong in the file.
     height_range
@@ -50,10 +51,14 @@ def command(
     """
     import slopewash as sw
 
+    if file.is_dir():
+        facts = checkpoint_facts(file)
+        print_json(facts) if json else print_facts(facts)
+        return
     wanted = parse_shape(shape)
     # A raw file has no header: --shape cannot be checked against it.
     header = None if wanted else sw.probe(file)
-    facts: dict[str, Any] = {"file": str(file)} | (plain(header) if header else {})
+    facts = {"file": str(file)} | (plain(header) if header else {})
     try:
         terrain = sw.read(
             file,
@@ -71,6 +76,34 @@ def command(
     else:
         facts |= terrain_facts(terrain)
     print_json(facts) if json else print_facts(facts)
+
+
+def checkpoint_facts(folder: Path) -> dict[str, Any]:
+    """Collect how far a run is, and what it is to write."""
+    import slopewash as sw
+
+    manifest = sw.newest_manifest(folder)
+    if manifest is None:
+        raise InvalidFile(f"{folder} holds no checkpoint; name a file of heights, or what erode --checkpoint was given")
+    kept = manifest["recipe"]
+    recipe = kept.get("recipe")
+    stage = None if recipe is None else recipe["stages"][kept.get("stage", 0)]
+    rows, columns = manifest["domain"]["shape"]
+    facts: dict[str, Any] = {
+        "checkpoint": str(folder),
+        "written_by": f"slopewash {manifest['slopewash']}",
+        "model": manifest["model"]["name"],
+        "backend": manifest["backend"],
+        "width": columns,
+        "height": rows,
+        "cell_size": manifest["domain"]["cell_size"],
+        "step": manifest["step"],
+        "settling_steps": manifest["settled"],
+    }
+    if stage is not None:
+        facts |= {"steps_wanted": stage["steps"], "preset": stage["preset"], "finished": kept.get("finished", False)}
+        facts["outputs"] = [output["path"] for output in recipe["outputs"]]
+    return facts
 
 
 def terrain_facts(terrain: Terrain) -> dict[str, Any]:

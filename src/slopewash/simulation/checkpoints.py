@@ -111,8 +111,10 @@ def _remove_unfinished(folder: Path) -> None:
 
 
 def _remove_old(folder: Path, newest: Path) -> None:
+    for path in folder.glob("step-*.old"):
+        shutil.rmtree(path, ignore_errors=True)
     older = [path for path in checkpoints(folder) if path != newest]
-    for path in [*older[KEPT - 1 :], *folder.glob("step-*.old")]:
+    for path in older[KEPT - 1 :]:
         shutil.rmtree(path, ignore_errors=True)
 
 
