@@ -33,8 +33,8 @@ from benchmarks.surroundings import facts
 SERVER = """
 import sys
 from slopewash.studio import StudioServer
-from slopewash.studio.plan import first_plan
-with StudioServer(first_plan(size=int(sys.argv[1]), backend="cpu"), port=0) as server:
+from slopewash.studio.recipes import first_recipe
+with StudioServer(first_recipe(size=int(sys.argv[1]), backend="cpu"), port=0) as server:
     print(server.url, flush=True)
     sys.stdin.read()
 """

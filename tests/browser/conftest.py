@@ -166,14 +166,13 @@ def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def shared_studio(browser: Any, state_folder: Path) -> Iterator[Studio]:
     """One server and one page for most tests: loading the page compiles shaders, which is slow without a GPU."""
-    from slopewash.studio.plan import first_plan
-
+    from slopewash.studio.recipes import first_recipe
     from slopewash.studio.server import StudioServer
 
     previous = os.environ.get("XDG_STATE_HOME")
     os.environ["XDG_STATE_HOME"] = str(state_folder)
     try:
-        with StudioServer(first_plan(size=SIZE, seed=7, backend="reference"), port=0) as server:
+        with StudioServer(first_recipe(size=SIZE, seed=7, backend="reference"), port=0) as server:
             # Playwright's waits evaluate strings, which the page's own policy rightly forbids.
             context = browser.new_context(
                 viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SCALE, bypass_csp=True

@@ -25,12 +25,12 @@ def main() -> None:
     """Erode, look, keep."""
     # Here and not above: pytest looks for doctests in every file, also where these are not installed.
     from playwright.sync_api import sync_playwright
-    from slopewash.studio.plan import first_plan
 
+    from slopewash.studio.recipes import first_recipe
     from slopewash.studio.server import StudioServer
 
     helpers = _helpers()
-    with StudioServer(first_plan(size=512, seed=7), port=0) as server, sync_playwright() as playwright:
+    with StudioServer(first_recipe(size=512, seed=7), port=0) as server, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=helpers.FLAGS)
         page = chromium.new_context(viewport={"width": 1280, "height": 720}, bypass_csp=True).new_page()
         studio = helpers.Studio(page, server)

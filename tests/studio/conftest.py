@@ -11,13 +11,13 @@ from typing import Any
 
 import httpx
 import pytest
-from slopewash.studio.plan import first_plan
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from slopewash.studio import StudioServer
 from slopewash.studio.frames import disassemble
 from slopewash.studio.protocol import FRAME_HEADER, PROBLEM, SERVER_MESSAGE, UPLOADED
+from slopewash.studio.recipes import first_recipe
 
 SECONDS = 60.0
 """Longest wait for anything: the machine may be busy."""
@@ -134,8 +134,8 @@ def own_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def server() -> Iterator[StudioServer]:
-    plan = first_plan(size=48, seed=3, backend="reference")
-    with StudioServer(plan, port=0, upload_limit=4 * 2**20) as running:
+    recipe = first_recipe(size=48, seed=3, backend="reference")
+    with StudioServer(recipe, port=0, upload_limit=4 * 2**20) as running:
         yield running
 
 

@@ -47,13 +47,15 @@ def test_the_panel_is_made_of_what_models_declare(page: Page) -> None:
 def test_every_export_format_and_every_layer_is_in_the_welcome(page: Page) -> None:
     from slopewash.io.formats import FORMATS
     from slopewash.io.mesh_files import MESH_FORMATS
-    from slopewash.terrain import UNITS
 
     assert {f["suffix"] for f in page.welcome["formats"]} == {*FORMATS, *MESH_FORMATS}
-    layers = page.welcome["layers"]
-    assert {name: layer["unit"] for name, layer in layers.items()} == dict(UNITS)
     for model in page.welcome["models"]:
-        assert set(model["layers"]) | set(model["editable"]) <= set(layers)
+        declared = sw.find_model(model["name"]).layers()
+        assert {name: layer["unit"] for name, layer in model["layers"].items()} == {
+            name: spec.units for name, spec in declared.items()
+        }
+        assert set(model["editable"]) <= set(declared)
+        assert {layer["map"] for layer in model["layers"].values()} <= set(page.welcome["maps"])
 
 
 def test_play_runs_and_pause_holds_the_step_count(page: Page) -> None:

@@ -27,8 +27,8 @@ LIMIT = 16 * MEGABYTE
 PROGRAM = f"""
 import sys
 from slopewash.studio import StudioServer
-from slopewash.studio.plan import first_plan
-with StudioServer(first_plan(size=64, backend="reference"), port=0, upload_limit={LIMIT}) as server:
+from slopewash.studio.recipes import first_recipe
+with StudioServer(first_recipe(size=64, backend="reference"), port=0, upload_limit={LIMIT}) as server:
     print(server.url, flush=True)
     sys.stdin.read()
 """

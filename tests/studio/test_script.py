@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from slopewash.studio.plan import first_plan
 
 import slopewash as sw
-from slopewash.studio import StudioServer, recording
+from slopewash.recipes import recording
+from slopewash.studio import StudioServer
+from slopewash.studio.recipes import first_recipe
 
 Page = Any
 
@@ -41,7 +42,7 @@ def assert_same(replayed: sw.Terrain, layers: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("backend", ["reference", "cpu"])
 def test_a_lively_session_replays_to_the_same_bits(backend: str, tmp_path: Path, open_page: Any) -> None:
-    with StudioServer(first_plan(size=40, seed=9, backend=backend), port=0) as server:
+    with StudioServer(first_recipe(size=40, seed=9, backend=backend), port=0) as server:
         page = open_page(server)
         page.steps(3)
         page.do("parameters", values={"rain_rate": 0.07, "dig_limit": "inf", "processes": "both"})

@@ -11,12 +11,12 @@ from typing import Any
 
 import httpx
 import pytest
-from slopewash.studio.plan import first_plan
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from slopewash.errors import InvalidParameter
 from slopewash.studio import StudioServer, security
+from slopewash.studio.recipes import first_recipe
 from slopewash.studio.security import Gate, cookie_secret
 
 ROUTES = [
@@ -36,7 +36,7 @@ ROUTES = [
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        made = StudioServer(first_plan(size=32, backend="reference"), port=0)
+        made = StudioServer(first_recipe(size=32, backend="reference"), port=0)
     with made as running:
         yield running
 
@@ -302,8 +302,8 @@ def test_a_key_for_once_does_not_wait_for_ever(server: StudioServer, monkeypatch
 
 
 def test_a_proxy_is_answered_only_under_the_name_it_was_given() -> None:
-    plan = first_plan(size=16, backend="reference")
-    with StudioServer(plan, port=0, allowed_hosts=["Studio.example.org"]) as server:
+    recipe = first_recipe(size=16, backend="reference")
+    with StudioServer(recipe, port=0, allowed_hosts=["Studio.example.org"]) as server:
         cookie = opened(server, server.gate.token).headers["set-cookie"].partition(";")[0]
 
         def ask(host: str, origin: str) -> int:
@@ -319,7 +319,7 @@ def test_a_proxy_is_answered_only_under_the_name_it_was_given() -> None:
 @pytest.mark.parametrize("names", ["studio.example.org", ["https://studio.example.org"], [""]])
 def test_an_allowed_host_that_is_no_name_is_refused(names: Any) -> None:
     with pytest.raises(InvalidParameter, match="allowed host"):
-        StudioServer(first_plan(size=16, backend="reference"), port=0, allowed_hosts=names)
+        StudioServer(first_recipe(size=16, backend="reference"), port=0, allowed_hosts=names)
 
 
 def test_listening_everywhere_takes_addresses_but_no_foreign_names() -> None:
@@ -334,7 +334,7 @@ def test_listening_everywhere_takes_addresses_but_no_foreign_names() -> None:
 def test_a_notebook_may_frame_only_what_is_meant_for_it(cookie: str) -> None:
     framed = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
     for embedded, status in ((True, 303), (False, 403)):
-        with StudioServer(first_plan(size=32, backend="reference"), port=0, embedded=embedded) as server:
+        with StudioServer(first_recipe(size=32, backend="reference"), port=0, embedded=embedded) as server:
             answer = ask(server, "GET", f"/?token={server.gate.token}", {"Host": f"localhost:{server.port}", **framed})
             assert answer.status == status
             if embedded:

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from slopewash.studio.plan import first_plan
 
 import slopewash as sw
 from slopewash.studio import StudioServer, messages, uploads
+from slopewash.studio.recipes import first_recipe
 
 Page = Any
 
@@ -100,7 +100,7 @@ def test_a_server_keeps_nothing_on_the_disk(
 ) -> None:
     """So that one that is killed leaves nothing behind."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with StudioServer(first_plan(size=32, backend="reference"), port=0):
+    with StudioServer(first_recipe(size=32, backend="reference"), port=0):
         assert not list(tmp_path.glob("slopewash*"))
     heights = io.BytesIO()
     np.save(heights, np.zeros((32, 32), np.float32))

@@ -172,7 +172,7 @@ export interface ModelDeclaration {
   paper: string;
   backends: string[];
   edges: Edges[];
-  layers: string[];
+  layers: Record<string, LayerDeclaration>;
   /** Layers that brushes can change. */
   editable: string[];
   /** Whether it takes water sources. */
@@ -451,7 +451,6 @@ export interface Welcome {
   presets: PresetDeclaration[];
   generators: GeneratorDeclaration[];
   tools: ToolDeclaration[];
-  layers: Record<string, LayerDeclaration>;
   /** Colour maps by name: 256 colours each, 0 to 255. */
   maps: Record<string, Colour[]>;
   formats: FormatDeclaration[];
