@@ -30,7 +30,7 @@ studio: $(READY)
 test: $(READY) testers
 	@$(BIN)/python -m pytest -n $(WORKERS)
 
-# For use while editing: one backend per kernel family and no browser.
+# For use while editing: 70 s of two cores once kernels are compiled.
 test-quick: $(READY)
 	@$(BIN)/python -m pytest -n $(WORKERS) $(QUICK)
 
