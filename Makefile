@@ -19,7 +19,7 @@ help:
 	@echo "make demo        erode a mountain range; pictures in out/demo"
 	@echo "make studio      watch it erode in your browser"
 	@echo "make test        run all tests"
-	@echo "make test-quick  run the tests that take about a minute together"
+	@echo "make test-quick  run the fast tests, for use while editing"
 	@echo "make check       run linters, type checkers and formatters of Python and of the page, and import checks"
 	@echo "make bench       time one iteration, compared with the papers"
 	@echo "make clean       remove .venv, caches and out/"
@@ -33,7 +33,7 @@ studio: $(READY)
 test: $(READY) testers
 	@$(BIN)/python -m pytest -n $(WORKERS)
 
-# For use while editing: one backend per kernel family and no browser.
+# For use while editing: about 140 s of CPU time once kernels are compiled.
 test-quick: $(READY)
 	@$(BIN)/python -m pytest -n $(WORKERS) $(QUICK)
 

@@ -1,6 +1,6 @@
-"""Builds the studio's page into the package: npm and Vite, with a Node that pip brings along.
+"""Builds the studio's page into the package: npm and Vite, with a Node that pip installs.
 
-`SLOPEWASH_SKIP_PAGE=1` installs without it; the studio's server then says how to build it.
+`SLOPEWASH_SKIP_PAGE=1` installs without it; the studio's server then prints how to build it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ SKIP = "SLOPEWASH_SKIP_PAGE"
 
 
 class PageHook(BuildHookInterface[Any]):
-    """Runs before wheels, editable ones too; a source distribution takes the sources as they are."""
+    """Runs before wheels are built, also editable ones; a source distribution contains the sources as they are."""
 
     def dependencies(self) -> list[str]:
-        """Node, where a page is to be built."""
+        """Node, if a page has to be built."""
         return [NODE] if self._is_due() else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build the page unless it is there and newer than everything it is made of."""
+        """Build the page unless it exists and is newer than all its sources."""
         if self._is_due():
             self._build(Path(self.root, WEB))
 

@@ -16,7 +16,7 @@ constexpr int LAG = 3;
 
 enum StateField { B, W, S, R, FW, FE, FN, FS, STATE };
 enum Temporary { H, D1, W1, SHARE, S1, CAPACITY, WEIGHT, TALUS, SENT, GX, GY, EAST, SOUTH, TEMPORARIES };
-enum Book { RAIN, SOURCES, EVAPORATED, WATER_EXPORTED, SOLIDS_EXPORTED, MOVED, BOOKS };
+enum Entry { RAIN, SOURCES, EVAPORATED, WATER_EXPORTED, SOLIDS_EXPORTED, MOVED, ENTRIES };
 
 // Rows kept of each field: from the stage that writes it to the last stage that reads it.
 template <int N>
@@ -48,7 +48,7 @@ struct Problem {
     int height, width, rain_rows, landscape, graded;  // width counts the ghost cells
     const float *rainfall, *base_n, *base_s, *base_w, *base_e;
     float* flow_sum;
-    double* books;
+    double* budget;
     float* workspace;
     Coefficients c;
 };
@@ -114,7 +114,7 @@ class Band {
 
     bool inside(int y) const { return 0 <= y && y < p.height; }
     bool own(int y) const { return y0 <= y && y < y1; }
-    double& book(int y, Book entry) { return p.books[y * BOOKS + entry]; }
+    double& sum(int y, Entry entry) { return p.budget[y * ENTRIES + entry]; }
 
     float* ring(int k, int before, int life, int y) {
         return rings + (long(k) * ROWS_IN_FLIGHT + before + (y + life) % life) * stride;
@@ -154,7 +154,7 @@ class Band {
             d1[x] = wet + c.kappa * s[x];
             h[x] = b[x] + d1[x];
         }
-        if (own(y)) book(y, RAIN) += rained;
+        if (own(y)) sum(y, RAIN) += rained;
         close_ends(w1, 0.0f);
         close_ends(d1, 0.0f);
         close_ends(h, WALL);
@@ -272,7 +272,7 @@ class Band {
         }
         wear_ground(k, y);
         const double gone = hold_ground(k, y);
-        if (own(y)) book(y, SOLIDS_EXPORTED) += gone;
+        if (own(y)) sum(y, SOLIDS_EXPORTED) += gone;
         close_ends(left(k, B, y), WALL);
         close_ends(left(k, R, y), 0.0f);
         close_ends(temporary(k, S1, y), 0.0f);
@@ -351,7 +351,7 @@ class Band {
             moved += double(slides) + double(positive(lost));
             b2[x] = b1 + slid;
         }
-        if (own(y)) book(y, MOVED) += moved;
+        if (own(y)) sum(y, MOVED) += moved;
     }
 
     // Visit the border cells of a row; `x` counts from 1.
@@ -432,10 +432,10 @@ class Band {
             s[x] = positive(load - s_out) + s_in;
         }
         if (own(y)) {
-            book(y, EVAPORATED) += dried;
+            sum(y, EVAPORATED) += dried;
             if (Law::opened) {
-                book(y, WATER_EXPORTED) += leaving(y, w1, q, fw, fe, fn, fs);
-                book(y, SOLIDS_EXPORTED) += leaving(y, s1, q, fw, fe, fn, fs);
+                sum(y, WATER_EXPORTED) += leaving(y, w1, q, fw, fe, fn, fs);
+                sum(y, SOLIDS_EXPORTED) += leaving(y, s1, q, fw, fe, fn, fs);
             }
         }
         close_ends(w, 0.0f);

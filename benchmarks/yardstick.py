@@ -42,7 +42,7 @@ class Problem(ctypes.Structure):
     _fields_: ClassVar[Sequence[Any]] = [
         *((name, ctypes.c_int) for name in ("height", "width", "rain_rows", "landscape", "graded")),
         *((name, ctypes.c_void_p) for name in ("rainfall", "base_n", "base_s", "base_w", "base_e")),
-        *((name, ctypes.c_void_p) for name in ("flow_sum", "books", "workspace")),
+        *((name, ctypes.c_void_p) for name in ("flow_sum", "budget", "workspace")),
         *((name, ctypes.c_float) for name in COEFFICIENTS),
     ]
 
@@ -97,7 +97,7 @@ class Yardstick:
             "base_n": start.base.north, "base_s": start.base.south,
             "base_w": start.base.west, "base_e": start.base.east,
             "flow_sum": np.zeros((rows, columns + 2), np.float32),
-            "books": np.zeros((rows, 6)),
+            "budget": np.zeros((rows, 6)),
             "workspace": np.zeros(library.workspace_size(columns + 2, DEPTH, threads), np.float32),
         }  # fmt: skip
         self._problem = Problem(
@@ -118,7 +118,7 @@ class Yardstick:
     def elevation(self) -> NDArray[Any]:
         return self._now[0, :, 1:-1]
 
-    def books(self) -> NDArray[Any]:
+    def budget(self) -> NDArray[Any]:
         """Rain, sources, evaporated, water exported, solids exported, moved."""
-        total: NDArray[Any] = self._arrays["books"].sum(axis=0)
+        total: NDArray[Any] = self._arrays["budget"].sum(axis=0)
         return total

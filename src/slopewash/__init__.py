@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -223,6 +224,17 @@ def _register_displays() -> None:
         simulation.Simulation.viewer = staticmethod(
             lambda shown, **options: importlib.import_module("slopewash.studio").view(shown, **options)
         )
+
+
+class _Package(ModuleType):
+    """Keeps `slopewash.studio` the function: importing the folder of that name would otherwise replace it."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOME_OF and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

@@ -50,33 +50,33 @@ def test_a_pit_on_the_diagonal_of_a_lower_cell_is_none() -> None:
     assert local_minima(ground, border=1) == 0
 
 
-def test_cells_without_data_are_no_minima_and_nobodys_neighbours() -> None:
+def test_nodata_cells_are_neither_minima_nor_neighbours() -> None:
     ground = np.full((5, 5), 3.0)
     ground[1, 1], ground[3, 3], ground[3, 4] = -9999.0, 1.0, 0.0
     ground[2, 2] = 2.0
-    holes = np.zeros(ground.shape, dtype=bool)
-    assert np.argwhere(local_minima_mask(ground, 0, nodata=holes)).tolist() == [[1, 1], [3, 4]]
-    holes[1, 1] = True
-    assert np.argwhere(local_minima_mask(ground, 0, nodata=holes)).tolist() == [[3, 4]]
-    holes[3, 3] = holes[3, 4] = True  # what is left beside the holes counts by the rest
-    assert np.argwhere(local_minima_mask(ground, 0, nodata=holes)).tolist() == [[2, 2]]
-    assert local_minima(ground, 0, nodata=holes) == 1
-    assert local_minima(ground, 0, nodata=~np.zeros_like(holes)) == 0
+    nodata = np.zeros(ground.shape, dtype=bool)
+    assert np.argwhere(local_minima_mask(ground, 0, nodata=nodata)).tolist() == [[1, 1], [3, 4]]
+    nodata[1, 1] = True
+    assert np.argwhere(local_minima_mask(ground, 0, nodata=nodata)).tolist() == [[3, 4]]
+    nodata[3, 3] = nodata[3, 4] = True  # the other cells still count
+    assert np.argwhere(local_minima_mask(ground, 0, nodata=nodata)).tolist() == [[2, 2]]
+    assert local_minima(ground, 0, nodata=nodata) == 1
+    assert local_minima(ground, 0, nodata=~np.zeros_like(nodata)) == 0
 
 
-def test_holes_of_another_shape_are_refused() -> None:
+def test_nodata_of_another_shape_is_rejected() -> None:
     with pytest.raises(InvalidTerrain, match=r"nodata has shape \(2, 2\)"):
         local_minima(np.zeros((3, 3)), nodata=np.zeros((2, 2)))
 
 
 @pytest.mark.parametrize("cell_size", [0.0, -1.0, np.nan, np.inf])
-def test_an_impossible_cell_size_is_refused(cell_size: float) -> None:
+def test_an_impossible_cell_size_is_rejected(cell_size: float) -> None:
     with pytest.raises(InvalidParameter, match="cell_size is"):
         slope(np.zeros((3, 3)), cell_size)
 
 
 @pytest.mark.parametrize("elevation", [np.zeros(3), np.zeros((0, 3))])
-def test_what_has_no_rows_and_columns_is_refused(elevation: Any) -> None:
+def test_what_has_no_rows_and_columns_is_rejected(elevation: Any) -> None:
     with pytest.raises(InvalidTerrain, match="it must have two dimensions, rows and columns"):
         local_minima(elevation)
     with pytest.raises(InvalidParameter, match="border is -1 cells"):

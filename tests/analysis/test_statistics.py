@@ -17,7 +17,7 @@ def test_statistics_of_every_layer() -> None:
     assert result["water"].standard_deviation == 0.0
 
 
-def test_cells_without_data_do_not_count() -> None:
+def test_nodata_cells_do_not_count() -> None:
     result = statistics(Terrain([[5.0, np.nan], [7.0, 9.0]], nodata=[[False, True], [False, False]]))
     assert (result["elevation"].minimum, result["elevation"].mean) == (5.0, 7.0)
 

@@ -30,7 +30,7 @@ CASES = {
     "huge size": (["generate", "dome", "-o", "{out}", "--size", "9999999"], "size is 9999999"),
     "impossible cell size": (["generate", "dome", "-o", "{out}", "--cell-size", "nan"], "cell_size"),
     "missing file": (["erode", "{folder}/none.exr", "-o", "{out}"], "does not exist"),
-    "missing file to tell about": (["info", "{folder}/none.exr"], "does not exist"),
+    "missing file to show": (["info", "{folder}/none.exr"], "does not exist"),
     "wrong file": (["erode", "{text}", "-o", "{out}"], "broken.exr"),
     "unknown suffix": (["erode", "{raw}", "-o", "{folder}/out.tfi"], 'did you mean ".tif"'),
     "no suffix": (["erode", "{raw}", "-o", "{folder}/out"], "suffix"),
@@ -57,7 +57,7 @@ CASES = {
     "too many cells": (["erode", "{raw}", "-o", "{out}", "--max-pixels", "9"], "--max-pixels"),
     "NaN heights": (["erode", "{nan}", "-o", "{out}"], "row 2, column 3"),
     "mesh as input": (["erode", "{folder}/a.glb", "-o", "{out}"], "is a mesh file, but a grid is needed"),
-    "mesh to tell about": (["info", "{folder}/a.obj"], "is a mesh file, but a grid is needed"),
+    "mesh to show": (["info", "{folder}/a.obj"], "is a mesh file, but a grid is needed"),
     "emitter of words": ([*BEZIN, "--emitter", "a,b,c,d,e,f"], "X,Y,RADIUS,RATE,SPEED,DIRECTION"),
     "too few triangles": ([*BEZIN, "--set", "triangles=1"], "needs 2 or more"),
     "unknown thing to list": (["models", "landscap"], 'did you mean "landscape"'),
@@ -77,7 +77,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_bad_input_is_refused_in_one_helpful_sentence(case: str, run: Run, raw: Path, tmp_path: Path) -> None:
+def test_bad_input_is_rejected_in_one_helpful_sentence(case: str, run: Run, raw: Path, tmp_path: Path) -> None:
     text, nan = tmp_path / "broken.exr", tmp_path / "nan.npy"
     text.write_text("no picture at all")
     heights = np.zeros((5, 6), dtype=np.float32)
@@ -96,7 +96,7 @@ def test_bad_input_is_refused_in_one_helpful_sentence(case: str, run: Run, raw: 
     assert not places["out"].exists()
 
 
-def test_a_preset_of_another_model_is_refused(run: Run, raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_preset_of_another_model_is_rejected(run: Run, raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import slopewash as sw
 
     class OtherModel:
@@ -108,9 +108,7 @@ def test_a_preset_of_another_model_is_refused(run: Run, raw: Path, monkeypatch: 
     assert "belongs to model virtual_pipes" in done.err
 
 
-def test_cells_without_data_are_refused_before_the_run_where_the_format_cannot_mark_them(
-    run: Run, tmp_path: Path
-) -> None:
+def test_nodata_cells_are_rejected_before_the_run_where_the_format_cannot_mark_them(run: Run, tmp_path: Path) -> None:
     import slopewash as sw
 
     gap = np.zeros((6, 6), dtype=bool)
@@ -122,7 +120,7 @@ def test_cells_without_data_are_refused_before_the_run_where_the_format_cannot_m
     assert "cannot mark" in done.err
 
 
-def test_a_single_line_is_no_mesh_which_is_told_before_the_run(run: Run, tmp_path: Path) -> None:
+def test_a_single_line_is_no_mesh_which_is_reported_before_the_run(run: Run, tmp_path: Path) -> None:
     import slopewash as sw
 
     source = sw.write(sw.Terrain(np.ones((1, 6))), tmp_path / "line.exr")
@@ -131,7 +129,7 @@ def test_a_single_line_is_no_mesh_which_is_told_before_the_run(run: Run, tmp_pat
     assert "a mesh needs two rows and two columns" in done.err
 
 
-def test_what_nobody_foresaw_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_unexpected_error_keeps_its_traceback(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import slopewash as sw
 
     def broken(*_: object, **__: object) -> None:
@@ -142,7 +140,7 @@ def test_what_nobody_foresaw_keeps_its_traceback(run: Run, monkeypatch: pytest.M
         run("generate", "dome", "-o", tmp_path / "a.exr")
 
 
-def test_too_little_memory_is_told(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_too_little_memory_is_reported(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import slopewash as sw
 
     def huge(*_: object, **__: object) -> None:

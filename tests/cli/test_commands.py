@@ -1,4 +1,4 @@
-"""The other commands: what they write and what they tell."""
+"""The other commands: what they write and print."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_generating_reports_as_json(run: Run, tmp_path: Path) -> None:
     assert report["highest"] - report["lowest"] == pytest.approx(40.0)
 
 
-def test_info_tells_header_and_statistics(run: Run, raw: Path) -> None:
+def test_info_reports_header_and_statistics(run: Run, raw: Path) -> None:
     report = run("info", raw, "--json").json
     assert (report["width"], report["height"], report["cell_size"]) == (24, 24, 10.0)
     terrain = sw.read(raw)
@@ -42,7 +42,7 @@ def test_info_tells_header_and_statistics(run: Run, raw: Path) -> None:
     assert "elevation" in words
 
 
-def test_info_counts_no_holes_as_pits(run: Run, tmp_path: Path) -> None:
+def test_info_counts_no_nodata_as_pits(run: Run, tmp_path: Path) -> None:
     ground = np.full((16, 16), 5.0)
     ground[6, 6], ground[9, 9] = 0.0, 4.0
     hole = np.zeros((16, 16), dtype=bool)
@@ -53,7 +53,7 @@ def test_info_counts_no_holes_as_pits(run: Run, tmp_path: Path) -> None:
     assert (report["cells_without_data"], report["local_minima"]) == (1, 1)
 
 
-def test_info_tells_the_header_of_a_picture_without_heights(run: Run, tmp_path: Path) -> None:
+def test_info_reports_the_header_of_a_picture_without_heights(run: Run, tmp_path: Path) -> None:
     from PIL import Image
 
     file = tmp_path / "grey.png"
@@ -151,7 +151,7 @@ def test_bench_sets_a_gpu_run_against_what_the_adapter_copies(run: Run, monkeypa
     assert "choose 8 + gather 12 = 20" in run(*words).out
 
 
-def test_doctor_says_what_to_do_without_a_cache(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_gives_a_remedy_without_a_cache(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from slopewash.cli import doctor
 
     monkeypatch.setattr(doctor, "_can_write", lambda folder: False)

@@ -63,5 +63,5 @@ def test_help_lists_the_kinds_that_there_are() -> None:
     assert sorted(KINDS.split()) == sorted(sw.generator_names())
 
 
-def test_version_is_told(run: Run) -> None:
+def test_version_is_reported(run: Run) -> None:
     assert run("--version").out.strip() == f"slopewash {sw.__version__}"

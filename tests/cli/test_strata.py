@@ -40,7 +40,7 @@ def strata_of(path: Path) -> sw.Strata:
 
 
 @pytest.mark.parametrize("suffix", [".exr", ".npz"])
-def test_a_table_of_strata_is_laid_beneath_what_is_generated(
+def test_a_table_of_strata_is_put_beneath_a_generated_terrain(
     run: Run, tmp_path: Path, table: Path, suffix: str
 ) -> None:
     out = tmp_path / f"raw{suffix}"
@@ -90,7 +90,7 @@ def test_a_preset_brings_its_strata_where_there_are_none(run: Run, raw: Path, tm
 
 
 @pytest.mark.slow
-def test_demo_of_a_preset_starts_as_it_says(run: Run, tmp_path: Path) -> None:
+def test_demo_of_a_preset_starts_as_described(run: Run, tmp_path: Path) -> None:
     done = run("demo", "--out", tmp_path / "demo", "--preset", "chiba_strata", "--size", 24, "--steps", 2, "--json")
     assert done.code == 0
     assert done.json["preset"] == "chiba_strata"
@@ -103,13 +103,13 @@ def test_demo_of_a_preset_starts_as_it_says(run: Run, tmp_path: Path) -> None:
     assert np.abs(after["elevation"] - after["difference"] - start).max() < 1e-3
 
 
-def test_a_talus_that_is_the_same_everywhere_says_so(run: Run, raw: Path, tmp_path: Path, table: Path) -> None:
+def test_a_talus_that_is_the_same_everywhere_is_reported(run: Run, raw: Path, tmp_path: Path, table: Path) -> None:
     words = ("erode", raw, "-o", tmp_path / "out.exr", "--model", "steepest_talus", "--steps", 2, "--strata", table)
     assert "--set talus_law=hard_stands_steeper" in run(*words).err
     assert run(*words, "--set", "talus_law=hard_stands_steeper").err == ""
 
 
-def test_models_tells_the_strata_of_a_preset(run: Run) -> None:
+def test_models_reports_the_strata_of_a_preset(run: Run) -> None:
     assert "from noisy_cylinder over 5 strata." in run("models", "chiba_strata").out
     facts = run("models", "chiba_strata", "--json").json
     assert facts["start"]["size"] == 128
@@ -117,7 +117,7 @@ def test_models_tells_the_strata_of_a_preset(run: Run) -> None:
     assert run("models", "landscape", "--json").json["strata"] is None
 
 
-def test_info_tells_the_layers(run: Run, tmp_path: Path, table: Path, raw: Path) -> None:
+def test_info_reports_the_layers(run: Run, tmp_path: Path, table: Path, raw: Path) -> None:
     out = tmp_path / "raw.npz"
     assert run("generate", "dome", "-o", out, "--size", 24, "--strata", table).code == 0
     done = run("info", out)

@@ -75,7 +75,7 @@ def test_ctrl_c_ends_it_while_it_runs_and_a_page_is_open(start: Start) -> None:
     assert "Traceback" not in err
 
 
-def test_a_preset_named_beside_its_model_says_that_its_parameters_count(
+def test_a_preset_named_beside_its_model_reports_that_its_parameters_count(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sw, "studio", lambda source, **options: None)
@@ -97,14 +97,14 @@ def test_a_preset_named_beside_its_model_says_that_its_parameters_count(
         (("--model", "virtual_pipes", "--preset", "chiba_fig2"), "name one only"),
     ],
 )
-def test_bad_words_are_told_in_one_sentence(run: Run, words: tuple[object, ...], sentence: str) -> None:
+def test_bad_words_are_reported_in_one_sentence(run: Run, words: tuple[object, ...], sentence: str) -> None:
     done = run("studio", "--no-browser", *words)
     assert done.code == 2
     assert sentence in done.err
     assert done.err.count("\n") == 1
 
 
-def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
+def test_without_the_extra_it_reports_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "starlette.py").write_text("raise ImportError('no starlette here')\n")
     here = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
     command = [sys.executable, "-m", "slopewash", "studio"]
@@ -113,7 +113,7 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
     assert 'pip install "slopewash[studio]"' in done.stderr
 
 
-def test_without_the_built_page_it_says_how_to_build_it(
+def test_without_the_built_page_it_reports_how_to_build_it(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from slopewash.studio import StudioServer, built_page

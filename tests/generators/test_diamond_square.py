@@ -51,6 +51,6 @@ def test_rows_and_columns_are_alike() -> None:
     assert down / right == pytest.approx(1.0, abs=0.02)
 
 
-def test_an_impossible_roughness_is_refused() -> None:
+def test_an_impossible_roughness_is_rejected() -> None:
     with pytest.raises(InvalidParameter, match=r"roughness is 2; it must be within 0 \.\. 1"):
         generate("diamond_square", size=8, roughness=2)

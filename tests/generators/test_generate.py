@@ -93,7 +93,7 @@ def test_a_seed_means_the_same_ground_in_every_version(kind: str) -> None:
         ({"feature_size": -1.0}, "feature_size is -1.0 m; it must be positive and finite"),
     ],
 )
-def test_what_cannot_be_generated_is_refused_in_one_sentence(arguments: dict[str, Any], message: str) -> None:
+def test_what_cannot_be_generated_is_rejected_in_one_sentence(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidParameter) as caught:
         generate("fbm", **arguments)
     # The default size of 512 makes the relief in one message above.
@@ -107,6 +107,6 @@ def test_an_unknown_kind_names_the_nearest() -> None:
         generate("xyzzy")
 
 
-def test_a_kind_without_options_says_so() -> None:
+def test_a_kind_without_options_is_reported() -> None:
     with pytest.raises(InvalidParameter, match=re.escape('generator "cone" has no option "slope"; it takes none')):
         generate("cone", slope=3)

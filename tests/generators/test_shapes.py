@@ -92,7 +92,7 @@ def test_a_dome_without_noise_is_smooth() -> None:
         ("dome", {"noise": 3}, "noise is 3; it must be within 0 .. 1"),
     ],
 )
-def test_impossible_options_are_refused(kind: str, options: dict[str, Any], message: str) -> None:
+def test_impossible_options_are_rejected(kind: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidParameter) as caught:
         generate(kind, size=8, **options)
     assert str(caught.value) == message

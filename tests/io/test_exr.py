@@ -18,7 +18,7 @@ def save(path: Path, channels: dict[str, np.ndarray], **header: object) -> Path:
     return path
 
 
-def test_library_reads_every_layer_in_metres_with_nan_in_gaps(terrain: Terrain, tmp_path: Path) -> None:
+def test_library_reads_every_layer_in_metres_with_nan_in_nodata_cells(terrain: Terrain, tmp_path: Path) -> None:
     path = write(terrain, tmp_path / "out.exr")
     with OpenEXR.File(str(path), separate_channels=True) as file:
         assert sorted(file.channels()) == ["elevation", "erodibility", "water"]
@@ -53,13 +53,13 @@ def test_tiled_file_is_read(tmp_path: Path) -> None:
     assert np.array_equal(read(path)["elevation"], samples)
 
 
-def test_channels_without_elevation_are_refused(tmp_path: Path) -> None:
+def test_channels_without_elevation_are_rejected(tmp_path: Path) -> None:
     grid = np.zeros((3, 4), dtype=np.float32)
     with pytest.raises(InvalidFile, match="channels B, G, R; heights need a single channel, or one called elevation"):
         read(save(tmp_path / "colour.exr", {"R": grid, "G": grid, "B": grid}))
 
 
-def test_channel_with_a_taken_name_is_refused(tmp_path: Path) -> None:
+def test_channel_with_a_taken_name_is_rejected(tmp_path: Path) -> None:
     grid = np.zeros((3, 4), dtype=np.float32)
     with pytest.raises(InvalidFile, match='"nodata", which is a reserved name'):
         read(save(tmp_path / "odd.exr", {"elevation": grid, "nodata": grid}))
@@ -78,7 +78,7 @@ def test_foreign_nan_names_file_and_cell(tmp_path: Path) -> None:
         read(path)
 
 
-def test_several_parts_are_refused(tmp_path: Path) -> None:
+def test_several_parts_are_rejected(tmp_path: Path) -> None:
     grid = np.zeros((3, 4), dtype=np.float32)
     parts = [OpenEXR.Part({}, {"Z": grid}, name=name) for name in "ab"]
     with OpenEXR.File(parts) as file:
@@ -87,7 +87,7 @@ def test_several_parts_are_refused(tmp_path: Path) -> None:
         read(tmp_path / "parts.exr")
 
 
-def test_every_truncation_is_told_once(hill: Terrain, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_every_truncation_is_reported_once(hill: Terrain, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     whole = write(hill, tmp_path / "whole.exr").read_bytes()
     path = tmp_path / "broken.exr"
     for length in range(1, len(whole)):
@@ -97,7 +97,7 @@ def test_every_truncation_is_told_once(hill: Terrain, tmp_path: Path, capfd: pyt
     assert capfd.readouterr() == ("", "")
 
 
-def test_huge_header_is_refused_before_decoding(hill: Terrain, tmp_path: Path) -> None:
+def test_huge_header_is_rejected_before_decoding(hill: Terrain, tmp_path: Path) -> None:
     path = write(hill, tmp_path / "bomb.exr")
     window = b"dataWindow\0box2i\0" + struct.pack("<I", 16)
     data = path.read_bytes().replace(

@@ -120,7 +120,7 @@ TWICE = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty flo
         ("j.dae", "x", InvalidFile, 'has the suffix ".dae"; meshes are read from .glb, .obj, .ply, .stl'),
     ],
 )
-def test_files_that_hold_no_terrain_mesh_are_refused_in_one_sentence(
+def test_files_that_hold_no_terrain_mesh_are_rejected_in_one_sentence(
     name: str, content: str, error: type[Exception], message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / name
@@ -132,14 +132,14 @@ def test_files_that_hold_no_terrain_mesh_are_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize("number", [4, 2**32 - 1])
-def test_an_index_beyond_the_vertices_of_a_glb_is_refused(number: int, tmp_path: Path) -> None:
+def test_an_index_beyond_the_vertices_of_a_glb_is_rejected(number: int, tmp_path: Path) -> None:
     path = sw.write(sw.TriangleMesh(SQUARE, [[0, 1, 2], [1, 3, 2]]), tmp_path / "square.glb")
     path.write_bytes(path.read_bytes()[:-4] + number.to_bytes(4, "little"))
     with pytest.raises(InvalidFile, match=f"square.glb is not a readable .*: a triangle refers to vertex {number}"):
         sw.read_mesh(path)
 
 
-def test_a_glb_whose_parent_node_turns_the_mesh_is_refused(tmp_path: Path) -> None:
+def test_a_glb_whose_parent_node_turns_the_mesh_is_rejected(tmp_path: Path) -> None:
     path = sw.write(sw.TriangleMesh(SQUARE, [[0, 1, 2], [1, 3, 2]]), tmp_path / "turned.glb")
     old, new = b'{"mesh":0,"name":"terrain"}', b'{"children":[1],"scale":[2,2,2]},{"mesh":0}'
     data = path.read_bytes()
@@ -158,7 +158,7 @@ def test_properties_may_have_any_name(tmp_path: Path) -> None:
     assert {name: values.tolist() for name, values in back.attributes.items()} == attributes
 
 
-def test_a_missing_file_and_a_grid_format_are_refused(mesh: sw.TriangleMesh, tmp_path: Path) -> None:
+def test_a_missing_file_and_a_grid_format_are_rejected(mesh: sw.TriangleMesh, tmp_path: Path) -> None:
     with pytest.raises(InvalidFile, match=r"none\.obj does not exist"):
         sw.read_mesh(tmp_path / "none.obj")
     with pytest.raises(InvalidParameter, match=r"hill\.png stores a grid; write mesh\.to_terrain"):
@@ -166,7 +166,7 @@ def test_a_missing_file_and_a_grid_format_are_refused(mesh: sw.TriangleMesh, tmp
 
 
 @pytest.mark.parametrize("suffix", [".glb", ".ply", ".stl"])  # text may end anywhere
-def test_a_cut_off_file_is_refused(mesh: sw.TriangleMesh, suffix: str, tmp_path: Path) -> None:
+def test_a_cut_off_file_is_rejected(mesh: sw.TriangleMesh, suffix: str, tmp_path: Path) -> None:
     path = sw.write(mesh, tmp_path / f"hill{suffix}")
     data = path.read_bytes()
     path.write_bytes(data[: len(data) * 2 // 3 - 1])

@@ -46,13 +46,13 @@ def test_value_that_is_no_height_names_file_and_cell(tmp_path: Path, value: floa
 
 
 @pytest.mark.parametrize("array", [np.zeros(3), np.zeros((2, 2, 2)), np.zeros((0, 4)), np.array(1.0)])
-def test_arrays_that_are_no_grid_are_refused(tmp_path: Path, array: np.ndarray) -> None:
+def test_arrays_that_are_no_grid_are_rejected(tmp_path: Path, array: np.ndarray) -> None:
     with pytest.raises(InvalidFile, match="heights need two dimensions"):
         read(save(tmp_path / "odd.npy", array))
 
 
 @pytest.mark.parametrize("array", [np.zeros((2, 2), dtype=bool), np.zeros((2, 2), dtype="c8"), np.array([["a", "b"]])])
-def test_values_that_are_no_numbers_are_refused(tmp_path: Path, array: np.ndarray) -> None:
+def test_values_that_are_no_numbers_are_rejected(tmp_path: Path, array: np.ndarray) -> None:
     with pytest.raises(InvalidFile, match="heights must be real numbers"):
         read(save(tmp_path / "odd.npy", array))
 
@@ -65,7 +65,7 @@ def test_pickles_are_never_opened(tmp_path: Path) -> None:
             read(tmp_path / name)
 
 
-def test_gaps_are_not_written_as_ground(terrain: Terrain, tmp_path: Path) -> None:
+def test_nodata_is_not_written_as_ground(terrain: Terrain, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match=r"\.npy cannot mark the 2 nodata cells"):
         write(terrain, tmp_path / "gaps.npy")
 
@@ -75,7 +75,7 @@ def test_layer_of_any_name_survives(tmp_path: Path) -> None:
     assert sorted(read(write(odd, tmp_path / "odd.npz"))) == sorted(odd)
 
 
-def test_archive_without_elevation_is_refused(tmp_path: Path) -> None:
+def test_archive_without_elevation_is_rejected(tmp_path: Path) -> None:
     np.savez(tmp_path / "foreign.npz", np.zeros((2, 2)))
     with pytest.raises(InvalidFile, match="contains arr_0; one layer must be called elevation"):
         read(tmp_path / "foreign.npz")
@@ -101,7 +101,7 @@ def test_archive_with_a_misfit_names_it(tmp_path: Path, odd: dict[str, np.ndarra
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".npz"])
-def test_every_truncation_is_told(hill: Terrain, tmp_path: Path, suffix: str) -> None:
+def test_every_truncation_is_reported(hill: Terrain, tmp_path: Path, suffix: str) -> None:
     whole = write(hill, tmp_path / f"whole{suffix}").read_bytes()
     path = tmp_path / f"broken{suffix}"
     for length in range(1, len(whole)):
@@ -110,7 +110,7 @@ def test_every_truncation_is_told(hill: Terrain, tmp_path: Path, suffix: str) ->
             read(path)
 
 
-def test_huge_header_is_refused_before_decoding(tmp_path: Path) -> None:
+def test_huge_header_is_rejected_before_decoding(tmp_path: Path) -> None:
     header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (100000, 100000), }"
     header = header.ljust(117) + b"\n"
     array = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header

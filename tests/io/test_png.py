@@ -96,7 +96,7 @@ def test_8_bit_heights_need_consent(tmp_path: Path) -> None:
         (8, 3, bytes(1), "palette"),
     ],
 )
-def test_pictures_are_refused(tmp_path: Path, bits: int, colour: int, row: bytes, message: str) -> None:
+def test_pictures_are_rejected(tmp_path: Path, bits: int, colour: int, row: bytes, message: str) -> None:
     palette = chunk(b"PLTE", bytes(6))
     path = tmp_path / "picture.png"
     path.write_bytes(png(1, 1, bits, colour, b"\0" + row, *([palette] if colour == 3 else [])))
@@ -104,7 +104,7 @@ def test_pictures_are_refused(tmp_path: Path, bits: int, colour: int, row: bytes
         read(path, height_range=(0.0, 1.0), allow_8bit=True)
 
 
-def test_huge_header_is_refused_before_decoding(tmp_path: Path) -> None:
+def test_huge_header_is_rejected_before_decoding(tmp_path: Path) -> None:
     path = tmp_path / "bomb.png"
     path.write_bytes(png(100_000, 100_000, 16, 0, bytes(10)))
     assert probe(path).width == 100_000
@@ -112,7 +112,7 @@ def test_huge_header_is_refused_before_decoding(tmp_path: Path) -> None:
         read(path, height_range=(0.0, 1.0))
 
 
-def test_every_truncation_and_every_flipped_byte_is_told(hill: Terrain, tmp_path: Path) -> None:
+def test_every_truncation_and_every_flipped_byte_is_reported(hill: Terrain, tmp_path: Path) -> None:
     whole = write(hill, tmp_path / "whole.png").read_bytes()
     path = tmp_path / "broken.png"
     for length in range(1, len(whole)):
@@ -125,7 +125,7 @@ def test_every_truncation_and_every_flipped_byte_is_told(hill: Terrain, tmp_path
             read(path)
 
 
-def test_damaged_notes_are_told(tmp_path: Path) -> None:
+def test_damaged_notes_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "odd.png"
     path.write_bytes(png(1, 1, 16, 0, bytes(3), chunk(b"tEXt", b"slopewash:height_range\0tall")))
     with pytest.raises(InvalidFile, match="not a readable PNG"):
@@ -138,6 +138,6 @@ def test_heights_beyond_the_range_are_not_clipped(hill: Terrain, tmp_path: Path)
     assert not list(tmp_path.iterdir())
 
 
-def test_gaps_are_not_written_as_ground(terrain: Terrain, tmp_path: Path) -> None:
+def test_nodata_is_not_written_as_ground(terrain: Terrain, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match=r"2 nodata cells; write \.tif"):
         write(terrain, tmp_path / "gaps.png")

@@ -16,7 +16,7 @@ def test_samples_are_little_endian_rows_from_the_north(tmp_path: Path) -> None:
     assert struct.unpack("<6H", path.read_bytes()) == (0, 1, 256, 2, 3, 65535)
 
 
-def test_side_file_tells_size_range_and_cell_size(tmp_path: Path) -> None:
+def test_sidecar_reports_size_range_and_cell_size(tmp_path: Path) -> None:
     write(Terrain([[0.0, 5.0, 10.0]], cell_size=2.5), tmp_path / "hill.raw", height_range=(-10.0, 30.0))
     notes = json.loads((tmp_path / "hill.raw.json").read_text())
     assert (notes["width"], notes["height"], notes["cell_size"]) == (3, 1, 2.5)
@@ -40,14 +40,14 @@ def test_square_file_needs_no_size_and_other_files_do(tmp_path: Path) -> None:
         probe(path)
 
 
-def test_explicit_options_win_over_the_side_file(tmp_path: Path) -> None:
+def test_explicit_options_win_over_the_sidecar(tmp_path: Path) -> None:
     path = write(Terrain([[0.0, 10.0]], cell_size=4.0), tmp_path / "hill.r16")
     ground = read(path, height_range=(5.0, 6.0), cell_size=8.0, shape=(2, 1))
     assert ground["elevation"].tolist() == [[5.0], [6.0]]
     assert ground.cell_size == 8.0
 
 
-def test_side_file_of_other_heights_is_not_believed(tmp_path: Path) -> None:
+def test_sidecar_of_other_heights_is_rejected(tmp_path: Path) -> None:
     path = write(Terrain([[0.0, 10.0]]), tmp_path / "hill.r16")
     path.write_bytes(struct.pack("<2H", 7, 8))
     with pytest.raises(InvalidFile, match="does not describe the heights"):
@@ -55,7 +55,7 @@ def test_side_file_of_other_heights_is_not_believed(tmp_path: Path) -> None:
     assert read(path, height_range=(0.0, 65535.0))["elevation"].tolist() == [[7.0, 8.0]]
 
 
-def test_side_file_by_hand_may_leave_out_what_it_does_not_know(tmp_path: Path) -> None:
+def test_sidecar_by_hand_may_omit_optional_entries(tmp_path: Path) -> None:
     path = tmp_path / "foreign.r16"
     path.write_bytes(struct.pack("<2H", 0, 65535))
     (tmp_path / "foreign.r16.json").write_text('{"width": 2, "height": 1, "height_range": [0, 50]}')
@@ -63,7 +63,7 @@ def test_side_file_by_hand_may_leave_out_what_it_does_not_know(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"width": 2}', '{"width": 2, "height": 1, "height_range": [9, 1]}'])
-def test_damaged_side_file_is_told(tmp_path: Path, text: str) -> None:
+def test_damaged_sidecar_is_reported(tmp_path: Path, text: str) -> None:
     path = tmp_path / "foreign.r16"
     path.write_bytes(bytes(4))
     (tmp_path / "foreign.r16.json").write_text(text)
@@ -71,7 +71,7 @@ def test_damaged_side_file_is_told(tmp_path: Path, text: str) -> None:
         read(path)
 
 
-def test_truncated_file_is_told(hill: Terrain, tmp_path: Path) -> None:
+def test_truncated_file_is_reported(hill: Terrain, tmp_path: Path) -> None:
     path = write(hill, tmp_path / "hill.r16")
     path.write_bytes(path.read_bytes()[:-3])
     with pytest.raises(InvalidFile, match="67 bytes; 7 x 5 heights"):

@@ -17,7 +17,7 @@ def same(left: np.ndarray, right: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".exr"])
-def test_formats_with_named_layers_keep_a_terrain_to_the_bit(terrain: Terrain, tmp_path: Path, suffix: str) -> None:
+def test_formats_with_named_layers_preserve_a_terrain_exactly(terrain: Terrain, tmp_path: Path, suffix: str) -> None:
     back = read(write(terrain, tmp_path / f"all{suffix}"))
     assert sorted(back) == sorted(terrain)
     assert all(same(back[name], terrain[name]) for name in terrain)
@@ -29,7 +29,7 @@ def test_formats_with_named_layers_keep_a_terrain_to_the_bit(terrain: Terrain, t
     assert back.emitters == terrain.emitters
 
 
-def test_geotiff_keeps_ground_gaps_and_place_to_the_bit(terrain: Terrain, tmp_path: Path) -> None:
+def test_geotiff_preserves_ground_nodata_and_georeference_exactly(terrain: Terrain, tmp_path: Path) -> None:
     back = read(write(terrain, tmp_path / "place.tif"))
     assert same(back["elevation"], terrain["elevation"])
     assert back.nodata is not None
@@ -39,7 +39,7 @@ def test_geotiff_keeps_ground_gaps_and_place_to_the_bit(terrain: Terrain, tmp_pa
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".tif", ".TIFF", ".npz", ".exr"])
-def test_float_formats_keep_bare_ground_to_the_bit(hill: Terrain, tmp_path: Path, suffix: str) -> None:
+def test_float_formats_preserve_bare_ground_exactly(hill: Terrain, tmp_path: Path, suffix: str) -> None:
     back = read(write(hill, tmp_path / f"hill{suffix}"), cell_size=3.3)
     assert same(back["elevation"], hill["elevation"])
     assert (back.nodata, back.crs, back.transform, back.sources) == (None, None, None, ())
@@ -86,7 +86,7 @@ def test_single_layer_formats_write_the_layer_asked_for(terrain: Terrain, tmp_pa
     ("suffix", "dtype", "bits"), [(".npy", "float32", 32), (".exr", "float32", 32), (".npz", "float32", 32),
                                   (".tif", "float32", 32), (".png", "uint16", 16), (".raw", "uint16", 16)],
 )  # fmt: skip
-def test_probe_tells_size_and_depth(hill: Terrain, tmp_path: Path, suffix: str, dtype: str, bits: int) -> None:
+def test_probe_reports_size_and_depth(hill: Terrain, tmp_path: Path, suffix: str, dtype: str, bits: int) -> None:
     info = probe(write(hill, tmp_path / f"hill{suffix}"))
     assert (info.width, info.height, info.dtype, info.bits) == (7, 5, dtype, bits)
     assert (info.channels, info.layers) == (1, ("elevation",))

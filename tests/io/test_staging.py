@@ -65,7 +65,7 @@ def test_failure_midway_leaves_the_old_file_and_nothing_else(
     assert path.read_bytes() == before
 
 
-def test_encoder_of_openexr_failing_is_told(hill: Terrain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoder_of_openexr_failing_is_reported(hill: Terrain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail_as_openexr(*arguments: Any) -> None:
         raise RuntimeError("Cannot write image file")
 
@@ -75,7 +75,7 @@ def test_encoder_of_openexr_failing_is_told(hill: Terrain, tmp_path: Path, monke
     assert not list(tmp_path.iterdir())
 
 
-def test_samples_renamed_without_their_side_file_are_found_out(
+def test_samples_renamed_without_their_sidecar_are_detected(
     hill: Terrain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(hill, tmp_path / "hill.r16")
@@ -95,7 +95,7 @@ def test_samples_renamed_without_their_side_file_are_found_out(
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_target_that_cannot_be_is_told(hill: Terrain, tmp_path: Path, suffix: str) -> None:
+def test_target_that_is_impossible_is_reported(hill: Terrain, tmp_path: Path, suffix: str) -> None:
     with pytest.raises(InvalidFile, match=r"there is no folder .*missing; create it first"):
         write(hill, tmp_path / "missing" / f"hill{suffix}")
     (tmp_path / "file").touch()
@@ -106,7 +106,7 @@ def test_target_that_cannot_be_is_told(hill: Terrain, tmp_path: Path, suffix: st
         write(hill, tmp_path / f"folder{suffix}")
 
 
-def test_folder_without_permission_is_told(hill: Terrain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_without_permission_is_reported(hill: Terrain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def deny(*arguments: Any, **options: Any) -> None:
         raise PermissionError(13, "Permission denied")
 

@@ -1,4 +1,4 @@
-"""Strata in files: kept to the bit beside a terrain's layers, and read from a table of their own."""
+"""Strata in files: stored exactly with the layers of a terrain, and read from a TOML file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def layered(request: pytest.FixtureRequest, terrain: Terrain) -> Terrain:
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".exr"])
-def test_formats_with_named_layers_keep_strata_to_the_bit(layered: Terrain, tmp_path: Path, suffix: str) -> None:
+def test_formats_with_named_layers_preserve_strata_exactly(layered: Terrain, tmp_path: Path, suffix: str) -> None:
     path = write(layered, tmp_path / f"all{suffix}")
     back = read(path).strata
     assert back is not None
@@ -53,7 +53,7 @@ def test_formats_with_named_layers_keep_strata_to_the_bit(layered: Terrain, tmp_
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".exr"])
-def test_other_cells_and_worn_ground_do_not_move_the_layers(terrain: Terrain, tmp_path: Path, suffix: str) -> None:
+def test_other_cells_and_eroded_ground_do_not_move_the_layers(terrain: Terrain, tmp_path: Path, suffix: str) -> None:
     start = terrain.replace(strata=Strata(LAYERS, dip=20, direction=45))
     worn = start.replace(elevation=start["elevation"] - 100)
     back = read(write(worn, tmp_path / f"worn{suffix}"), cell_size=50.0)
@@ -87,13 +87,13 @@ def test_a_level_top_needs_no_channel(terrain: Terrain, tmp_path: Path) -> None:
         ("[" * 100_000, "RecursionError"),
     ],
 )
-def test_damaged_strata_are_told_in_one_sentence(note: str, problem: str) -> None:
+def test_damaged_strata_are_reported_in_one_sentence(note: str, problem: str) -> None:
     with pytest.raises(InvalidFile, match=r"hill\.exr: its strata are damaged: ") as caught:
         from_metadata(Path("hill.exr"), note, None, (2, 3))
     assert problem in str(caught.value)
 
 
-def test_an_archive_with_a_forged_text_is_refused_by_its_header(hill: Terrain, tmp_path: Path) -> None:
+def test_an_archive_with_a_forged_text_is_rejected_by_its_header(hill: Terrain, tmp_path: Path) -> None:
     path = write(hill, tmp_path / "forged.npz")
     with zipfile.ZipFile(path, "a") as archive, archive.open("strata.npy", "w") as file:
         np.lib.format.write_array(file, np.zeros(3))
@@ -144,7 +144,7 @@ def test_a_table_gives_layers_and_how_they_lie(tmp_path: Path) -> None:
         (b"dip = " + 5000 * b"[", "is not a readable TOML file"),
     ],
 )
-def test_a_bad_table_is_refused_in_one_sentence_with_its_name(tmp_path: Path, table: bytes, problem: str) -> None:
+def test_a_bad_table_is_rejected_in_one_sentence_with_its_name(tmp_path: Path, table: bytes, problem: str) -> None:
     path = tmp_path / "mesa.toml"
     path.write_bytes(table)
     with pytest.raises(SlopewashError) as caught:
@@ -154,7 +154,7 @@ def test_a_bad_table_is_refused_in_one_sentence_with_its_name(tmp_path: Path, ta
     assert "\n" not in str(caught.value)
 
 
-def test_missing_tables_and_folders_are_told(tmp_path: Path) -> None:
+def test_missing_tables_and_folders_are_reported(tmp_path: Path) -> None:
     with pytest.raises(InvalidFile, match="does not exist"):
         read_strata(tmp_path / "none.toml")
     with pytest.raises(InvalidFile, match="cannot read"):

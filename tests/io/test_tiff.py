@@ -64,7 +64,7 @@ def test_integers_without_georeference_span_the_range_given(tmp_path: Path, dtyp
         read(path)
 
 
-def test_range_for_floats_is_refused(tmp_path: Path) -> None:
+def test_range_for_floats_is_rejected(tmp_path: Path) -> None:
     path = save(tmp_path / "plain.tif", np.ones((2, 2), dtype=np.float32))
     with pytest.raises(InvalidParameter, match="already metres; leave out height_range"):
         read(path, height_range=(0.0, 1.0))
@@ -141,14 +141,14 @@ def test_user_defined_crs_is_left_out(tmp_path: Path) -> None:
         (np.array([[np.nan, 5]], dtype=np.float32), "-9999"),
     ],
 )
-def test_value_for_no_data_becomes_a_gap(tmp_path: Path, samples: np.ndarray, text: str) -> None:
+def test_value_for_no_data_becomes_nodata(tmp_path: Path, samples: np.ndarray, text: str) -> None:
     ground = read(save(tmp_path / "gap.tif", samples, SCALE, (42113, "s", 0, text, True)))
     assert ground.nodata is not None
     assert ground.nodata.tolist() == [[True, False]]
     assert ground["elevation"].tolist() == [[0.0, 5.0]]
 
 
-def test_value_for_no_data_that_cannot_occur_is_no_gap(tmp_path: Path) -> None:
+def test_value_for_no_data_that_cannot_occur_is_ignored(tmp_path: Path) -> None:
     assert read(save(tmp_path / "none.tif", METRES, SCALE, (42113, "s", 0, "-99999", True))).nodata is None
 
 
@@ -172,7 +172,7 @@ def test_lzw_of_16_bits(tmp_path: Path) -> None:
     assert np.array_equal(np.rint(read(tmp_path / "plain.tif", height_range=(0.0, 65535.0))["elevation"]), samples)
 
 
-def test_smaller_copies_are_left_aside_and_further_images_refused(tmp_path: Path) -> None:
+def test_smaller_copies_are_left_aside_and_further_images_rejected(tmp_path: Path) -> None:
     for kind, path in ((1, tmp_path / "overviews.tif"), (0, tmp_path / "stack.tif")):
         with tifffile.TiffWriter(path) as file:
             file.write(METRES, photometric="minisblack", metadata=None, extratags=[SCALE])
@@ -182,7 +182,7 @@ def test_smaller_copies_are_left_aside_and_further_images_refused(tmp_path: Path
         read(tmp_path / "stack.tif")
 
 
-def test_colours_palettes_bits_and_inverted_grey_are_refused(tmp_path: Path) -> None:
+def test_colours_palettes_bits_and_inverted_grey_are_rejected(tmp_path: Path) -> None:
     colour = save(tmp_path / "colour.tif", np.zeros((4, 4, 3), dtype=np.uint16), photometric="rgb")
     assert probe(colour).channels == 3
     with pytest.raises(InvalidFile, match="single grey channel"):
@@ -240,7 +240,7 @@ def test_terrain_of_no_place_has_its_size_but_no_crs_in_the_tags(tmp_path: Path)
     assert (back.cell_size, back.crs, back.transform) == (4.0, free.crs, None)
 
 
-def test_every_truncation_is_told(hill: Terrain, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_every_truncation_is_reported(hill: Terrain, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     whole = write(hill, tmp_path / "whole.tif").read_bytes()
     path = tmp_path / "broken.tif"
     for length in range(1, len(whole)):
@@ -250,7 +250,7 @@ def test_every_truncation_is_told(hill: Terrain, tmp_path: Path, capfd: pytest.C
     assert capfd.readouterr() == ("", "")
 
 
-def test_huge_header_is_refused_before_decoding(tmp_path: Path) -> None:
+def test_huge_header_is_rejected_before_decoding(tmp_path: Path) -> None:
     path = save(tmp_path / "bomb.tif", METRES, SCALE)
     data = bytearray(path.read_bytes())
     for code in (256, 257):

@@ -1,4 +1,4 @@
-"""The progress bar: what it says on a terminal and elsewhere."""
+"""The progress bar: what it prints on a terminal and elsewhere."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_first_step_that_takes_long_is_explained_where_kernels_are_compiled(
     assert ("compiling kernels (first run only)" in shown(console)) == explains
 
 
-def test_a_short_run_says_nothing_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_short_run_prints_nothing_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     terrain = sw.generate("hill", size=12)
     simulation = sw.Simulation(terrain, sw.VirtualPipes(), backend="reference").add(sw.Progress(every=2))
     simulation.run(5)
@@ -89,13 +89,13 @@ def test_a_short_run_says_nothing_where_there_is_no_terminal(capsys: pytest.Capt
     assert (captured.out, captured.err) == ("", "")
 
 
-def test_a_long_run_says_a_line_now_and_then_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_run_prints_a_line_at_intervals_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LINE_EVERY", 0.05)
     console, run = Console(file=io.StringIO(), width=100), some_run()
     progress = sw.Progress(every=10, console=console)
     progress.start(run, 40)
     time.sleep(0.06)
-    look(progress, run, 10)  # compilation may be in it, so that no rate is told
+    look(progress, run, 10)  # compilation may be in it, so that no rate is printed
     time.sleep(0.06)
     look(progress, run, 10)
     progress.finish(run)
@@ -125,6 +125,6 @@ def test_watching_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("every", [0, -1])
-def test_looking_less_than_every_step_is_refused(every: int) -> None:
+def test_an_interval_below_one_step_is_rejected(every: int) -> None:
     with pytest.raises(sw.InvalidParameter, match=f"every is {every}"):
         sw.Progress(every=every)

@@ -57,6 +57,6 @@ def test_smallest_fields_are_lit(shape: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("sun", [(0.0, 0.0), (0.0, 91.0), (float("nan"), 30.0)])
-def test_a_sun_below_the_horizon_is_refused(sun: tuple[float, float]) -> None:
+def test_a_sun_below_the_horizon_is_rejected(sun: tuple[float, float]) -> None:
     with pytest.raises(InvalidParameter, match="altitude must lie above 0"):
         illuminate(np.zeros((2, 2), dtype=np.float32), 1.0, sun)

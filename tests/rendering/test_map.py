@@ -72,7 +72,7 @@ def test_sediment_turns_water_reddish() -> None:
     assert red > colour(flat(water=10.0))[0] + 40
 
 
-def test_cells_without_data_are_transparent(rough: Terrain) -> None:
+def test_nodata_cells_are_transparent(rough: Terrain) -> None:
     hole = np.zeros(rough.shape, dtype=bool)
     hole[20:60, 30:80] = True
     picture = render(rough.replace(nodata=hole), width=128)
@@ -127,7 +127,7 @@ def test_failed_write_leaves_the_old_file(rough: Terrain, tmp_path: Path, monkey
     assert [p.name for p in tmp_path.iterdir()] == ["eroded.png"]
 
 
-def test_bad_requests_are_told_in_one_sentence(rough: Terrain, tmp_path: Path) -> None:
+def test_bad_requests_are_reported_in_one_sentence(rough: Terrain, tmp_path: Path) -> None:
     with pytest.raises(InvalidFile, match=r"written as \.png"):
         render(rough, tmp_path / "eroded.jpg", width=16)
     with pytest.raises(InvalidFile, match="cannot write"):

@@ -67,6 +67,6 @@ def test_wires_show_the_triangles(mesh: TriangleMesh) -> None:
     assert wired.mean() < plain.mean() - 2
 
 
-def test_an_impossible_size_is_refused(mesh: TriangleMesh) -> None:
+def test_an_impossible_size_is_rejected(mesh: TriangleMesh) -> None:
     with pytest.raises(InvalidParameter, match="size is 4 x 4 pixels"):
         render_mesh(mesh, size=(4, 4))

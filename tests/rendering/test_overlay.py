@@ -111,7 +111,7 @@ def test_limits_must_rise(rough: Terrain) -> None:
         overlay(rough, "water", limits=(0.0, 1.0), log=True)
 
 
-def test_cells_without_data_are_neutral() -> None:
+def test_nodata_cells_are_neutral() -> None:
     hole = np.zeros((16, 16), dtype=bool)
     hole[4:8, 4:8] = True
     red, green, blue = pixel(overlay(flat(slope=1.0, nodata=hole), "slope", width=16), 5, 5)

@@ -97,6 +97,6 @@ def test_view_is_written_and_is_what_render_draws(rough: Terrain, tmp_path: Path
         ({"size": (9000, 9000)}, "size is 9000"),
     ],
 )
-def test_impossible_views_are_refused(rough: Terrain, option: dict[str, float], message: str) -> None:
+def test_impossible_views_are_rejected(rough: Terrain, option: dict[str, float], message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
         render_view(rough, **{"size": SMALL, **option})  # type: ignore[arg-type]

@@ -38,7 +38,7 @@ def test_ground_without_strata_is_plain_rock() -> None:
     close(cut(Terrain(np.full((8, 8), 100.0)), [-50.0, 10.0, 60.0, 99.0]), PLAIN, PLAIN, PLAIN, PLAIN)
 
 
-def test_layers_lie_where_the_strata_say() -> None:
+def test_layers_lie_where_the_strata_are() -> None:
     terrain = Terrain(np.full((8, 8), 100.0), strata=Strata(LAYERS, top=100.0))
     close(cut(terrain, [90.1, 89.9, 70.1, 69.9, -500.0]), SOFT, OTHER * HARD, OTHER * HARD, SOFT, SOFT)
 

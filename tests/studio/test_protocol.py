@@ -331,7 +331,7 @@ def test_a_message_that_would_paint_for_minutes_is_refused(page: Page, server: S
 def test_an_unknown_format_is_told(page: Page) -> None:
     answer = page.get("/export/island.doc")
     assert answer.status_code == 404
-    assert "known suffixes are .exr" in answer.json()["message"]
+    assert "known are .exr" in answer.json()["message"]
 
 
 def test_emitters_are_edits(page: Page) -> None:

@@ -19,7 +19,7 @@ from slopewash.terrain import Emitter, Terrain
         ({"speed": -2.0}, "emitter: speed is -2.0 m/s; it must not be negative"),
     ],
 )
-def test_an_impossible_emitter_is_refused_in_one_sentence(changes: dict[str, Any], message: str) -> None:
+def test_an_impossible_emitter_is_rejected_in_one_sentence(changes: dict[str, Any], message: str) -> None:
     arguments: dict[str, Any] = {"x": 1.0, "y": 1.0, "radius": 1.0, "rate": 1.0, **changes}
     with pytest.raises(InvalidTerrain) as caught:
         Emitter(**arguments)
@@ -27,7 +27,7 @@ def test_an_impossible_emitter_is_refused_in_one_sentence(changes: dict[str, Any
 
 
 @pytest.mark.parametrize(("x", "y"), [(-0.1, 5.0), (40.0, 5.0), (5.0, 30.0)])
-def test_an_emitter_outside_its_terrain_is_refused(x: float, y: float) -> None:
+def test_an_emitter_outside_its_terrain_is_rejected(x: float, y: float) -> None:
     with pytest.raises(InvalidTerrain, match="lies outside the terrain of 40 x 30 m"):
         Terrain(np.zeros((3, 4)), cell_size=10.0, emitters=[Emitter(x=x, y=y, radius=1.0, rate=1.0)])
 

@@ -32,7 +32,7 @@ def test_flat_ground_has_an_erodibility_too() -> None:
     assert np.isfinite(erodibility_from_elevation(Terrain(np.zeros((5, 5))))).all()
 
 
-def test_cells_without_data_do_not_soften_the_ground_beside_them() -> None:
+def test_nodata_cells_do_not_soften_the_ground_beside_them() -> None:
     mask = np.zeros(RAMP.shape, bool)
     mask[:, 32:] = True
     whole = erodibility_from_elevation(RAMP, seed=1)
@@ -50,6 +50,6 @@ def test_a_blur_keeps_the_mean_and_a_constant() -> None:
 
 
 @pytest.mark.parametrize("arguments", [{"seed": -1}, {"seed": 1.5}, {"fine_noise": -0.1}, {"fine_noise": np.nan}])
-def test_impossible_arguments_are_refused(arguments: dict[str, Any]) -> None:
+def test_impossible_arguments_are_rejected(arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidParameter, match="it must be"):
         erodibility_from_elevation(RAMP, **arguments)

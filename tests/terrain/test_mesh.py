@@ -159,13 +159,13 @@ SQUARE = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [2, 2, 0]]
         (SQUARE, [[0, 1, 2], [0, 1, 3]], "the mesh is not manifold: 2 triangles lie on the same side of the edge"),
     ],
 )
-def test_what_cannot_be_a_mesh_is_refused_in_one_sentence(vertices: Any, triangles: Any, message: str) -> None:
+def test_what_cannot_be_a_mesh_is_rejected_in_one_sentence(vertices: Any, triangles: Any, message: str) -> None:
     with pytest.raises(InvalidMesh, match=message) as caught:
         TriangleMesh(vertices, triangles)
     assert "\n" not in str(caught.value)
 
 
-def test_terrain_with_gaps_or_too_small_a_budget_is_refused() -> None:
+def test_terrain_with_nodata_or_too_small_a_budget_is_rejected() -> None:
     with pytest.raises(InvalidMesh, match="has 1 nodata cell; a mesh needs ground everywhere, fill them first"):
         TriangleMesh.from_terrain(Terrain(np.eye(3), nodata=np.eye(3) * [1, 0, 0]))
     with pytest.raises(InvalidParameter, match="may have 1 triangles; a terrain of this shape needs 2 or more"):

@@ -58,7 +58,7 @@ def test_layers_stay_within_their_range(size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [8, 64])
-def test_no_height_leaks_out_of_gaps(size: int) -> None:
+def test_no_height_leaks_out_of_nodata_cells(size: int) -> None:
     heights = np.full((32, 32), 700.0)
     gaps = np.zeros((32, 32), bool)
     gaps[:, :13] = True
@@ -84,6 +84,6 @@ def test_the_same_size_is_the_same_terrain() -> None:
 
 
 @pytest.mark.parametrize("size", [0, -3, 1.5, True, 10**9])
-def test_a_size_that_cannot_be_is_refused(size: object) -> None:
+def test_a_size_that_is_impossible_is_rejected(size: object) -> None:
     with pytest.raises(sw.SlopewashError, match="size is"):
         HILL.resampled(size)  # type: ignore[arg-type]

@@ -41,7 +41,7 @@ def test_an_enormous_disc_feeds_every_cell() -> None:
         ({"rate": -1.0}, "water source: rate is -1.0 m per unit time; it must not be negative"),
     ],
 )
-def test_an_impossible_source_is_refused_in_one_sentence(changes: dict[str, Any], message: str) -> None:
+def test_an_impossible_source_is_rejected_in_one_sentence(changes: dict[str, Any], message: str) -> None:
     arguments: dict[str, Any] = {"x": 1.0, "y": 1.0, "radius": 1.0, "rate": 1.0, **changes}
     with pytest.raises(InvalidTerrain) as caught:
         WaterSource(**arguments)
@@ -49,7 +49,7 @@ def test_an_impossible_source_is_refused_in_one_sentence(changes: dict[str, Any]
 
 
 @pytest.mark.parametrize(("x", "y"), [(-0.1, 5.0), (40.0, 5.0), (5.0, 30.0)])
-def test_a_source_outside_its_terrain_is_refused(x: float, y: float) -> None:
+def test_a_source_outside_its_terrain_is_rejected(x: float, y: float) -> None:
     with pytest.raises(InvalidTerrain, match="lies outside the terrain of 40 x 30 m"):
         Terrain(np.zeros((3, 4)), cell_size=10.0, sources=[WaterSource(x=x, y=y, radius=1.0, rate=1.0)])
 

@@ -73,7 +73,7 @@ def test_replace_keeps_strata_and_repr_counts_them() -> None:
         assert exposed(other) == exposed(terrain)
 
 
-def test_cells_without_data_do_not_lift_the_top() -> None:
+def test_nodata_cells_do_not_lift_the_top() -> None:
     terrain = Terrain(np.array([[-500.0, -400.0]]), nodata=[[False, True]], strata=Strata(THREE))
     assert terrain.strata is not None
     assert terrain.strata.top is not None
@@ -131,7 +131,7 @@ def test_bands_alternate() -> None:
         ),
     ],
 )
-def test_what_cannot_be_strata_is_refused_in_one_sentence(make: Any, message: str) -> None:
+def test_what_cannot_be_strata_is_rejected_in_one_sentence(make: Any, message: str) -> None:
     with pytest.raises(InvalidTerrain) as caught:
         make()
     assert str(caught.value) == message

@@ -39,9 +39,9 @@ def take_apart(terrain: Terrain) -> tuple[Facts, Arrays]:
 def put_together(facts: Facts, arrays: Arrays) -> Terrain:
     """Make the terrain that `take_apart` took apart.
 
-    >>> terrain = Terrain(np.eye(3), water=0.5)
+    >>> terrain = Terrain([[0, 1], [1, 0]], water=0.5)
     >>> put_together(*take_apart(terrain))
-    Terrain 3 x 3 cells of 1 m (3 x 3 m)
+    Terrain 2 x 2 cells of 1 m (2 x 2 m)
       elevation   0 .. 1 m
       water       0.5 .. 0.5 m
     """

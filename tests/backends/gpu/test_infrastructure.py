@@ -49,7 +49,7 @@ def test_auto_takes_a_real_card_and_never_a_software_adapter(pretend: Any) -> No
     assert choose_backend("auto", OFFERED) == "cpu"
 
 
-def test_a_missing_adapter_or_extra_is_told_with_its_remedy(pretend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_adapter_or_extra_is_reported_with_its_remedy(pretend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     pretend()
     with pytest.raises(sw.BackendUnavailable, match=r"no graphics adapter was found; .*mesa-vulkan-drivers"):
         choose_backend("gpu", OFFERED)
@@ -138,7 +138,7 @@ def test_snippets_are_included_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.gpu
-def test_a_lost_device_is_told_and_the_next_run_opens_it_anew() -> None:
+def test_a_lost_device_is_reported_and_the_next_run_opens_it_again() -> None:
     from slopewash.backends.gpu.device import open_device
 
     simulation = sw.Simulation(sw.generate("dome", size=16), sw.SteepestTalus(), backend="gpu")

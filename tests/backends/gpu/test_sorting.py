@@ -80,7 +80,7 @@ def test_buckets_are_whole_blocks() -> None:
         sorting.lengths(10, 100)
 
 
-def test_tables_that_no_binding_holds_are_refused_in_one_sentence() -> None:
+def test_tables_that_no_binding_holds_are_rejected_in_one_sentence() -> None:
     from slopewash.backends.gpu.lists import Lists
 
     lists = Lists({"points": "vec4<f32>"}, block=Block("nothing", Nothing), constants={})
@@ -89,7 +89,7 @@ def test_tables_that_no_binding_holds_are_refused_in_one_sentence() -> None:
     lists.close()
 
 
-def test_a_kernel_that_does_not_compile_is_told_with_the_adapter(tmp_path: Path) -> None:
+def test_a_kernel_that_does_not_compile_is_reported_with_the_adapter(tmp_path: Path) -> None:
     from slopewash.backends.gpu.lists import Lists, Pass
 
     path = tmp_path / "wrong.wgsl"
