@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-def test_the_benchmark_tells_rate_split_and_cost_per_particle() -> None:
+def test_the_benchmark_reports_rate_split_and_cost_per_particle() -> None:
     command = [sys.executable, str(ROOT / "benchmarks/mesh_particles.py"), "--particles", "3000", "--triangles", "2000"]
     done = subprocess.run([*command, "--markdown"], check=True, capture_output=True, text=True)
     first, *table = done.stdout.splitlines()
