@@ -305,6 +305,16 @@ def test_deposits_on_hard_strata_are_soft_also_in_the_next_run(lab: Any) -> None
     np.testing.assert_array_equal(lab.start(terrain).backend.erodible > 0.2, around)
 
 
+def test_soil_that_settles_on_hard_strata_is_soft_at_once(lab: Any, backend: str) -> None:
+    strata = Strata([Stratum(thickness=1000, erodibility=0.1)])
+    run = lab.start(lab.slope(0.5, 17).replace(strata=strata), backend)
+    vertex = int(np.flatnonzero(~run.surface.border)[40])
+    run.waiting[vertex] = 50.0
+    run.lay_down(dry=False)
+    around = (run.surface.triangles == vertex).any(axis=1)
+    np.testing.assert_allclose(run.backend.erodible, np.where(around, (1 + 0.1 + 0.1) / 3, 0.1))
+
+
 def test_eroded_ground_takes_the_bedrock_down(lab: Any) -> None:
     strata = Strata([Stratum(thickness=1000)])
     terrain = lab.slope(0.5, 33).replace(strata=strata, emitters=[Emitter(x=40, y=160, radius=20, rate=60)])
