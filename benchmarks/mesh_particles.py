@@ -23,7 +23,11 @@ import numba
 import numpy as np
 
 import slopewash as sw
-from slopewash.models.mesh_particles.cpu import CpuEngine
+from slopewash.models import Sides
+from slopewash.models.mesh_particles.cpu import CpuBackend
+from slopewash.models.mesh_particles.particles import ALIVE
+from slopewash.models.mesh_particles.physics import Coefficients
+from slopewash.models.mesh_particles.table import GX, GY, X0, Y0, Z0
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # a script finds only modules in its own folder
 
@@ -43,10 +47,17 @@ def dome() -> sw.Terrain:
     return sw.generate("dome", size=513, cell_size=10.0, seed=7).replace(emitters=[nowhere])
 
 
+<<<<<<< HEAD
 def pour(engine: CpuEngine, count: int) -> None:
     """Place particles on the sector of the dome, at rest, their spheres just not touching."""
     spacing = 2.02 * engine.physics.radius
     west, north, east, south = engine.surface.extent
+=======
+def pour(backend: CpuBackend, count: int) -> None:
+    """Set particles down on the sector of the dome, at rest, their spheres just not touching."""
+    spacing = 2.02 * backend.physics.radius
+    west, north, east, south = backend.surface.extent
+>>>>>>> mesh
     x, y = (
         a.ravel()
         for a in np.meshgrid(np.arange(west + 20, east - 20, spacing), np.arange(north + 20, south - 20, spacing))
@@ -55,59 +66,67 @@ def pour(engine: CpuEngine, count: int) -> None:
     chosen = np.argsort(turn, kind="stable")[:count]
     if len(chosen) < count:
         raise SystemExit(f"{count} particles do not fit; at most {len(x)} do")
-    flow = engine.flow = engine.flow.with_room(count + 16)
-    flow.count = count
     random = np.random.default_rng(1)
-    flow.X[:count, 0] = x[chosen] + 0.005 * spacing * random.normal(size=count)
-    flow.X[:count, 1] = y[chosen] + 0.005 * spacing * random.normal(size=count)
-    flow.at[:count] = engine._locate(*(flow.X[:count, k].astype(np.float64) for k in (0, 1)))
-    flow.X[:count, 2] = engine._height_at(slice(0, count)) + 0.1
-    flow.V[:count] = 0
-    engine._born = count
+    X = np.zeros((count, 3), np.float32)
+    X[:, 0] = x[chosen] + 0.005 * spacing * random.normal(size=count)
+    X[:, 1] = y[chosen] + 0.005 * spacing * random.normal(size=count)
+    places = [X[:, k].astype(np.float64) for k in (0, 1)]
+    at = backend.surface.locate(places[0], places[1])
+    t = backend.surface.table[at]
+    X[:, 2] = t[:, Z0] + t[:, GX] * (places[0] - t[:, X0]) + t[:, GY] * (places[1] - t[:, Y0]) + 0.1
+    backend.write("particle_position", X)
+    backend.write("particle_velocity", np.zeros_like(X))
+    backend.write("particle_birth", np.zeros(count))
+    backend.write("particle_triangle", at)
+    backend.write("particle_fate", np.full(count, ALIVE, np.int8))
+    backend.scalars["born"] = count
 
 
-def start(model: sw.MeshParticles, backend: str) -> CpuEngine:
-    if backend == "cpu":
-        return CpuEngine(model, dome())
-    from slopewash.models.mesh_particles.gpu import GpuEngine  # wgpu is an extra
+def start(model: sw.MeshParticles, name: str) -> tuple[CpuBackend, Coefficients]:
+    """Make a backend with the dome, and the numbers of its steps."""
+    domain, state = model.prepare(dome(), sides=Sides.of("open"), seed=0)
+    substeps = max(limit.substeps for limit in model.limits_in(state))
+    backend: Any = model.backend(name)(state, domain)
+    coefficients = model.coefficients(domain, substeps=substeps)
+    backend.use(coefficients)
+    return backend, coefficients
 
-    return GpuEngine(model, dome())
 
-
-def measure(count: int, triangles: int, backend: str) -> dict[str, Any]:
+def measure(count: int, triangles: int, name: str) -> dict[str, Any]:
     model = sw.MeshParticles(triangles=triangles, particle_radius=0.25, maximum_particles=1_000_000)
     begin = time.perf_counter()
-    engine = start(model, backend)
+    backend, numbers = start(model, name)
     meshing = time.perf_counter() - begin
     if numba.get_num_threads() == 1:
-        engine.clock = time.process_time  # other work on the machine does not count
-    pour(engine, count)
+        backend.clock = time.process_time  # other work on the machine does not count
+    pour(backend, count)
     begin = time.perf_counter()
-    engine.advance(SETTLING)
+    backend.advance(numbers, SETTLING * numbers.substeps)
     first = time.perf_counter() - begin
     begin = time.perf_counter()
-    engine.advance(int(model.update_every))
-    steps = int(model.update_every) * max(1, round(LEAST_SECONDS / ROUNDS / (time.perf_counter() - begin)))
-    wall, cpu, split = np.inf, np.inf, dict.fromkeys(engine.seconds, 0.0)
+    backend.advance(numbers, numbers.update_every * numbers.substeps)
+    steps = numbers.update_every * max(1, round(LEAST_SECONDS / ROUNDS / (time.perf_counter() - begin)))
+    wall, cpu, split = np.inf, np.inf, dict.fromkeys(backend.seconds, 0.0)
     for _ in range(ROUNDS):
-        engine.seconds = dict.fromkeys(engine.seconds, 0.0)
+        backend.seconds = dict.fromkeys(backend.seconds, 0.0)
         w, c = time.perf_counter(), time.process_time()
-        engine.advance(steps)
+        backend.advance(numbers, steps * numbers.substeps)
         w, c = (time.perf_counter() - w) / steps, (time.process_time() - c) / steps
         cpu = min(cpu, c)
         if w < wall:
-            wall, split = w, {name: s / steps for name, s in engine.seconds.items()}
-    engine._sort()
-    search = min(split["forces"], *(_timed(engine) for _ in range(5)))
+            wall, split = w, {name: s / steps for name, s in backend.seconds.items()}
+    backend._sort()
+    search = min(split["forces"], *(_timed(backend) for _ in range(5)))
     split = {"neighbour search": search} | split
     split["forces"] -= search
+    sums, carried = backend.scalars, float(backend.grains.volume.sum()) + float(backend.deposit.sum())
     return {
-        "backend": backend,
+        "backend": name,
         "particles": count,
-        "alive": int(engine.flow.alive().sum()),
-        "triangles": len(engine.surface.triangles),
+        "alive": int(backend.flow.alive().sum()),
+        "triangles": len(backend.surface.triangles),
         "threads": numba.get_num_threads(),
-        "neighbours": round(float(engine.count_neighbours().mean()), 2),
+        "neighbours": round(float(backend.count_neighbours().mean()), 2),
         "meshing_seconds": round(meshing, 2),
         "first_steps_seconds": round(first, 2),
         "steps_per_second": round(1 / wall, 1),
@@ -116,15 +135,15 @@ def measure(count: int, triangles: int, backend: str) -> dict[str, Any]:
         "cpu_ns_per_particle": round(1e9 * cpu / count, 1),
         "split_ms": {name: round(1e3 * s, 2) for name, s in split.items()},
         "paper_steps_per_second": PAPER_STEPS_PER_SECOND if (count, triangles) == (130_000, 80_000) else None,
-        "solids_drift": abs(engine.eroded - engine.carried - engine.deposited - engine.exported) / engine.eroded,
-        "checksum": hashlib.sha256(engine.surface.vertices.tobytes()).hexdigest()[:16],
+        "solids_drift": abs(sums["eroded"] - carried - sums["deposited"] - sums["exported"]) / sums["eroded"],
+        "checksum": hashlib.sha256(backend.surface.vertices.tobytes()).hexdigest()[:16],
     }
 
 
-def _timed(engine: CpuEngine) -> float:
-    begin = engine.clock()
-    engine.count_neighbours()
-    return engine.clock() - begin
+def _timed(backend: CpuBackend) -> float:
+    begin = backend.clock()
+    backend.count_neighbours()
+    return backend.clock() - begin
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:

@@ -16,6 +16,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.gpu)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _home_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep what a studio keeps out of the user's own folders."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Look for an adapter before a test that needs one."""
     if item.get_closest_marker("gpu") is None:

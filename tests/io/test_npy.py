@@ -71,8 +71,10 @@ def test_nodata_is_not_written_as_ground(terrain: Terrain, tmp_path: Path) -> No
 
 
 def test_layer_of_any_name_survives(tmp_path: Path) -> None:
-    odd = Terrain(np.zeros((2, 2)), **{"file": 1.0, "wear/deep": 2.0, "mañana": 3.0})  # type: ignore[arg-type]
-    assert sorted(read(write(odd, tmp_path / "odd.npz"))) == sorted(odd)
+    odd = Terrain(np.zeros((2, 2)), own_layers={"file": 1.0, "wear/deep": 2.0, "mañana": 3.0})
+    again = read(write(odd, tmp_path / "odd.npz"))
+    assert sorted(again) == sorted(odd)
+    assert again.own_layers == odd.own_layers
 
 
 def test_archive_without_elevation_is_rejected(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_messages_of_one_stroke_are_one_edit(page: Page, server: StudioServer) -
     page.do("undo")
     page.do("undo")
     np.testing.assert_array_equal(elevation(server), before)
-    assert page.ask("undo")["message"] == "there is no edit to take back"
+    assert page.ask("undo")["message"] == "there is no edit to undo"
 
 
 def test_a_stroke_that_begins_beside_the_terrain_joins_nothing(page: Page, server: StudioServer) -> None:
@@ -215,6 +215,7 @@ def test_a_preset_brings_model_edges_and_strata(page: Page) -> None:
 
 def test_overlays_show_any_layer_of_the_model(page: Page, server: StudioServer) -> None:
     page.steps(3)
+    model = server.session.run.simulation.model
     for layer in ("slope", "velocity", "rainfall"):
         page.do("watch", overlay=layer, resolution=1024, before=False)
         while True:
@@ -225,7 +226,7 @@ def test_overlays_show_any_layer_of_the_model(page: Page, server: StudioServer) 
         truth = server.session.submit(lambda n=layer: server.session.run.simulation.layers(n)[n]).result(60)  # type: ignore[misc]
         step = max(float(np.ptp(truth)), 1e-9) / 65535
         np.testing.assert_allclose(fields["overlay"], truth, atol=step)
-        assert blocks["overlay"]["unit"] == page.welcome["layers"][layer]["unit"]
+        assert blocks["overlay"]["unit"] == model.layer(layer).units
     assert 'no layer "lava"' in page.ask("watch", overlay="lava")["message"]
 
 
@@ -246,7 +247,9 @@ def test_a_frame_made_before_the_page_asked_for_another_does_not_count() -> None
     from slopewash.studio.snapshot import Snapshot
 
     terrain = sw.generate("cone", size=32)
-    snapshot = Snapshot(7, 1, 0, 0.0, 10.0, {"elevation": terrain["elevation"]}, terrain, (0.0, 1.0))
+    snapshot = Snapshot(
+        7, 1, 0, 0.0, 10.0, {"elevation": terrain["elevation"]}, {"elevation": "m"}, terrain, (0.0, 1.0)
+    )
     nobody: Any = None
     connection = Connection(nobody, nobody)
     old = connection.view(snapshot)

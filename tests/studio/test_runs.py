@@ -97,7 +97,7 @@ def test_a_target_that_somebody_else_passed_is_reached(server: StudioServer, pag
 
 
 def test_a_run_that_was_left_is_brought_back_as_it_was(page: Page, server: StudioServer) -> None:
-    assert "no run to bring back" in page.ask("bring_back")["message"]
+    assert "no earlier run to restore" in page.ask("bring_back")["message"]
     page.do("paint", tool="raise", points=[[200.0, 200.0]], radius=80.0, strength=30.0)
     page.steps(6)
     left = server.session.submit(server.session.terrain).result(60)

@@ -133,7 +133,8 @@ class Simulation:
         self.step = 0
         self.settled = 0
         """Steps of settling so far, which do not count as `step`."""
-        self._time = 0.0
+        self._since = (0, 0.0)
+        """Step and time from which on the parameters in force count."""
         self._model = model
         self._substeps_wanted = substeps
         self._start = terrain
@@ -195,6 +196,7 @@ class Simulation:
         with self._turn:
             model.coefficients(self._domain, substeps=1)  # raises where it cannot run on this terrain
             model.adopt(self._model, self._state, self._domain)
+            self._since = (self.step, self.time)
             self._model = model
             self._find_substeps(self._state)
 
@@ -222,7 +224,8 @@ class Simulation:
     @property
     def time(self) -> float:
         """Model time that has passed."""
-        return self._time
+        step, time = self._since
+        return time + (self.step - step) * self._model.step_time
 
     @property
     def terrain(self) -> Terrain:
@@ -569,7 +572,6 @@ class Simulation:
     def _advance(self, done: int, steps: int) -> None:
         self._device.advance(self._coefficients(), steps * self._substeps)
         self.step += steps
-        self._time += steps * self._model.step_time
 
     def _watched(self, steps: int, label: str, advance: Callable[[int, int], None]) -> None:
         done = 0
@@ -663,7 +665,8 @@ class Simulation:
             "substeps": self._substeps_wanted,
             "step": self.step,
             "settled": self.settled,
-            "time": self._time,
+            "time": self.time,
+            "since": self._since,
             "relief": self._relief,
             "level": self._level,
             "domain": dataclasses.asdict(self._domain),
@@ -680,7 +683,7 @@ class Simulation:
         self._model = find_model(facts["model"]["name"])(**facts["model"]["parameters"])
         self.backend = choose_backend(facts["backend"], self._model.backends)
         self._substeps_wanted = facts["substeps"]
-        self.step, self.settled, self._time = facts["step"], facts["settled"], facts["time"]
+        self.step, self.settled, self._since = facts["step"], facts["settled"], tuple(facts["since"])
         self._relief, self._level = facts["relief"], facts["level"]
         self._start = put_together(facts["terrain"], those("terrain."))
         self._history = History.put_together(facts["history"], those("history."))

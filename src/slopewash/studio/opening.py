@@ -61,21 +61,24 @@ def studio(
     read_options
         What `slopewash.read` takes besides the file, such as `cell_size` or `height_range`.
     """
-    keeper = _keeper(keep)
-    fresh = new or any(asked is not None for asked in (source, preset, model, size, seed))
-    if keeper is not None and keeper.has_run and not fresh:
-        recipe = None
-        print("going on with the last run; --new starts another", file=sys.stderr)
-    else:
-        given = _given(source, size, read_options)
-        recipe = first_recipe(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
-    server = StudioServer(recipe, host=host, port=port, allowed_hosts=allowed_hosts, keeper=keeper)
-    if not built_page.is_built():
-        print(f"note: {built_page.HOW_TO_BUILD}", file=sys.stderr)
-    print(f"slopewash studio: {server.url}", file=sys.stderr)
-    print("Ctrl-C ends it", file=sys.stderr, flush=True)
-    with contextlib.suppress(KeyboardInterrupt):  # the usual end of it
-        server.run(ready=server.open_browser if browser else None)
+    with contextlib.ExitStack() as stack:
+        keeper = _keeper(keep)
+        if keeper is not None:
+            stack.callback(keeper.close)
+        fresh = new or any(asked is not None for asked in (source, preset, model, size, seed))
+        if keeper is not None and keeper.has_run and not fresh:
+            recipe = None
+            print("going on with the last run; --new starts another", file=sys.stderr)
+        else:
+            given = _given(source, size, read_options)
+            recipe = first_recipe(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
+        server = StudioServer(recipe, host=host, port=port, allowed_hosts=allowed_hosts, keeper=keeper)
+        if not built_page.is_built():
+            print(f"note: {built_page.HOW_TO_BUILD}", file=sys.stderr)
+        print(f"slopewash studio: {server.url}", file=sys.stderr)
+        print("Ctrl-C ends it", file=sys.stderr, flush=True)
+        with contextlib.suppress(KeyboardInterrupt):  # the usual end of it
+            server.run(ready=server.open_browser if browser else None)
 
 
 def _keeper(keep: str | os.PathLike[str] | bool) -> Keeper | None:

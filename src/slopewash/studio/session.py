@@ -85,7 +85,6 @@ class Session:
         self._thread.join()
         if self._keeper is not None:
             self._save()
-            self._keeper.close()
 
     def submit(self, job: Callable[[], Any]) -> Future[Any]:
         """Have something done between two steps."""

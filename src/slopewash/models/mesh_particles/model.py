@@ -74,6 +74,7 @@ class MeshParticles(Model):
     halo: ClassVar = None  # particles and grains may cross the whole terrain
     backends: ClassVar = ("gpu", "cpu", "reference")
     sides: ClassVar[tuple[Side, ...]] = ("open",)
+    meshed: ClassVar = True
     particles: ClassVar = True
     fields: ClassVar = FIELDS
 
