@@ -1,8 +1,8 @@
 """Steps per second of the particle fluid over a mesh, and where the time goes.
 
-A sheet of water, one particle thick, covers a sector of a dome that grows with the number of particles, so that the
-number of neighbours and triangles around a particle stays constant. Times of phases are wall time, and CPU time with
-one thread. Prints one JSON line per case:
+A sheet of water, one particle thick, covers a sector of a dome that grows with the number of particles, so that a
+particle has as many neighbours and triangles around it whatever their number. The split by phase is wall time, and CPU
+time with one thread. Prints one JSON line per case:
 
     python benchmarks/mesh_particles.py                    20k, 130k and 500k particles over 80k triangles
     python benchmarks/mesh_particles.py --particles 130000 --markdown
@@ -29,7 +29,7 @@ from slopewash.models.mesh_particles.particles import ALIVE
 from slopewash.models.mesh_particles.physics import Coefficients
 from slopewash.models.mesh_particles.table import GX, GY, X0, Y0, Z0
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # a script finds only modules in its own folder
+sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, Python looks beside it only
 
 from benchmarks.surroundings import facts
 
@@ -37,7 +37,7 @@ PAPER_STEPS_PER_SECOND = 20.0
 """130k particles over 80k triangles on an NVIDIA Quadro FX 3700M, with drawing."""
 CASES = (20_000, 130_000, 500_000)
 SETTLING = 15
-"""Steps before timing: kernels are compiled, particles settle on the ground."""
+"""Steps before the clock starts: kernels are compiled, particles find the ground."""
 LEAST_SECONDS = 4.0
 ROUNDS = 4
 
@@ -47,17 +47,10 @@ def dome() -> sw.Terrain:
     return sw.generate("dome", size=513, cell_size=10.0, seed=7).replace(emitters=[nowhere])
 
 
-<<<<<<< HEAD
-def pour(engine: CpuEngine, count: int) -> None:
-    """Place particles on the sector of the dome, at rest, their spheres just not touching."""
-    spacing = 2.02 * engine.physics.radius
-    west, north, east, south = engine.surface.extent
-=======
 def pour(backend: CpuBackend, count: int) -> None:
     """Set particles down on the sector of the dome, at rest, their spheres just not touching."""
     spacing = 2.02 * backend.physics.radius
     west, north, east, south = backend.surface.extent
->>>>>>> mesh
     x, y = (
         a.ravel()
         for a in np.meshgrid(np.arange(west + 20, east - 20, spacing), np.arange(north + 20, south - 20, spacing))
@@ -165,15 +158,15 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         )
     ratio = max(r["cpu_ns_per_particle"] for r in rows) / min(r["cpu_ns_per_particle"] for r in rows)
     table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return f"{table}\n\nThe most expensive particle costs {ratio:.2f} times the cheapest."
+    return f"{table}\n\nThe dearest particle costs {ratio:.2f} times the cheapest."
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--particles", type=int, action="append", help="number of particles; may be repeated")
     parser.add_argument("--triangles", type=int, default=80_000)
-    parser.add_argument("--backend", choices=("cpu", "gpu"), default="cpu", help="gpu reports its time as `forces`")
-    parser.add_argument("--threads", type=int, help="threads to use; the default is all")
+    parser.add_argument("--backend", choices=("cpu", "gpu"), default="cpu", help="gpu: all on the card is `forces`")
+    parser.add_argument("--threads", type=int, help="threads to use; all if not given")
     parser.add_argument("--markdown", action="store_true", help="print a table too")
     options = parser.parse_args()
     if options.threads:

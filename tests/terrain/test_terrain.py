@@ -86,7 +86,8 @@ def test_read_only_arrays_and_masks_are_accepted() -> None:
         ({"elevation": FLAT, "water": -1.0}, "layer water has a value of -1; it must not be negative"),
         (
             {"elevation": FLAT, "erodibility": 1.5},
-            "layer erodibility spans 1.5 .. 1.5; it must lie within 0 .. 1: How easily the ground erodes: 0 hard, 1 soft.",
+            "layer erodibility spans 1.5 .. 1.5; it must lie within 0 .. 1: "
+            "How easily the ground erodes: 0 hard, 1 soft.",
         ),
         ({"elevation": FLAT, "cell_size": 0}, "cell_size is 0.0 m; it must be positive and finite"),
         ({"elevation": FLAT, "cell_size": -2.0}, "cell_size is -2.0 m; it must be positive and finite"),

@@ -4,15 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-<<<<<<< HEAD
-from numpy.typing import ArrayLike
-from slopewash.models.mesh_particles.engine import MeshEngine
-from slopewash.models.mesh_particles.reference_engine import ReferenceEngine
-
-from slopewash.models import MeshParticles
-from slopewash.models.mesh_particles.cpu import CpuEngine
-from slopewash.terrain import Emitter, Terrain
-=======
 from numpy.typing import ArrayLike, NDArray
 
 from slopewash.models import MeshParticles, Sides
@@ -24,7 +15,6 @@ from slopewash.simulation import Budget, Simulation
 from slopewash.terrain import Emitter, Layer, Terrain, TriangleMesh
 
 Reals = NDArray[np.float64]
->>>>>>> mesh
 
 NOWHERE = Emitter(x=1.0, y=1.0, radius=1.0, rate=0.0)
 """An emitter that emits nothing."""

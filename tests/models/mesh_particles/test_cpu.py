@@ -6,16 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from slopewash.models.mesh_particles.engine import MOST_CELLS
-from slopewash.models.mesh_particles.reference_engine import ReferenceEngine
 
 from slopewash.models import MeshParticles
 from slopewash.models.mesh_particles import reference, sweep
-<<<<<<< HEAD
-from slopewash.models.mesh_particles.cpu import CpuEngine
-=======
 from slopewash.models.mesh_particles.surface import MOST_CELLS
->>>>>>> mesh
 from slopewash.terrain import Emitter
 
 

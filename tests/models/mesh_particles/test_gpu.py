@@ -8,16 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from slopewash.models.mesh_particles.reference_engine import ReferenceEngine
 
 from slopewash import Simulation
 from slopewash.errors import BackendUnavailable
 from slopewash.models import MeshParticles
-<<<<<<< HEAD
-from slopewash.models.mesh_particles.surface import Surface
-=======
 from slopewash.models.mesh_particles.prepare import surface_on
->>>>>>> mesh
 from slopewash.terrain import Emitter, Strata, Stratum, Terrain, TriangleMesh
 
 pytestmark = pytest.mark.gpu
