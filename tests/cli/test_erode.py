@@ -212,7 +212,7 @@ def test_ctrl_c_in_a_demo_tells_what_exists(
 def short_settling(monkeypatch: pytest.MonkeyPatch) -> int:
     """Steps of settling, fewer than the preset's own, however short the run."""
     preset = dataclasses.replace(sw.find_preset("landscape"), steps=1, settle=30)
-    monkeypatch.setattr(sw, "find_preset", lambda name: preset)
+    monkeypatch.setattr("slopewash.recipes.definition.find_preset", lambda name: preset)
     return preset.settle
 
 
