@@ -20,6 +20,7 @@ class Backend(ABC):
     def __init__(self, state: State, domain: Domain) -> None:
         self.domain = domain
         self.host: dict[str, Array] = dict(state.arrays)
+        self._given = tuple(map(self.stored, state.arrays))
         self._scalars: dict[str, float | int] = dict(state.scalars)
 
     @abstractmethod
@@ -28,8 +29,8 @@ class Backend(ABC):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Fields that make up the whole state."""
-        return tuple(self.host)
+        """Fields that make up the whole state: those it began with, and what was added on the host."""
+        return tuple(dict.fromkeys((*self._given, *self.host)))
 
     @property
     def scalars(self) -> dict[str, float | int]:

@@ -6,6 +6,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -36,7 +37,8 @@ class Model(ABC):
     """Everything a state holds, and the layers derived from it."""
     halo: ClassVar[int | None]
     """Cells of neighbourhood one iteration reads; None for models that cannot be cut into tiles."""
-    backends: ClassVar[tuple[str, ...]]
+    backends: ClassVar[Mapping[str, str]]
+    """Class of each backend, as module and name within the model's own package."""
     sides: ClassVar[tuple[Side, ...]] = ("open", "closed", "periodic", "halo")
     """Kinds of side it runs with."""
     particles: ClassVar[bool] = False
@@ -146,9 +148,11 @@ class Model(ABC):
         """Convert a terrain to the model's own units; the only place where global facts are worked out."""
 
     @classmethod
-    @abstractmethod
     def backend(cls, name: str) -> type[Backend]:
         """Class of the backend of that name, imported only now: it may need an extra."""
+        module, _, backend = cls.backends[name].rpartition(".")
+        found: type[Backend] = getattr(import_module(f"{cls.__module__.rpartition('.')[0]}.{module}"), backend)
+        return found
 
     @abstractmethod
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Any:

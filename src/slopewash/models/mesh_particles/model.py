@@ -10,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.models.backend import Backend
 from slopewash.models.base import Model, register
 from slopewash.models.mesh_particles import changes as _changes
 from slopewash.models.mesh_particles import derive as _derive
@@ -72,7 +71,11 @@ class MeshParticles(Model):
     summary: ClassVar = "Streams of particles that cut channels into an adaptive triangle mesh and deposit grains."
     paper: ClassVar = "Bézin et al. 2010"
     halo: ClassVar = None  # particles and grains may cross the whole terrain
-    backends: ClassVar = ("gpu", "cpu", "reference")
+    backends: ClassVar = {
+        "gpu": "gpu.GpuBackend",
+        "cpu": "cpu.CpuBackend",
+        "reference": "reference_backend.ReferenceBackend",
+    }
     sides: ClassVar[tuple[Side, ...]] = ("open",)
     meshed: ClassVar = True
     particles: ClassVar = True
@@ -184,21 +187,6 @@ class MeshParticles(Model):
     def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
         """Refine the terrain into a mesh."""
         return _prepare.prepare(terrain, self, sides=sides, seed=seed)
-
-    @classmethod
-    def backend(cls, name: str) -> type[Backend]:
-        """Class of the backend of that name."""
-        if name == "reference":
-            from slopewash.models.mesh_particles.reference_backend import ReferenceBackend
-
-            return ReferenceBackend
-        if name == "gpu":
-            from slopewash.models.mesh_particles.gpu import GpuBackend
-
-            return GpuBackend
-        from slopewash.models.mesh_particles.cpu import CpuBackend
-
-        return CpuBackend
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one step; those in metres follow from the mesh."""

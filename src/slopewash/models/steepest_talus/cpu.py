@@ -51,7 +51,6 @@ class CpuBackend(Backend):
     def __init__(self, state: State, domain: Domain, *, depth: int = DEPTH) -> None:
         super().__init__(state, domain)
         self._depth = depth
-        self._names = tuple(self.host)
         rows, columns = domain.shape
         self._now = np.full((2 if domain.strata else 1, rows, columns + 2), WALL << KEY_BITS, np.int32)
         self._next = np.empty_like(self._now)
@@ -62,11 +61,6 @@ class CpuBackend(Backend):
         self._bands = 0
         self._grid: Grid | None = None
         self._coefficients: Coefficients | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Fields that make up the whole state."""
-        return (*self._names, *(name for name in self.host if name not in self._names))
 
     def read(self, name: str, window: Window | None = None) -> Array:
         """Return a field, or part of it."""

@@ -80,7 +80,6 @@ class GpuBackend(Backend):
             wraps_rows=domain.sides.wraps_rows, wraps_columns=domain.sides.wraps_columns,
             largest_binding=largest_binding,
         )  # fmt: skip
-        self._names = tuple(self.host)
         self._fresh: dict[str, Array] = {}
         self._counted = 0
         self._coefficients: Coefficients | None = None
@@ -88,11 +87,6 @@ class GpuBackend(Backend):
         for name, field in STEPPED.items():
             if name in self.host:
                 self._work.fields[field].upload(self.host.pop(name))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Fields that make up the whole state."""
-        return (*self._names, *(name for name in self.host if name not in self._names))
 
     @property
     def scalars(self) -> dict[str, float | int]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from slopewash.errors import InvalidParameter
 from slopewash.models import ground
-from slopewash.models.backend import Backend
 from slopewash.models.base import OF_STRATA, Model, register
 from slopewash.models.parameters import Limit, Rule, law, not_negative, parameter, positive
 from slopewash.models.state import Array, Domain, Patch, Sides, State, Window
@@ -64,7 +63,7 @@ class SteepestTalus(Model):
     summary: ClassVar = "Soil slides to the steepest neighbour until every slope stands: scree, cones, talus."
     paper: ClassVar = "Riche, Outerrain: Terrain Erosion on the GPU"
     halo: ClassVar = 2
-    backends: ClassVar = ("gpu", "cpu", "reference")
+    backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "reference.ReferenceBackend"}
     fields: ClassVar = FIELDS
 
     talus_angle: float = parameter(
@@ -115,21 +114,6 @@ class SteepestTalus(Model):
     def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
         """Convert a terrain in metres to heights in whole units."""
         return prepare(terrain, sides=sides, seed=seed, guess_erodibility=self.talus_law != "uniform")
-
-    @classmethod
-    def backend(cls, name: str) -> type[Backend]:
-        """Class of the backend of that name."""
-        if name == "reference":
-            from slopewash.models.steepest_talus.reference import ReferenceBackend
-
-            return ReferenceBackend
-        if name == "gpu":
-            from slopewash.models.steepest_talus.gpu import GpuBackend
-
-            return GpuBackend
-        from slopewash.models.steepest_talus.cpu import CpuBackend
-
-        return CpuBackend
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one iteration; there is no water whose power could fade."""

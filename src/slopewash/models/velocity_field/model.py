@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 
 from slopewash.errors import InvalidParameter
-from slopewash.models.backend import Backend
 from slopewash.models.base import OF_STRATA, Model, in_metres, register
 from slopewash.models.parameters import Limit, Rule, law, not_negative, parameter, positive
 from slopewash.models.state import Array, Domain, Patch, Side, Sides, State
@@ -67,7 +66,7 @@ class VelocityField(Model):
     summary: ClassVar = "Water particles with inertia: ridges and valleys worn by flow and by collision, strata."
     paper: ClassVar = "Chiba, Muraoka & Fujita 1998"
     halo: ClassVar = None  # a particle may cross the whole grid
-    backends: ClassVar = ("gpu", "cpu", "reference")
+    backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "iteration.ReferenceBackend"}
     sides: ClassVar[tuple[Side, ...]] = ("open",)
     fields: ClassVar = FIELDS
 
@@ -152,21 +151,6 @@ class VelocityField(Model):
     def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
         """Convert a terrain in metres to a state in cells."""
         return prepare(terrain, sides=sides, seed=seed)
-
-    @classmethod
-    def backend(cls, name: str) -> type[Backend]:
-        """Class of the backend of that name."""
-        if name == "reference":
-            from slopewash.models.velocity_field.iteration import ReferenceBackend
-
-            return ReferenceBackend
-        if name == "gpu":
-            from slopewash.models.velocity_field.gpu import GpuBackend
-
-            return GpuBackend
-        from slopewash.models.velocity_field.cpu import CpuBackend
-
-        return CpuBackend
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one iteration."""

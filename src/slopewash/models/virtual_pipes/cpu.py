@@ -65,7 +65,6 @@ class CpuBackend(Backend):
         self._now = np.zeros((fields, rows, columns + 2), np.float32)
         self._next = np.zeros_like(self._now)
         self._flow = np.zeros((rows, columns + 2), np.float32)
-        self._names = tuple(self.host)
         for name in [*STEPPED, "flow"]:
             if name in self.host:
                 self.write(name, self.host.pop(name))
@@ -78,11 +77,6 @@ class CpuBackend(Backend):
         if len(budget) != self.domain.shape[0]:
             self.host["budget"] = np.zeros((self.domain.shape[0], budget.shape[1]))
             self.host["budget"][0] = budget.sum(axis=0)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Fields that make up the whole state."""
-        return (*self._names, *(name for name in self.host if name not in self._names))
 
     def _field(self, name: str) -> Array | None:
         if name == "flow":

@@ -85,7 +85,6 @@ class GpuBackend(Backend):
         super().__init__(state, domain)
         self._layered = bool(domain.strata)
         self._supplied = False
-        self._names = tuple(HEIGHTS.get(name, name) for name in self.host) + ("level",) * ("level" not in self.host)
         unused = {"supply"} if self._layered else {"supply", "rock"}
         self._work = Workspace(
             domain.shape, {name: kind for name, kind in KINDS.items() if name not in unused},
@@ -138,11 +137,6 @@ class GpuBackend(Backend):
             self._work.add_field("supply", KINDS["supply"])
             self._supplied = True
         self._work.fields["supply"].upload(np.stack([rain, np.zeros_like(rain) if source is None else source], axis=-1))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Fields that make up the whole state."""
-        return (*self._names, *(name for name in self.host if name not in self._names))
 
     @property
     def scalars(self) -> dict[str, float | int]:

@@ -10,7 +10,6 @@ from typing import ClassVar
 import numpy as np
 
 from slopewash.errors import InvalidParameter
-from slopewash.models.backend import Backend
 from slopewash.models.base import OF_STRATA, Model, register
 from slopewash.models.parameters import (
     Limit,
@@ -68,7 +67,7 @@ class VirtualPipes(Model):
     summary: ClassVar = "Water and soil in virtual pipes: rain, rivers, lakes, valleys and talus slopes."
     paper: ClassVar = "Jákó & Tóth 2011; also Mei et al. 2007 and Salamin & Szénási"
     halo: ClassVar = 3
-    backends: ClassVar = ("gpu", "cpu", "reference")
+    backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "reference.ReferenceBackend"}
     fields: ClassVar = FIELDS
 
     time_step: float = parameter(
@@ -221,21 +220,6 @@ class VirtualPipes(Model):
     def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
         """Convert a terrain in metres to a state in cells."""
         return _prepare.prepare(terrain, self, sides=sides, seed=seed)
-
-    @classmethod
-    def backend(cls, name: str) -> type[Backend]:
-        """Class of the backend of that name."""
-        if name == "reference":
-            from slopewash.models.virtual_pipes.reference_backend import ReferenceBackend
-
-            return ReferenceBackend
-        if name == "gpu":
-            from slopewash.models.virtual_pipes.gpu import GpuBackend
-
-            return GpuBackend
-        from slopewash.models.virtual_pipes.cpu import CpuBackend
-
-        return CpuBackend
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one iteration.

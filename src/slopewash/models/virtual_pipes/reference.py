@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from slopewash.models.backend import HostBackend
 from slopewash.models.ground import IS_WALL, WALL, Around, around, gradient
 from slopewash.models.state import Domain, Sides, State
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, TINY, Coefficients
@@ -282,3 +283,10 @@ def trace_back(s: Field, u: Field, v: Field, b: Field, c: Coefficients, sides: S
         centre * ((west * near.w + east * near.e) + middle * s),
     )
     return np.where(b < IS_WALL, (rows[0] + rows[1]) + rows[2], s)
+
+
+class ReferenceBackend(HostBackend):
+    """Steps the state with the specification."""
+
+    def __init__(self, state: State, domain: Domain) -> None:
+        super().__init__(state, domain, step)
