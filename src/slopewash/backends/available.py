@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from slopewash.backends.gpu import adapters
 from slopewash.errors import BackendUnavailable, unknown_name
@@ -17,7 +17,7 @@ def backend_names() -> tuple[str, ...]:
     return PREFERENCE
 
 
-def choose_backend(name: str, offered: Sequence[str]) -> str:
+def choose_backend(name: str, offered: Collection[str]) -> str:
     """Resolve "auto", and raise for a backend that is unknown, not offered by the model, or not working here.
 
     >>> choose_backend("reference", ("cpu", "reference"))
