@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash import Terrain, VirtualPipes
-from slopewash.models.virtual_pipes.coefficients import WALL, coefficients
+from slopewash.models.ground import WALL
+from slopewash.models.state import Sides
+from slopewash.models.virtual_pipes.coefficients import coefficients
 from slopewash.models.virtual_pipes.cpu import DEPTH
-from slopewash.models.virtual_pipes.state import enter
 
 SOURCE = Path(__file__).with_name("yardstick.cpp")
 COMPILER = "g++"
@@ -81,19 +82,18 @@ class Yardstick:
         c = coefficients(model, 1)
         if (c.along_flow, c.fall_line, edges) not in {(False, False, "closed"), (True, True, "open")}:
             raise ValueError("the yardstick knows Table 2's laws with closed edges and landscape's with open ones only")
-        start = enter(terrain, model, edges=edges, seed=0)
+        _, start = model.prepare(terrain, sides=Sides.of(edges), seed=0)
         rows, columns = terrain.shape
         self._library, self._threads = library, threads
         self._now = np.zeros((8, rows, columns + 2), np.float32)
-        for field, values in zip(self._now, (start.b, start.w, start.s, start.R), strict=False):
-            field[:, 1:-1] = values
+        for field, name in zip(self._now, ("elevation", "water", "suspended", "erodibility"), strict=False):
+            field[:, 1:-1] = start[name]
         self._now[0, :, [0, -1]] = WALL
         self._next = self._now.copy()
-        uniform = bool((start.r == 1).all())
+        r = start["rainfall"]
         self._arrays: dict[str, NDArray[Any]] = {
-            "rainfall": np.pad(start.r[:1] if uniform else start.r, ((0, 0), (1, 1))),
-            "base_n": start.base.north, "base_s": start.base.south,
-            "base_w": start.base.west, "base_e": start.base.east,
+            "rainfall": np.pad(r[:1] if (r == 1).all() else r, ((0, 0), (1, 1))),
+            **{f"base_{side[0]}": start[f"base_{side}"] for side in ("north", "south", "west", "east")},
             "flow_sum": np.zeros((rows, columns + 2), np.float32),
             "books": np.zeros((rows, 6)),
             "workspace": np.zeros(library.workspace_size(columns + 2, DEPTH, threads), np.float32),
