@@ -67,3 +67,18 @@ def start() -> Any:
 def resume() -> Any:
     """Return `Run` itself: from a state in a domain."""
     return Run
+
+
+MIXED = {
+    "north_open": Sides(north="open", south="closed", west="closed", east="closed"),
+    "east_closed": Sides(north="open", south="open", west="open", east="closed"),
+    "corner_open": Sides(north="closed", south="open", west="open", east="closed"),
+    "columns_wrap": Sides(north="open", south="open", west="periodic", east="periodic"),
+    "rows_wrap": Sides(north="periodic", south="periodic", west="closed", east="open"),
+}
+
+
+@pytest.fixture(params=sorted(MIXED))
+def mixed(request: pytest.FixtureRequest) -> Sides:
+    """Sides that are not all alike."""
+    return MIXED[request.param]

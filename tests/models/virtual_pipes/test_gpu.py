@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from slopewash import Simulation, Terrain, VirtualPipes, WaterSource, preset, strata_bands
+from slopewash.models.state import Sides
 
 pytestmark = pytest.mark.gpu
 
@@ -117,6 +118,17 @@ def test_walls_springs_and_uneven_rain_agree(on_gpu: Any, references: Any, name:
     assert gpu.layer("suspended")[hole].max() == 0
 
 
+@pytest.mark.parametrize("name", ["table2", "landscape", "jako2011"])
+def test_sides_that_differ_agree(on_gpu: Any, references: Any, mixed: Sides, name: str) -> None:
+    terrain = Terrain(heights((37, 53)), cell_size=3.0)
+    single, double = references(MODELS[name], terrain, mixed)
+    gpu = on_gpu(MODELS[name], terrain, mixed)
+    for steps in (1, 49):
+        for run in (gpu, single, double):
+            run.advance(steps)
+        assert_as_near_as_float32(gpu, single, double)
+
+
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
 @pytest.mark.parametrize("name", ["table2", "landscape", "fall_line_only"])
 def test_strata_agree(on_gpu: Any, references: Any, name: str, edges: str) -> None:
@@ -161,6 +173,15 @@ def test_bands_of_rows_leave_no_trace(on_gpu: Any, name: str, edges: str) -> Non
         banded.advance(4)
         banded.advance(11)
         assert_same_bits(whole, banded)
+
+
+def test_bands_of_rows_leave_no_trace_where_sides_differ(on_gpu: Any, mixed: Sides) -> None:
+    terrain, _ = varied((31, 70))
+    whole = on_gpu(preset("landscape"), terrain, mixed)
+    banded = on_gpu(preset("landscape"), terrain, mixed, largest_binding=5 * 128 * 16)
+    for run in (whole, banded):
+        run.advance(15)
+    assert_same_bits(whole, banded)
 
 
 def test_two_runs_give_the_same_bits(on_gpu: Any) -> None:
