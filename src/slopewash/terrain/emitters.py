@@ -7,6 +7,9 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 
+import numpy as np
+from numpy.typing import NDArray
+
 from slopewash.errors import InvalidTerrain
 
 
