@@ -23,7 +23,7 @@ NAMES = ("north", "south", "west", "east")
 @pytest.mark.parametrize(("one", "other"), [("north", "south"), ("west", "east")])
 def test_opposite_sides_may_differ_unless_they_are_periodic(one: str, other: str) -> None:
     for a, b in itertools.product(KINDS, KINDS):
-        given = {name: "closed" for name in NAMES} | {one: a, other: b}
+        given = dict.fromkeys(NAMES, "closed") | {one: a, other: b}
         if (a == "periodic") == (b == "periodic"):
             assert dict(Sides.of(given).items()) == given
         else:
@@ -37,7 +37,7 @@ def test_opposite_sides_may_differ_unless_they_are_periodic(one: str, other: str
 @pytest.mark.parametrize("name", NAMES)
 def test_an_unknown_kind_of_side_is_named_with_the_known_ones(name: str) -> None:
     with pytest.raises(InvalidParameter) as caught:
-        Sides.of({side: "closed" for side in NAMES} | {name: "ajar"})
+        Sides.of(dict.fromkeys(NAMES, "closed") | {name: "ajar"})
     assert str(caught.value) == f"the {name} side is 'ajar'; it must be one of open, closed, periodic, halo"
 
 

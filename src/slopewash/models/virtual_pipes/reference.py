@@ -51,9 +51,7 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
     budget[0, MOVED] += moved + total(np.maximum(delta, 0))
     if domain.strata:
         state["bedrock"] = np.minimum(state["bedrock"], state["elevation"])
-        state["erodibility"] = expose(
-            state["elevation"], state["bedrock"], state["strata_top"], domain, c.per_cover
-        )
+        state["erodibility"] = expose(state["elevation"], state["bedrock"], state["strata_top"], domain, c.per_cover)
     elif c.hydraulic:
         state["erodibility"] = np.where(delta < 0, np.minimum(1, R - c.Kh * delta), R)  # 14
     if c.hydraulic:
