@@ -43,9 +43,7 @@ class Sides:
     def __post_init__(self) -> None:
         for name, side in self.items():
             if side not in get_args(Side):
-                raise InvalidParameter(
-                    f"the {name} side is {side!r}; it must be one of {', '.join(get_args(Side))}"
-                )
+                raise InvalidParameter(f"the {name} side is {side!r}; it must be one of {', '.join(get_args(Side))}")
         for one, other in (("north", "south"), ("west", "east")):
             if (getattr(self, one) == "periodic") != (getattr(self, other) == "periodic"):
                 raise InvalidParameter(
@@ -61,7 +59,9 @@ class Sides:
         if isinstance(edges, Mapping):
             missing = {"north", "south", "west", "east"} ^ set(edges)
             if missing:
-                raise InvalidParameter(f"edges name or lack {', '.join(sorted(map(str, missing)))}; name all four sides")
+                raise InvalidParameter(
+                    f"edges name or lack {', '.join(sorted(map(str, missing)))}; name all four sides"
+                )
             return cls(**edges)
         if edges not in EDGES:
             raise InvalidParameter(f"edges is {edges!r}; it must be one of {', '.join(EDGES)}, or Sides(...)")
@@ -136,7 +136,7 @@ class State:
     """
 
     arrays: MutableMapping[str, Array]
-    scalars: dict[str, float | int] = field(default_factory=dict)
+    scalars: MutableMapping[str, float | int] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Array:
         return self.arrays[name]
@@ -149,7 +149,7 @@ class State:
 
     def get(self, name: str) -> Array | None:
         """Return an array, or None if this state has none of that name."""
-        return self.arrays[name] if name in self.arrays else None
+        return self.arrays[name] if name in self.arrays else None  # noqa: SIM401, a device may hold it by another name
 
     def part(self, name: str, window: Window | None) -> Array:
         """Part of an array; of a device's, no more than that is downloaded."""

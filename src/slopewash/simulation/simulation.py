@@ -312,17 +312,21 @@ class Simulation:
 
     def _swap(self, patches: Sequence[Patch]) -> list[Patch]:
         """Write patches, count what they add, and return what was there, to the bit."""
-        device, state, overwritten = self._device, self._state, []
-        layer_of = {device.stored(name): name for name in self._model.editable()}
-        for patch in patches:
-            field = device.stored(patch.name)
-            overwritten.append(Patch(field, np.array(device.read(field, patch.window)), patch.window))
-            layer = layer_of.get(field)
+        device, state = self._device, self._state
+        layer_of = {device.kept(name): name for name in self._model.editable()}
+        names = [device.kept(patch.name) for patch in patches]
+        # All of it before anything is written: writing one field may change how another is stored.
+        overwritten = [
+            Patch(name, np.array(device.read(name, patch.window)), patch.window)
+            for name, patch in zip(names, patches, strict=True)
+        ]
+        for name, patch in zip(names, patches, strict=True):
+            layer = layer_of.get(name)
             mass = None if layer is None else self._model.layer(layer).mass
             before = 0 if mass is None else self._mass(layer, patch.window)
             device.write(patch.name, patch.values, patch.window)
             if mass is not None:
-                device.scalars[f"{mass}_edited"] += self._mass(layer, patch.window) - before
+                device.count(f"{mass}_edited", self._mass(layer, patch.window) - before)
             for follower in self._model.follow(patch.name, patch.window, state, self._domain):
                 device.write(follower.name, follower.values, follower.window)
         return overwritten

@@ -134,7 +134,7 @@ def flow(y, state, ring, t, out, grid, c):
 @stage_kernel
 def slide_eight_pipes(y, t, grid, b_n, b, b_s, slid):
     """Eq. 18: net gain from the pipes of eight neighbours along a row."""
-    height, wraps, periodic, nothing = grid.height, grid.wraps_rows, grid.wraps_columns, grid.nothing
+    height, wraps, nothing = grid.height, grid.wraps_rows, grid.nothing
     i = y % RING
     k_n = row(t, WEIGHT, y - 1, height, wraps, RING, nothing)
     k_s = row(t, WEIGHT, y + 1, height, wraps, RING, nothing)
@@ -146,7 +146,7 @@ def slide_eight_pipes(y, t, grid, b_n, b, b_s, slid):
 @stage_kernel
 def slide_fall_line(y, first, state, ring, t, grid, c, b_n, b, b_s, slid, sent):
     """Net gain through the four faces along a row; each face belongs to the cell west or north of it."""
-    height, wraps, periodic, nothing = grid.height, grid.wraps_rows, grid.wraps_columns, grid.nothing
+    height, wraps, nothing = grid.height, grid.wraps_rows, grid.nothing
     i, n = y % RING, (y - 1) % RING
     R_, gx = state[R, y % ring], t[GX, i]
     if first:  # no row before this one has computed the faces to the north
