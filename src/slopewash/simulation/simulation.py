@@ -154,6 +154,9 @@ class Simulation:
 
     @property
     def _device(self) -> Backend:
+        return self._check_open()
+
+    def _check_open(self) -> Backend:
         if self._opened is None:
             raise SimulationClosed(
                 "this simulation is closed; ask for its terrain, budget or layers before close() or the end of `with`"
@@ -288,7 +291,7 @@ class Simulation:
         self.set_sources(*sources)
 
     def set_sources(self, *sources: WaterSource, join: bool = False) -> None:
-        """Replace all water sources between two steps; with `join` as part of the edit before, as while one is moved."""
+        """Replace all water sources between two steps; with `join` as part of the edit before, as when one is moved."""
         if not self._model.has_sources():
             raise InvalidParameter(
                 f"{len(sources)} water sources were given; {self._model.name} has none, leave them out"
@@ -384,6 +387,7 @@ class Simulation:
             remedy = f"its tools are {', '.join(usable)}" if usable else "it takes no edits"
             raise InvalidParameter(f"{self._model.name} has no {layer} to paint with {tool}; {remedy}")
         with self._turn:
+            self._check_open()
             return self._apply(stroke, join=join)
 
     def _apply(self, stroke: Stroke, *, join: bool) -> bool:
@@ -427,11 +431,13 @@ class Simulation:
     def undo(self) -> bool:
         """Undo the last edit: what it overwrote is as it was, to the bit. False if there is none."""
         with self._turn:
+            self._check_open()
             return self._history.undo(self._swap)
 
     def redo(self) -> bool:
         """Redo the last edit undone. False if there is none."""
         with self._turn:
+            self._check_open()
             return self._history.redo(self._swap)
 
     @property
@@ -452,6 +458,7 @@ class Simulation:
         height
             Of the cell, in pixels.
         """
+        self._check_open()
         show = type(self).viewer
         if show is None:
             raise BackendUnavailable("nothing is there to show a run; import slopewash first")
@@ -501,9 +508,7 @@ class Simulation:
         _check_steps(steps)
         self._watched(steps, "eroding", self._advance)
 
-    def settle(
-        self, steps: int = 600, *, dry: bool = False, done: int = 0, stop_after: int | None = None
-    ) -> None:
+    def settle(self, steps: int = 600, *, dry: bool = False, done: int = 0, stop_after: int | None = None) -> None:
         """End a run: while it still rains, the water's power to erode fades over `steps`; then all sediment settles.
 
         Fading water still erodes, about as much as half as many steps of the run would: stopping erosion at once leaves
@@ -566,6 +571,7 @@ class Simulation:
 
     def _watched(self, steps: int, label: str, advance: Callable[[int, int], None]) -> None:
         done = 0
+        self._check_open()
         try:
             with self._turn:
                 for observer in self._observers:
