@@ -99,7 +99,9 @@ def test_painted_rain_moves_its_rows_once_there_is_a_map(monkeypatch: pytest.Mon
         for _ in range(2):
             other.paint("rain", points=[INSIDE], radius=RADIUS)
         other.run(1)
-        np.testing.assert_allclose(one, other.layers("water")["water"], rtol=1e-4, atol=1e-8)  # float32 depths of 1e-3 m
+        np.testing.assert_allclose(
+            one, other.layers("water")["water"], rtol=1e-4, atol=1e-8
+        )  # float32 depths of 1e-3 m
 
 
 def test_looking_at_a_layer_leaves_the_mass_budget_on_the_card(
