@@ -8,9 +8,11 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import slopewash as sw
 from slopewash.errors import CheckpointError, CheckpointWarning
@@ -250,8 +252,8 @@ def test_a_full_disk_leaves_the_checkpoint_before_it_intact(small_disk: Path) ->
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.int64, np.bool_, np.uint8])
-def test_arrays_and_numbers_come_back_to_the_bit(tmp_path: Path, kind: type) -> None:
-    values = (1e3 * np.random.default_rng(1).random((7, 5))).astype(kind)
+def test_arrays_and_numbers_come_back_to_the_bit(tmp_path: Path, kind: Any) -> None:
+    values: NDArray[Any] = (1e3 * np.random.default_rng(1).random((7, 5))).astype(kind)
     facts = {"third": 1 / 3, "step": np.int64(4), "half": np.float32(0.1), "none": None, "big": 2**70}
     write_checkpoint(tmp_path, 4, facts, {"a.b": values, "none": values[:0], "view": values[::2, ::-1]})
     read, arrays = read_checkpoint(tmp_path)

@@ -65,7 +65,7 @@ class Sides:
             return cls(**edges)
         if edges not in EDGES:
             raise InvalidParameter(f"edges is {edges!r}; it must be one of {', '.join(EDGES)}, or Sides(...)")
-        return cls(north=edges, south=edges, west=edges, east=edges)  # type: ignore[arg-type]
+        return cls(north=edges, south=edges, west=edges, east=edges)
 
     def items(self) -> Iterator[tuple[str, Side]]:
         """Name and kind of each side."""

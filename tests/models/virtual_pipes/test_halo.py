@@ -41,7 +41,8 @@ def hills(*, strata: Strata | None) -> Terrain:
 
 def around(core: Window, halo: int, sides: Sides) -> tuple[Window, Sides]:
     """Rows and columns of a part and the halo around it, which goes round periodic sides and ends at others."""
-    spans, kinds = [], {}
+    spans: list[slice] = []
+    kinds: dict[str, Any] = {}
     for span, size, (first, last) in zip(core, SHAPE, (("north", "south"), ("west", "east")), strict=True):
         low, high = span.start - halo, span.stop + halo
         if getattr(sides, first) == "periodic":

@@ -20,7 +20,7 @@ DEPTH = 4
 """Iterations in flight."""
 CELLS_PER_THREAD = 16384
 """Fewer cells than this per thread take less time than waking one."""
-STEPPED = {
+STEPPED: dict[str, Any] = {
     "elevation": kernels.B, "water": kernels.W, "suspended": kernels.S, "erodibility": kernels.R,
     "outflow": slice(kernels.FW, kernels.FS + 1), "bedrock": kernels.ROCK,
 }  # fmt: skip

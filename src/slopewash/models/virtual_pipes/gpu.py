@@ -122,7 +122,9 @@ class GpuBackend(Backend):
     def _level(self) -> Array:
         """Elevations that changes are counted from; on open edges base level, which the border must not sink below."""
         level = np.array(self.host["start"])
-        edges = {"north": np.s_[0, :], "south": np.s_[-1, :], "west": np.s_[:, 0], "east": np.s_[:, -1]}
+        edges: dict[str, Any] = {
+            "north": np.s_[0, :], "south": np.s_[-1, :], "west": np.s_[:, 0], "east": np.s_[:, -1],
+        }  # fmt: skip
         for name, side in self.domain.sides.items():
             if side == "open":
                 level[edges[name]] = self.host[f"base_{name}"]
