@@ -136,7 +136,7 @@ class State:
     """
 
     arrays: MutableMapping[str, Array]
-    scalars: dict[str, float | int] = field(default_factory=dict)
+    scalars: MutableMapping[str, float | int] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Array:
         return self.arrays[name]
@@ -149,7 +149,7 @@ class State:
 
     def get(self, name: str) -> Array | None:
         """Return an array, or None if this state has none of that name."""
-        return self.arrays[name] if name in self.arrays else None  # noqa: SIM401, a device's mapping knows more names
+        return self.arrays[name] if name in self.arrays else None  # noqa: SIM401, a device may hold it by another name
 
     def part(self, name: str, window: Window | None) -> Array:
         """Part of an array; of a device's, no more than that is downloaded."""

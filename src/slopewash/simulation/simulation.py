@@ -156,6 +156,9 @@ class Simulation:
 
     @property
     def _device(self) -> Backend:
+        return self._check_open()
+
+    def _check_open(self) -> Backend:
         if self._opened is None:
             raise SimulationClosed(
                 "this simulation is closed; ask for its terrain, budget or layers before close() or the end of `with`"
@@ -328,17 +331,21 @@ class Simulation:
 
     def _swap(self, patches: Sequence[Patch]) -> list[Patch]:
         """Write patches, count what they add, and return what was there, to the bit."""
-        device, state, overwritten = self._device, self._state, []
-        layer_of = {device.stored(name): name for name in self._model.editable()}
-        for patch in patches:
-            field = device.stored(patch.name)
-            overwritten.append(Patch(field, np.array(device.read(field, patch.window)), patch.window))
-            layer = layer_of.get(field)
+        device, state = self._device, self._state
+        layer_of = {device.kept(name): name for name in self._model.editable()}
+        names = [device.kept(patch.name) for patch in patches]
+        # All of it before anything is written: writing one field may change how another is stored.
+        overwritten = [
+            Patch(name, np.array(device.read(name, patch.window)), patch.window)
+            for name, patch in zip(names, patches, strict=True)
+        ]
+        for name, patch in zip(names, patches, strict=True):
+            layer = layer_of.get(name)
             mass = None if layer is None else self._model.layer(layer).mass
             before = 0 if mass is None else self._mass(layer, patch.window)
             device.write(patch.name, patch.values, patch.window)
             if mass is not None:
-                device.scalars[f"{mass}_edited"] += self._mass(layer, patch.window) - before
+                device.count(f"{mass}_edited", self._mass(layer, patch.window) - before)
             for follower in self._model.follow(patch.name, patch.window, state, self._domain):
                 device.write(follower.name, follower.values, follower.window)
         return overwritten
@@ -396,6 +403,7 @@ class Simulation:
             remedy = f"its tools are {', '.join(usable)}" if usable else "it takes no edits"
             raise InvalidParameter(f"{self._model.name} has no {layer} to paint with {tool}; {remedy}")
         with self._turn:
+            self._check_open()
             return self._apply(stroke, join=join)
 
     def _apply(self, stroke: Stroke, *, join: bool) -> bool:
@@ -439,11 +447,13 @@ class Simulation:
     def undo(self) -> bool:
         """Undo the last edit: what it overwrote is as it was, to the bit. False if there is none."""
         with self._turn:
+            self._check_open()
             return self._history.undo(self._swap)
 
     def redo(self) -> bool:
         """Redo the last edit undone. False if there is none."""
         with self._turn:
+            self._check_open()
             return self._history.redo(self._swap)
 
     @property
@@ -464,6 +474,7 @@ class Simulation:
         height
             Of the cell, in pixels.
         """
+        self._check_open()
         show = type(self).viewer
         if show is None:
             raise BackendUnavailable("nothing is there to show a run; import slopewash first")
@@ -575,6 +586,7 @@ class Simulation:
 
     def _watched(self, steps: int, label: str, advance: Callable[[int, int], None]) -> None:
         done = 0
+        self._check_open()
         try:
             with self._turn:
                 for observer in self._observers:

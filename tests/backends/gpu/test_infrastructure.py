@@ -189,7 +189,7 @@ def test_fixed_point_adds_up_negative_and_tiny_amounts_exactly() -> None:
     adding.dispatch_workgroups(1)
     adding.end()
     device.handle.queue.submit([encoder.finish()])
-    assert books.totals()["SUM"] == 3.5 - 3.25 - 2.0**-32 - 7.0
+    assert books.units()["SUM"] == (3.5 - 3.25 - 2.0**-32 - 7.0) * 2**32
 
 
 def resident() -> int:

@@ -36,11 +36,13 @@ def border(b: Field) -> Base:
 
 def lowered(base: Base, ground: Base) -> Base:
     """Sides of a base level that lie above the ground somewhere, lowered to it."""
-    return {
-        name: np.minimum(level, ground[name]).astype(level.dtype)
-        for name, level in base.items()
-        if not (level <= ground[name]).all()
-    }
+    return {name: _no_higher(level, ground[name]) for name, level in base.items() if not (level <= ground[name]).all()}
+
+
+def _no_higher(level: Field, ground: Field) -> Field:
+    """The lower of both, in the level's own precision and never rounded up: the ground would be lifted to it."""
+    lower: Field = np.minimum(level, ground).astype(level.dtype)
+    return np.where(lower > ground, np.nextafter(lower, level.dtype.type(-np.inf)), lower)
 
 
 def lowered_by(edit: Patch, state: State, shape: tuple[int, int]) -> Base:
@@ -56,7 +58,7 @@ def lowered_by(edit: Patch, state: State, shape: tuple[int, int]) -> Base:
     for name, (on_edge, span) in touched.items():
         if on_edge and (state[name][span] > dug[name]).any():
             result[name] = np.array(state[name])
-            result[name][span] = np.minimum(state[name][span], dug[name])
+            result[name][span] = _no_higher(state[name][span], dug[name])
     return result
 
 

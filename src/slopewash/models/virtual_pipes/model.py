@@ -26,7 +26,7 @@ from slopewash.models.virtual_pipes import derive as _derive
 from slopewash.models.virtual_pipes import prepare as _prepare
 from slopewash.models.virtual_pipes.base_level import border, border_ring, edge_base, lowered, lowered_by
 from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients, cover
-from slopewash.models.virtual_pipes.fields import BUDGET, EVAPORATED, FIELDS, MOVED, SOLIDS_EXPORTED
+from slopewash.models.virtual_pipes.fields import BASES, BUDGET, EVAPORATED, FIELDS, MOVED, SOLIDS_EXPORTED
 from slopewash.models.virtual_pipes.prepare import ground, source_rate, total
 from slopewash.models.virtual_pipes.strata import expose
 from slopewash.terrain import Layer, Terrain
@@ -299,9 +299,13 @@ class VirtualPipes(Model):
         return expose(b, rock, top, domain, 1 / cover(self)).astype(top.dtype)
 
     def follow(self, name: str, window: Window | None, state: State, domain: Domain) -> Sequence[Patch]:
-        """What sources feed."""
+        """What sources feed; and a base level from before another law came into force is never above this one's."""
         if name == "sources":
             return [Patch("source_rate", source_rate(state["sources"], domain, state.get("nodata")))]
+        if name in BASES:
+            level = edge_base(state["start"], graded=self.edge_base == "graded")[name]
+            if (state[name] > level).any():
+                return [Patch(name, np.minimum(state[name], level))]
         return ()
 
 

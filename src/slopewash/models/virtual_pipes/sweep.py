@@ -162,12 +162,13 @@ def slide_fall_line(y, first, state, ring, t, grid, c, b_n, b, b_s, slid, sent):
 
 @stage_kernel
 def base_of(y, x, grid):
-    """Base level of a cell on an open edge."""
+    """Base level of a cell on an open edge; where rows wrap, y may lie beyond the grid."""
     if y == 0 and grid.open_north:
         return grid.base_n[x - 1]
     if y == grid.height - 1 and grid.open_south:
         return grid.base_s[x - 1]
-    return grid.base_w[y] if x == 1 and grid.open_west else grid.base_e[y]
+    at = y % grid.height
+    return grid.base_w[at] if x == 1 and grid.open_west else grid.base_e[at]
 
 
 @stage_kernel
