@@ -162,13 +162,12 @@ def slide_fall_line(y, first, state, ring, t, grid, c, b_n, b, b_s, slid, sent):
 
 @stage_kernel
 def base_of(y, x, grid):
-    """Base level of a cell on an open edge; where rows wrap, y may lie beyond the grid."""
+    """Base level of a cell on an open edge."""
     if y == 0 and grid.open_north:
         return grid.base_n[x - 1]
     if y == grid.height - 1 and grid.open_south:
         return grid.base_s[x - 1]
-    at = y % grid.height
-    return grid.base_w[at] if x == 1 and grid.open_west else grid.base_e[at]
+    return grid.base_w[y] if x == 1 and grid.open_west else grid.base_e[y]
 
 
 @stage_kernel
@@ -233,7 +232,7 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
         gone = 0.0
         for x in range(1, last + 1, 1 if whole else max(1, last - 1)):  # whole border rows, else the two ends
             if whole or (x == 1 and grid.open_west) or (x == last and grid.open_east):
-                gone += hold_cell(y, x, b, s, R_, delta, slid, sent, grid, c, b2, s1, R2, moved)
+                gone += hold_cell(at, x, b, s, R_, delta, slid, sent, grid, c, b2, s1, R2, moved)
         if own:
             budget[at, SOLIDS_EXPORTED] += gone
     if own:
