@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from slopewash.models.steepest_talus.engine import TalusEngine
 
 import slopewash as sw
-from slopewash.models.base import Edges
+from slopewash.models.state import Edges, Sides
 from slopewash.models.steepest_talus.model import CALM
 
 BACKENDS = ("reference", "cpu", "gpu")
@@ -133,11 +132,9 @@ def test_calm_amplitudes_never_raise_the_sum_of_squares(
     """The reason why it stops: whole numbers whose squares add up to less at every move."""
     simulation = sw.Simulation(terrain, model.replace(talus_law="uniform"), backend="reference", edges=edges)
     ground = ~terrain.nodata if terrain.nodata is not None else np.ones(terrain.shape, bool)
-    engine = simulation._engine
-    assert isinstance(engine, TalusEngine)
 
     def energy() -> int:
-        return int((engine.state().n[ground].astype(object) ** 2).sum())  # beyond 64 bits
+        return int((simulation._state["elevation"][ground].astype(object) ** 2).sum())  # beyond 64 bits
 
     before, moved = energy(), 0.0
     for _ in range(6):
@@ -304,13 +301,16 @@ def test_a_pile_becomes_a_cone_at_the_talus_angle(backend: str) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("edges", EVERY_EDGE)
 def test_bands_of_rows_leave_no_trace_on_the_gpu(edges: Edges) -> None:
-    from slopewash.models.steepest_talus.gpu import GpuEngine
+    from slopewash.models.steepest_talus.gpu import GpuBackend
 
     terrain = sw.Terrain(random_ground(29, 70), strata=sw.strata_bands(thickness=1.0))
     model = sw.SteepestTalus(talus_law="hard_stands_steeper")
     expected = sw.erode(terrain, model, steps=30, backend="reference", edges=edges)
-    engine = GpuEngine(model, terrain, edges=edges, substeps=1, seed=0, largest_binding=5 * 128 * 8)
-    assert len(engine._work.layout.bands) > 5
-    engine.advance(30)
+    domain, state = model.prepare(terrain, sides=Sides.of(edges), seed=0)
+    backend = GpuBackend(state, domain, largest_binding=5 * 128 * 8)
+    assert len(backend._work.layout.bands) > 5
+    backend.advance(model.coefficients(domain, substeps=1), 30)
     for name in ("elevation", "bedrock", "erodibility"):
-        np.testing.assert_array_equal(engine.terrain()[name], expected[name], err_msg=name)
+        found = model.derive(name, backend.state, domain)
+        np.testing.assert_array_equal(found, expected[name], err_msg=name)
+    backend.close()
