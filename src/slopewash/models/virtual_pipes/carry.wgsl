@@ -2,7 +2,7 @@
 
 #include "around.wgsl"
 #include "flow.wgsl"
-#include "books.wgsl"
+#include "sums.wgsl"
 
 struct Carried {
   out_w: vec4<f32>,
@@ -89,10 +89,10 @@ fn main(
     }
     cell[i] = next;
   }
-  let sums = sum_lanes(lane, gone);
+  let total = sum_lanes(lane, gone);
   if (lane == 0u) {
-    book(group, EVAPORATED, sums.x);
-    book(group, WATER_EXPORTED, sums.y);
-    book(group, SOLIDS_EXPORTED, sums.z);
+    add_sum(group, EVAPORATED, total.x);
+    add_sum(group, WATER_EXPORTED, total.y);
+    add_sum(group, SOLIDS_EXPORTED, total.z);
   }
 }
