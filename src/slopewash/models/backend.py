@@ -28,7 +28,7 @@ class Backend(ABC):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Fields that make up the whole state."""
+        """Names of all fields of the state."""
         return tuple(self.host)
 
     @property
@@ -37,11 +37,11 @@ class Backend(ABC):
         return self._scalars
 
     def stored(self, name: str) -> str:
-        """Name of the field that holds a layer to the bit, which undo puts back."""
+        """Name of the field that holds a layer to the bit, which undo restores."""
         return name
 
     def read(self, name: str, window: Window | None = None) -> Array:
-        """A field, or part of it: a view or a copy, good until the next step."""
+        """A field, or part of it: a view or a copy, valid until the next step."""
         return cut(self.host[name], window)
 
     def write(self, name: str, values: Array, window: Window | None = None) -> None:
@@ -62,7 +62,7 @@ class Backend(ABC):
         return {}
 
     def close(self) -> None:  # noqa: B027
-        """Give back what the device holds; nothing may be asked of it afterwards."""
+        """Free the device's memory; the backend cannot be used afterwards."""
 
 
 class HostBackend(Backend):

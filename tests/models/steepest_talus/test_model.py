@@ -26,7 +26,7 @@ def test_the_outerrain_preset_is_as_published() -> None:
 
 @pytest.mark.parametrize("amplitude", [1.001, 0.0, -1.0, math.nan, math.inf])
 def test_an_amplitude_that_would_swing_for_ever_is_refused_in_one_sentence(amplitude: float) -> None:
-    with pytest.raises(sw.InvalidParameter, match="for ever") as error:
+    with pytest.raises(sw.InvalidParameter, match="forever") as error:
         sw.SteepestTalus(amplitude=amplitude)
     assert str(error.value).count(". ") == 0
 

@@ -1,4 +1,4 @@
-// Every cell sends what it chose to and takes what its neighbours send it.
+// Every cell sends soil where it chose to, and receives what its neighbours send.
 
 #include "around.wgsl"
 #include "sums.wgsl"

@@ -1,4 +1,4 @@
-"""Runs the WGSL kernels on whole heights: two dispatches per iteration, the same bits as the reference."""
+"""Runs the WGSL kernels on whole heights: two dispatches per iteration, bit-identical to the reference."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class GpuBackend(Backend):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Fields that make up the whole state."""
+        """Names of all fields of the state."""
         return (*self._names, *(name for name in self.host if name not in self._names))
 
     @property
@@ -167,5 +167,5 @@ class GpuBackend(Backend):
         return self._work.traffic(self._kernels(self._numbers or self._prepare(coefficients)))
 
     def close(self) -> None:
-        """Give the device's memory back."""
+        """Free the device's memory."""
         self._work.close()

@@ -32,10 +32,10 @@ KINDS = {
     "flow": "array<atomic<u32>, 4>",  # water times velocity to the south and to the east
 }
 STEPS_AT_ONCE = 250
-"""Steps per dispatch: drivers end what takes seconds."""
+"""Steps per dispatch: drivers kill dispatches that take seconds."""
 RUNNING, LEFT, STOPPED = 0, -1, -2
 WALLED = -2.0
-"""Stands for the energy needed to go on from nodata, which nothing enters."""
+"""Marks nodata, which nothing enters, instead of the energy needed to go on."""
 CONSTANTS = {
     "RUNNING": RUNNING, "LEFT": LEFT, "STOPPED": STOPPED, "WALLED": WALLED, "STEPS_AT_ONCE": STEPS_AT_ONCE,
     "WATER": 0, "ENERGY": 1, "SOUTH": 0, "EAST": 1,
@@ -115,7 +115,7 @@ class GpuBackend(RoutingOnCores):
         return first, second
 
     def close(self) -> None:
-        """Give the device's memory back."""
+        """Free the device's memory."""
         self._work.close()
 
 

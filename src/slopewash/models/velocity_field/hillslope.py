@@ -29,7 +29,7 @@ class Hillslope(NamedTuple):
 
 
 class Slid(NamedTuple):
-    """What each cell gained, what went over the edge, and all that moved."""
+    """What each cell gained, what was exported, and all that moved."""
 
     gain: Field
     exported: float
@@ -39,7 +39,7 @@ class Slid(NamedTuple):
 def slide(T: Field, wall: NDArray[np.bool_] | None, R: float | Field, law: Hillslope) -> Slid:
     """Move soil across the faces between cells, scaled by the erodibility R of the higher one.
 
-    Edges are base level: they may sink but not rise, and what comes down on them leaves.
+    Edges are base level: they may sink but not rise, and what slides onto them is exported.
     """
     ground = np.ones(T.shape, np.bool_) if wall is None else ~wall
     gx, gy = gradient(np.where(ground, T, WALL), CLOSED)
@@ -77,7 +77,7 @@ def _pairs(a: NDArray[Any], axis: int) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _gathered(flux: Field, axis: int) -> Field:
-    """What comes in across the face before each cell, less what goes out across the one after."""
+    """What comes in through the face before each cell, less what goes out through the one after."""
     incoming, outgoing = ((1, 0), (0, 1))
     ring = [(0, 0), (0, 0)]
     ring[axis] = incoming

@@ -1,4 +1,4 @@
-"""What particles feel of a frozen surface, and the limits of wear: whole-grid NumPy that every backend shares."""
+"""What particles feel of a frozen surface, and the limits of erosion: whole-grid NumPy that every backend shares."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ STEPS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 SHORTENING = float(np.sqrt(0.5))
 """Slope to a diagonal neighbour per unit of drop."""
 WALL_RISE = 10.0
-"""Cells by which ground without data is taken to stand above all other ground."""
+"""Cells by which nodata counts as higher than all ground."""
 WEAR_SHARE = 0.5
 """Largest part of the drop to its lowest neighbour that a cell loses in one iteration: all of it would leave flat
-steps, on which water strikes the ground and digs holes."""
+steps, on which water hits the ground and digs pits."""
 FILL_SHARE = 0.5
 """Largest part of the rise to its lowest higher neighbour that a cell gains in one iteration, unless it is a pit."""
 
@@ -34,7 +34,7 @@ class Surface(NamedTuple):
     escape: Field
     """kinetic energy a particle needs to go on from here; negative where there is lower ground"""
     wall: NDArray[np.bool_]
-    """cells nothing enters"""
+    """nodata, which nothing enters"""
 
 
 def freeze(T: Field, wall: NDArray[np.bool_] | None, pull: float, *, stop_in_pits: bool) -> Surface:
@@ -89,7 +89,7 @@ def steepest_pull(drops: Field, pull: float) -> tuple[Field, Field, Field]:
 
 
 def felt(T: Field, wall: NDArray[np.bool_] | None, breadth: int) -> Field:
-    """Return the ground as water of some breadth feels it: averaged, an even slope unchanged up to the edges."""
+    """Return the ground as water of some breadth sees it: averaged; an even slope stays the same up to the edges."""
     for _ in range(breadth):
         for axis in (0, 1):
             mean = _with_neighbours(T, wall, axis)
@@ -104,7 +104,7 @@ def felt(T: Field, wall: NDArray[np.bool_] | None, breadth: int) -> Field:
 
 
 def spread(a: Field, wall: NDArray[np.bool_] | None, breadth: int) -> Field:
-    """Share out what particles left in each cell over their breadth; the sum stays."""
+    """Distribute what particles left in each cell over their breadth; the sum stays the same."""
     for _ in range(breadth):
         for axis in (0, 1):
             a = _with_neighbours(a, wall, axis)
@@ -112,7 +112,7 @@ def spread(a: Field, wall: NDArray[np.bool_] | None, breadth: int) -> Field:
 
 
 def _with_neighbours(a: Field, wall: NDArray[np.bool_] | None, axis: int) -> Field:
-    """Mean by the weights 1 2 1 along an axis; where there is no neighbour the cell stands in for it."""
+    """Mean by the weights 1 2 1 along an axis; where there is no neighbour, the cell itself counts."""
     first, last = (slice(None), slice(1, None)), (slice(None), slice(None, -1))
     after, before = (first, last) if axis == 1 else (first[::-1], last[::-1])
     from_after, from_before = a[after], a[before]
@@ -149,7 +149,7 @@ def room_to_wear(T: Field, wall: NDArray[np.bool_] | None, margin: float) -> Fie
     """Height a cell may lose: half the drop to its lowest neighbour and, away from the edges, the margin."""
     lowest = around(_inside(T, wall)).min(axis=0)
     slack = np.full(T.shape, margin)
-    slack[[0, -1]] = slack[:, [0, -1]] = 0  # the edge is base level: with a margin it would sink without end
+    slack[[0, -1]] = slack[:, [0, -1]] = 0  # the edge is base level: with a margin it would sink without limit
     return np.maximum(0, WEAR_SHARE * (T - lowest) + slack)
 
 
@@ -175,5 +175,5 @@ def room_to_fill(T: Field, wall: NDArray[np.bool_] | None, pits: NDArray[np.bool
 
 
 def _inside(T: Field, wall: NDArray[np.bool_] | None) -> Field:
-    """Pad with infinite heights, which count as no neighbour; walls are none either."""
+    """Pad with infinite heights, which do not count as neighbours; nor does nodata."""
     return np.pad(T if wall is None else np.where(wall, np.inf, T), 1, constant_values=np.inf)

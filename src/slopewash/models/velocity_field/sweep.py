@@ -1,4 +1,4 @@
-"""Numba: all particles over a frozen surface, and the load from cell to cell [Chiba98, Sec. 2.2]."""
+"""Numba: all particles over a frozen surface, and sediment from cell to cell [Chiba98, Sec. 2.2]."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def follow(direction, feeders, order, start, end):
 
 @kernel
 def order_cells(direction, down, T, feeders, order):
-    """Upstream first. What is left after that are circles: they are opened, and the order is made anew."""
+    """Upstream first. Only circles are left after that: they are opened, and the order is found again."""
     rows, columns = direction.shape
     end = 0
     while end < rows * columns:
@@ -115,7 +115,7 @@ def inflow(direction, passed, i, j, k):
 
 @kernel
 def route(direction, order, load, capacity, room, laid, kept, passed):
-    """S_t = S_q + S_e + Σ S_k; above S_max the surplus falls as far as there is room. Returns the load off the grid."""
+    """S_t = S_q + S_e + Σ S_k; the surplus above S_max is deposited where there is room. Returns what is exported."""
     columns = direction.shape[1]
     exported = 0.0
     for cell in order:

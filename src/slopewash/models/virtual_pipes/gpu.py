@@ -78,7 +78,7 @@ def kernels(*, supplied: bool, semi_lagrangian: bool, layered: bool = False) -> 
 class GpuBackend(Backend):
     """Steps the state on a graphics card; `largest_binding` holds bands of rows to so many bytes of a field.
 
-    What was downloaded is kept until the next iteration, so that whoever looks twice pays once.
+    What was downloaded is kept until the next iteration, so that reading it twice costs one download.
     """
 
     def __init__(self, state: State, domain: Domain, *, largest_binding: int | None = None) -> None:
@@ -98,7 +98,7 @@ class GpuBackend(Backend):
         self._upload()
 
     def _upload(self) -> None:
-        """Bring everything up; heights become changes above the level, unless they are such already."""
+        """Upload everything; heights become changes above the level, unless they are already."""
         host, fields = self.host, self._work.fields
         if "level" not in host:
             host["level"] = self._level()
@@ -141,7 +141,7 @@ class GpuBackend(Backend):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Fields that make up the whole state."""
+        """Names of all fields of the state."""
         return (*self._names, *(name for name in self.host if name not in self._names))
 
     @property
@@ -244,7 +244,7 @@ class GpuBackend(Backend):
         return self._work.traffic(self._kernels(coefficients))
 
     def close(self) -> None:
-        """Give the device's memory back."""
+        """Free the device's memory."""
         self._work.close()
 
 

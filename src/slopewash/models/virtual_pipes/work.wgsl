@@ -4,7 +4,7 @@
 #include "flow.wgsl"
 #include "sums.wgsl"
 
-// Central difference; one-sided beside a wall.
+// Central difference; one-sided beside nodata and walls.
 fn difference(before: f32, here: f32, after: f32) -> f32 {
   let has_before = before < IS_WALL;
   let has_after = after < IS_WALL;
