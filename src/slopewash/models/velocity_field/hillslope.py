@@ -36,12 +36,12 @@ class Slid(NamedTuple):
     moved: float
 
 
-def slide(T: Field, wall: NDArray[np.bool_] | None, R: float | Field, law: Hillslope) -> Slid:
+def slide(T: Field, nodata: NDArray[np.bool_] | None, R: float | Field, law: Hillslope) -> Slid:
     """Move soil across the faces between cells, scaled by the erodibility R of the higher one.
 
     Edges are base level: they may sink but not rise, and what slides onto them is exported.
     """
-    ground = np.ones(T.shape, np.bool_) if wall is None else ~wall
+    ground = np.ones(T.shape, np.bool_) if nodata is None else ~nodata
     gx, gy = gradient(np.where(ground, T, WALL), CLOSED)
     soft = np.broadcast_to(np.asarray(R, np.float64), T.shape)
     south = _flux(T, gx, soft, ground, 0, law)

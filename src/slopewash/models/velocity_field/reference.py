@@ -82,8 +82,8 @@ def velocity_field(surface: Surface, w: Field, motion: Motion) -> Sums:
         (to_i, oy), (to_j, ox) = moved(i, oy, vy), moved(j, ox, vx)
         inside = (to_i >= 0) & (to_i < rows) & (to_j >= 0) & (to_j < columns)
         sums.left += int(fixed(w[~inside]).sum())
-        inside[inside], walled = ~surface.wall[to_i[inside], to_j[inside]], inside.copy()
-        sums.sunk += int(fixed(w[walled & ~inside]).sum())
+        inside[inside], on_grid = ~surface.nodata[to_i[inside], to_j[inside]], inside.copy()
+        sums.sunk += int(fixed(w[on_grid & ~inside]).sum())
         # Steps are one cell at most, so a step covers the old cell, counted before, and the new one.
         entered = inside & ((to_i != i) | (to_j != j))
         np.add.at(sums.W, (to_i[entered], to_j[entered]), fixed(w[entered]))
@@ -187,16 +187,16 @@ def downstream(Vy: Field, Vx: Field) -> Integers:
 class Routed:
     """What became of the sediment: heights deposited, sediment that stays suspended, sediment exported."""
 
-    laid: Field
+    deposited: Field
     kept: Field
     exported: float
 
 
-def route(direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field) -> Routed:
+def route(direction: Integers, down: Integers, T: Field, sediment: Field, capacity: Field, room: Field) -> Routed:
     """Step 2(b): pass the sediment on, each cell after all that feed it."""
     rows, columns = T.shape
     direction = cut_circles(direction, down, T)
-    laid, kept, passed = np.zeros((3, rows, columns))
+    deposited, kept, passed = np.zeros((3, rows, columns))
     exported = []
     for i, j in upstream_first(direction):
         incoming = np.zeros(8)
@@ -205,11 +205,11 @@ def route(direction: Integers, down: Integers, T: Field, load: Field, capacity: 
             if 0 <= a < rows and 0 <= b < columns and direction[a, b] == k:
                 incoming[k] = passed[a, b]
         nw, n, ne, w, e, sw, s, se = incoming
-        total = load[i, j] + (((n + s) + (w + e)) + ((nw + se) + (ne + sw)))
+        total = sediment[i, j] + (((n + s) + (w + e)) + ((nw + se) + (ne + sw)))
         last = direction[i, j] < 0
         surplus = total if last else max(0.0, total - capacity[i, j])
-        laid[i, j] = min(surplus, room[i, j])
-        rest = total - laid[i, j]
+        deposited[i, j] = min(surplus, room[i, j])
+        rest = total - deposited[i, j]
         if last:
             kept[i, j] = rest
         else:
@@ -217,7 +217,7 @@ def route(direction: Integers, down: Integers, T: Field, load: Field, capacity: 
             di, dj = STEPS[direction[i, j]]
             if not (0 <= i + di < rows and 0 <= j + dj < columns):
                 exported.append(rest)
-    return Routed(laid, kept, float(np.sum(np.sort(exported))))
+    return Routed(deposited, kept, float(np.sum(np.sort(exported))))
 
 
 def upstream_first(direction: Integers) -> list[tuple[int, int]]:

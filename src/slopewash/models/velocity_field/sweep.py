@@ -17,12 +17,12 @@ DJ = np.array([j for _, j in STEPS])
 @kernel
 def launch_rows(surface, first, stride, w, motion, sums, ends):
     """Particles of every `stride`-th row from `first`; `ends` get water that left, water at rest, and steps taken."""
-    T, ay, ax, az, escape, wall = surface
+    T, ay, ax, az, escape, nodata = surface
     rows, columns = w.shape
     for i in range(first, rows, stride):
         for j in range(columns):
             if w[i, j] > 0:
-                gone, taken = run(T, ay, ax, az, escape, wall, motion, i, j, w[i, j], sums)
+                gone, taken = run(T, ay, ax, az, escape, nodata, motion, i, j, w[i, j], sums)
                 ends[LEFT] += gone * fixed(w[i, j])
                 ends[SUNK] += (1 - gone) * fixed(w[i, j])
                 ends[TAKEN] += taken
@@ -114,7 +114,7 @@ def inflow(direction, passed, i, j, k):
 
 
 @kernel
-def route(direction, order, load, capacity, room, laid, kept, passed):
+def route(direction, order, sediment, capacity, room, deposited, kept, passed):
     """S_t = S_q + S_e + Σ S_k; the surplus above S_max is deposited where there is room. Returns what is exported."""
     columns = direction.shape[1]
     exported = 0.0
@@ -124,11 +124,11 @@ def route(direction, order, load, capacity, room, laid, kept, passed):
         ne, w = inflow(direction, passed, i, j, 2), inflow(direction, passed, i, j, 3)
         e, sw = inflow(direction, passed, i, j, 4), inflow(direction, passed, i, j, 5)
         s, se = inflow(direction, passed, i, j, 6), inflow(direction, passed, i, j, 7)
-        total = load[i, j] + (((n + s) + (w + e)) + ((nw + se) + (ne + sw)))
+        total = sediment[i, j] + (((n + s) + (w + e)) + ((nw + se) + (ne + sw)))
         last = direction[i, j] < 0
         surplus = total if last else max(0.0, total - capacity[i, j])
-        laid[i, j] = min(surplus, room[i, j])
-        rest = total - laid[i, j]
+        deposited[i, j] = min(surplus, room[i, j])
+        rest = total - deposited[i, j]
         kept[i, j] = rest if last else 0.0
         passed[i, j] = 0.0 if last else rest
         if not last and not target(direction, i, j)[2]:

@@ -133,7 +133,7 @@ fn step_on(q: ptr<function, Particle>, first: bool) -> i32 {
   (*q).oy -= f32(di);
   (*q).ox -= f32(dj);
   if ((*q).i < 1 || (*q).i > grid.height - 2 || (*q).j < 1 || (*q).j > grid.width - 2) { return LEFT; }
-  if (escape((*q).i, (*q).j) == WALLED) { return STOPPED; }
+  if (escape((*q).i, (*q).j) == NODATA) { return STOPPED; }
   (*q).stayed = 0;
   enter(*q, true);
   return RUNNING;
