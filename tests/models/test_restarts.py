@@ -30,7 +30,7 @@ def rough(**given: Any) -> sw.Terrain:
     return sw.Terrain(heights, cell_size=10.0, **given)
 
 
-def hole() -> np.ndarray[Any, Any]:
+def missing_cells() -> np.ndarray[Any, Any]:
     missing = np.zeros(SHAPE, bool)
     missing[5:8, 9:14] = missing[-2:, :3] = True
     return missing
@@ -39,10 +39,16 @@ def hole() -> np.ndarray[Any, Any]:
 BANDS = sw.strata_bands(thickness=12.0, dip=6.0, direction=40.0)
 CASES: dict[str, tuple[sw.Model, sw.Terrain]] = {
     "talus": (sw.SteepestTalus(), rough()),
-    "talus, guessed erodibility, nodata": (sw.SteepestTalus(talus_law="hard_stands_steeper"), rough(nodata=hole())),
+    "talus, guessed erodibility, nodata": (
+        sw.SteepestTalus(talus_law="hard_stands_steeper"),
+        rough(nodata=missing_cells()),
+    ),
     "talus, strata": (sw.SteepestTalus(talus_law="hard_stands_steeper"), rough(strata=BANDS)),
     "particles": (sw.VelocityField(**SHORT), rough(suspended=0.2)),
-    "particles, nodata": (sw.VelocityField(**SHORT, steering="steepest"), rough(nodata=hole(), erodibility=0.7)),
+    "particles, nodata": (
+        sw.VelocityField(**SHORT, steering="steepest"),
+        rough(nodata=missing_cells(), erodibility=0.7),
+    ),
     "particles, strata": (sw.VelocityField(**SHORT), rough(strata=BANDS)),
 }
 

@@ -66,7 +66,7 @@ def run_to_rest(simulation: sw.Simulation, *, most: int = 20_000) -> None:
 
 
 def steepest_slope(terrain: sw.Terrain, *, edges: Edges, diagonal: float) -> float:
-    """Largest drop per distance between neighbours; there is none to or from a wall."""
+    """Largest drop per distance between neighbours; there is none to or from nodata."""
     ground = terrain["elevation"].astype(np.float64) / terrain.cell_size
     if terrain.nodata is not None:
         ground[terrain.nodata] = np.nan
@@ -184,7 +184,7 @@ def test_ties_go_to_the_first_in_scan_order(backend: str) -> None:
     true = sw.erode(sw.Terrain(peak), sw.SteepestTalus(), steps=1, backend=backend)
     printed = sw.erode(sw.Terrain(peak), sw.SteepestTalus(diagonals="printed"), steps=1, backend=backend)
     assert np.argwhere(true["deposit"] > 0).tolist() == [[0, 1]]  # north, the first straight neighbour
-    assert np.argwhere(printed["deposit"] > 0).tolist() == [[0, 0]]  # north-west, as near as any in print
+    assert np.argwhere(printed["deposit"] > 0).tolist() == [[0, 0]]  # north-west, as near as any as published
 
 
 @on_every_backend
@@ -206,7 +206,7 @@ def test_soil_slides_down_the_steepest_slope(
     true: tuple[int, int] | None,
     printed: tuple[int, int] | None,
 ) -> None:
-    """One cell above its northern and its north-western neighbour; all others are walls."""
+    """One cell above its northern and its north-western neighbour; all others are nodata or beyond the edge."""
     heights = np.zeros((2, 2))
     heights[1, 1] = 5.0
     heights[0] = 5.0 - diagonal, 5.0 - straight
@@ -246,7 +246,7 @@ def test_two_cells_do_not_swing_at_the_largest_amplitude(backend: str, amplitude
 
 
 @on_every_backend
-def test_walls_neither_send_nor_receive(backend: str) -> None:
+def test_nodata_neither_sends_nor_receives(backend: str) -> None:
     heights = random_ground(8, 8, relief=40.0)
     nodata = np.zeros((8, 8), bool)
     nodata[:, 4] = True

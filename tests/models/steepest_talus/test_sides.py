@@ -126,7 +126,7 @@ def test_bands_of_rows_leave_no_trace_on_mixed_sides(sides: Sides) -> None:
 # Parts of a grid
 
 
-def hole() -> np.ndarray[Any, Any]:
+def missing_cells() -> np.ndarray[Any, Any]:
     """Nodata across the cuts, and at the edges."""
     missing = np.random.default_rng(8).random(SHAPE) < 0.1
     missing[25:40, 30:44] = True
@@ -137,10 +137,10 @@ BANDS = sw.strata_bands(thickness=6.0, dip=8.0, direction=30.0)
 GROUNDS: dict[str, tuple[sw.SteepestTalus, sw.Terrain]] = {
     "uniform": (sw.SteepestTalus(), rough()),
     "published, quick": (sw.SteepestTalus(diagonals="printed", amplitude=1.0), rough(seed=2)),
-    "nodata": (sw.SteepestTalus(), rough(nodata=hole())),
-    "erodibility guessed, nodata": (VARIED, rough(nodata=hole())),
+    "nodata": (sw.SteepestTalus(), rough(nodata=missing_cells())),
+    "erodibility guessed, nodata": (VARIED, rough(nodata=missing_cells())),
     "strata": (VARIED, rough(strata=BANDS)),
-    "strata, soil, nodata": (VARIED, rough(strata=BANDS, bedrock=rough()["elevation"] - 2.0, nodata=hole())),
+    "strata, soil, nodata": (VARIED, rough(strata=BANDS, bedrock=rough()["elevation"] - 2.0, nodata=missing_cells())),
 }
 CORES: dict[str, Window] = {
     "half": np.s_[0:30, 0:83],

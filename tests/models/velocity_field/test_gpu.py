@@ -128,14 +128,14 @@ def test_particles_that_run_over_several_dispatches_lose_nothing() -> None:
     assert sums["water_exported"] + sums["water_evaporated"] == pytest.approx(sums["water_rain"], rel=1e-9)
 
 
-def test_walls_are_not_entered_and_two_runs_give_the_same_bits() -> None:
+def test_nodata_is_not_entered_and_two_runs_are_bit_identical() -> None:
     shape = (20, 90)
-    hole = np.random.default_rng(4).random(shape) < 0.1
-    terrain = Terrain(np.where(hole, np.nan, valley(shape)), nodata=hole)
+    nodata = np.random.default_rng(4).random(shape) < 0.1
+    terrain = Terrain(np.where(nodata, np.nan, valley(shape)), nodata=nodata)
     one, two = (Simulation(terrain, MODELS["gradient"], backend="gpu") for _ in range(2))
     for simulation in (one, two):
         simulation.run(6)
-    assert one.terrain["flow"][hole].max() == 0
+    assert one.terrain["flow"][nodata].max() == 0
     for layer in one.terrain:
         np.testing.assert_array_equal(one.terrain[layer], two.terrain[layer], err_msg=layer)
     assert one.budget == two.budget
