@@ -219,3 +219,19 @@ def test_a_window_wider_than_a_periodic_grid_repeats_it(backend: str) -> None:
     sides = Sides(north="halo", south="halo", west="halo", east="halo")
     part = advanced(kind, model, state.window(window, model.fields), domain.part(window, sides), 13)
     assert_array_equal(part["elevation"][26:-26, 26:-26], whole["elevation"])
+
+
+def test_erodibility_is_not_guessed_on_part_of_a_terrain() -> None:
+    """The guess follows the relief of the whole: a part would guess another one."""
+    uniform = sw.SteepestTalus()
+    domain, state = uniform.prepare(rough(), sides=Sides.of("closed"), seed=0)
+    window, sides = cut(CORES["odd quarter"], uniform.halo, domain)
+    part, part_domain = state.window(window, uniform.fields), domain.part(window, sides)
+    with pytest.raises(sw.InvalidParameter, match="cannot be guessed on part of a terrain"):
+        VARIED.adopt(uniform, part, part_domain)
+    assert "erodibility" not in part
+    VARIED.adopt(uniform, state, domain)
+    assert_array_equal(state["erodibility"], sw.erodibility_from_elevation(rough(), seed=0))
+    part = state.window(window, uniform.fields)
+    VARIED.adopt(uniform, part, part_domain)  # nothing is left to guess
+    assert_array_equal(part["erodibility"], state["erodibility"][window])

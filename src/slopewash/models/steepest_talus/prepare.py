@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.errors import InvalidParameter
 from slopewash.models.state import Domain, Sides, State
 from slopewash.terrain import Terrain, erodibility_from_elevation
 
@@ -64,7 +65,15 @@ def prepare(terrain: Terrain, *, sides: Sides, seed: int, guess_erodibility: boo
 
 
 def guessed_erodibility(state: State, domain: Domain) -> NDArray[np.float32]:
-    """Erodibility where the terrain had none, guessed from the heights it started with."""
+    """Erodibility where the terrain had none, guessed from the heights it started with.
+
+    The guess depends on the relief of the whole terrain: on part of it, it would be another one.
+    """
+    if "halo" in domain.sides.kinds():
+        raise InvalidParameter(
+            "erodibility cannot be guessed on part of a terrain; give the terrain an erodibility layer, or prepare it "
+            "as a whole with talus_law=hard_stands_steeper"
+        )
     start = Terrain(state["start_elevation"], cell_size=domain.cell_size, nodata=state.get("nodata"))
     return erodibility_from_elevation(start, seed=domain.seed)
 
