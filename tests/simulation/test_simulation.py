@@ -229,7 +229,7 @@ def test_repr_and_budget_read_well() -> None:
 
 def test_the_name_of_a_preset_is_no_model() -> None:
     with pytest.raises(sw.InvalidParameter, match=r"model is .landscape.; pass a model, such as VirtualPipes\(\)"):
-        sw.erode(sw.generate("hill", size=8), "landscape", steps=1)
+        sw.Simulation(sw.generate("hill", size=8), "landscape")  # type: ignore[arg-type]
 
 
 def test_a_settling_stopped_after_its_last_step_leaves_the_load_in_the_water() -> None:

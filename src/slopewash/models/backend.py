@@ -54,7 +54,7 @@ class Backend(ABC):
         return self.stored(name)
 
     def read(self, name: str, window: Window | None = None) -> Array:
-        """A field, or part of it: a view or a copy, good until the next step."""
+        """A field, or part of it: a view or a copy, valid until the next step."""
         return cut(self.host[name], window)
 
     def write(self, name: str, values: Array, window: Window | None = None) -> None:
@@ -75,7 +75,7 @@ class Backend(ABC):
         return {}
 
     def close(self) -> None:  # noqa: B027
-        """Give back what the device holds; nothing may be asked of it afterwards."""
+        """Free the device's memory; the backend cannot be used afterwards."""
 
 
 class HostBackend(Backend):

@@ -27,7 +27,7 @@ class Sides:
     """What lies beyond each of the four sides.
 
     "open": water and sediment leave; "closed": nothing passes; "periodic": the opposite side; "halo": more ground,
-    which somebody else computes. Cells near a halo are right for as many iterations as it is wide.
+    which is computed elsewhere. After k iterations, cells within `k * model.halo` of it may be wrong.
 
     >>> Sides(north="open", south="open", west="closed", east="closed")
     Sides(north='open', south='open', west='closed', east='closed')
@@ -130,9 +130,9 @@ class Domain:
 
 @dataclass
 class State:
-    """Everything a run needs to go on, in the model's own units: arrays by field name, and numbers.
+    """Everything a run needs to continue, in the model's own units: arrays by field name, and numbers.
 
-    Arrays may be views of a backend's own, to be read before it takes the next step.
+    Arrays may be views of a backend's own; read them before its next step.
     """
 
     arrays: MutableMapping[str, Array]

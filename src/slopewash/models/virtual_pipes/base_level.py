@@ -46,7 +46,7 @@ def _no_higher(level: Field, ground: Field) -> Field:
 
 
 def lowered_by(edit: Patch, state: State, shape: tuple[int, int]) -> Base:
-    """Sides of the base level that an edit of the ground digs below, lowered to it."""
+    """Sides of the base level above the ground after an edit, lowered to it."""
     assert edit.window is not None
     rows, columns = edit.window
     dug = border(edit.values)
@@ -69,7 +69,7 @@ def grade(heights: Field) -> Field:
     around = np.tile(heights.astype(np.float64), 3)
     forward = np.minimum.accumulate(around - run) + run
     backward = (np.minimum.accumulate((forward + run)[::-1]))[::-1] - run
-    # Cut to whole units, so that mirrored heights have the mirrored profile to the bit.
+    # Rounded to whole units, so that mirrored heights have the mirrored profile to the bit.
     profile = np.minimum(np.rint(backward[n : 2 * n] * UNITS) / UNITS, heights)
     level: Field = profile.astype(heights.dtype)
     return level

@@ -54,20 +54,20 @@ CONSTANTS: dict[str, Constant] = {
     "SHALLOW": SHALLOW,
     "DIAGONAL": math.sqrt(2),
 }
-BOOKS = Use("books", "update", whole=True, apart=True)
+SUMS = Use("sums", "update", whole=True, apart=True)
 
 
 def kernels(*, supplied: bool, semi_lagrangian: bool, layered: bool = False) -> tuple[Kernel, ...]:
     """One iteration: what each dispatch reads and writes."""
-    push = [Use("cell", "read"), Use("flux", "update"), Use("level", "read"), Use("poured", "write"), BOOKS]
+    push = [Use("cell", "read"), Use("flux", "update"), Use("level", "read"), Use("poured", "write"), SUMS]
     carry = [Use("worked", "read"), Use("flux", "read"), Use("depth", "read"), Use("cell", "write")]
-    carry += [Use("flow", "update", apart=True), BOOKS]
+    carry += [Use("flow", "update", apart=True), SUMS]
     if supplied:
         push.append(Use("supply", "read", apart=True))
     if semi_lagrangian:
         carry.append(Use("level", "read"))
     work = [Use("cell", "read"), Use("flux", "read"), Use("level", "read"), Use("poured", "read")]
-    work += [Use("worked", "write"), Use("depth", "write"), BOOKS]
+    work += [Use("worked", "write"), Use("depth", "write"), SUMS]
     if layered:
         work.append(Use("rock", "update", apart=True))
     return (
@@ -101,7 +101,7 @@ class GpuBackend(Backend):
         self._upload()
 
     def _upload(self) -> None:
-        """Bring everything up; heights become changes above the level, unless they are such already."""
+        """Upload everything; heights become changes above the level, unless they are already."""
         host, fields = self.host, self._work.fields
         if "level" not in host:
             host["level"] = self._level()
@@ -149,7 +149,7 @@ class GpuBackend(Backend):
         """Sums and counts; the device's own are whole numbers of 2⁻³² cells³."""
         if not self._fresh_sums:
             sums = dict(self._summed)
-            for entry, units in self._work.books.units().items():
+            for entry, units in self._work.sums.units().items():
                 sums[ENTRIES[entry]] += units
             self._scalars.update({f"device_{name}": units for name, units in sums.items()})
             self._fresh_sums = True
@@ -276,7 +276,7 @@ class GpuBackend(Backend):
         return self._work.traffic(self._kernels(coefficients))
 
     def close(self) -> None:
-        """Give the device's memory back."""
+        """Free the device's memory."""
         self._work.close()
 
 

@@ -2,7 +2,7 @@
 
 One iteration is four stages, each a row behind the one before, because each needs the next row of its predecessor:
 
-    pour    row y      rain, springs, water surface
+    pour    row y      rain, water sources, water surface
     flow    row y - 1  pipes; weights of sliding soil
     work    row y - 2  velocity, capacity, exchange with the ground, slides
     carry   row y - 3  transport, evaporation: the row's new state
@@ -172,7 +172,7 @@ def base_of(y, x, grid):
 
 @stage_kernel
 def hold_cell(y, x, b, s, R, delta, slid, sent, grid, c, b2, s1, R2, moved):
-    """Work a border cell anew: never below its base level, and without deposits on a graded one.
+    """Compute a border cell again: never below its base level, and without deposits on a graded one.
 
     Returns what holding it takes from the ground.
     """
