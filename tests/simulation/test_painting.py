@@ -163,7 +163,9 @@ def test_untouched_cells_keep_their_bits_far_above_the_sea() -> None:
         each.run(10)
     before = np.array(simulation._state["elevation"])
     everywhere = (slice(0, 32), slice(0, 32))
-    simulation._overwrite("elevation", everywhere, simulation.layers("elevation")["elevation"])
+    simulation._editor.overwrite(
+        "elevation", everywhere, simulation.layers("elevation")["elevation"].astype(np.float64)
+    )
     np.testing.assert_array_equal(simulation._state["elevation"], before)
 
 
