@@ -110,13 +110,13 @@ def test_looking_at_a_layer_leaves_the_mass_budget_on_the_card(
     work = simulation._device._work  # type: ignore[attr-defined]
     simulation.run(1)
     asked: list[str] = []
-    units = work.books.units
+    units = work.sums.units
 
     def counted() -> Any:
         asked.append("units")
         return units()
 
-    monkeypatch.setattr(work.books, "units", counted)
+    monkeypatch.setattr(work.sums, "units", counted)
     simulation.layers("elevation", "water", "flow")
     simulation.paint("raise", points=[INSIDE], radius=RADIUS)
     assert asked == []
