@@ -2,7 +2,16 @@
 
 from slopewash.simulation.brush import brushes
 from slopewash.simulation.budget import Budget
-from slopewash.simulation.checkpoints import newest_manifest, read_checkpoint
+from slopewash.simulation.checkpoints import find_checkpoints, newest_manifest, read_checkpoint, write_checkpoint
 from slopewash.simulation.simulation import Observer, Simulation
 
-__all__ = ["Budget", "Observer", "Simulation", "brushes", "newest_manifest", "read_checkpoint"]
+__all__ = [
+    "Budget",
+    "Observer",
+    "Simulation",
+    "brushes",
+    "find_checkpoints",
+    "newest_manifest",
+    "read_checkpoint",
+    "write_checkpoint",
+]

@@ -630,9 +630,13 @@ class Simulation:
         Simulation of virtual_pipes on 16 x 16 cells, backend reference, edges open, step 3
         """
         with self._turn:
+            return write_checkpoint(Path(folder), self.steps_taken, *self.parts(recipe=recipe))
+
+    def parts(self, *, recipe: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Array]]:
+        """What a checkpoint holds: facts for JSON, and arrays that stay as they are while the run goes on."""
+        with self._turn:
             facts, arrays = self._take_apart()
-            facts["recipe"] = dict(recipe or {})
-            return write_checkpoint(Path(folder), self.steps_taken, facts, arrays)
+        return {**facts, "recipe": dict(recipe or {})}, arrays
 
     @classmethod
     def resume(cls, folder: str | Path) -> Simulation:
@@ -641,7 +645,7 @@ class Simulation:
 
     @classmethod
     def from_parts(cls, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Simulation:
-        """Make a simulation of what `read_checkpoint` gave."""
+        """Make a simulation of what `parts` or `read_checkpoint` returned."""
         simulation = cls.__new__(cls)
         simulation._put_together(dict(facts), dict(arrays))
         return simulation
@@ -697,8 +701,7 @@ class Simulation:
             self._begin(Domain(**domain), State(those("state."), dict(facts["scalars"])))
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._turn:
-            facts, arrays = self._take_apart()
+        facts, arrays = self.parts()
         return {"facts": facts, "arrays": arrays}
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
