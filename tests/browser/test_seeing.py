@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 SIDE = 1280.0
 SCALE = 0.5
 """Pixels of a picture per unit of the window, as the fixture opens it."""
-COLOURS = "layer => studio.store.welcome.maps[studio.store.welcome.layers[layer].map]"
+COLOURS = "layer => studio.store.welcome.maps[studio.store.model.layers[layer].map]"
 """The colour map of a layer, in the page."""
 
 
