@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import slopewash as sw
-from slopewash.errors import InvalidParameter, StabilityWarning
+from slopewash.errors import CheckpointError, InvalidParameter, StabilityWarning
 from slopewash.studio import messages
 from slopewash.studio.catalogue import plain
 from slopewash.studio.recipes import check_size
@@ -82,31 +82,34 @@ class Run:
                 )
         self.simulation = simulation
         self._recording = sw.Recording(recipe, simulation.backend)
+        self._settling: tuple[int, bool, int] | None = None
+        """Steps of the settling under way, whether it dries, and steps of settling before it."""
         self._stroke: Any = None
         self._triangles = np.zeros((0, 3), np.uint32)
         self._triangulation = 0
 
     @classmethod
     def resumed(cls, folder: Path, notice: Callable[[str], None]) -> Run:
-        """Go on with the run that was kept in a folder."""
+        """Continue the run that was kept in a folder."""
         facts, arrays = sw.read_checkpoint(folder)
-        simulation, kept = sw.Simulation.from_parts(facts, arrays), facts["recipe"]
-        recipe = sw.Recipe.from_dict(kept["recipe"])
-        if not isinstance(recipe.source, sw.Generated):
-            source = sw.FromTerrain(name=recipe.source.name, terrain=simulation.start, code=kept["code"])
-            recipe = recipe.replace(source=source)
-        run = cls(recipe, simulation, notice=notice)
-        run._recording.actions, run._recording.full = kept["actions"], kept["full"]
+        try:
+            simulation = sw.Simulation.from_parts(facts, arrays)
+            recording = sw.Recording.from_parts(facts["recipe"], arrays, simulation.start)
+        except (KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(f"{folder} does not hold a run of a studio of this version ({error})") from error
+        run = cls(recording.recipe, simulation, notice=notice)
+        run._recording = recording
         return run
 
-    def keep(self, folder: Path) -> None:
-        """Write a checkpoint that a server which is started later can go on from."""
-        source, recording = self.recipe.source, self._recording
-        kept = {
-            "recipe": self.recipe.as_dict(), "code": getattr(source, "code", None),
-            "actions": recording.actions, "full": recording.full,
-        }  # fmt: skip
-        self.simulation.checkpoint(folder, recipe=kept)
+    def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Everything that a checkpoint needs for `resumed`, as facts and arrays that change no more."""
+        under_way = []
+        if self._settling is not None:
+            steps, dry, before = self._settling
+            under_way = [["settle", steps, dry, self.simulation.settled - before]]
+        kept, recorded = self._recording.parts(self.start, then=under_way)
+        facts, arrays = self.simulation.parts(recipe={**kept, "studio": True})
+        return facts, {**arrays, **recorded}
 
     @property
     def next_recipe(self) -> sw.Recipe:
@@ -152,12 +155,14 @@ class Run:
     def settle(self, steps: int, *, dry: bool, look: Callable[[], None]) -> None:
         """End the run, calling `look` now and then; it may raise `Cancelled`."""
         interlude, before = Interlude(look), self.simulation.settled
+        self._settling = (steps, dry, before)
         self.simulation.add(interlude)
         try:
             with suppress(Cancelled):
                 self.simulation.settle(steps, dry=dry)
         finally:
             self.simulation.remove(interlude)
+            self._settling = None
             done = self.simulation.settled - before
             self._recording.add("settle", steps, dry, done if done < steps else None)
 

@@ -83,8 +83,8 @@ class Session:
         self._closing = True
         self._jobs.put(None)
         self._thread.join()
-        if self._keeper is not None:
-            self._save()
+        if self._keeper is not None and not self._run.shared:
+            self._keeper.finish(self._run.parts)
 
     def submit(self, job: Callable[[], Any]) -> Future[Any]:
         """Have something done between two steps."""
@@ -133,8 +133,14 @@ class Session:
         self.on_trouble("notice", sentence)
 
     def _changed(self) -> None:
+        """Show the run again, and keep it."""
         self._version += 1
+        self._note_change()
+
+    def _note_change(self) -> None:
         self._dirty = True
+        if self._keeper is not None:
+            self._keeper.note_change()
 
     def _loop(self) -> None:
         while not self._closing:
@@ -145,23 +151,22 @@ class Session:
                 if self._playing and time.monotonic() >= self._pace.due:
                     self._advance()
                 self._publish()
-                if self._keeper is not None and self._keeper.is_due(self._version, running=self._playing):
-                    self._save()
+                self._keep()
             except SlopewashError as error:
                 self._stop(str(error))
             except Exception as error:
                 self._stop(f"the run failed: {type(error).__name__}: {error}")
 
-    def _save(self) -> None:
-        """Keep the run, so that a server which is started later can go on with it."""
-        if self._keeper is None or self._run.shared or not self._keeper.is_behind(self._version):
+    def _keep(self) -> None:
+        """Save the run from time to time, so that a server that is started later can continue it."""
+        keeper = self._keeper
+        if keeper is None or self._run.shared:
             return
-        try:
-            self._run.keep(self._keeper.folder)
-            self._keeper.saved(self._version)
-        except SlopewashError as error:
-            self._keeper = None
-            self._notice(f"{error}; this run is no longer kept")
+        failure = keeper.new_failure()
+        if failure is not None:
+            self._notice(f"The run is not kept on disk at the moment: {failure}.")
+        if time.monotonic() >= keeper.due_at(running=self._playing or self._settling):
+            keeper.save(self._run.parts, lambda: self._jobs.put(None))
 
     def _stop(self, sentence: str) -> None:
         self._playing, self._target, self._busy, self._dirty = False, None, None, True
@@ -195,7 +200,7 @@ class Session:
         if self._demand is not None and self._version > self._demand.newer_than:
             wait = min(wait, self._frames.next - now)
         if self._keeper is not None and not self._run.shared:
-            wait = min(wait, self._keeper.due_in(self._version, running=self._playing))
+            wait = min(wait, self._keeper.due_at(running=self._playing) - now)
         return max(0.0, wait)
 
     def _advance(self) -> None:
@@ -211,9 +216,7 @@ class Session:
         if self._target is not None and simulation.step >= self._target:
             stage = self._run.recipe.stage
             if self._target == stage.usual_steps:
-                self._notice(
-                    f"Paused at step {self._target}, which {stage.preset} is made for. Press play to continue."
-                )
+                self._notice(f"Paused at step {self._target}, the end of {stage.preset}. Press play to continue.")
             self._playing, self._target = False, None
         self._changed()
 
@@ -345,7 +348,7 @@ class Session:
     def _do_parameters(self, message: messages.Parameters, viewer: object) -> None:
         self._run.change_parameters(message.values)
         self._pace.forget()
-        self._dirty = True
+        self._note_change()
 
     def _do_settle(self, message: messages.Settle, viewer: object) -> None:
         self._playing, self._target = False, None
@@ -358,9 +361,9 @@ class Session:
             if self._hurried != told:
                 raise Cancelled
             self._busy = f"settling, {self._run.simulation.settled - first} of {message.steps} steps"
-            self._dirty = True
-            self._version += 1
+            self._changed()
             self._publish()
+            self._keep()
 
         self._settling = True
         try:
