@@ -132,7 +132,8 @@ def source_from(facts: Mapping[str, Any]) -> Source:
     if "generator" in facts:
         return Generated(kind=facts["generator"], **{k: v for k, v in facts.items() if k != "generator"})
     if "file" in facts:
-        return FromFile(path=Path(facts["file"]), options=facts["options"])
+        options = {name: tuple(v) if isinstance(v, list) else v for name, v in facts["options"].items()}
+        return FromFile(path=Path(facts["file"]), options=options)
     return FromTerrain(name=facts["terrain"], code=facts.get("code"), size=facts.get("size"))
 
 
