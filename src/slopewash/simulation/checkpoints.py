@@ -122,15 +122,27 @@ def _remove_old(folder: Path, newest: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
+def keep_only(checkpoint: Path) -> None:
+    """Remove all others of its folder: they are of another run."""
+    for path in find_checkpoints(checkpoint.parent):
+        if path != checkpoint:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def is_checkpoint(folder: Path) -> bool:
+    """Whether a folder is one finished checkpoint itself."""
+    return (folder / MANIFEST).is_file()
+
+
 def find_checkpoints(folder: Path) -> list[Path]:
     """Finished checkpoints in a folder, newest first."""
-    found = [path for path in folder.glob("step-*") if path.suffix != ".tmp" and (path / MANIFEST).is_file()]
+    found = [path for path in folder.glob("step-*") if path.suffix != ".tmp" and is_checkpoint(path)]
     return sorted(found, key=lambda path: (path / MANIFEST).stat().st_mtime_ns, reverse=True)
 
 
 def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
     """Facts and arrays of the newest checkpoint that is whole; `folder` may also be one checkpoint itself."""
-    candidates = [folder] if (folder / MANIFEST).is_file() else find_checkpoints(folder)
+    candidates = [folder] if is_checkpoint(folder) else find_checkpoints(folder)
     if not candidates:
         what = "is no folder" if not folder.is_dir() else "holds no checkpoint"
         raise CheckpointError(f"{folder} {what}; write one with simulation.checkpoint(...), or erode --checkpoint")
@@ -154,7 +166,7 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
 
 def newest_manifest(folder: Path) -> dict[str, Any] | None:
     """Facts of the newest checkpoint without reading its arrays; None if there is none."""
-    for candidate in [folder] if (folder / MANIFEST).is_file() else find_checkpoints(folder):
+    for candidate in [folder] if is_checkpoint(folder) else find_checkpoints(folder):
         try:
             return read_manifest(candidate)
         except (OSError, ValueError):
@@ -181,7 +193,7 @@ def _read_array(path: Path, noted: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def plain(value: Any) -> Any:
-    """Reduce to what JSON has: infinity becomes "inf", which floats are made from again."""
+    """Reduce to what JSON has: infinity becomes "inf", which parameters and strata take as a number."""
     if isinstance(value, Mapping):
         return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple | Iterator):
