@@ -8,6 +8,7 @@ other load on the machine varies; CPU seconds of the server per step do not depe
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import subprocess
@@ -166,8 +167,9 @@ def encoding(size: int, repeats: int = 15) -> dict[str, Any]:
     terrain = sw.generate("fbm", size=size, seed=3)
     bumps = terrain["elevation"]
     layers = {"elevation": bumps, "water": bumps * np.float32(0.01), "suspended": bumps * np.float32(0.001)}
-    snapshot = Snapshot(1, 1, 0, 0.0, terrain.cell_size, layers, terrain, terrain.range("elevation"))
-    shown = Snapshot(1, 1, 0, 0.0, terrain.cell_size, layers | {"slope": bumps}, terrain, terrain.range("elevation"))
+    units = dict.fromkeys((*layers, "slope"), "m")
+    snapshot = Snapshot(1, 1, 0, 0.0, terrain.cell_size, layers, units, terrain, terrain.range("elevation"))
+    shown = dataclasses.replace(snapshot, layers=layers | {"slope": bumps})
     result: dict[str, Any] = {"encoded_size": size}
     for name, frame, overlay in (("encode_cpu_ms", snapshot, None), ("encode_with_overlay_cpu_ms", shown, "slope")):
         times = []

@@ -111,7 +111,8 @@ def command(
     adapter
         Part of the name of the GPU to run on; `slopewash doctor` lists them.
     edges
-        What lies beyond the border: open (water leaves), closed (walls), periodic (wraps round).
+        What lies beyond the border: open (water and sediment leave), closed (nothing passes), periodic (the opposite
+        side).
     seed
         Random seed.
     strata

@@ -1,4 +1,4 @@
-"""Runs a recipe under a progress bar and keeps what is done when the user interrupts."""
+"""Runs a recipe with a progress bar, and keeps what is done if it is interrupted."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ INTERRUPTED, TERMINATED = 130, 143
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came, as batch systems send it before they end a job."""
+    """SIGTERM was received; batch systems send it before they kill a job."""
 
     code = TERMINATED
 
 
 @contextmanager
 def run_recipe(running: Running, *, threads: int | None = None) -> Iterator[tuple[Result, int]]:
-    """Run, and give what is there and an exit code to the block that writes it.
+    """Run, and pass the result and the exit code to the block that writes them.
 
     Ctrl-C interrupts the run after a whole step; a second one waits for the end of the block. With checkpoints, one is
     written then, and SIGTERM does the same.

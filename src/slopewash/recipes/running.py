@@ -97,12 +97,12 @@ class Running:
         recipe: Recipe,
         terrain: Terrain | None = None,
         *,
-        checkpoint: Path | None = None,
+        checkpoint: str | Path | None = None,
         every: int = 500,
     ) -> None:
         check_every(every)
         self.recipe = recipe
-        self.checkpoint, self.every = checkpoint, every
+        self.checkpoint, self.every = None if checkpoint is None else Path(checkpoint), every
         self.number = 0
         """Of the stage under way."""
         self.simulation = self._start(0, recipe.terrain() if terrain is None else terrain)
@@ -112,10 +112,11 @@ class Running:
         self._finished = self._has_checkpoint = False
 
     @classmethod
-    def resumed(cls, folder: Path, *, every: int | None = None) -> Running:
+    def resumed(cls, folder: str | Path, *, every: int | None = None) -> Running:
         """Continue from a folder of checkpoints that a recipe wrote, or from one of them."""
         if every is not None:
             check_every(every)
+        folder = Path(folder)
         facts, arrays = read_checkpoint(folder)
         noted = facts["recipe"]
         if noted.get("studio"):
@@ -282,7 +283,7 @@ def erode(
 
 def resume(folder: str | Path, *, progress: bool = False) -> Result:
     """Continue a recipe from its checkpoints, to its end."""
-    running = Running.resumed(Path(folder))
+    running = Running.resumed(folder)
     try:
         running.run(*([Progress()] if progress else []))
         return running.result()

@@ -41,9 +41,9 @@ def studio(
     Parameters
     ----------
     source
-        A terrain, or a file to read one from; without it one is generated.
+        A terrain, or a file to read one from; by default one is generated.
     preset, model
-        What to run; the landscape preset if neither is named.
+        What to run; the default is the landscape preset.
     size
         Cells along the longer side.
     seed
@@ -51,11 +51,11 @@ def studio(
     backend
         As for `Simulation`.
     host, port
-        Where to listen. Without a port the first free one from 8420 on.
+        Where to listen; the default port is the first free one from 8420.
     browser
         Whether to open the page.
     allowed_hosts
-        Further names that the page may be opened under, such as that of an HTTPS proxy in front of it.
+        Additional host names of the page, such as that of an HTTPS proxy in front of it.
     keep
         Folder to keep the run in; True for one in the user's home, False to keep nothing.
     new
