@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import slopewash as sw
 from slopewash.errors import CheckpointError, CheckpointWarning
 from slopewash.simulation import newest_manifest, read_checkpoint
-from slopewash.simulation.checkpoints import KEPT, MANIFEST, checkpoints, read_manifest, write_checkpoint
+from slopewash.simulation.checkpoints import KEPT, MANIFEST, read_manifest, write_checkpoint
 
 HILL = sw.generate("dome", size=16, seed=1, cell_size=5.0)
 
@@ -44,7 +44,7 @@ def twice(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(twice: Path, tmp_path: Path) -> Path:
     """A copy that a test may damage."""
     copied = shutil.copytree(twice, tmp_path / "run", copy_function=shutil.copy2)
-    assert [path.name for path in checkpoints(copied)] == ["step-000005", "step-000003"]
+    assert [path.name for path in find_checkpoints(copied)] == ["step-000005", "step-000003"]
     return copied
 
 

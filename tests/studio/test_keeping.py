@@ -420,7 +420,7 @@ def test_a_run_whose_backend_is_missing_today_is_not_given_up(
     def missing(*_: Any) -> str:
         raise BackendUnavailable("no adapter today")
 
-    monkeypatch.setattr("slopewash.simulation.simulation.choose_backend", missing)
+    monkeypatch.setattr("slopewash.simulation.parts.choose_backend", missing)
     with pytest.raises(BackendUnavailable):
         sw.studio(keep=kept, browser=False, port=0)
     assert opened == []
