@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import slopewash as sw
 from slopewash.errors import CheckpointError, CheckpointWarning
 from slopewash.simulation import newest_manifest, read_checkpoint
-from slopewash.simulation.checkpoints import KEPT, MANIFEST, read_manifest, write_checkpoint
+from slopewash.simulation.checkpoints import KEPT, MANIFEST, find_checkpoints, read_manifest, write_checkpoint
 
 HILL = sw.generate("dome", size=16, seed=1, cell_size=5.0)
 
