@@ -13,6 +13,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -136,8 +137,12 @@ def is_checkpoint(folder: Path) -> bool:
 
 def find_checkpoints(folder: Path) -> list[Path]:
     """Finished checkpoints in a folder, newest first."""
-    found = [path for path in folder.glob("step-*") if path.suffix != ".tmp" and is_checkpoint(path)]
-    return sorted(found, key=lambda path: (path / MANIFEST).stat().st_mtime_ns, reverse=True)
+    found = {}
+    for path in folder.glob("step-*"):
+        with suppress(FileNotFoundError, NotADirectoryError):  # a run may replace it at this moment
+            if path.suffix != ".tmp":
+                found[path] = (path / MANIFEST).stat().st_mtime_ns
+    return sorted(found, key=lambda path: found[path], reverse=True)
 
 
 def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
