@@ -26,7 +26,7 @@ class Checkpoints(Observer):
     every
         Steps between two of them.
     recipe
-        Gives what the run is part of, kept for whoever resumes it.
+        Returns what the run is part of; it is stored for `Running.resumed`.
 
     >>> import tempfile
     >>> import slopewash as sw

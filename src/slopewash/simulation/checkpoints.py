@@ -1,7 +1,7 @@
 """Checkpoints on disk: all of a run or nothing, however the process ends.
 
 A checkpoint is a folder `step-000123` of `.npy` files and a `manifest.json` with the sha256 of each. It is written
-under another name, flushed to the disk and renamed, the manifest last. Two are kept; a damaged one is passed over.
+under another name, flushed to the disk and renamed, the manifest last. Two are kept; a damaged one is skipped.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
             continue
         if problems:
             warnings.warn(
-                f"damaged and passed over: {'; '.join(problems)}; going on from {candidate.name}",
+                f"skipped as damaged: {'; '.join(problems)}; continuing from {candidate.name}",
                 CheckpointWarning,
                 stacklevel=3,
             )
