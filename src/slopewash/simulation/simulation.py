@@ -545,7 +545,7 @@ class Simulation:
         folder
             Where this run's checkpoints are; created if missing.
         recipe
-            What the run is part of, kept for whoever resumes it.
+            What the run is part of, stored in the manifest.
 
         >>> import tempfile
         >>> import slopewash as sw
