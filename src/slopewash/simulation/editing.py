@@ -40,7 +40,7 @@ class Editor:
             device.write(patch.name, patch.values, patch.window)
             if mass is not None:
                 device.count(f"{mass}_edited", self._mass(layer, patch.window) - before)
-            for follower in self.model.follow(patch.name, patch.window, state, self.domain):
+            for follower in self.model.follow(layer or patch.name, patch.window, state, self.domain):
                 device.write(follower.name, follower.values, follower.window)
         return overwritten
 

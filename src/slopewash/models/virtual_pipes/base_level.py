@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.models.state import Patch, State
+from slopewash.models.state import Patch, State, Window
 
 STEEPEST = 0.1
 """Largest slope along the border of a graded base level: gentle enough to leave no rough rim."""
@@ -43,6 +43,14 @@ def _no_higher(level: Field, ground: Field) -> Field:
     """The lower of both, in the level's own precision and never rounded up: the ground would be lifted to it."""
     lower: Field = np.minimum(level, ground).astype(level.dtype)
     return np.where(lower > ground, np.nextafter(lower, level.dtype.type(-np.inf)), lower)
+
+
+def on_border(window: Window | None, shape: tuple[int, int]) -> bool:
+    """Whether part of the grid touches its border."""
+    if window is None:
+        return True
+    rows, columns = window
+    return 0 in (rows.start, columns.start) or rows.stop == shape[0] or columns.stop == shape[1]
 
 
 def lowered_by(edit: Patch, state: State, shape: tuple[int, int]) -> Base:

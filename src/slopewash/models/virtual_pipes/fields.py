@@ -33,6 +33,7 @@ FIELDS = (
     _own("base_south", "Base level of the southern edge.", role="input", place="columns"),
     _own("base_west", "Base level of the western edge.", role="input", place="rows"),
     _own("base_east", "Base level of the eastern edge.", role="input", place="rows"),
+    _own("base_version", "Changes of its law before the base level was found.", role="input", place="list"),
     # Some backends sum by rows, others all at once: no part of the grid has a part of it.
     _own("budget", "What happened, in cells³: one column for each of `BUDGET`.", role="accumulated", place="list"),
     # The gpu counts changes of height from a level, because they are small beside it and float32 is coarse.

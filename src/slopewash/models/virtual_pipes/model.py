@@ -24,9 +24,16 @@ from slopewash.models.parameters import (
 from slopewash.models.state import Array, Domain, Patch, Sides, State, Window
 from slopewash.models.virtual_pipes import derive as _derive
 from slopewash.models.virtual_pipes import prepare as _prepare
-from slopewash.models.virtual_pipes.base_level import border, border_ring, edge_base, lowered, lowered_by
+from slopewash.models.virtual_pipes.base_level import (
+    border,
+    border_ring,
+    edge_base,
+    lowered,
+    lowered_by,
+    on_border,
+)
 from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients, cover
-from slopewash.models.virtual_pipes.fields import BASES, BUDGET, EVAPORATED, FIELDS, MOVED, SOLIDS_EXPORTED
+from slopewash.models.virtual_pipes.fields import BUDGET, EVAPORATED, FIELDS, MOVED, SOLIDS_EXPORTED
 from slopewash.models.virtual_pipes.prepare import ground, source_rate, total
 from slopewash.models.virtual_pipes.strata import expose
 from slopewash.terrain import Layer, Terrain
@@ -238,10 +245,15 @@ class VirtualPipes(Model):
     def adopt(self, before: VirtualPipes, state: State, domain: Domain) -> None:
         """Find the base level again if its law has changed; ground below it stays where it is."""
         if self.edge_base != before.edge_base:
-            base = edge_base(state["start"], graded=self.edge_base == "graded")
-            base |= lowered(base, border(state["elevation"]))
-            for name, level in base.items():
-                state[name] = level
+            state.scalars["base_changes"] += 1
+            for patch in self._base(state):
+                state[patch.name] = patch.values
+
+    def _base(self, state: State) -> list[Patch]:
+        """Base level by the law in force, nowhere above the ground."""
+        base = edge_base(state["start"], graded=self.edge_base == "graded")
+        base |= lowered(base, border(state["elevation"]))
+        return [*(Patch(name, level) for name, level in base.items()), _base_version(state)]
 
     def lay_down(self, state: State, domain: Domain, *, dry: bool) -> None:
         """Deposit all sediment where it is; with `dry`, let the water evaporate.
@@ -293,8 +305,10 @@ class VirtualPipes(Model):
         if patch.name != "elevation":
             return ()
         patches = []
-        # Ground dug below the base level of an open edge would be lifted back to it at once.
-        patches = [Patch(name, level) for name, level in lowered_by(patch, state, domain.shape).items()]
+        if on_border(patch.window, domain.shape):
+            # Ground dug below the base level of an open edge would be lifted back to it at once.
+            patches += [Patch(name, level) for name, level in lowered_by(patch, state, domain.shape).items()]
+            patches.append(_base_version(state))
         if domain.strata:
             rock = np.minimum(state.part("bedrock", patch.window), patch.values)
             R = self._exposed(patch.values, rock, state.part("strata_top", patch.window), domain)
@@ -305,14 +319,17 @@ class VirtualPipes(Model):
         return expose(b, rock, top, domain, 1 / cover(self)).astype(top.dtype)
 
     def follow(self, name: str, window: Window | None, state: State, domain: Domain) -> Sequence[Patch]:
-        """What sources feed; and a base level from before another law came into force is never above this one's."""
+        """What sources feed; and the base level, where an edit is undone from before another law came into force."""
         if name == "sources":
             return [Patch("source_rate", source_rate(state["sources"], domain, state.get("nodata")))]
-        if name in BASES:
-            level = edge_base(state["start"], graded=self.edge_base == "graded")[name]
-            if (state[name] > level).any():
-                return [Patch(name, np.minimum(state[name], level))]
+        if name == "elevation" and state["base_version"][0] != state.scalars["base_changes"]:
+            return self._base(state)
         return ()
+
+
+def _base_version(state: State) -> Patch:
+    """Which of its laws the base level follows, counted in changes so far; an edit of the border keeps it for undo."""
+    return Patch("base_version", np.array([state.scalars["base_changes"]], np.int64))
 
 
 DEVICE_UNITS = 2**32

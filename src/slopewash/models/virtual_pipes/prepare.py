@@ -66,6 +66,7 @@ def prepare(
         "start": b.copy(),
         "sources": source_table(terrain.sources),
         "budget": np.zeros((1, len(BUDGET))),
+        "base_version": np.zeros(1, np.int64),
         **edge_base(b, graded=model.edge_base == "graded"),
     }
     if strata is not None:
@@ -76,6 +77,7 @@ def prepare(
         arrays["source_rate"] = source_rate(terrain.sources, domain, terrain.nodata, dtype)
     scalars: dict[str, float | int] = {
         "iterations": 0,
+        "base_changes": 0,
         "water_start": total(arrays["water"]),
         "water_edited": 0.0,
         "solids_start": total(ground(b)) + total(arrays["suspended"]),
