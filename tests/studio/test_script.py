@@ -13,6 +13,7 @@ import slopewash as sw
 from slopewash.recipes import recording
 from slopewash.studio import StudioServer
 from slopewash.studio.recipes import first_recipe
+from slopewash.studio.run import Run
 
 Page = Any
 Replay = Callable[[str], sw.Terrain]
@@ -148,3 +149,16 @@ def test_a_recording_stays_within_its_memory(page: Page, monkeypatch: pytest.Mon
     answer = page.get("/script")
     assert answer.status_code == 409
     assert "too many for a script; reset it" in answer.json()["message"]
+
+
+def test_a_run_saved_at_the_last_step_of_settling_replays_with_its_sediment_deposited() -> None:
+    run = Run(first_recipe(source=sw.Generated(kind="hill", size=64), backend="reference"))
+    run.advance(20)
+    saved: list[Any] = []
+    run.settle(40, dry=False, look=lambda: saved.append(run.parts()))
+    assert len(saved) == 2
+    for facts, arrays in saved:
+        restored = sw.Simulation.from_parts(facts, arrays)
+        replayed: dict[str, Any] = {"__name__": "session"}
+        exec(sw.Recording.from_parts(facts["recipe"], arrays, restored.start).script(), replayed)
+        assert_same(replayed["eroded"], restored.layers("elevation", "water", "suspended"))

@@ -105,8 +105,7 @@ class Run:
         """Everything that a checkpoint needs for `resumed`, as facts and arrays that change no more."""
         under_way = []
         if self._settling is not None:
-            steps, dry, before = self._settling
-            under_way = [["settle", steps, dry, self.simulation.settled - before]]
+            under_way = [self._settled(*self._settling)]
         kept, recorded = self._recording.parts(self.start, then=under_way)
         facts, arrays = self.simulation.parts(recipe={**kept, "studio": True})
         return facts, {**arrays, **recorded}
@@ -163,8 +162,12 @@ class Run:
         finally:
             self.simulation.remove(interlude)
             self._settling = None
-            done = self.simulation.settled - before
-            self._recording.add("settle", steps, dry, done if done < steps else None)
+            self._recording.add(*self._settled(steps, dry, before))
+
+    def _settled(self, steps: int, dry: bool, before: int) -> list[Any]:
+        """A settling as far as it is: after its last step the sediment is deposited, so it was not stopped."""
+        done = self.simulation.settled - before
+        return ["settle", steps, dry, done if done < steps else None]
 
     def paint(self, message: messages.Paint, viewer: object) -> None:
         """Paint one stroke, or a piece of one."""
