@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import copy
 import pickle
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from slopewash.errors import InvalidTerrain, UnknownName
+from slopewash.errors import InvalidFile, InvalidTerrain, UnknownName
+from slopewash.io import read, write
 from slopewash.terrain import Terrain, WaterSource
+from slopewash.terrain.fields import ATTRIBUTES, RESERVED, STRATA_TOP
 
 FLAT = np.zeros((3, 4))
 
@@ -117,6 +121,28 @@ def test_what_cannot_be_a_terrain_is_refused_in_one_sentence(arguments: dict[str
         Terrain(**arguments)
     assert str(caught.value) == message
     assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("name", sorted(RESERVED))
+def test_layers_of_one_s_own_take_no_reserved_name(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidTerrain, match=f'own_layers holds "{name}", which is a reserved name; rename it'):
+        Terrain(FLAT, own_layers={name: 1.0})
+    np.savez(tmp_path / "odd.npz", elevation=FLAT, odd=FLAT)
+    with zipfile.ZipFile(tmp_path / "odd.npz") as odd, zipfile.ZipFile(tmp_path / "taken.npz", "w") as taken:
+        for entry in odd.namelist():
+            taken.writestr(entry.replace("odd", name), odd.read(entry))
+    if name not in (*ATTRIBUTES, STRATA_TOP):
+        with pytest.raises(InvalidFile, match=f'a layer called "{name}", which is a reserved name'):
+            read(tmp_path / "taken.npz")
+
+
+@pytest.mark.parametrize("name", ["layers", "name", "changes", "file", "arrays", "É", "soil/depth"])
+def test_layers_of_one_s_own_keep_any_other_name(name: str, tmp_path: Path) -> None:
+    terrain = Terrain(FLAT, own_layers={name: 2.0})
+    write(terrain, tmp_path / "own.npz")
+    for kept in (terrain.resampled(2), terrain.replace(water=1.0), read(tmp_path / "own.npz")):
+        assert kept.own_layers == {name}
+        assert (kept[name] == 2).all()
 
 
 def test_a_lone_source_is_refused_rather_than_iterated() -> None:

@@ -16,8 +16,9 @@ from slopewash.io.heights import as_float32, as_metres, with_nan
 from slopewash.io.info import FileInfo
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
-from slopewash.io.strata import TOP, from_metadata, metadata_of
+from slopewash.io.strata import from_metadata, metadata_of
 from slopewash.terrain import Emitter, Terrain, WaterSource
+from slopewash.terrain.fields import STRATA_TOP
 
 _CELL_SIZE, _CRS, _TRANSFORM = "slopewash:cell_size", "slopewash:crs", "slopewash:transform"
 _NODATA, _STRATA = "slopewash:nodata", "slopewash:strata"
@@ -28,7 +29,7 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
     """Read the header; the elevation's type is reported."""
     with decoding(path, "OpenEXR"):
         header = read_header(path)
-    names = tuple(name for name in header.channels if not (name == TOP and _STRATA in header.texts))
+    names = tuple(name for name in header.channels if not (name == STRATA_TOP and _STRATA in header.texts))
     dtype = np.dtype(header.channels.get("elevation") or next(iter(header.channels.values()), "float32"))
     return FileInfo(
         format="OpenEXR",
@@ -57,7 +58,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         emitters = [Emitter(**emitter) for emitter in json.loads(texts.get(_EMITTERS, "[]"))]
         with OpenEXR.File(str(path), separate_channels=True) as file:
             layers = {name: channel.pixels for name, channel in file.channels().items()}
-        top = layers.pop(TOP, None) if _STRATA in texts else None
+        top = layers.pop(STRATA_TOP, None) if _STRATA in texts else None
         if len(layers) == 1:
             layers = {"elevation": layers.popitem()[1]}
         elevation = layers.pop("elevation")
@@ -102,7 +103,7 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
     if terrain.strata is not None:
         header[_STRATA], top = metadata_of(terrain.strata)
         if top is not None:
-            channels[TOP] = top
+            channels[STRATA_TOP] = top
     with staged(path) as temporary:
         try:
             with OpenEXR.File(header, channels) as file:

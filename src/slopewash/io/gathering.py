@@ -9,11 +9,7 @@ from numpy.typing import ArrayLike
 
 from slopewash.errors import InvalidFile, InvalidTerrain
 from slopewash.terrain import Emitter, Layer, Strata, Terrain, WaterSource
-from slopewash.terrain.fields import LAYERS
-
-_NOT_LAYERS = frozenset(
-    {"self", "cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata", "strata_top"}
-)
+from slopewash.terrain.fields import LAYERS, RESERVED
 
 
 def gather(
@@ -39,7 +35,7 @@ def gather(
         names = ", ".join(layers) or "nothing"
         raise InvalidFile(f"{path} contains {names}; one layer must be called elevation")
     for name in layers:
-        if name in _NOT_LAYERS:
+        if name in RESERVED:
             raise InvalidFile(f'{path} contains a layer called "{name}", which is a reserved name; rename it')
     try:
         return Terrain(

@@ -17,10 +17,11 @@ from slopewash.io.heights import as_float32, as_metres, check_no_nodata
 from slopewash.io.info import FileInfo
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
-from slopewash.io.strata import LARGEST_TABLE, TOP, from_metadata, metadata_of
+from slopewash.io.strata import LARGEST_TABLE, from_metadata, metadata_of
 from slopewash.terrain import Emitter, Terrain, WaterSource
+from slopewash.terrain.fields import ATTRIBUTES, STRATA_TOP
 
-_NOTES = ("cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata", TOP)
+_NOTES = (*ATTRIBUTES, STRATA_TOP)
 _LONGEST_TEXT = {"crs": 1 << 16, "strata": 4 * LARGEST_TABLE}
 _DISCS = {"sources": ("x", "y", "radius", "rate"), "emitters": ("x", "y", "radius", "rate", "speed", "direction")}
 """Columns of each array; every disc is a row."""
@@ -81,7 +82,7 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         discs = [Emitter(**emitter) for emitter in emitters]
     strata = None
     if "strata" in notes:
-        strata = from_metadata(path, str(notes["strata"]), notes.get(TOP), (info.height, info.width))
+        strata = from_metadata(path, str(notes["strata"]), notes.get(STRATA_TOP), (info.height, info.width))
     return gather(
         path,
         {"elevation": as_metres(path, arrays.pop("elevation"), options.height_range)}
@@ -116,7 +117,7 @@ def write_npz(terrain: Terrain, path: Path, layer: str, height_range: HeightRang
         note, top = metadata_of(terrain.strata)
         arrays["strata"] = np.array(note)
         if top is not None:
-            arrays[TOP] = top
+            arrays[STRATA_TOP] = top
     with staged(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as file:

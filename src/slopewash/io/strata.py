@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile, InvalidTerrain, SlopewashError, unknown_name
 from slopewash.terrain import Strata
+from slopewash.terrain.fields import STRATA_TOP
 
-TOP = "strata_top"
-"""Name under which the top is stored where it is not level."""
 GEOMETRY = ("dip", "direction", "follow", "top")
 LARGEST_TABLE = 1 << 20
 """Bytes. A larger file is certainly not a table of strata."""
@@ -109,7 +108,7 @@ def from_metadata(path: Path, text: str, top: NDArray[Any] | None, shape: tuple[
         if note["top"] is not None:
             top = np.full(shape, note["top"], np.float64)
         elif top is None:
-            raise InvalidTerrain(f"{TOP} is missing")
+            raise InvalidTerrain(f"{STRATA_TOP} is missing")
         return Strata.from_table(
             note["layers"], top=top, **{name: note[name] for name in ("dip", "direction", "follow")}
         )

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from slopewash.errors import unknown_name
-
 Role = Literal["prognostic", "input", "accumulated", "derived"]
 """What a run does with a field: steps it, only reads it, sums it up, or works it out from the others."""
 Scale = Literal["linear", "log", "diverging"]
@@ -97,6 +95,13 @@ _LAYERS = (
 LAYERS: Mapping[str, FieldSpec] = {spec.name: spec for spec in _LAYERS}
 """The layers users see, by name."""
 
+ATTRIBUTES = ("cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata")
+"""What a terrain has besides its layers."""
+STRATA_TOP = "strata_top"
+"""What files call the top of the first stratum."""
+RESERVED = frozenset({*ATTRIBUTES, STRATA_TOP, "own_layers", "self"})
+"""Names that no layer may have: files and keyword arguments mean something else by them."""
+
 
 def layer_spec(name: str) -> FieldSpec:
     """What is known of a layer; one that a user added has its name and nothing else.
@@ -105,10 +110,3 @@ def layer_spec(name: str) -> FieldSpec:
     ('diverging', '')
     """
     return LAYERS.get(name) or FieldSpec(name=name, doc="")
-
-
-def known_layer(name: str) -> FieldSpec:
-    """What is known of one of our own layers; any other name is an error that suggests the nearest."""
-    if name not in LAYERS:
-        raise unknown_name("layer", name, LAYERS)
-    return LAYERS[name]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from slopewash.errors import InvalidTerrain, unknown_name
 from slopewash.terrain.emitters import Emitter
-from slopewash.terrain.fields import LAYERS, layer_spec
+from slopewash.terrain.fields import ATTRIBUTES, LAYERS, RESERVED, layer_spec
 from slopewash.terrain.sources import WaterSource
 from slopewash.terrain.strata import Strata
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 Layer = NDArray[np.float32]
 _Default = TypeVar("_Default")
-
-_ATTRIBUTES = ("cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata")
 
 
 class Terrain(Mapping[str, Layer]):
@@ -211,7 +209,7 @@ class Terrain(Mapping[str, Layer]):
         """
         own = {name: self._layers[name] for name in self.own_layers} | dict(changes.pop("own_layers", None) or {})
         own |= {name: changes.pop(name) for name in own if name in changes}
-        values: dict[str, Any] = {name: getattr(self, name) for name in _ATTRIBUTES}
+        values: dict[str, Any] = {name: getattr(self, name) for name in ATTRIBUTES}
         values.update({name: layer for name, layer in self._layers.items() if name not in own})
         values.update(changes)
         return Terrain(**values, own_layers=own)
@@ -274,7 +272,9 @@ class Terrain(Mapping[str, Layer]):
 
 def _check_name(name: str, own: Mapping[str, Any]) -> None:
     if name in own:
-        if name in LAYERS or name in _ATTRIBUTES:
+        if name in RESERVED:
+            raise InvalidTerrain(f'own_layers holds "{name}", which is a reserved name; rename it')
+        if name in LAYERS:
             raise InvalidTerrain(f'own_layers holds "{name}", which slopewash has a layer of; pass it as {name}=...')
     elif name not in LAYERS:
         error = unknown_name("layer", name, LAYERS)
