@@ -1,11 +1,13 @@
 """Checkpoints on disk: all of a run or nothing, however the process ends.
 
-A checkpoint is a folder `step-000123` of `.npy` files and a `manifest.json` with the sha256 of each. It is written
-under another name, flushed to the disk and renamed, the manifest last. Two are kept; a damaged one is skipped.
+A checkpoint is a folder `step-000123` of numbered `.npy` files and a `manifest.json` with the name and the sha256 of
+each array, in the order of their numbers. It is written under another name, flushed to the disk and renamed, the
+manifest last. Two are kept; a damaged one is skipped.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import math
@@ -24,7 +26,8 @@ from slopewash.errors import CheckpointError, CheckpointWarning
 
 Arrays = dict[str, NDArray[Any]]
 
-SCHEMA = 1
+SCHEMA = 2
+"""Number of this layout; 1 named files after arrays."""
 KEPT = 2
 MANIFEST = "manifest.json"
 HEADER = 128
@@ -42,7 +45,9 @@ def write_checkpoint(folder: Path, number: int, facts: Mapping[str, Any], arrays
         folder.mkdir(parents=True, exist_ok=True)
         _tidy(folder)
         temporary.mkdir()
-        files = {key: _write_array(temporary / f"{key}.npy", array) for key, array in arrays.items()}
+        files = {
+            key: _write_array(temporary / _file(number), array) for number, (key, array) in enumerate(arrays.items())
+        }
         manifest = {"schema": SCHEMA, "files": files, **plain(facts)}
         _write_bytes(temporary / MANIFEST, _dump(manifest | {"sha256": _seal(manifest)}))
         _flush_folder(temporary)
@@ -58,6 +63,11 @@ def write_checkpoint(folder: Path, number: int, facts: Mapping[str, Any], arrays
     return final
 
 
+def _file(number: int) -> str:
+    """Name of an array's file: the array's own may hold what no file name can."""
+    return f"{number:03d}.npy"
+
+
 def _dump(manifest: Mapping[str, Any]) -> bytes:
     """One line for each fact: readable, and fast where an edit history makes it long."""
     lines = (f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False, allow_nan=False)}" for k, v in manifest.items())
@@ -69,13 +79,12 @@ def _seal(manifest: Mapping[str, Any]) -> str:
 
 
 def _why(folder: Path, needed: int, error: OSError) -> str:
-    known = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
-    free = shutil.disk_usage(known).free
+    space = ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        known = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
+        space = f"; it needs {_size(needed)} and {_size(shutil.disk_usage(known).free)} are free there"
     kept = "; the checkpoints before it are intact" if find_checkpoints(folder) else ""
-    return (
-        f"cannot write a checkpoint to {folder}: {error.strerror or error}; it needs {_size(needed)} and "
-        f"{_size(free)} are free there{kept}"
-    )
+    return f"cannot write a checkpoint to {folder}: {error.strerror or error}{space}{kept}"
 
 
 def _size(count: int) -> str:
@@ -162,7 +171,10 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
     for candidate in candidates:
         try:
             facts = read_manifest(candidate)
-            arrays = {key: _read_array(candidate / f"{key}.npy", noted) for key, noted in facts["files"].items()}
+            arrays = {
+                key: _read_array(candidate / _file(number), key, noted)
+                for number, (key, noted) in enumerate(facts["files"].items())
+            }
         except (OSError, ValueError, KeyError, TypeError) as error:
             problems.append(f"{candidate.name}: {error}")
             continue
@@ -202,9 +214,9 @@ def read_manifest(checkpoint: Path) -> dict[str, Any]:
     return facts
 
 
-def _read_array(path: Path, noted: Mapping[str, Any]) -> NDArray[Any]:
+def _read_array(path: Path, key: str, noted: Mapping[str, Any]) -> NDArray[Any]:
     if _hash(path) != noted["sha256"]:
-        raise ValueError(f"{path.name} is not what was written")
+        raise ValueError(f"{path.name} ({key}) is not what was written")
     with path.open("rb") as file:
         array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     return array
