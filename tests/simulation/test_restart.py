@@ -251,6 +251,29 @@ def test_every_fact_of_the_terrain_survives(tmp_path: Path, backend: str) -> Non
     assert_same(again, simulation)
 
 
+@pytest.mark.filterwarnings("ignore::slopewash.errors.StabilityWarning")
+@pytest.mark.parametrize("name", ["landscape", "chiba_strata", "outerrain", "bezin2010"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_two_runs_from_the_same_parts_share_nothing(backend: str, name: str) -> None:
+    original = start(name, backend)
+    original.run(3)
+    facts, arrays = original.parts()
+    before = {key: array.copy() for key, array in arrays.items()}
+    for edit_first in (True, False):
+        fork = sw.Simulation.from_parts(facts, arrays)
+        if edit_first:
+            for brush in sw.brushes():
+                if brush.layer in fork.model.editable():
+                    fork.paint(brush.name, points=[(60.0, 60.0)], radius=20.0)
+        fork.run(5)
+        fork.settle(2)
+        for key, array in before.items():
+            np.testing.assert_array_equal(arrays[key], array, err_msg=key)
+    original.run(5)
+    original.settle(2)
+    assert_same(fork, original)
+
+
 def test_a_resumed_run_is_not_warned_of_its_sub_steps_again(tmp_path: Path) -> None:
     hill, quick = sw.generate("hill", size=12), sw.VirtualPipes(pipe_area=60.0, gravity=20.0)
     with pytest.warns(sw.StabilityWarning):

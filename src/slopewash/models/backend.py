@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, MutableMapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,12 +14,20 @@ from slopewash.models.state import Array, Domain, State, Window
 class Backend(ABC):
     """Holds the state of one run and steps it. Backends know arrays and coefficients: no model, no terrain.
 
-    What a device does not hold stays in `host`; subclasses override `read` and `write` for what it does.
+    What a device does not hold stays in `host`; subclasses override `read` and `write` for what it does. The arrays it
+    is given may belong to other runs too, and stay as they are.
     """
+
+    adds_into: ClassVar[tuple[str, ...]] = ()
+    """Fields on the host that steps add into; other arrays they replace."""
 
     def __init__(self, state: State, domain: Domain) -> None:
         self.domain = domain
-        self.host: dict[str, Array] = dict(state.arrays)
+        self.host: dict[str, Array] = {
+            name: np.array(array) if name in self.adds_into else array for name, array in state.arrays.items()
+        }
+        self._shared = set(state.arrays)
+        """Fields on the host that may still be the arrays that were given."""
         self._given = tuple(map(self.stored, state.arrays))
         self._scalars: dict[str, float | int] = dict(state.scalars)
 
@@ -62,8 +70,10 @@ class Backend(ABC):
         if window is None:
             self.host[name] = np.array(values)
         else:
-            self.host[name] = own(self.host[name])
+            if name in self._shared or not self.host[name].flags.writeable:
+                self.host[name] = np.array(self.host[name])
             self.host[name][..., window[0], window[1]] = values
+        self._shared.discard(name)
 
     @property
     def state(self) -> State:
@@ -140,11 +150,6 @@ class _Scalars(MutableMapping[str, float | int]):
 
     def __len__(self) -> int:
         return len(self._backend.scalars)
-
-
-def own(array: Array) -> Array:
-    """The array if it may be written to, else a copy."""
-    return array if array.flags.writeable else array.copy()
 
 
 def cut(array: Array, window: Window | None) -> Array:

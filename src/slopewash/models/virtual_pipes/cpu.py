@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numba
 import numpy as np
@@ -54,6 +54,8 @@ class Grid(NamedTuple):
 
 class CpuBackend(Backend):
     """Steps the state with Numba kernels; fields carry a ghost column on either side."""
+
+    adds_into: ClassVar = ("budget",)
 
     def __init__(self, state: State, domain: Domain, *, depth: int = DEPTH, bands: int | None = None) -> None:
         super().__init__(state, domain)

@@ -7,7 +7,7 @@ This is the specification; every other backend is tested against it. Sums over n
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -287,6 +287,8 @@ def trace_back(s: Field, u: Field, v: Field, b: Field, c: Coefficients, sides: S
 
 class ReferenceBackend(HostBackend):
     """Steps the state with the specification."""
+
+    adds_into: ClassVar = ("budget",)
 
     def __init__(self, state: State, domain: Domain) -> None:
         super().__init__(state, domain, step)
