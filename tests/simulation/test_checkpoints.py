@@ -180,6 +180,15 @@ def test_a_run_begun_anew_in_the_folder_of_another_goes_on_from_its_own(tmp_path
     assert sw.Simulation.resume(tmp_path).step == 2
 
 
+def test_the_newest_is_the_one_written_last_whatever_the_clock_shows(folder: Path) -> None:
+    os.utime(folder / "step-000005" / MANIFEST, (0, 0))  # as after a copy, or with a clock that was set back
+    assert [path.name for path in find_checkpoints(folder)] == ["step-000005", "step-000003"]
+    assert sw.Simulation.resume(folder).step == 5
+    run(4).checkpoint(folder)
+    assert [path.name for path in find_checkpoints(folder)] == ["step-000004", "step-000005"]
+    assert [read_manifest(path)["serial"] for path in find_checkpoints(folder)] == [3, 2]
+
+
 def test_what_a_killed_process_left_unfinished_is_ignored_and_cleaned(folder: Path) -> None:
     unfinished = shutil.copytree(folder / "step-000005", folder / "step-000007.tmp")
     shutil.copytree(folder / "step-000005", folder / "step-000009.tmp")

@@ -48,7 +48,8 @@ def write_checkpoint(folder: Path, number: int, facts: Mapping[str, Any], arrays
         files = {
             key: _write_array(temporary / _file(number), array) for number, (key, array) in enumerate(arrays.items())
         }
-        manifest = {"schema": SCHEMA, "files": files, **plain(facts)}
+        serial = 1 + max((_serial(path) or 0 for path in find_checkpoints(folder)), default=0)
+        manifest = {"schema": SCHEMA, "serial": serial, "files": files, **plain(facts)}
         _write_bytes(temporary / MANIFEST, _dump(manifest | {"sha256": _seal(manifest)}))
         _flush_folder(temporary)
         if final.exists():  # the same step again, perhaps with other edits: the new one takes its place
@@ -152,13 +153,24 @@ def is_checkpoint(folder: Path) -> bool:
 
 def find_checkpoints(folder: Path) -> list[Path]:
     """Finished checkpoints in a folder, newest first."""
-    found = {}
+    found: dict[Path, tuple[int | None, int]] = {}
     for path in folder.glob("step-*"):
         with suppress(FileNotFoundError, NotADirectoryError):  # a run may replace it at this moment
             if path.suffix != ".tmp":
-                found[path] = (path / MANIFEST).stat().st_mtime_ns
-    # By time, for a run may begin anew in the folder of another; by step where two were written within a clock's tick.
-    return sorted(found, key=lambda path: (found[path], path.name), reverse=True)
+                found[path] = _serial(path), (path / MANIFEST).stat().st_mtime_ns
+    # By serial number, for a run may begin anew in the folder of another, and clocks may be set back. By time, then by
+    # step, where a manifest is damaged.
+    if all(serial is not None for serial, _ in found.values()):
+        return sorted(found, key=lambda path: found[path][0] or 0, reverse=True)
+    return sorted(found, key=lambda path: (found[path][1], path.name), reverse=True)
+
+
+def _serial(checkpoint: Path) -> int | None:
+    """How many checkpoints were written to its folder up to this one; None if that cannot be read."""
+    try:
+        return int(read_manifest(checkpoint)["serial"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
