@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 import slopewash as sw
 from slopewash.errors import CheckpointError, CheckpointWarning
-from slopewash.simulation import newest_manifest, read_checkpoint
+from slopewash.simulation import checkpoints, newest_manifest, read_checkpoint
 from slopewash.simulation.checkpoints import KEPT, MANIFEST, find_checkpoints, read_manifest, write_checkpoint
 
 HILL = sw.generate("dome", size=16, seed=1, cell_size=5.0)
@@ -233,6 +234,49 @@ def test_a_layer_of_any_name_comes_back(tmp_path: Path, name: str) -> None:
     resumed = sw.Simulation.resume(tmp_path).terrain
     assert resumed.own_layers == {name}
     assert (resumed[name] == 3).all()
+
+
+# Checkpoints of other versions
+
+
+def rewrite(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change the newest manifest as another version would have written it."""
+    path = find_checkpoints(folder)[0] / MANIFEST
+    manifest = json.loads(path.read_bytes())
+    del manifest["sha256"]
+    change(manifest)
+    path.write_bytes(checkpoints._dump(manifest | {"sha256": checkpoints._seal(manifest)}))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda m: m["model"]["parameters"].update(new_one=1), "unexpected keyword argument 'new_one'"),
+        (lambda m: m["domain"].update(new_one=1), "unexpected keyword argument 'new_one'"),
+        (lambda m: m["model"].update(name="foo"), 'unknown model "foo"'),
+        (lambda m: m.pop("since"), "'since' is missing"),
+    ],
+)
+def test_what_this_version_cannot_continue_is_reported_with_both_versions(
+    folder: Path, change: Callable[[dict[str, Any]], object], reason: str
+) -> None:
+    rewrite(folder, lambda manifest: (change(manifest), manifest.update(slopewash="99.0")))
+    with pytest.raises(CheckpointError, match=f"by slopewash 99.0, and this is slopewash {sw.__version__}") as caught:
+        sw.Simulation.resume(folder)
+    assert reason in str(caught.value)
+
+
+def test_a_checkpoint_of_another_version_is_continued_with_a_warning(folder: Path) -> None:
+    rewrite(folder, lambda manifest: manifest.update(slopewash="99.0"))
+    with pytest.warns(CheckpointWarning, match="written by slopewash 99.0, and this is"):
+        assert sw.Simulation.resume(folder).step == 5
+
+
+def test_another_schema_is_not_taken_for_damage(folder: Path) -> None:
+    rewrite(folder, lambda manifest: manifest.update(schema=99, slopewash="99.0"))
+    for read in (sw.Simulation.resume, newest_manifest):
+        with pytest.raises(CheckpointError, match=r"step-000005 has schema 99, written by slopewash 99.0; this is"):
+            read(folder)
 
 
 # A disk that is full

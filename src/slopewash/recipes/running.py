@@ -17,6 +17,7 @@ from slopewash.recipes.sources import FromTerrain
 from slopewash.simulation import Budget, Simulation, read_checkpoint
 from slopewash.simulation.checkpoints import is_checkpoint, keep_only
 from slopewash.simulation.interrupts import whole_steps
+from slopewash.simulation.parts import of_this_version
 from slopewash.terrain import Terrain, TriangleMesh
 
 
@@ -126,7 +127,8 @@ class Running:
                 f"{folder} was written by a simulation without a recipe; continue in Python with Simulation.resume"
             )
         running = cls.__new__(cls)
-        running.recipe = Recipe.from_dict(noted["recipe"])
+        with of_this_version(facts):
+            running.recipe = Recipe.from_dict(noted["recipe"])
         running.checkpoint = folder.parent if is_checkpoint(folder) else folder
         running.every = noted["every"] if every is None else every
         running.number, running._seconds, running._finished = noted["stage"], noted["seconds"], noted["finished"]

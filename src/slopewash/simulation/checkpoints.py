@@ -187,6 +187,8 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
                 key: _read_array(candidate / _file(number), key, noted)
                 for number, (key, noted) in enumerate(facts["files"].items())
             }
+        except CheckpointError:  # whole, but of another schema
+            raise
         except (OSError, ValueError, KeyError, TypeError) as error:
             problems.append(f"{candidate.name}: {error}")
             continue
@@ -205,6 +207,8 @@ def newest_manifest(folder: Path) -> dict[str, Any] | None:
     for candidate in [folder] if is_checkpoint(folder) else find_checkpoints(folder):
         try:
             return read_manifest(candidate)
+        except CheckpointError:  # whole, but of another schema
+            raise
         except (OSError, ValueError):
             continue
     return None
@@ -221,7 +225,12 @@ def read_manifest(checkpoint: Path) -> dict[str, Any]:
     if not intact:
         raise ValueError(f"{MANIFEST} is not what was written")
     if manifest.get("schema") != SCHEMA:
-        raise ValueError(f"{MANIFEST} has another schema than {SCHEMA}")
+        from slopewash import __version__
+
+        raise CheckpointError(
+            f"{checkpoint} has schema {manifest.get('schema')}, written by slopewash {manifest.get('slopewash')}; this "
+            f"is slopewash {__version__}, which reads schema {SCHEMA}; continue it with the version that wrote it"
+        )
     facts: dict[str, Any] = manifest
     return facts
 

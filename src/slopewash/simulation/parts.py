@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from slopewash.backends import choose_backend
-from slopewash.errors import StabilityWarning
+from slopewash.errors import CheckpointError, CheckpointWarning, StabilityWarning
 from slopewash.models.base import find_model
 from slopewash.models.state import Array, Domain, Sides, State
 from slopewash.simulation.history import History
@@ -18,6 +20,34 @@ from slopewash.terrain import parts as terrain_parts
 
 if TYPE_CHECKING:
     from slopewash.simulation.simulation import Simulation
+
+
+@contextmanager
+def of_this_version(facts: Mapping[str, Any]) -> Iterator[None]:
+    """Report what cannot be read because another version wrote it."""
+    from slopewash import __version__
+
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise CheckpointError(
+            f"the checkpoint was written by slopewash {facts.get('slopewash')}, and this is slopewash {__version__}, "
+            f"which cannot continue it: {reason}"
+        ) from error
+
+
+def warn_of_version(facts: Mapping[str, Any]) -> None:
+    """Warn where another version wrote a checkpoint: equations may have changed since."""
+    from slopewash import __version__
+
+    if facts["slopewash"] != __version__:
+        warnings.warn(
+            f"the checkpoint was written by slopewash {facts['slopewash']}, and this is slopewash {__version__}: the "
+            "result may not be bit-identical to that of a run that was never interrupted",
+            CheckpointWarning,
+            stacklevel=4,
+        )
 
 
 def take_apart(simulation: Simulation) -> tuple[dict[str, Any], dict[str, Array]]:

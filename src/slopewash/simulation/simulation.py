@@ -25,7 +25,7 @@ from slopewash.simulation.editing import Editor
 from slopewash.simulation.history import History
 from slopewash.simulation.interrupts import whole_steps
 from slopewash.simulation.observing import LONGEST_CHUNK, Observer, as_observer
-from slopewash.simulation.parts import put_together, take_apart
+from slopewash.simulation.parts import of_this_version, put_together, take_apart, warn_of_version
 from slopewash.terrain import (
     Emitter,
     Layer,
@@ -574,7 +574,9 @@ class Simulation:
     def from_parts(cls, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Simulation:
         """Make a simulation of what `parts` or `read_checkpoint` returned."""
         simulation = cls.__new__(cls)
-        put_together(simulation, dict(facts), dict(arrays))
+        with of_this_version(facts):
+            put_together(simulation, dict(facts), dict(arrays))
+            warn_of_version(facts)
         return simulation
 
     def __getstate__(self) -> dict[str, Any]:

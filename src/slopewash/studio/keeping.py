@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import slopewash as sw
+from slopewash.errors import CheckpointError
 
 AT_REST = 2.0
 """Seconds after the last change at which a paused run is saved."""
@@ -56,8 +57,11 @@ class Keeper:
 
     @property
     def backend(self) -> str | None:
-        """Backend of the run that is kept."""
-        manifest = sw.newest_manifest(self.folder)
+        """Backend of the run that is kept; None if it cannot be read."""
+        try:
+            manifest = sw.newest_manifest(self.folder)
+        except CheckpointError:
+            return None
         return None if manifest is None else str(manifest["backend"])
 
     def note_change(self) -> None:
