@@ -334,7 +334,7 @@ def test_a_run_that_a_notebook_holds_is_never_kept(
 
 
 def damage(checkpoint: Path) -> None:
-    file = checkpoint / "state.elevation.npy"
+    file = checkpoint / "000.npy"
     data = bytearray(file.read_bytes())
     data[-1] ^= 1
     file.write_bytes(data)
@@ -421,7 +421,7 @@ def test_a_run_whose_backend_is_missing_today_is_not_given_up(
         raise BackendUnavailable("no adapter today")
 
     monkeypatch.setattr("slopewash.simulation.parts.choose_backend", missing)
-    with pytest.raises(BackendUnavailable):
+    with pytest.raises(BackendUnavailable, match='backend "reference", .* no adapter today; .* --new'):
         sw.studio(keep=kept, browser=False, port=0)
     assert opened == []
     assert saved_step(kept) == 5

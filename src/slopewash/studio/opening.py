@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import slopewash as sw
-from slopewash.errors import CheckpointError
+from slopewash.errors import BackendUnavailable, CheckpointError
 from slopewash.studio import built_page
 from slopewash.studio.keeping import Keeper, default_folder
 from slopewash.studio.recipes import check_side, first_recipe, fitted
@@ -80,6 +80,11 @@ def studio(
                 server = serve(None)
             except CheckpointError as error:
                 _print(f"note: the last run is lost, a new one is started: {error}")
+            except BackendUnavailable as error:
+                raise BackendUnavailable(
+                    f'the last run needs backend "{keeper.backend}", which is missing here: {error}; to start another '
+                    "run, which replaces it, add --new"
+                ) from error
         if server is None:
             given = _given(source, size, read_options)
             server = serve(
