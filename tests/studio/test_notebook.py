@@ -105,3 +105,18 @@ def test_a_cell_that_runs_is_not_ended_with_the_page_s_settling(open_page: Any) 
         cell.join(60)
         assert simulation.step == 400
         page.close()
+
+
+def test_a_run_whose_sides_differ_is_shown_and_replayed(open_page: Any) -> None:
+    sides = sw.Sides(north="open", south="open", west="closed", east="closed")
+    simulation = sw.Simulation(sw.generate("dome", size=32), sw.VirtualPipes(), backend="reference", edges=sides)
+    with serve(simulation) as server:
+        page = open_page(server)
+        state = page.until(lambda state: state["busy"] is None)
+        assert state["edges"] == {"north": "open", "south": "open", "west": "closed", "east": "closed"}
+        page.close()
+    stage = sw.Stage.of(sw.VirtualPipes(), edges=sides)
+    recipe = sw.Recipe(source=sw.Generated(kind="dome", size=32), stages=(stage,))
+    replayed: dict[str, Any] = {"__name__": "session"}
+    exec(sw.Recording(recipe, "reference").script(), replayed)
+    assert replayed["simulation"].edges == sides

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from slopewash.errors import InvalidParameter
+from slopewash.models.state import Edges, Sides
 from slopewash.recipes.definition import Recipe
 from slopewash.recipes.sources import FromTerrain, keywords
 from slopewash.terrain import Terrain
@@ -98,7 +99,7 @@ class Recording:
             f"terrain = {self.recipe.source.script()}",
             *self._strata(),
             f"model = sw.{type(stage.model).__name__}({keywords(stage.model.changed())})",
-            f"simulation = sw.Simulation(terrain, model, backend={self.backend!r}, edges={stage.edges!r}, "
+            f"simulation = sw.Simulation(terrain, model, backend={self.backend!r}, edges={_edges(stage.edges)}, "
             f"seed={self.recipe.seed})",
             "",
         ]
@@ -118,6 +119,10 @@ class Recording:
         if self.recipe.strata is None:
             return []
         return [f"terrain = sw.preset_beds({self.recipe.stage.preset!r}).under(terrain)"]
+
+
+def _edges(edges: Edges | Sides) -> str:
+    return f"sw.{edges!r}" if isinstance(edges, Sides) else repr(edges)
 
 
 def _amount(action: tuple[Any, ...]) -> int:

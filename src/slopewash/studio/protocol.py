@@ -16,11 +16,21 @@ from typing_extensions import TypeAliasType, TypedDict
 from slopewash.studio.messages import Edges, Emitter, ParameterValue, WaterSource
 
 Colour = TypeAliasType("Colour", tuple[int, int, int])
+Side = TypeAliasType("Side", Literal["open", "closed", "periodic", "halo"])
 
 
 @with_config(ConfigDict(extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True))
 class Strict(TypedDict):
     """Allows no other keys, and no numbers that JSON does not have."""
+
+
+class FourSides(Strict):
+    """What lies beyond each side."""
+
+    north: Side
+    south: Side
+    west: Side
+    east: Side
 
 
 class ParameterDeclaration(Strict):
@@ -218,7 +228,8 @@ class State(Strict):
     usual_settling: int | None
     """Steps of settling that suit the steps so far."""
     parameters: dict[str, ParameterValue]
-    edges: Edges
+    edges: Edges | FourSides
+    """One word, or one for each side of a run of the user's own program."""
     backend: str
     generator: GeneratorState | None
     name: str

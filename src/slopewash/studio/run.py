@@ -267,7 +267,7 @@ class Run:
             "usual_steps": stage.usual_steps,
             "usual_settling": stage.usual_settling(simulation.step),
             "parameters": plain(model.values()),
-            "edges": simulation.edges,
+            "edges": simulation.edges if isinstance(simulation.edges, str) else dict(simulation.edges.items()),
             "backend": simulation.backend,
             "generator": None if not isinstance(source, sw.Generated) else {
                 "kind": source.kind, "size": source.size, "cell_size": source.cell_size, "seed": source.seed,

@@ -181,8 +181,9 @@ export class StartPanel {
     setUnlessFocused(this.seed, g ? String(g.seed) : "");
     setUnlessFocused(this.model, state.model);
     setUnlessFocused(this.preset, state.preset ?? "");
-    refill(this.edges, model.edges);
-    setUnlessFocused(this.edges, state.edges);
+    const edges = typeof state.edges === "string" ? state.edges : "mixed"; // sides differ in a notebook's own run
+    refill(this.edges, edges === "mixed" ? [...model.edges, edges] : model.edges);
+    setUnlessFocused(this.edges, edges);
     refill(this.backend, model.backends, new Map(welcome.backends.map((b) => [b.name, b])));
     setUnlessFocused(this.backend, state.backend);
   }

@@ -101,6 +101,14 @@ export interface FormatDeclaration {
   doc: string;
 }
 
+/** What lies beyond each side. */
+export interface FourSides {
+  north: Side;
+  south: Side;
+  west: Side;
+  east: Side;
+}
+
 /** The JSON part of a frame. */
 export interface FrameHeader {
   frame: number;
@@ -311,6 +319,8 @@ export interface Settle {
   dry?: boolean;
 }
 
+export type Side = "open" | "closed" | "periodic" | "halo";
+
 /** Replace all water sources. */
 export interface Sources {
   id?: number | string | null;
@@ -366,7 +376,8 @@ export interface State {
   /** Steps of settling that suit the steps so far. */
   usual_settling: number | null;
   parameters: Record<string, ParameterValue>;
-  edges: Edges;
+  /** One word, or one for each side of a run of the user's own program. */
+  edges: Edges | FourSides;
   backend: string;
   generator: GeneratorState | null;
   /** Of the terrain. */
