@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import slopewash as sw
@@ -181,6 +183,29 @@ def test_a_new_run_replaces_the_checkpoints_of_a_finished_one(
     assert run(*words_of(ground, tmp_path / "b.npz", "--checkpoint", unfinished)).code == 130
     monkeypatch.undo()
     assert sorted(path.name for path in unfinished.glob("step-*")) == ["step-000000", "step-000020"]
+
+
+@pytest.mark.parametrize("state", ["missing", "empty", "unfinished"])
+def test_the_job_script_of_the_docs_starts_or_continues_a_run(
+    state: str, ground: Path, tmp_path: Path, run: Run, interrupt: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(ground, tmp_path / "raw.exr")
+    if state == "empty":
+        (tmp_path / "run.ckpt").mkdir()  # killed before the first checkpoint was whole
+    if state == "unfinished":
+        interrupt(signal.SIGINT, after=100)
+        words = words_of(tmp_path / "raw.exr", tmp_path / "eroded.exr", "--checkpoint", tmp_path / "run.ckpt")
+        assert run(*words).code == 130
+        monkeypatch.undo()
+        (tmp_path / "eroded.exr").unlink()
+    docs = (Path(__file__).parents[2] / "docs/checkpoints.md").read_text(encoding="utf-8")
+    (script,) = re.findall(r"```\n(if .*?fi)\n```", docs, re.DOTALL)
+    quick = script.replace(" -o ", f" --backend reference --steps {STEPS} --seed 2 -o ")
+    named = f'slopewash() {{ {sys.executable} -m slopewash "$@"; }}\n{quick}'
+    subprocess.run(["sh", "-c", named], cwd=tmp_path, check=True, timeout=120)
+    np.testing.assert_array_equal(
+        sw.read(tmp_path / "eroded.exr")["elevation"], sw.read(ground.with_name("whole.npz"))["elevation"]
+    )
 
 
 def test_a_run_that_is_killed_before_its_first_interval_starts_again(ground: Path, tmp_path: Path, run: Run) -> None:
