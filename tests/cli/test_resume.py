@@ -175,6 +175,17 @@ def test_a_folder_with_an_unfinished_run_is_not_written_over(
     )
 
 
+def test_the_remedy_for_a_folder_in_use_is_that_of_the_program_that_wrote_it(
+    ground: Path, tmp_path: Path, run: Run
+) -> None:
+    simulation = sw.Simulation(sw.generate("cone", size=16), sw.VirtualPipes(), backend="reference")
+    for kept, remedy in (({}, "in Python with Simulation.resume"), ({"studio": True}, "with slopewash studio --keep")):
+        simulation.checkpoint(tmp_path / "k", recipe=kept)
+        done = run(*words_of(ground, tmp_path / "other.npz", "--checkpoint", tmp_path / "k"))
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert f"continue it {remedy}" in done.err
+
+
 def test_a_new_run_replaces_the_checkpoints_of_a_finished_one(
     ground: Path, unfinished: Path, tmp_path: Path, run: Run, interrupt: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,10 +87,14 @@ def check_checkpoint(folder: Path) -> None:
     import slopewash as sw
 
     manifest = sw.newest_manifest(folder)
-    if manifest is not None and not manifest["recipe"].get("finished", False):
-        raise InvalidParameter(
-            f"{folder} holds a run at step {manifest['step']}; continue it with slopewash resume {folder}, or remove it"
-        )
+    if manifest is None or manifest["recipe"].get("finished", False):
+        return
+    remedy = f"with slopewash resume {folder}"
+    if manifest["recipe"].get("studio"):
+        remedy = f"with slopewash studio --keep {folder}"
+    elif "stage" not in manifest["recipe"]:
+        remedy = "in Python with Simulation.resume"
+    raise InvalidParameter(f"{folder} holds a run at step {manifest['step']}; continue it {remedy}, or remove it")
 
 
 def use_adapter(adapter: str | None, backend: str) -> str:
