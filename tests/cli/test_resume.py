@@ -186,6 +186,22 @@ def test_the_remedy_for_a_folder_in_use_is_that_of_the_program_that_wrote_it(
         assert f"continue it {remedy}" in done.err
 
 
+def test_a_run_is_resumed_on_the_gpu_that_is_named(ground: Path, unfinished: Path, tmp_path: Path, run: Run) -> None:
+    done = run("resume", unfinished, "--adapter", "x")
+    assert (done.code, done.err) == (
+        2, "slopewash: --adapter is x; the run is on backend reference, which has none; leave it out\n"
+    )  # fmt: skip
+    simulation = sw.Simulation(sw.generate("cone", size=16), sw.VirtualPipes(), backend="gpu")
+    simulation.checkpoint(tmp_path / "gpu")
+    try:
+        assert (
+            "no adapter's name contains 'no such card'"
+            in run("resume", tmp_path / "gpu", "--adapter", "no such card").err
+        )
+    finally:
+        sw.use_adapter(None)
+
+
 def test_a_new_run_replaces_the_checkpoints_of_a_finished_one(
     ground: Path, unfinished: Path, tmp_path: Path, run: Run, interrupt: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,8 +9,9 @@ from cyclopts import Parameter
 
 from slopewash.cli.console import note
 from slopewash.cli.erode import finish
-from slopewash.cli.options import Json
+from slopewash.cli.options import Adapter, Json
 from slopewash.cli.outputs import check_output, check_picture
+from slopewash.errors import InvalidParameter
 
 EXAMPLES = """Examples:
   slopewash erode raw.exr -o eroded.exr --checkpoint run.ckpt
@@ -31,6 +32,7 @@ def command(
     /,
     *,
     every: int | None = None,
+    adapter: Adapter = None,
     threads: int | None = None,
     json: Json = False,
 ) -> int:
@@ -42,6 +44,8 @@ def command(
         Folder of checkpoints that `erode --checkpoint` wrote.
     every
         Steps between two checkpoints; as before if not given.
+    adapter
+        Part of the name of the GPU to run on; `slopewash doctor` lists them.
     threads
         Threads to use; the result is the same for any number.
     json
@@ -49,6 +53,8 @@ def command(
     """
     import slopewash as sw
 
+    if adapter is not None:
+        _use_adapter(folder, adapter)
     running = sw.Running.resumed(folder, every=every)
     for output in running.recipe.outputs:
         (check_picture if output.kind == "picture" else check_output)(output.path)
@@ -57,3 +63,14 @@ def command(
     else:
         note(f"continuing after {running.result().progress}")
     return finish(running, threads=threads, json=json)
+
+
+def _use_adapter(folder: Path, adapter: str) -> None:
+    import slopewash as sw
+
+    manifest = sw.newest_manifest(folder)
+    if manifest is not None and manifest["backend"] != "gpu":
+        raise InvalidParameter(
+            f"--adapter is {adapter}; the run is on backend {manifest['backend']}, which has none; leave it out"
+        )
+    sw.use_adapter(adapter)
