@@ -421,7 +421,7 @@ def test_a_run_whose_backend_is_missing_today_is_not_given_up(
         raise BackendUnavailable("no adapter today")
 
     monkeypatch.setattr("slopewash.simulation.parts.choose_backend", missing)
-    with pytest.raises(BackendUnavailable, match='backend "reference", .* no adapter today; .* --new'):
+    with pytest.raises(BackendUnavailable, match=r'backend "reference", .* no adapter today; .* --new'):
         sw.studio(keep=kept, browser=False, port=0)
     assert opened == []
     assert saved_step(kept) == 5

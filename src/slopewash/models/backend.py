@@ -80,6 +80,13 @@ class Backend(ABC):
         """The state; each field is read when it is asked for, and assigning to one writes it."""
         return State(_Fields(self), _Scalars(self))
 
+    def owns(self, array: Array) -> bool:
+        """Whether an array is one of its own, or a view that may be of one: the next step may change it."""
+        return not array.flags.owndata or any(array is field for field in self.host.values())
+
+    def forget(self) -> None:  # noqa: B027
+        """Drop what was downloaded from a device; whoever looks next downloads it again."""
+
     def traffic(self, coefficients: Any) -> dict[str, int]:
         """Bytes per cell that each kernel of one iteration must move, where the backend knows."""
         return {}

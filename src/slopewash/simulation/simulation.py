@@ -254,9 +254,9 @@ class Simulation:
         for name in names:
             self._model.layer(name)
         with self._turn:
-            state = self._state
-            layers = self._model.derive_all(names, state, self._domain)
-            return {name: _copied(layer) for name, layer in layers.items()}
+            device = self._device
+            layers = dict(self._model.derive_all(names, device.state, self._domain))
+            return {name: _copied(layers.pop(name), device) for name in [*layers]}
 
     # Edits between steps
 
@@ -563,6 +563,7 @@ class Simulation:
         """What a checkpoint holds: facts for JSON, and arrays that stay as they are while the run goes on."""
         with self._turn:
             facts, arrays = take_apart(self)
+            self._device.forget()  # as much memory again as the arrays
         return {**facts, "recipe": dict(recipe or {})}, arrays
 
     @classmethod
@@ -601,9 +602,9 @@ def _check_model(model: object) -> None:
         raise InvalidParameter(f'model is {model!r}; pass a model, such as VirtualPipes() or preset("landscape")')
 
 
-def _copied(layer: Array) -> Layer:
-    """A layer that shares no memory with the state."""
-    return np.array(layer, dtype=np.float32, order="C")
+def _copied(layer: Array, device: Backend) -> Layer:
+    """A layer that shares no memory with the state: a copy, unless it was worked out for the caller alone."""
+    return np.array(layer, dtype=np.float32, order="C", copy=True if device.owns(layer) else None)
 
 
 def _is_whole(value: object) -> bool:

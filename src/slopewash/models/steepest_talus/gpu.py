@@ -131,7 +131,7 @@ class GpuBackend(Backend):
             self._numbers = self._prepare(coefficients)
         constants = {"WALL": WALL, "NOWHERE": NOWHERE, "CLOSER": float(CLOSER), "LOW_BITS": LOW_BITS}
         self._work.use(self._numbers, kernels=self._kernels(self._numbers), constants=constants)
-        self._fresh.clear()
+        self.forget()
         self._work.run(iterations)
 
     def _prepare(self, c: Coefficients) -> Numbers:
@@ -155,6 +155,10 @@ class GpuBackend(Backend):
 
     def _kernels(self, numbers: Numbers) -> tuple[Kernel, ...]:
         return kernels(varied=numbers.varied, layered=numbers.layered)
+
+    def forget(self) -> None:
+        """Drop what was downloaded."""
+        self._fresh.clear()
 
     def traffic(self, coefficients: Coefficients) -> dict[str, int]:
         """Bytes per cell that each kernel of one iteration must move."""

@@ -262,14 +262,18 @@ class GpuBackend(Backend):
             "OWN": tuple(layers.R.tolist()),
         }
         self._work.use(coefficients, kernels=self._kernels(coefficients), constants=constants)
-        self._fresh.clear()
-        self._rows.clear()
+        self.forget()
         self._fresh_sums = False
         self._work.run(iterations)
         self._scalars["iterations"] += iterations
 
     def _kernels(self, c: Coefficients) -> tuple[Kernel, ...]:
         return kernels(supplied=self._supplied, semi_lagrangian=c.semi_lagrangian, layered=self._layered)
+
+    def forget(self) -> None:
+        """Drop what was downloaded."""
+        self._fresh.clear()
+        self._rows.clear()
 
     def traffic(self, coefficients: Coefficients) -> dict[str, int]:
         """Bytes per cell that each kernel of one iteration must move."""
