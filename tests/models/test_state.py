@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+import slopewash as sw
 from slopewash.errors import InvalidParameter
 from slopewash.models.state import Domain, Side, Sides, State
 from slopewash.terrain.fields import FieldSpec
@@ -161,3 +162,21 @@ def test_a_part_of_a_part_counts_from_the_whole() -> None:
     halo = Sides(north="halo", south="halo", west="halo", east="halo")
     part = whole.part((slice(-3, 20), slice(40, 66)), halo).part((slice(5, 9), slice(1, 4)), halo)
     assert (part.shape, part.origin) == ((4, 3), (2, 41))
+
+
+@pytest.mark.parametrize("model", [sw.VelocityField(), sw.MeshParticles(triangles=400)], ids=lambda model: model.name)
+def test_a_model_without_a_halo_is_not_cut_into_tiles(model: sw.Model) -> None:
+    domain, state = model.prepare(sw.generate("cone", size=16), sides=Sides.of(model.edges()[0]), seed=0)
+    with pytest.raises(InvalidParameter, match=f"{model.name} cannot be cut into tiles"):
+        model.tile((slice(0, 8), slice(0, 8)), 1, state, domain)
+
+
+def test_a_tile_wraps_round_periodic_sides_and_ends_at_others() -> None:
+    sides = Sides(north="open", south="closed", west="periodic", east="periodic")
+    model = sw.VirtualPipes()
+    domain, state = model.prepare(sw.generate("cone", size=32), sides=sides, seed=0)
+    window, part, cells = model.tile((slice(0, 8), slice(0, 8)), 2, state, domain)
+    assert window == (slice(0, 14), slice(-6, 14))
+    assert (part.shape, part.origin) == ((14, 20), (0, -6))
+    assert part.sides == Sides(north="open", south="halo", west="halo", east="halo")
+    assert_array_equal(cells["elevation"][:, :6], state["elevation"][:14, -6:])

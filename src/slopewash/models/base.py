@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.models.backend import Backend
 from slopewash.models.parameters import Limit, Parameter
-from slopewash.models.state import EDGES, Array, Domain, Edges, Patch, Side, Sides, State, Window
+from slopewash.models.state import EDGES, Array, Domain, Edges, Patch, Side, Sides, State, Window, with_margin
 from slopewash.terrain import Layer, Terrain, TriangleMesh
 from slopewash.terrain.fields import FieldSpec
 
@@ -153,6 +153,17 @@ class Model(ABC):
         module, _, backend = cls.backends[name].rpartition(".")
         found: type[Backend] = getattr(import_module(f"{cls.__module__.rpartition('.')[0]}.{module}"), backend)
         return found
+
+    def tile(self, window: Window, iterations: int, state: State, domain: Domain) -> tuple[Window, Domain, State]:
+        """Cut a part out that can take some iterations by itself: then its `window` is what the whole would give.
+
+        Returns the rows and columns with a margin of `halo` cells for each iteration, and their domain and state,
+        which is copied.
+        """
+        if self.halo is None:
+            raise InvalidParameter(f"{self.name} cannot be cut into tiles: any cell may depend on any other")
+        wide, sides = with_margin(window, self.halo * iterations, domain)
+        return wide, domain.part(wide, sides), state.window(wide, self.fields)
 
     @abstractmethod
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Any:

@@ -128,6 +128,41 @@ class Domain:
         )
 
 
+def with_margin(window: Window, margin: int, domain: Domain) -> tuple[Window, Sides]:
+    """Part of the grid with so many cells around it, and what lies beyond those.
+
+    The margin ends at the border, or goes on beyond it on the far side where that is periodic: a part of a periodic
+    grid is not periodic itself.
+
+    >>> domain = Domain(shape=(20, 30), cell_size=1.0, datum=0.0, sides=Sides.of("closed"))
+    >>> window, sides = with_margin((slice(0, 20), slice(2, 15)), 4, domain)
+    >>> window[1], str(sides)
+    (slice(0, 19, None), 'north closed, south closed, west closed, east halo')
+    """
+    (rows, (north, south)), (columns, (west, east)) = (
+        _widened(span, margin, size, beyond)
+        for span, size, beyond in zip(
+            window,
+            domain.shape,
+            ((domain.sides.north, domain.sides.south), (domain.sides.west, domain.sides.east)),
+            strict=True,
+        )
+    )
+    return (rows, columns), Sides(north=north, south=south, west=west, east=east)
+
+
+def _widened(span: slice, margin: int, size: int, beyond: tuple[Side, Side]) -> tuple[slice, tuple[Side, Side]]:
+    if (span.start, span.stop) == (0, size):
+        return span, beyond
+    low, high = span.start - margin, span.stop + margin
+    if beyond[0] == "periodic":
+        return slice(low, high), ("halo", "halo")
+    return slice(max(low, 0), min(high, size)), (
+        beyond[0] if low <= 0 else "halo",
+        beyond[1] if high >= size else "halo",
+    )
+
+
 @dataclass
 class State:
     """Everything a run needs to continue, in the model's own units: arrays by field name, and numbers.

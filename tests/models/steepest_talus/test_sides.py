@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 import slopewash as sw
 from slopewash.models import Sides
 from slopewash.models.backend import Backend
-from slopewash.models.state import Domain, Side, State, Window
+from slopewash.models.state import Domain, State, Window
 
 BACKENDS = ("reference", "cpu", "gpu")
 on_every_backend = pytest.mark.parametrize("backend", BACKENDS)
@@ -149,24 +149,6 @@ CORES: dict[str, Window] = {
 EDGES = {"closed": Sides.of("closed"), "periodic": Sides.of("periodic"), "mixed": MIXED["periodic columns"]}
 
 
-def with_halo(core: slice, reach: int, cells: int, sides: tuple[Side, Side]) -> tuple[slice, tuple[Side, Side]]:
-    """Cells of a core and its halo along one axis, and what lies beyond them."""
-    if (core.start, core.stop) == (0, cells):
-        return core, sides
-    first, last = core.start - reach, core.stop + reach
-    if sides[0] == "periodic":
-        return slice(first, last), ("halo", "halo")
-    before, after = sides[0] if first <= 0 else "halo", sides[1] if last >= cells else "halo"
-    return slice(max(first, 0), min(last, cells)), (before, after)
-
-
-def cut(core: Window, reach: int, domain: Domain) -> tuple[Window, Sides]:
-    all_sides = domain.sides
-    rows, (north, south) = with_halo(core[0], reach, domain.shape[0], (all_sides.north, all_sides.south))
-    columns, (west, east) = with_halo(core[1], reach, domain.shape[1], (all_sides.west, all_sides.east))
-    return (rows, columns), Sides(north=north, south=south, west=west, east=east)
-
-
 def advanced(kind: type[Backend], model: sw.SteepestTalus, state: State, domain: Domain, iterations: int) -> State:
     backend = kind(state, domain)
     backend.advance(model.coefficients(domain, substeps=1), iterations)
@@ -189,9 +171,10 @@ def test_a_part_with_a_halo_equals_the_same_part_of_the_whole(
     whole = advanced(kind, model, state, domain, iterations)
     wanted = whole.window(CORES[core], model.fields)
 
-    window, sides = cut(CORES[core], model.halo * iterations, domain)
+    window, part_domain, part_state = model.tile(CORES[core], iterations, state, domain)
+    sides = part_domain.sides
     assert "halo" in sides.kinds()
-    part = advanced(kind, model, state.window(window, model.fields), domain.part(window, sides), iterations)
+    part = advanced(kind, model, part_state, part_domain, iterations)
     here: Window = tuple(  # type: ignore[assignment]
         slice(inner.start - outer.start, inner.stop - outer.start)
         for inner, outer in zip(CORES[core], window, strict=True)
@@ -225,8 +208,7 @@ def test_erodibility_is_not_guessed_on_part_of_a_terrain() -> None:
     """The guess follows the relief of the whole: a part would guess another one."""
     uniform = sw.SteepestTalus()
     domain, state = uniform.prepare(rough(), sides=Sides.of("closed"), seed=0)
-    window, sides = cut(CORES["odd quarter"], uniform.halo, domain)
-    part, part_domain = state.window(window, uniform.fields), domain.part(window, sides)
+    window, part_domain, part = uniform.tile(CORES["odd quarter"], 1, state, domain)
     with pytest.raises(sw.InvalidParameter, match="cannot be guessed on part of a terrain"):
         VARIED.adopt(uniform, part, part_domain)
     assert "erodibility" not in part

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from slopewash import Strata, Terrain, VirtualPipes, WaterSource, preset, strata_bands
-from slopewash.models.state import Domain, Sides, State, Window
+from slopewash.models.state import Window, with_margin
 
 SHAPE = (90, 77)
 COMPARED = ("elevation", "water", "suspended", "erodibility", "outflow", "flow", "bedrock")
@@ -39,32 +39,16 @@ def hills(*, strata: Strata | None) -> Terrain:
     )  # fmt: skip
 
 
-def around(core: Window, halo: int, sides: Sides) -> tuple[Window, Sides]:
-    """Rows and columns of a part and the halo around it, which goes round periodic sides and ends at others."""
-    spans: list[slice] = []
-    kinds: dict[str, Any] = {}
-    for span, size, (first, last) in zip(core, SHAPE, (("north", "south"), ("west", "east")), strict=True):
-        low, high = span.start - halo, span.stop + halo
-        if getattr(sides, first) == "periodic":
-            kinds |= dict.fromkeys((first, last), "halo" if high - low != size + 2 * halo else "periodic")
-            low, high = (low, high) if kinds[first] == "halo" else (0, size)
-        else:
-            kinds |= {first: "halo" if low > 0 else getattr(sides, first)}
-            kinds |= {last: "halo" if high < size else getattr(sides, last)}
-            low, high = max(low, 0), min(high, size)
-        spans.append(slice(low, high))
-    return (spans[0], spans[1]), Sides.of(kinds)
-
-
 def cut(values: NDArray[Any], core: Window, window: Window) -> NDArray[Any]:
     """The core of a field of the part."""
     rows, columns = (slice(c.start - w.start, c.stop - w.start) for c, w in zip(core, window, strict=True))
     return values[..., rows, columns]
 
 
-def part_of(resume: Any, backend: str, model: Any, domain: Domain, state: State, core: Window, halo: int) -> Any:
-    window, sides = around(core, halo, domain.sides)
-    return resume(backend, model, domain.part(window, sides), state.window(window, model.fields)), window
+def part_of(resume: Any, backend: str, model: Any, whole: Any, core: Window, iterations: int) -> Any:
+    """A tile that is right after so many iterations, and its rows and columns."""
+    window, domain, state = model.tile(core, iterations, whole.state, whole.domain)
+    return resume(backend, model, domain, state), window
 
 
 @pytest.mark.parametrize("layered", [False, True], ids=["plain", "strata"])
@@ -79,7 +63,7 @@ def test_a_part_equals_the_whole_away_from_its_halo(
     terrain = hills(strata=strata_bands(thickness=2.0, hard=0.1, dip=4.0) if layered else None)
     whole = start(backend, model, terrain, CASES[name])
     whole.advance(6)  # until water runs everywhere
-    part, window = part_of(resume, backend, model, whole.domain, whole.state, HALVES[core], model.halo * steps)
+    part, window = part_of(resume, backend, model, whole, HALVES[core], steps)
     assert part.domain.shape != SHAPE or steps == 13  # a halo of 39 cells reaches round most of this ground
     for run in (whole, part):
         run.advance(steps)
@@ -97,7 +81,8 @@ def test_one_cell_less_than_the_halo_shows_at_the_cut(start: Any, resume: Any, b
     whole = start(backend, model, hills(strata=None), "periodic")
     whole.advance(6)
     core = HALVES["north"]
-    part, window = part_of(resume, backend, model, whole.domain, whole.state, core, model.halo - 1)
+    window, sides = with_margin(core, model.halo - 1, whole.domain)
+    part = resume(backend, model, whole.domain.part(window, sides), whole.state.window(window, model.fields))
     for run in (whole, part):
         run.advance(1)
     apart = cut(part.state["suspended"], core, window) != whole.state["suspended"][core]
@@ -117,7 +102,8 @@ def test_tiles_that_exchange_their_halos_equal_the_whole(start: Any, resume: Any
         whole.advance(steps)
         after = state.copy()
         for core in tiles:
-            part, window = part_of(resume, backend, model, domain, state, core, model.halo * steps)
+            window, part_domain, part_state = model.tile(core, steps, state, domain)
+            part = resume(backend, model, part_domain, part_state)
             part.advance(steps)
             for spec in model.fields:
                 if spec.name in after and spec.place == "cells" and spec.role in ("prognostic", "accumulated"):
@@ -132,6 +118,6 @@ def test_a_part_goes_on_from_the_sums_of_the_whole(start: Any, resume: Any, back
     model = VirtualPipes()
     whole = start(backend, model, hills(strata=None), "open")
     whole.advance(3)
-    part, _ = part_of(resume, backend, model, whole.domain, whole.state, HALVES["middle"], 3)
+    part, _ = part_of(resume, backend, model, whole, HALVES["middle"], 1)
     for name, amount in whole.budget().items():
         assert part.budget()[name] == pytest.approx(amount, rel=1e-12), name  # float64 sums in another order
