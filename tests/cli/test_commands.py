@@ -91,6 +91,18 @@ def test_models_lists_every_parameter(name: str, run: Run) -> None:
     assert all(entry["doc"] for entry in listed)
 
 
+@pytest.mark.parametrize("name", sw.model_names())
+def test_models_lists_every_layer(name: str, run: Run) -> None:
+    model, words = sw.find_model(name), run("models", name).out
+    listed = {layer["name"]: layer for layer in run("models", name, "--json").json["layers"]}
+    assert list(listed) == list(model.layers())
+    assert tuple(n for n, layer in listed.items() if layer["can_be_painted"]) == model.editable()
+    for layer in model.layers().values():
+        assert layer.name in words
+        assert listed[layer.name]["doc"] == layer.doc
+        assert (listed[layer.name]["symbol"], listed[layer.name]["units"]) == (layer.symbol, layer.units)
+
+
 def test_models_shows_a_presets_own_values(run: Run) -> None:
     listed = {p["name"]: p for p in run("models", "landscape", "--json").json["parameters"]}
     preset = sw.find_preset("landscape").model

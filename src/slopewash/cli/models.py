@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 EXAMPLES = """Examples:
   slopewash models                      every model and every preset
-  slopewash models virtual_pipes        its parameters and what they mean
+  slopewash models virtual_pipes        its parameters and layers
   slopewash models landscape            the same with this preset's values
   slopewash models landscape --json     as JSON"""
 
 
 def command(name: Annotated[str | None, Parameter(name="NAME")] = None, /, *, json: Json = False) -> None:
-    """List models and presets, or the parameters of one.
+    """List models and presets, or the parameters and layers of one.
 
     Parameters
     ----------
@@ -65,7 +65,16 @@ def model_facts(model: Model) -> dict[str, Any]:
         "backends": model.backends,
         "edges": model.edges(),
         "parameters": parameter_facts(model),
+        "layers": layer_facts(model),
     }
+
+
+def layer_facts(model: Model) -> list[dict[str, Any]]:
+    """Every layer that a run may yield, as declared."""
+    return [
+        {"name": f.name, "symbol": f.symbol, "units": f.units, "role": f.role, "can_be_painted": f.editable, "doc": f.doc}
+        for f in model.layers().values()
+    ]
 
 
 def preset_facts(preset: Preset) -> dict[str, Any]:
@@ -121,7 +130,18 @@ def print_overview(classes: list[type[Model]], presets: list[Preset]) -> None:
 def print_model(model: Model) -> None:
     """Print a model's description and parameters."""
     print(f"{model.name}: {model.summary}\n{model.paper}. Backends: {', '.join(model.backends)}.")
-    console().print(parameter_table(model))
+    out = console()
+    out.print(parameter_table(model))
+    out.print(layer_table(model))
+
+
+def layer_table(model: Model) -> Table:
+    """Layers with symbol, units and meaning."""
+    table = make_table("layer", "symbol", "units", "can be painted", "meaning")
+    for layer in layer_facts(model):
+        painted = "yes" if layer["can_be_painted"] else ""
+        table.add_row(layer["name"], layer["symbol"], layer["units"], painted, layer["doc"])
+    return table
 
 
 def print_preset(preset: Preset) -> None:
