@@ -327,7 +327,7 @@ def test_an_edit_inside_keeps_no_copy_of_the_border() -> None:
     simulation.paint("lower", points=MIDDLE, radius=10.0, strength=1.0)
     assert overwritten(simulation) == ["elevation"]
     simulation.paint("lower", points=[(80.0, 0.0)], radius=10.0, strength=1.0)
-    assert sorted(overwritten(simulation)) == ["base_north", "elevation"]
+    assert sorted(overwritten(simulation)) == ["base_north", "base_version", "elevation"]
 
 
 def test_an_edit_keeps_the_bedrock_and_counts_it_as_memory() -> None:

@@ -72,9 +72,16 @@ def model_facts(model: Model) -> dict[str, Any]:
 def layer_facts(model: Model) -> list[dict[str, Any]]:
     """Every layer that a run may yield, as declared."""
     return [
-        {"name": f.name, "symbol": f.symbol, "units": f.units, "role": f.role, "can_be_painted": f.editable, "doc": f.doc}
+        {
+            "name": f.name,
+            "symbol": f.symbol,
+            "units": f.units,
+            "role": f.role,
+            "can_be_painted": f.editable,
+            "doc": f.doc,
+        }
         for f in model.layers().values()
-    ]
+    ]  # fmt: skip
 
 
 def preset_facts(preset: Preset) -> dict[str, Any]:

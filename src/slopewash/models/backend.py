@@ -78,7 +78,7 @@ class Backend(ABC):
     @property
     def state(self) -> State:
         """The state; each field is read when it is asked for, and assigning to one writes it."""
-        return State(_Fields(self), _Scalars(self))
+        return _BackendState(self)
 
     def owns(self, array: Array) -> bool:
         """Whether an array is one of its own, or a view that may be of one: the next step may change it."""
@@ -109,6 +109,17 @@ class HostBackend(Backend):
             self._step(state, coefficients, self.domain)
 
 
+class _BackendState(State):
+    """The state that a backend holds; of part of a field, no more than that is read."""
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(_Fields(backend), _Scalars(backend))
+        self._backend = backend
+
+    def part(self, name: str, window: Window | None) -> Array:
+        return self._backend.read(name, window)
+
+
 class _Fields(MutableMapping[str, Array]):
     """A backend's fields, read when they are asked for."""
 
@@ -117,9 +128,6 @@ class _Fields(MutableMapping[str, Array]):
 
     def __getitem__(self, name: str) -> Array:
         return self._backend.read(name)
-
-    def part(self, name: str, window: Window | None) -> Array:
-        return self._backend.read(name, window)
 
     def __setitem__(self, name: str, values: Array) -> None:
         self._backend.write(name, values)

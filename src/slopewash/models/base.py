@@ -139,7 +139,7 @@ class Model(ABC):
     @property
     def step_time(self) -> float:
         """Model time that passes in one step."""
-        return float(getattr(self, "time_step", 1.0))
+        return 1.0
 
     # A run, from start to end
 

@@ -188,10 +188,6 @@ class State:
 
     def part(self, name: str, window: Window | None) -> Array:
         """Part of an array; of a device's, no more than that is downloaded."""
-        read = getattr(self.arrays, "part", None)
-        if read is not None:
-            part: Array = read(name, window)
-            return part
         return self.arrays[name] if window is None else self.arrays[name][..., window[0], window[1]]
 
     def copy(self) -> State:

@@ -24,7 +24,7 @@ from slopewash.simulation.checkpoints import read_checkpoint, write_checkpoint
 from slopewash.simulation.editing import Editor
 from slopewash.simulation.history import History
 from slopewash.simulation.interrupts import whole_steps
-from slopewash.simulation.observing import LONGEST_CHUNK, Observer, as_observer
+from slopewash.simulation.observing import LONGEST_CHUNK, Function, Observer, as_observer
 from slopewash.simulation.parts import of_this_version, put_together, take_apart, warn_of_version
 from slopewash.terrain import (
     Emitter,
@@ -430,7 +430,7 @@ class Simulation:
         """Stop observers that were added from watching; returns the simulation."""
         self._observers = [
             kept for kept in self._observers
-            if not any(kept is gone or getattr(kept, "function", None) is gone for gone in observers)
+            if not any(kept is gone or (isinstance(kept, Function) and kept.function is gone) for gone in observers)
         ]  # fmt: skip
         return self
 

@@ -166,6 +166,11 @@ class MeshParticles(Model):
         doc="Erosion moves vertices straight down, or into the ground along their normal.",
     )  # fmt: skip
 
+    @property
+    def step_time(self) -> float:
+        """Model time that passes in one step."""
+        return self.time_step
+
     def limits(self) -> tuple[Limit, ...]:
         """None that hold for every mesh: how long a contact takes depends on its shortest edge."""
         return ()

@@ -207,6 +207,11 @@ class VirtualPipes(Model):
         """Whether soil slides."""
         return self.processes != "hydraulic"
 
+    @property
+    def step_time(self) -> float:
+        """Model time that passes in one step."""
+        return self.time_step
+
     def limits(self) -> tuple[Limit, ...]:
         """Stability limits: gravity waves in two dimensions, soil feeding a pit, and rates below one per step."""
         dt = self.time_step
