@@ -53,7 +53,7 @@ def interrupts_held() -> Iterator[None]:
 
 
 @contextmanager
-def interrupts_tell(written: Sequence[Path]) -> Iterator[None]:
+def interrupts_report(written: Sequence[Path]) -> Iterator[None]:
     """Let the message of an interrupt list the files already written."""
     try:
         yield

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from slopewash.cli.beds import parse_beds
-from slopewash.cli.console import interrupts_tell, note, plain, print_json
+from slopewash.cli.console import interrupts_report, note, plain, print_json
 from slopewash.cli.options import Adapter, Json
 from slopewash.cli.outputs import make_folder
 from slopewash.cli.running import run_recipe, use_adapter
@@ -75,7 +75,7 @@ def command(
     make_folder(out)
     before = out / "before.png"
     written: list[Path] = []
-    with interrupts_tell(written):
+    with interrupts_report(written):
         sw.render(start, before)
         written.append(before)
         with run_recipe(sw.Running(recipe, start), threads=threads) as (result, code):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from slopewash.cli.beds import parse_beds
-from slopewash.cli.console import interrupts_tell, note, print_json
+from slopewash.cli.console import interrupts_report, note, print_json
 from slopewash.cli.options import (
     Adapter,
     Edges,
@@ -199,7 +199,7 @@ def finish(
     outputs = running.recipe.outputs
     names = [path for path in shown if path is not None] or [output.path for output in outputs]
     files = " and ".join(map(str, names)) or str(running.checkpoint)
-    with interrupts_tell(written):
+    with interrupts_report(written):
         with run_recipe(running, threads=threads) as (result, code):
             for output, name in zip(outputs, names, strict=True):
                 if output.kind == "terrain":

@@ -109,7 +109,7 @@ def parameter_facts(model: Model) -> list[dict[str, Any]]:
             "default": p.default,
             "symbol": p.symbol,
             "units": p.units,
-            "valid": p.rule.says if p.rule else None,
+            "valid": p.rule.must_be if p.rule else None,
             "typical": p.typical,
             "choices": p.choices,
             "equation": p.eq,
@@ -184,5 +184,5 @@ def _range(p: Declared) -> str:
         return " | ".join(p.choices)
     if isinstance(p.default, bool):
         return "true | false"
-    says = p.rule.says if p.rule else "any number"
-    return says + (f"; typically {p.typical[0]:g} to {p.typical[1]:g}" if p.typical else "")
+    words = p.rule.must_be if p.rule else "any number"
+    return words + (f"; typically {p.typical[0]:g} to {p.typical[1]:g}" if p.typical else "")

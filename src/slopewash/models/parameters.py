@@ -17,7 +17,7 @@ class Rule:
     """What a parameter's value must satisfy, and how to describe it."""
 
     holds: Callable[[float], bool]
-    says: str
+    must_be: str
 
 
 positive = Rule(lambda v: math.isfinite(v) and v > 0, "positive")
@@ -60,7 +60,7 @@ class Parameter:
         if self.rule is not None and not self.rule.holds(number):
             symbol = f" ({self.symbol})" if self.symbol else ""
             units = f" {self.units}" if self.units else ""
-            raise InvalidParameter(f"{self.name}{symbol} is {number}{units}; it must be {self.rule.says}")
+            raise InvalidParameter(f"{self.name}{symbol} is {number}{units}; it must be {self.rule.must_be}")
         return number
 
     def parse(self, text: str) -> float | str | bool:

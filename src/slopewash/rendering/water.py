@@ -55,9 +55,9 @@ def water_of(depth: Floats, suspended: Floats | None, cell_size: float, shore_de
     full = max(least * FULL_DEPTH / SHORE_DEPTH, 1e-6)
     mud: Floats = np.zeros_like(depth)
     if suspended is not None:
-        load: Floats = np.maximum(suspended, 0).astype(np.float32)
-        whole = load + np.float32(HALF_MUDDY) * np.maximum(depth, 0)
-        share = (load / np.maximum(whole, 1e-9)).astype(np.float32)
+        sediment: Floats = np.maximum(suspended, 0).astype(np.float32)
+        whole = sediment + np.float32(HALF_MUDDY) * np.maximum(depth, 0)
+        share = (sediment / np.maximum(whole, 1e-9)).astype(np.float32)
         mud = blur(share, MUD_BLUR * max(share.shape))
     return Water(depth, smoothstep(least, full, depth), mud, ABSORPTION_DEPTH * cell_size)
 

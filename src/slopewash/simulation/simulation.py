@@ -401,7 +401,7 @@ class Simulation:
         return self._device.traffic(self._coefficients())
 
     def close(self) -> None:
-        """Give back the device's memory; from then on the simulation can no longer be asked for anything.
+        """Free the device's memory; from then on the terrain, budget and layers can no longer be read.
 
         >>> import slopewash as sw
         >>> with sw.Simulation(sw.generate("cone", size=8), sw.SteepestTalus(), backend="reference") as simulation:
@@ -419,7 +419,7 @@ class Simulation:
         self.close()
 
     def add(self, *observers: Observer | Callable[[Simulation], object]) -> Self:
-        """Let observers watch the run; returns the simulation.
+        """Let observers watch the run; returns the simulation. Copies of it and resumed runs have none.
 
         An observer may be a plain function of the simulation: it is called about every 20 steps, and at the end.
         """
@@ -568,7 +568,7 @@ class Simulation:
 
     @classmethod
     def resume(cls, folder: str | Path) -> Simulation:
-        """Go on from the newest checkpoint in a folder that is whole, on the same backend."""
+        """Continue from the newest intact checkpoint in a folder, on the same backend; it has no observers yet."""
         return cls.from_parts(*read_checkpoint(Path(folder)))
 
     @classmethod

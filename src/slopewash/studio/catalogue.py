@@ -106,7 +106,7 @@ def _parameter(p: Any) -> protocol.ParameterDeclaration:
         "group": p.group,
         "default": plain(p.default), "typical": plain(p.typical), "log": p.log, "choices": list(p.choices),
         "kind": kind, "whole": isinstance(p.default, int) and not flag,
-        "must_be": p.rule.says if p.rule is not None else "",
+        "must_be": p.rule.must_be if p.rule is not None else "",
     }  # fmt: skip
 
 

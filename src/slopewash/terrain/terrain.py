@@ -117,7 +117,7 @@ class Terrain(Mapping[str, Layer]):
         if _is_ours_to_keep(given) and self.nodata is None:
             layer = given
         else:
-            with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is told below
+            with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is reported below
                 layer = np.array(given, dtype=np.float32, order="C", copy=True)
         if layer.ndim == 0:
             layer = np.full(self.shape, layer, dtype=np.float32)
@@ -237,7 +237,7 @@ class Terrain(Mapping[str, Layer]):
             "x": (np.arange(columns) + 0.5) * self.cell_size,
         }
         fields = {
-            name: (("y", "x"), self._with_gaps(layer), {"units": layer_spec(name).units})
+            name: (("y", "x"), self._with_nan(layer), {"units": layer_spec(name).units})
             for name, layer in self._layers.items()
         }
         attributes: dict[str, Any] = {"cell_size": self.cell_size}
@@ -247,7 +247,7 @@ class Terrain(Mapping[str, Layer]):
             attributes["transform"] = self.transform
         return xarray.Dataset(fields, coords=coordinates, attrs=attributes)
 
-    def _with_gaps(self, layer: Layer) -> Layer:
+    def _with_nan(self, layer: Layer) -> Layer:
         return layer if self.nodata is None else np.where(self.nodata, np.float32(np.nan), layer)
 
     def _repr_png_(self) -> bytes | None:
@@ -357,13 +357,13 @@ def _checked_transform(transform: Sequence[float] | None) -> tuple[float, ...] |
 
 def _checked_sources(sources: Sequence[WaterSource]) -> tuple[WaterSource, ...]:
     try:
-        springs = tuple(sources)
+        given = tuple(sources)
     except TypeError:
         raise InvalidTerrain(f"sources is {sources!r}; it must be a sequence of WaterSource") from None
-    for spring in springs:
-        if not isinstance(spring, WaterSource):
-            raise InvalidTerrain(f"sources holds {spring!r}; each must be a WaterSource")
-    return springs
+    for source in given:
+        if not isinstance(source, WaterSource):
+            raise InvalidTerrain(f"sources holds {source!r}; each must be a WaterSource")
+    return given
 
 
 def _checked_emitters(emitters: Sequence[Emitter]) -> tuple[Emitter, ...]:
