@@ -40,7 +40,7 @@ def test_the_page_on_checkpoints_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", page, flags=re.S):
         exec(compile(block, "checkpoints.md", "exec"), names)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["recipe.ckpt", "run.ckpt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["recipe.ckpt", "run.ckpt", "script.ckpt"]
 
 
 @pytest.mark.slow

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     )
     from slopewash.simulation import (
         Budget,
+        FolderLock,
         Simulation,
         brushes,
         find_checkpoints,
@@ -119,6 +120,7 @@ _HOMES = {
     ),
     "slopewash.simulation": (
         "Budget",
+        "FolderLock",
         "Simulation",
         "brushes",
         "find_checkpoints",
@@ -143,6 +145,7 @@ __all__ = [
     "CheckpointWarning",
     "Checkpoints",
     "Emitter",
+    "FolderLock",
     "FromFile",
     "FromTerrain",
     "Generated",

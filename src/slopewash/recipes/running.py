@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ from slopewash.observers import Checkpoints, Progress
 from slopewash.recipes.definition import Recipe, Stage, preset_beds
 from slopewash.recipes.sources import FromTerrain
 from slopewash.simulation import Budget, Simulation, read_checkpoint
-from slopewash.simulation.checkpoints import is_checkpoint, keep_only
+from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint
 from slopewash.simulation.interrupts import whole_steps
+from slopewash.simulation.locks import FolderLock
 from slopewash.terrain import Terrain, TriangleMesh
 
 
@@ -103,6 +105,11 @@ class Running:
         check_every(every)
         self.recipe = recipe
         self.checkpoint, self.every = None if checkpoint is None else Path(checkpoint), every
+        if self.checkpoint is not None:
+            check_kind(self.checkpoint)
+            check_owner(self.checkpoint, None)  # before the terrain is made, which may take long
+        self.run_id: str | None = None
+        """Which run this is, for the folder of checkpoints; its stages share it."""
         self.number = 0
         """Of the stage under way."""
         self.simulation = self._start(0, recipe.terrain() if terrain is None else terrain)
@@ -120,7 +127,9 @@ class Running:
         facts, arrays = read_checkpoint(folder)
         noted = facts["recipe"]
         if noted.get("studio"):
-            raise CheckpointError(f"{folder} holds the run of a studio; continue it with slopewash studio --keep")
+            raise CheckpointError(
+                f"{folder} holds the run of a studio; continue it with slopewash studio --keep {folder}"
+            )
         if "stage" not in noted:
             raise CheckpointError(
                 f"{folder} was written by a simulation without a recipe; continue in Python with Simulation.resume"
@@ -132,11 +141,18 @@ class Running:
         running.number, running._seconds, running._finished = noted["stage"], noted["seconds"], noted["finished"]
         running._begin, running._has_checkpoint = None, True
         running.simulation = Simulation.from_parts(facts, arrays)
+        running.run_id = running.simulation.run_id
         return running
 
     def _start(self, number: int, terrain: Terrain) -> Simulation:
         stage = self.recipe.stages[number]
-        return Simulation(terrain, stage.model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed)
+        simulation = Simulation(
+            terrain, stage.model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed
+        )
+        if number == 0:
+            self.run_id = simulation.run_id
+        simulation.run_id = self.run_id
+        return simulation
 
     @property
     def stage(self) -> Stage:
@@ -152,11 +168,15 @@ class Running:
         """Run what is left; Ctrl-C interrupts it at a whole step."""
         if self._finished:
             return
+        with contextlib.nullcontext() if self.checkpoint is None else FolderLock(self.checkpoint):
+            self._run(observers)
+
+    def _run(self, observers: Sequence[Any]) -> None:
         self._begin = time.perf_counter()
         saving = [] if self.checkpoint is None else [Checkpoints(self.checkpoint, every=self.every, recipe=self._noted)]
         try:
             if self.checkpoint is not None and not self._has_checkpoint:
-                keep_only(self.write_checkpoint())  # from here on it can be resumed; the run before it cannot
+                self.write_checkpoint()  # from here on it can be resumed; a finished run before it cannot
                 self._has_checkpoint = True
             while not self._finished:
                 self._run_stage([*observers, *saving])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -104,6 +105,8 @@ class Simulation:
         self._relief = terrain.relief or terrain.cell_size  # flat ground has none to measure brushes by
         self._history = History()
         self._level = 0.0
+        self.run_id: str | None = secrets.token_hex(8)
+        """Which run this is, for folders of checkpoints; copies and resumed simulations keep it."""
         self._begin(*model.prepare(terrain, sides=sides, seed=seed))
 
     def _begin(self, domain: Domain, state: State) -> None:
@@ -538,7 +541,8 @@ class Simulation:
     def checkpoint(self, folder: str | Path, *, recipe: Mapping[str, Any] | None = None) -> Path:
         """Write everything the run needs to go on into a folder; returns the checkpoint, `step-000123` inside it.
 
-        The newest two are kept. A run resumed from one is bit-identical to one that never stopped.
+        The newest two are kept. A run resumed from one is bit-identical to one that never stopped. A folder belongs to
+        one run: `CheckpointError` is raised if it holds another that is not finished. Signals wait until it is written.
 
         Parameters
         ----------
@@ -556,7 +560,7 @@ class Simulation:
         ...     sw.Simulation.resume(folder)
         Simulation of virtual_pipes on 16 x 16 cells, backend reference, edges open, step 3
         """
-        with self._turn:
+        with whole_steps(), self._turn:
             return write_checkpoint(Path(folder), self.steps_taken, *self.parts(recipe=recipe))
 
     def parts(self, *, recipe: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Array]]:
