@@ -602,6 +602,7 @@ class Simulation:
         return simulation
 
     def __getstate__(self) -> dict[str, Any]:
+        """Everything but the observers, for copies and pickles."""
         facts, arrays = self.parts()
         return {"facts": facts, "arrays": arrays}
 
