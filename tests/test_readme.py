@@ -40,7 +40,16 @@ def test_the_page_on_checkpoints_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", page, flags=re.S):
         exec(compile(block, "checkpoints.md", "exec"), names)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["recipe.ckpt", "run.ckpt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["recipe.ckpt", "run.ckpt", "script.ckpt"]
+
+
+def test_the_page_on_observers_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "observers.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {"__name__": "observers"}
+    for block in re.findall(r"```python\n(.*?)```", page, flags=re.S):
+        exec(compile(block, "observers.md", "exec"), names)
+    steps = [int(line.split()[0]) for line in capsys.readouterr().out.splitlines()]
+    assert sorted(steps) == [20, 40, 50, 60, 60, 70, 80, 80]
 
 
 @pytest.mark.slow

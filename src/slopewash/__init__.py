@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         preset,
         presets,
     )
-    from slopewash.observers import Checkpoints, Progress, Recorder
+    from slopewash.observers import Checkpoints, Observer, Progress, Recorder
     from slopewash.recipes import (
         Beds,
         FromFile,
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     )
     from slopewash.simulation import (
         Budget,
+        FolderLock,
         Simulation,
         brushes,
         find_checkpoints,
@@ -109,7 +110,7 @@ _HOMES = {
         "MeshParticles", "Sides", "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset",
         "model_names", "preset", "presets",
     ),
-    "slopewash.observers": ("Checkpoints", "Progress", "Recorder"),
+    "slopewash.observers": ("Checkpoints", "Observer", "Progress", "Recorder"),
     "slopewash.recipes": (
         "Beds", "FromFile", "FromTerrain", "Generated", "Output", "Recipe", "Recording", "Result", "Running", "Stage",
         "erode", "preset_beds", "preset_source", "recipe", "resume",
@@ -119,6 +120,7 @@ _HOMES = {
     ),
     "slopewash.simulation": (
         "Budget",
+        "FolderLock",
         "Simulation",
         "brushes",
         "find_checkpoints",
@@ -143,6 +145,7 @@ __all__ = [
     "CheckpointWarning",
     "Checkpoints",
     "Emitter",
+    "FolderLock",
     "FromFile",
     "FromTerrain",
     "Generated",
@@ -152,6 +155,7 @@ __all__ = [
     "InvalidTerrain",
     "MeshParticles",
     "NotFinite",
+    "Observer",
     "Output",
     "Progress",
     "Recipe",

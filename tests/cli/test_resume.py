@@ -295,7 +295,7 @@ def test_a_folder_without_checkpoints_is_refused_in_one_sentence(command: str, t
 def test_a_missing_folder_is_refused_in_one_sentence(tmp_path: Path, run: Run) -> None:
     done = run("resume", tmp_path / "gone")
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "is no folder" in done.err
+    assert "does not exist" in done.err
 
 
 def test_checkpoints_of_other_programs_are_refused_in_one_sentence(tmp_path: Path, run: Run) -> None:

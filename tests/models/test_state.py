@@ -39,7 +39,7 @@ def test_opposite_sides_may_differ_unless_they_are_periodic(one: str, other: str
 def test_an_unknown_kind_of_side_is_named_with_the_known_ones(name: str) -> None:
     with pytest.raises(InvalidParameter) as caught:
         Sides.of(dict.fromkeys(NAMES, "closed") | {name: "ajar"})
-    assert str(caught.value) == f"the {name} side is 'ajar'; it must be one of open, closed, periodic, halo"
+    assert str(caught.value) == f"the {name} side is 'ajar'; it must be one of open, closed, periodic"
 
 
 @pytest.mark.parametrize("word", ["open", "closed", "periodic"])
@@ -61,9 +61,9 @@ def test_a_word_that_is_no_edge_is_refused(word: str) -> None:
 @pytest.mark.parametrize(
     ("edges", "words"),
     [
-        ({"north": "open"}, "edges name or lack east, south, west; name all four sides"),
-        (dict.fromkeys((*NAMES, "top"), "open"), "edges name or lack top; name all four sides"),
-        ({}, "edges name or lack east, north, south, west; name all four sides"),
+        ({"north": "open"}, 'edges: missing "south", "west", "east"; name all four sides'),
+        (dict.fromkeys((*NAMES, "top"), "open"), 'edges: unknown side "top"; name all four sides'),
+        ({}, 'edges: missing "north", "south", "west", "east"; name all four sides'),
     ],
 )
 def test_all_four_sides_must_be_named(edges: dict[str, str], words: str) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.errors import BackendUnavailable, CheckpointWarning
+from slopewash.errors import BackendUnavailable, CheckpointError, CheckpointWarning
 from slopewash.simulation import checkpoints
 from slopewash.studio import StudioServer, keeping
 from slopewash.studio.keeping import AT_REST, NEXT_TRY, WHILE_RUNNING, Keeper
@@ -267,10 +267,10 @@ def test_the_run_goes_on_while_a_checkpoint_is_written(
     slow, write = threading.Event(), checkpoints.write_checkpoint
     begun: list[int] = []
 
-    def write_slowly(folder: Path, number: int, *parts: Any) -> Path:
+    def write_slowly(folder: Path, number: int, *parts: Any, **options: Any) -> Path:
         begun.append(number)
         assert slow.wait(SECONDS)
-        return write(folder, number, *parts)
+        return write(folder, number, *parts, **options)
 
     monkeypatch.setattr(sw, "write_checkpoint", write_slowly)
     monkeypatch.setattr(keeping, "AT_REST", 0.05)
@@ -385,11 +385,14 @@ def test_the_studio_continues_the_last_run_unless_another_is_asked_for(
         sw.studio(keep=kept, browser=False, port=0, **options)
         return capsys.readouterr().err
 
-    assert open_studio().startswith("continuing the last run; --new starts another\n")
+    assert open_studio().startswith("continuing the last run (landscape, 32 x 32, step 5); --new starts another\n")
     open_studio(backend="reference")
     assert steps_of(opened) == [5, 5]
     for other in ({"new": True}, {"size": 24}, {"preset": "jako2011"}, {"seed": 1}, {"model": "steepest_talus"}):
-        assert "continuing" not in open_studio(backend="reference", **other)
+        assert open_studio(backend="reference", **other).startswith(
+            "note: the last run (landscape, step 5) is replaced once this one changes; "
+            f"`slopewash studio --keep {kept}` alone continues it\n"
+        )
     open_studio(backend="cpu")
     assert steps_of(opened)[2:] == [0] * 6
     assert saved_step(kept) == 5  # runs to which nothing was done replace nothing
@@ -405,13 +408,29 @@ def test_where_nothing_can_be_read_a_new_run_is_started_with_a_note(
     assert "note: the last run is lost, a new one is started: no checkpoint in" in capsys.readouterr().err
 
 
-def test_checkpoints_that_are_no_studio_s_start_a_new_run_with_a_note(
-    tmp_path: Path, opened: list[StudioServer], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_studio_does_not_take_over_the_folder_of_another_run(tmp_path: Path, opened: list[StudioServer]) -> None:
     sw.Simulation(sw.generate("cone", size=32), sw.VirtualPipes(), backend="reference").checkpoint(tmp_path)
-    sw.studio(keep=tmp_path, browser=False, port=0)
-    assert "does not hold a run of a studio" in capsys.readouterr().err
-    assert steps_of(opened) == [0]
+    for new in (False, True):
+        with pytest.raises(CheckpointError) as caught:
+            sw.studio(keep=tmp_path, browser=False, port=0, new=new)
+        assert str(caught.value) == (
+            f"{tmp_path} holds a run at step 0 that is not a studio's; keep the studio's run in another folder"
+        )
+    assert opened == []
+
+
+def test_a_run_that_a_studio_replaces_is_kept_until_the_next_one_is(
+    kept: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "AT_REST", 0.0)
+    with serving(kept, first_recipe(size=32, seed=9, backend="reference")) as server:
+        page = open_page(server)
+        page.steps(1)
+        wait_for(lambda: saved_step(kept) == 1)
+        page.close()
+    assert sw.Simulation.resume(kept).step == 1
+    with serving(kept / "previous") as server:
+        assert server.session.run.simulation.step == 5
 
 
 def test_a_run_whose_backend_is_missing_today_is_not_given_up(
@@ -432,7 +451,7 @@ def test_a_second_studio_on_the_same_folder_keeps_nothing_and_reports_it(
 ) -> None:
     first = Keeper(kept)
     sw.studio(keep=kept, browser=False, port=0)
-    assert f"note: another studio keeps its run in {kept}; this run is not kept\n" in capsys.readouterr().err
+    assert f"note: this run is not kept: {kept} is in use by another run; " in capsys.readouterr().err
     assert steps_of(opened) == [0]
     first.close()
     sw.studio(keep=kept, browser=False, port=0)
@@ -467,7 +486,7 @@ def test_checkpoints_come_at_rest_and_at_most_once_a_minute_while_it_plays(
     clock = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     written: list[int] = []
-    monkeypatch.setattr(sw, "write_checkpoint", lambda folder, number, *_: written.append(number))
+    monkeypatch.setattr(sw, "write_checkpoint", lambda folder, number, *_, **__: written.append(number))
     keeper = Keeper(tmp_path)
 
     def save() -> None:
@@ -491,7 +510,7 @@ def test_checkpoints_come_at_rest_and_at_most_once_a_minute_while_it_plays(
     assert keeper.due_at(running=False) < clock[0]
     save()
     assert written == [0, 1]
-    monkeypatch.setattr(sw, "write_checkpoint", lambda *_: (_ for _ in ()).throw(OSError("the disk is full")))
+    monkeypatch.setattr(sw, "write_checkpoint", lambda *_, **__: (_ for _ in ()).throw(OSError("the disk is full")))
     keeper.note_change()
     clock[0] += 100
     keeper.finish(lambda: ({"step": 2, "settled": 0}, {}))

@@ -77,7 +77,7 @@ def test_read_only_arrays_and_masks_are_accepted() -> None:
         ),
         (
             {"elevation": np.full((1, 1), 1e39)},
-            "layer elevation is inf as float32 at row 0, column 0 (1 such cells); fill them or mark them with nodata=",
+            "layer elevation is inf as float32 at row 0, column 0 (1 such cell); fill them or mark them with nodata=",
         ),
         (
             {"elevation": FLAT, "water": np.nan},

@@ -82,7 +82,7 @@ def command(
     max_pixels: int | None = None,
     picture: Path | None = None,
     checkpoint: Path | None = None,
-    every: int = 500,
+    every: int | None = None,
     threads: int | None = None,
     json: Json = False,
 ) -> int:
@@ -95,9 +95,9 @@ def command(
     out
         File to write; the suffix picks the format. .exr and .npz keep every layer, .glb, .obj, .ply and .stl a mesh.
     preset
-        Parameter set to use; landscape if nothing is named.
+        Parameter set to use; landscape if nothing is named. It also sets steps, settling, edges and strata.
     model
-        Model to use with its paper's defaults, instead of a preset.
+        Model to use with its paper's defaults, instead of a preset: 1000 steps, no settling, open edges.
     steps
         Iterations to run; the preset's own number if not given.
     settings
@@ -112,7 +112,7 @@ def command(
         Part of the name of the GPU to run on; `slopewash doctor` lists them.
     edges
         What lies beyond the border: open (water and sediment leave), closed (nothing passes), periodic (the opposite
-        side).
+        side). In Python each side can have its own: sw.Sides.
     seed
         Random seed.
     strata
@@ -139,7 +139,7 @@ def command(
         Folder for checkpoints, from which `slopewash resume` continues the run. One is written before the first step,
         then every --every steps, and on Ctrl-C and SIGTERM; the newest two are kept.
     every
-        Steps between two checkpoints.
+        Steps between two checkpoints; 500 if not given.
     threads
         Threads to use; the result is the same for any number.
     json
@@ -148,6 +148,10 @@ def command(
     import slopewash as sw
 
     check_output(out)
+    if source.exists() and out.exists() and source.samefile(out):
+        raise InvalidParameter(f"--out {out} is the input file; name another file")
+    if every is not None and checkpoint is None:
+        raise InvalidParameter(f"--every {every} needs --checkpoint, the folder to write to")
     if picture is not None:
         check_picture(picture)
     if checkpoint is not None:
@@ -180,7 +184,7 @@ def command(
             f"note: {source} rises {terrain.relief:g} m over {min(terrain.width, terrain.height):g} m; "
             f"if its cells are not {terrain.cell_size:g} m wide, give --cell-size"
         )
-    running = sw.Running(recipe, terrain, checkpoint=checkpoint, every=every)
+    running = sw.Running(recipe, terrain, checkpoint=checkpoint, every=500 if every is None else every)
     return finish(running, threads=threads, json=json, shown=(out, picture), facts={"input": str(source)})
 
 
@@ -196,6 +200,7 @@ def finish(
     import slopewash as sw
 
     written: list[Path] = []
+    was_finished = running.finished
     outputs = running.recipe.outputs
     names = [path for path in shown if path is not None] or [output.path for output in outputs]
     files = " and ".join(map(str, names)) or str(running.checkpoint)
@@ -218,7 +223,8 @@ def finish(
     else:
         print(result.budget)
         print(result.budget.summary)
-        print(f"{result.progress} on {result.backend} in {result.seconds:.1f} s: {files}")
+        took = "" if was_finished else f" in {result.seconds:.1f} s"
+        print(f"{result.progress} on {result.backend}{took}: {files}")
     if code:
         note(f"interrupted after {result.progress}; what is done is in {files}")
     return code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +20,7 @@ EXAMPLES = """Examples:
   slopewash info eroded.exr
   slopewash info island.png --height-range 0,1400     metres, not grey values
   slopewash info dem.tif --json
-  slopewash info run.ckpt                             how far a run is"""
+  slopewash info run.ckpt                             how far a run has got"""
 
 
 def command(
@@ -32,7 +33,7 @@ def command(
     max_pixels: int | None = None,
     json: Json = False,
 ) -> None:
-    """Show the size, cell size, layers, ranges and statistics of a file, or how far a run with checkpoints is.
+    """Show the size, cell size, layers, ranges and statistics of a file, or how far a run with checkpoints has got.
 
     Parameters
     ----------
@@ -79,18 +80,21 @@ def command(
 
 
 def checkpoint_facts(folder: Path) -> dict[str, Any]:
-    """Collect how far a run is, and what it is to write."""
+    """Collect how far a run has got, and what it is to write; files are verified, so that `resume` finds the same."""
     import slopewash as sw
 
-    manifest = sw.newest_manifest(folder)
-    if manifest is None:
+    if not (sw.find_checkpoints(folder) or sw.newest_manifest(folder)):
         raise InvalidFile(f"{folder} holds no checkpoint; name a file of heights, or a folder of erode --checkpoint")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", sw.CheckpointWarning)
+        manifest, _ = sw.read_checkpoint(folder)
     kept = manifest["recipe"]
     recipe = kept.get("recipe")
     stage = None if recipe is None else recipe["stages"][kept.get("stage", 0)]
     rows, columns = manifest["domain"]["shape"]
     facts: dict[str, Any] = {
         "checkpoint": str(folder),
+        **({"note": str(caught[0].message)} if caught else {}),
         "written_by": f"slopewash {manifest['slopewash']}",
         "model": manifest["model"]["name"],
         "backend": manifest["backend"],
@@ -122,6 +126,7 @@ def terrain_facts(terrain: Terrain) -> dict[str, Any]:
         "cells_without_data": 0 if terrain.nodata is None else int(terrain.nodata.sum()),
         "strata": None if terrain.strata is None else strata_facts(terrain.strata),
         "local_minima": sw.local_minima(terrain["elevation"], nodata=terrain.nodata),
+        "units": {name: terrain.units(name) for name in terrain},
         "statistics": plain(sw.statistics(terrain)),
     }
 
@@ -142,17 +147,31 @@ def strata_facts(strata: Strata) -> dict[str, Any]:
 
 def print_facts(facts: dict[str, Any]) -> None:
     """Print as text: a line per fact, a table row per layer."""
-    for name, value in facts.items():
+    for name, value in _shares(facts).items():
         if name == "strata" and value is not None:
             print_strata(value)
-        elif name != "statistics" and value is not None:
+        elif name not in ("statistics", "units") and value is not None:
             print(f"{name.replace('_', ' '):<20} {_words(value)}")
     layers = facts.get("statistics", {})
     if layers:
-        table = make_table("layer", *(name.replace("_", " ") for name in next(iter(layers.values()))))
+        table = make_table("layer", "units", *(name.replace("_", " ") for name in next(iter(layers.values()))))
         for layer, numbers in layers.items():
-            table.add_row(layer, *(f"{number:.6g}" for number in numbers.values()))
+            table.add_row(layer, facts["units"].get(layer, ""), *(f"{number:.6g}" for number in numbers.values()))
         console().print(table)
+
+
+def _shares(facts: dict[str, Any]) -> dict[str, Any]:
+    """Put what is done and what is wanted of a run into one line."""
+    if "steps_wanted" not in facts:
+        return facts
+    settle = facts["settling_steps_wanted"]
+    shown = {
+        "step": ("steps", f"{facts['step']} of {facts['steps_wanted']}"),
+        "settling_steps": ("settling", None if settle is None else f"{facts['settling_steps']} of {settle}"),
+        "stage": ("stage", f"{facts['stage']} of {facts['stages']}"),
+    }
+    left_out = ("steps_wanted", "settling_steps_wanted", "stages")
+    return dict(shown.get(name, (name, value)) for name, value in facts.items() if name not in left_out)
 
 
 def print_strata(facts: dict[str, Any]) -> None:
@@ -171,6 +190,8 @@ def print_strata(facts: dict[str, Any]) -> None:
 
 
 def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return f"{value:g}" if isinstance(value, float) else str(value)

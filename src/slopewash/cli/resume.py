@@ -17,7 +17,7 @@ EXAMPLES = """Examples:
   slopewash erode raw.exr -o eroded.exr --checkpoint run.ckpt
       a run that writes a checkpoint every 500 steps
   slopewash info run.ckpt
-      how far it is
+      how far it has got
   slopewash resume run.ckpt
       continue it, and write eroded.exr
 
@@ -59,9 +59,12 @@ def command(
     for output in running.recipe.outputs:
         (check_picture if output.kind == "picture" else check_output)(output.path)
     if running.finished:
-        note("the run is finished; its outputs are written again")
+        again = "its outputs are written again" if running.recipe.outputs else "its recipe has no outputs to write"
+        note(f"the run is finished; {again}")
     else:
         note(f"continuing after {running.result().progress}")
+        if not running.recipe.outputs:
+            note("note: its recipe has no outputs to write; the result is in its last checkpoint")
     return finish(running, threads=threads, json=json)
 
 

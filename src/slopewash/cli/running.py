@@ -86,6 +86,8 @@ def check_checkpoint(folder: Path) -> None:
     """Refuse to write over the checkpoints of a run that is not finished."""
     import slopewash as sw
 
+    if folder.exists() and not folder.is_dir():
+        raise InvalidParameter(f"{folder} is a file; --checkpoint needs a folder")
     manifest = sw.newest_manifest(folder)
     if manifest is None or manifest["recipe"].get("finished", False):
         return

@@ -10,7 +10,7 @@ from slopewash.io.formats import FORMATS, format_of
 from slopewash.io.info import FileInfo
 from slopewash.io.mesh_files import is_mesh_file, write_mesh
 from slopewash.io.options import MAXIMUM_PIXELS, HeightRange, ReadOptions
-from slopewash.terrain import Terrain, TriangleMesh
+from slopewash.terrain import Terrain, TriangleMesh, check_terrain
 
 _MOST_LAYERS = 64
 
@@ -53,6 +53,8 @@ def read(
     options = ReadOptions(
         cell_size=cell_size, height_range=height_range, allow_8bit=allow_8bit, shape=shape, max_pixels=max_pixels
     )
+    if not (path.suffix or path.exists()):
+        raise InvalidFile(f"{path} does not exist")
     format = format_of(path)
     _check_file(path)
     info = format.probe(path, options)
@@ -89,6 +91,7 @@ def write(
     ['elevation', 'water']
     """
     path = Path(path)
+    check_terrain(terrain, TriangleMesh)
     if is_mesh_file(path):
         return write_mesh(terrain, path)
     format = format_of(path)
@@ -115,6 +118,8 @@ def probe(path: str | os.PathLike[str]) -> FileInfo:
     ('TIFF', 2, 1, 'float32')
     """
     path = Path(path)
+    if not (path.suffix or path.exists()):
+        raise InvalidFile(f"{path} does not exist")
     format = format_of(path)
     _check_file(path)
     return format.probe(path, ReadOptions())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -99,9 +100,10 @@ class Model(ABC):
     @classmethod
     def check_sides(cls, sides: Sides) -> None:
         """Refuse sides the model does not run with."""
-        unknown = sorted(sides.kinds() - set(cls.sides))
+        unknown = [f"{name} is {side!r}" for name, side in sides.items() if side not in cls.sides]
         if unknown:
-            raise InvalidParameter(f"{cls.name} runs with edges {' or '.join(cls.edges())}; edges is {unknown[0]!r}")
+            which = f"edges is {sides.word!r}" if sides.word else ", ".join(unknown)
+            raise InvalidParameter(f"{cls.name} runs with edges {' or '.join(cls.edges())}; {which}")
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some parameters changed.
@@ -254,7 +256,17 @@ M = TypeVar("M", bound=type[Model])
 
 
 def register(model: M) -> M:
-    """Class decorator: make a model known by its name."""
+    """Class decorator: make a model known by its name, and misspelt parameters an error that suggests the nearest."""
+    made, known = model.__init__, {f.name for f in dataclasses.fields(model)}
+
+    @functools.wraps(made)
+    def init(self: Model, *values: Any, **named: Any) -> None:
+        for name in named:
+            if name not in known:
+                model.parameter(name)  # raises
+        made(self, *values, **named)
+
+    model.__init__ = init  # type: ignore[method-assign, assignment]
     _models[model.name] = model
     return model
 

@@ -49,6 +49,9 @@ class Preset:
 class Presets(dict[str, Preset]):
     """Presets by name, listed one a line."""
 
+    def __missing__(self, name: str) -> Preset:
+        raise unknown_name("preset", str(name), self)
+
     def __repr__(self) -> str:
         return "\n".join(f"{name:<14}{preset.doc}" for name, preset in self.items())
 

@@ -26,8 +26,7 @@ EDGES: tuple[Edges, ...] = get_args(Edges)
 class Sides:
     """What lies beyond each of the four sides.
 
-    "open": water and sediment leave; "closed": nothing passes; "periodic": the opposite side; "halo": more ground,
-    which is computed elsewhere. After k iterations, cells within `k * model.halo` of it may be wrong.
+    "open": water and sediment leave; "closed": nothing passes; "periodic": the opposite side.
 
     >>> Sides(north="open", south="open", west="closed", east="closed")
     Sides(north='open', south='open', west='closed', east='closed')
@@ -35,6 +34,8 @@ class Sides:
     True
     """
 
+    # A fourth kind, "halo", is for tiles: more ground, which is computed elsewhere. After k iterations, cells within
+    # `k * model.halo` of it may be wrong.
     north: Side
     south: Side
     west: Side
@@ -43,7 +44,7 @@ class Sides:
     def __post_init__(self) -> None:
         for name, side in self.items():
             if side not in get_args(Side):
-                raise InvalidParameter(f"the {name} side is {side!r}; it must be one of {', '.join(get_args(Side))}")
+                raise InvalidParameter(f"the {name} side is {side!r}; it must be one of {', '.join(EDGES)}")
         for one, other in (("north", "south"), ("west", "east")):
             if (getattr(self, one) == "periodic") != (getattr(self, other) == "periodic"):
                 raise InvalidParameter(
@@ -57,11 +58,12 @@ class Sides:
         if isinstance(edges, Sides):
             return edges
         if isinstance(edges, Mapping):
-            missing = {"north", "south", "west", "east"} ^ set(edges)
-            if missing:
-                raise InvalidParameter(
-                    f"edges name or lack {', '.join(sorted(map(str, missing)))}; name all four sides"
-                )
+            sides = [f.name for f in dataclasses.fields(cls)]
+            unknown = ", ".join(f'"{name}"' for name in edges if name not in sides)
+            missing = ", ".join(f'"{name}"' for name in sides if name not in edges)
+            wrong = [f"unknown side {unknown}"] * bool(unknown) + [f"missing {missing}"] * bool(missing)
+            if wrong:
+                raise InvalidParameter(f"edges: {', '.join(wrong)}; name all four sides")
             return cls(**edges)
         if edges not in EDGES:
             raise InvalidParameter(f"edges is {edges!r}; it must be one of {', '.join(EDGES)}, or Sides(...)")

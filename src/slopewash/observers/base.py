@@ -20,6 +20,15 @@ class Observer:
     ----------
     every
         Steps between two calls of `observe`.
+
+    >>> import slopewash as sw
+    >>> class Depths(sw.Observer):
+    ...     def observe(self, simulation):
+    ...         print(simulation.step, "water" in simulation.terrain)
+    >>> simulation = sw.Simulation(sw.generate("cone", size=8), sw.VirtualPipes(), backend="reference")
+    >>> simulation.add(Depths(every=2)).run(4)
+    2 True
+    4 True
     """
 
     def __init__(self, every: int) -> None:

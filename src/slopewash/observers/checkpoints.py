@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from slopewash.errors import CheckpointError, CheckpointWarning
 from slopewash.observers.base import Observer
+from slopewash.simulation.checkpoints import check_kind, check_owner
+from slopewash.simulation.locks import FolderLock
 
 if TYPE_CHECKING:
     from slopewash.simulation import Simulation
@@ -43,6 +45,24 @@ class Checkpoints(Observer):
         super().__init__(every)
         self.folder = Path(folder)
         self._recipe = recipe
+        self._lock: FolderLock | None = None
+
+    def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
+        """Lock the folder until the phase is over; `CheckpointError` if it holds another run, or is in use."""
+        super().start(simulation, steps, label=label)
+        self._unlock()
+        check_kind(self.folder)
+        self._lock = FolderLock(self.folder)
+        check_owner(self.folder, simulation.run_id)
+
+    def finish(self, simulation: Simulation) -> None:
+        """Release the folder."""
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     def observe(self, simulation: Simulation) -> None:
         """Write a checkpoint."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from slopewash.errors import InvalidParameter
-from slopewash.models import Model, find_model, find_preset
+from slopewash.errors import InvalidParameter, SlopewashError, unknown_name
+from slopewash.models import Model, Preset, find_model, find_preset, model_names
 from slopewash.models.state import Edges, Sides
-from slopewash.recipes.sources import FromTerrain, Generated, Source, source_from
+from slopewash.recipes.sources import Generated, Source, as_source, source_from
 from slopewash.simulation.checkpoints import plain
 from slopewash.terrain import Strata, Terrain
 from slopewash.terrain.parts import strata_facts, strata_from
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 DEFAULT_PRESET = "landscape"
 STEPS_WITHOUT_PRESET = 1000
+OF_STAGE = ("steps", "settle", "dry", "edges")
+"""What `Stage.of` takes besides the model."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,14 @@ class Stage:
     @classmethod
     def of(
         cls,
-        model: Model | str | None = None,
+        model: Model | Preset | str | None = None,
         *,
         steps: int | None = None,
         settle: int | bool | None = None,
         dry: bool = False,
         edges: Edges | Sides | None = None,
     ) -> Stage:
-        """Make a stage of a model or the name of a preset, with what suits it where nothing is asked for.
+        """Make a stage of a model, a preset or its name, with what suits it where nothing is asked for.
 
         A run shorter than the preset's own settles for less; `settle` True asks for the preset's own number of steps,
         False leaves the sediment in the water.
@@ -85,7 +87,7 @@ class Stage:
         >>> Stage.of("landscape", steps=2000).settle
         300
         """
-        preset = None if isinstance(model, Model) else find_preset(model or DEFAULT_PRESET)
+        preset = None if isinstance(model, Model) else _as_preset(DEFAULT_PRESET if model is None else model)
         usual = STEPS_WITHOUT_PRESET if preset is None else preset.steps
         steps = usual if steps is None else steps
         if settle is None:
@@ -129,12 +131,31 @@ class Stage:
         return cls(model=model, edges=edges, **rest)
 
 
+def _as_preset(given: Any) -> Preset:
+    """Preset of that name, or the preset itself; models are refused with what to pass instead."""
+    if isinstance(given, Preset):
+        return given
+    if isinstance(given, type) and issubclass(given, Model):
+        raise InvalidParameter(f"{given.__name__} is a class; pass a model made from it, {given.__name__}(...)")
+    if not isinstance(given, str):
+        raise InvalidParameter(f"{given!r} is neither a model nor the name of a preset")
+    if given in model_names():
+        made = find_model(given).__name__
+        raise InvalidParameter(f'"{given}" is a model, not a preset; pass {made}(), or the name of one of its presets')
+    return find_preset(given)
+
+
 @dataclass(frozen=True)
 class Output:
-    """A file to write."""
+    """A file to write: the terrain (or mesh) as data, or a picture of it."""
 
     path: Path
     kind: Literal["terrain", "picture"] = "terrain"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path))
+        if self.kind not in ("terrain", "picture"):
+            raise InvalidParameter(f'kind is {self.kind!r}; an output is a "terrain" or a "picture"')
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -153,8 +174,14 @@ class Recipe:
     """Random seed for whatever the models draw."""
     backend: str = "auto"
     outputs: tuple[Output, ...] = ()
+    """Files that `run` writes; a plain path is one for the terrain."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "source", as_source(self.source))
+        object.__setattr__(self, "stages", _as_tuple("stages", self.stages, Stage))
+        outputs = [self.outputs] if isinstance(self.outputs, str | Path | Output) else self.outputs
+        made = tuple(Output(Path(given)) if isinstance(given, str | Path) else given for given in outputs)
+        object.__setattr__(self, "outputs", _as_tuple("outputs", made, Output))
         if not self.stages:
             raise InvalidParameter("a recipe has no stages; give it at least one")
 
@@ -164,8 +191,20 @@ class Recipe:
         return self.stages[0]
 
     def replace(self, **changes: Any) -> Recipe:
-        """Return a copy with some of it changed; what concerns a stage changes the first."""
+        """Return a copy with some of it changed; what concerns a stage changes the first.
+
+        A new random seed is the generator's too.
+
+        >>> recipe("landscape", size=32).replace(seed=3, steps=10).source.seed
+        3
+        """
         of_stage = {f.name for f in dataclasses.fields(Stage)}
+        known = of_stage | {f.name for f in dataclasses.fields(self)}
+        for name in changes:
+            if name not in known:
+                raise unknown_name("part of a recipe", name, known)
+        if "seed" in changes and "source" not in changes and isinstance(self.source, Generated):
+            changes["source"] = dataclasses.replace(self.source, seed=changes["seed"])
         stage = {name: changes.pop(name) for name in list(changes) if name in of_stage}
         stages = changes.pop("stages", self.stages)
         if stage:
@@ -178,7 +217,7 @@ class Recipe:
         return terrain if self.strata is None else self.strata.under(terrain)
 
     def run(self, *, progress: bool = False) -> Result:
-        """Run it from start to end; with `progress`, a bar on the terminal."""
+        """Run it from start to end, and write its outputs; with `progress`, a bar on the terminal."""
         from slopewash.recipes.running import run
 
         return run(self, progress=progress)
@@ -204,6 +243,16 @@ class Recipe:
         >>> Recipe.from_dict(recipe("landscape").as_dict()).stage == recipe("landscape").stage
         True
         """
+        try:
+            return cls._from_dict(facts)
+        except SlopewashError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+            raise InvalidParameter(f"this is no description of a recipe ({why}); pass what as_dict returned") from error
+
+    @classmethod
+    def _from_dict(cls, facts: Mapping[str, Any]) -> Recipe:
         beds = facts["strata"]
         return cls(
             source=source_from(facts["source"]),
@@ -215,10 +264,20 @@ class Recipe:
         )
 
 
+def _as_tuple(name: str, given: Any, kind: type) -> tuple[Any, ...]:
+    """One thing or several of them as a tuple."""
+    items = (given,) if isinstance(given, kind) else tuple(given) if isinstance(given, list | tuple) else (given,)
+    for item in items:
+        if not isinstance(item, kind):
+            example = "Stage.of(...)" if kind is Stage else "Output(path)"
+            raise InvalidParameter(f"{name} holds {item!r}; pass a tuple of {kind.__name__}s, such as {example}")
+    return items
+
+
 def recipe(
-    name: str = DEFAULT_PRESET,
+    name: str | Preset = DEFAULT_PRESET,
     *,
-    source: Source | Terrain | None = None,
+    source: Source | Terrain | str | Path | None = None,
     size: int | None = None,
     seed: int = 0,
     backend: str = "auto",
@@ -231,7 +290,7 @@ def recipe(
     name
         Of the preset.
     source
-        Where the terrain comes from instead.
+        Where the terrain comes from instead: a source, a terrain, or a file.
     size
         Cells along a side of a generated terrain.
     seed
@@ -239,15 +298,27 @@ def recipe(
     backend
         As for `Simulation`.
     stage
-        What `Stage.of` takes: steps, settle, dry, edges.
+        What `Stage.of` takes (steps, settle, dry, edges), and parameters of the model.
+
+    >>> recipe("landscape", steps=100, rain_rate=0.02).stage.model.rain_rate
+    0.02
     """
-    preset = find_preset(name)
-    if source is None:
-        source = preset_source(name, size=size, seed=seed)
-    elif isinstance(source, Terrain):
-        source = FromTerrain(terrain=source)
+    if isinstance(name, Model):
+        made = type(name).__name__
+        raise InvalidParameter(f"recipe takes the name of a preset; set a model by recipe(...).replace(model={made}())")
+    preset = _as_preset(name)
+    parameters = [p.name for p in preset.model.parameters()]
+    for option in stage:
+        if option not in (*OF_STAGE, *parameters):
+            raise unknown_name("option of a recipe", option, [*OF_STAGE, "source", "size", "seed", *parameters])
+    values = {option: stage.pop(option) for option in parameters if option in stage}
+    made_stage = Stage.of(preset, **stage)
     return Recipe(
-        source=source, strata=preset_beds(name), stages=(Stage.of(preset.name, **stage),), seed=seed, backend=backend
+        source=preset_source(preset.name, size=size, seed=seed) if source is None else as_source(source),
+        strata=preset_beds(preset.name),
+        stages=(made_stage.replace(model=made_stage.model.replace(**values)),),
+        seed=seed,
+        backend=backend,
     )
 
 

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slopewash.errors import CheckpointError, InvalidParameter
-from slopewash.models import Model
+import numpy as np
+
+from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter
+from slopewash.io import is_mesh_file, write
+from slopewash.io.formats import format_of
+from slopewash.models import Model, Preset
 from slopewash.models.state import Edges, Sides
 from slopewash.observers import Checkpoints, Progress
 from slopewash.recipes.definition import Recipe, Stage, preset_beds
 from slopewash.recipes.sources import FromTerrain
 from slopewash.simulation import Budget, Simulation, read_checkpoint
-from slopewash.simulation.checkpoints import is_checkpoint, keep_only
+from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint
 from slopewash.simulation.interrupts import whole_steps
+from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.parts import of_this_version
 from slopewash.terrain import Terrain, TriangleMesh
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
-    """What a recipe gave, whole or interrupted."""
+    """Result of a recipe, complete or interrupted."""
 
     recipe: Recipe
     stage: Stage
@@ -52,11 +58,28 @@ class Result:
     def progress(self) -> str:
         """Steps done, in words."""
         wanted = self.stage.steps
-        words = f"{self.steps} steps" if self.steps == wanted else f"{self.steps} of {wanted} steps"
+        plural = "step" if wanted == 1 else "steps"
+        words = f"{self.steps} {plural}" if self.steps == wanted else f"{self.steps} of {wanted} {plural}"
         if self.settling_steps:
             share = "" if self.settled else f" of {self.stage.settle}"
             words += f" and {self.settling_steps}{share} of settling"
         return words
+
+    def write_outputs(self) -> tuple[Path, ...]:
+        """Write the outputs of the recipe, and return where they are."""
+        for output in self.recipe.outputs:
+            if output.kind == "picture":
+                from slopewash.rendering import render  # a run without pictures does not load what draws them
+
+                render(self.terrain, output.path)
+            else:
+                write(self.mesh if self.mesh is not None and is_mesh_file(output.path) else self.terrain, output.path)
+        return tuple(output.path for output in self.recipe.outputs)
+
+    def __repr__(self) -> str:
+        rows, columns = self.terrain.shape
+        state = "interrupted after" if self.interrupted else "complete,"
+        return f"Result of {self.stage.model.name} on {columns} x {rows} cells: {state} {self.progress}"
 
     def as_dict(self) -> dict[str, Any]:
         """Facts for a report."""
@@ -104,6 +127,11 @@ class Running:
         check_every(every)
         self.recipe = recipe
         self.checkpoint, self.every = None if checkpoint is None else Path(checkpoint), every
+        if self.checkpoint is not None:
+            check_kind(self.checkpoint)
+            check_owner(self.checkpoint, None)  # before the terrain is made, which may take long
+        self.run_id: str | None = None
+        """Which run this is, for the folder of checkpoints; its stages share it."""
         self.number = 0
         """Of the stage under way."""
         self.simulation = self._start(0, recipe.terrain() if terrain is None else terrain)
@@ -121,7 +149,9 @@ class Running:
         facts, arrays = read_checkpoint(folder)
         noted = facts["recipe"]
         if noted.get("studio"):
-            raise CheckpointError(f"{folder} holds the run of a studio; continue it with slopewash studio --keep")
+            raise CheckpointError(
+                f"{folder} holds the run of a studio; continue it with slopewash studio --keep {folder}"
+            )
         if "stage" not in noted:
             raise CheckpointError(
                 f"{folder} was written by a simulation without a recipe; continue in Python with Simulation.resume"
@@ -134,11 +164,18 @@ class Running:
         running.number, running._seconds, running._finished = noted["stage"], noted["seconds"], noted["finished"]
         running._begin, running._has_checkpoint = None, True
         running.simulation = Simulation.from_parts(facts, arrays)
+        running.run_id = running.simulation.run_id
         return running
 
     def _start(self, number: int, terrain: Terrain) -> Simulation:
         stage = self.recipe.stages[number]
-        return Simulation(terrain, stage.model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed)
+        simulation = Simulation(
+            terrain, stage.model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed
+        )
+        if number == 0:
+            self.run_id = simulation.run_id
+        simulation.run_id = self.run_id
+        return simulation
 
     @property
     def stage(self) -> Stage:
@@ -151,14 +188,18 @@ class Running:
         return self._finished
 
     def run(self, *observers: Any) -> None:
-        """Run what is left; Ctrl-C interrupts it at a whole step."""
+        """Run what is left, then ask for `result()`; Ctrl-C interrupts it at a whole step. Writes no outputs."""
         if self._finished:
             return
+        with contextlib.nullcontext() if self.checkpoint is None else FolderLock(self.checkpoint):
+            self._run(observers)
+
+    def _run(self, observers: Sequence[Any]) -> None:
         self._begin = time.perf_counter()
         saving = [] if self.checkpoint is None else [Checkpoints(self.checkpoint, every=self.every, recipe=self._noted)]
         try:
             if self.checkpoint is not None and not self._has_checkpoint:
-                keep_only(self.write_checkpoint())  # from here on it can be resumed; the run before it cannot
+                self.write_checkpoint()  # from here on it can be resumed; a finished run before it cannot
                 self._has_checkpoint = True
             while not self._finished:
                 self._run_stage([*observers, *saving])
@@ -205,7 +246,7 @@ class Running:
         return self.simulation.checkpoint(self.checkpoint, recipe=self._noted())
 
     def result(self) -> Result:
-        """What there is now."""
+        """The result so far."""
         simulation, stage = self.simulation, self.stage
         return Result(
             recipe=self.recipe,
@@ -222,8 +263,14 @@ class Running:
         )
 
     def close(self) -> None:
-        """Give back the device's memory."""
+        """Free the device's memory."""
         self.simulation.close()
+
+    def __repr__(self) -> str:
+        stages = "" if len(self.recipe.stages) == 1 else f"stage {self.number + 1} of {len(self.recipe.stages)}, "
+        settling = f" and {self.simulation.settled} of settling" if self.simulation.settled else ""
+        state = "finished" if self._finished else f"step {self.simulation.step} of {self.stage.steps}{settling}"
+        return f"Running {self.stage.model.name}, {stages}{state}"
 
 
 def check_every(every: int) -> None:
@@ -233,18 +280,35 @@ def check_every(every: int) -> None:
 
 
 def run(recipe: Recipe, *, progress: bool = False, observers: Sequence[Any] = ()) -> Result:
-    """Run a recipe from start to end."""
-    running = Running(recipe)
+    """Run a recipe from start to end, and write its outputs."""
+    _check_outputs(recipe)
+    return _finished(Running(recipe), [*([Progress()] if progress else []), *observers])
+
+
+def _finished(running: Running, observers: Sequence[Any]) -> Result:
     try:
-        running.run(*([Progress()] if progress else []), *observers)
-        return running.result()
+        running.run(*observers)
+        result = running.result()
     finally:
         running.close()
+    result.write_outputs()
+    return result
+
+
+def _check_outputs(recipe: Recipe) -> None:
+    """Refuse outputs that could not be written, before the run."""
+    for output in recipe.outputs:
+        if output.kind == "picture" and output.path.suffix.lower() != ".png":
+            raise InvalidFile(f"picture {output.path} must end in .png")
+        if output.kind == "terrain" and not is_mesh_file(output.path):
+            format_of(output.path)
+        if not output.path.absolute().parent.is_dir():
+            raise InvalidFile(f"cannot write {output.path}: there is no folder {output.path.parent}; create it first")
 
 
 def erode(
     terrain: Terrain,
-    model: Model | str | None = None,
+    model: Model | Preset | str | None = None,
     *,
     steps: int | None = None,
     backend: str = "auto",
@@ -260,7 +324,9 @@ def erode(
     terrain
         What to erode.
     model
-        A model, or the name of a preset; the landscape preset if not given.
+        The name of a preset, or a model; the landscape preset if not given. A preset also brings its steps, settling,
+        edges and strata: `erode(terrain, "landscape")` is 4000 steps and 600 of settling, while
+        `erode(terrain, preset("landscape"))` uses its parameters only, for 1000 steps and without settling.
     steps, edges
         What the preset suggests if not given; 1000 steps and open edges for a model.
     backend, seed
@@ -275,6 +341,8 @@ def erode(
     >>> sw.erode(sw.generate("cone", size=16), sw.VirtualPipes(), steps=2, backend="reference")["elevation"].shape
     (16, 16)
     """
+    if not isinstance(terrain, Terrain):
+        raise InvalidParameter(f"terrain is {_named(terrain)}; wrap heights as Terrain(heights, cell_size=...)")
     stage = Stage.of(model, steps=steps, settle=settle, dry=dry, edges=edges)
     recipe = Recipe(
         source=FromTerrain(terrain=terrain), strata=preset_beds(stage.preset), stages=(stage,), seed=seed,
@@ -283,11 +351,12 @@ def erode(
     return run(recipe).terrain
 
 
+def _named(given: object) -> str:
+    return "an array" if isinstance(given, np.ndarray) else f"of type {type(given).__name__}"
+
+
 def resume(folder: str | Path, *, progress: bool = False) -> Result:
-    """Continue a recipe from its checkpoints, to its end."""
+    """Continue a recipe from its checkpoints to its end, and write its outputs."""
     running = Running.resumed(folder)
-    try:
-        running.run(*([Progress()] if progress else []))
-        return running.result()
-    finally:
-        running.close()
+    _check_outputs(running.recipe)
+    return _finished(running, [Progress()] if progress else [])

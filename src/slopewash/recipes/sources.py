@@ -69,6 +69,9 @@ class FromFile:
     options: Mapping[str, Any] = field(default_factory=dict)
     """What `slopewash.read` takes besides the file."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path))
+
     @property
     def name(self) -> str:
         """What to call it."""
@@ -90,7 +93,7 @@ class FromFile:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FromTerrain:
-    """A terrain that somebody brought along."""
+    """A terrain in memory."""
 
     name: str = "terrain"
     terrain: Terrain | None = None
@@ -121,6 +124,19 @@ class FromTerrain:
 
 
 Source = Generated | FromFile | FromTerrain
+
+
+def as_source(given: Any) -> Source:
+    """Return a source; a terrain, or the path of a file, becomes one."""
+    if isinstance(given, Generated | FromFile | FromTerrain):
+        return given
+    if isinstance(given, Terrain):
+        return FromTerrain(terrain=given)
+    if isinstance(given, str | Path):
+        return FromFile(path=Path(given))
+    raise InvalidParameter(
+        f"source is {given!r}; pass a terrain, a file, Generated(...), FromFile(...) or FromTerrain(...)"
+    )
 
 
 def source_from(facts: Mapping[str, Any]) -> Source:

@@ -16,7 +16,7 @@ from slopewash.rendering.picture import save, to_picture
 from slopewash.rendering.scene import brightness, build_scene, checked_exaggeration
 from slopewash.rendering.view import render_view
 from slopewash.rendering.water import from_above
-from slopewash.terrain import Terrain
+from slopewash.terrain import Terrain, check_terrain
 
 HILLSHADE_GREY = 0.26
 """Reflectance of the plaster model: open flat ground becomes a middle grey."""
@@ -65,6 +65,7 @@ def render(
     >>> render(terrain).size, render(terrain, width=96).size
     ((768, 512), (96, 64))
     """
+    check_terrain(terrain)
     if view == "perspective":
         size = (1600, 1000) if width is None else (width, max(1, round(width * 0.625)))
         return render_view(terrain, path, size=size, sun=sun, exaggeration=exaggeration, shore_depth=shore_depth)

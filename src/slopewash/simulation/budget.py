@@ -13,6 +13,8 @@ class Budget:
     `water_drift` is the mass-balance error of the water, relative to all the water there ever was (start, rain, sources
     and what was painted in); `solids_drift` the same for ground and sediment, relative to all the soil that moved or
     was painted. `water_edited` and `solids_edited` are what edits between steps added, negative where they took away.
+    `solids_exported` is negative where more came in over the edges than left: ground that is held at base level there
+    is supplied from outside.
     """
 
     water_start: float = 0.0

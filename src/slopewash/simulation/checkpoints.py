@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import CheckpointError, CheckpointWarning
+from slopewash.simulation.locks import FolderLock
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -30,19 +31,59 @@ SCHEMA = 2
 """Number of this layout; 1 named files after arrays."""
 KEPT = 2
 MANIFEST = "manifest.json"
+PREVIOUS = "previous"
+"""Folder for the newest checkpoint of a run that was replaced."""
 HEADER = 128
 """Bytes that a file has besides its array, about."""
 BLOCK = 4096
 """Bytes that file systems hand out at once, mostly."""
 
 
-def write_checkpoint(folder: Path, number: int, facts: Mapping[str, Any], arrays: Arrays) -> Path:
-    """Write one and return where it is; older ones beyond `KEPT` are removed."""
-    name = f"step-{number:06d}"
-    temporary, final = folder / f"{name}.tmp", folder / name
+def write_checkpoint(
+    folder: Path, number: int, facts: Mapping[str, Any], arrays: Arrays, *, replace: bool = False
+) -> Path:
+    """Write one and return where it is; older ones beyond `KEPT` are removed.
+
+    A folder belongs to one run, known by the fact "run". The checkpoints of another run are removed if that is
+    finished. If it is not, `CheckpointError` is raised; with `replace`, its newest one is moved to `previous/` instead.
+    """
     needed = BLOCK * (1 + sum(-(-(array.nbytes + HEADER) // BLOCK) for array in arrays.values()))
+    check_kind(folder)
+    with FolderLock(folder):
+        if not replace:
+            check_owner(folder, facts.get("run"))
+        others = find_checkpoints(folder) if _is_of_another(newest_manifest(folder), facts.get("run")) else []
+        final = _write(folder, f"step-{number:06d}", facts, arrays, needed)
+        if others:
+            _remove_others(others, final, keep=replace)
+        else:
+            _remove_old(folder, final)
+    return final
+
+
+def check_kind(folder: Path) -> None:
+    """Refuse a file where a folder is needed."""
+    if folder.exists() and not folder.is_dir():
+        raise CheckpointError(f"{folder} is a file; checkpoints need a folder")
+
+
+def check_owner(folder: Path, run: str | None) -> None:
+    """Refuse a folder that holds another run, unless that is finished."""
+    manifest = newest_manifest(folder)
+    if manifest is not None and _is_of_another(manifest, run) and not manifest.get("recipe", {}).get("finished"):
+        raise CheckpointError(
+            f"{folder} holds another run, at step {manifest['step']}; continue it with Simulation.resume or "
+            "slopewash resume, or choose another folder"
+        )
+
+
+def _is_of_another(manifest: Mapping[str, Any] | None, run: str | None) -> bool:
+    return manifest is not None and manifest.get("run") != run
+
+
+def _write(folder: Path, name: str, facts: Mapping[str, Any], arrays: Arrays, needed: int) -> Path:
+    temporary, final = folder / f"{name}.tmp", folder / name
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         _tidy(folder)
         temporary.mkdir()
         files = {
@@ -60,7 +101,6 @@ def write_checkpoint(folder: Path, number: int, facts: Mapping[str, Any], arrays
     except OSError as error:
         shutil.rmtree(temporary, ignore_errors=True)
         raise CheckpointError(_why(folder, needed, error)) from error
-    _remove_old(folder, final)
     return final
 
 
@@ -80,12 +120,12 @@ def _seal(manifest: Mapping[str, Any]) -> str:
 
 
 def _why(folder: Path, needed: int, error: OSError) -> str:
-    space = ""
+    room = ""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         known = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
-        space = f"; it needs {_size(needed)} and {_size(shutil.disk_usage(known).free)} are free there"
+        room = f"; it needs {_size(needed)} and {_size(shutil.disk_usage(known).free)} are free there"
     kept = "; the checkpoints before it are intact" if find_checkpoints(folder) else ""
-    return f"cannot write a checkpoint to {folder}: {error.strerror or error}{space}{kept}"
+    return f"cannot write a checkpoint to {folder}: {error.strerror or error}{room}{kept}"
 
 
 def _size(count: int) -> str:
@@ -139,11 +179,18 @@ def _remove_old(folder: Path, newest: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def keep_only(checkpoint: Path) -> None:
-    """Remove all others of its folder: they are of another run."""
-    for path in find_checkpoints(checkpoint.parent):
-        if path != checkpoint:
-            shutil.rmtree(path, ignore_errors=True)
+def _remove_others(others: list[Path], own: Path, *, keep: bool) -> None:
+    """Remove the checkpoints of another run, newest first; that one is kept aside if asked for."""
+    previous = own.parent / PREVIOUS
+    if keep:
+        shutil.rmtree(previous, ignore_errors=True)
+    for number, path in enumerate(others):
+        there = path.with_name(f"{path.name}.old") if path == own else path  # one of the same step was moved
+        if keep and number == 0:
+            with suppress(OSError):
+                previous.mkdir()
+                there.rename(previous / path.name)
+        shutil.rmtree(there, ignore_errors=True)
 
 
 def is_checkpoint(folder: Path) -> bool:
@@ -151,10 +198,10 @@ def is_checkpoint(folder: Path) -> bool:
     return (folder / MANIFEST).is_file()
 
 
-def find_checkpoints(folder: Path) -> list[Path]:
+def find_checkpoints(folder: str | Path) -> list[Path]:
     """Finished checkpoints in a folder, newest first."""
     found: dict[Path, tuple[int | None, int]] = {}
-    for path in folder.glob("step-*"):
+    for path in Path(folder).glob("step-*"):
         with suppress(FileNotFoundError, NotADirectoryError):  # a run may replace it at this moment
             if path.suffix != ".tmp":
                 found[path] = _serial(path), (path / MANIFEST).stat().st_mtime_ns
@@ -173,12 +220,16 @@ def _serial(checkpoint: Path) -> int | None:
         return None
 
 
-def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
+def read_checkpoint(folder: str | Path) -> tuple[dict[str, Any], Arrays]:
     """Facts and arrays of the newest checkpoint that is whole; `folder` may also be one checkpoint itself."""
+    folder = Path(folder)
     candidates = [folder] if is_checkpoint(folder) else find_checkpoints(folder)
     if not candidates:
-        what = "is no folder" if not folder.is_dir() else "holds no checkpoint"
-        raise CheckpointError(f"{folder} {what}; write one with simulation.checkpoint(...), or erode --checkpoint")
+        raise CheckpointError(
+            f"{folder} does not exist" if not folder.exists()
+            else f"{folder} is a file, not a folder of checkpoints" if not folder.is_dir()
+            else f"{folder} holds no checkpoint; write one with simulation.checkpoint(...), or erode --checkpoint"
+        )  # fmt: skip
     problems = []
     for candidate in candidates:
         try:
@@ -202,8 +253,9 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
     raise CheckpointError(f"no checkpoint in {folder} is whole ({'; '.join(problems)}); start the run again")
 
 
-def newest_manifest(folder: Path) -> dict[str, Any] | None:
+def newest_manifest(folder: str | Path) -> dict[str, Any] | None:
     """Facts of the newest checkpoint without reading its arrays; None if there is none."""
+    folder = Path(folder)
     for candidate in [folder] if is_checkpoint(folder) else find_checkpoints(folder):
         try:
             return read_manifest(candidate)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM only between whole steps."""
+"""Ctrl-C and SIGTERM only between whole steps and whole checkpoints."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from types import FrameType
 @contextmanager
 def whole_steps() -> Iterator[None]:
     """Hold signals back until the block is over: inside a step they would leave half of one, and a wrong budget.
+
+    A checkpoint is written in such a block too: NumPy turns an interrupt of its writing into other errors.
 
     SIGTERM is held only where somebody handles it: otherwise it ends the process at once, as it should.
     """
@@ -28,7 +30,7 @@ def whole_steps() -> Iterator[None]:
     finally:
         for number, handler in usual.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
-    for received, frame in held[:1]:
-        handler = usual[signal.Signals(received)]
-        if callable(handler):
-            handler(received, frame)
+        for received, frame in held[:1]:  # also where the block failed: a signal is never lost
+            handler = usual[signal.Signals(received)]
+            if callable(handler):
+                handler(received, frame)

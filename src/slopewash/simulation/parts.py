@@ -64,6 +64,7 @@ def take_apart(simulation: Simulation) -> tuple[dict[str, Any], dict[str, Array]
     }
     facts = {
         "slopewash": __version__,
+        "run": simulation.run_id,
         "model": {"name": simulation._model.name, "parameters": simulation._model.values()},
         "backend": simulation.backend,
         "substeps": simulation._substeps_wanted,
@@ -89,6 +90,7 @@ def put_together(simulation: Simulation, facts: dict[str, Any], arrays: dict[str
 
     simulation._model = find_model(facts["model"]["name"])(**facts["model"]["parameters"])
     simulation.backend = choose_backend(facts["backend"], simulation._model.backends)
+    simulation.run_id = facts.get("run")
     simulation._substeps_wanted = facts["substeps"]
     simulation.step, simulation.settled, simulation._since = facts["step"], facts["settled"], tuple(facts["since"])
     simulation._relief, simulation._level = facts["relief"], facts["level"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -89,9 +91,8 @@ class Simulation:
         sides = Sides.of(edges)
         model.check_sides(sides)
         if not isinstance(terrain, Terrain):
-            raise InvalidParameter(
-                f"terrain is a {type(terrain).__name__}; wrap heights as Terrain(heights, cell_size=...)"
-            )
+            kind = "an array" if isinstance(terrain, np.ndarray) else f"of type {type(terrain).__name__}"
+            raise InvalidParameter(f"terrain is {kind}; wrap heights as Terrain(heights, cell_size=...)")
         self.backend = choose_backend(backend, model.backends)
         self.step = 0
         self.settled = 0
@@ -104,6 +105,8 @@ class Simulation:
         self._relief = terrain.relief or terrain.cell_size  # flat ground has none to measure brushes by
         self._history = History()
         self._level = 0.0
+        self.run_id: str | None = secrets.token_hex(8)
+        """Which run this is, for folders of checkpoints; copies and resumed simulations keep it."""
         self._begin(*model.prepare(terrain, sides=sides, seed=seed))
 
     def _begin(self, domain: Domain, state: State) -> None:
@@ -111,6 +114,7 @@ class Simulation:
         # A notebook and the studio may hold the same run: each takes whole steps and whole edits.
         self._turn = threading.RLock()
         self._observers: list[Observer] = []
+        self._observed_by: int | None = None
         self._domain = domain
         self._substeps = 1
         self._find_substeps(state)
@@ -120,6 +124,12 @@ class Simulation:
     @property
     def _device(self) -> Backend:
         return self._check_open()
+
+    def _check_can_run(self) -> None:
+        if self._opened is None:
+            raise SimulationClosed("this simulation is closed; it cannot run any more")
+        if self._observed_by == threading.get_ident():
+            raise InvalidParameter("an observer tried to advance the run that it observes; observers only read")
 
     def _check_open(self) -> Backend:
         if self._opened is None:
@@ -158,7 +168,7 @@ class Simulation:
     def model(self, model: Model) -> None:
         _check_model(model)
         if type(model) is not type(self._model):
-            raise InvalidParameter(f"the run is of {self._model.name}; start another Simulation for {model.name}")
+            raise InvalidParameter(f"this run uses {self._model.name}; start another Simulation for {model.name}")
         with self._turn:
             model.coefficients(self._domain, substeps=1)  # raises where it cannot run on this terrain
             model.adopt(self._model, self._state, self._domain)
@@ -266,8 +276,8 @@ class Simulation:
         return sources_of(self._state["sources"]) if self._model.has_sources() else self._start.sources
 
     @sources.setter
-    def sources(self, sources: Sequence[WaterSource]) -> None:
-        self.set_sources(*sources)
+    def sources(self, sources: WaterSource | Sequence[WaterSource]) -> None:
+        self.set_sources(*([sources] if isinstance(sources, WaterSource) else sources))
 
     def set_sources(self, *sources: WaterSource, join: bool = False) -> None:
         """Replace all water sources between two steps; with `join` as part of the edit before."""
@@ -401,7 +411,7 @@ class Simulation:
         return self._device.traffic(self._coefficients())
 
     def close(self) -> None:
-        """Free the device's memory; from then on the terrain, budget and layers can no longer be read.
+        """Free the device's memory; afterwards the simulation cannot run, and its state cannot be read.
 
         >>> import slopewash as sw
         >>> with sw.Simulation(sw.generate("cone", size=8), sw.SteepestTalus(), backend="reference") as simulation:
@@ -437,6 +447,7 @@ class Simulation:
     def run(self, steps: int) -> None:
         """Advance by `steps` whole time steps. Interrupted, it stops after a whole number of them."""
         _check_steps(steps)
+        self._check_can_run()
         self._watched(steps, "eroding", self._advance)
 
     def settle(self, steps: int = 600, *, dry: bool = False, done: int = 0, stop_after: int | None = None) -> None:
@@ -459,6 +470,7 @@ class Simulation:
         """
         _check_steps(steps)
         _check_steps(done, "done")
+        self._check_can_run()
         if stop_after is not None:
             _check_steps(stop_after, "stop_after")
         if done > steps:
@@ -501,9 +513,8 @@ class Simulation:
 
     def _watched(self, steps: int, label: str, advance: Callable[[int, int], None]) -> None:
         done = 0
-        self._check_open()
         try:
-            with self._turn:
+            with self._turn, self._observing():
                 for observer in self._observers:
                     observer.start(self, steps, label=label)
             while done < steps:
@@ -516,13 +527,23 @@ class Simulation:
                     done += chunk
                     if self.steps_taken % CHECK_EVERY == 0 or done == steps:
                         self._check_finite()
-                    for observer in self._observers:
-                        if self.steps_taken % observer.every == 0 or done == steps:
-                            observer.observe(self)
+                    with self._observing():
+                        for observer in self._observers:
+                            if self.steps_taken % observer.every == 0 or done == steps:
+                                observer.observe(self)
         finally:
-            with self._turn:
+            with self._turn, self._observing():
                 for observer in self._observers:
                     observer.finish(self)
+
+    @contextmanager
+    def _observing(self) -> Iterator[None]:
+        """Note which thread's observers are called: they may not advance the run."""
+        self._observed_by = threading.get_ident()
+        try:
+            yield
+        finally:
+            self._observed_by = None
 
     def _check_finite(self) -> None:
         bad = self._model.first_bad(self._state, self._domain)
@@ -538,7 +559,8 @@ class Simulation:
     def checkpoint(self, folder: str | Path, *, recipe: Mapping[str, Any] | None = None) -> Path:
         """Write everything the run needs to go on into a folder; returns the checkpoint, `step-000123` inside it.
 
-        The newest two are kept. A run resumed from one is bit-identical to one that never stopped.
+        The newest two are kept. A run resumed from one is bit-identical to one that never stopped. A folder belongs to
+        one run: `CheckpointError` is raised if it holds another that is not finished. Signals wait until it is written.
 
         Parameters
         ----------
@@ -556,7 +578,9 @@ class Simulation:
         ...     sw.Simulation.resume(folder)
         Simulation of virtual_pipes on 16 x 16 cells, backend reference, edges open, step 3
         """
-        with self._turn:
+        if self._opened is None:
+            raise SimulationClosed("this simulation is closed; it cannot be written to a checkpoint any more")
+        with whole_steps(), self._turn:
             return write_checkpoint(Path(folder), self.steps_taken, *self.parts(recipe=recipe))
 
     def parts(self, *, recipe: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -568,7 +592,7 @@ class Simulation:
 
     @classmethod
     def resume(cls, folder: str | Path) -> Simulation:
-        """Continue from the newest intact checkpoint in a folder, on the same backend; it has no observers yet."""
+        """Continue from the newest undamaged checkpoint in a folder, on the same backend; it has no observers yet."""
         return cls.from_parts(*read_checkpoint(Path(folder)))
 
     @classmethod
@@ -581,6 +605,7 @@ class Simulation:
         return simulation
 
     def __getstate__(self) -> dict[str, Any]:
+        """Everything but the observers, for copies and pickles."""
         facts, arrays = self.parts()
         return {"facts": facts, "arrays": arrays}
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import slopewash as sw
 from slopewash.errors import CheckpointError
@@ -36,12 +36,13 @@ def default_folder() -> Path:
 class Keeper:
     """Decides when to save, and writes in a thread of its own: the simulation waits only while its arrays are copied.
 
-    Only one server at a time keeps its run in a folder: `OSError` if another one does, or if nothing can be written.
+    Only one server at a time keeps its run in a folder: `CheckpointError` if another one does, or if nothing can be
+    written. A run that another one replaces is kept in `previous/`.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._lock = _locked(folder)
+        self._lock = sw.FolderLock(folder, alone=True)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="slopewash-keeper")
         self._writing: Future[Path] | None = None
         self._first = self._last = math.inf
@@ -58,11 +59,15 @@ class Keeper:
     @property
     def backend(self) -> str | None:
         """Backend of the run that is kept; None if it cannot be read."""
+        return None if self.kept is None else str(self.kept["backend"])
+
+    @property
+    def kept(self) -> dict[str, Any] | None:
+        """Facts of the run that is kept; None if there is none, or it cannot be read."""
         try:
-            manifest = sw.newest_manifest(self.folder)
+            return sw.newest_manifest(self.folder)
         except CheckpointError:
             return None
-        return None if manifest is None else str(manifest["backend"])
 
     def note_change(self) -> None:
         """Remember that the run is no longer the one on disk."""
@@ -86,7 +91,7 @@ class Keeper:
             self._writing.set_exception(error)
         else:
             number = facts["step"] + facts["settled"]
-            self._writing = self._writer.submit(sw.write_checkpoint, self.folder, number, facts, arrays)
+            self._writing = self._writer.submit(sw.write_checkpoint, self.folder, number, facts, arrays, replace=True)
         self._writing.add_done_callback(lambda _: then())
 
     def new_failure(self) -> str | None:
@@ -116,19 +121,3 @@ class Keeper:
         """Release the folder for other servers."""
         self._writer.shutdown()
         self._lock.close()
-
-
-def _locked(folder: Path) -> IO[bytes]:
-    """Lock a folder for this process until the file is closed; `BlockingIOError` if another process has it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = (folder / "lock").open("wb")
-    try:
-        import fcntl
-
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:  # Windows: there the run of a second server replaces that of the first
-        pass
-    except OSError:
-        lock.close()
-        raise
-    return lock

@@ -72,20 +72,28 @@ def studio(
         def serve(recipe: sw.Recipe | None) -> StudioServer:
             return StudioServer(recipe, host=host, port=port, allowed_hosts=allowed_hosts, keeper=keeper)
 
-        server = None
+        server, kept = None, None if keeper is None else keeper.kept
         named = new or any(given is not None for given in (source, preset, model, size, seed))
-        if keeper is not None and keeper.has_run and not named and backend in ("auto", keeper.backend):
-            _print("continuing the last run; --new starts another")
+        if keeper is not None and keeper.has_run and not named and backend in ("auto", kept and kept["backend"]):
+            size_kept = "" if kept is None else "{1} x {0}, ".format(*kept["domain"]["shape"])
+            _print(f"continuing the last run{_described(kept, size_kept)}; --new starts another")
             try:
                 server = serve(None)
             except CheckpointError as error:
                 _print(f"note: the last run is lost, a new one is started: {error}")
+                kept = None
             except BackendUnavailable as error:
                 raise BackendUnavailable(
                     f'the last run needs backend "{keeper.backend}", which is missing here: {error}; to start another '
                     "run, which replaces it, add --new"
                 ) from error
         if server is None:
+            if kept is not None:
+                alone = "slopewash studio" if keep is True else f"slopewash studio --keep {keep}"
+                _print(
+                    f"note: the last run{_described(kept)} is replaced once this one changes; "
+                    f"`{alone}` alone continues it"
+                )
             given = _given(source, size, read_options)
             server = serve(
                 first_recipe(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
@@ -109,12 +117,26 @@ def _keeper(keep: str | os.PathLike[str] | bool) -> Keeper | None:
         return None
     folder = default_folder() if keep is True else Path(keep)
     try:
-        return Keeper(folder)
-    except BlockingIOError:
-        _print(f"note: another studio keeps its run in {folder}; this run is not kept")
-    except OSError as error:
-        _print(f"note: this run is not kept: {folder}: {error.strerror}")
+        keeper = Keeper(folder)
+    except CheckpointError as error:
+        _print(f"note: this run is not kept: {error}")
+    else:
+        if keeper.kept is not None and not keeper.kept["recipe"].get("studio"):
+            step = keeper.kept["step"]
+            keeper.close()
+            raise CheckpointError(
+                f"{folder} holds a run at step {step} that is not a studio's; keep the studio's run in another folder"
+            )
+        return keeper
     return None
+
+
+def _described(kept: dict[str, Any] | None, size: str = "") -> str:
+    """Preset or model, size and step of a run, in brackets."""
+    if kept is None:
+        return ""
+    stages = kept["recipe"].get("recipe", {}).get("stages") or [{}]
+    return f" ({stages[0].get('preset') or kept['model']['name']}, {size}step {kept['step']})"
 
 
 def _given(source: Any, size: int | None, options: dict[str, Any]) -> sw.FromTerrain | None:

@@ -5,7 +5,7 @@ from slopewash.terrain.erodibility import erodibility_from_elevation
 from slopewash.terrain.mesh import TriangleMesh
 from slopewash.terrain.sources import WaterSource, source_table, sources_of
 from slopewash.terrain.strata import LOOSE, Strata, Stratum
-from slopewash.terrain.terrain import Layer, Terrain
+from slopewash.terrain.terrain import Layer, Terrain, check_terrain
 
 __all__ = [
     "LOOSE",
@@ -16,6 +16,7 @@ __all__ = [
     "Terrain",
     "TriangleMesh",
     "WaterSource",
+    "check_terrain",
     "emitter_table",
     "emitters_of",
     "erodibility_from_elevation",

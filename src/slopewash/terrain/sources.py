@@ -20,6 +20,15 @@ class WaterSource:
     Positions are metres from the outer corner of the north-west cell: x to the east, y to the south. A disc always
     feeds at least the cell its centre lies in.
 
+    Parameters
+    ----------
+    x, y
+        Centre, in metres.
+    radius
+        Of the disc, in metres.
+    rate
+        Depth of water added to each cell of the disc, in metres per unit of model time (not seconds).
+
     >>> WaterSource(x=120, y=80, radius=30, rate=0.5)
     WaterSource(x=120, y=80, radius=30, rate=0.5)
     """

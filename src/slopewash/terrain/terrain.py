@@ -133,7 +133,7 @@ class Terrain(Mapping[str, Layer]):
             row, column = np.argwhere(bad)[0]
             raise InvalidTerrain(
                 f"layer {name} is {layer[row, column]} as float32 at row {row}, column {column} "
-                f"({int(bad.sum())} such cells); fill them or mark them with nodata="
+                f"({int(bad.sum())} such {'cell' if bad.sum() == 1 else 'cells'}); fill them or mark them with nodata="
             )
         spec = layer_spec(name)
         if layer.min() < spec.lowest and math.isinf(spec.highest):
@@ -192,6 +192,14 @@ class Terrain(Mapping[str, Layer]):
         """Difference between the highest and the lowest ground in metres."""
         low, high = self.range("elevation")
         return high - low
+
+    def units(self, name: str) -> str:
+        """Units of a layer, in which "time" is model time, not seconds; empty if it has none, or is not one of ours.
+
+        >>> Terrain([[0.0, 1.0]], water=0.5).units("water")
+        'm'
+        """
+        return layer_spec(name).units
 
     def range(self, name: str) -> tuple[float, float]:
         """Lowest and highest value of a layer, nodata cells left out."""
@@ -375,3 +383,13 @@ def _checked_emitters(emitters: Sequence[Emitter]) -> tuple[Emitter, ...]:
         if not isinstance(disc, Emitter):
             raise InvalidTerrain(f"emitters holds {disc!r}; each must be an Emitter")
     return discs
+
+
+def check_terrain(given: object, *others: type) -> None:
+    """Refuse what is no terrain, nor of another type that will do, with what to pass instead."""
+    if isinstance(given, (Terrain, *others)):
+        return
+    if hasattr(given, "terrain"):
+        raise InvalidTerrain(f"a {type(given).__name__} is not a terrain; pass its .terrain")
+    kind = "an array" if isinstance(given, np.ndarray) else f"of type {type(given).__name__}"
+    raise InvalidTerrain(f"terrain is {kind}; wrap heights as Terrain(heights, cell_size=...)")

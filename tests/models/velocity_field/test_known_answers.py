@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from slopewash.generators import generate
 from slopewash.models import VelocityField
 from slopewash.models.velocity_field import reference, rows
 from slopewash.simulation import Simulation
@@ -156,3 +157,14 @@ def test_broad_water_passes_over_a_pit_of_one_cell(backend: str) -> None:
     for breadth, reached in ((0, False), (1, True)):
         model = VelocityField(**STILL, breadth=breadth, pits="stop")  # type: ignore[arg-type]
         assert (one_particle(profile, 2, backend, model)["flow"][2, 25] > 0) == reached
+
+
+def test_flow_is_discharge_per_width_as_in_other_models() -> None:
+    flows = []
+    for size in (1.0, 10.0):
+        terrain = Terrain(size * generate("cone", size=16, cell_size=1.0)["elevation"], cell_size=size)
+        simulation = Simulation(terrain, VelocityField(), backend="reference")
+        simulation.run(1)
+        flows.append(simulation.layers("flow")["flow"])
+    assert VelocityField.layer("flow").units == "m²/time"
+    np.testing.assert_allclose(flows[1], 100 * flows[0], rtol=1e-3)  # a depth and a width, each ten times as large

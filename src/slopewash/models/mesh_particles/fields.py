@@ -14,7 +14,7 @@ FIELDS = (
     LAYERS["elevation"],
     LAYERS["water"],
     LAYERS["suspended"],
-    LAYERS["velocity"].replace(units="m/s", doc="Mean speed of the particles."),
+    LAYERS["velocity"].replace(doc="Mean speed of the particles; this model's time is in seconds."),
     LAYERS["wear"],
     LAYERS["deposit"],
     LAYERS["difference"],

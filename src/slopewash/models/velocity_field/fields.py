@@ -16,7 +16,9 @@ FIELDS = (
         role="prognostic", editable=True, doc="Sediment that found no room to be deposited, as a depth of ground."
     ),
     LAYERS["flow"].replace(
-        symbol="W", units="m", role="prognostic", doc="Water that passed in the last iteration, as a depth."
+        symbol="W",
+        role="prognostic",
+        doc="Water that passed in the last iteration per unit of width; time is one iteration.",
     ),
     LAYERS["velocity"].replace(symbol="|V|"),
     LAYERS["velocity_east"].replace(symbol="V_x", role="prognostic"),

@@ -181,7 +181,7 @@ class VelocityField(Model):
             return np.sqrt(Vy * Vy + Vx * Vx) * l
         if name in ("velocity_east", "velocity_south"):
             return state[name] * l
-        if name == "collision_energy":
+        if name in ("collision_energy", "flow"):
             return state[name] * l * l
         if name == "slope":
             gy, gx = (_slope_along(T, axis) for axis in (0, 1))

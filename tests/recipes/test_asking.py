@@ -1,0 +1,146 @@
+"""Recipes take what users pass, or refuse it in one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import slopewash as sw
+from slopewash.errors import InvalidFile, InvalidParameter, SimulationClosed, SlopewashError, UnknownName
+
+CONE = sw.generate("cone", size=16)
+
+
+def short(**changes: Any) -> sw.Recipe:
+    return sw.recipe("landscape", source=CONE, steps=2, settle=0, backend="reference").replace(**changes)
+
+
+def sentence(call: Any) -> str:
+    with pytest.raises(SlopewashError) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_recipe_writes_its_outputs(tmp_path: Path) -> None:
+    outputs = (str(tmp_path / "a.npz"), tmp_path / "a.glb", sw.Output(tmp_path / "a.png", "picture"))
+    result = short(outputs=outputs).run()
+    np.testing.assert_array_equal(sw.read(tmp_path / "a.npz")["elevation"], result.terrain["elevation"])
+    assert (tmp_path / "a.glb").stat().st_size > 0
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_outputs_that_cannot_be_written_are_refused_before_the_run(tmp_path: Path) -> None:
+    for outputs in (tmp_path / "a.xyz", sw.Output(tmp_path / "a.exr", "picture"), tmp_path / "missing" / "a.exr"):
+        with pytest.raises(InvalidFile):
+            short(outputs=outputs, steps=10**9).run()
+    assert sentence(lambda: short(outputs=(3,))) == (
+        "outputs holds 3; pass a tuple of Outputs, such as Output(path)"
+    )  # fmt: skip
+    assert 'an output is a "terrain" or a "picture"' in sentence(lambda: sw.Output(Path("a.png"), "map"))  # type: ignore[arg-type]
+
+
+def test_another_seed_makes_another_terrain() -> None:
+    recipe = sw.recipe("landscape", size=16)
+    again = recipe.replace(seed=3)
+    assert (recipe.terrain()["elevation"] != again.terrain()["elevation"]).any()
+    np.testing.assert_array_equal(
+        again.terrain()["elevation"], sw.recipe("landscape", size=16, seed=3).terrain()["elevation"]
+    )
+    assert short(seed=3).terrain() is CONE
+
+
+def test_sources_may_be_terrains_or_paths_and_stages_may_be_one() -> None:
+    stage = sw.Stage.of("landscape")
+    assert sw.Recipe(source=CONE, stages=stage).terrain() is CONE  # type: ignore[arg-type]
+    assert sw.Recipe(source="dem.tif", stages=[stage]).source == sw.FromFile(path=Path("dem.tif"))  # type: ignore[arg-type]
+    assert sw.recipe("landscape", source="dem.tif").source == sw.FromFile(path=Path("dem.tif"))
+    assert sentence(lambda: sw.recipe("landscape", source=3)).startswith("source is 3; pass a terrain")  # type: ignore[arg-type]
+    assert "such as Stage.of(...)" in sentence(lambda: sw.Recipe(source=CONE, stages=("landscape",)))  # type: ignore[arg-type]
+
+
+def test_presets_are_taken_and_models_get_a_hint() -> None:
+    assert sw.recipe(sw.presets()["jako2011"]).stage.preset == "jako2011"
+    assert sw.Stage.of(sw.presets()["jako2011"]).preset == "jako2011"
+    assert sentence(lambda: sw.erode(CONE, sw.VirtualPipes)) == (  # type: ignore[arg-type]
+        "VirtualPipes is a class; pass a model made from it, VirtualPipes(...)"
+    )
+    for call in (lambda: sw.erode(CONE, "virtual_pipes"), lambda: sw.recipe("virtual_pipes")):
+        assert sentence(call) == (
+            '"virtual_pipes" is a model, not a preset; pass VirtualPipes(), or the name of one of its presets'
+        )
+    assert "recipe(...).replace(model=VirtualPipes())" in sentence(lambda: sw.recipe(sw.VirtualPipes()))  # type: ignore[arg-type]
+    assert sentence(lambda: sw.erode(CONE, 3)) == "3 is neither a model nor the name of a preset"  # type: ignore[arg-type]
+    assert sentence(lambda: sw.erode(np.zeros((4, 4)))).startswith("terrain is an array; ")  # type: ignore[arg-type]
+
+
+def test_misspelt_names_get_the_nearest_one() -> None:
+    assert 'did you mean "steps"?' in sentence(lambda: sw.recipe("landscape", stepz=3))
+    assert 'did you mean "rain_rate"?' in sentence(lambda: sw.recipe("landscape", rainrate=3))
+    assert 'did you mean "backend"?' in sentence(lambda: short(backent="cpu"))
+    assert 'did you mean "landscape"?' in sentence(lambda: sw.presets()["landscap"])
+    models: list[Any] = [sw.VirtualPipes, sw.SteepestTalus, sw.VelocityField, sw.MeshParticles]
+    for model in models:
+        name = model.parameters()[0].name
+        with pytest.raises(UnknownName, match=f'did you mean "{name}"'):
+            model(**{f"{name}x": 1})
+
+
+@pytest.mark.parametrize("nonsense", [{}, [], 3, {"source": 3}, {"strata": None, "source": {}, "stages": []}])
+def test_what_describes_no_recipe_is_refused(nonsense: Any) -> None:
+    assert sentence(lambda: sw.Recipe.from_dict(nonsense)).startswith("this is no description of a recipe (")
+
+
+def test_results_and_running_recipes_are_shown_in_one_line() -> None:
+    running = sw.Running(short(steps=1))
+    assert repr(running) == "Running virtual_pipes, step 0 of 1"
+    running.run()
+    assert repr(running) == "Running virtual_pipes, finished"
+    assert repr(running.result()) == "Result of virtual_pipes on 16 x 16 cells: complete, 1 step"
+
+
+def test_a_simulation_where_a_terrain_is_needed_gets_a_hint(tmp_path: Path) -> None:
+    simulation = sw.Simulation(CONE, sw.VirtualPipes(), backend="reference")
+    given: Any = simulation
+    hint = "a Simulation is not a terrain; pass its .terrain"
+    assert sentence(lambda: sw.render(given)) == hint
+    for name in ("a.exr", "a.glb"):
+        assert sentence(lambda name=name: sw.write(given, tmp_path / name)) == hint
+
+
+def test_one_water_source_may_be_assigned() -> None:
+    simulation = sw.Simulation(CONE, sw.VirtualPipes(), backend="reference")
+    source = sw.WaterSource(x=50, y=50, radius=20, rate=0.5)
+    simulation.sources = source
+    assert simulation.sources == (source,)
+
+
+def test_an_observer_may_not_advance_its_run() -> None:
+    simulation = sw.Simulation(CONE, sw.VirtualPipes(), backend="reference").add(lambda simulation: simulation.run(1))
+    with pytest.raises(InvalidParameter, match="observers only read"):
+        simulation.run(3)
+    assert simulation.step == 3
+
+
+def test_a_closed_simulation_cannot_run_any_more(tmp_path: Path) -> None:
+    simulation = sw.Simulation(CONE, sw.VirtualPipes(), backend="reference")
+    simulation.close()
+    with pytest.raises(SimulationClosed, match="this simulation is closed; it cannot run any more"):
+        simulation.run(1)
+    with pytest.raises(SimulationClosed, match="this simulation is closed; it cannot run any more"):
+        simulation.settle()
+    with pytest.raises(SimulationClosed, match="cannot be written to a checkpoint any more"):
+        simulation.checkpoint(tmp_path)
+
+
+def test_sides_that_are_wrong_are_named() -> None:
+    sides = {"nort": "open", "south": "open", "west": "open", "east": "open"}
+    assert sentence(lambda: sw.Simulation(CONE, sw.VirtualPipes(), edges=sides)) == (
+        'edges: unknown side "nort", missing "north"; name all four sides'
+    )
+    mixed = sw.Sides(north="closed", south="open", west="open", east="open")
+    assert sentence(lambda: sw.Simulation(CONE, sw.VelocityField(), edges=mixed)).endswith("; north is 'closed'")
+    assert "halo" not in sentence(lambda: sw.Sides(north="shut", south="open", west="open", east="open"))  # type: ignore[arg-type]
