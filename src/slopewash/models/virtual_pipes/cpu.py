@@ -21,8 +21,7 @@ DEPTH = 4
 CELLS_PER_THREAD = 16384
 """Fewer cells than this per thread take less time than waking one."""
 STEPPED: dict[str, Any] = {
-    "elevation": kernels.B, "water": kernels.W, "suspended": kernels.S, "erodibility": kernels.R,
-    "outflow": slice(kernels.FW, kernels.FS + 1), "bedrock": kernels.ROCK,
+    "elevation": kernels.B, "water": kernels.W, "suspended": kernels.S, "erodibility": kernels.R, "bedrock": -1,
 }  # fmt: skip
 """Where the kernels keep each field."""
 
@@ -61,11 +60,12 @@ class CpuBackend(Backend):
         self._wanted_bands = bands
         self._bands = 0
         rows, columns = domain.shape
-        fields = kernels.LAYERED_STATE if domain.strata else kernels.STATE
+        self._pipes = len(state["outflow"])
+        fields = kernels.FW + self._pipes + bool(domain.strata)
         self._now = np.zeros((fields, rows, columns + 2), np.float32)
         self._next = np.zeros_like(self._now)
         self._flow = np.zeros((rows, columns + 2), np.float32)
-        for name in [*STEPPED, "flow"]:
+        for name in [*STEPPED, "outflow", "flow"]:
             if name in self.host:
                 self.write(name, self.host.pop(name))
         self._sum_by_rows()
@@ -81,6 +81,8 @@ class CpuBackend(Backend):
     def _field(self, name: str) -> Array | None:
         if name == "flow":
             return self._flow[:, 1:-1]
+        if name == "outflow":
+            return self._now[kernels.FW : kernels.FW + self._pipes, :, 1:-1]
         return self._now[STEPPED[name], :, 1:-1] if name in STEPPED else None
 
     def read(self, name: str, window: Window | None = None) -> Array:

@@ -98,6 +98,20 @@ class VirtualPipes(Model):
         1.0, symbol="K_c", valid=not_negative, typical=(0.1, 3), eq="10", group="erosion",
         doc="Sediment held per unit of discharge and slope sine.",
     )  # fmt: skip
+    capacity_three_quarters: float = parameter(
+        0.0, symbol="K_c75", valid=not_negative, typical=(0, 30), group="erosion",
+        doc="Sediment held per slope sine and discharge to the power 3/4: gives small streams more of a share. Acts with "
+        "capacity=\"along_flow\".",
+    )  # fmt: skip
+    capacity_half: float = parameter(
+        0.0, symbol="K_c50", valid=not_negative, typical=(0, 10), group="erosion",
+        doc="The same for the square root of the discharge: fine gullies up to the ridges.",
+    )  # fmt: skip
+    fan_slope: float = parameter(
+        0.0, symbol="sin α_f", valid=fraction, typical=(0, 0.5), group="erosion",
+        doc="Below this slope sine the capacity falls off with its square root, which leaves sloping aprons instead of "
+        "flat floors; 0 for none. Acts with capacity=\"along_flow\".",
+    )  # fmt: skip
     suspension_rate: float = parameter(
         0.5, symbol="K_s", units="1/time", valid=not_negative, typical=(0.1, 2), eq="12", group="erosion",
         doc="How quickly ground is taken up towards the capacity.",
@@ -151,6 +165,11 @@ class VirtualPipes(Model):
         "both", "both", "hydraulic", "thermal",
         doc="Which processes run: water and soil, water only, or soil only.",
     )  # fmt: skip
+    pipes: str = law(
+        "four", "four", "eight", eq="2",
+        doc="Water runs to four neighbours as published, or to eight, without a preference for the grid's axes. Eight need "
+        "capacity=\"along_flow\" and transport=\"donor_cell\".",
+    )  # fmt: skip
     transport: str = law(
         "donor_cell", "donor_cell", "semi_lagrangian", eq="15",
         doc="How sediment travels: with the water that leaves (exact books), or traced back as the papers do.",
@@ -184,6 +203,14 @@ class VirtualPipes(Model):
         "from_elevation", "from_elevation", "from_elevation_fine", "uniform",
         doc="Erodibility where the terrain has none: hard summits with noise, the same with fine noise, or 1.",
     )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, needed in (("capacity", "along_flow"), ("transport", "donor_cell"), ("velocity", "discharge")):
+            if self.pipes == "eight" and getattr(self, name) != needed:
+                raise InvalidParameter(
+                    f'pipes is "eight" and {name} "{getattr(self, name)}"; eight pipes need {name}="{needed}"'
+                )
 
     @property
     def erodes(self) -> bool:
