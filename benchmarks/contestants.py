@@ -11,10 +11,12 @@ from typing import Any
 import numba
 import numpy as np
 from numpy.typing import NDArray
-from slopewash.models.virtual_pipes.reference_engine import ReferenceEngine
 
 import slopewash as sw
-from slopewash.models.virtual_pipes.cpu import DEPTH, CpuEngine
+from slopewash.models.backend import Backend
+from slopewash.models.state import Sides
+from slopewash.models.virtual_pipes.cpu import DEPTH, CpuBackend
+from slopewash.models.virtual_pipes.reference import ReferenceBackend
 
 WARM_UP = 2 * DEPTH
 """Iterations before timing; their result is the checksum."""
@@ -84,19 +86,25 @@ class Contestant:
         self.wall.append((time.perf_counter() - wall) / self.iterations)
 
 
+def start(backend: type[Backend], laws: Laws, terrain: sw.Terrain) -> tuple[Backend, Any]:
+    """A run on a backend, and the coefficients of its iterations."""
+    domain, state = laws.model.prepare(terrain, sides=Sides.of(laws.edges), seed=0)
+    return backend(state, domain), laws.model.coefficients(domain, substeps=1)
+
+
 def reference(laws: Laws, terrain: sw.Terrain) -> Contestant:
-    engine = ReferenceEngine(laws.model, terrain, edges=laws.edges, substeps=1, seed=0)
-    return Contestant("reference", 1, engine.advance, lambda: engine.state().b, group=1)
+    run, c = start(ReferenceBackend, laws, terrain)
+    return Contestant("reference", 1, lambda n: run.advance(c, n), lambda: run.read("elevation"), group=1)
 
 
 def cpu(laws: Laws, terrain: sw.Terrain, threads: int) -> Contestant:
-    engine = CpuEngine(laws.model, terrain, edges=laws.edges, substeps=1, seed=0)
+    run, c = start(CpuBackend, laws, terrain)
 
     def advance(iterations: int) -> None:
         numba.set_num_threads(threads)
-        engine.advance(iterations)
+        run.advance(c, iterations)
 
-    return Contestant("cpu", threads, advance, lambda: engine.state().b)
+    return Contestant("cpu", threads, advance, lambda: run.read("elevation"))
 
 
 def race(contestants: list[Contestant], rounds: int) -> int:

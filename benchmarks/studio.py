@@ -166,8 +166,10 @@ def encoding(size: int, repeats: int = 15) -> dict[str, Any]:
     terrain = sw.generate("fbm", size=size, seed=3)
     bumps = terrain["elevation"]
     layers = {"elevation": bumps, "water": bumps * np.float32(0.01), "suspended": bumps * np.float32(0.001)}
-    snapshot = Snapshot(1, 1, 0, 0.0, terrain.cell_size, layers, terrain, terrain.range("elevation"))
-    shown = Snapshot(1, 1, 0, 0.0, terrain.cell_size, layers | {"slope": bumps}, terrain, terrain.range("elevation"))
+    units = dict.fromkeys((*layers, "slope"), "m")
+    snapshot = Snapshot(1, 1, 0, 0.0, terrain.cell_size, layers, units, terrain, terrain.range("elevation"))
+    with_slope = layers | {"slope": bumps}
+    shown = Snapshot(1, 1, 0, 0.0, terrain.cell_size, with_slope, units, terrain, terrain.range("elevation"))
     result: dict[str, Any] = {"encoded_size": size}
     for name, frame, overlay in (("encode_cpu_ms", snapshot, None), ("encode_with_overlay_cpu_ms", shown, "slope")):
         times = []

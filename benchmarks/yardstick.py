@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from slopewash.models.virtual_pipes.state import enter
 
 from slopewash import Terrain, VirtualPipes
-from slopewash.models.virtual_pipes.coefficients import WALL, coefficients
+from slopewash.models.ground import WALL
+from slopewash.models.state import Sides
+from slopewash.models.virtual_pipes.coefficients import coefficients
 from slopewash.models.virtual_pipes.cpu import DEPTH
 
 SOURCE = Path(__file__).with_name("yardstick.cpp")
@@ -83,19 +84,18 @@ class Yardstick:
             raise ValueError(
                 "the yardstick supports only the laws of Table 2 with closed edges and of landscape with open edges"
             )
-        start = enter(terrain, model, edges=edges, seed=0)
+        _, start = model.prepare(terrain, sides=Sides.of(edges), seed=0)
         rows, columns = terrain.shape
         self._library, self._threads = library, threads
         self._now = np.zeros((8, rows, columns + 2), np.float32)
-        for field, values in zip(self._now, (start.b, start.w, start.s, start.R), strict=False):
-            field[:, 1:-1] = values
+        for field, name in zip(self._now, ("elevation", "water", "suspended", "erodibility"), strict=False):
+            field[:, 1:-1] = start[name]
         self._now[0, :, [0, -1]] = WALL
         self._next = self._now.copy()
-        uniform = bool((start.r == 1).all())
+        r = start["rainfall"]
         self._arrays: dict[str, NDArray[Any]] = {
-            "rainfall": np.pad(start.r[:1] if uniform else start.r, ((0, 0), (1, 1))),
-            "base_n": start.base.north, "base_s": start.base.south,
-            "base_w": start.base.west, "base_e": start.base.east,
+            "rainfall": np.pad(r[:1] if (r == 1).all() else r, ((0, 0), (1, 1))),
+            **{f"base_{side[0]}": start[f"base_{side}"] for side in ("north", "south", "west", "east")},
             "flow_sum": np.zeros((rows, columns + 2), np.float32),
             "budget": np.zeros((rows, 6)),
             "workspace": np.zeros(library.workspace_size(columns + 2, DEPTH, threads), np.float32),

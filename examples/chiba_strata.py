@@ -36,7 +36,7 @@ def exposed(terrain: sw.Terrain) -> sw.Terrain:
     bare = terrain["elevation"] - terrain["bedrock"] < THIN * terrain.cell_size
     rock = np.where(bare, terrain["bedrock"], terrain["elevation"])
     numbers = terrain.strata.exposed(rock, terrain["bedrock"]) + 1
-    return terrain.replace(stratum=numbers.astype(np.float32))
+    return terrain.replace(own_layers={"stratum": numbers.astype(np.float32)})
 
 
 def main() -> None:

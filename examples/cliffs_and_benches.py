@@ -73,7 +73,7 @@ def main(words: Sequence[str] | None = None) -> None:
         size = (options.width, options.width * 5 // 8)
         sw.render_view(after, options.out / f"strata-{name}.png", size=size, zoom=1.25)
         sw.hillshade(after, options.out / f"strata-{name}-shape.png", width=options.width)
-        hardness = after.replace(hardness=1 - after["erodibility"])
+        hardness = after.replace(own_layers={"hardness": 1 - after["erodibility"]})
         sw.overlay(
             hardness, "hardness", options.out / f"strata-{name}-exposed.png", title="hardness of the exposed layers",
             limits=(0.0, 1.0), width=options.width,

@@ -1,4 +1,4 @@
-"""Edits between steps: what a dab changes, what the books say, and how it is taken back."""
+"""Edits between steps: what a dab changes, what the mass budget counts, and how it is undone."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.models.base import Block
-from slopewash.simulation.history import SPRING_BYTES
+from slopewash.simulation.history import History
+from slopewash.terrain import source_table
 
 HILL = sw.generate("dome", size=32, seed=3, cell_size=5.0)
 MODELS = [
@@ -34,11 +34,11 @@ def run(model: str, backend: str, edges: Any = "open", terrain: sw.Terrain = HIL
 
 
 def usable(model: str) -> list[str]:
-    return [brush.name for brush in sw.brushes() if brush.layer in sw.find_model(model).editable]
+    return [brush.name for brush in sw.brushes() if brush.layer in sw.find_model(model).editable()]
 
 
 def layers_of(simulation: sw.Simulation) -> dict[str, Any]:
-    return {name: np.array(simulation.terrain[name]) for name in simulation.model.layers}
+    return dict(simulation.terrain)
 
 
 @pytest.mark.parametrize(("model", "backend", "edges"), MODELS)
@@ -161,10 +161,12 @@ def test_untouched_cells_keep_their_bits_far_above_the_sea() -> None:
     simulation, other = run("virtual_pipes", "cpu", terrain=high), run("virtual_pipes", "cpu", terrain=high)
     for each in (simulation, other):
         each.run(10)
-    engine: Any = simulation._engine
-    before = engine.state().b.copy()
-    engine.edit("elevation", 0, 0, simulation.layers("elevation")["elevation"])
-    np.testing.assert_array_equal(engine.state().b, before)
+    before = np.array(simulation._state["elevation"])
+    everywhere = (slice(0, 32), slice(0, 32))
+    simulation._editor.overwrite(
+        "elevation", everywhere, simulation.layers("elevation")["elevation"].astype(np.float64)
+    )
+    np.testing.assert_array_equal(simulation._state["elevation"], before)
 
 
 def test_a_border_dug_below_its_base_level_stays_dug() -> None:
@@ -223,8 +225,9 @@ def test_single_layers_are_those_of_the_whole_terrain(model: str) -> None:
     simulation = run(model, "reference")
     simulation.run(3)
     terrain = simulation.terrain
-    assert set(simulation.model.layers) <= set(terrain)
-    for name, layer in simulation.layers(*simulation.model.layers).items():
+    computed = {name for name, spec in simulation.model.layers().items() if spec.role != "input"}
+    assert computed - {"bedrock"} <= set(terrain)  # there are no strata
+    for name, layer in simulation.layers(*terrain).items():
         np.testing.assert_array_equal(layer, terrain[name])
         assert layer.dtype == np.float32
     with pytest.raises(sw.UnknownName, match="unknown layer"):
@@ -270,55 +273,70 @@ def test_a_dab_beyond_the_terrain_does_nothing() -> None:
     assert not simulation.can_undo
 
 
+def held_bytes(history: History) -> int:
+    edits = [*history._undo, *history._redo]
+    counted = sum(edit.nbytes for edit in edits)
+    assert counted == sum(patch.values.nbytes for edit in edits for piece in edit.pieces for patch in piece)
+    return counted
+
+
 def test_a_stroke_without_end_stays_within_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slopewash.simulation.history.MOST_BLOCKS", 10)
+    monkeypatch.setattr("slopewash.simulation.history.MOST_PIECES", 10)
     simulation = run("virtual_pipes", "reference")
     for k in range(35):
         simulation.paint("raise", points=[(4.0 * k, 80.0)], radius=10.0, strength=1.0, join=True)
     history = simulation._history
-    assert 0 < sum(len(edit) for edit in history._undo) <= 11
+    remembered = sum(len(edit.pieces) for edit in history._undo)
+    assert 0 < remembered <= 11
     while simulation.undo():
         pass
-    assert sum(len(edit) for edit in history._redo) == history._blocks
+    assert sum(len(edit.pieces) for edit in history._redo) == remembered
     while simulation.redo():
         pass
     simulation.paint("raise", points=MIDDLE, radius=10.0)
     assert not simulation.can_redo
-    blocks = [block for edit in history._undo for block in edit if isinstance(block, Block)]
-    assert history._bytes == sum(block.values.nbytes for block in blocks)
+    assert held_bytes(history) > 0
 
 
-def test_springs_and_bedrock_are_counted_as_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_are_counted_as_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     simulation = run("virtual_pipes", "reference")
     springs = [sw.WaterSource(x=8 + k, y=8, radius=10, rate=1.0) for k in range(5)]
     for count in (5, 2, 0, 3):
         simulation.sources = springs[:count]
-    history = simulation._history
-    assert history._bytes == 7 * SPRING_BYTES  # what stood before each: 0, 5, 2 and 0
+    history, each = simulation._history, source_table(springs[:1]).nbytes
+    assert held_bytes(history) == 7 * each  # what stood before each: 0, 5, 2 and 0
     while simulation.undo():
         pass
-    assert history._bytes == 10 * SPRING_BYTES  # what stood after each
+    assert held_bytes(history) == 10 * each  # what stood after each
     while simulation.redo():
         pass
-    assert history._bytes == 7 * SPRING_BYTES
-    monkeypatch.setattr("slopewash.simulation.history.MOST_BYTES", 20 * SPRING_BYTES)
+    assert held_bytes(history) == 7 * each
+    monkeypatch.setattr("slopewash.simulation.history.MOST_BYTES", 20 * each)
     for _ in range(20):
         simulation.sources = springs
-    assert history._bytes <= 20 * SPRING_BYTES
-    values = np.zeros((4, 4), np.float32)
-    assert Block(layer="elevation", row=0, column=0, values=values, bedrock=values).nbytes == 2 * values.nbytes
+    assert held_bytes(history) <= 20 * each
+
+
+def overwritten(simulation: sw.Simulation) -> list[str]:
+    """Fields that the last edit keeps something of."""
+    return [patch.name for piece in simulation._history._undo[-1].pieces for patch in piece]
 
 
 def test_an_edit_inside_keeps_no_copy_of_the_border() -> None:
-    simulation: Any = run("virtual_pipes", "reference")
-    for _ in range(2):
-        simulation.paint("lower", points=MIDDLE, radius=10.0, strength=1.0)
-    first, second = (edit[0].beside for edit in simulation._history._undo)
-    assert first.north is second.north
+    simulation = run("virtual_pipes", "reference")
+    simulation.paint("lower", points=MIDDLE, radius=10.0, strength=1.0)
+    assert overwritten(simulation) == ["elevation"]
     simulation.paint("lower", points=[(80.0, 0.0)], radius=10.0, strength=1.0)
-    base = simulation._engine._held().base
-    assert base.north is not first.north
-    assert base.south is first.south
+    assert sorted(overwritten(simulation)) == ["base_north", "elevation"]
+
+
+def test_an_edit_keeps_the_bedrock_and_counts_it_as_memory() -> None:
+    layered = HILL.replace(strata=sw.strata_bands(thickness=5.0))
+    simulation = run("virtual_pipes", "reference", terrain=layered)
+    simulation.paint("lower", points=MIDDLE, radius=10.0, strength=1.0)
+    assert sorted(overwritten(simulation)) == ["bedrock", "elevation", "erodibility"]
+    (edit,) = simulation._history._undo
+    assert held_bytes(simulation._history) == 3 * edit.pieces[0][0].values.nbytes
 
 
 def test_what_is_usual_follows_the_relief_of_the_ground() -> None:

@@ -18,7 +18,6 @@ from slopewash import (
     Terrain,
     UnknownName,
     VirtualPipes,
-    erode,
     generate,
     preset,
 )
@@ -124,17 +123,14 @@ def test_the_model_can_be_changed_between_steps() -> None:
     simulation.run(5)
     assert simulation.budget.water_rain == rained
     with pytest.raises(InvalidParameter, match="start another Simulation"):
-        simulation.model = Other()  # type: ignore[assignment]
-
-
-class Other:
-    name = "other"
+        simulation.model = sw.SteepestTalus()
+    with pytest.raises(InvalidParameter, match=r"pass a model, such as VirtualPipes\(\)"):
+        simulation.model = "landscape"  # type: ignore[assignment]
 
 
 def test_nan_stops_the_run_and_names_step_layer_and_cell() -> None:
     simulation = Simulation(HILL, VirtualPipes(), backend="reference")
-    engine: Any = simulation._engine
-    engine.state().w[7, 5] = np.nan
+    simulation._state["water"][7, 5] = np.nan
     with pytest.raises(
         NotFinite, match=r"(elevation|water|suspended) is no longer finite at row \d+, column \d+ by step 1"
     ):
@@ -163,9 +159,10 @@ def test_bad_options_are_refused(options: dict[str, Any], error: type[Exception]
 
 @pytest.mark.parametrize("steps", [1, 3, 7, 20, 30, 45, 600])
 def test_settling_fades_to_nothing_whatever_its_length(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    simulation = Simulation(HILL, VirtualPipes(), backend="reference").add(Watcher(4))
+    model = VirtualPipes(sediment_capacity=1.0)
+    simulation = Simulation(HILL, model, backend="reference").add(Watcher(4))
     carried: list[tuple[int, float]] = []
-    monkeypatch.setattr(simulation._engine, "carry", lambda n, strength: carried.append((n, strength)))
+    monkeypatch.setattr(simulation._device, "advance", lambda c, n: carried.append((n, c.Kc)))
     simulation.settle(steps)
     strengths = [strength for _, strength in carried]
     assert sum(n for n, _ in carried) == steps
@@ -207,7 +204,7 @@ def test_a_backend_the_model_lacks_is_never_switched_silently(monkeypatch: pytes
 
 
 def test_erode_is_the_one_line_form() -> None:
-    one = erode(HILL, preset("landscape"), steps=12, settle=5)
+    one = sw.erode(HILL, preset("landscape"), steps=12, settle=5)
     simulation = Simulation(HILL, preset("landscape"))
     simulation.run(12)
     simulation.settle(5)
@@ -216,7 +213,7 @@ def test_erode_is_the_one_line_form() -> None:
 
 def test_the_start_is_never_changed() -> None:
     before = HILL["elevation"].copy()
-    erode(HILL, VirtualPipes(), steps=5)
+    sw.erode(HILL, VirtualPipes(), steps=5)
     np.testing.assert_array_equal(HILL["elevation"], before)
 
 
@@ -232,7 +229,7 @@ def test_repr_and_budget_read_well() -> None:
 
 def test_the_name_of_a_preset_is_no_model() -> None:
     with pytest.raises(sw.InvalidParameter, match=r"model is .landscape.; pass a model, such as VirtualPipes\(\)"):
-        sw.erode(sw.generate("hill", size=8), "landscape", steps=1)  # type: ignore[arg-type]
+        sw.Simulation(sw.generate("hill", size=8), "landscape")  # type: ignore[arg-type]
 
 
 def test_a_settling_stopped_after_its_last_step_leaves_the_load_in_the_water() -> None:

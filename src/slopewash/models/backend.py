@@ -34,15 +34,27 @@ class Backend(ABC):
 
     @property
     def scalars(self) -> dict[str, float | int]:
-        """Sums and counts, as they are now; to be changed in place."""
+        """Sums and counts, as they are now."""
         return self._scalars
 
+    def scalar(self, name: str) -> float | int:
+        """One of the sums and counts."""
+        return self.scalars[name]
+
+    def count(self, name: str, amount: float | int) -> None:
+        """Add to a sum."""
+        self._scalars[name] += amount
+
     def stored(self, name: str) -> str:
-        """Name of the field that holds a layer to the bit, which undo puts back."""
+        """Name of the field that holds a layer."""
         return name
 
+    def kept(self, name: str) -> str:
+        """Name under which a layer is read and written to put it back to the bit, whatever else has changed since."""
+        return self.stored(name)
+
     def read(self, name: str, window: Window | None = None) -> Array:
-        """A field, or part of it: a view or a copy, good until the next step."""
+        """A field, or part of it: a view or a copy, valid until the next step."""
         return cut(self.host[name], window)
 
     def write(self, name: str, values: Array, window: Window | None = None) -> None:
@@ -56,14 +68,14 @@ class Backend(ABC):
     @property
     def state(self) -> State:
         """The state; each field is read when it is asked for, and assigning to one writes it."""
-        return State(_Fields(self), self.scalars)
+        return State(_Fields(self), _Scalars(self))
 
     def traffic(self, coefficients: Any) -> dict[str, int]:
         """Bytes per cell that each kernel of one iteration must move, where the backend knows."""
         return {}
 
     def close(self) -> None:  # noqa: B027
-        """Give back what the device holds; nothing may be asked of it afterwards."""
+        """Free the device's memory; the backend cannot be used afterwards."""
 
 
 class HostBackend(Backend):
@@ -106,6 +118,28 @@ class _Fields(MutableMapping[str, Array]):
 
     def __len__(self) -> int:
         return len(self._backend.names)
+
+
+class _Scalars(MutableMapping[str, float | int]):
+    """A backend's sums and counts, read when they are asked for."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    def __getitem__(self, name: str) -> float | int:
+        return self._backend.scalar(name)
+
+    def __setitem__(self, name: str, value: float | int) -> None:
+        self._backend.scalars[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("a backend's sums cannot be removed")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._backend.scalars)
+
+    def __len__(self) -> int:
+        return len(self._backend.scalars)
 
 
 def own(array: Array) -> Array:

@@ -19,7 +19,7 @@ from slopewash.models.state import EDGES, Array, Domain, Edges, Patch, Side, Sid
 from slopewash.terrain import Layer, Terrain, TriangleMesh
 from slopewash.terrain.fields import FieldSpec
 
-OF_STRATA = "erodibility comes from this terrain's strata; leave it as it is"
+OF_STRATA = "erodibility comes from this terrain's strata and cannot be changed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,7 @@ class Model(ABC):
 
     @classmethod
     def edges(cls) -> tuple[Edges, ...]:
-        """Words for edges that users may choose from."""
+        """Kinds of edge that users may choose from."""
         return tuple(word for word in EDGES if word in cls.sides)
 
     @classmethod
@@ -133,7 +133,7 @@ class Model(ABC):
 
     @property
     def strata_note(self) -> str | None:
-        """What a user who lays strata beneath the terrain should know, if anything."""
+        """What a user who adds strata to the terrain should know, if anything."""
         return None
 
     @property
@@ -159,7 +159,7 @@ class Model(ABC):
         """Numbers of one iteration, of which `substeps` make a step; `strength` scales the power to erode."""
 
     def adopt(self, before: Self, state: State, domain: Domain) -> None:  # noqa: B027
-        """Change what must follow when a run goes on with these parameter values instead of those `before`."""
+        """Update the state when a run continues with these parameter values instead of those of `before`."""
 
     def lay_down(self, state: State, domain: Domain, *, dry: bool) -> None:  # noqa: B027
         """Deposit everything the water carries; with `dry`, let the water evaporate."""
@@ -218,7 +218,7 @@ class Model(ABC):
         raise InvalidParameter(f"{self.name} has no {name} in this run")
 
     def edit(self, patch: Patch, state: State, domain: Domain) -> Sequence[Patch]:
-        """What else an edit overwrites, which must be put back with it; nothing is written yet."""
+        """What else an edit overwrites, which undo must restore with it; nothing is written yet."""
         return ()
 
     def follow(self, name: str, window: Window | None, state: State, domain: Domain) -> Sequence[Patch]:

@@ -12,9 +12,9 @@ from slopewash.models.state import Sides
 Field = NDArray[Any]
 
 WALL = 1.0e18
-"""Height of cells that hold no ground: nothing flows or slides up there, and squares stay finite in float32."""
+"""Height of nodata, and beyond closed edges: nothing flows or slides up there, and squares stay finite in float32."""
 IS_WALL = 0.5e18
-"""Ground above this is a wall."""
+"""Whatever is above this is no ground."""
 
 
 class Around(NamedTuple):
@@ -73,7 +73,7 @@ def slope_degrees(b: Field, sides: Sides) -> Field:
 
 
 def change_layers(change: Field) -> dict[str, Field]:
-    """Layers of how much ground was lost and gained, from the change of elevation in metres.
+    """Layers of ground lost and gained, from the change of elevation in metres.
 
     >>> change_layers(np.array([[-1.0, 2.0]]))["wear"]
     array([[1., 0.]])

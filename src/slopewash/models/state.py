@@ -27,7 +27,7 @@ class Sides:
     """What lies beyond each of the four sides.
 
     "open": water and sediment leave; "closed": nothing passes; "periodic": the opposite side; "halo": more ground,
-    which somebody else computes. Cells near a halo are right for as many iterations as it is wide.
+    which is computed elsewhere. After k iterations, cells within `k * model.halo` of it may be wrong.
 
     >>> Sides(north="open", south="open", west="closed", east="closed")
     Sides(north='open', south='open', west='closed', east='closed')
@@ -130,13 +130,13 @@ class Domain:
 
 @dataclass
 class State:
-    """Everything a run needs to go on, in the model's own units: arrays by field name, and numbers.
+    """Everything a run needs to continue, in the model's own units: arrays by field name, and numbers.
 
-    Arrays may be views of a backend's own, to be read before it takes the next step.
+    Arrays may be views of a backend's own; read them before its next step.
     """
 
     arrays: MutableMapping[str, Array]
-    scalars: dict[str, float | int] = field(default_factory=dict)
+    scalars: MutableMapping[str, float | int] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Array:
         return self.arrays[name]
@@ -149,7 +149,7 @@ class State:
 
     def get(self, name: str) -> Array | None:
         """Return an array, or None if this state has none of that name."""
-        return self.arrays[name] if name in self.arrays else None  # noqa: SIM401, a device's mapping knows more names
+        return self.arrays[name] if name in self.arrays else None  # noqa: SIM401, a device may hold it by another name
 
     def part(self, name: str, window: Window | None) -> Array:
         """Part of an array; of a device's, no more than that is downloaded."""

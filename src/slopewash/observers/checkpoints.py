@@ -1,4 +1,4 @@
-"""Writes checkpoints while a run goes on."""
+"""Checkpoints of a run at intervals."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 class Checkpoints(Observer):
-    """Writes a checkpoint every so many steps, and at the end of each phase.
+    """Writes a checkpoint every `every` steps, and at the end of each phase.
 
     Parameters
     ----------
     folder
-        Where to; the newest two are kept.
+        Where the checkpoints go; the newest two are kept.
     every
-        Steps between two of them.
+        Steps between two checkpoints.
     recipe
-        Gives what the run is part of, kept for whoever resumes it.
+        Returns what the run is part of, which is stored for resuming it.
 
     >>> import tempfile
     >>> import slopewash as sw
@@ -41,6 +41,6 @@ class Checkpoints(Observer):
         self._recipe = recipe
 
     def observe(self, simulation: Simulation) -> None:
-        """Write one."""
+        """Write a checkpoint."""
         super().observe(simulation)
         simulation.checkpoint(self.folder, recipe=None if self._recipe is None else self._recipe())

@@ -41,7 +41,7 @@ class Progress(Observer):
         self._console = console
         self._bar: Bar | None = None
         self._label = ""
-        self._told = 0.0
+        self._printed = 0.0
         self._first: tuple[int, float] | None = None
         """Steps and time at the first update: earlier time may be compilation."""
 
@@ -50,7 +50,7 @@ class Progress(Observer):
         super().start(simulation, steps, label=label)
         self.close()
         self._label = label
-        self._told = time.monotonic()
+        self._printed = time.monotonic()
         self._first = None
         console = self._console or Console(stderr=True)
         if steps < 1 or not console.is_terminal:
@@ -72,16 +72,16 @@ class Progress(Observer):
         super().observe(simulation)
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=self.done)
-        elif time.monotonic() - self._told >= LINE_EVERY:
-            self._tell_line()
+        elif time.monotonic() - self._printed >= LINE_EVERY:
+            self._print_line()
         self._first = self._first or (self.done, time.monotonic())
 
-    def _tell_line(self) -> None:
-        self._told = time.monotonic()
+    def _print_line(self) -> None:
+        self._printed = time.monotonic()
         console = self._console or Console(stderr=True)
         line = f"{self._label}: {self.done} of {self.steps} steps"
         if self._first is not None and self.done > self._first[0]:
-            rate = (self.done - self._first[0]) / max(self._told - self._first[1], 1e-9)
+            rate = (self.done - self._first[0]) / max(self._printed - self._first[1], 1e-9)
             line += f", {rate:,.0f}/s, {(self.steps - self.done) / rate:.0f} s left"
         console.out(line, highlight=False)
 

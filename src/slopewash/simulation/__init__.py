@@ -3,6 +3,7 @@
 from slopewash.simulation.brush import brushes
 from slopewash.simulation.budget import Budget
 from slopewash.simulation.checkpoints import newest_manifest, read_checkpoint
-from slopewash.simulation.simulation import Observer, Simulation
+from slopewash.simulation.observing import Observer
+from slopewash.simulation.simulation import Simulation
 
 __all__ = ["Budget", "Observer", "Simulation", "brushes", "newest_manifest", "read_checkpoint"]

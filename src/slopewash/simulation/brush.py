@@ -1,4 +1,4 @@
-"""Brushes: what a person paints on a terrain between two steps."""
+"""Brushes: tools that change layers of a terrain between two steps."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from slopewash.errors import InvalidParameter, unknown_name
 Field = NDArray[np.float64]
 
 MOST_POINTS = 100_000
-"""Dabs of one edit."""
+"""Most dabs of one edit."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Brush:
-    """One tool: the layer it changes, and how a dab does it.
+    """One tool: the layer it changes, and how a dab changes it.
 
-    `dab(values, weight, strength, level)` returns new values of a window, from `weight` 0 (outside) .. 1 and, for
-    `flatten`, the level of the ground where the stroke began.
+    `dab(values, weight, strength, level)` returns new values of a window. `weight` is 0 (outside) .. 1, and `level`,
+    which `flatten` uses, is the height of the ground where the stroke began.
     """
 
     name: str
@@ -31,15 +31,15 @@ class Brush:
     layer: str
     unit: str
     strength: float
-    """What is usual: for tools in metres as a share of the terrain's relief, so that a dab shows on any terrain."""
+    """Default; for tools in metres a share of the terrain's relief, so that a dab is visible on any terrain."""
     dab: Callable[[Field, Field, float, float], Field]
     signed: bool = False
-    """Whether a negative strength means anything."""
+    """Whether the strength may be negative."""
     most: float = math.inf
     """Largest strength."""
 
     def usual(self, relief: float) -> float:
-        """Strength where none is named, on ground of that relief in metres.
+        """Default strength on ground of that relief in metres.
 
         >>> BRUSHES["raise"].usual(1000.0), BRUSHES["smooth"].usual(1000.0)
         (10.0, 0.5)
@@ -62,37 +62,37 @@ BRUSHES = {
             dab=lambda v, weight, strength, level: v + strength * weight,
         ),
         Brush(
-            name="lower", doc="Take ground away.", layer="elevation", unit="m", strength=0.01,
+            name="lower", doc="Remove ground.", layer="elevation", unit="m", strength=0.01,
             dab=lambda v, weight, strength, level: v - strength * weight,
         ),
         Brush(
-            name="smooth", doc="Level bumps out, by a share of the way to the mean of the cells around.",
+            name="smooth", doc="Smooth the ground, by a share of the difference from the mean of the neighbours.",
             layer="elevation", unit="", strength=0.5, dab=_smooth, most=1.0,
         ),
         Brush(
-            name="flatten", doc="Bring ground to the height where the stroke began, by a share of the way.",
+            name="flatten", doc="Level the ground to the height where the stroke began, by a share of the difference.",
             layer="elevation", unit="", strength=0.5, most=1.0,
             dab=lambda v, weight, strength, level: v + strength * weight * (level - v),
         ),
         Brush(
-            name="add_water", doc="Pour water out.", layer="water", unit="m", strength=0.002,
+            name="add_water", doc="Add water.", layer="water", unit="m", strength=0.002,
             dab=lambda v, weight, strength, level: v + strength * weight,
         ),
         Brush(
-            name="remove_water", doc="Take water away.", layer="water", unit="m", strength=0.002,
+            name="remove_water", doc="Remove water.", layer="water", unit="m", strength=0.002,
             dab=lambda v, weight, strength, level: np.maximum(v - strength * weight, 0.0),
         ),
         Brush(
-            name="rain", doc="Let more rain fall here, or with a negative strength less.", layer="rainfall", unit="",
-            strength=0.5, signed=True,
+            name="rain", doc="Increase the rainfall, or decrease it with a negative strength.", layer="rainfall",
+            unit="", strength=0.5, signed=True,
             dab=lambda v, weight, strength, level: np.maximum(v + strength * weight, 0.0),
         ),
         Brush(
-            name="harden", doc="Make ground harder to wear.", layer="erodibility", unit="", strength=0.2, most=1.0,
+            name="harden", doc="Decrease the erodibility.", layer="erodibility", unit="", strength=0.2, most=1.0,
             dab=lambda v, weight, strength, level: np.maximum(v - strength * weight, 0.0),
         ),
         Brush(
-            name="soften", doc="Make ground easier to wear.", layer="erodibility", unit="", strength=0.2, most=1.0,
+            name="soften", doc="Increase the erodibility.", layer="erodibility", unit="", strength=0.2, most=1.0,
             dab=lambda v, weight, strength, level: np.minimum(v + strength * weight, 1.0),
         ),
     )
@@ -100,7 +100,7 @@ BRUSHES = {
 
 
 def brushes() -> Sequence[Brush]:
-    """Every tool that `Simulation.paint` takes.
+    """Every tool of `Simulation.paint`.
 
     >>> [brush.name for brush in brushes()][:2]
     ['raise', 'lower']
@@ -126,13 +126,13 @@ class Stroke:
     falloff: float
 
     def window(self, shape: tuple[int, int], cell_size: float) -> tuple[int, int, int, int]:
-        """First row, first column, rows and columns of the cells all dabs may touch; no rows if they miss the grid."""
+        """First row, first column, rows and columns of the cells that dabs may touch; no rows if all miss the grid."""
         x0, x1 = _span([x for x, _ in self.points], self.radius, cell_size, shape[1])
         y0, y1 = _span([y for _, y in self.points], self.radius, cell_size, shape[0])
         return y0, x0, max(0, y1 - y0), max(0, x1 - x0)
 
     def apply(self, values: Field, row: int, column: int, cell_size: float, level: float) -> Field:
-        """Values of a block that begins at `row` and `column`, after every dab in turn."""
+        """Values of a block that begins at `row` and `column` after all dabs, one after another."""
         values = values.copy()
         rows, columns = values.shape
         for x, y in self.points:
@@ -164,7 +164,7 @@ def make_stroke(
     *,
     relief: float,
 ) -> Stroke:
-    """Check what a caller wants painted on ground of that relief.
+    """Validate a stroke on ground of that relief.
 
     >>> make_stroke("raise", [(50.0, 50.0)], 20.0, None, 0.5, relief=500.0).strength
     5.0
@@ -172,7 +172,7 @@ def make_stroke(
     brush = find_brush(tool)
     places = tuple(_point(point) for point in points)
     if not 1 <= len(places) <= MOST_POINTS:
-        raise InvalidParameter(f"points has {len(places)} of them; an edit takes 1 .. {MOST_POINTS}")
+        raise InvalidParameter(f"points has {len(places)} items; an edit takes 1 .. {MOST_POINTS}")
     wanted = brush.usual(relief) if strength is None else _number("strength", strength)
     if wanted > brush.most or wanted < (-brush.most if brush.signed else 0.0):
         bounds = f"within {0 if not brush.signed else -brush.most:g} .. {brush.most:g}"

@@ -28,16 +28,18 @@ KEPT = 2
 MANIFEST = "manifest.json"
 HEADER = 128
 """Bytes that a file has besides its array, about."""
+BLOCK = 4096
+"""Bytes that file systems hand out at once, mostly."""
 
 
 def write_checkpoint(folder: Path, number: int, facts: Mapping[str, Any], arrays: Arrays) -> Path:
     """Write one and return where it is; older ones beyond `KEPT` are removed."""
     name = f"step-{number:06d}"
     temporary, final = folder / f"{name}.tmp", folder / name
-    needed = sum(array.nbytes + HEADER for array in arrays.values())
+    needed = BLOCK * (1 + sum(-(-(array.nbytes + HEADER) // BLOCK) for array in arrays.values()))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _remove_unfinished(folder)
+        _tidy(folder)
         temporary.mkdir()
         files = {key: _write_array(temporary / f"{key}.npy", array) for key, array in arrays.items()}
         manifest = {"schema": SCHEMA, "files": files, **plain(facts)}
@@ -105,23 +107,28 @@ def _hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _remove_unfinished(folder: Path) -> None:
+def _tidy(folder: Path) -> None:
+    """Remove what a killed process has not finished, and finish what it was about to replace."""
     for leftover in folder.glob("step-*.tmp"):
         shutil.rmtree(leftover)
+    for replaced in folder.glob("step-*.old"):
+        if replaced.with_suffix("").exists():
+            shutil.rmtree(replaced)
+        else:  # killed before the new one took its place
+            replaced.rename(replaced.with_suffix(""))
 
 
 def _remove_old(folder: Path, newest: Path) -> None:
-    for path in folder.glob("step-*.old"):
-        shutil.rmtree(path, ignore_errors=True)
-    older = [path for path in checkpoints(folder) if path != newest]
-    for path in older[KEPT - 1 :]:
+    older = [path for path in checkpoints(folder) if path != newest and path.suffix != ".old"]
+    for path in [*older[KEPT - 1 :], *folder.glob("step-*.old")]:
         shutil.rmtree(path, ignore_errors=True)
 
 
 def checkpoints(folder: Path) -> list[Path]:
     """Finished checkpoints in a folder, newest first."""
     found = [path for path in folder.glob("step-*") if path.suffix != ".tmp" and (path / MANIFEST).is_file()]
-    return sorted(found, key=lambda path: (path / MANIFEST).stat().st_mtime_ns, reverse=True)
+    # By time, for a run may begin anew in the folder of another; by step where two were written within a clock's tick.
+    return sorted(found, key=lambda path: ((path / MANIFEST).stat().st_mtime_ns, path.name), reverse=True)
 
 
 def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
@@ -160,12 +167,18 @@ def newest_manifest(folder: Path) -> dict[str, Any] | None:
 
 def read_manifest(checkpoint: Path) -> dict[str, Any]:
     """Facts of one checkpoint."""
-    manifest = json.loads((checkpoint / MANIFEST).read_text(encoding="utf-8"))
-    if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
-        raise ValueError(f"{MANIFEST} has another schema than {SCHEMA}")
-    if manifest.pop("sha256", None) != _seal(manifest):
+    written = (checkpoint / MANIFEST).read_bytes()
+    try:
+        manifest = json.loads(written)
+        intact = _dump(manifest) == written and manifest.pop("sha256", None) == _seal(manifest)
+    except (ValueError, AttributeError):
+        intact = False
+    if not intact:
         raise ValueError(f"{MANIFEST} is not what was written")
-    return manifest
+    if manifest.get("schema") != SCHEMA:
+        raise ValueError(f"{MANIFEST} has another schema than {SCHEMA}")
+    facts: dict[str, Any] = manifest
+    return facts
 
 
 def _read_array(path: Path, noted: Mapping[str, Any]) -> NDArray[Any]:
@@ -178,6 +191,8 @@ def _read_array(path: Path, noted: Mapping[str, Any]) -> NDArray[Any]:
 
 def plain(value: Any) -> Any:
     """Reduce to what JSON has: infinity becomes "inf", which floats are made from again."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, Mapping):
         return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple | Iterator):

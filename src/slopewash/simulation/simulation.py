@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from slopewash.backends import choose_backend
 from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, SimulationClosed, StabilityWarning
 from slopewash.models.backend import Backend
-from slopewash.models.base import Model, find_model
+from slopewash.models.base import Model
 from slopewash.models.catalogue import Preset
-from slopewash.models.state import Array, Domain, Edges, Patch, Sides, State, Window
+from slopewash.models.state import Array, Domain, Edges, Patch, Sides, State
 from slopewash.simulation.brush import BRUSHES, Stroke, make_stroke
 from slopewash.simulation.budget import Budget
 from slopewash.simulation.checkpoints import read_checkpoint, write_checkpoint
+from slopewash.simulation.editing import Editor
 from slopewash.simulation.history import History
 from slopewash.simulation.interrupts import whole_steps
+from slopewash.simulation.observing import LONGEST_CHUNK, Observer, as_observer
+from slopewash.simulation.parts import put_together, take_apart
 from slopewash.terrain import (
     Emitter,
     Layer,
-    Stratum,
     Terrain,
     TriangleMesh,
     WaterSource,
@@ -36,50 +37,12 @@ from slopewash.terrain import (
     source_table,
     sources_of,
 )
-from slopewash.terrain.parts import put_together, take_apart
 
 CHECK_EVERY = 200
 """Steps between two looks for NaN and infinity: often enough to name the place, rare enough to cost nothing."""
 
-LONGEST_CHUNK = 20
-"""Steps taken in one go: Ctrl-C waits for no more."""
 FADES = 20
 """Equal stages in which the power to erode fades while a run settles."""
-
-
-class Observer(Protocol):
-    """Watches a run: reads, never changes anything."""
-
-    every: int
-    """Steps between two calls of `observe`, counted by the simulation's `steps_taken`."""
-
-    def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
-        """A phase of `steps` steps begins."""
-
-    def observe(self, simulation: Simulation) -> None:
-        """Called when `steps_taken` is a multiple of `every`, and at the end of the phase."""
-
-    def finish(self, simulation: Simulation) -> None:
-        """Called when the phase is over, or was interrupted."""
-
-
-class Function:
-    """A plain function as an observer: called after every stretch of steps."""
-
-    every = LONGEST_CHUNK
-
-    def __init__(self, function: Callable[[Simulation], object]) -> None:
-        self.function = function
-
-    def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
-        """Nothing to prepare."""
-
-    def observe(self, simulation: Simulation) -> None:
-        """Call it."""
-        self.function(simulation)
-
-    def finish(self, simulation: Simulation) -> None:
-        """Nothing to end."""
 
 
 class Simulation:
@@ -156,6 +119,9 @@ class Simulation:
 
     @property
     def _device(self) -> Backend:
+        return self._check_open()
+
+    def _check_open(self) -> Backend:
         if self._opened is None:
             raise SimulationClosed(
                 "this simulation is closed; ask for its terrain, budget or layers before close() or the end of `with`"
@@ -311,7 +277,7 @@ class Simulation:
             )
         placed = self._start.replace(sources=sources).sources
         with self._turn:
-            self._history.add(self._swap([Patch("sources", source_table(placed))]), join=join)
+            self._history.add(self._editor.swap([Patch("sources", source_table(placed))]), join=join)
 
     @property
     def emitters(self) -> tuple[Emitter, ...]:
@@ -324,31 +290,11 @@ class Simulation:
             raise InvalidParameter(f"{self._model.name} has no particles, and so no emitters")
         placed = self._start.replace(emitters=emitters).emitters
         with self._turn:
-            self._history.add(self._swap([Patch("emitters", emitter_table(placed))]), join=join)
+            self._history.add(self._editor.swap([Patch("emitters", emitter_table(placed))]), join=join)
 
-    def _swap(self, patches: Sequence[Patch]) -> list[Patch]:
-        """Write patches, count what they add, and return what was there, to the bit."""
-        device, state, overwritten = self._device, self._state, []
-        layer_of = {device.stored(name): name for name in self._model.editable()}
-        for patch in patches:
-            field = device.stored(patch.name)
-            overwritten.append(Patch(field, np.array(device.read(field, patch.window)), patch.window))
-            layer = layer_of.get(field)
-            mass = None if layer is None else self._model.layer(layer).mass
-            before = 0 if mass is None else self._mass(layer, patch.window)
-            device.write(patch.name, patch.values, patch.window)
-            if mass is not None:
-                device.scalars[f"{mass}_edited"] += self._mass(layer, patch.window) - before
-            for follower in self._model.follow(patch.name, patch.window, state, self._domain):
-                device.write(follower.name, follower.values, follower.window)
-        return overwritten
-
-    def _mass(self, layer: str | None, window: Window | None) -> float | int:
-        """Sum of part of a layer without nodata: exact for whole numbers, in float64 for others."""
-        values = self._device.read(str(layer), window)
-        if "nodata" in self._state:
-            values = values[~self._state.part("nodata", window)]
-        return int(values.sum(dtype=np.int64)) if values.dtype.kind in "iu" else float(values.sum(dtype=np.float64))
+    @property
+    def _editor(self) -> Editor:
+        return Editor(self._device, self._model, self._domain)
 
     def paint(
         self,
@@ -396,6 +342,7 @@ class Simulation:
             remedy = f"its tools are {', '.join(usable)}" if usable else "it takes no edits"
             raise InvalidParameter(f"{self._model.name} has no {layer} to paint with {tool}; {remedy}")
         with self._turn:
+            self._check_open()
             return self._apply(stroke, join=join)
 
     def _apply(self, stroke: Stroke, *, join: bool) -> bool:
@@ -404,47 +351,25 @@ class Simulation:
         if rows == 0 or columns == 0:
             return False
         window = (slice(row, row + rows), slice(column, column + columns))
-        if layer not in self._state:
-            self._device.write(layer, self._model.fill(layer, self._state, self._domain))
-        values = self._in_metres(layer, window).astype(np.float64)
+        values = self._editor.in_metres(layer, window).astype(np.float64)
         if not join:
             x, y = (int(p // size) for p in stroke.points[0])
             self._level = float(values[min(max(y - row, 0), rows - 1), min(max(x - column, 0), columns - 1)])
         new = stroke.apply(values, row, column, size, self._level)
-        self._history.add(self._overwrite(layer, window, new), join=join)
+        self._history.add(self._editor.overwrite(layer, window, new), join=join)
         return True
-
-    def _in_metres(self, layer: str, window: Window) -> Layer:
-        state = self._state
-        return self._model.metres(layer, state.part(layer, window), window, state, self._domain)
-
-    def _overwrite(self, layer: str, window: Window, metres: ArrayLike) -> list[Patch]:
-        """Replace part of a layer; cells whose value is the one users see stay as they are to the bit."""
-        wanted = np.asarray(metres, dtype=np.float64)
-        low, high = self._model.layer(layer).painted
-        if not (np.isfinite(wanted).all() and wanted.min() >= low and wanted.max() <= high):
-            raise InvalidParameter(
-                f"values for {layer} span {wanted.min():g} .. {wanted.max():g}; "
-                f"they must be finite and within {low:g} .. {high:g}"
-            )
-        state, now = self._state, self._state.part(layer, window)
-        kept = wanted.astype(np.float32) == self._in_metres(layer, window)
-        if "nodata" in state:
-            kept |= state.part("nodata", window)
-        units = self._model.units(layer, wanted, window, state, self._domain)
-        patch = Patch(layer, np.where(kept, now, units.astype(now.dtype)), window)
-        # What goes with it first: it may be what the edit is counted from.
-        return self._swap([*self._model.edit(patch, state, self._domain), patch])
 
     def undo(self) -> bool:
         """Undo the last edit: what it overwrote is as it was, to the bit. False if there is none."""
         with self._turn:
-            return self._history.undo(self._swap)
+            self._check_open()
+            return self._history.undo(self._editor.swap)
 
     def redo(self) -> bool:
         """Redo the last edit undone. False if there is none."""
         with self._turn:
-            return self._history.redo(self._swap)
+            self._check_open()
+            return self._history.redo(self._editor.swap)
 
     @property
     def can_undo(self) -> bool:
@@ -464,6 +389,7 @@ class Simulation:
         height
             Of the cell, in pixels.
         """
+        self._check_open()
         show = type(self).viewer
         if show is None:
             raise BackendUnavailable("nothing is there to show a run; import slopewash first")
@@ -497,7 +423,7 @@ class Simulation:
 
         An observer may be a plain function of the simulation: it is called about every 20 steps, and at the end.
         """
-        self._observers += [_observer(given) for given in observers]
+        self._observers += [as_observer(given) for given in observers]
         return self
 
     def remove(self, *observers: Observer | Callable[[Simulation], object]) -> Self:
@@ -575,6 +501,7 @@ class Simulation:
 
     def _watched(self, steps: int, label: str, advance: Callable[[int, int], None]) -> None:
         done = 0
+        self._check_open()
         try:
             with self._turn:
                 for observer in self._observers:
@@ -630,7 +557,7 @@ class Simulation:
         Simulation of virtual_pipes on 16 x 16 cells, backend reference, edges open, step 3
         """
         with self._turn:
-            facts, arrays = self._take_apart()
+            facts, arrays = take_apart(self)
             facts["recipe"] = dict(recipe or {})
             return write_checkpoint(Path(folder), self.steps_taken, facts, arrays)
 
@@ -643,66 +570,16 @@ class Simulation:
     def from_parts(cls, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Simulation:
         """Make a simulation of what `read_checkpoint` gave."""
         simulation = cls.__new__(cls)
-        simulation._put_together(dict(facts), dict(arrays))
+        put_together(simulation, dict(facts), dict(arrays))
         return simulation
-
-    def _take_apart(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Facts that JSON can hold, and arrays by name, all of them copies or never changed."""
-        from slopewash import __version__
-
-        terrain, terrain_arrays = take_apart(self._start)
-        history, history_arrays = self._history.take_apart()
-        state = self._state
-        arrays = {
-            **{f"state.{name}": np.array(array) for name, array in state.arrays.items()},
-            **{f"terrain.{name}": array for name, array in terrain_arrays.items()},
-            **{f"history.{name}": array for name, array in history_arrays.items()},
-        }
-        facts = {
-            "slopewash": __version__,
-            "model": {"name": self._model.name, "parameters": self._model.values()},
-            "backend": self.backend,
-            "substeps": self._substeps_wanted,
-            "step": self.step,
-            "settled": self.settled,
-            "time": self.time,
-            "since": self._since,
-            "relief": self._relief,
-            "level": self._level,
-            "domain": dataclasses.asdict(self._domain),
-            "scalars": dict(state.scalars),
-            "terrain": terrain,
-            "history": history,
-        }
-        return facts, arrays
-
-    def _put_together(self, facts: dict[str, Any], arrays: dict[str, Array]) -> None:
-        def those(prefix: str) -> dict[str, Array]:
-            return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-
-        self._model = find_model(facts["model"]["name"])(**facts["model"]["parameters"])
-        self.backend = choose_backend(facts["backend"], self._model.backends)
-        self._substeps_wanted = facts["substeps"]
-        self.step, self.settled, self._since = facts["step"], facts["settled"], tuple(facts["since"])
-        self._relief, self._level = facts["relief"], facts["level"]
-        self._start = put_together(facts["terrain"], those("terrain."))
-        self._history = History.put_together(facts["history"], those("history."))
-        domain = dict(facts["domain"])
-        domain |= {
-            "shape": tuple(domain["shape"]), "origin": tuple(domain["origin"]), "sides": Sides(**domain["sides"]),
-            "strata": tuple(Stratum(**layer) for layer in domain["strata"]),
-        }  # fmt: skip
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", StabilityWarning)  # the run was warned of it when it began
-            self._begin(Domain(**domain), State(those("state."), dict(facts["scalars"])))
 
     def __getstate__(self) -> dict[str, Any]:
         with self._turn:
-            facts, arrays = self._take_apart()
+            facts, arrays = take_apart(self)
         return {"facts": facts, "arrays": arrays}
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
-        self._put_together(parts["facts"], parts["arrays"])
+        put_together(self, parts["facts"], parts["arrays"])
 
     def __repr__(self) -> str:
         rows, columns = self._domain.shape
@@ -717,17 +594,6 @@ def _check_model(model: object) -> None:
         raise InvalidParameter(f'model is the preset "{model.name}"; pass its model, preset("{model.name}")')
     if not isinstance(model, Model):
         raise InvalidParameter(f'model is {model!r}; pass a model, such as VirtualPipes() or preset("landscape")')
-
-
-def _observer(given: Any) -> Observer:
-    if isinstance(given, type):
-        raise InvalidParameter(f"{given.__name__} is a class; add an observer made from it, {given.__name__}(...)")
-    if all(hasattr(given, name) for name in ("every", "start", "observe", "finish")):
-        observer: Observer = given
-        return observer
-    if callable(given):
-        return Function(given)
-    raise InvalidParameter(f"{given!r} cannot observe a run; add an observer, such as Progress(), or a function")
 
 
 def _copied(layer: Array) -> Layer:

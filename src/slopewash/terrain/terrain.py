@@ -278,7 +278,8 @@ def _check_name(name: str, own: Mapping[str, Any]) -> None:
             raise InvalidTerrain(f'own_layers holds "{name}", which slopewash has a layer of; pass it as {name}=...')
     elif name not in LAYERS:
         error = unknown_name("layer", name, LAYERS)
-        raise type(error)(f'{error} Layers of your own go into own_layers={{"{name}": ...}}')
+        joint = " Layers" if str(error).endswith("?") else "; layers"
+        raise type(error)(f'{error}{joint} of your own go into own_layers={{"{name}": ...}}')
 
 
 def _checked_crs(crs: str | None) -> str | None:

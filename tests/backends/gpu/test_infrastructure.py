@@ -163,33 +163,33 @@ def test_too_large_a_buffer_is_one_sentence() -> None:
 
 @pytest.mark.gpu
 def test_fixed_point_adds_up_negative_and_tiny_amounts_exactly() -> None:
-    from slopewash.backends.gpu.books import Books
     from slopewash.backends.gpu.device import open_device
+    from slopewash.backends.gpu.sums import Sums
 
     device = open_device()
     source = "\n".join(
         [
             "@group(0) @binding(0) var<storage, read> amounts: array<f32>;",
-            "@group(0) @binding(1) var<storage, read_write> books: array<vec2<u32>>;",
+            "@group(0) @binding(1) var<storage, read_write> sums: array<vec2<u32>>;",
             wgsl.read_kernel(wgsl.SNIPPETS / "fixed_point.wgsl"),
             "@compute @workgroup_size(1) fn main() {",
-            "  for (var k = 0u; k < arrayLength(&amounts); k++) { books[0] = add_fixed(books[0], fixed(amounts[k])); }",
+            "  for (var k = 0u; k < arrayLength(&amounts); k++) { sums[0] = add_fixed(sums[0], fixed(amounts[k])); }",
             "}",
         ]
     )
     amounts = np.array([3.5, -3.25, 2.0**-32, -(2.0**-31), 1e6, -1e6, 0.1, -0.1, -7.0], np.float32)
     given = device.buffer("amounts", amounts.nbytes)
     device.handle.queue.write_buffer(given, 0, amounts)
-    books = Books(device, layout(1, 1), ("SUM",))
+    sums = Sums(device, layout(1, 1), ("SUM",))
     pipeline, bound = device.pipeline(source, ["read", "update"])
     encoder = device.handle.create_command_encoder()
     adding = encoder.begin_compute_pass()
     adding.set_pipeline(pipeline)
-    adding.set_bind_group(0, device.bind(bound, [(given, 0, amounts.nbytes), (books.buffer, 0, 8)]))
+    adding.set_bind_group(0, device.bind(bound, [(given, 0, amounts.nbytes), (sums.buffer, 0, 8)]))
     adding.dispatch_workgroups(1)
     adding.end()
     device.handle.queue.submit([encoder.finish()])
-    assert books.totals()["SUM"] == 3.5 - 3.25 - 2.0**-32 - 7.0
+    assert sums.units()["SUM"] / 2**32 == 3.5 - 3.25 - 2.0**-32 - 7.0
 
 
 def resident() -> int:

@@ -15,8 +15,9 @@ import pytest
 
 import slopewash as sw
 from slopewash.backends.compiled import EXACT
+from slopewash.models import Sides
 from slopewash.models.steepest_talus import rows
-from slopewash.models.steepest_talus.cpu import CpuEngine
+from slopewash.models.steepest_talus.cpu import CpuBackend
 from slopewash.models.steepest_talus.sweep import LAG
 
 HASHES = """
@@ -58,9 +59,10 @@ def test_any_number_of_iterations_in_flight_gives_the_same_bits(
     terrain = sw.Terrain(np.random.default_rng(4).random((11, 18)) * 20)
     model = sw.SteepestTalus()
     expected = sw.erode(terrain, model, steps=20, backend="reference", edges=edges)
-    engine = CpuEngine(model, terrain, edges=edges, substeps=1, seed=0, depth=depth)
-    engine.advance(20)
-    np.testing.assert_array_equal(engine.terrain()["elevation"], expected["elevation"])
+    domain, state = model.prepare(terrain, sides=Sides.of(edges), seed=0)
+    backend = CpuBackend(state, domain, depth=depth)
+    backend.advance(model.coefficients(domain, substeps=1), 20)
+    np.testing.assert_array_equal(model.derive("elevation", backend.state, domain), expected["elevation"])
 
 
 def test_an_iteration_reads_as_far_as_the_model_says() -> None:

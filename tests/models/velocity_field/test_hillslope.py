@@ -43,15 +43,15 @@ def test_ground_below_the_talus_stays_unless_it_creeps() -> None:
     assert creeping[4, 3] == pytest.approx(-4 * 0.01 * 0.1, rel=1e-12)
 
 
-def test_hard_ground_slides_less_and_walls_take_nothing() -> None:
+def test_hard_ground_slides_less_and_nodata_takes_nothing() -> None:
     T, law = pile(15), Hillslope(creep=0.01, slide=0.1, talus=0.5)
     soft, hard = slide(T, None, 1.0, law), slide(T, None, 0.25, law)
     np.testing.assert_allclose(hard.gain, 0.25 * soft.gain, rtol=1e-12)
-    wall = np.zeros(T.shape, np.bool_)
-    wall[5:9, 11] = True
-    walled = slide(np.where(wall, np.nan, T), wall, 1.0, law)
-    assert not walled.gain[wall].any()
-    assert walled.gain.sum() + walled.exported == pytest.approx(0.0, abs=1e-12)
+    nodata = np.zeros(T.shape, np.bool_)
+    nodata[5:9, 11] = True
+    beside = slide(np.where(nodata, np.nan, T), nodata, 1.0, law)
+    assert not beside.gain[nodata].any()
+    assert beside.gain.sum() + beside.exported == pytest.approx(0.0, abs=1e-12)
 
 
 def test_what_slides_onto_the_edge_leaves_and_is_counted() -> None:

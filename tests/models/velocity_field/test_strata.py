@@ -24,17 +24,17 @@ def test_one_layer_with_the_models_own_rates_changes_nothing_but_loose_soil(back
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_layer_that_does_not_wear_stays(backend: str) -> None:
+def test_a_layer_that_does_not_erode_stays(backend: str) -> None:
     rates = {"flow_erosion": 0.0, "collision_erosion": 0.0}
     strata = Strata([Stratum(thickness=15.0, flow_erosion=1.0), Stratum(thickness=1.0, **rates)])
-    model = VelocityField(creep_rate=0.0, slide_rate=0.0)  # any rock creeps and slides, however slowly water wears it
+    model = VelocityField(creep_rate=0.0, slide_rate=0.0)  # any rock creeps and slides, however slowly water erodes it
     simulation = Simulation(Terrain(SLOPE, strata=strata), model, backend=backend)
     simulation.run(20)
     after = simulation.terrain
     floor = SLOPE.max() - 15.0
     was_below = floor > SLOPE
     assert (after["bedrock"][was_below] == SLOPE.astype(np.float32)[was_below]).all()
-    assert after["bedrock"][~was_below].min() >= floor - 1e-5  # one iteration wears no further than its layer
+    assert after["bedrock"][~was_below].min() >= floor - 1e-5  # one iteration erodes no further than its layer
     assert after["difference"][~was_below].min() < -1.0
     assert simulation.budget.solids_drift < 1e-9
 

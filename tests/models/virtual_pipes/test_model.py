@@ -96,8 +96,8 @@ def test_mud_limits_belong_to_counting_mud_as_water() -> None:
     assert coefficients(VirtualPipes(maximum_concentration=1.0), 1).load_0 == NO_LIMIT
 
 
-def test_a_step_above_the_limit_is_taken_in_parts_and_said_once() -> None:
-    with pytest.warns(StabilityWarning, match="each step is taken in 2 parts") as caught:
+def test_a_step_above_the_limit_is_taken_in_sub_steps_with_one_warning() -> None:
+    with pytest.warns(StabilityWarning, match="each step is taken in 2 sub-steps") as caught:
         simulation = Simulation(
             generate("hill", size=12), VirtualPipes(pipe_area=60.0, gravity=20.0), backend="reference"
         )
@@ -107,12 +107,12 @@ def test_a_step_above_the_limit_is_taken_in_parts_and_said_once() -> None:
     assert simulation.time == pytest.approx(0.06)
 
 
-def test_default_and_landscape_parameters_need_no_parts() -> None:
+def test_default_and_landscape_parameters_need_no_sub_steps() -> None:
     for model in (VirtualPipes(), preset("landscape")):
         assert all(limit.substeps == 1 for limit in model.limits())
 
 
-def test_parts_cover_the_same_time() -> None:
+def test_sub_steps_cover_the_same_time() -> None:
     whole = coefficients(VirtualPipes(), 1)
     parts = coefficients(VirtualPipes(), 4)
     assert parts.dt * 4 == pytest.approx(whole.dt)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from slopewash.backends.gpu.books import Books
 from slopewash.backends.gpu.device import Device, open_device
 from slopewash.backends.gpu.fields import Field, Table, bytes_per_cell
 from slopewash.backends.gpu.layout import lay_out
 from slopewash.backends.gpu.program import Kernel, Program
+from slopewash.backends.gpu.sums import Sums
 from slopewash.backends.gpu.wgsl import Block, Constant
 
 Constants = Mapping[str, Constant]
@@ -19,7 +19,7 @@ class Workspace:
     """A grid of `rows` by `columns` cells with fields of the WGSL types `kinds` and tables of (type, length).
 
     `largest_binding` limits bands of rows to so many bytes of a field, if the device would allow more. `whole` is for
-    kernels that may read any cell: then there are no bands. `ring` cells around the grid belong to the engine.
+    kernels that may read any cell: then there are no bands. `ring` cells around the grid belong to the backend.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Workspace:
         for name, kind in kinds.items():
             self.add_field(name, kind)
         self.tables = {name: Table(self.device, name, *what) for name, what in (tables or {}).items()}
-        self.books = Books(self.device, self.layout, entries)
+        self.sums = Sums(self.device, self.layout, entries)
         self._numbers = self.device.buffer("numbers", block.size, uniform=True)
 
     def add_field(self, name: str, kind: str) -> None:
@@ -70,7 +70,7 @@ class Workspace:
             with self.device.watched("uploading parameters"):
                 self.device.handle.queue.write_buffer(self._numbers, 0, self._block.pack(*numbers))
             self._in_force = numbers
-        constants = {**constants, **self.books.constants, **self._block.constants(*numbers), **self._wraps}
+        constants = {**constants, **self.sums.constants, **self._block.constants(*numbers), **self._wraps}
         variant = (tuple(kernels), constants)
         if variant != self._variant:
             self._build(kernels, constants)
@@ -83,7 +83,7 @@ class Workspace:
             self.device,
             self.layout,
             kernels,
-            {**self.fields, **self.tables, "books": self.books},
+            {**self.fields, **self.tables, "sums": self.sums},
             block=self._block,
             constants=constants,
             numbers=self._numbers,
@@ -109,5 +109,5 @@ class Workspace:
             field.close()
         for table in self.tables.values():
             table.close()
-        self.books.close()
+        self.sums.close()
         self._numbers.destroy()

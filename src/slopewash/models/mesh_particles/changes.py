@@ -40,7 +40,7 @@ def refine_anew(model: MeshParticles, state: State, domain: Domain) -> None:
     X = np.array(state["particle_position"])
     at = surface.locate(*(X[:, k].astype(np.float64) for k in (0, 1)))
     set_down(X, at, surface.table)
-    state.scalars |= {"edge": surface.edge, "shifted": 0}
+    state.scalars.update(edge=surface.edge, shifted=0)
     changed: dict[str, Array] = {
         "vertices": surface.vertices,
         "triangles": surface.triangles,

@@ -18,7 +18,7 @@ from slopewash.models.steepest_talus.reference import NOWHERE
 from slopewash.models.steepest_talus.rows import KEY_BITS
 
 DEPTH = 10
-"""Iterations in flight: a group of them costs one meeting of all threads. Divides what a run takes in one go."""
+"""Iterations in flight: each group costs one synchronisation of all threads. A divisor of a run's longest chunk."""
 SMALLEST_BAND = 2**15
 """Cells worth a thread of their own: below, waiting for another thread costs more than it gives."""
 

@@ -19,7 +19,7 @@ FIELDS = (
     LAYERS["bedrock"].replace(role="prognostic"),
     LAYERS["erodibility"].replace(symbol="R", role="input", editable=True),
     _own("start", "Ground at the start, in units above the datum."),
-    _own("start_elevation", "Ground at the start in metres: where nothing moved it is given back to the bit."),
+    _own("start_elevation", "Ground at the start in metres: where nothing moved, it is returned to the bit."),
     _own("nodata", "Where there is no ground."),
     _own("strata_top", "Top of the first stratum, in units above the datum."),
 )

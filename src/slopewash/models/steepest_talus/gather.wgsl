@@ -1,7 +1,7 @@
-// Every cell sends what it chose to and takes what its neighbours send it.
+// Every cell sends soil where it chose to, and receives what its neighbours send.
 
 #include "around.wgsl"
-#include "books.wgsl"
+#include "sums.wgsl"
 
 // How many of the neighbours chose the directions that lead here; the opposite of direction k is 7 - k.
 fn senders(at: Around, directions: vec4<i32>) -> i32 {
@@ -29,6 +29,6 @@ fn main(
     rock[i] = min(rock[i], n[i]);
 #endif
   }
-  let sums = sum_lanes(lane, vec4<f32>(f32(sent), 0.0, 0.0, 0.0));
-  if (lane == 0u) { book(group, SENT, sums.x); }
+  let total = sum_lanes(lane, vec4<f32>(f32(sent), 0.0, 0.0, 0.0));
+  if (lane == 0u) { add_sum(group, SENT, total.x); }
 }

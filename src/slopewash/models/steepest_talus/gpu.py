@@ -1,4 +1,4 @@
-"""Runs the WGSL kernels on whole heights: two dispatches per iteration, the same bits as the reference."""
+"""Runs the WGSL kernels on whole heights: two dispatches per iteration, bit-identical to the reference."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ BLOCK = Block("talus", Numbers)
 def kernels(*, varied: bool = False, layered: bool = False) -> tuple[Kernel, ...]:
     """One iteration: what each dispatch reads and writes."""
     choose = [Use("n", "read"), Use("to", "write")]
-    gather = [Use("to", "read"), Use("n", "update"), Use("books", "update", whole=True, apart=True)]
+    gather = [Use("to", "read"), Use("n", "update"), Use("sums", "update", whole=True, apart=True)]
     if layered:
         choose += [Use("rock", "read"), Use("top", "read"), Use("strata", "read", whole=True)]
         gather.append(Use("rock", "update"))
@@ -92,7 +92,7 @@ class GpuBackend(Backend):
     def scalars(self) -> dict[str, float | int]:
         """Sums, with what has slid since they were last asked for."""
         if self._coefficients is not None:
-            sent = self._work.books.units()["SENT"] >> 32
+            sent = self._work.sums.units()["SENT"] >> 32
             self._scalars["solids_moved"] += (sent - self._counted) * self._coefficients.amplitude
             self._counted = sent
         return self._scalars
@@ -161,5 +161,5 @@ class GpuBackend(Backend):
         return self._work.traffic(self._kernels(self._numbers or self._prepare(coefficients)))
 
     def close(self) -> None:
-        """Give the device's memory back."""
+        """Free the device's memory."""
         self._work.close()

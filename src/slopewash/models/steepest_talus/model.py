@@ -21,7 +21,7 @@ from slopewash.terrain import Layer, Terrain
 
 below_upright = Rule(lambda v: 0 < v < 90, "above 0 and below 90")
 cannot_swing = Rule(
-    lambda v: 0 < v <= 1, "above 0 and at most 1, because more swings back and forth between two cells for ever"
+    lambda v: 0 < v <= 1, "above 0 and at most 1, because more would swing back and forth between two cells forever"
 )
 CALM = 2 / 9
 """Largest amplitude that comes to rest on any terrain."""
@@ -32,35 +32,35 @@ CALM = 2 / 9
 class SteepestTalus(Model):
     """Thermal erosion after the Outerrain post [Riche18]: soil slides to the steepest neighbour.
 
-    Each cell looks at its eight neighbours. If the largest slope exceeds the talus it sends a fixed height of soil,
-    the amplitude, down to that neighbour. Equally steep neighbours: the first from north-west to south-east, row by
-    row, and a straight one before a diagonal one. Lengths are in cells.
+    Each cell looks at its eight neighbours. If the steepest slope exceeds the talus slope, the cell sends a fixed
+    height of soil, the amplitude, to that neighbour. Among equally steep neighbours it takes the first, row by row from
+    north-west to south-east, and a straight one before a diagonal one. Lengths are in cells.
 
-    All cells move at once, from one buffer to the other, where the post updates one buffer in whatever order the
-    threads run. Heights are whole numbers of a small unit, so solids are kept exactly.
+    All cells move at once, from one buffer to another; the post updates a single buffer in whatever order the threads
+    run. Heights are whole numbers of a small unit, so solids are conserved exactly.
 
-    With `amplitude` at most 2/9 every run comes to rest. A move lowers the sum of squared heights: N transfers, each
+    With `amplitude` at most 2/9 every run comes to rest. A move decreases the sum of squared heights: N transfers, each
     down a drop of more than T, change it by less than -2·A·T·N + A²·Σ(in - out)², and Σ(in - out)² <= 9·N because a
     cell receives from at most eight neighbours and sends to one. That is negative while A <= 2·T/9, and a sum of
-    squares of whole numbers cannot fall for ever. Larger amplitudes are quicker and may end in flickering cells.
+    squares of whole numbers cannot decrease forever. Larger amplitudes are faster, but some cells may keep flickering.
 
-    On a terrain with strata `talus_law="hard_stands_steeper"` takes the R of the exposed layer, anew in each iteration,
-    or 1 where loose soil covers the bedrock (the lowest the ground ever was). A move is never split: the last of the
-    soil may take a little of the rock along. Runs come to rest as without strata, for no talus is smaller.
+    On a terrain with strata, `talus_law="hard_stands_steeper"` uses the R of the layer exposed in each iteration, or 1
+    where loose soil covers the bedrock (the lowest level the ground has had). A move is never split: the last of the
+    soil may take a little of the rock with it. Runs come to rest as without strata, because no talus is smaller.
 
     Deviations from the post:
 
-    - Diagonal neighbours are √2 away; the post takes them for 1 (`diagonals="printed"` does too).
+    - Diagonal neighbours are √2 away; in the post their distance is 1 (`diagonals="printed"`).
     - Rows are indexed by the number of columns; the post uses the number of rows, which is right for squares only.
 
-    Open edges are as closed ones: the ground beyond is taken to go on at the edge cell's height, so no slope leads out.
+    Open edges act like closed ones: the ground beyond has the edge cell's height, so no slope leads out.
 
     >>> SteepestTalus(talus_angle=35, amplitude=0.1)
     SteepestTalus(talus_angle=35.0, amplitude=0.1)
     """
 
     name: ClassVar = "steepest_talus"
-    summary: ClassVar = "Soil slides to the steepest neighbour until every slope stands: scree, cones, talus."
+    summary: ClassVar = "Soil slides to the steepest neighbour until every slope is stable: scree, cones, talus."
     paper: ClassVar = "Riche, Outerrain: Terrain Erosion on the GPU"
     halo: ClassVar = 2
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "reference.ReferenceBackend"}
@@ -68,44 +68,44 @@ class SteepestTalus(Model):
 
     talus_angle: float = parameter(
         math.degrees(math.atan(0.6)), symbol="φ", units="°", valid=below_upright, typical=(10, 60), group="talus",
-        doc="Steepest slope that stands, as an angle. Acts with talus_law=\"uniform\".",
+        doc="Steepest stable slope, as an angle. Only with talus_law=\"uniform\".",
     )  # fmt: skip
     amplitude: float = parameter(
         CALM, symbol="a", units="T", valid=cannot_swing, typical=(0.02, CALM), group="talus",
-        doc="Height that slides in one iteration, relative to the drop T that just stands between two cells; "
+        doc="Height that slides in one iteration, relative to the largest stable drop T between two cells; "
         "up to 2/9 every run comes to rest.",
     )  # fmt: skip
     talus_slope_range: float = parameter(
         0.4, symbol="K_a", valid=not_negative, typical=(0, 1), group="talus",
-        doc="How much steeper the hardest ground stands than the softest, as a tangent.",
+        doc="How much steeper the hardest ground can be than the softest, as a tangent.",
     )  # fmt: skip
     talus_slope_bias: float = parameter(
         0.3, symbol="K_i", valid=positive, typical=(0.05, 1), group="talus",
-        doc="Tangent of the slope at which the softest ground comes to rest.",
+        doc="Tangent of the steepest stable slope of the softest ground.",
     )  # fmt: skip
 
     talus_law: str = law(
         "uniform", "uniform", "hard_stands_steeper",
-        doc="The talus_angle everywhere, or the tangent (1 - R) K_a + K_i of the erodibility R of what is exposed.",
+        doc="The talus_angle everywhere, or the tangent (1 - R) K_a + K_i with the erodibility R of what is exposed.",
     )  # fmt: skip
     diagonals: str = law(
         "true_distance", "true_distance", "printed",
-        doc="Diagonal neighbours are √2 cells away, or 1 as printed.",
+        doc="Diagonal neighbours are √2 cells away, or 1 as published.",
     )  # fmt: skip
 
     @property
     def smallest_talus(self) -> float:
-        """Tangent at which the softest ground stands; the amplitude is relative to it."""
+        """Tangent of the steepest stable slope of the softest ground; the amplitude is relative to it."""
         if self.talus_law == "uniform":
             return math.tan(math.radians(self.talus_angle))
         return self.talus_slope_bias
 
     @property
     def strata_note(self) -> str | None:
-        """Whether strata have an effect."""
+        """Note that strata have no effect on a uniform talus."""
         if self.talus_law != "uniform":
             return None
-        return "talus_law=uniform takes no notice of strata; --set talus_law=hard_stands_steeper does"
+        return "talus_law=uniform ignores strata; use --set talus_law=hard_stands_steeper"
 
     def limits(self) -> tuple[Limit, ...]:
         """No limits: the amplitude's range keeps every run stable."""
@@ -120,7 +120,7 @@ class SteepestTalus(Model):
         return coefficients(self, domain)
 
     def adopt(self, before: SteepestTalus, state: State, domain: Domain) -> None:
-        """Guess the erodibility where the talus has come to depend on it."""
+        """Guess the erodibility if the talus now depends on it."""
         if self.talus_law != "uniform" and not domain.strata and "erodibility" not in state:
             state["erodibility"] = guessed_erodibility(state, domain)
 
@@ -170,7 +170,7 @@ class SteepestTalus(Model):
         return heights
 
     def units(self, name: str, metres: Array, window: Window, state: State, domain: Domain) -> Array:
-        """Convert to whole units, and refuse heights that the kernels have no room for."""
+        """Convert to whole units, and refuse heights that do not fit the kernels' integers."""
         if name == "erodibility":
             return metres
         change = np.rint((metres - state.part("start_elevation", window)) * (domain.scale / domain.cell_size))
@@ -185,7 +185,7 @@ class SteepestTalus(Model):
         return np.clip(n, LOWEST, HIGHEST)
 
     def edit(self, patch: Patch, state: State, domain: Domain) -> Sequence[Patch]:
-        """Ground that is raised is loose; what is dug away lies bare."""
+        """Raised ground is loose; digging exposes the bedrock."""
         if not domain.strata:
             return ()
         rock = np.minimum(state.part("bedrock", patch.window), patch.values)

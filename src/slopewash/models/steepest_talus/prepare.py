@@ -2,7 +2,7 @@
 
 The unit is a power of two of a cell, chosen so that the terrain's relief spans between 2²³ and 2²⁴ units: as fine as
 float32 is at the highest ground, with the datum at the lowest. An overshooting pile may rise fifteen times as high
-before it would meet nodata at 2²⁸ - 1, and eight times a height still fits int32, which the kernels make use of.
+before it reaches the height of nodata, 2²⁸ - 1, and eight times a height still fits int32, as the kernels need.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.errors import InvalidParameter
 from slopewash.models.state import Domain, Sides, State
 from slopewash.terrain import Terrain, erodibility_from_elevation
 
@@ -23,9 +24,9 @@ RELIEF_BITS = 24
 WALL = 2**28 - 1
 """Height of nodata, and of what lies beyond the edges."""
 HIGHEST, LOWEST = 2**27, -(2**26)
-"""Ground that edits may make: eight times the drop between both still fits int32."""
+"""Range of heights after edits: eight times the drop between both still fits int32."""
 FARTHEST = 2**50
-"""Top of strata above or below the datum. Depths go twice as far, so that no ground reaches what was cut short."""
+"""Farthest top of strata from the datum. Depths may be twice that, so that no ground reaches a clipped depth."""
 
 
 def prepare(terrain: Terrain, *, sides: Sides, seed: int, guess_erodibility: bool) -> tuple[Domain, State]:
@@ -64,13 +65,21 @@ def prepare(terrain: Terrain, *, sides: Sides, seed: int, guess_erodibility: boo
 
 
 def guessed_erodibility(state: State, domain: Domain) -> NDArray[np.float32]:
-    """Erodibility where the terrain had none, guessed from the heights it started with."""
+    """Erodibility where the terrain had none, guessed from the heights it started with.
+
+    The guess depends on the relief of the whole terrain: on part of it, it would be another one.
+    """
+    if "halo" in domain.sides.kinds():
+        raise InvalidParameter(
+            "erodibility cannot be guessed on part of a terrain; give the terrain an erodibility layer, or prepare it "
+            "as a whole with talus_law=hard_stands_steeper"
+        )
     start = Terrain(state["start_elevation"], cell_size=domain.cell_size, nodata=state.get("nodata"))
     return erodibility_from_elevation(start, seed=domain.seed)
 
 
 def units_per_cell(relief: float) -> float:
-    """Power of two that spreads a relief in cells over `RELIEF_BITS`; at most 2²⁴, for flat ground needs no more.
+    """Power of two that spreads a relief in cells over `RELIEF_BITS`; at most 2²⁴, as flat ground needs no more.
 
     >>> units_per_cell(100.0) == 2**17, units_per_cell(0.0) == 2**24
     (True, True)

@@ -8,7 +8,7 @@ from slopewash.models.steepest_talus.model import SteepestTalus
 register_preset(
     Preset(
         name="outerrain",
-        doc="The Outerrain post as printed: drops above 0.6 cells slide, to diagonal neighbours too.",
+        doc="The Outerrain post as published: drops above 0.6 cells slide, to diagonal neighbours too.",
         model=SteepestTalus(diagonals="printed"),
         edges="closed",
         steps=300,

@@ -22,7 +22,7 @@ NOWHERE = np.int32(_r.NOWHERE)
 NOT_SENT = np.int8(_r.NOWHERE)
 CLOSER = np.float32(_r.CLOSER)
 STANDS = np.int32(np.iinfo(np.int32).max)
-"""Threshold of walls, which never slide."""
+"""Threshold of nodata, which never slides."""
 NW, N, NE, W, E, SW, S, SE = (np.int32(k) for k in range(8))
 
 

@@ -18,14 +18,16 @@ MOST_MEMORY = 1 << 30
 class RoutingOnCores(FieldBackend):
     """Passes the sediment on with Numba kernels."""
 
-    def route(self, direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field) -> Routed:
+    def route(
+        self, direction: Integers, down: Integers, T: Field, sediment: Field, capacity: Field, room: Field
+    ) -> Routed:
         """Pass the sediment on, upstream cells first."""
         direction = direction.copy()
         order = np.empty(T.size, np.int64)
         sweep.order_cells(direction, down, T, np.empty(T.shape, np.int64), order)
-        laid, kept, passed = np.zeros((3, *T.shape))
-        exported = sweep.route(direction, order, load, capacity, room, laid, kept, passed)
-        return Routed(laid, kept, exported)
+        deposited, kept, passed = np.zeros((3, *T.shape))
+        exported = sweep.route(direction, order, sediment, capacity, room, deposited, kept, passed)
+        return Routed(deposited, kept, exported)
 
 
 class CpuBackend(RoutingOnCores):

@@ -32,12 +32,12 @@ KINDS = {
     "flow": "array<atomic<u32>, 4>",  # water times velocity to the south and to the east
 }
 STEPS_AT_ONCE = 250
-"""Steps per dispatch: drivers end what takes seconds."""
+"""Steps per dispatch: drivers kill dispatches that take seconds."""
 RUNNING, LEFT, STOPPED = 0, -1, -2
-WALLED = -2.0
-"""Stands for the energy needed to go on from nodata, which nothing enters."""
+NODATA = -2.0
+"""Marks nodata, which nothing enters, instead of the energy needed to go on."""
 CONSTANTS = {
-    "RUNNING": RUNNING, "LEFT": LEFT, "STOPPED": STOPPED, "WALLED": WALLED, "STEPS_AT_ONCE": STEPS_AT_ONCE,
+    "RUNNING": RUNNING, "LEFT": LEFT, "STOPPED": STOPPED, "NODATA": NODATA, "STEPS_AT_ONCE": STEPS_AT_ONCE,
     "WATER": 0, "ENERGY": 1, "SOUTH": 0, "EAST": 1,
 }  # fmt: skip
 NO_ESCAPE = 3.0e38
@@ -70,8 +70,8 @@ class GpuBackend(RoutingOnCores):
         """Run the particles on the card."""
         fields = self._work.fields
         steepest = not motion.downhill
-        needed = np.where(surface.wall, WALLED, np.minimum(surface.escape, NO_ESCAPE))
-        fields["surface"].upload(np.stack([surface.T, np.pad(needed, 1, constant_values=WALLED)], axis=-1))
+        needed = np.where(surface.nodata, NODATA, np.minimum(surface.escape, NO_ESCAPE))
+        fields["surface"].upload(np.stack([surface.T, np.pad(needed, 1, constant_values=NODATA)], axis=-1))
         if steepest:
             pulls = np.stack([surface.ay, surface.ax, surface.az, np.zeros_like(surface.ay)], axis=-1)
             fields["pulls"].upload(np.pad(pulls, ((1, 1), (1, 1), (0, 0))))
@@ -115,7 +115,7 @@ class GpuBackend(RoutingOnCores):
         return first, second
 
     def close(self) -> None:
-        """Give the device's memory back."""
+        """Free the device's memory."""
         self._work.close()
 
 

@@ -29,19 +29,19 @@ class Hillslope(NamedTuple):
 
 
 class Slid(NamedTuple):
-    """What each cell gained, what went over the edge, and all that moved."""
+    """What each cell gained, what was exported, and all that moved."""
 
     gain: Field
     exported: float
     moved: float
 
 
-def slide(T: Field, wall: NDArray[np.bool_] | None, R: float | Field, law: Hillslope) -> Slid:
+def slide(T: Field, nodata: NDArray[np.bool_] | None, R: float | Field, law: Hillslope) -> Slid:
     """Move soil across the faces between cells, scaled by the erodibility R of the higher one.
 
-    Edges are base level: they may sink but not rise, and what comes down on them leaves.
+    Edges are base level: they may sink but not rise, and what slides onto them is exported.
     """
-    ground = np.ones(T.shape, np.bool_) if wall is None else ~wall
+    ground = np.ones(T.shape, np.bool_) if nodata is None else ~nodata
     gx, gy = gradient(np.where(ground, T, WALL), CLOSED)
     soft = np.broadcast_to(np.asarray(R, np.float64), T.shape)
     south = _flux(T, gx, soft, ground, 0, law)
@@ -77,7 +77,7 @@ def _pairs(a: NDArray[Any], axis: int) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _gathered(flux: Field, axis: int) -> Field:
-    """What comes in across the face before each cell, less what goes out across the one after."""
+    """What comes in through the face before each cell, less what goes out through the one after."""
     incoming, outgoing = ((1, 0), (0, 1))
     ring = [(0, 0), (0, 0)]
     ring[axis] = incoming

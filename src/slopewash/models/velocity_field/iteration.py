@@ -21,8 +21,8 @@ from slopewash.models.velocity_field.surface import (
     felt,
     find_pits,
     freeze,
+    room_to_erode,
     room_to_fill,
-    room_to_wear,
     spread,
     way_down,
 )
@@ -67,7 +67,9 @@ class FieldBackend(Backend):
         """Run the particles."""
 
     @abstractmethod
-    def route(self, direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field) -> Routed:
+    def route(
+        self, direction: Integers, down: Integers, T: Field, sediment: Field, capacity: Field, room: Field
+    ) -> Routed:
         """Pass the sediment on downstream."""
 
     def advance(self, coefficients: Coefficients, iterations: int) -> None:
@@ -80,13 +82,13 @@ class FieldBackend(Backend):
 
     def _find_velocity_field(self, c: Coefficients) -> None:
         """Step 2(a): W, V and E on the frozen surface; V is divided by the water that passed."""
-        host, scalars, wall = self.host, self._scalars, self.host.get("nodata")
+        host, scalars, nodata = self.host, self._scalars, self.host.get("nodata")
         # Particle sums are in fixed point, so water is counted in what falls where it rains most.
         wettest = float(host["rainfall"].max()) or 1.0
         w = host["rainfall"] / wettest
-        surface = freeze(felt(host["elevation"], wall, c.breadth), wall, c.motion.pull, stop_in_pits=c.stop_in_pits)
+        surface = freeze(felt(host["elevation"], nodata, c.breadth), nodata, c.motion.pull, stop_in_pits=c.stop_in_pits)
         sums = self.trace(surface, w, c.motion)
-        W, Vy, Vx, E = (spread(a.astype(np.float64), wall, c.breadth) for a in (sums.W, sums.Vy, sums.Vx, sums.E))
+        W, Vy, Vx, E = (spread(a.astype(np.float64), nodata, c.breadth) for a in (sums.W, sums.Vy, sums.Vx, sums.E))
         host["flow"] = W * (wettest / SCALE)
         host["velocity_south"], host["velocity_east"] = (c.v_max * (V / np.maximum(W, 1)) for V in (Vy, Vx))
         host["collision_energy"] = E * (wettest * c.v_max * c.v_max / SCALE)
@@ -97,29 +99,29 @@ class FieldBackend(Backend):
 
     def _erode(self, c: Coefficients) -> None:
         """Step 2(b): erode the ground, pass the sediment on, deposit what is too much."""
-        host, scalars, wall = self.host, self._scalars, self.host.get("nodata")
+        host, scalars, nodata = self.host, self._scalars, self.host.get("nodata")
         ground = exposed_ground(State(host), self.domain, c)
         Vy, Vx, T0 = host["velocity_south"], host["velocity_east"], host["elevation"]
         Q = host["flow"] * np.sqrt(Vy * Vy + Vx * Vx)
-        wear = c.strength * c.delta * (ground.Kq * Q + ground.Ke * host["collision_energy"])  # δ(S_q + S_e)
-        wear = np.minimum(wear, np.minimum(room_to_wear(T0, wall, c.margin), T0 - ground.floor))
-        if wall is not None:
-            wear[wall] = 0
-        T = T0 - wear
-        wear = T0 - T  # what the ground really lost, after rounding
-        pits = find_pits(T, wall)
-        room = room_to_fill(T, wall, pits, c.margin)
-        down = way_down(T, wall)
-        direction = away_from_nodata(reference.downstream(Vy, Vx), wall)
+        eroded = c.strength * c.delta * (ground.Kq * Q + ground.Ke * host["collision_energy"])  # δ(S_q + S_e)
+        eroded = np.minimum(eroded, np.minimum(room_to_erode(T0, nodata, c.margin), T0 - ground.floor))
+        if nodata is not None:
+            eroded[nodata] = 0
+        T = T0 - eroded
+        eroded = T0 - T  # what the ground really lost, after rounding
+        pits = find_pits(T, nodata)
+        room = room_to_fill(T, nodata, pits, c.margin)
+        down = way_down(T, nodata)
+        direction = away_from_nodata(reference.downstream(Vy, Vx), nodata)
         direction = np.where(direction < 0, down, direction)
         most = c.delta * (ground.Kc * Q**c.f)  # δ S_max
-        routed = self.route(direction, down, T, wear + host["suspended"], np.where(pits, 0.0, most), room)
+        routed = self.route(direction, down, T, eroded + host["suspended"], np.where(pits, 0.0, most), room)
         if self.domain.strata:
             host["bedrock"] = np.minimum(host["bedrock"], T)
-        host["elevation"] = T + routed.laid
+        host["elevation"] = T + routed.deposited
         host["suspended"] = routed.kept
         scalars["solids_exported"] += routed.exported
-        scalars["solids_moved"] += float(wear.sum()) + float(routed.laid.sum())
+        scalars["solids_moved"] += float(eroded.sum()) + float(routed.deposited.sum())
 
     def _slide(self, c: Coefficients) -> None:
         """Let soil creep and steep ground slide."""
@@ -136,10 +138,10 @@ class FieldBackend(Backend):
 def away_from_nodata(direction: Integers, nodata: NDArray[np.bool_] | None) -> Integers:
     """Directions, -1 where they lead to nodata."""
     if nodata is not None:
-        wall = np.pad(nodata, 1)
+        missing = np.pad(nodata, 1)
         rows, columns = nodata.shape
         for k, (i, j) in enumerate(STEPS):
-            direction[(direction == k) & wall[1 + i : 1 + i + rows, 1 + j : 1 + j + columns]] = -1
+            direction[(direction == k) & missing[1 + i : 1 + i + rows, 1 + j : 1 + j + columns]] = -1
     return direction
 
 
@@ -150,6 +152,8 @@ class ReferenceBackend(FieldBackend):
         """Run the particles side by side."""
         return reference.velocity_field(surface, w, motion)
 
-    def route(self, direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field) -> Routed:
+    def route(
+        self, direction: Integers, down: Integers, T: Field, sediment: Field, capacity: Field, room: Field
+    ) -> Routed:
         """Pass the sediment on cell by cell."""
-        return reference.route(direction, down, T, load, capacity, room)
+        return reference.route(direction, down, T, sediment, capacity, room)

@@ -25,45 +25,46 @@ whole = Rule(lambda v: 1 <= v <= 1_000_000 and v == int(v), "a whole number, 1 .
 class VelocityField(Model):
     """Erosion by the velocity field of water particles [Chiba98].
 
-    One iteration lets a particle of water run down from every grid point over a frozen surface, sums where the water
-    passed (W), how fast (V) and what it lost in collisions with the ground (E), then wears the ground by both, carries
-    the load along V and lays it down where it exceeds what the flow can carry. The defaults are figure 2 of the paper.
-    Lengths are in cells, and the grid interval C is 1.
+    In one iteration a particle of water runs down from every grid point over a frozen surface. Sums are taken of the
+    water that passes each cell (W), its velocity (V) and the energy it loses in collisions with the ground (E). Both
+    flow and collisions erode the ground; the sediment is carried along V and deposited where it exceeds what the flow
+    can carry. The defaults are those of figure 2 of the paper. Lengths are in cells, and the grid interval C is 1.
 
-    Departs from print, where it is silent or cannot be run:
+    Deviations from the paper, where it is silent or cannot be run:
 
-    - `v += a Δt`, missing in print, is the motion equation the text describes. Speed is capped at `maximum_speed`,
-      and Δt is the time in which that speed crosses one cell, so the digital line of a step is at most two cells. The
-      cap stands for friction, of which print has none.
-    - A cell is credited once for each time a particle enters it, so that W counts passing particles as the text says.
-    - The load is carried once per iteration, each cell after all that feed it, instead of "as many times as needed".
-      Where V goes in circles, the lowest cell of the circle passes on to its lowest neighbour, and where V is zero any
-      cell does; in a pit the load falls.
-    - In one iteration no cell is worn by more than half the drop to its lowest neighbour, or raised by more than half
-      the rise to its lowest higher one (a pit: all of it), plus `margin`; print can wear any depth at once. Load that
-      finds no room is passed on; in a pit it stays suspended until the next iteration.
-    - Pits pass nothing on before they are full: inertia would else take all load across, and they would never go.
-    - Ground between the grid points is made of triangles that meet along the lower diagonal. Bilinear ground has a
-      saddle across every valley that runs diagonally, behind which water stands.
-    - `steering="gradient"` pulls down the gradient where the particle is; print pulls towards the steepest of eight
-      neighbours (`steering="steepest"`), which knows no directions but those.
-    - Particles are as broad as `breadth` says: they feel the ground, and leave W, V and E, averaged over that many
-      rounds of the weights 1 2 1. Points (`breadth=0`) cut slots one cell wide, where water stalls and digs holes.
-    - Soil creeps, and ground steeper than `talus_slope` slides (`creep_rate`, `slide_rate`; 0 as printed), against the
-      true gradient as in `VirtualPipes`: without it nothing widens a valley, and its banks stand as spikes.
-    - δ, which print leaves open, is `height_per_load`, one value for figures 2 to 4. `steering="steepest", breadth=0,
-      creep_rate=0, slide_rate=0` are the printed laws.
+    - `v += a Δt`, which the paper omits, is the equation of motion that the text describes. Speed is limited to
+      `maximum_speed`, and Δt is the time in which that speed crosses one cell, so a step covers at most two cells. The
+      limit stands for friction, of which the paper has none.
+    - A particle counts once each time it enters a cell, so that W counts passing particles, as in the text.
+    - Sediment is carried once per iteration, each cell after all that feed it, instead of "as many times as needed".
+      Where V goes in circles, the lowest cell of the circle passes its sediment to its lowest neighbour, as does any
+      cell where V is zero; in a pit the sediment is deposited.
+    - In one iteration no cell is eroded by more than half the drop to its lowest neighbour, or raised by more than half
+      the rise to its lowest higher neighbour (in a pit, all of it), plus `margin`; as published, there is no limit.
+      Sediment that finds no room is passed on; in a pit it stays suspended until the next iteration.
+    - Pits pass nothing on until they are full. Otherwise inertia would carry all sediment across, and they would never
+      fill.
+    - The ground between grid points consists of triangles that meet along the lower diagonal. Bilinear ground has a
+      saddle across every diagonal valley, behind which water collects.
+    - `steering="gradient"` accelerates particles down the gradient at their position. The paper accelerates them
+      towards the steepest of eight neighbours (`steering="steepest"`), so that only eight directions are possible.
+    - Particles have a width, `breadth`: the ground they see and the W, V and E they leave are averaged over that many
+      rounds of the weights 1 2 1. Points (`breadth=0`) cut slots one cell wide, where water stalls and digs pits.
+    - Soil creeps, and ground steeper than `talus_slope` slides (`creep_rate`, `slide_rate`; 0 as published), compared
+      with the true gradient as in `VirtualPipes`. Without it nothing widens a valley, and its banks become spikes.
+    - δ, for which the paper gives no value, is `height_per_load`, the same for figures 2 to 4. The laws as published
+      are `steering="steepest", breadth=0, creep_rate=0, slide_rate=0`.
 
-    Keeps solids to rounding of float64 sums, and gives the same bits for any number of threads, because particles add
-    up whole numbers. The terrain's `erodibility` scales K_q and K_e. Under `Strata` the exposed layer has its own
-    K_q, K_e and K_c instead; soil above the bedrock has the model's.
+    Solids are conserved to rounding of float64 sums. Deterministic for any number of threads, because particle sums are
+    whole numbers. The terrain's `erodibility` scales K_q and K_e. With `Strata` the exposed layer has its own K_q, K_e
+    and K_c instead; soil above the bedrock has the model's.
 
     >>> VelocityField(flow_erosion=1e-3)
     VelocityField(flow_erosion=0.001)
     """
 
     name: ClassVar = "velocity_field"
-    summary: ClassVar = "Water particles with inertia: ridges and valleys worn by flow and by collision, strata."
+    summary: ClassVar = "Water particles with inertia: flow and collisions erode ridges and valleys; strata."
     paper: ClassVar = "Chiba, Muraoka & Fujita 1998"
     halo: ClassVar = None  # a particle may cross the whole grid
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "iteration.ReferenceBackend"}
@@ -72,39 +73,39 @@ class VelocityField(Model):
 
     flow_erosion: float = parameter(
         1e-5, symbol="K_q", valid=not_negative, typical=(1e-6, 1e-2), eq="S_q", group="erosion", log=True,
-        doc="Height worn off per unit of flow quantity Q = C·W·|V|.",
+        doc="Height eroded per unit of flow quantity Q = C·W·|V|.",
     )  # fmt: skip
     collision_erosion: float = parameter(
         1e-5, symbol="K_e", valid=not_negative, typical=(1e-6, 1e-2), eq="S_e", group="erosion", log=True,
-        doc="Height worn off per unit of energy lost by water that strikes the ground.",
+        doc="Height eroded per unit of energy that water loses when it hits the ground.",
     )  # fmt: skip
     transport_capacity: float = parameter(
         1.0, symbol="K_c", valid=not_negative, typical=(1e-4, 10), eq="S_max", group="erosion", log=True,
-        doc="Load that a unit of flow quantity carries.",
+        doc="Sediment that a unit of flow quantity can carry.",
     )  # fmt: skip
     capacity_exponent: float = parameter(
         1.5, symbol="f", valid=Rule(lambda v: 0 <= v <= 4, "between 0 and 4"), typical=(1, 2), eq="S_max",
-        group="erosion", doc="Power of the flow quantity in the capacity; with 1 almost nothing is laid down.",
+        group="erosion", doc="Power of the flow quantity in the capacity; with 1 almost nothing is deposited.",
     )  # fmt: skip
     margin: float = parameter(
         0.0, symbol="m", units="cells", valid=Rule(lambda v: 0 <= v <= 10, "between 0 and 10"), typical=(0, 1),
-        group="erosion", doc="Depth by which a cell may be worn below its lowest, or raised above its mean neighbour.",
+        group="erosion", doc="Added to the largest height that an iteration may erode from or deposit on a cell.",
     )  # fmt: skip
     height_per_load: float = parameter(
         2.0, symbol="δ", valid=Rule(lambda v: 0 < v <= 1000, "above 0 and at most 1000"), typical=(0.5, 10), eq="2(b)",
-        group="erosion", log=True, doc="Height of a unit of load laid down on one cell; print gives no value.",
+        group="erosion", log=True, doc="Height of a unit of sediment deposited on one cell; the paper gives no value.",
     )  # fmt: skip
     breadth: float = parameter(
         2, symbol="n_b", valid=Rule(lambda v: 0 <= v <= 32 and v == int(v), "a whole number, 0 .. 32"), typical=(0, 4),
-        group="water", doc="How broad a particle's water is: rounds of the weights 1 2 1; 0 is a point, as printed.",
+        group="water", doc="Width of a particle's water, in rounds of the weights 1 2 1; 0 is a point, as published.",
     )  # fmt: skip
     creep_rate: float = parameter(
         0.01, symbol="K_cr", valid=Rule(lambda v: 0 <= v <= 0.05, "between 0 and 0.05"), typical=(0, 0.02),
-        group="hillslope", doc="Share of the drop to each neighbour that creeps down per iteration; 0 as printed.",
+        group="hillslope", doc="Share of the drop to each neighbour that creeps down per iteration; 0 as published.",
     )  # fmt: skip
     slide_rate: float = parameter(
         0.1, symbol="K_t", valid=Rule(lambda v: 0 <= v <= 0.2, "between 0 and 0.2"), typical=(0, 0.2),
-        group="hillslope", doc="The same for the part of a slope steeper than the talus; 0 as printed.",
+        group="hillslope", doc="Share of the drop beyond the talus that slides down per iteration; 0 as published.",
     )  # fmt: skip
     talus_slope: float = parameter(
         1.8, symbol="tan α", valid=not_negative, typical=(0.5, 3), group="hillslope",
@@ -116,7 +117,7 @@ class VelocityField(Model):
     )  # fmt: skip
     maximum_speed: float = parameter(
         14.0, symbol="v_max", units="cells/time", valid=positive, typical=(5, 60), group="water",
-        doc="Cap on a particle's speed (14: free fall over 10 cells); the time step is 1/v_max.",
+        doc="Largest speed of a particle (14: free fall over 10 cells); its time step is 1/v_max.",
     )  # fmt: skip
     minimum_speed: float = parameter(
         0.001, symbol="v_min", units="cells/time", valid=not_negative, typical=(0, 0.1), group="water",
@@ -124,7 +125,7 @@ class VelocityField(Model):
     )  # fmt: skip
     maximum_steps: float = parameter(
         4000, symbol="n_max", valid=whole, typical=(100, 10000), group="water",
-        doc="A particle stops after this many steps of time 1/v_max.",
+        doc="A particle stops after this many time steps of 1/v_max.",
     )  # fmt: skip
     longest_stay: float = parameter(
         200, symbol="n_stay", valid=whole, typical=(50, 1000), group="water",
@@ -132,7 +133,7 @@ class VelocityField(Model):
     )  # fmt: skip
     steering: str = law(
         "gradient", "gradient", "steepest", eq="|a|",
-        doc="Pull along the gradient at the particle, or towards the steepest of eight neighbours as printed.",
+        doc="Particles accelerate down the gradient at their position, or as published towards the steepest neighbour.",
     )  # fmt: skip
     pits: str = law(
         "trap", "trap", "stop",
@@ -145,7 +146,7 @@ class VelocityField(Model):
         return 1 / self.maximum_speed
 
     def limits(self) -> tuple[Limit, ...]:
-        """No limits: speed and wear are capped whatever the parameters."""
+        """No limits: speed and erosion are limited whatever the parameters."""
         return ()
 
     def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
@@ -195,11 +196,11 @@ class VelocityField(Model):
         return change["deposit"] if name == "difference" else in_metres(self.layer(name), state[name], domain)
 
     def fill(self, name: str, state: State, domain: Domain) -> Array:
-        """Nothing is missing but what strata give."""
+        """Only the erodibility of strata is missing."""
         raise InvalidParameter(OF_STRATA)
 
     def edit(self, patch: Patch, state: State, domain: Domain) -> Sequence[Patch]:
-        """Ground that is raised is loose; what is dug away lies bare."""
+        """Raised ground is loose; digging exposes the bedrock."""
         if patch.name != "elevation" or not domain.strata:
             return ()
         return [Patch("bedrock", np.minimum(state.part("bedrock", patch.window), patch.values), patch.window)]

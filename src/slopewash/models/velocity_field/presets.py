@@ -7,11 +7,11 @@ from slopewash.models.velocity_field.model import VelocityField
 from slopewash.terrain import Strata, Stratum
 
 _START = {"size": 128, "noise": 0.02}
-"""The paper gives no measures. On rougher ground than this water strikes the noise itself, and steps form across it."""
+"""The paper gives no sizes. On rougher ground water hits the noise itself, and steps form across it."""
 _FIGURES = (
-    ("chiba_fig2", 1e-5, 1e-5, "Figure 2 of Chiba et al.: little wear, clear ridge lines down to the foot."),
-    ("chiba_fig3", 1e-3, 1e-5, "Figure 3 of Chiba et al.: much wear by flow, short ridges near the top."),
-    ("chiba_fig4", 1e-5, 1e-3, "Figure 4 of Chiba et al.: much wear by collision, low ground goes and summits stay."),
+    ("chiba_fig2", 1e-5, 1e-5, "Figure 2 of Chiba et al.: little erosion, clear ridge lines down to the foot."),
+    ("chiba_fig3", 1e-3, 1e-5, "Figure 3 of Chiba et al.: much erosion by flow, short ridges near the top."),
+    ("chiba_fig4", 1e-5, 1e-3, "Figure 4 of Chiba et al.: much erosion by collisions; low ground goes, summits stay."),
 )
 for _name, _flow, _collision, _doc in _FIGURES:
     register_preset(
@@ -29,7 +29,7 @@ for _name, _flow, _collision, _doc in _FIGURES:
 register_preset(
     Preset(
         name="chiba_strata",
-        doc="Plate 2 of Chiba et al.: five strata of unlike hardness, worn into terraces.",
+        doc="Plate 2 of Chiba et al.: five strata of different hardness, eroded into terraces.",
         # With the figures' δ the softest layers are gone after 200 iterations, and one table mountain is left.
         model=VelocityField(flow_erosion=1e-3, collision_erosion=1e-3, height_per_load=0.5),
         edges="open",

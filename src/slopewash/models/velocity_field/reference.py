@@ -14,7 +14,7 @@ Integers = NDArray[np.int64]
 
 SCALE = float(1 << 30)
 """Fixed point of the particle sums. A particle's water is at most 1 (of the wettest cell's), its speed at most 1 cell
-per step and its energy of that order, so 2^33 credits fit one cell: every particle of a 4096² grid, 512 times over.
+per step and its energy of that order, so 2^33 additions fit one cell: every particle of a 4096² grid, 512 times over.
 """
 TAN_22 = float(np.sqrt(2.0) - 1.0)
 """Beyond this ratio of components a velocity points to a diagonal neighbour."""
@@ -82,9 +82,9 @@ def velocity_field(surface: Surface, w: Field, motion: Motion) -> Sums:
         (to_i, oy), (to_j, ox) = moved(i, oy, vy), moved(j, ox, vx)
         inside = (to_i >= 0) & (to_i < rows) & (to_j >= 0) & (to_j < columns)
         sums.left += int(fixed(w[~inside]).sum())
-        inside[inside], walled = ~surface.wall[to_i[inside], to_j[inside]], inside.copy()
-        sums.sunk += int(fixed(w[walled & ~inside]).sum())
-        # Steps are one cell at most, so the digital line is the old cell, credited before, and the new one.
+        inside[inside], on_grid = ~surface.nodata[to_i[inside], to_j[inside]], inside.copy()
+        sums.sunk += int(fixed(w[on_grid & ~inside]).sum())
+        # Steps are one cell at most, so a step covers the old cell, counted before, and the new one.
         entered = inside & ((to_i != i) | (to_j != j))
         np.add.at(sums.W, (to_i[entered], to_j[entered]), fixed(w[entered]))
         credit(sums, *_those(entered, to_i, to_j, vy, vx, w))
@@ -110,7 +110,7 @@ def gradient(T: Field, i: Integers, j: Integers, oy: Field, ox: Field) -> tuple[
     """Gradient at (i + oy, j + ox) of the ground as triangles; between two triangles it is their mean.
 
     Four cells make two triangles that meet along the lower diagonal: a valley from cell to diagonal cell then has a
-    floor. Bilinear ground has a saddle there, behind which water stands.
+    bed. Bilinear ground has a saddle there, behind which water collects.
     """
     sy, sx = np.where(oy < 0, -1, 1), np.where(ox < 0, -1, 1)
     gy, gx = triangle(T, i, j, sy, sx, oy, ox)
@@ -125,7 +125,7 @@ def gradient(T: Field, i: Integers, j: Integers, oy: Field, ox: Field) -> tuple[
 def triangle(
     T: Field, i: Integers, j: Integers, sy: Integers, sx: Integers, oy: Field, ox: Field
 ) -> tuple[Field, Field]:
-    """Gradient of the triangle at an offset, in the quarter of the cell that the signs say."""
+    """Gradient of the triangle at an offset, in the quarter of the cell given by the signs."""
     a, b = T[i + 1, j + 1], T[i + 1, j + 1 + sx]
     c, d = T[i + 1 + sy, j + 1], T[i + 1 + sy, j + 1 + sx]
     ty, tx = np.abs(oy), np.abs(ox)
@@ -136,7 +136,7 @@ def triangle(
 
 
 def steer(surface: Surface, i: Integers, j: Integers, gy: Field, gx: Field, motion: Motion) -> tuple[Field, ...]:
-    """Return a·Δt: down the gradient at the particle, or towards the cell's steepest neighbour as printed."""
+    """Return a·Δt: down the gradient at the particle, or towards the cell's steepest neighbour as published."""
     if not motion.downhill:
         return surface.ay[i, j], surface.ax[i, j], surface.az[i, j]
     square = gy * gy + gx * gx
@@ -161,7 +161,7 @@ def onto_ground(vy: Field, vx: Field, vz: Field, gy: Field, gx: Field) -> tuple[
 
 
 def capped(vy: Field, vx: Field, vz: Field) -> tuple[Field, Field, Field, Field]:
-    """Hold speeds to one cell per step; also return their squares."""
+    """Limit speeds to one cell per step; also return their squares."""
     square = (vy * vy + vx * vx) + vz * vz
     shrink = 1 / np.sqrt(np.maximum(square, 1))
     return vy * shrink, vx * shrink, vz * shrink, np.minimum(square, 1)
@@ -185,18 +185,18 @@ def downstream(Vy: Field, Vx: Field) -> Integers:
 
 @dataclass
 class Routed:
-    """What became of the load: heights laid down, load that stays suspended, load off the grid."""
+    """What became of the sediment: heights deposited, sediment that stays suspended, sediment exported."""
 
-    laid: Field
+    deposited: Field
     kept: Field
     exported: float
 
 
-def route(direction: Integers, down: Integers, T: Field, load: Field, capacity: Field, room: Field) -> Routed:
-    """Step 2(b): pass the load on, each cell after all that feed it."""
+def route(direction: Integers, down: Integers, T: Field, sediment: Field, capacity: Field, room: Field) -> Routed:
+    """Step 2(b): pass the sediment on, each cell after all that feed it."""
     rows, columns = T.shape
     direction = cut_circles(direction, down, T)
-    laid, kept, passed = np.zeros((3, rows, columns))
+    deposited, kept, passed = np.zeros((3, rows, columns))
     exported = []
     for i, j in upstream_first(direction):
         incoming = np.zeros(8)
@@ -205,11 +205,11 @@ def route(direction: Integers, down: Integers, T: Field, load: Field, capacity: 
             if 0 <= a < rows and 0 <= b < columns and direction[a, b] == k:
                 incoming[k] = passed[a, b]
         nw, n, ne, w, e, sw, s, se = incoming
-        total = load[i, j] + (((n + s) + (w + e)) + ((nw + se) + (ne + sw)))
+        total = sediment[i, j] + (((n + s) + (w + e)) + ((nw + se) + (ne + sw)))
         last = direction[i, j] < 0
         surplus = total if last else max(0.0, total - capacity[i, j])
-        laid[i, j] = min(surplus, room[i, j])
-        rest = total - laid[i, j]
+        deposited[i, j] = min(surplus, room[i, j])
+        rest = total - deposited[i, j]
         if last:
             kept[i, j] = rest
         else:
@@ -217,7 +217,7 @@ def route(direction: Integers, down: Integers, T: Field, load: Field, capacity: 
             di, dj = STEPS[direction[i, j]]
             if not (0 <= i + di < rows and 0 <= j + dj < columns):
                 exported.append(rest)
-    return Routed(laid, kept, float(np.sum(np.sort(exported))))
+    return Routed(deposited, kept, float(np.sum(np.sort(exported))))
 
 
 def upstream_first(direction: Integers) -> list[tuple[int, int]]:

@@ -100,11 +100,11 @@ def fixed(a):
 
 
 @kernel
-def run(T, ay, ax, az, escape, wall, motion, i, j, w, sums):
+def run(T, ay, ax, az, escape, nodata, motion, i, j, w, sums):
     """One particle from its launch until it leaves (1) or stops (0), and the steps it took."""
-    # Arrays are arguments of their own and this loop is one function: handing a tuple of arrays on to functions
-    # would count references at every step, which takes as long as the physics.
-    rows, columns = wall.shape
+    # Arrays are separate arguments and this loop is one function: passing a tuple of arrays to functions would count
+    # references at every step, which takes as long as the physics.
+    rows, columns = nodata.shape
     pull, downhill, most = motion.pull, motion.downhill, motion.most_steps
     slowest = motion.slowest * motion.slowest
     oy = ox = vy = vx = vz = 0.0
@@ -113,7 +113,7 @@ def run(T, ay, ax, az, escape, wall, motion, i, j, w, sums):
     sums[i, j, W] += whole
     for step in range(most):
         gy, gx = gradient(T, i + 1, j + 1, oy, ox)
-        # The law is the same for the whole run, so that this branch is always foreseen; as a function chosen when
+        # The law is the same for the whole run, so this branch is always predicted; as a function chosen when
         # kernels are built it would have to be an argument, and Numba keeps no such kernel on disk.
         if downhill:
             by, bx, bz = pull_down(gy, gx, pull)
@@ -137,7 +137,7 @@ def run(T, ay, ax, az, escape, wall, motion, i, j, w, sums):
             i, j, oy, ox = i + di, j + dj, oy - di, ox - dj
             if not (0 <= i < rows and 0 <= j < columns):
                 return 1, step + 1
-            if wall[i, j]:
+            if nodata[i, j]:
                 return 0, step + 1
             stayed = 0
             sums[i, j, W] += whole

@@ -1,4 +1,4 @@
-"""What particles feel of a frozen surface, and the limits of wear: whole-grid NumPy that every backend shares."""
+"""What particles feel of a frozen surface, and the limits of erosion: whole-grid NumPy that every backend shares."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ STEPS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 """Row and column steps to the eight neighbours."""
 SHORTENING = float(np.sqrt(0.5))
 """Slope to a diagonal neighbour per unit of drop."""
-WALL_RISE = 10.0
-"""Cells by which ground without data is taken to stand above all other ground."""
-WEAR_SHARE = 0.5
+NODATA_RISE = 10.0
+"""Cells by which nodata counts as higher than all ground."""
+EROSION_SHARE = 0.5
 """Largest part of the drop to its lowest neighbour that a cell loses in one iteration: all of it would leave flat
-steps, on which water strikes the ground and digs holes."""
+steps, on which water hits the ground and digs pits."""
 FILL_SHARE = 0.5
 """Largest part of the rise to its lowest higher neighbour that a cell gains in one iteration, unless it is a pit."""
 
@@ -33,21 +33,21 @@ class Surface(NamedTuple):
     """pull towards the steepest neighbour"""
     escape: Field
     """kinetic energy a particle needs to go on from here; negative where there is lower ground"""
-    wall: NDArray[np.bool_]
-    """cells nothing enters"""
+    nodata: NDArray[np.bool_]
+    """nodata, which nothing enters"""
 
 
-def freeze(T: Field, wall: NDArray[np.bool_] | None, pull: float, *, stop_in_pits: bool) -> Surface:
+def freeze(T: Field, nodata: NDArray[np.bool_] | None, pull: float, *, stop_in_pits: bool) -> Surface:
     """Prepare a surface for particles; `pull` is gravity in cells per step²."""
-    walled = np.zeros(T.shape, np.bool_) if wall is None else wall
-    if walled.any():
-        T = np.where(walled, T[~walled].max() + WALL_RISE, T)
+    missing = np.zeros(T.shape, np.bool_) if nodata is None else nodata
+    if missing.any():
+        T = np.where(missing, T[~missing].max() + NODATA_RISE, T)
     padded = beyond(T)
     drops = T - around(padded)
     ay, ax, az = steepest_pull(drops, pull)
     rim = -drops.max(axis=0)
     escape = np.where(rim >= 0, np.inf if stop_in_pits else pull * rim, -1.0)
-    return Surface(padded, ay, ax, az, escape, walled)
+    return Surface(padded, ay, ax, az, escape, missing)
 
 
 def beyond(T: Field) -> Field:
@@ -88,37 +88,37 @@ def steepest_pull(drops: Field, pull: float) -> tuple[Field, Field, Field]:
     return level * uy, level * ux, down
 
 
-def felt(T: Field, wall: NDArray[np.bool_] | None, breadth: int) -> Field:
-    """Return the ground as water of some breadth feels it: averaged, an even slope unchanged up to the edges."""
+def felt(T: Field, nodata: NDArray[np.bool_] | None, breadth: int) -> Field:
+    """Return the ground as water of some breadth sees it: averaged; an even slope stays the same up to the edges."""
     for _ in range(breadth):
         for axis in (0, 1):
-            mean = _with_neighbours(T, wall, axis)
+            mean = _with_neighbours(T, nodata, axis)
             for end in _ends(axis):
                 mean[end] = T[end]
-            if wall is not None:
-                beside = np.pad(wall, 1)
+            if nodata is not None:
+                beside = np.pad(nodata, 1)
                 beside = beside[:-2, 1:-1] | beside[2:, 1:-1] if axis == 0 else beside[1:-1, :-2] | beside[1:-1, 2:]
                 mean[beside] = T[beside]
             T = mean
     return T
 
 
-def spread(a: Field, wall: NDArray[np.bool_] | None, breadth: int) -> Field:
-    """Share out what particles left in each cell over their breadth; the sum stays."""
+def spread(a: Field, nodata: NDArray[np.bool_] | None, breadth: int) -> Field:
+    """Distribute what particles left in each cell over their breadth; the sum stays the same."""
     for _ in range(breadth):
         for axis in (0, 1):
-            a = _with_neighbours(a, wall, axis)
+            a = _with_neighbours(a, nodata, axis)
     return a
 
 
-def _with_neighbours(a: Field, wall: NDArray[np.bool_] | None, axis: int) -> Field:
-    """Mean by the weights 1 2 1 along an axis; where there is no neighbour the cell stands in for it."""
+def _with_neighbours(a: Field, nodata: NDArray[np.bool_] | None, axis: int) -> Field:
+    """Mean by the weights 1 2 1 along an axis; where there is no neighbour, the cell itself counts."""
     first, last = (slice(None), slice(1, None)), (slice(None), slice(None, -1))
     after, before = (first, last) if axis == 1 else (first[::-1], last[::-1])
     from_after, from_before = a[after], a[before]
-    if wall is not None:
-        from_after = np.where(wall[after] | wall[before], a[before], from_after)
-        from_before = np.where(wall[after] | wall[before], a[after], from_before)
+    if nodata is not None:
+        from_after = np.where(nodata[after] | nodata[before], a[before], from_after)
+        from_before = np.where(nodata[after] | nodata[before], a[after], from_before)
     # Both neighbours are added up before the cell, so that mirrored fields give mirrored means.
     sides = np.empty_like(a)
     head, tail = _ends(axis)
@@ -137,43 +137,43 @@ def _ends(axis: int) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
     return ((first, every), (last, every)) if axis == 0 else ((every, first), (every, last))
 
 
-def way_down(T: Field, wall: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+def way_down(T: Field, nodata: NDArray[np.bool_] | None) -> NDArray[np.int64]:
     """Number (in `STEPS`) of the lowest neighbour; -1 if none is lower, or if two tie, as mirrors must not matter."""
-    neighbours = around(_inside(T, wall))
+    neighbours = around(_inside(T, nodata))
     lowest = neighbours.min(axis=0)
     sole = (lowest < T) & ((neighbours == lowest).sum(axis=0) == 1)
     return np.where(sole, neighbours.argmin(axis=0), -1)
 
 
-def room_to_wear(T: Field, wall: NDArray[np.bool_] | None, margin: float) -> Field:
+def room_to_erode(T: Field, nodata: NDArray[np.bool_] | None, margin: float) -> Field:
     """Height a cell may lose: half the drop to its lowest neighbour and, away from the edges, the margin."""
-    lowest = around(_inside(T, wall)).min(axis=0)
-    slack = np.full(T.shape, margin)
-    slack[[0, -1]] = slack[:, [0, -1]] = 0  # the edge is base level: with a margin it would sink without end
-    return np.maximum(0, WEAR_SHARE * (T - lowest) + slack)
+    lowest = around(_inside(T, nodata)).min(axis=0)
+    margins = np.full(T.shape, margin)
+    margins[[0, -1]] = margins[:, [0, -1]] = 0  # the edge is base level: with a margin it would sink without limit
+    return np.maximum(0, EROSION_SHARE * (T - lowest) + margins)
 
 
-def find_pits(T: Field, wall: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+def find_pits(T: Field, nodata: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
     """Cells without a lower neighbour; water at the edge runs off, so there are none there."""
-    pits = around(_inside(T, wall)).min(axis=0) >= T
+    pits = around(_inside(T, nodata)).min(axis=0) >= T
     pits[[0, -1]] = pits[:, [0, -1]] = False
-    return pits if wall is None else pits & ~wall
+    return pits if nodata is None else pits & ~nodata
 
 
-def room_to_fill(T: Field, wall: NDArray[np.bool_] | None, pits: NDArray[np.bool_], margin: float) -> Field:
+def room_to_fill(T: Field, nodata: NDArray[np.bool_] | None, pits: NDArray[np.bool_], margin: float) -> Field:
     """Height a cell may gain: half way up to its lowest higher neighbour, a pit all the way, and the margin above that.
 
     The lowest higher neighbour is the one upstream: deposits never dam the valley that brought them.
     """
-    neighbours = around(_inside(T, wall))
+    neighbours = around(_inside(T, nodata))
     upstream = np.where(neighbours > T, neighbours, np.inf).min(axis=0)
     rise = np.where(np.isinf(upstream), 0, np.where(pits, 1.0, FILL_SHARE) * (upstream - T))
     room = rise + margin
-    if wall is not None:
-        room[wall] = 0
+    if nodata is not None:
+        room[nodata] = 0
     return room
 
 
-def _inside(T: Field, wall: NDArray[np.bool_] | None) -> Field:
-    """Pad with infinite heights, which count as no neighbour; walls are none either."""
-    return np.pad(T if wall is None else np.where(wall, np.inf, T), 1, constant_values=np.inf)
+def _inside(T: Field, nodata: NDArray[np.bool_] | None) -> Field:
+    """Pad with infinite heights, which do not count as neighbours; nor does nodata."""
+    return np.pad(T if nodata is None else np.where(nodata, np.inf, T), 1, constant_values=np.inf)

@@ -1,4 +1,4 @@
-"""Numba: all particles over a frozen surface, and the load from cell to cell [Chiba98, Sec. 2.2]."""
+"""Numba: all particles over a frozen surface, and sediment from cell to cell [Chiba98, Sec. 2.2]."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ DJ = np.array([j for _, j in STEPS])
 @kernel
 def launch_rows(surface, first, stride, w, motion, sums, ends):
     """Particles of every `stride`-th row from `first`; `ends` get water that left, water at rest, and steps taken."""
-    T, ay, ax, az, escape, wall = surface
+    T, ay, ax, az, escape, nodata = surface
     rows, columns = w.shape
     for i in range(first, rows, stride):
         for j in range(columns):
             if w[i, j] > 0:
-                gone, taken = run(T, ay, ax, az, escape, wall, motion, i, j, w[i, j], sums)
+                gone, taken = run(T, ay, ax, az, escape, nodata, motion, i, j, w[i, j], sums)
                 ends[LEFT] += gone * fixed(w[i, j])
                 ends[SUNK] += (1 - gone) * fixed(w[i, j])
                 ends[TAKEN] += taken
@@ -63,7 +63,7 @@ def follow(direction, feeders, order, start, end):
 
 @kernel
 def order_cells(direction, down, T, feeders, order):
-    """Upstream first. What is left after that are circles: they are opened, and the order is made anew."""
+    """Upstream first. Only circles are left after that: they are opened, and the order is found again."""
     rows, columns = direction.shape
     end = 0
     while end < rows * columns:
@@ -114,8 +114,8 @@ def inflow(direction, passed, i, j, k):
 
 
 @kernel
-def route(direction, order, load, capacity, room, laid, kept, passed):
-    """S_t = S_q + S_e + Σ S_k; above S_max the surplus falls as far as there is room. Returns the load off the grid."""
+def route(direction, order, sediment, capacity, room, deposited, kept, passed):
+    """S_t = S_q + S_e + Σ S_k; the surplus above S_max is deposited where there is room. Returns what is exported."""
     columns = direction.shape[1]
     exported = 0.0
     for cell in order:
@@ -124,11 +124,11 @@ def route(direction, order, load, capacity, room, laid, kept, passed):
         ne, w = inflow(direction, passed, i, j, 2), inflow(direction, passed, i, j, 3)
         e, sw = inflow(direction, passed, i, j, 4), inflow(direction, passed, i, j, 5)
         s, se = inflow(direction, passed, i, j, 6), inflow(direction, passed, i, j, 7)
-        total = load[i, j] + (((n + s) + (w + e)) + ((nw + se) + (ne + sw)))
+        total = sediment[i, j] + (((n + s) + (w + e)) + ((nw + se) + (ne + sw)))
         last = direction[i, j] < 0
         surplus = total if last else max(0.0, total - capacity[i, j])
-        laid[i, j] = min(surplus, room[i, j])
-        rest = total - laid[i, j]
+        deposited[i, j] = min(surplus, room[i, j])
+        rest = total - deposited[i, j]
         kept[i, j] = rest if last else 0.0
         passed[i, j] = 0.0 if last else rest
         if not last and not target(direction, i, j)[2]:

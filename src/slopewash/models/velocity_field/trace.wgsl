@@ -1,4 +1,4 @@
-// One particle for some steps of its way [Chiba98, Sec. 2.1]; operations are those of reference.py, in float32. The grid
+// One particle for some of its steps [Chiba98, Sec. 2.1]; operations are those of reference.py, in float32. The grid
 // has a ring of cells beyond the edges, so that cell (i, j) of the terrain is (i + 1, j + 1) here.
 
 #include "grid.wgsl"
@@ -42,7 +42,7 @@ fn enter(p: Particle, with_water: bool) {
   credit_flow(cell, EAST, p.w * p.v.y);
 }
 
-// Gradient (south, east) of the triangle at an offset, in the quarter of the cell that the signs say.
+// Gradient (south, east) of the triangle at an offset, in the quarter of the cell given by the signs.
 fn triangle(p: Particle, sy: i32, sx: i32) -> vec2<f32> {
   let a = T(p.i, p.j);
   let b = T(p.i, p.j + sx);
@@ -76,7 +76,7 @@ fn gradient(p: Particle) -> vec2<f32> {
   return g;
 }
 
-// Return a·Δt: down the gradient at the particle, or towards the cell's steepest neighbour as printed.
+// Return a·Δt: down the gradient at the particle, or towards the cell's steepest neighbour as published.
 fn steer(p: Particle, g: vec2<f32>) -> vec3<f32> {
 #if steepest
   return pulls[place(p.i, p.j)].xyz;
@@ -133,7 +133,7 @@ fn step_on(q: ptr<function, Particle>, first: bool) -> i32 {
   (*q).oy -= f32(di);
   (*q).ox -= f32(dj);
   if ((*q).i < 1 || (*q).i > grid.height - 2 || (*q).j < 1 || (*q).j > grid.width - 2) { return LEFT; }
-  if (escape((*q).i, (*q).j) == WALLED) { return STOPPED; }
+  if (escape((*q).i, (*q).j) == NODATA) { return STOPPED; }
   (*q).stayed = 0;
   enter(*q, true);
   return RUNNING;

@@ -36,15 +36,17 @@ def border(b: Field) -> Base:
 
 def lowered(base: Base, ground: Base) -> Base:
     """Sides of a base level that lie above the ground somewhere, lowered to it."""
-    return {
-        name: np.minimum(level, ground[name]).astype(level.dtype)
-        for name, level in base.items()
-        if not (level <= ground[name]).all()
-    }
+    return {name: _no_higher(level, ground[name]) for name, level in base.items() if not (level <= ground[name]).all()}
+
+
+def _no_higher(level: Field, ground: Field) -> Field:
+    """The lower of both, in the level's own precision and never rounded up: the ground would be lifted to it."""
+    lower: Field = np.minimum(level, ground).astype(level.dtype)
+    return np.where(lower > ground, np.nextafter(lower, level.dtype.type(-np.inf)), lower)
 
 
 def lowered_by(edit: Patch, state: State, shape: tuple[int, int]) -> Base:
-    """Sides of the base level that an edit of the ground digs below, lowered to it."""
+    """Sides of the base level above the ground after an edit, lowered to it."""
     assert edit.window is not None
     rows, columns = edit.window
     dug = border(edit.values)
@@ -56,7 +58,7 @@ def lowered_by(edit: Patch, state: State, shape: tuple[int, int]) -> Base:
     for name, (on_edge, span) in touched.items():
         if on_edge and (state[name][span] > dug[name]).any():
             result[name] = np.array(state[name])
-            result[name][span] = np.minimum(state[name][span], dug[name])
+            result[name][span] = _no_higher(state[name][span], dug[name])
     return result
 
 
@@ -67,7 +69,7 @@ def grade(heights: Field) -> Field:
     around = np.tile(heights.astype(np.float64), 3)
     forward = np.minimum.accumulate(around - run) + run
     backward = (np.minimum.accumulate((forward + run)[::-1]))[::-1] - run
-    # Cut to whole units, so that mirrored heights have the mirrored profile to the bit.
+    # Rounded to whole units, so that mirrored heights have the mirrored profile to the bit.
     profile = np.minimum(np.rint(backward[n : 2 * n] * UNITS) / UNITS, heights)
     level: Field = profile.astype(heights.dtype)
     return level

@@ -2,7 +2,7 @@
 
 #include "around.wgsl"
 #include "flow.wgsl"
-#include "books.wgsl"
+#include "sums.wgsl"
 
 struct Carried {
   out_w: vec4<f32>,
@@ -11,7 +11,7 @@ struct Carried {
   s: f32,
 }
 
-// Water and load that leave and come in through the pipes: donors give and neighbours take the very same amounts.
+// Water and sediment that leave and come in through the pipes: what a cell gives is exactly what its neighbours take.
 fn donate(i: i32, around: Around, f: vec4<f32>, come: vec4<f32>) -> Carried {
   let own = worked[i];
   let w_n = worked[around.i.x].yz;
@@ -32,7 +32,7 @@ fn donate(i: i32, around: Around, f: vec4<f32>, come: vec4<f32>) -> Carried {
 }
 
 #if semi_lagrangian
-// A neighbour's sediment; walls and what lies beyond closed edges answer with the cell's own.
+// A neighbour's sediment; nodata and what lies beyond closed edges count as the cell's own.
 fn tap(i: i32, own: f32) -> f32 {
   return select(own, worked[i].z, level[i] < IS_WALL);
 }
@@ -89,10 +89,10 @@ fn main(
     }
     cell[i] = next;
   }
-  let sums = sum_lanes(lane, gone);
+  let total = sum_lanes(lane, gone);
   if (lane == 0u) {
-    book(group, EVAPORATED, sums.x);
-    book(group, WATER_EXPORTED, sums.y);
-    book(group, SOLIDS_EXPORTED, sums.z);
+    add_sum(group, EVAPORATED, total.x);
+    add_sum(group, WATER_EXPORTED, total.y);
+    add_sum(group, SOLIDS_EXPORTED, total.z);
   }
 }

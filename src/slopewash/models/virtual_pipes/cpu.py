@@ -19,7 +19,7 @@ from slopewash.models.virtual_pipes.strata import beds
 DEPTH = 4
 """Iterations in flight."""
 CELLS_PER_THREAD = 16384
-"""Fewer cells than this per thread take less time than waking one."""
+"""With fewer cells per thread, waking a thread takes longer than the work."""
 STEPPED: dict[str, Any] = {
     "elevation": kernels.B, "water": kernels.W, "suspended": kernels.S, "erodibility": kernels.R, "bedrock": -1,
 }  # fmt: skip
@@ -86,7 +86,7 @@ class CpuBackend(Backend):
         return self._now[STEPPED[name], :, 1:-1] if name in STEPPED else None
 
     def read(self, name: str, window: Window | None = None) -> Array:
-        """A view of a field, good until the next step."""
+        """A view of a field, valid until the next step."""
         field = self._field(name)
         return super().read(name, window) if field is None else cut(field, window)
 
@@ -108,7 +108,7 @@ class CpuBackend(Backend):
                 field[:, 0] = field[:, -1] = WALL if k == kernels.B else 0
 
     def _make_room(self) -> None:
-        """Rings for every band of rows: one per thread in use, fewer where waking a thread costs more than it does."""
+        """Rings for every band of rows: one per thread in use, fewer where waking a thread takes longer."""
         rows, columns = self.domain.shape
         bands = self._wanted_bands or max(1, min(numba.get_num_threads(), rows * columns // CELLS_PER_THREAD))
         bands = min(bands, rows)

@@ -23,7 +23,12 @@ FIELDS = (
     LAYERS["slope"],
     LAYERS["bedrock"].replace(role="prognostic"),
     LAYERS["rainfall"].replace(symbol="r", role="input", editable=True),
-    _own("outflow", "Flow through the pipes: west, east, north, south and, where there are eight, nw, ne, sw, se.", symbol="f", role="prognostic"),
+    _own(
+        "outflow",
+        "Flow through the pipes: west, east, north, south and, where there are eight, nw, ne, sw, se.",
+        symbol="f",
+        role="prognostic",
+    ),
     _own("start", "Ground at the start.", role="input"),
     _own("nodata", "Where there is no ground.", role="input"),
     _own("sources", "Water sources: x, y, radius, rate.", role="input", place="list"),
@@ -33,7 +38,8 @@ FIELDS = (
     _own("base_south", "Base level of the southern edge.", role="input", place="columns"),
     _own("base_west", "Base level of the western edge.", role="input", place="rows"),
     _own("base_east", "Base level of the eastern edge.", role="input", place="rows"),
-    _own("budget", "What happened, in cells³: one column for each of `BUDGET`.", role="accumulated", place="rows"),
+    # Some backends sum by rows, others all at once: no part of the grid has a part of it.
+    _own("budget", "What happened, in cells³: one column for each of `BUDGET`.", role="accumulated", place="list"),
     # The gpu counts changes of height from a level, because they are small beside it and float32 is coarse.
     _own("level", "Elevation that changes are counted from: the start, on open edges base level.", role="input"),
     _own("elevation_change", "Ground above the level.", role="prognostic"),

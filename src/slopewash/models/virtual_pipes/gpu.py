@@ -40,6 +40,8 @@ PARTS = {
 }  # fmt: skip
 """Where each field is on the device: a buffer, and which component of it."""
 HEIGHTS = {"elevation": "elevation_change", "bedrock": "bedrock_change"}
+WITH_LEVEL = {f"{change}_and_level": change for change in HEIGHTS.values()}
+"""A change and the level it is counted from, one behind the other: heights to the bit, though the level may move."""
 ENTRIES = {
     "RAIN": "water_rain", "SOURCES": "water_sources", "MOVED": "solids_moved", "HELD": "solids_exported",
     "EVAPORATED": "water_evaporated", "WATER_EXPORTED": "water_exported", "SOLIDS_EXPORTED": "solids_exported",
@@ -52,20 +54,20 @@ CONSTANTS: dict[str, Constant] = {
     "SHALLOW": SHALLOW,
     "DIAGONAL": math.sqrt(2),
 }
-BOOKS = Use("books", "update", whole=True, apart=True)
+SUMS = Use("sums", "update", whole=True, apart=True)
 
 
 def kernels(*, supplied: bool, semi_lagrangian: bool, layered: bool = False) -> tuple[Kernel, ...]:
     """One iteration: what each dispatch reads and writes."""
-    push = [Use("cell", "read"), Use("flux", "update"), Use("level", "read"), Use("poured", "write"), BOOKS]
+    push = [Use("cell", "read"), Use("flux", "update"), Use("level", "read"), Use("poured", "write"), SUMS]
     carry = [Use("worked", "read"), Use("flux", "read"), Use("depth", "read"), Use("cell", "write")]
-    carry += [Use("flow", "update", apart=True), BOOKS]
+    carry += [Use("flow", "update", apart=True), SUMS]
     if supplied:
         push.append(Use("supply", "read", apart=True))
     if semi_lagrangian:
         carry.append(Use("level", "read"))
     work = [Use("cell", "read"), Use("flux", "read"), Use("level", "read"), Use("poured", "read")]
-    work += [Use("worked", "write"), Use("depth", "write"), BOOKS]
+    work += [Use("worked", "write"), Use("depth", "write"), SUMS]
     if layered:
         work.append(Use("rock", "update", apart=True))
     return (
@@ -78,7 +80,8 @@ def kernels(*, supplied: bool, semi_lagrangian: bool, layered: bool = False) -> 
 class GpuBackend(Backend):
     """Steps the state on a graphics card; `largest_binding` holds bands of rows to so many bytes of a field.
 
-    What was downloaded is kept until the next iteration, so that whoever looks twice pays once.
+    What was downloaded is kept until the next iteration, whole fields or the rows looked at last, so that whoever looks
+    twice pays once.
     """
 
     def __init__(self, state: State, domain: Domain, *, largest_binding: int | None = None) -> None:
@@ -93,11 +96,12 @@ class GpuBackend(Backend):
         )  # fmt: skip
         self._summed = {name: int(self._scalars.get(f"device_{name}", 0)) for name in ENTRIES.values()}
         self._fresh: dict[str, Array] = {}
+        self._rows: dict[str, tuple[int, Array]] = {}
         self._fresh_sums = False
         self._upload()
 
     def _upload(self) -> None:
-        """Bring everything up; heights become changes above the level, unless they are such already."""
+        """Upload everything; heights become changes above the level, unless they are already."""
         host, fields = self.host, self._work.fields
         if "level" not in host:
             host["level"] = self._level()
@@ -128,65 +132,100 @@ class GpuBackend(Backend):
         level = cut(self.host["level"], window)
         return np.where(level < IS_WALL, heights.astype(np.float64) - level, 0).astype(np.float32)
 
-    def _supply(self) -> None:
+    def _supply(self, window: Window | None = None) -> None:
         """Upload rainfall and water sources, where they are uneven."""
         rain, source = self.host["rainfall"], self.host.get("source_rate")
         if not self._supplied and source is None and (rain == 1).all():
             return
         if not self._supplied:
             self._work.add_field("supply", KINDS["supply"])
-            self._supplied = True
-        self._work.fields["supply"].upload(np.stack([rain, np.zeros_like(rain) if source is None else source], axis=-1))
+            self._supplied, window = True, None
+        rows = slice(0, len(rain)) if window is None else window[0]
+        fed = np.zeros_like(rain[rows]) if source is None else source[rows]
+        self._work.fields["supply"].upload_rows(rows.start, np.stack([rain[rows], fed], axis=-1))
 
     @property
     def scalars(self) -> dict[str, float | int]:
         """Sums and counts; the device's own are whole numbers of 2⁻³² cells³."""
         if not self._fresh_sums:
             sums = dict(self._summed)
-            for entry, units in self._work.books.units().items():
+            for entry, units in self._work.sums.units().items():
                 sums[ENTRIES[entry]] += units
             self._scalars.update({f"device_{name}": units for name, units in sums.items()})
             self._fresh_sums = True
         return self._scalars
 
+    def scalar(self, name: str) -> float | int:
+        """One of the sums and counts; only the device's own are downloaded."""
+        return (self.scalars if name.startswith("device_") else self._scalars)[name]
+
     def stored(self, name: str) -> str:
         """Heights are stored as changes above the level."""
         return HEIGHTS.get(name, name)
+
+    def kept(self, name: str) -> str:
+        """Changes are kept with the level they are counted from."""
+        return f"{HEIGHTS[name]}_and_level" if name in HEIGHTS else name
 
     def read(self, name: str, window: Window | None = None) -> Array:
         """Download a field, or the rows of part of it; heights in float64, as they are sums of two float32 fields."""
         if name in HEIGHTS:
             return self.read(HEIGHTS[name], window).astype(np.float64) + cut(self.host["level"], window)
+        if name in WITH_LEVEL:
+            return np.stack([self.read(WITH_LEVEL[name], window), cut(self.host["level"], window)])
         if name not in PARTS or name == "level":
             return super().read(name, window)
         buffer, component = PARTS[name]
-        if window is not None and buffer not in self._fresh:
-            first, last = window[0].start, window[0].stop
-            rows = self._work.fields[buffer].download(first, last)
-            return _component(rows, component)[..., :, window[1]]
+        if window is not None:
+            return _component(self._download(buffer, window[0]), component)[..., :, window[1]]
         if buffer not in self._fresh:
             self._fresh[buffer] = self._work.fields[buffer].download()
-        return cut(_component(self._fresh[buffer], component), window)
+        return _component(self._fresh[buffer], component)
+
+    def _download(self, buffer: str, rows: slice) -> Array:
+        """Some rows of a buffer."""
+        if buffer in self._fresh:
+            return self._fresh[buffer][rows]
+        first, known = self._rows.get(buffer, (0, np.empty(0)))
+        if not (first <= rows.start and rows.stop <= first + len(known)):
+            first, known = rows.start, self._work.fields[buffer].download(rows.start, rows.stop)
+            self._rows[buffer] = first, known
+        return known[rows.start - first : rows.stop - first]
+
+    def _replace(self, buffer: str, rows: slice, values: Array) -> None:
+        """Upload some rows of a buffer."""
+        self._work.fields[buffer].upload_rows(rows.start, values)
+        self._fresh.pop(buffer, None)
+        first, known = self._rows.get(buffer, (0, np.empty(0)))
+        if first <= rows.start and rows.stop <= first + len(known):
+            known = np.array(known)
+            known[rows.start - first : rows.stop - first] = values
+        else:
+            first, known = rows.start, values
+        self._rows[buffer] = first, known
 
     def write(self, name: str, values: Array, window: Window | None = None) -> None:
         """Replace a field, or part of it: no more than its rows are moved."""
         if name in HEIGHTS:
             self.write(HEIGHTS[name], self._above_level(values, window), window)
+        elif name in WITH_LEVEL:
+            change, level = values
+            moved = level != cut(self.host["level"], window)
+            heights = self._above_level(change.astype(np.float64) + level, window)
+            self.write(WITH_LEVEL[name], np.where(moved, heights, change), window)
         elif name in PARTS and name != "level":
             buffer, component = PARTS[name]
             rows = slice(0, self.domain.shape[0]) if window is None else window[0]
-            field = self._work.fields[buffer]
-            whole = np.array(field.download(rows.start, rows.stop))
+            whole = np.array(self._download(buffer, rows))
             part = _component(whole, component)
             part[..., :, slice(None) if window is None else window[1]] = values
-            field.upload_rows(rows.start, whole)
-            self._fresh.pop(buffer, None)
+            self._replace(buffer, rows, whole)
         else:
             super().write(name, values, window)
             if name in BASES:
                 self._move_level()
             elif name in ("rainfall", "source_rate"):
-                self._supply()
+                self._supply(window)
 
     def _move_level(self) -> None:
         """Count changes from another base level; heights stay."""
@@ -207,11 +246,9 @@ class GpuBackend(Backend):
         for change, values in changes.items():
             self.write(change, values, window)
         if self._layered:
-            field = self._work.fields["rock"]
-            rock = np.array(field.download(rows.start, rows.stop))
+            rock = np.array(self._download("rock", rows))
             rock[..., 1] = self._above_level(cut(self.host["strata_top"], window), window)
-            field.upload_rows(rows.start, rock)
-            self._fresh.pop("rock", None)
+            self._replace("rock", rows, rock)
 
     def advance(self, coefficients: Coefficients, iterations: int) -> None:
         """Take the state through some iterations; nothing is read back in between."""
@@ -226,6 +263,7 @@ class GpuBackend(Backend):
         }
         self._work.use(coefficients, kernels=self._kernels(coefficients), constants=constants)
         self._fresh.clear()
+        self._rows.clear()
         self._fresh_sums = False
         self._work.run(iterations)
         self._scalars["iterations"] += iterations
@@ -238,7 +276,7 @@ class GpuBackend(Backend):
         return self._work.traffic(self._kernels(coefficients))
 
     def close(self) -> None:
-        """Give the device's memory back."""
+        """Free the device's memory."""
         self._work.close()
 
 

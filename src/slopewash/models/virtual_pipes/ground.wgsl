@@ -11,7 +11,7 @@ fn grounds(at: Around) -> vec4<f32> {
   return select(vec4<f32>(ground(at.i.x), ground(at.i.y), ground(at.i.z), ground(at.i.w)), vec4<f32>(WALL), at.none);
 }
 
-// Erodibility of what lies open in a cell.
+// Erodibility of what is exposed in a cell.
 fn exposed_erodibility(i: i32) -> f32 {
   return cell[i].w;
 }

@@ -26,7 +26,7 @@ from slopewash.models.virtual_pipes import derive as _derive
 from slopewash.models.virtual_pipes import prepare as _prepare
 from slopewash.models.virtual_pipes.base_level import border, border_ring, edge_base, lowered, lowered_by
 from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients, cover
-from slopewash.models.virtual_pipes.fields import BUDGET, EVAPORATED, FIELDS, MOVED, SOLIDS_EXPORTED
+from slopewash.models.virtual_pipes.fields import BASES, BUDGET, EVAPORATED, FIELDS, MOVED, SOLIDS_EXPORTED
 from slopewash.models.virtual_pipes.prepare import ground, source_rate, total
 from slopewash.models.virtual_pipes.strata import expose
 from slopewash.terrain import Layer, Terrain
@@ -37,27 +37,32 @@ from slopewash.terrain import Layer, Terrain
 class VirtualPipes(Model):
     """Hydraulic and thermal erosion by water and soil in virtual pipes [JakoToth11].
 
-    Water runs through four pipes per cell, wears the ground, carries it and lets it fall; soil slides where slopes are
-    too steep. The defaults are Table 2 of the paper; the `landscape` preset changes six laws. Lengths are in cells.
+    Water flows through four pipes per cell. It erodes the ground, carries the sediment and deposits it; soil slides
+    where slopes are too steep. The defaults are those of Table 2 of the paper; the `landscape` preset changes six laws.
+    Lengths are in cells.
 
-    Departs from print:
+    Deviations from the paper:
 
-    - Eq. 4 takes the minimum, because the text scales outflow down.
-    - Eq. 10's ramp decreases with depth, because the text spares deep floors (`depth_ramp="printed"` keeps print).
-    - The talus grows with hardness, because the text says smaller R is harder (`talus_law="printed"` keeps print).
-    - Eq. 14 softens deposited soil, so it raises R; print lowers it.
-    - Eq. 16 dries water only; drying the sediment too would drive the water negative.
-    - `maximum_concentration` caps the load, because Table 2 alone turns the water to mud.
-    - Water and sediment are kept apart, so that the pipes see `w + sediment_volume * s` (12c and 13c with 1).
-    - `pipe_friction` slows the flow in a pipe (print has none): without it the surface of a deep river ends up level,
-      so that nothing carries its load on, and fronts and hatching show on its floor.
+    - Eq. 4 takes the minimum, because the text scales the outflow down.
+    - Eq. 10's ramp decreases with depth, because according to the text deep water does not erode its bed
+      (`depth_ramp="printed"` is as published).
+    - The talus slope increases with hardness, because according to the text smaller R is harder (`talus_law="printed"`
+      is as published).
+    - Eq. 14 increases R, because deposited soil is softer; as published it decreases R.
+    - Eq. 16 evaporates the water only; if it took the sediment too, the water depth would become negative.
+    - `maximum_concentration` limits the sediment, because with Table 2 alone the water turns to mud.
+    - Water and sediment are stored separately, and the pipes see the depth `w + sediment_volume * s` (Eqs. 12c and 13c
+      have 1).
+    - `pipe_friction` slows the flow in a pipe; the paper has none. Without it the surface of a deep river becomes
+      level, so that nothing carries its sediment on, and fronts and hatching appear on its bed.
 
-    On a terrain with strata R is that of the exposed layer, or 1 where loose soil covers the bedrock (the lowest the
-    ground ever was); soil thinner than what four iterations slide down a slope of one, or than a sixteenth of a cell,
-    counts in part. R is looked up once per iteration: what one iteration wears beyond the bottom of a layer it wears at
-    that layer's R. Eq. 14 then has no part.
+    On a terrain with strata, R is that of the exposed layer, or 1 where loose soil covers the bedrock (the lowest level
+    the ground has had). Soil thinner than what four iterations slide down a slope of one, or than a sixteenth of a
+    cell, counts in part. R is looked up once per iteration: an iteration that erodes beyond the bottom of a layer does
+    so with that layer's R. Eq. 14 has no effect then.
 
-    Keeps water and solids to rounding. With `transport="semi_lagrangian"` (Eq. 15) solids drift by tens of percent.
+    Water and solids are conserved to rounding. With `transport="semi_lagrangian"` (Eq. 15) the mass-balance error of
+    solids is tens of percent.
 
     >>> VirtualPipes(rain_rate=0.02, processes="hydraulic")
     VirtualPipes(rain_rate=0.02, processes='hydraulic')
@@ -72,19 +77,19 @@ class VirtualPipes(Model):
 
     time_step: float = parameter(
         0.02, symbol="Δt", valid=positive, typical=(0.001, 0.05), group="time",
-        doc="Time that passes in one iteration.",
+        doc="Model time that passes in one step.",
     )  # fmt: skip
     rain_rate: float = parameter(
         0.012, symbol="K_r", units="cells/time", valid=not_negative, typical=(0, 0.05), eq="1", group="water",
-        doc="Depth of rain per unit of time, times the `rainfall` layer where there is one.",
+        doc="Depth of rain per unit of time, multiplied by the `rainfall` layer if there is one.",
     )  # fmt: skip
     evaporation_rate: float = parameter(
         0.015, symbol="K_e", units="1/time", valid=not_negative, typical=(0, 0.05), eq="16", group="water",
-        doc="Share of the water that dries up per unit of time.",
+        doc="Share of the water that evaporates per unit of time.",
     )  # fmt: skip
     pipe_area: float = parameter(
         20.0, symbol="A", units="cells²", valid=positive, typical=(0.1, 60), eq="2", group="water", log=True,
-        doc="Cross-section of the pipe between two cells: larger pipes make quicker water.",
+        doc="Cross-section of the pipe between two cells: water flows faster through larger pipes.",
     )  # fmt: skip
     gravity: float = parameter(
         9.81, symbol="g", units="cells/time²", valid=positive, typical=(0.1, 20), eq="2", group="water",
@@ -92,11 +97,11 @@ class VirtualPipes(Model):
     )  # fmt: skip
     pipe_friction: float = parameter(
         0.0, symbol="K_f", units="1/time", valid=not_negative, typical=(0, 1), eq="2", group="water",
-        doc="How quickly flow in a pipe slows down by itself: calms deep rivers and lets their surface slope.",
+        doc="How quickly the flow in a pipe slows down by itself: calms deep rivers and lets their surface slope.",
     )  # fmt: skip
     sediment_capacity: float = parameter(
         1.0, symbol="K_c", valid=not_negative, typical=(0.1, 3), eq="10", group="erosion",
-        doc="Sediment held per unit of discharge and slope sine.",
+        doc="Sediment that water can carry, per unit of discharge and sine of the slope.",
     )  # fmt: skip
     capacity_three_quarters: float = parameter(
         0.0, symbol="K_c75", valid=not_negative, typical=(0, 30), group="erosion",
@@ -114,27 +119,27 @@ class VirtualPipes(Model):
     )  # fmt: skip
     suspension_rate: float = parameter(
         0.5, symbol="K_s", units="1/time", valid=not_negative, typical=(0.1, 2), eq="12", group="erosion",
-        doc="How quickly ground is taken up towards the capacity.",
+        doc="How quickly water that carries less than its capacity erodes the ground.",
     )  # fmt: skip
     deposition_rate: float = parameter(
         1.0, symbol="K_d", units="1/time", valid=not_negative, typical=(0.1, 3), eq="13", group="erosion",
-        doc="How quickly load above the capacity falls.",
+        doc="How quickly sediment above the capacity is deposited.",
     )  # fmt: skip
     softening_rate: float = parameter(
         5.0, symbol="K_h", units="1/cell", valid=not_negative, typical=(0, 10), eq="14", group="erosion",
-        doc="How much softer ground becomes per cell of soil laid down on it; without strata only.",
+        doc="How much softer the ground becomes per cell of soil deposited on it; only without strata.",
     )  # fmt: skip
     maximum_erosion_depth: float = parameter(
         10.0, symbol="K_dmax", units="cells", valid=not_negative_or_infinite, typical=(0, 40), eq="10", group="erosion",
-        doc="Water deeper than this does not wear its floor; 0 means no erosion under water, inf no limit.",
+        doc="Water deeper than this does not erode its bed; 0 means no erosion under water, inf no limit.",
     )  # fmt: skip
     minimum_tilt: float = parameter(
         0.05, symbol="sin α_min", valid=fraction, typical=(0, 0.5), eq="9", group="erosion",
-        doc="Slope sine that flat ground is credited with, so that slow water still works.",
+        doc="Smallest sine of the slope in the capacity, so that water erodes flat ground too.",
     )  # fmt: skip
     maximum_concentration: float = parameter(
         0.5, symbol="c", valid=positive_fraction, typical=(0.1, 0.9), group="erosion",
-        doc="Largest share of sediment in what flows; 1 means no cap. Acts only with sediment_volume above 0.",
+        doc="Largest share of sediment in the flow; 1 means no limit. Only with sediment_volume above 0.",
     )  # fmt: skip
     sediment_volume: float = parameter(
         1.0, symbol="κ", valid=fraction, typical=(0, 1), eq="12c", group="erosion",
@@ -142,7 +147,7 @@ class VirtualPipes(Model):
     )  # fmt: skip
     dig_limit: float = parameter(
         math.inf, symbol="λ", valid=not_negative_or_infinite, typical=(0, 2), group="erosion",
-        doc="Erosion per iteration, as a share of the drop to the lowest of four neighbours; inf means no limit.",
+        doc="Largest erosion per iteration, as a share of the drop to the lowest neighbour; inf means no limit.",
     )  # fmt: skip
     thermal_rate: float = parameter(
         0.15, symbol="K_t", units="1/time", valid=not_negative, typical=(0, 3), eq="17", group="hillslope",
@@ -150,15 +155,15 @@ class VirtualPipes(Model):
     )  # fmt: skip
     talus_slope_range: float = parameter(
         0.8, symbol="K_a", valid=not_negative, typical=(0, 1), eq="17", group="hillslope",
-        doc="How much steeper the hardest ground stands than the softest, as a tangent.",
+        doc="How much steeper the hardest ground can be than the softest, as a tangent.",
     )  # fmt: skip
     talus_slope_bias: float = parameter(
         0.1, symbol="K_i", valid=not_negative, typical=(0, 1), eq="17", group="hillslope",
-        doc="Tangent of the slope at which the softest ground comes to rest.",
+        doc="Tangent of the steepest stable slope of the softest ground.",
     )  # fmt: skip
     creep_rate: float = parameter(
         0.0, symbol="K_cr", units="cells²/time", valid=not_negative, typical=(0, 0.1), group="hillslope",
-        doc="Slow creep of soil down any slope; rounds ridges. Acts with hillslope=\"fall_line\".",
+        doc="Slow creep of soil down any slope, which rounds ridges. Only with hillslope=\"fall_line\".",
     )  # fmt: skip
 
     processes: str = law(
@@ -172,32 +177,32 @@ class VirtualPipes(Model):
     )  # fmt: skip
     transport: str = law(
         "donor_cell", "donor_cell", "semi_lagrangian", eq="15",
-        doc="How sediment travels: with the water that leaves (exact books), or traced back as the papers do.",
+        doc="How sediment moves: with the water that leaves (conserves mass), or traced back as in the papers.",
     )  # fmt: skip
     velocity: str = law(
         "discharge", "discharge", "mean_depth", eq="8",
-        doc="Speed from discharge per unit width, or divided by the mean depth as in [Mei07].",
+        doc="Speed is the discharge per unit of width, or that divided by the mean depth as in [Mei07].",
     )  # fmt: skip
     capacity: str = law(
         "tilt", "tilt", "collision", "along_flow", eq="9-11",
-        doc="What capacity grows with: tilt of the bed, water striking the bed, or the drop along the outflow.",
+        doc="What the capacity increases with: tilt of the bed, water striking the bed, or the drop along the outflow.",
     )  # fmt: skip
     hillslope: str = law(
         "eight_pipes", "eight_pipes", "fall_line", eq="17-18",
-        doc="Soil through eight pipes as in the paper, or one flux per face along the true fall line.",
+        doc="Soil slides through eight pipes as in the paper, or as one flux per face along the true fall line.",
     )  # fmt: skip
     talus_law: str = law(
         "hard_stands_steeper", "hard_stands_steeper", "printed", eq="17",
-        doc="Talus (1 - R) K_a + K_i, or R K_a + K_i as printed.",
+        doc="Talus slope (1 - R) K_a + K_i, or R K_a + K_i as published.",
     )  # fmt: skip
     depth_ramp: str = law(
         "decreasing", "decreasing", "printed", eq="10",
-        doc="Erosion fades with depth, or grows with depth as printed.",
+        doc="Erosion decreases with depth, or increases with depth as published.",
     )  # fmt: skip
     deposit_below_surface: bool = law(False, doc="Keep deposits from rising above the water surface.")
     edge_base: str = law(
         "initial", "initial", "graded",
-        doc="Base level of open edges: their initial height, or a smooth profile below it that takes no deposits.",
+        doc="Base level of open edges: their initial height, or a smooth profile below it without deposits.",
     )  # fmt: skip
     default_erodibility: str = law(
         "from_elevation", "from_elevation", "from_elevation_fine", "uniform",
@@ -214,12 +219,12 @@ class VirtualPipes(Model):
 
     @property
     def erodes(self) -> bool:
-        """Whether water runs at all."""
+        """Whether there is water."""
         return self.processes != "thermal"
 
     @property
     def slides(self) -> bool:
-        """Whether soil moves by itself."""
+        """Whether soil slides."""
         return self.processes != "hydraulic"
 
     def limits(self) -> tuple[Limit, ...]:
@@ -251,13 +256,14 @@ class VirtualPipes(Model):
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one iteration.
 
-        Settling fades the capacity. Stopping the rain instead would build towers, for sediment reaches tens of cells;
-        stopping only the erosion leaves every uneven deposit in the stream beds (half as many pits again).
+        Settling reduces the capacity step by step. Stopping the rain instead would build towers, because there may be
+        tens of cells of sediment; stopping only the erosion would leave every uneven deposit in the stream beds (half
+        as many pits again).
         """
         return coefficients(self, substeps, strength)
 
     def adopt(self, before: VirtualPipes, state: State, domain: Domain) -> None:
-        """Find the base level anew where its law has changed; ground that lies below it stays where it is."""
+        """Find the base level again if its law has changed; ground below it stays where it is."""
         if self.edge_base != before.edge_base:
             base = edge_base(state["start"], graded=self.edge_base == "graded")
             base |= lowered(base, border(state["elevation"]))
@@ -267,7 +273,7 @@ class VirtualPipes(Model):
     def lay_down(self, state: State, domain: Domain, *, dry: bool) -> None:
         """Deposit all sediment where it is; with `dry`, let the water evaporate.
 
-        Graded open edges take no deposits: what is carried there leaves.
+        Nothing is deposited on graded open edges: sediment there is exported.
         """
         s, budget = np.array(state["suspended"]), np.array(state["budget"])
         if self.edge_base == "graded" and domain.sides.any_open:
@@ -308,7 +314,7 @@ class VirtualPipes(Model):
         return super().metres(name, values, window, state, domain)
 
     def edit(self, patch: Patch, state: State, domain: Domain) -> Sequence[Patch]:
-        """Ground that is raised is loose; what is dug away lies bare, and no base level stays above it."""
+        """Raised ground is loose; digging exposes the bedrock, and no base level stays above the ground."""
         if patch.name == "erodibility" and domain.strata:
             raise InvalidParameter(OF_STRATA)
         if patch.name != "elevation":
@@ -326,9 +332,13 @@ class VirtualPipes(Model):
         return expose(b, rock, top, domain, 1 / cover(self)).astype(top.dtype)
 
     def follow(self, name: str, window: Window | None, state: State, domain: Domain) -> Sequence[Patch]:
-        """What sources feed."""
+        """What sources feed; and a base level from before another law came into force is never above this one's."""
         if name == "sources":
             return [Patch("source_rate", source_rate(state["sources"], domain, state.get("nodata")))]
+        if name in BASES:
+            level = edge_base(state["start"], graded=self.edge_base == "graded")[name]
+            if (state[name] > level).any():
+                return [Patch(name, np.minimum(state[name], level))]
         return ()
 
 

@@ -10,7 +10,7 @@ from slopewash.models.virtual_pipes.model import VirtualPipes
 register_preset(
     Preset(
         name="landscape",
-        doc="Branching valleys down to the edges, floodplains and fans: where demo and erode start.",
+        doc="Branching valleys down to the edges, floodplains and fans; the default of demo and erode.",
         model=VirtualPipes(
             rain_rate=0.05,
             pipe_friction=0.125,
@@ -43,7 +43,7 @@ register_preset(
 register_preset(
     Preset(
         name="jako2011",
-        doc="Table 2 of Jákó & Tóth with their transport and wrapped edges: erodes very hard.",
+        doc="Table 2 of Jákó & Tóth with their transport and periodic edges: very strong erosion.",
         model=VirtualPipes(transport="semi_lagrangian"),
         edges="periodic",
         steps=1000,
@@ -54,7 +54,7 @@ register_preset(
 register_preset(
     Preset(
         name="mei2007",
-        doc="Mei, Decaudin & Hu: speed divided by the mean depth, no depth limit, no soil slides.",
+        doc="Mei, Decaudin & Hu: speed divided by the mean depth, erosion at any depth, no sliding soil.",
         model=VirtualPipes(
             pipe_area=1.0,
             sediment_capacity=0.1,
@@ -72,14 +72,14 @@ register_preset(
     )
 )
 
-# The printed law runs away: Eq. 15 makes and loses solids, and nothing limits the depth. At 128² the ground is 0.35 km
+# The published law is unstable: Eq. 15 makes and loses solids, and nothing limits depth. At 128² the ground is 0.35 km
 # below the cone's foot after 500 iterations, 2.7 km after 1000 and no longer finite by 2000. Smaller time steps do not
 # help: with a half and a quarter it is 0.8 and 1.7 km at the time of iteration 500. With transport="donor_cell", which
-# keeps solids, it is 35 m after 2000.
+# conserves solids, it is 35 m after 2000.
 register_preset(
     Preset(
         name="salamin",
-        doc="Salamin & Szénási: water only, equally soft ground, 50 iterations on a cone; many more dig without end.",
+        doc="Salamin & Szénási: water only, uniform erodibility, 50 steps on a cone; longer runs dig without limit.",
         model=VirtualPipes(
             softening_rate=0.0,
             maximum_erosion_depth=math.inf,

@@ -1,7 +1,7 @@
 // Eqs. 1-5 and 17: rain and water sources, outflow through the pipes, and the weight with which soil slides.
 
 #include "ground.wgsl"
-#include "books.wgsl"
+#include "sums.wgsl"
 
 struct Water {
   rained: f32,
@@ -66,9 +66,9 @@ fn main(
     if (eight_pipes) { weight = weigh_slides(exposed_erodibility(i), b, a, grounds(slanted(y, x))); }
     poured[i] = vec2<f32>(w1, weight);
   }
-  let sums = sum_lanes(lane, gained);
+  let total = sum_lanes(lane, gained);
   if (lane == 0u) {
-    book(group, RAIN, sums.x);
-    book(group, SOURCES, sums.y);
+    add_sum(group, RAIN, total.x);
+    add_sum(group, SOURCES, total.y);
   }
 }

@@ -92,7 +92,7 @@ def push_pipes(f: Field, b: Field, h: Field, d1: Field, c: Coefficients, sides: 
     push = [c.push * h.dtype.type(width) for width in PUSH]
     f = np.stack([np.maximum(0, c.flow_kept * f[i] + push[i] * (h - out[i])) for i in range(len(f))])
     leaving = c.dt * paired(f)
-    K = np.where(d1 < leaving, d1 / np.maximum(leaving, TINY), 1)  # print has max; the text wants min
+    K = np.where(d1 < leaving, d1 / np.maximum(leaving, TINY), 1)  # max as published; the text scales down
     return f * K
 
 
@@ -129,7 +129,7 @@ def passing(f: Field, c: Coefficients, sides: Sides) -> Field:
 
 
 def velocity(f: Field, d1: Field, d2: Field, c: Coefficients, sides: Sides) -> tuple[Field, Field]:
-    """Eq. 8: discharge per unit width, as printed; [Mei07] divides by the mean depth too."""
+    """Eq. 8: discharge per unit of width, as published; [Mei07] divides by the mean depth too."""
     u, v = discharge(f, sides)
     if not c.mean_depth:
         return u, v
@@ -210,7 +210,7 @@ def _slide_eight_pipes(b: Field, R: Field, c: Coefficients, sides: Sides) -> tup
     weight = (0.5 * c.slide) * R * np.maximum(H, 0) / np.maximum(whole, TINY)
     sent = weight * whole
     weights, taluses = around(weight, sides, 0), around(talus, sides, 0)
-    heights = around(b, sides, WALL)  # walls have weight 0: nothing slides in
+    heights = around(b, sides, WALL)  # nodata and walls have weight 0: nothing slides in from there
     gains = []
     for n, weight_n, talus_n, d in zip(heights, weights, taluses, DISTANCES, strict=True):
         drop = n - b
@@ -246,7 +246,7 @@ def hold_edges(delta: Field, state: State, c: Coefficients, sides: Sides) -> Fie
 
 
 def apply_slides(b: Field, b1: Field, slid: Field, state: State, c: Coefficients, sides: Sides) -> Field:
-    """Ground after erosion and slides; what holds open edges at base level comes from outside."""
+    """Ground after erosion and slides; what keeps open edges at base level comes from outside the terrain."""
     b2 = b1 + slid
     if not sides.any_open:
         return b2
@@ -278,7 +278,7 @@ def transport(
 
 
 def donate(a: Field, share: Field, sides: Sides) -> Field:
-    """Donor cells give, neighbours take the very same amounts."""
+    """What a cell gives is exactly what its neighbours take."""
     out = share * a
     return np.maximum(0, a - paired(out)) + paired(inflow(out, sides))
 
@@ -300,7 +300,7 @@ def exported(a: Field, share: Field, sides: Sides) -> float:
 
 
 def trace_back(s: Field, u: Field, v: Field, b: Field, c: Coefficients, sides: Sides) -> Field:
-    """Eq. 15: sediment from where the water came from, at most one cell away; nodata answers with the cell's own."""
+    """Eq. 15: sediment from where the water came from, at most one cell away; nodata counts as the cell's own."""
     x = np.clip(-c.dt * u, -1, 1)
     y = np.clip(-c.dt * v, -1, 1)
     walls, near = around(b, sides, WALL), around(s, sides, 0)

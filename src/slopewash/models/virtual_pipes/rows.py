@@ -147,7 +147,7 @@ def divide_by_depth(d1, d2, u, v):  # [Mei07]
 
 @kernel
 def difference(before, here, after):
-    """Central difference; one-sided beside a wall."""
+    """Central difference; one-sided beside nodata and walls."""
     has_before = before < IS_WALL
     has_after = after < IS_WALL
     span = HALF if has_before and has_after else UNIT
@@ -194,7 +194,7 @@ def exchange(drop, s, R, C, d2, c):  # Eqs. 12-13
 
 @kernel
 def wear(b, s, R, delta, slid, Kh):  # Eqs. 12-14
-    """Ground, load and erodibility after the exchange and the slides, and what the water took."""
+    """Ground, sediment and erodibility after the exchange and the slides, and what the water eroded."""
     b1 = b - delta
     lost = b - b1  # what the ground really lost, after rounding
     R2 = min(UNIT, R - Kh * lost) if lost < ZERO else R
@@ -363,7 +363,7 @@ def carry_both_eight(
 
 @kernel
 def tap(b, s, own):
-    """A neighbour's sediment; walls answer with the cell's own."""
+    """A neighbour's sediment; nodata and walls count as the cell's own."""
     return s if b < IS_WALL else own
 
 

@@ -29,7 +29,7 @@ class Beds(NamedTuple):
 
 
 def beds(domain: Domain, dtype: Any = np.float32) -> Beds:
-    """Strata of a domain; without any there is one that nobody looks at."""
+    """Strata of a domain; without any, one that is never used."""
     if not domain.strata:
         return Beds(np.zeros(1, dtype), np.zeros(1, dtype))
     return Beds(
@@ -41,8 +41,8 @@ def beds(domain: Domain, dtype: Any = np.float32) -> Beds:
 def expose(b: Field, rock: Field, top: Field, domain: Domain, per_cover: float) -> Field:
     """Erodibility of what is exposed: of the bedrock's layer, or 1 where loose soil covers it.
 
-    Soil thinner than what hides the bedrock counts in part. Were any dust as soft as a heap, one grain on hard rock
-    would let an iteration's whole erosion loose on the rock.
+    Soil too thin to hide the bedrock counts in part. If any dust counted as soft, one grain on hard rock would expose
+    the rock to all of an iteration's erosion.
     """
     layers = beds(domain, top.dtype)
     depth = top - rock

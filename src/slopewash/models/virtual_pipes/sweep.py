@@ -2,7 +2,7 @@
 
 One iteration is four stages, each a row behind the one before, because each needs the next row of its predecessor:
 
-    pour    row y      rain, springs, water surface
+    pour    row y      rain, water sources, water surface
     flow    row y - 1  pipes; weights of sliding soil
     work    row y - 2  velocity, capacity, exchange with the ground, slides
     carry   row y - 3  transport, evaporation: the row's new state
@@ -179,7 +179,7 @@ def base_of(y, x, grid):
 
 @stage_kernel
 def hold_cell(y, x, b, s, R, delta, slid, sent, grid, c, b2, s1, R2, moved):
-    """Work a border cell anew: never below its base level, and without deposits on a graded one.
+    """Compute a border cell again: never below its base level, and without deposits on a graded one.
 
     Returns what holding it takes from the ground.
     """
@@ -247,7 +247,7 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
         gone = 0.0
         for x in range(1, last + 1, 1 if whole else max(1, last - 1)):  # whole border rows, else the two ends
             if whole or (x == 1 and grid.open_west) or (x == last and grid.open_east):
-                gone += hold_cell(y, x, b, s, R_, delta, slid, sent, grid, c, b2, s1, R2, moved)
+                gone += hold_cell(at, x, b, s, R_, delta, slid, sent, grid, c, b2, s1, R2, moved)
         if own:
             budget[at, SOLIDS_EXPORTED] += gone
     if own:

@@ -2,9 +2,9 @@
 
 #include "ground.wgsl"
 #include "flow.wgsl"
-#include "books.wgsl"
+#include "sums.wgsl"
 
-// Central difference; one-sided beside a wall.
+// Central difference; one-sided beside nodata and walls.
 fn difference(before: f32, here: f32, after: f32) -> f32 {
   let has_before = before < IS_WALL;
   let has_after = after < IS_WALL;
@@ -128,7 +128,7 @@ fn main(
 ) {
   let x = i32(id.x);
   let y = grid.first + i32(id.y);
-  var booked = vec4<f32>(0.0);
+  var moved = vec4<f32>(0.0);
   if (x < grid.width) {
     let i = place(y, x);
     let b = ground(i);
@@ -161,11 +161,11 @@ fn main(
     R = select(0.0, expose(left - deep, rock[i].y - deep), b < IS_WALL);
 #endif
     worked[i] = vec4<f32>(left, poured[i].x, not_negative(cell[i].z + lost), R);
-    booked = vec4<f32>(slid.sent + max(lost, 0.0), loose - left, 0.0, 0.0);
+    moved = vec4<f32>(slid.sent + max(lost, 0.0), loose - left, 0.0, 0.0);
   }
-  let sums = sum_lanes(lane, booked);
+  let total = sum_lanes(lane, moved);
   if (lane == 0u) {
-    book(group, MOVED, sums.x);
-    book(group, HELD, sums.y);
+    add_sum(group, MOVED, total.x);
+    add_sum(group, HELD, total.y);
   }
 }

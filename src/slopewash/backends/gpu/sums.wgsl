@@ -21,8 +21,8 @@ fn sum_lanes(lane: u32, amounts: vec4<f32>) -> vec4<f32> {
   return whole;
 }
 
-fn book(group: vec3<u32>, entry: u32, amount: f32) {
+fn add_sum(group: vec3<u32>, entry: u32, amount: f32) {
   let row = u32(grid.first) + group.y;
   let at = (row * (u32(grid.stride) / GROUP) + group.x) * ENTRIES + entry;
-  books[at] = add_fixed(books[at], fixed(amount));
+  sums[at] = add_fixed(sums[at], fixed(amount));
 }

@@ -1,4 +1,4 @@
-"""Books on the device: every workgroup adds up what its cells did, in 64-bit fixed point."""
+"""Sums for the mass budget on the device: every workgroup adds up its cells, in 64-bit fixed point."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from slopewash.backends.gpu.fields import bytes_per_cell
 from slopewash.backends.gpu.layout import Layout
 
 
-class Books:
-    """Amounts by name, in the kernels' own units; each has an entry for every workgroup. See books.wgsl."""
+class Sums:
+    """Amounts by name, in the kernels' own units; each has an entry for every workgroup. See sums.wgsl."""
 
-    name = "books"
+    name = "sums"
     kind = "vec2<u32>"
 
     def __init__(self, device: Device, layout: Layout, entries: Sequence[str]) -> None:

@@ -1,12 +1,13 @@
-"""How a state becomes a terrain again."""
+"""How a state becomes layers in metres."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from slopewash.models.virtual_pipes.engine import by_rows, speed
 
 from slopewash.models.ground import slope_degrees
+from slopewash.models.state import Sides
+from slopewash.models.virtual_pipes.derive import by_rows, speed
 
 
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
@@ -15,5 +16,6 @@ def test_blocks_of_rows_leave_no_seams(rows: int, edges: str) -> None:
     random = np.random.default_rng(4)
     b = random.random((rows, 11)).astype(np.float32)
     f = random.random((4, rows, 11)).astype(np.float32)
-    np.testing.assert_array_equal(by_rows(slope_degrees, b, edges, block=4), slope_degrees(b, edges))  # type: ignore[arg-type]
-    np.testing.assert_array_equal(by_rows(speed, f, edges, block=4), speed(f, edges).astype(np.float32))  # type: ignore[arg-type]
+    sides = Sides.of(edges)
+    np.testing.assert_array_equal(by_rows(slope_degrees, b, sides, block=4), slope_degrees(b, sides))
+    np.testing.assert_array_equal(by_rows(speed, f, sides, block=4), speed(f, sides).astype(np.float32))

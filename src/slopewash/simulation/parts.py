@@ -1,0 +1,74 @@
+"""A simulation taken apart into plain facts and arrays, for checkpoints and copies, and put together again."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from slopewash.backends import choose_backend
+from slopewash.errors import StabilityWarning
+from slopewash.models.base import find_model
+from slopewash.models.state import Array, Domain, Sides, State
+from slopewash.simulation.history import History
+from slopewash.terrain import Stratum
+from slopewash.terrain import parts as terrain_parts
+
+if TYPE_CHECKING:
+    from slopewash.simulation.simulation import Simulation
+
+
+def take_apart(simulation: Simulation) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Facts that JSON can hold, and arrays by name, all of them copies or never changed."""
+    from slopewash import __version__
+
+    terrain, terrain_arrays = terrain_parts.take_apart(simulation._start)
+    history, history_arrays = simulation._history.take_apart()
+    state = simulation._state
+    arrays = {
+        **{f"state.{name}": np.array(array) for name, array in state.arrays.items()},
+        **{f"terrain.{name}": array for name, array in terrain_arrays.items()},
+        **{f"history.{name}": array for name, array in history_arrays.items()},
+    }
+    facts = {
+        "slopewash": __version__,
+        "model": {"name": simulation._model.name, "parameters": simulation._model.values()},
+        "backend": simulation.backend,
+        "substeps": simulation._substeps_wanted,
+        "step": simulation.step,
+        "settled": simulation.settled,
+        "time": simulation.time,
+        "since": simulation._since,
+        "relief": simulation._relief,
+        "level": simulation._level,
+        "domain": dataclasses.asdict(simulation._domain),
+        "scalars": dict(state.scalars),
+        "terrain": terrain,
+        "history": history,
+    }
+    return facts, arrays
+
+
+def put_together(simulation: Simulation, facts: dict[str, Any], arrays: dict[str, Array]) -> None:
+    """Give an empty simulation what `take_apart` took."""
+
+    def those(prefix: str) -> dict[str, Array]:
+        return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+    simulation._model = find_model(facts["model"]["name"])(**facts["model"]["parameters"])
+    simulation.backend = choose_backend(facts["backend"], simulation._model.backends)
+    simulation._substeps_wanted = facts["substeps"]
+    simulation.step, simulation.settled, simulation._since = facts["step"], facts["settled"], tuple(facts["since"])
+    simulation._relief, simulation._level = facts["relief"], facts["level"]
+    simulation._start = terrain_parts.put_together(facts["terrain"], those("terrain."))
+    simulation._history = History.put_together(facts["history"], those("history."))
+    domain = dict(facts["domain"])
+    domain |= {
+        "shape": tuple(domain["shape"]), "origin": tuple(domain["origin"]), "sides": Sides(**domain["sides"]),
+        "strata": tuple(Stratum(**layer) for layer in domain["strata"]),
+    }  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StabilityWarning)  # the run was warned of it when it began
+        simulation._begin(Domain(**domain), State(those("state."), dict(facts["scalars"])))

@@ -1,0 +1,263 @@
+"""Checkpoints on disk: whole or not there, whatever happens to the process or to the disk."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import slopewash as sw
+from slopewash.errors import CheckpointError, CheckpointWarning
+from slopewash.simulation import newest_manifest, read_checkpoint
+from slopewash.simulation.checkpoints import KEPT, MANIFEST, checkpoints, read_manifest, write_checkpoint
+
+HILL = sw.generate("dome", size=16, seed=1, cell_size=5.0)
+
+
+def run(steps: int = 0) -> sw.Simulation:
+    simulation = sw.Simulation(HILL, sw.preset("landscape"), backend="reference")
+    simulation.run(steps)
+    return simulation
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with checkpoints after 3 and after 5 steps."""
+    folder = tmp_path_factory.mktemp("twice")
+    simulation = run(3)
+    simulation.checkpoint(folder)
+    simulation.run(2)
+    simulation.paint("raise", points=[(40.0, 40.0)], radius=10.0)
+    simulation.checkpoint(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(twice: Path, tmp_path: Path) -> Path:
+    """A copy that a test may damage."""
+    copied = shutil.copytree(twice, tmp_path / "run", copy_function=shutil.copy2)
+    assert [path.name for path in checkpoints(copied)] == ["step-000005", "step-000003"]
+    return copied
+
+
+def files(checkpoint: Path) -> list[Path]:
+    return sorted(checkpoint.iterdir())
+
+
+def flip(path: Path, at: int, bits: int = 1) -> None:
+    """Change one byte, as a failing disk does; what the file system knows of the file stays."""
+    times = path.stat()
+    data = bytearray(path.read_bytes())
+    data[at] ^= bits
+    path.write_bytes(data)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def assert_falls_back(folder: Path, damaged: str) -> None:
+    with pytest.warns(CheckpointWarning) as caught:
+        simulation = sw.Simulation.resume(folder)
+    assert simulation.step == 3
+    words = str(caught[0].message)
+    assert words.startswith("damaged and passed over: step-000005: ")
+    assert damaged in words
+    assert words.endswith("going on from step-000003")
+    assert "\n" not in words
+
+
+def test_a_flipped_byte_in_any_file_is_noticed_and_the_older_checkpoint_used(folder: Path) -> None:
+    names = [path.name for path in files(folder / "step-000005")]
+    assert MANIFEST in names
+    assert len(names) > 15
+    for name in names:
+        path = folder / "step-000005" / name
+        size = path.stat().st_size
+        for at in sorted({0, size // 2, size - 1}):
+            flip(path, at)
+            assert_falls_back(folder, name)
+            flip(path, at)
+    assert sw.Simulation.resume(folder).step == 5  # all bytes are back
+
+
+def test_no_flipped_bit_of_the_manifest_passes(folder: Path) -> None:
+    """Some leave its meaning as it was, such as 1e-05 written 1E-05."""
+    path = folder / "step-000005" / MANIFEST
+    size = path.stat().st_size
+    random = np.random.default_rng(3)
+    for at in random.choice(size, 150, replace=False).tolist():
+        for bits in (1, 0x20, 0x80):
+            flip(path, at, bits)
+            with pytest.raises(ValueError, match="is not what was written"):
+                read_manifest(path.parent)
+            flip(path, at, bits)
+    assert read_manifest(path.parent)["step"] == 5
+
+
+def test_a_missing_file_is_noticed_and_the_older_checkpoint_used(folder: Path) -> None:
+    newest = folder / "step-000005"
+    for path in files(newest):
+        if path.name != MANIFEST:
+            away = path.rename(folder / "away")
+            assert_falls_back(folder, path.name)
+            away.rename(path)
+    (newest / MANIFEST).unlink()  # written last: without one there is no checkpoint
+    assert sw.Simulation.resume(folder).step == 3
+
+
+@pytest.mark.parametrize("length", [0, 1, 200])
+def test_a_file_cut_short_is_noticed(folder: Path, length: int) -> None:
+    path = folder / "step-000005" / "state.elevation.npy"
+    path.write_bytes(path.read_bytes()[:length])
+    assert_falls_back(folder, path.name)
+
+
+def test_where_no_checkpoint_is_whole_the_error_names_what_is_wrong_with_each(folder: Path) -> None:
+    flip(folder / "step-000005" / "state.water.npy", 150)
+    flip(folder / "step-000003" / MANIFEST, 40)
+    with pytest.raises(CheckpointError) as caught:
+        sw.Simulation.resume(folder)
+    assert str(caught.value) == (
+        f"no checkpoint in {folder} is whole (step-000005: state.water.npy is not what was written; "
+        f"step-000003: {MANIFEST} is not what was written); start the run again"
+    )
+
+
+def test_where_there_is_no_checkpoint_one_sentence_says_so(tmp_path: Path) -> None:
+    for folder, what in ((tmp_path, "holds no checkpoint"), (tmp_path / "nowhere", "is no folder")):
+        with pytest.raises(CheckpointError) as caught:
+            sw.Simulation.resume(folder)
+        assert str(caught.value) == (
+            f"{folder} {what}; write one with simulation.checkpoint(...), or erode --checkpoint"
+        )
+        assert newest_manifest(folder) is None
+
+
+def test_one_checkpoint_can_be_named_itself(folder: Path) -> None:
+    assert sw.Simulation.resume(folder / "step-000003").step == 3
+    older = newest_manifest(folder / "step-000003")
+    newest = newest_manifest(folder)
+    assert older is not None
+    assert newest is not None
+    assert (older["step"], newest["step"]) == (3, 5)
+
+
+def test_the_last_two_are_kept(tmp_path: Path) -> None:
+    simulation = run()
+    for steps in (3, 1, 2, 4):
+        simulation.run(steps)
+        written = simulation.checkpoint(tmp_path)
+        assert written == tmp_path / f"step-{simulation.steps_taken:06d}"
+    assert KEPT == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["step-000006", "step-000010"]
+
+
+def test_a_second_checkpoint_of_a_step_takes_the_place_of_the_first_alone(tmp_path: Path) -> None:
+    simulation = run(3)
+    simulation.checkpoint(tmp_path)
+    simulation.run(2)
+    simulation.checkpoint(tmp_path)
+    simulation.paint("raise", points=[(40.0, 40.0)], radius=10.0)
+    simulation.checkpoint(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["step-000003", "step-000005"]
+    assert sw.Simulation.resume(tmp_path).can_undo
+    assert not sw.Simulation.resume(tmp_path / "step-000003").can_undo
+
+
+def test_a_run_begun_anew_in_the_folder_of_another_goes_on_from_its_own(tmp_path: Path) -> None:
+    run(9).checkpoint(tmp_path)
+    run(2).checkpoint(tmp_path)
+    assert sw.Simulation.resume(tmp_path).step == 2
+
+
+def test_what_a_killed_process_left_unfinished_is_ignored_and_cleaned(folder: Path) -> None:
+    unfinished = shutil.copytree(folder / "step-000005", folder / "step-000007.tmp")
+    shutil.copytree(folder / "step-000005", folder / "step-000009.tmp")
+    (unfinished / MANIFEST).unlink()
+    simulation = sw.Simulation.resume(folder)
+    assert simulation.step == 5
+    simulation.run(1)
+    simulation.checkpoint(folder)
+    assert sorted(path.name for path in folder.iterdir()) == ["step-000005", "step-000006"]
+
+
+def test_killed_while_one_takes_the_place_of_another_the_other_is_used(folder: Path) -> None:
+    (folder / "step-000005").rename(folder / "step-000005.old")
+    shutil.copytree(folder / "step-000005.old", folder / "step-000005.tmp")
+    simulation = sw.Simulation.resume(folder)
+    assert simulation.step == 5
+    simulation.run(1)
+    simulation.checkpoint(folder)
+    assert sorted(path.name for path in folder.iterdir()) == ["step-000005", "step-000006"]
+
+
+def test_what_the_run_is_part_of_is_kept(tmp_path: Path) -> None:
+    run(1).checkpoint(tmp_path, recipe={"steps": 4000, "out": ["a.tif", "b.png"], "limit": float("inf")})
+    facts, _ = read_checkpoint(tmp_path)
+    assert facts["recipe"] == {"steps": 4000, "out": ["a.tif", "b.png"], "limit": "inf"}
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    with pytest.raises(CheckpointError) as caught:
+        run(1).checkpoint(taken)
+    assert str(caught.value).startswith(f"cannot write a checkpoint to {taken}: ")
+    assert "\n" not in str(caught.value)
+
+
+# A disk that is full
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 256 KiB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)]
+    if shutil.which("mount") is None or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("may not mount a file system here")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_full_disk_leaves_the_checkpoint_before_it_intact(small_disk: Path) -> None:
+    folder = small_disk / "run"
+    simulation = run(3)
+    simulation.checkpoint(folder)
+    (small_disk / "ballast").write_bytes(bytes(shutil.disk_usage(small_disk).free - 20_000))
+    simulation.run(2)
+    with pytest.raises(CheckpointError) as caught:
+        simulation.checkpoint(folder)
+    words = str(caught.value)
+    found = re.fullmatch(
+        rf"cannot write a checkpoint to {re.escape(str(folder))}: .+; it needs [\d.]+ MB \((\d+) bytes\) and "
+        r"[\d.]+ MB \((\d+) bytes\) are free there; the checkpoints before it are intact",
+        words,
+    )
+    assert found is not None, words
+    needed, free = int(found[1]), int(found[2])
+    assert free < needed
+    assert sorted(path.name for path in folder.iterdir()) == ["step-000003"]
+    assert sw.Simulation.resume(folder).step == 3
+    (small_disk / "ballast").unlink()
+    simulation.checkpoint(folder)  # with room again, the run goes on
+    assert sw.Simulation.resume(folder).step == 5
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64, np.bool_, np.uint8])
+def test_arrays_and_numbers_come_back_to_the_bit(tmp_path: Path, kind: Any) -> None:
+    values: NDArray[Any] = (1e3 * np.random.default_rng(1).random((7, 5))).astype(kind)
+    facts = {"third": 1 / 3, "step": np.int64(4), "half": np.float32(0.1), "none": None, "big": 2**70}
+    write_checkpoint(tmp_path, 4, facts, {"a.b": values, "none": values[:0], "view": values[::2, ::-1]})
+    read, arrays = read_checkpoint(tmp_path)
+    for name, expected in (("a.b", values), ("none", values[:0]), ("view", values[::2, ::-1])):
+        assert arrays[name].dtype == expected.dtype
+        np.testing.assert_array_equal(arrays[name], expected)
+    assert {name: read[name] for name in facts} == facts | {"half": float(np.float32(0.1))}
