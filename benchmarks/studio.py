@@ -8,6 +8,7 @@ other load on the machine varies; CPU seconds of the server per step do not depe
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import subprocess
@@ -168,8 +169,7 @@ def encoding(size: int, repeats: int = 15) -> dict[str, Any]:
     layers = {"elevation": bumps, "water": bumps * np.float32(0.01), "suspended": bumps * np.float32(0.001)}
     units = dict.fromkeys((*layers, "slope"), "m")
     snapshot = Snapshot(1, 1, 0, 0.0, terrain.cell_size, layers, units, terrain, terrain.range("elevation"))
-    with_slope = layers | {"slope": bumps}
-    shown = Snapshot(1, 1, 0, 0.0, terrain.cell_size, with_slope, units, terrain, terrain.range("elevation"))
+    shown = dataclasses.replace(snapshot, layers=layers | {"slope": bumps})
     result: dict[str, Any] = {"encoded_size": size}
     for name, frame, overlay in (("encode_cpu_ms", snapshot, None), ("encode_with_overlay_cpu_ms", shown, "slope")):
         times = []

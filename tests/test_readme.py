@@ -34,6 +34,15 @@ def test_the_python_tour_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert (tmp_path / "eroded.png").stat().st_size > 0
 
 
+def test_the_page_on_checkpoints_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "checkpoints.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", page, flags=re.S):
+        exec(compile(block, "checkpoints.md", "exec"), names)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["recipe.ckpt", "run.ckpt"]
+
+
 @pytest.mark.slow
 def test_the_command_line_tour_runs(tmp_path: Path) -> None:
     assert len(COMMANDS) >= 6

@@ -73,7 +73,15 @@ if TYPE_CHECKING:
         side_by_side,
         wear_and_deposit,
     )
-    from slopewash.simulation import Budget, Simulation, brushes, newest_manifest, read_checkpoint
+    from slopewash.simulation import (
+        Budget,
+        Simulation,
+        brushes,
+        find_checkpoints,
+        newest_manifest,
+        read_checkpoint,
+        write_checkpoint,
+    )
     from slopewash.studio import studio
     from slopewash.terrain import (
         Emitter,
@@ -109,7 +117,15 @@ _HOMES = {
     "slopewash.rendering": (
         "hillshade", "overlay", "render", "render_mesh", "render_view", "side_by_side", "wear_and_deposit",
     ),
-    "slopewash.simulation": ("Budget", "Simulation", "brushes", "newest_manifest", "read_checkpoint"),
+    "slopewash.simulation": (
+        "Budget",
+        "Simulation",
+        "brushes",
+        "find_checkpoints",
+        "newest_manifest",
+        "read_checkpoint",
+        "write_checkpoint",
+    ),
     "slopewash.studio": ("studio",),
     "slopewash.terrain": (
         "Emitter", "Strata", "Stratum", "Terrain", "TriangleMesh", "WaterSource", "erodibility_from_elevation",
@@ -168,6 +184,7 @@ __all__ = [
     "describe_generator",
     "erode",
     "erodibility_from_elevation",
+    "find_checkpoints",
     "find_model",
     "find_preset",
     "format_of",
@@ -200,6 +217,7 @@ __all__ = [
     "use_adapter",
     "wear_and_deposit",
     "write",
+    "write_checkpoint",
 ]
 
 

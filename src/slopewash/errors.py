@@ -43,7 +43,7 @@ class CheckpointError(SlopewashError, OSError):
 
 
 class CheckpointWarning(UserWarning):
-    """A damaged checkpoint was passed over for an older one."""
+    """A damaged checkpoint was skipped for an older one, or one could not be written."""
 
 
 class NotFinite(SlopewashError, ArithmeticError):

@@ -1,4 +1,4 @@
-"""Makes the studio's pictures in docs/pictures anew: python tests/browser/take_pictures.py. Slow without a GPU."""
+"""Takes the pictures of the studio in docs/pictures: python tests/browser/take_pictures.py. Slow without a GPU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONG = 1_800_000
 
 
 def main() -> None:
-    """Erode, look, keep."""
+    """Take all pictures, or those named on the command line."""
     # Here and not above: pytest looks for doctests in every file, also where these are not installed.
     from playwright.sync_api import sync_playwright
 
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _helpers() -> Any:
-    """What the tests use to steer a page; pytest's own file is no module that can be imported by name."""
+    """The helpers of the browser tests; conftest.py cannot be imported by name."""
     spec = importlib.util.spec_from_file_location("browser_helpers", Path(__file__).with_name("conftest.py"))
     assert spec is not None
     assert spec.loader is not None

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import slopewash as sw
 from slopewash.errors import CheckpointError, CheckpointWarning
 from slopewash.simulation import newest_manifest, read_checkpoint
-from slopewash.simulation.checkpoints import KEPT, MANIFEST, checkpoints, read_manifest, write_checkpoint
+from slopewash.simulation.checkpoints import KEPT, MANIFEST, find_checkpoints, read_manifest, write_checkpoint
 
 HILL = sw.generate("dome", size=16, seed=1, cell_size=5.0)
 
@@ -44,7 +44,7 @@ def twice(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(twice: Path, tmp_path: Path) -> Path:
     """A copy that a test may damage."""
     copied = shutil.copytree(twice, tmp_path / "run", copy_function=shutil.copy2)
-    assert [path.name for path in checkpoints(copied)] == ["step-000005", "step-000003"]
+    assert [path.name for path in find_checkpoints(copied)] == ["step-000005", "step-000003"]
     return copied
 
 
@@ -261,3 +261,19 @@ def test_arrays_and_numbers_come_back_to_the_bit(tmp_path: Path, kind: Any) -> N
         assert arrays[name].dtype == expected.dtype
         np.testing.assert_array_equal(arrays[name], expected)
     assert {name: read[name] for name in facts} == facts | {"half": float(np.float32(0.1))}
+
+
+def test_a_thousand_strokes_go_into_one_file_and_can_all_be_undone(tmp_path: Path) -> None:
+    simulation = sw.Simulation(sw.generate("hill", size=24), sw.VirtualPipes(), backend="reference")
+    simulation.run(1)
+    before = simulation.layers("elevation")["elevation"]
+    for k in range(1000):
+        simulation.paint("raise", points=[(3.0 + k % 17, 4.0)], radius=2.0, strength=0.1)
+    simulation.undo()
+    written = simulation.checkpoint(tmp_path)
+    assert len(list(written.glob("history.*"))) == 1
+    resumed = sw.Simulation.resume(tmp_path)
+    assert resumed.can_redo
+    while resumed.undo():
+        pass
+    np.testing.assert_array_equal(resumed.layers("elevation")["elevation"], before)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -14,6 +17,7 @@ import pytest
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
+import slopewash as sw
 from slopewash.studio import StudioServer
 from slopewash.studio.frames import disassemble
 from slopewash.studio.protocol import FRAME_HEADER, PROBLEM, SERVER_MESSAGE, UPLOADED
@@ -130,6 +134,21 @@ def cookie_of(server_url: str) -> str:
 def own_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests leave the user's own files alone."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def replay(tmp_path: Path) -> Callable[[str], sw.Terrain]:
+    """Runs a script in its own process and reads what it wrote."""
+
+    def run(script: str) -> sw.Terrain:
+        (tmp_path / "session.py").write_text(script)
+        here = {**os.environ, "PYTHONPATH": str(Path(sw.__file__).parents[1])}
+        command = [sys.executable, "session.py"]
+        done = subprocess.run(command, cwd=tmp_path, env=here, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+        return sw.read(tmp_path / "session.npz")
+
+    return run
 
 
 @pytest.fixture

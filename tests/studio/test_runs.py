@@ -43,12 +43,12 @@ def test_settling_lays_the_load_down_and_is_shown(page: Page) -> None:
 
 def test_playing_pauses_where_the_preset_ends_and_goes_on_if_asked(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     short = dataclasses.replace(sw.find_preset("landscape"), steps=7)
-    monkeypatch.setattr("slopewash.presets", lambda: {"landscape": short})
+    monkeypatch.setattr("slopewash.recipes.definition.find_preset", lambda name: short)
     page.do("play")
     page.until(lambda s: s["step"] == 7 and not s["playing"])
     while not page.told:
         page.read()
-    assert "Paused at step 7" in page.told[0]["message"]
+    assert page.told[0]["message"] == "Paused at step 7, the end of landscape. Press play to continue."
     page.do("play")
     assert page.until(lambda s: s["step"] > 12)["target"] is None
     page.do("pause")

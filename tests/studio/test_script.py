@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +15,7 @@ from slopewash.studio import StudioServer
 from slopewash.studio.recipes import first_recipe
 
 Page = Any
-
-
-def replay(script: str, folder: Path) -> sw.Terrain:
-    """Run a script in its own process and read what it wrote."""
-    (folder / "session.py").write_text(script)
-    here = {**os.environ, "PYTHONPATH": str(Path(sw.__file__).parents[1])}
-    done = subprocess.run(
-        [sys.executable, "session.py"], cwd=folder, env=here, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return sw.read(folder / "session.npz")
+Replay = Callable[[str], sw.Terrain]
 
 
 def now(server: StudioServer) -> dict[str, Any]:
@@ -41,7 +29,9 @@ def assert_same(replayed: sw.Terrain, layers: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("backend", ["reference", "cpu"])
-def test_a_lively_session_replays_to_the_same_bits(backend: str, tmp_path: Path, open_page: Any) -> None:
+def test_a_lively_session_replays_to_the_same_bits(
+    backend: str, tmp_path: Path, open_page: Any, replay: Replay
+) -> None:
     with StudioServer(first_recipe(size=40, seed=9, backend=backend), port=0) as server:
         page = open_page(server)
         page.steps(3)
@@ -76,26 +66,28 @@ def test_a_lively_session_replays_to_the_same_bits(backend: str, tmp_path: Path,
         layers = now(server)
         page.close()
     assert "import slopewash as sw" in script.text
-    assert_same(replay(script.text, tmp_path), layers)
+    assert_same(replay(script.text), layers)
 
 
-def test_an_upload_replays_beside_its_file(tmp_path: Path, page: Page, server: StudioServer) -> None:
+def test_an_upload_replays_beside_its_file(tmp_path: Path, page: Page, server: StudioServer, replay: Replay) -> None:
     file = sw.write(sw.generate("ridged", size=36, seed=2, relief=90.0), tmp_path / "own.png")
     answer = page.post("/upload?name=own.png&low=0&high=90", file.read_bytes()).json()
     page.do("start", upload=answer["upload"], preset="jako2011")
     page.steps(4)
-    assert_same(replay(page.get("/script").text, tmp_path), now(server))
+    assert_same(replay(page.get("/script").text), now(server))
 
 
-def test_an_upload_with_other_cells_replays(tmp_path: Path, page: Page, server: StudioServer) -> None:
+def test_an_upload_with_other_cells_replays(tmp_path: Path, page: Page, server: StudioServer, replay: Replay) -> None:
     file = sw.write(sw.generate("ridged", size=36, seed=2, relief=90.0), tmp_path / "own.npy")
     key = page.post("/upload?name=own.npy", file.read_bytes()).json()["upload"]
     page.do("start", upload=key, size=50)
     page.steps(3)
-    assert_same(replay(page.get("/script").text, tmp_path), now(server))
+    assert_same(replay(page.get("/script").text), now(server))
 
 
-def test_a_side_file_beside_the_script_changes_nothing(tmp_path: Path, page: Page, server: StudioServer) -> None:
+def test_a_side_file_beside_the_script_changes_nothing(
+    tmp_path: Path, page: Page, server: StudioServer, replay: Replay
+) -> None:
     terrain = sw.generate("ridged", size=36, cell_size=5.0, seed=2, relief=90.0)
     file = sw.write(terrain, tmp_path / "own.r16")
     assert (tmp_path / "own.r16.json").exists()  # says 5 m; the upload alone is taken as 1 m
@@ -103,22 +95,22 @@ def test_a_side_file_beside_the_script_changes_nothing(tmp_path: Path, page: Pag
     assert answer["cell_size"] == 1.0
     page.do("start", upload=answer["upload"], preset="jako2011")
     page.steps(2)
-    assert_same(replay(page.get("/script").text, tmp_path), now(server))
+    assert_same(replay(page.get("/script").text), now(server))
 
 
 def test_flat_ground_replays_without_the_strata_it_has_no_room_for(
-    tmp_path: Path, page: Page, server: StudioServer
+    tmp_path: Path, page: Page, server: StudioServer, replay: Replay
 ) -> None:
     np.save(tmp_path / "flat.npy", np.zeros((24, 24), np.float32))
     answer = page.post("/upload?name=flat.npy", (tmp_path / "flat.npy").read_bytes()).json()
     page.do("start", upload=answer["upload"], preset="chiba_strata")
     page.steps(1)
-    assert_same(replay(page.get("/script").text, tmp_path), now(server))
+    assert_same(replay(page.get("/script").text), now(server))
 
 
 @pytest.mark.parametrize("preset", ["chiba_strata", "salamin"])
 def test_presets_replay_with_their_strata_and_starts(
-    tmp_path: Path, page: Page, server: StudioServer, preset: str
+    tmp_path: Path, page: Page, server: StudioServer, preset: str, replay: Replay
 ) -> None:
     generator = next(p for p in page.welcome["presets"] if p["name"] == preset)["generator"]
     page.do("start", preset=preset, generator={**generator, "size": 24})
@@ -126,7 +118,7 @@ def test_presets_replay_with_their_strata_and_starts(
     page.do("paint", tool="lower", points=[[60.0, 60.0]], radius=30.0)
     page.steps(2)
     layers = now(server)
-    replayed = replay(page.get("/script").text, tmp_path)
+    replayed = replay(page.get("/script").text)
     np.testing.assert_array_equal(replayed["elevation"], layers["elevation"])
 
 

@@ -324,11 +324,11 @@ def test_an_allowed_host_that_is_no_name_is_refused(names: Any) -> None:
 
 def test_listening_everywhere_takes_addresses_but_no_foreign_names() -> None:
     gate = Gate(None, host="0.0.0.0", port=8420)
-    assert gate._is_ours("192.168.1.7:8420")
-    assert gate._is_ours("localhost:8420")
-    assert not gate._is_ours("192.168.1.7:80")
-    assert not gate._is_ours("evil.example:8420")
-    assert not Gate(None, host="127.0.0.1", port=8420)._is_ours("192.168.1.7:8420")
+    assert gate._is_allowed_host("192.168.1.7:8420")
+    assert gate._is_allowed_host("localhost:8420")
+    assert not gate._is_allowed_host("192.168.1.7:80")
+    assert not gate._is_allowed_host("evil.example:8420")
+    assert not Gate(None, host="127.0.0.1", port=8420)._is_allowed_host("192.168.1.7:8420")
 
 
 def test_a_notebook_may_frame_only_what_is_meant_for_it(cookie: str) -> None:

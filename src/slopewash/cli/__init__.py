@@ -12,7 +12,7 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 success, 2 invalid input, 130 interrupted.
+    """Run one command and return its exit code: 0 success, 2 invalid input, 130 interrupted, 143 terminated.
 
     Unexpected errors are raised: a traceback and exit code 1.
 
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run_command(arguments)
     except KeyboardInterrupt as interrupt:
         note(f"interrupted; {interrupt}" if str(interrupt) else "interrupted")
-        return INTERRUPTED
+        return int(getattr(interrupt, "code", INTERRUPTED))
 
 
 @contextmanager

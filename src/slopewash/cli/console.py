@@ -28,18 +28,28 @@ def note(text: str) -> None:
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Delay Ctrl-C until the block is over, so that a result that is being written is not lost."""
+    """Delay Ctrl-C until the block is over, so that a result that is being written is not lost.
+
+    SIGTERM too, if it has a handler; without one it ends the process at once, as it should.
+    """
     if threading.current_thread() is not threading.main_thread():  # signals arrive only in the main thread
         yield
         return
     held: list[tuple[int, FrameType | None]] = []
-    usual = signal.signal(signal.SIGINT, lambda number, frame: held.append((number, frame)))
+    usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    if not callable(usual[signal.SIGTERM]):
+        del usual[signal.SIGTERM]
+    for number in usual:
+        signal.signal(number, lambda received, frame: held.append((received, frame)))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if usual is None else usual)
-    if held and callable(usual):
-        usual(*held[0])
+        for number, handler in usual.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+    for received, frame in held[:1]:
+        handler = usual[signal.Signals(received)]
+        if callable(handler):
+            handler(received, frame)
 
 
 @contextmanager
@@ -47,8 +57,8 @@ def interrupts_tell(written: Sequence[Path]) -> Iterator[None]:
     """Let the message of an interrupt list the files already written."""
     try:
         yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"written: {', '.join(map(str, written))}" if written else "") from None
+    except KeyboardInterrupt as interrupt:
+        raise type(interrupt)(f"written: {', '.join(map(str, written))}" if written else "") from None
 
 
 def print_json(result: Any) -> None:

@@ -57,7 +57,7 @@ def command(
     strata
         FILE.toml with geological layers, or bands for alternating hard and soft ones.
     steps
-        Iterations to run; the preset's own number if not given. Fewer are followed by fewer in which the water settles.
+        Iterations to run; the default is that of the preset. A shorter run settles for fewer steps.
     backend
         auto, gpu, cpu or reference.
     adapter
@@ -84,7 +84,7 @@ def command(
         note("drawing pictures")
         for picture in draw_pictures(result.terrain, out):
             written.append(picture)
-    files = [file for file in written if file not in data] + data  # in the order they are best looked at
+    files = [file for file in written if file not in data] + data  # pictures first
     if json:
         print_json({"folder": str(out), "files": [str(file) for file in files]} | result.as_dict())
     else:
@@ -110,7 +110,7 @@ def write_data(result: Result, folder: Path) -> list[Path]:
 
 
 def draw_pictures(terrain: Terrain, folder: Path) -> Iterator[Path]:
-    """Draw one picture after the other, and give each file once it is there, in the order they are best looked at."""
+    """Draw the pictures one by one and yield each file once it is written, the best first."""
     import slopewash as sw
 
     view, after, flow, wear_deposit = (folder / f"{name}.png" for name in ("view", "after", "flow", "wear_deposit"))
@@ -118,7 +118,7 @@ def draw_pictures(terrain: Terrain, folder: Path) -> Iterator[Path]:
     yield view
     sw.render(terrain, after)
     yield after
-    if "flow" in terrain:  # soil that slides and particles over a mesh leave no such layer
+    if "flow" in terrain:  # models without water on the grid have no such layer
         sw.overlay(terrain, "flow", flow)
         yield flow
     sw.wear_and_deposit(terrain, wear_deposit)

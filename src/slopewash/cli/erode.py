@@ -49,9 +49,8 @@ EXAMPLES = """Examples:
   slopewash erode peak.exr -o cut.glb --preset bezin2010 \\
     --emitter 900,800,60,40,2,180
       a stream of particles that cuts into a triangle mesh
-
-  slopewash erode big.exr -o eroded.exr --checkpoint run.ckpt
-      a long run: if it is killed, `slopewash resume run.ckpt` goes on
+  slopewash erode big.exr -o eroded.exr --checkpoint run.ckpt --every 200
+      a long run: if it is killed, `slopewash resume run.ckpt` continues it
 
 Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 
@@ -112,7 +111,8 @@ def command(
     adapter
         Part of the name of the GPU to run on; `slopewash doctor` lists them.
     edges
-        What lies beyond the border: open (water leaves), closed (walls), periodic (wraps round).
+        What lies beyond the border: open (water and sediment leave), closed (nothing passes), periodic (the opposite
+        side).
     seed
         Random seed.
     strata
@@ -136,7 +136,8 @@ def command(
     picture
         PNG to draw of the result.
     checkpoint
-        Folder for checkpoints, from which `slopewash resume` goes on. Ctrl-C and SIGTERM write one too.
+        Folder for checkpoints, from which `slopewash resume` continues the run. One is written before the first step,
+        then every --every steps, and on Ctrl-C and SIGTERM; the newest two are kept.
     every
         Steps between two checkpoints.
     threads
@@ -197,6 +198,7 @@ def finish(
     written: list[Path] = []
     outputs = running.recipe.outputs
     names = [path for path in shown if path is not None] or [output.path for output in outputs]
+    files = " and ".join(map(str, names)) or str(running.checkpoint)
     with interrupts_tell(written):
         with run_recipe(running, threads=threads) as (result, code):
             for output, name in zip(outputs, names, strict=True):
@@ -216,10 +218,9 @@ def finish(
     else:
         print(result.budget)
         print(result.budget.summary)
-        files = " and ".join(map(str, names))
         print(f"{result.progress} on {result.backend} in {result.seconds:.1f} s: {files}")
     if code:
-        note(f"interrupted after {result.progress}; what is done is in {' and '.join(map(str, names))}")
+        note(f"interrupted after {result.progress}; what is done is in {files}")
     return code
 
 

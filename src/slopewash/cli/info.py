@@ -84,7 +84,7 @@ def checkpoint_facts(folder: Path) -> dict[str, Any]:
 
     manifest = sw.newest_manifest(folder)
     if manifest is None:
-        raise InvalidFile(f"{folder} holds no checkpoint; name a file of heights, or what erode --checkpoint was given")
+        raise InvalidFile(f"{folder} holds no checkpoint; name a file of heights, or a folder of erode --checkpoint")
     kept = manifest["recipe"]
     recipe = kept.get("recipe")
     stage = None if recipe is None else recipe["stages"][kept.get("stage", 0)]
@@ -101,7 +101,11 @@ def checkpoint_facts(folder: Path) -> dict[str, Any]:
         "settling_steps": manifest["settled"],
     }
     if stage is not None:
-        facts |= {"steps_wanted": stage["steps"], "preset": stage["preset"], "finished": kept.get("finished", False)}
+        facts |= {
+            "steps_wanted": stage["steps"], "settling_steps_wanted": stage["settle"],
+            "stage": kept.get("stage", 0) + 1, "stages": len(recipe["stages"]),
+            "preset": stage["preset"], "finished": kept.get("finished", False),
+        }  # fmt: skip
         facts["outputs"] = [output["path"] for output in recipe["outputs"]]
     return facts
 

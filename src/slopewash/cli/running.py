@@ -1,4 +1,4 @@
-"""Runs a recipe under a progress bar and keeps what is done when the user interrupts."""
+"""Runs a recipe with a progress bar, and keeps what is done if it is interrupted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from slopewash.cli.console import interrupts_held, note
-from slopewash.errors import InvalidParameter
+from slopewash.errors import CheckpointError, InvalidParameter
 
 if TYPE_CHECKING:
     from slopewash import Result, Running
@@ -23,46 +23,56 @@ INTERRUPTED, TERMINATED = 130, 143
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came, as batch systems send it before they end a job."""
+    """SIGTERM was received; batch systems send it before they kill a job."""
+
+    code = TERMINATED
 
 
 @contextmanager
 def run_recipe(running: Running, *, threads: int | None = None) -> Iterator[tuple[Result, int]]:
-    """Run, and give what is there and an exit code to the block that writes it.
+    """Run, and pass the result and the exit code to the block that writes them.
 
-    Ctrl-C cuts the run at a whole step; from then on it waits for the end of the block. With checkpoints, one is
+    Ctrl-C interrupts the run after a whole step; a second one waits for the end of the block. With checkpoints, one is
     written then, and SIGTERM does the same.
     """
     import slopewash as sw
 
     use_threads(threads)
     progress, code = sw.Progress(), 0
-    try:
-        with _terminations(running.checkpoint):
-            running.run(progress)
-    except Terminated:
-        code = TERMINATED
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    with interrupts_held():
-        progress.close()
+    with _terminations(running.checkpoint):
         try:
-            if code and running.checkpoint is not None:
-                folder = running.write_checkpoint().parent
-                note(f"checkpoint written; go on with: slopewash resume {folder}")
-            yield running.result(), code
-        finally:
-            running.close()
+            running.run(progress)
+        except Terminated:
+            code = TERMINATED
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        with interrupts_held():
+            progress.close()
+            try:
+                if code and running.checkpoint is not None:
+                    _write_last(running)
+                yield running.result(), code
+            finally:
+                running.close()
+
+
+def _write_last(running: Running) -> None:
+    """Write the checkpoint of an interrupted run; if that fails, its outputs are still to be written."""
+    try:
+        note(f"checkpoint written; to continue: slopewash resume {running.write_checkpoint().parent}")
+    except CheckpointError as error:
+        note(f"note: {error}")
 
 
 @contextmanager
 def _terminations(checkpoint: Path | None) -> Iterator[None]:
-    """Let SIGTERM interrupt the run where there is a checkpoint to write."""
+    """Let SIGTERM interrupt the run once, if there is a checkpoint to write; a second one changes nothing."""
     if checkpoint is None or threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def end(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, lambda *_: None)
         raise Terminated
 
     usual = signal.signal(signal.SIGTERM, end)
@@ -79,7 +89,7 @@ def check_checkpoint(folder: Path) -> None:
     manifest = sw.newest_manifest(folder)
     if manifest is not None and not manifest["recipe"].get("finished", False):
         raise InvalidParameter(
-            f"{folder} holds a run at step {manifest['step']}; go on with slopewash resume {folder}, or remove it"
+            f"{folder} holds a run at step {manifest['step']}; continue it with slopewash resume {folder}, or remove it"
         )
 
 

@@ -24,7 +24,7 @@ def make_stage(
     settle: bool | None = None,
     dry: bool = False,
 ) -> Stage:
-    """Combine what was asked for with what the preset suggests; the landscape preset when nothing was named."""
+    """Combine the options with the defaults of the preset; the default preset is landscape."""
     import slopewash as sw
 
     if steps is not None and steps < 1:
@@ -38,7 +38,7 @@ def make_stage(
 
 
 def check_named(preset: str | None, model: str | None) -> None:
-    """Refuse a preset of another model; where a preset is named beside its own, say whose parameters count."""
+    """Refuse a preset of another model; if both are named and match, note whose parameters are used."""
     import slopewash as sw
 
     if preset is None or model is None:

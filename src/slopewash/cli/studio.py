@@ -16,11 +16,11 @@ EXAMPLES = """Examples:
   slopewash studio dem.tif                 your own height field
   slopewash studio --preset chiba_strata   another model
   slopewash studio --size 1024 --seed 3    a larger terrain, another seed
-  slopewash studio --new                   not the run of last time
+  slopewash studio --new                   do not continue the last run
   slopewash studio --no-browser --port 8500
       print the address only, which contains the access key
 
-Press Ctrl-C to stop it."""
+Press Ctrl-C to stop it. The run is kept: the next studio continues it."""
 
 
 def command(
@@ -79,9 +79,10 @@ def command(
     shape
         ROWS,COLUMNS of a raw file that is not square.
     keep
-        Folder in which the run is kept, so that the next studio goes on with it; one of your own if not given.
+        Folder to keep the run in, so that the next studio continues it. The default is one in your home.
     new
-        Start anew instead of going on with the last run. Naming a file, preset, model, size or seed does so too.
+        Start a new run instead of continuing the last one. Naming a file, preset, model, size, seed or another backend
+        does so too.
     """
     import slopewash as sw
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slopewash.errors import CheckpointError, CheckpointWarning
 from slopewash.observers.base import Observer
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 class Checkpoints(Observer):
     """Writes a checkpoint every `every` steps, and at the end of each phase.
+
+    If one cannot be written, as on a full disk, it warns (`CheckpointWarning`), and the run goes on.
 
     Parameters
     ----------
@@ -43,4 +47,7 @@ class Checkpoints(Observer):
     def observe(self, simulation: Simulation) -> None:
         """Write a checkpoint."""
         super().observe(simulation)
-        simulation.checkpoint(self.folder, recipe=None if self._recipe is None else self._recipe())
+        try:
+            simulation.checkpoint(self.folder, recipe=None if self._recipe is None else self._recipe())
+        except CheckpointError as error:
+            warnings.warn(f"{error}; the run goes on", CheckpointWarning, stacklevel=2)

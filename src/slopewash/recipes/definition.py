@@ -12,6 +12,7 @@ from slopewash.errors import InvalidParameter
 from slopewash.models import Model, find_model, find_preset
 from slopewash.models.state import Edges, Sides
 from slopewash.recipes.sources import FromTerrain, Generated, Source, source_from
+from slopewash.simulation.checkpoints import plain
 from slopewash.terrain import Strata, Terrain
 from slopewash.terrain.parts import strata_facts, strata_from
 
@@ -112,11 +113,11 @@ class Stage:
         return None if self.preset is None else find_preset(self.preset).settling(steps)
 
     def as_dict(self) -> dict[str, Any]:
-        """Facts that JSON and TOML can hold."""
+        """Facts that JSON and TOML can hold; infinity is "inf"."""
         edges = dict(self.edges.items()) if isinstance(self.edges, Sides) else self.edges
         return {
-            "model": self.model.name, "preset": self.preset, "parameters": self.model.values(), "steps": self.steps,
-            "settle": self.settle, "dry": self.dry, "edges": edges,
+            "model": self.model.name, "preset": self.preset, "parameters": plain(self.model.values()),
+            "steps": self.steps, "settle": self.settle, "dry": self.dry, "edges": edges,
         }  # fmt: skip
 
     @classmethod
@@ -183,9 +184,9 @@ class Recipe:
         return run(self, progress=progress)
 
     def as_dict(self) -> dict[str, Any]:
-        """Facts that JSON and TOML can hold."""
+        """Facts that JSON and TOML can hold; infinity is "inf"."""
         beds = self.strata
-        return {
+        facts = {
             "source": self.source.as_dict(),
             "strata": None if beds is None else
             {**strata_facts(beds.strata), "shares": beds.shares, "replace": beds.replace},
@@ -194,6 +195,7 @@ class Recipe:
             "backend": self.backend,
             "outputs": [{"path": str(output.path), "kind": output.kind} for output in self.outputs],
         }  # fmt: skip
+        return dict(plain(facts))
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Recipe:

@@ -1,13 +1,19 @@
-"""What happened in a session, and the Python script that does it again to the same bits."""
+"""What was done to a run, and the Python script that repeats it to a bit-identical result."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from slopewash.errors import InvalidParameter
 from slopewash.recipes.definition import Recipe
-from slopewash.recipes.sources import keywords
+from slopewash.recipes.sources import FromTerrain, keywords
+from slopewash.terrain import Terrain
+from slopewash.terrain.parts import Arrays, put_together, take_apart
 
 MOST_PARTS = 200_000
 """Dabs, water sources, emitters and values that are remembered: at most about 60 MB."""
@@ -16,12 +22,13 @@ MOST_ACTIONS = 50_000
 
 @dataclass
 class Recording:
-    """Actions on one simulation since its start, in order; each is plain data, so that checkpoints can keep it."""
+    """Actions on one simulation since its start, in order; each is plain data that is never changed."""
 
     recipe: Recipe
     backend: str
     actions: list[list[Any]] = field(default_factory=list)
-    parts: int = 0
+    amount: int = 0
+    """Dabs, sources, emitters and values remembered so far."""
     full: bool = False
 
     def add(self, *action: Any) -> None:
@@ -31,12 +38,38 @@ class Recording:
         if action[0] == "run" and self.actions and self.actions[-1][0] == "run":
             self.actions[-1] = ["run", self.actions[-1][1] + action[1]]
             return
-        self.parts += _parts(action)
-        if self.parts > MOST_PARTS or len(self.actions) >= MOST_ACTIONS:
+        self.amount += _amount(action)
+        if self.amount > MOST_PARTS or len(self.actions) >= MOST_ACTIONS:
             self.full = True
             self.actions.clear()
             return
         self.actions.append(list(action))
+
+    def parts(self, start: Terrain, *, then: Iterable[list[Any]] = ()) -> tuple[dict[str, Any], Arrays]:
+        """Facts and arrays for a checkpoint of the run, which holds its `start`; `then` is what is not over yet."""
+        facts: dict[str, Any] = {"recipe": self.recipe.as_dict(), "backend": self.backend, "full": self.full}
+        lines = "\n".join(json.dumps(action) for action in ([] if self.full else [*self.actions, *then]))
+        arrays: Arrays = {"recording.actions": np.frombuffer(lines.encode(), np.uint8)}
+        source = self.recipe.source
+        if isinstance(source, FromTerrain) and source.terrain is not None and source.terrain is not start:
+            facts["terrain"], terrain = take_apart(source.terrain)  # before it was resampled or got strata
+            arrays |= {f"recording.terrain.{name}": array for name, array in terrain.items()}
+        return facts, arrays
+
+    @classmethod
+    def from_parts(cls, facts: Mapping[str, Any], arrays: Arrays, start: Terrain) -> Recording:
+        """Make the recording that `parts` described."""
+        recipe = Recipe.from_dict(facts["recipe"])
+        if isinstance(recipe.source, FromTerrain):
+            prefix = "recording.terrain."
+            own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+            terrain = put_together(facts["terrain"], own) if "terrain" in facts else start
+            recipe = recipe.replace(source=replace(recipe.source, terrain=terrain))
+        recording = cls(recipe, facts["backend"])
+        for line in arrays["recording.actions"].tobytes().decode().splitlines():
+            recording.add(*json.loads(line))
+        recording.full |= facts["full"]
+        return recording
 
     def script(self) -> str:
         """Python that replays the session with the public API."""
@@ -78,7 +111,7 @@ class Recording:
         return [f"terrain = sw.preset_beds({self.recipe.stage.preset!r}).under(terrain)"]
 
 
-def _parts(action: tuple[Any, ...]) -> int:
+def _amount(action: tuple[Any, ...]) -> int:
     """How much an action takes to remember."""
     kind, *rest = action
     if kind == "paint":

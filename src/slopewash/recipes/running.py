@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slopewash.errors import CheckpointError
+from slopewash.errors import CheckpointError, InvalidParameter
 from slopewash.models import Model
 from slopewash.models.state import Edges, Sides
 from slopewash.observers import Checkpoints, Progress
 from slopewash.recipes.definition import Recipe, Stage, preset_beds
 from slopewash.recipes.sources import FromTerrain
 from slopewash.simulation import Budget, Simulation, read_checkpoint
+from slopewash.simulation.checkpoints import is_checkpoint, keep_only
+from slopewash.simulation.interrupts import whole_steps
 from slopewash.terrain import Terrain, TriangleMesh
 
 
@@ -23,6 +25,8 @@ class Result:
     """What a recipe gave, whole or interrupted."""
 
     recipe: Recipe
+    stage: Stage
+    """The last stage that ran."""
     terrain: Terrain
     mesh: TriangleMesh | None
     """The ground as triangles, where the last model has such."""
@@ -35,11 +39,6 @@ class Result:
     """Whether all sediment is deposited."""
     interrupted: bool
     seconds: float
-
-    @property
-    def stage(self) -> Stage:
-        """The last stage."""
-        return self.recipe.stages[-1]
 
     @property
     def carried(self) -> float:
@@ -79,7 +78,7 @@ class Result:
 
 
 class Running:
-    """A recipe under way. `run` may be interrupted, and called again to go on.
+    """A recipe under way. `run` may be interrupted, and called again to continue.
 
     Parameters
     ----------
@@ -88,7 +87,7 @@ class Running:
     terrain
         What it starts from, where that was made already.
     checkpoint
-        Folder to write checkpoints to; none are written without.
+        Folder to write checkpoints to, the first before the first step; none are written without.
     every
         Steps between two checkpoints.
     """
@@ -98,35 +97,45 @@ class Running:
         recipe: Recipe,
         terrain: Terrain | None = None,
         *,
-        checkpoint: Path | None = None,
+        checkpoint: str | Path | None = None,
         every: int = 500,
     ) -> None:
+        check_every(every)
         self.recipe = recipe
-        self.checkpoint, self.every = checkpoint, every
+        self.checkpoint, self.every = None if checkpoint is None else Path(checkpoint), every
         self.number = 0
         """Of the stage under way."""
-        self.simulation = self._start(recipe.terrain() if terrain is None else terrain)
+        self.simulation = self._start(0, recipe.terrain() if terrain is None else terrain)
         self._seconds = 0.0
-        self._finished = False
+        self._begin: float | None = None
+        """Moment at which `run` was called, while it is at work."""
+        self._finished = self._has_checkpoint = False
 
     @classmethod
-    def resumed(cls, folder: Path, *, every: int | None = None) -> Running:
-        """Go on from a folder of checkpoints that a recipe wrote."""
+    def resumed(cls, folder: str | Path, *, every: int | None = None) -> Running:
+        """Continue from a folder of checkpoints that a recipe wrote, or from one of them."""
+        if every is not None:
+            check_every(every)
+        folder = Path(folder)
         facts, arrays = read_checkpoint(folder)
         noted = facts["recipe"]
-        if not noted:
+        if noted.get("studio"):
+            raise CheckpointError(f"{folder} holds the run of a studio; continue it with slopewash studio --keep")
+        if "stage" not in noted:
             raise CheckpointError(
-                f"{folder} was written by a simulation without a recipe; go on in Python with Simulation.resume"
+                f"{folder} was written by a simulation without a recipe; continue in Python with Simulation.resume"
             )
         running = cls.__new__(cls)
         running.recipe = Recipe.from_dict(noted["recipe"])
-        running.checkpoint, running.every = folder, every or noted["every"]
+        running.checkpoint = folder.parent if is_checkpoint(folder) else folder
+        running.every = noted["every"] if every is None else every
         running.number, running._seconds, running._finished = noted["stage"], noted["seconds"], noted["finished"]
+        running._begin, running._has_checkpoint = None, True
         running.simulation = Simulation.from_parts(facts, arrays)
         return running
 
-    def _start(self, terrain: Terrain) -> Simulation:
-        stage = self.recipe.stages[self.number]
+    def _start(self, number: int, terrain: Terrain) -> Simulation:
+        stage = self.recipe.stages[number]
         return Simulation(terrain, stage.model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed)
 
     @property
@@ -134,24 +143,41 @@ class Running:
         """The stage under way."""
         return self.recipe.stages[self.number]
 
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do."""
+        return self._finished
+
     def run(self, *observers: Any) -> None:
         """Run what is left; Ctrl-C interrupts it at a whole step."""
-        begin = time.perf_counter()
-        watching = [*observers, *([] if self.checkpoint is None else [self._checkpoints()])]
+        if self._finished:
+            return
+        self._begin = time.perf_counter()
+        saving = [] if self.checkpoint is None else [Checkpoints(self.checkpoint, every=self.every, recipe=self._noted)]
         try:
+            if self.checkpoint is not None and not self._has_checkpoint:
+                keep_only(self.write_checkpoint())  # from here on it can be resumed; the run before it cannot
+                self._has_checkpoint = True
             while not self._finished:
-                self._run_stage(watching)
-                if self.number + 1 < len(self.recipe.stages):
-                    terrain, finished = self.simulation.terrain, self.simulation
-                    self.number += 1
-                    self.simulation = self._start(terrain)
-                    finished.close()
-                else:
-                    self._finished = True
-            if self.checkpoint is not None:
-                self.write_checkpoint()  # which says that nothing is left to do
+                self._run_stage([*observers, *saving])
+                with whole_steps():  # an interrupt finds a stage and its own simulation
+                    self._end_stage()
+            for checkpoints in saving:
+                checkpoints.observe(self.simulation)  # which notes that nothing is left to do
         finally:
-            self._seconds += time.perf_counter() - begin
+            self._seconds, self._begin = self._elapsed, None
+
+    def _end_stage(self) -> None:
+        if self.number + 1 == len(self.recipe.stages):
+            self._finished = True
+            return
+        simulation = self._start(self.number + 1, self.simulation.terrain)
+        self.simulation.close()
+        self.number, self.simulation = self.number + 1, simulation
+
+    @property
+    def _elapsed(self) -> float:
+        return self._seconds + (0.0 if self._begin is None else time.perf_counter() - self._begin)
 
     def _run_stage(self, observers: Sequence[Any]) -> None:
         simulation, stage = self.simulation, self.stage
@@ -163,14 +189,10 @@ class Running:
         finally:
             simulation.remove(*observers)
 
-    def _checkpoints(self) -> Checkpoints:
-        assert self.checkpoint is not None
-        return Checkpoints(self.checkpoint, every=self.every, recipe=self._noted)
-
     def _noted(self) -> Mapping[str, Any]:
         """What a checkpoint needs besides the simulation."""
         return {
-            "recipe": self.recipe.as_dict(), "stage": self.number, "every": self.every, "seconds": self._seconds,
+            "recipe": self.recipe.as_dict(), "stage": self.number, "every": self.every, "seconds": self._elapsed,
             "finished": self._finished,
         }  # fmt: skip
 
@@ -185,6 +207,7 @@ class Running:
         simulation, stage = self.simulation, self.stage
         return Result(
             recipe=self.recipe,
+            stage=stage,
             terrain=simulation.terrain,
             mesh=simulation.mesh if simulation.has_mesh else None,
             budget=simulation.budget,
@@ -193,12 +216,18 @@ class Running:
             settling_steps=simulation.settled,
             settled=self._finished and stage.settle is not None,
             interrupted=not self._finished,
-            seconds=self._seconds,
+            seconds=self._elapsed,
         )
 
     def close(self) -> None:
         """Give back the device's memory."""
         self.simulation.close()
+
+
+def check_every(every: int) -> None:
+    """Refuse a number of steps between checkpoints that is not positive."""
+    if every < 1:
+        raise InvalidParameter(f"every is {every}; it must be 1 or more")
 
 
 def run(recipe: Recipe, *, progress: bool = False, observers: Sequence[Any] = ()) -> Result:
@@ -253,8 +282,8 @@ def erode(
 
 
 def resume(folder: str | Path, *, progress: bool = False) -> Result:
-    """Go on with a recipe from its checkpoints, to its end."""
-    running = Running.resumed(Path(folder))
+    """Continue a recipe from its checkpoints, to its end."""
+    running = Running.resumed(folder)
     try:
         running.run(*([Progress()] if progress else []))
         return running.result()

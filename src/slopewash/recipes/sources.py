@@ -116,7 +116,8 @@ class FromTerrain:
 
     def as_dict(self) -> dict[str, Any]:
         """Facts that JSON and TOML can hold: the terrain itself is not one."""
-        return {"terrain": self.name, **({} if self.code is None else {"code": self.code})}
+        facts = {"terrain": self.name, "code": self.code, "size": self.size}
+        return {name: value for name, value in facts.items() if value is not None}
 
 
 Source = Generated | FromFile | FromTerrain
@@ -131,8 +132,9 @@ def source_from(facts: Mapping[str, Any]) -> Source:
     if "generator" in facts:
         return Generated(kind=facts["generator"], **{k: v for k, v in facts.items() if k != "generator"})
     if "file" in facts:
-        return FromFile(path=Path(facts["file"]), options=facts["options"])
-    return FromTerrain(name=facts["terrain"], code=facts.get("code"))
+        options = {name: tuple(v) if isinstance(v, list) else v for name, v in facts["options"].items()}
+        return FromFile(path=Path(facts["file"]), options=options)
+    return FromTerrain(name=facts["terrain"], code=facts.get("code"), size=facts.get("size"))
 
 
 def keywords(values: Mapping[str, Any]) -> str:

@@ -2,8 +2,17 @@
 
 from slopewash.simulation.brush import brushes
 from slopewash.simulation.budget import Budget
-from slopewash.simulation.checkpoints import newest_manifest, read_checkpoint
+from slopewash.simulation.checkpoints import find_checkpoints, newest_manifest, read_checkpoint, write_checkpoint
 from slopewash.simulation.observing import Observer
 from slopewash.simulation.simulation import Simulation
 
-__all__ = ["Budget", "Observer", "Simulation", "brushes", "newest_manifest", "read_checkpoint"]
+__all__ = [
+    "Budget",
+    "Observer",
+    "Simulation",
+    "brushes",
+    "find_checkpoints",
+    "newest_manifest",
+    "read_checkpoint",
+    "write_checkpoint",
+]

@@ -58,7 +58,9 @@ def write_checkpoint(folder: Path, number: int, facts: Mapping[str, Any], arrays
 
 
 def _dump(manifest: Mapping[str, Any]) -> bytes:
-    return json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False).encode()
+    """One line for each fact: readable, and fast where an edit history makes it long."""
+    lines = (f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False, allow_nan=False)}" for k, v in manifest.items())
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 
 
 def _seal(manifest: Mapping[str, Any]) -> str:
@@ -68,7 +70,7 @@ def _seal(manifest: Mapping[str, Any]) -> str:
 def _why(folder: Path, needed: int, error: OSError) -> str:
     known = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
     free = shutil.disk_usage(known).free
-    kept = "; the checkpoints before it are intact" if checkpoints(folder) else ""
+    kept = "; the checkpoints before it are intact" if find_checkpoints(folder) else ""
     return (
         f"cannot write a checkpoint to {folder}: {error.strerror or error}; it needs {_size(needed)} and "
         f"{_size(free)} are free there{kept}"
@@ -95,6 +97,8 @@ def _write_bytes(path: Path, data: bytes) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
+    if os.name == "nt":  # Windows does not open folders
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -119,21 +123,33 @@ def _tidy(folder: Path) -> None:
 
 
 def _remove_old(folder: Path, newest: Path) -> None:
-    older = [path for path in checkpoints(folder) if path != newest and path.suffix != ".old"]
+    older = [path for path in find_checkpoints(folder) if path != newest and path.suffix != ".old"]
     for path in [*older[KEPT - 1 :], *folder.glob("step-*.old")]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def checkpoints(folder: Path) -> list[Path]:
+def keep_only(checkpoint: Path) -> None:
+    """Remove all others of its folder: they are of another run."""
+    for path in find_checkpoints(checkpoint.parent):
+        if path != checkpoint:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def is_checkpoint(folder: Path) -> bool:
+    """Whether a folder is one finished checkpoint itself."""
+    return (folder / MANIFEST).is_file()
+
+
+def find_checkpoints(folder: Path) -> list[Path]:
     """Finished checkpoints in a folder, newest first."""
-    found = [path for path in folder.glob("step-*") if path.suffix != ".tmp" and (path / MANIFEST).is_file()]
+    found = [path for path in folder.glob("step-*") if path.suffix != ".tmp" and is_checkpoint(path)]
     # By time, for a run may begin anew in the folder of another; by step where two were written within a clock's tick.
     return sorted(found, key=lambda path: ((path / MANIFEST).stat().st_mtime_ns, path.name), reverse=True)
 
 
 def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
     """Facts and arrays of the newest checkpoint that is whole; `folder` may also be one checkpoint itself."""
-    candidates = [folder] if (folder / MANIFEST).is_file() else checkpoints(folder)
+    candidates = [folder] if is_checkpoint(folder) else find_checkpoints(folder)
     if not candidates:
         what = "is no folder" if not folder.is_dir() else "holds no checkpoint"
         raise CheckpointError(f"{folder} {what}; write one with simulation.checkpoint(...), or erode --checkpoint")
@@ -157,7 +173,7 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
 
 def newest_manifest(folder: Path) -> dict[str, Any] | None:
     """Facts of the newest checkpoint without reading its arrays; None if there is none."""
-    for candidate in [folder] if (folder / MANIFEST).is_file() else checkpoints(folder):
+    for candidate in [folder] if is_checkpoint(folder) else find_checkpoints(folder):
         try:
             return read_manifest(candidate)
         except (OSError, ValueError):
@@ -190,7 +206,7 @@ def _read_array(path: Path, noted: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def plain(value: Any) -> Any:
-    """Reduce to what JSON has: infinity becomes "inf", which floats are made from again."""
+    """Reduce to what JSON has: infinity becomes "inf", which parameters and strata take as a number."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, Mapping):

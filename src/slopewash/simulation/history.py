@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from slopewash.models.state import Array, Patch
 
@@ -78,30 +81,33 @@ class History:
         return nbytes + extra > MOST_BYTES or pieces + (more is not None) > MOST_PIECES
 
     def take_apart(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Facts that JSON can hold, and arrays by name, for checkpoints."""
-        arrays: dict[str, Array] = {}
+        """Facts that JSON can hold, and the values of all patches in one array of bytes: there may be thousands."""
+        pieces: list[bytes] = []
 
-        def note(patch: Patch) -> dict[str, Any]:
-            name = str(len(arrays))
-            arrays[name] = patch.values
+        def note(patch: Patch) -> list[Any]:
             rows, columns = patch.window or (None, None)
             span = None if rows is None or columns is None else [rows.start, rows.stop, columns.start, columns.stop]
-            return {"field": patch.name, "array": name, "window": span}
+            pieces.append(patch.values.tobytes())
+            return [patch.name, patch.values.dtype.str, list(patch.values.shape), span]
 
         facts = {
             stack: [[[note(patch) for patch in piece] for piece in edit.pieces] for edit in edits]
             for stack, edits in (("undo", self._undo), ("redo", self._redo))
         }
-        return facts, arrays
+        return facts, {"values": np.frombuffer(b"".join(pieces), np.uint8)}
 
     @classmethod
     def put_together(cls, facts: dict[str, Any], arrays: dict[str, Array]) -> History:
         """Make the history that `take_apart` took apart."""
+        values, taken = arrays["values"], 0
 
-        def patch(note: dict[str, Any]) -> Patch:
-            span = note["window"]
+        def patch(note: list[Any]) -> Patch:
+            nonlocal taken
+            name, dtype, shape, span = note
+            first, taken = taken, taken + math.prod(shape) * np.dtype(dtype).itemsize
+            piece = np.array(values[first:taken]).view(dtype).reshape(shape)
             window = None if span is None else (slice(span[0], span[1]), slice(span[2], span[3]))
-            return Patch(note["field"], arrays[note["array"]], window)
+            return Patch(name, piece, window)
 
         history = cls()
         for stack, edits in ((history._undo, facts["undo"]), (history._redo, facts["redo"])):

@@ -557,9 +557,13 @@ class Simulation:
         Simulation of virtual_pipes on 16 x 16 cells, backend reference, edges open, step 3
         """
         with self._turn:
+            return write_checkpoint(Path(folder), self.steps_taken, *self.parts(recipe=recipe))
+
+    def parts(self, *, recipe: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Array]]:
+        """What a checkpoint holds: facts for JSON, and arrays that stay as they are while the run goes on."""
+        with self._turn:
             facts, arrays = take_apart(self)
-            facts["recipe"] = dict(recipe or {})
-            return write_checkpoint(Path(folder), self.steps_taken, facts, arrays)
+        return {**facts, "recipe": dict(recipe or {})}, arrays
 
     @classmethod
     def resume(cls, folder: str | Path) -> Simulation:
@@ -568,14 +572,13 @@ class Simulation:
 
     @classmethod
     def from_parts(cls, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Simulation:
-        """Make a simulation of what `read_checkpoint` gave."""
+        """Make a simulation of what `parts` or `read_checkpoint` returned."""
         simulation = cls.__new__(cls)
         put_together(simulation, dict(facts), dict(arrays))
         return simulation
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._turn:
-            facts, arrays = take_apart(self)
+        facts, arrays = self.parts()
         return {"facts": facts, "arrays": arrays}
 
     def __setstate__(self, parts: dict[str, Any]) -> None:

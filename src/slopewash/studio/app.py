@@ -46,7 +46,7 @@ class Studio:
         self._side_files: dict[str, bytes] = {}
 
     def app(self) -> Starlette:
-        """The application, without its gate."""
+        """The application, without access control."""
         routes: list[Any] = [
             Route("/", self.index),
             Route("/health", self.health),
@@ -72,7 +72,7 @@ class Studio:
             await anyio.to_thread.run_sync(self.session.close)
 
     async def index(self, request: Request) -> Response:
-        """The page, or what to do to get it."""
+        """The page, or how to build it."""
         if not built_page.is_built():
             return HTMLResponse(built_page.MISSING_PAGE, status_code=503)
         return FileResponse(built_page.INDEX)
@@ -82,11 +82,11 @@ class Studio:
         return PlainTextResponse("ok")
 
     async def socket(self, socket: WebSocket) -> None:
-        """Everything live."""
+        """The WebSocket of a page."""
         await Connection(socket, self.hub).run(self._welcome)
 
     async def script(self, request: Request) -> Response:
-        """The session as Python."""
+        """The run as a Python script."""
         try:
             text = await asyncio.wrap_future(self.session.submit(lambda: self.session.run.script()))
         except SlopewashError as error:
@@ -94,7 +94,7 @@ class Studio:
         return PlainTextResponse(text, media_type="text/x-python", headers=_attachment("session.py"))
 
     async def export(self, request: Request) -> Response:
-        """The terrain as it is now, in the format of the suffix."""
+        """The current terrain, in the format of the suffix."""
         try:
             asked = request.path_params["name"]
             if asked in self._side_files:
@@ -130,7 +130,7 @@ class Studio:
             name, options = _upload_options(request)
             declared = request.headers.get("content-length", "0")
             if declared.isdigit() and int(declared) > uploads.limit:
-                raise TooLarge(f"the file has {declared} bytes; the studio takes {uploads.limit}")
+                raise TooLarge(f"the file has {declared} bytes; the limit is {uploads.limit}")
             async with self._transfers:
                 key, given, (rows, columns) = await uploads.receive(name, request.stream(), options)
         except TooLarge as error:
@@ -178,7 +178,7 @@ def _number(request: Request, key: str) -> float | None:
 
 
 def _wanted(error: Exception) -> Wanted:
-    """What the page can ask its user for: the error message itself is meant for Python and the command line."""
+    """What the page should ask the user for; the error message is written for Python and the command line."""
     options: tuple[Wanted, ...] = ("height_range", "allow_8bit")
     return next((option for option in options if str(option) in str(error)), None)
 

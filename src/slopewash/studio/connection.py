@@ -1,4 +1,4 @@
-"""One open page: reads its messages no faster than they are carried out, sends it no more than it takes."""
+"""One open page: reads its messages no faster than they are executed, and sends no more than it can receive."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 MOST_UNACKNOWLEDGED = 2
 MOST_PENDING = 64
-"""Messages that are read and not yet answered; then reading waits, and the sender's own buffers fill."""
-MOST_TOLD = 20
-"""Notices that wait for a page that does not read; older ones go."""
+"""Messages that are read but not answered yet; beyond that, reading waits."""
+MOST_NOTICES = 20
+"""Notices kept for a page that does not read; older ones are dropped."""
 REFUSED = 1013
 
 
@@ -43,7 +43,7 @@ class Connection:
         self._hub = hub
         self.watch = messages.Watch(type="watch")
         self.seen = 0
-        """Version of the last frame handed over."""
+        """Version of the last frame that was sent."""
         self._run_sent = 0
         self._before_sent = 0
         self._triangulation_sent = 0
@@ -51,7 +51,7 @@ class Connection:
         self._unacknowledged: deque[int] = deque()
         self._state: str | None = None
         self._answers: deque[str] = deque()
-        self._told: deque[str] = deque(maxlen=MOST_TOLD)
+        self._notices: deque[str] = deque(maxlen=MOST_NOTICES)
         self._room = asyncio.Semaphore(MOST_PENDING)
         self._something = asyncio.Event()
         self._reports: set[asyncio.Future[None]] = set()
@@ -62,7 +62,7 @@ class Connection:
         return self._frame is None and len(self._unacknowledged) < MOST_UNACKNOWLEDGED
 
     def view(self, snapshot: Snapshot) -> View:
-        """What the next frame holds; pages that hold the same share one encoding."""
+        """What the next frame holds; pages with equal views share one encoding."""
         return View(
             overlay=self.watch.overlay,
             resolution=self.watch.resolution,
@@ -72,7 +72,7 @@ class Connection:
         )
 
     def set_frame(self, snapshot: Snapshot, view: View, data: bytes) -> None:
-        """Hand a frame over. One made before the page asked for something else does not count as seen."""
+        """Send a frame. One made before the page asked for something else does not count as seen."""
         wanted = self.view(snapshot)
         if view.before:
             self._before_sent = snapshot.run
@@ -84,17 +84,17 @@ class Connection:
         self._something.set()
 
     def set_state(self, text: str) -> None:
-        """Hand a state over; one not yet sent is replaced."""
+        """Send a state; it replaces one that is not sent yet."""
         self._state = text
         self._something.set()
 
-    def tell(self, message: protocol.Notice | protocol.Failure) -> None:
-        """Hand a notice over."""
-        self._told.append(json.dumps(message))
+    def notify(self, message: protocol.Notice | protocol.Failure) -> None:
+        """Send a notice."""
+        self._notices.append(json.dumps(message))
         self._something.set()
 
     async def run(self, welcome: str) -> None:
-        """Serve the page until it goes away."""
+        """Serve the page until it disconnects."""
         await self._socket.accept()
         if not self._hub.add(self):
             await self._socket.close(REFUSED, "too many pages are open")
@@ -117,9 +117,9 @@ class Connection:
             while self._answers:
                 await self._socket.send_text(self._answers.popleft())
                 self._room.release()
-                await asyncio.sleep(0)  # sending seldom waits, and the loop must notice pages that went away
-            while self._told:
-                await self._socket.send_text(self._told.popleft())
+                await asyncio.sleep(0)  # sending seldom waits, and the loop must notice pages that disconnected
+            while self._notices:
+                await self._socket.send_text(self._notices.popleft())
             if self._state is not None:
                 text, self._state = self._state, None
                 await self._socket.send_text(text)
@@ -152,7 +152,7 @@ class Connection:
             if message.type == "watch":
                 job = self._hub.session.submit(lambda: self._check_watch(message))
             else:
-                job = self._hub.session.tell(message, self)
+                job = self._hub.session.execute(message, self)
         except SlopewashError as error:
             self._answer(messages.id_of(text), str(error))
             return
@@ -165,7 +165,7 @@ class Connection:
             self._hub.session.run.check_layer(message.overlay)
 
     async def _report(self, message: Any, job: Any) -> None:
-        """Answer when the simulation has carried the message out."""
+        """Answer when the simulation has executed the message."""
         try:
             await asyncio.wrap_future(job)
         except SlopewashError as error:
@@ -190,7 +190,7 @@ class Connection:
         self._something.set()
 
     def _acknowledge(self, frame: int) -> None:
-        """Take a frame, and those before it, for drawn."""
+        """Note that a frame, and those before it, are drawn."""
         while self._unacknowledged and self._unacknowledged[0] <= frame:
             self._unacknowledged.popleft()
         self._hub.ask()

@@ -1,4 +1,4 @@
-"""Passes what the simulation gives on to the pages: always the newest, never more than a page takes."""
+"""Distributes frames and states to all open pages: always the newest, and no more than a page can receive."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Hub:
         self._arrived = asyncio.Event()
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Let the simulation's thread call in."""
+        """Receive calls from the simulation's thread."""
 
         def later(call: Callable[..., None], *arguments: Any) -> None:
             if not loop.is_closed():
@@ -40,10 +40,10 @@ class Hub:
 
         self.session.on_snapshot = lambda snapshot: later(self._take_snapshot, snapshot)
         self.session.on_state = lambda state: later(self._take_state, state)
-        self.session.on_trouble = lambda kind, sentence: later(self._take_trouble, kind, sentence)
+        self.session.on_message = lambda kind, sentence: later(self._take_message, kind, sentence)
 
     def add(self, connection: Connection) -> bool:
-        """Let a page in, unless there are too many."""
+        """Add a page, unless there are too many."""
         if len(self.connections) >= MOST_CONNECTIONS:
             return False
         self.connections.add(connection)
@@ -52,12 +52,12 @@ class Hub:
         return True
 
     def remove(self, connection: Connection) -> None:
-        """Forget a page that went away."""
+        """Remove a page that disconnected."""
         self.connections.discard(connection)
         self.ask()
 
     def ask(self) -> None:
-        """Tell the simulation what frame is waited for, if any."""
+        """Ask the simulation for the frame that pages wait for, if any."""
         waiting = [c for c in self.connections if c.can_take_frame]
         if not waiting or self._newest is not None:
             self.session.want(None)
@@ -74,14 +74,14 @@ class Hub:
         for connection in self.connections:
             connection.set_state(self.state_text)
 
-    def _take_trouble(self, kind: str, sentence: str) -> None:
+    def _take_message(self, kind: str, sentence: str) -> None:
         message: protocol.Notice | protocol.Failure
         if kind == "notice":
             message = {"type": "notice", "message": sentence}
         else:
             message = {"type": "error", "message": sentence}
         for connection in self.connections:
-            connection.tell(message)
+            connection.notify(message)
 
     def _encode(self, snapshot: Snapshot, view: View) -> bytes:
         begin = time.thread_time()
@@ -90,7 +90,7 @@ class Hub:
         return data
 
     async def run(self) -> None:
-        """Hand out each snapshot as it comes."""
+        """Send each new snapshot to the pages."""
         while True:
             await self._arrived.wait()
             self._arrived.clear()
@@ -98,16 +98,16 @@ class Hub:
             if snapshot is None:
                 continue
             try:
-                await self._hand_out(snapshot)
-            except Exception as error:  # a frame that cannot be made must not be the last one
-                self._take_trouble("error", f"a frame could not be made: {type(error).__name__}: {error}")
+                await self._send(snapshot)
+            except Exception as error:  # one bad frame must not stop the next ones
+                self._take_message("error", f"a frame could not be encoded: {type(error).__name__}: {error}")
                 for connection in self.connections:
                     connection.seen = max(connection.seen, snapshot.version)
             self._newest = None
             self.ask()
 
-    async def _hand_out(self, snapshot: Snapshot) -> None:
-        """Encode once for every kind of watching."""
+    async def _send(self, snapshot: Snapshot) -> None:
+        """Encode once for all pages that watch the same things."""
         kinds: dict[View, list[Connection]] = {}
         for connection in self.connections:
             if connection.can_take_frame and connection.seen < snapshot.version:
@@ -119,7 +119,7 @@ class Hub:
 
 
 def encode(snapshot: Snapshot, view: View) -> bytes:
-    """One frame."""
+    """Encode one frame."""
     layers, resolution, overlay = snapshot.layers, view.resolution, view.overlay
     blocks = [field_block("elevation", layers["elevation"], resolution, unit="m")]
     blocks += [

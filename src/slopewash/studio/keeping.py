@@ -1,23 +1,30 @@
-"""Keeps the run of a studio on disk, so that a server which is started again goes on where it was."""
+"""Keeps the run of a studio on disk, so that a server that is started again continues it."""
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import slopewash as sw
 
 AT_REST = 2.0
 """Seconds after the last change at which a paused run is saved."""
 WHILE_RUNNING = 60.0
-"""Seconds between two checkpoints of a run that plays."""
+"""Longest time in seconds that a change stays unsaved, and shortest between two checkpoints of a run that plays."""
+NEXT_TRY = 60.0
+"""Seconds until the next try after a checkpoint could not be written."""
+
+Parts = tuple[dict[str, Any], dict[str, Any]]
 
 
 def default_folder() -> Path:
-    """Where a studio keeps its run unless told otherwise."""
+    """Where a studio keeps its run if no folder is named."""
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA", Path.home()))
     else:
@@ -26,64 +33,98 @@ def default_folder() -> Path:
 
 
 class Keeper:
-    """When to save, and where; only one server at a time keeps its run in a folder."""
+    """Decides when to save, and writes in a thread of its own: the simulation waits only while its arrays are copied.
+
+    Only one server at a time keeps its run in a folder: `OSError` if another one does, or if nothing can be written.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = _locked(folder)
-        self._version = 1  # a run that has just begun needs no checkpoint
-        self._changed = self._saved = time.monotonic()
-        self._seen = 1
-
-    @property
-    def holds_folder(self) -> bool:
-        """Whether no other server keeps its run there."""
-        return self._lock is not None
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="slopewash-keeper")
+        self._writing: Future[Path] | None = None
+        self._first = self._last = math.inf
+        """Moments of the first and the last change that is not saved; infinite if there is none."""
+        self._earliest = 0.0
+        self.failure: str | None = None
+        """Why the last checkpoint could not be written."""
 
     @property
     def has_run(self) -> bool:
-        """Whether there is a run to go on with."""
-        return sw.newest_manifest(self.folder) is not None
+        """Whether there is a run to continue, perhaps a damaged one."""
+        return bool(sw.find_checkpoints(self.folder))
 
-    def is_behind(self, version: int) -> bool:
-        """Whether something changed since the last checkpoint."""
-        return version != self._version
+    @property
+    def backend(self) -> str | None:
+        """Backend of the run that is kept."""
+        manifest = sw.newest_manifest(self.folder)
+        return None if manifest is None else str(manifest["backend"])
 
-    def due_in(self, version: int, *, running: bool) -> float:
-        """Seconds until the next checkpoint."""
-        now = time.monotonic()
-        if version != self._seen:
-            self._seen, self._changed = version, now
-        if not self.is_behind(version):
-            return WHILE_RUNNING
-        return (self._saved + WHILE_RUNNING if running else self._changed + AT_REST) - now
+    def note_change(self) -> None:
+        """Remember that the run is no longer the one on disk."""
+        self._last = time.monotonic()
+        self._first = min(self._first, self._last)
 
-    def is_due(self, version: int, *, running: bool) -> bool:
-        """Whether it is time to save."""
-        return self.is_behind(version) and self.due_in(version, running=running) <= 0
+    def due_at(self, *, running: bool) -> float:
+        """Moment of the next checkpoint; infinite while none is needed, or one is being written."""
+        if self._writing is not None:
+            return math.inf
+        at_rest = math.inf if running else self._last + AT_REST
+        return max(min(at_rest, self._first + WHILE_RUNNING), self._earliest)
 
-    def saved(self, version: int) -> None:
-        """Remember that this version is on disk."""
-        self._version, self._saved = version, time.monotonic()
+    def save(self, take_parts: Callable[[], Parts], then: Callable[[], None]) -> None:
+        """Write a checkpoint of the parts in the background, and call `then`, from any thread, when that is over."""
+        self._first = self._last = math.inf
+        try:
+            facts, arrays = take_parts()
+        except Exception as error:  # such as too little memory for a copy: the run must go on
+            self._writing = Future()
+            self._writing.set_exception(error)
+        else:
+            number = facts["step"] + facts["settled"]
+            self._writing = self._writer.submit(sw.write_checkpoint, self.folder, number, facts, arrays)
+        self._writing.add_done_callback(lambda _: then())
+
+    def new_failure(self) -> str | None:
+        """Look after the checkpoint being written; return what went wrong, if the one before was written."""
+        if self._writing is None or not self._writing.done():
+            return None
+        error, before = self._writing.exception(), self.failure
+        self._writing = None
+        if error is None:
+            self.failure = None
+            return None
+        self.failure = str(error) or type(error).__name__
+        self.note_change()
+        self._earliest = time.monotonic() + NEXT_TRY
+        return self.failure if before is None else None
+
+    def finish(self, take_parts: Callable[[], Parts]) -> None:
+        """Save what is not saved yet, and return when it is on disk."""
+        self._writer.submit(lambda: None).result()  # after what is being written
+        self.new_failure()
+        if self._first < math.inf:
+            self.save(take_parts, lambda: None)
+            self._writer.submit(lambda: None).result()
+            self.new_failure()
 
     def close(self) -> None:
-        """Let other servers have the folder."""
-        if self._lock is not None:
-            self._lock.close()
+        """Release the folder for other servers."""
+        self._writer.shutdown()
+        self._lock.close()
 
 
-def _locked(folder: Path) -> IO[bytes] | None:
-    """Lock a folder for this process until the file is closed; None if another process has it."""
-    try:
-        import fcntl
-    except ImportError:  # Windows: the second server's run replaces the first's
-        folder.mkdir(parents=True, exist_ok=True)
-        return (folder / "lock").open("wb")
+def _locked(folder: Path) -> IO[bytes]:
+    """Lock a folder for this process until the file is closed; `BlockingIOError` if another process has it."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = (folder / "lock").open("wb")
     try:
+        import fcntl
+
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # Windows: there the run of a second server replaces that of the first
+        pass
     except OSError:
         lock.close()
-        return None
+        raise
     return lock

@@ -1,4 +1,4 @@
-"""`simulation.view()`: the studio in a notebook's output cell, attached to a run of one's own."""
+"""`simulation.view()`: the studio in the output cell of a notebook, attached to the user's own simulation."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from slopewash.studio.server import StudioServer
 
 _servers: WeakKeyDictionary[sw.Simulation, StudioServer] = WeakKeyDictionary()
 
-# Cookies that are SameSite=Strict reach the frame only if notebook and studio have one host name: the script takes the
-# notebook's own.
+# SameSite=Strict cookies reach the frame only if notebook and studio have the same host name, so the script uses the
+# notebook's.
 _CELL = """<iframe id="{frame}" style="width: 100%; height: {height}px; border: 0" title="slopewash studio"></iframe>
-<div><a href="{url}" target="_blank" rel="noopener">open in a window of its own</a></div>
+<div><a href="{url}" target="_blank" rel="noopener">open in a separate window</a></div>
 <script>
 (() => {{
   const host = location.hostname === "localhost" ? "localhost" : "127.0.0.1";
@@ -26,7 +26,7 @@ _CELL = """<iframe id="{frame}" style="width: 100%; height: {height}px; border: 
 
 
 def serve(simulation: sw.Simulation, *, port: int = 0) -> StudioServer:
-    """A server that shows this very run; it is not started yet."""
+    """Make a server that shows this simulation, without starting it."""
     recipe = sw.Recipe(
         source=sw.FromTerrain(name="simulation", terrain=simulation.terrain),
         stages=(sw.Stage.of(simulation.model, edges=simulation.edges),),
@@ -56,7 +56,7 @@ class View:
 
 
 def view(simulation: sw.Simulation, *, height: int = 640) -> Any:
-    """Show a run in the studio; the same server serves every view of it."""
+    """Show a simulation in the studio; all its views share one server."""
     if not 100 <= height <= 10_000:
         raise InvalidParameter(f"height is {height}; it must be within 100 .. 10000 pixels")
     if simulation not in _servers or not _servers[simulation].running:

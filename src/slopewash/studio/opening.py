@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import slopewash as sw
+from slopewash.errors import CheckpointError
 from slopewash.studio import built_page
 from slopewash.studio.keeping import Keeper, default_folder
 from slopewash.studio.recipes import check_side, first_recipe, fitted
@@ -35,12 +36,14 @@ def studio(
 ) -> None:
     """Open the live 3-D studio in the browser, and serve it until Ctrl-C.
 
+    The run is kept on disk, and a studio that is opened again continues it.
+
     Parameters
     ----------
     source
-        A terrain, or a file to read one from; without it one is generated.
+        A terrain, or a file to read one from; by default one is generated.
     preset, model
-        What to run; the landscape preset if neither is named.
+        What to run; the default is the landscape preset.
     size
         Cells along the longer side.
     seed
@@ -48,16 +51,16 @@ def studio(
     backend
         As for `Simulation`.
     host, port
-        Where to listen. Without a port the first free one from 8420 on.
+        Where to listen; the default port is the first free one from 8420.
     browser
         Whether to open the page.
     allowed_hosts
-        Further names that the page may be opened under, such as that of an HTTPS proxy in front of it.
+        Additional host names of the page, such as that of an HTTPS proxy in front of it.
     keep
-        Folder in which the run is kept, so that a studio which is opened again goes on with it; True for one in the
-        user's home, False to keep nothing.
+        Folder to keep the run in; True for one in the user's home, False to keep nothing.
     new
-        Start anew even if there is a run to go on with. Naming a source, preset, model, size or seed does so too.
+        Start a new run instead of continuing the last one. Naming a source, preset, model, size, seed or another
+        backend does so too.
     read_options
         What `slopewash.read` takes besides the file, such as `cell_size` or `height_range`.
     """
@@ -65,29 +68,47 @@ def studio(
         keeper = _keeper(keep)
         if keeper is not None:
             stack.callback(keeper.close)
-        fresh = new or any(asked is not None for asked in (source, preset, model, size, seed))
-        if keeper is not None and keeper.has_run and not fresh:
-            recipe = None
-            print("going on with the last run; --new starts another", file=sys.stderr)
-        else:
+
+        def serve(recipe: sw.Recipe | None) -> StudioServer:
+            return StudioServer(recipe, host=host, port=port, allowed_hosts=allowed_hosts, keeper=keeper)
+
+        server = None
+        named = new or any(given is not None for given in (source, preset, model, size, seed))
+        if keeper is not None and keeper.has_run and not named and backend in ("auto", keeper.backend):
+            _print("continuing the last run; --new starts another")
+            try:
+                server = serve(None)
+            except CheckpointError as error:
+                _print(f"note: the last run is lost, a new one is started: {error}")
+        if server is None:
             given = _given(source, size, read_options)
-            recipe = first_recipe(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
-        server = StudioServer(recipe, host=host, port=port, allowed_hosts=allowed_hosts, keeper=keeper)
+            server = serve(
+                first_recipe(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
+            )
         if not built_page.is_built():
-            print(f"note: {built_page.HOW_TO_BUILD}", file=sys.stderr)
-        print(f"slopewash studio: {server.url}", file=sys.stderr)
-        print("Ctrl-C ends it", file=sys.stderr, flush=True)
-        with contextlib.suppress(KeyboardInterrupt):  # the usual end of it
+            _print(f"note: {built_page.HOW_TO_BUILD}")
+        _print(f"slopewash studio: {server.url}")
+        _print("Press Ctrl-C to stop it")
+        with contextlib.suppress(KeyboardInterrupt):  # the usual way to stop it
             server.run(ready=server.open_browser if browser else None)
+        if keeper is not None and keeper.failure is not None:
+            _print(f"note: the run as it was at the end is not kept: {keeper.failure}")
+
+
+def _print(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
 
 
 def _keeper(keep: str | os.PathLike[str] | bool) -> Keeper | None:
     if keep is False:
         return None
-    keeper = Keeper(default_folder() if keep is True else Path(keep))
-    if keeper.holds_folder:
-        return keeper
-    print(f"note: another studio keeps its run in {keeper.folder}; this one's is not kept", file=sys.stderr)
+    folder = default_folder() if keep is True else Path(keep)
+    try:
+        return Keeper(folder)
+    except BlockingIOError:
+        _print(f"note: another studio keeps its run in {folder}; this run is not kept")
+    except OSError as error:
+        _print(f"note: this run is not kept: {folder}: {error.strerror}")
     return None
 
 
@@ -102,5 +123,5 @@ def _given(source: Any, size: int | None, options: dict[str, Any]) -> sw.FromTer
         given = fitted(Path(source).name, terrain, read_call(str(Path(source).absolute()), options), size)
     if size is None and given.make() is not terrain:
         rows, columns = given.make().shape
-        print(f"note: {given.name} is shown and eroded with {columns} x {rows} cells, the most here", file=sys.stderr)
+        _print(f"note: {given.name} is resampled to {columns} x {rows} cells, the most that the studio takes")
     return given

@@ -1,4 +1,4 @@
-"""When to step, when to show: a run at its own speed, and frames that take no more than their share of it."""
+"""Timing: how many steps to take at a time, and when to send frames and states, so that they cost the run little."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import time
 from collections import deque
 
 CHUNK_SECONDS = 0.015
-"""Time a run goes on before it looks for commands."""
+"""Seconds of stepping between two looks for commands."""
 LONGEST_CHUNK = 400
 GROUP = 4
-"""Steps that kernels take at once: one by one each would cost up to twice as much."""
+"""Steps that kernels take at once; single steps cost up to twice as much each."""
 FRAME_SECONDS = 0.03
 """Shortest time between two frames."""
 FRAME_SHARE = 0.1
 """Largest share of this process's CPU time that frames take from a run."""
 LONGEST_WAIT = 0.25
-"""A frame comes after this many seconds whatever it costs."""
+"""Longest time between two frames, whatever they cost."""
 STATE_SECONDS = 0.25
 """Shortest time between two states while it runs."""
 STATE_SHARE = 0.02
-"""Largest share of the time spent on summing up the books."""
+"""Largest share of CPU time spent on computing the mass budget."""
 
 
 class Pace:
@@ -34,7 +34,7 @@ class Pace:
 
     @property
     def speed(self) -> float | None:
-        """Steps per second asked for; None for as fast as it can."""
+        """Limit in steps per second; None for no limit."""
         return self._speed
 
     @speed.setter
@@ -42,16 +42,16 @@ class Pace:
         self._speed, self.due = steps_per_second, time.monotonic()
 
     def begin(self) -> None:
-        """A run sets out, or goes on after a pause."""
+        """Start or continue playing."""
         self._progress.clear()
         self.due = time.monotonic()
 
     def forget(self) -> None:
-        """What a step takes has changed."""
+        """Measure the cost of a step again, because it has changed."""
         self._seconds_per_step = 0.0
 
     def chunk(self) -> int:
-        """Steps that take about `CHUNK_SECONDS`, in whole groups if they can be had."""
+        """Steps that take about `CHUNK_SECONDS`, in whole groups if possible."""
         known = self._seconds_per_step > 0
         steps = min(int(CHUNK_SECONDS / self._seconds_per_step), LONGEST_CHUNK) if known else 1
         if steps < GROUP and known and GROUP * self._seconds_per_step < 4 * CHUNK_SECONDS:
@@ -61,7 +61,7 @@ class Pace:
         return max(1, steps - steps % GROUP if steps > GROUP else steps)
 
     def took(self, steps: int, seconds: float) -> None:
-        """Steps that were just taken."""
+        """Note how long some steps took."""
         each, end = seconds / steps, time.monotonic()
         self._seconds_per_step = each if self._seconds_per_step == 0 else 0.7 * self._seconds_per_step + 0.3 * each
         self.due = max(self.due + steps / self._speed, end - 0.25) if self._speed else end
@@ -79,7 +79,7 @@ class Pace:
 
 
 class FrameClock:
-    """Says when a frame is due, from what the last ones cost."""
+    """Decides when a frame is due, from the cost of the last ones."""
 
     def __init__(self) -> None:
         self._last = 0.0
@@ -91,24 +91,24 @@ class FrameClock:
         return self._last + FRAME_SECONDS
 
     def is_due(self, *, running: bool) -> bool:
-        """Frames wait for each other, and while it runs until the run had its share; not for ever."""
+        """Whether enough time has passed since the last frame and, during a run, enough CPU time for the run."""
         waited = time.monotonic() - self._last
         had_share = time.process_time() - self._cpu_at_last >= self._cost / FRAME_SHARE
         return waited >= FRAME_SECONDS and (not running or had_share or waited >= LONGEST_WAIT)
 
     def begin(self) -> None:
-        """A frame is made now."""
+        """Note that a frame is being made."""
         self._last, self._cpu_at_last = time.monotonic(), time.process_time()
         self._cost = 0.7 * self._cost + 0.3 * self._spent
         self._spent = 0.0
 
     def spend(self, seconds: float) -> None:
-        """Count CPU time that went into the frame under way, in any thread."""
+        """Count CPU time spent on the current frame, in any thread."""
         self._spent += seconds
 
 
 class StateClock:
-    """Says when the books are summed up again."""
+    """Decides when the mass budget is computed again."""
 
     def __init__(self) -> None:
         self._last = self._cost = 0.0
@@ -119,5 +119,5 @@ class StateClock:
         return self._last + max(STATE_SECONDS, self._cost / STATE_SHARE)
 
     def took(self, cpu_seconds: float) -> None:
-        """A state was just made."""
+        """Note what a state cost."""
         self._last, self._cost = time.monotonic(), cpu_seconds

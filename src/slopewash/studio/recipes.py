@@ -1,4 +1,4 @@
-"""What a session runs: the recipe it begins with, and the one that a page asks for next."""
+"""Recipes of a session: the first one, and the next one that a page asks for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def first_recipe(
     seed: int | None = None,
     backend: str = "auto",
 ) -> sw.Recipe:
-    """What the studio opens with: the landscape preset where nothing else is asked for."""
+    """The first recipe: the landscape preset, if nothing else is named."""
     if model is not None and preset is None:
         chosen = sw.find_model(model)
         stage = sw.Stage.of(chosen(), edges=chosen.edges()[0])
@@ -117,7 +117,7 @@ def check_side(size: int | None) -> None:
 
 
 def check_size(terrain: sw.Terrain, name: str) -> None:
-    """Refuse what the studio cannot show at interactive speed."""
+    """Refuse a terrain that the studio cannot show at interactive speed."""
     low, high = messages.SIZES
     if not (low <= min(terrain.shape) and max(terrain.shape) <= high):
         raise SlopewashError(

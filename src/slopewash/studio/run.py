@@ -1,4 +1,4 @@
-"""One simulation as the studio runs it: with its recipe, what was done to it, and what pages are shown of it."""
+"""One simulation as the studio runs it: with its recipe, a recording of what was done, and what pages show of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import slopewash as sw
-from slopewash.errors import InvalidParameter, StabilityWarning
+from slopewash.errors import CheckpointError, InvalidParameter, StabilityWarning
 from slopewash.studio import messages
 from slopewash.studio.catalogue import plain
 from slopewash.studio.recipes import check_size
@@ -29,7 +29,7 @@ _numbers = itertools.count(1)
 
 
 class Interlude:
-    """Looks in after every stretch that a settling takes in one go, which costs it nothing."""
+    """Calls a function every 20 steps of settling."""
 
     every = 20
 
@@ -41,7 +41,7 @@ class Interlude:
         """Nothing to prepare."""
 
     def observe(self, simulation: sw.Simulation) -> None:
-        """Look in, unless it is a notebook's cell that steps a run which both hold."""
+        """Call it, unless a notebook cell advances a run that both hold."""
         if threading.get_ident() == self._thread:
             self._look()
 
@@ -50,11 +50,11 @@ class Interlude:
 
 
 class Cancelled(Exception):
-    """Somebody does not want to wait for the settling to end."""
+    """The settling was cancelled."""
 
 
 class Run:
-    """A simulation, made from a recipe or brought along by whoever calls.
+    """A simulation, made from a recipe or given by the caller.
 
     `notice` is called with warnings that a person should see.
     """
@@ -69,7 +69,7 @@ class Run:
     ) -> None:
         self.number = next(_numbers)
         self.shared = shared
-        """Whether somebody else holds the simulation too."""
+        """Whether a notebook holds the simulation too."""
         self.recipe, self._notice = recipe, notice
         self.start = recipe.terrain() if simulation is None else simulation.start
         check_size(self.start, recipe.source.name)
@@ -82,31 +82,34 @@ class Run:
                 )
         self.simulation = simulation
         self._recording = sw.Recording(recipe, simulation.backend)
+        self._settling: tuple[int, bool, int] | None = None
+        """Steps of the settling under way, whether it dries, and steps of settling before it."""
         self._stroke: Any = None
         self._triangles = np.zeros((0, 3), np.uint32)
         self._triangulation = 0
 
     @classmethod
     def resumed(cls, folder: Path, notice: Callable[[str], None]) -> Run:
-        """Go on with the run that was kept in a folder."""
+        """Continue the run that was kept in a folder."""
         facts, arrays = sw.read_checkpoint(folder)
-        simulation, kept = sw.Simulation.from_parts(facts, arrays), facts["recipe"]
-        recipe = sw.Recipe.from_dict(kept["recipe"])
-        if not isinstance(recipe.source, sw.Generated):
-            source = sw.FromTerrain(name=recipe.source.name, terrain=simulation.start, code=kept["code"])
-            recipe = recipe.replace(source=source)
-        run = cls(recipe, simulation, notice=notice)
-        run._recording.actions, run._recording.full = kept["actions"], kept["full"]
+        try:
+            simulation = sw.Simulation.from_parts(facts, arrays)
+            recording = sw.Recording.from_parts(facts["recipe"], arrays, simulation.start)
+        except (KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(f"{folder} does not hold a run of a studio of this version ({error})") from error
+        run = cls(recording.recipe, simulation, notice=notice)
+        run._recording = recording
         return run
 
-    def keep(self, folder: Path) -> None:
-        """Write a checkpoint that a server which is started later can go on from."""
-        source, recording = self.recipe.source, self._recording
-        kept = {
-            "recipe": self.recipe.as_dict(), "code": getattr(source, "code", None),
-            "actions": recording.actions, "full": recording.full,
-        }  # fmt: skip
-        self.simulation.checkpoint(folder, recipe=kept)
+    def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Everything that a checkpoint needs for `resumed`, as facts and arrays that change no more."""
+        under_way = []
+        if self._settling is not None:
+            steps, dry, before = self._settling
+            under_way = [["settle", steps, dry, self.simulation.settled - before]]
+        kept, recorded = self._recording.parts(self.start, then=under_way)
+        facts, arrays = self.simulation.parts(recipe={**kept, "studio": True})
+        return facts, {**arrays, **recorded}
 
     @property
     def next_recipe(self) -> sw.Recipe:
@@ -114,18 +117,18 @@ class Run:
         return self.recipe.replace(model=self.simulation.model)
 
     @property
-    def has_something_to_lose(self) -> bool:
-        """Whether somebody would miss it."""
+    def is_worth_keeping(self) -> bool:
+        """Whether it has steps or edits."""
         return self.shared or self.simulation.steps_taken > 0 or self.simulation.can_undo
 
     def close(self) -> None:
-        """Give the device's memory back, unless somebody else still uses it."""
+        """Free the device's memory, unless a notebook still uses it."""
         if not self.shared:
             self.simulation.close()
 
     @contextmanager
     def _notices(self) -> Iterator[None]:
-        """Pass warnings of sub-stepping on."""
+        """Turn warnings of sub-steps into notices."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", StabilityWarning)
             yield
@@ -143,21 +146,23 @@ class Run:
                 self._recording.add("run", done)
 
     def change_parameters(self, values: dict[str, Any]) -> None:
-        """Go on with other values."""
+        """Continue with other values."""
         changed = self.simulation.model.replace(**values)
         with self._notices():
             self.simulation.model = changed
         self._recording.add("model", {name: getattr(changed, name) for name in values})
 
     def settle(self, steps: int, *, dry: bool, look: Callable[[], None]) -> None:
-        """End the run, calling `look` now and then; it may raise `Cancelled`."""
+        """Settle, calling `look` every 20 steps; it may raise `Cancelled`."""
         interlude, before = Interlude(look), self.simulation.settled
+        self._settling = (steps, dry, before)
         self.simulation.add(interlude)
         try:
             with suppress(Cancelled):
                 self.simulation.settle(steps, dry=dry)
         finally:
             self.simulation.remove(interlude)
+            self._settling = None
             done = self.simulation.settled - before
             self._recording.add("settle", steps, dry, done if done < steps else None)
 
@@ -227,7 +232,7 @@ class Run:
         self._recording.add("redo")
 
     def script(self) -> str:
-        """What was done, as Python."""
+        """The Python script that repeats the run."""
         return self._recording.script()
 
     def ground(self) -> Any:
@@ -246,7 +251,7 @@ class Run:
             raise InvalidParameter(f'{self.simulation.model.name} has no layer "{name}"; it yields {known}')
 
     def facts(self) -> dict[str, Any]:
-        """What pages are told of it."""
+        """What a `state` message holds of it."""
         simulation, source, stage = self.simulation, self.recipe.source, self.recipe.stage
         rows, columns = self.start.shape
         model = simulation.model

@@ -1,12 +1,12 @@
-"""Who may talk to the server: a page it served itself, opened by whoever started it. As Jupyter does it.
+"""Access control, like that of Jupyter: only the studio's own page may connect, opened by the user who started it.
 
-Every request passes the same gate before any route is looked at, and is refused with 403 unless
+Every request is checked before it reaches a route, and is refused with 403 unless
 
-- its Host is one this server answers to (no other name can be pointed at it by DNS),
+- its Host is allowed (this prevents DNS rebinding),
 - it comes from the server's own page: its Origin is this host, or, where browsers send no Origin (navigation and
   same-origin GET), Sec-Fetch-Site says "same-origin", or "none" for an address the user typed or opened; from another
-  machine over plain HTTP browsers send neither, and the cookie alone must do,
-- it carries the cookie that only the address with the token gives (HttpOnly, SameSite=Strict).
+  machine over plain HTTP browsers send neither, and the cookie alone decides,
+- it has the cookie, which is given only in exchange for the token in the address (HttpOnly, SameSite=Strict).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 EVERYWHERE = ("0.0.0.0", "::", "")
 TOKEN_BYTES = 24
 ONCE_SECONDS = 120
-"""How long a key for once waits for its browser."""
+"""Seconds for which a one-time key is valid."""
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
     "font-src 'self'; connect-src 'self' {sockets}; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; "
@@ -40,7 +40,7 @@ CONTENT_POLICY = (
 
 
 class Gate:
-    """ASGI wrapper that lets nothing but the server's own page in, and adds what keeps that page to itself."""
+    """ASGI wrapper that admits only the server's own page, and adds security headers."""
 
     def __init__(
         self,
@@ -60,35 +60,37 @@ class Gate:
         self.token = secrets.token_urlsafe(TOKEN_BYTES)
         self._once: dict[str, float] = {}
         self._cookie_name = f"slopewash-{port}"
-        # One for each address: what a network or another port of this machine has seen opens nothing else.
+        # Each address has its own cookie: one seen by the network or another port opens nothing else.
         place = f"slopewash studio at {host}:{port}".encode()
         self._cookie = hmac.new(secret or cookie_secret(), place, hashlib.sha256).hexdigest()
 
     def token_for_once(self) -> str:
-        """A key that opens the page once and soon: others on this machine see what a browser is started with."""
+        """Make a key that works once and soon: other users can see the arguments that a browser is started with."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
         self._once[token] = time.monotonic() + ONCE_SECONDS
         return token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, exchange the token for the cookie, or pass on."""
+        """Refuse the request, exchange the token for the cookie, or forward it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
         headers = _Headers(scope)
         host = headers.one("host")
-        if host is None or not self._is_ours(host) or not self._from_own_page(scope, headers, host):
+        if host is None or not self._is_allowed_host(host) or not self._from_own_page(scope, headers, host):
             await _refuse(scope, send, "this request does not come from the studio's own page")
             return
         if scope["type"] == "http" and scope["path"] == "/" and b"token=" in scope["query_string"]:
             await self._exchange(scope, send, host)
             return
         if not self._has_cookie(headers):
-            await _refuse(scope, send, "open the studio with the address that slopewash printed: it holds the key")
+            await _refuse(
+                scope, send, "open the studio with the address that slopewash printed, which contains the access key"
+            )
             return
         await self._app(scope, receive, self._with_headers(send, host) if scope["type"] == "http" else send)
 
-    def _is_ours(self, host: str) -> bool:
+    def _is_allowed_host(self, host: str) -> bool:
         if host.lower() in self._hosts:
             return True
         name, _, port = host.rpartition(":")
@@ -115,7 +117,7 @@ class Gate:
     async def _exchange(self, scope: Scope, send: Send, host: str) -> None:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         if scope["method"] != "GET" or not self._is_key(given):
-            await _refuse(scope, send, "this key is not the one slopewash printed; use that address")
+            await _refuse(scope, send, "this access key is not valid; open the address that slopewash printed")
             return
         cookie = f"{self._cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
@@ -131,7 +133,7 @@ class Gate:
         return False
 
     def _has_cookie(self, headers: _Headers) -> bool:
-        # Not by http.cookies, which drops all where one is odd: other servers of this machine share our cookies.
+        # http.cookies drops all cookies if one is malformed, and other servers of this machine share ours.
         pairs = (pair.strip().partition("=") for text in headers.all("cookie") for pair in text.split(";"))
         return any(
             name == self._cookie_name and hmac.compare_digest(value.encode(), self._cookie.encode())
@@ -161,7 +163,7 @@ class Gate:
 
 
 class _Headers:
-    """Request headers by lower-case name, none of them dropped where there are several."""
+    """Request headers by lower-case name, including repeated ones."""
 
     def __init__(self, scope: Scope) -> None:
         self._pairs = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
@@ -200,7 +202,7 @@ def _allowed_hosts(host: str, port: int) -> frozenset[str]:
 
 
 def _is_address(text: str) -> bool:
-    """Whether this is an IP address: unlike a name, nobody else can point it somewhere."""
+    """Whether this is an IP address, which unlike a name cannot be redirected by DNS."""
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -209,7 +211,7 @@ def _is_address(text: str) -> bool:
 
 
 def cookie_secret() -> bytes:
-    """Secret that cookies are made of, kept in a file of the user's, so that an open page survives a restart."""
+    """Secret that cookies are derived from, stored in a file of the user, so that open pages survive a restart."""
     folder = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "slopewash"
     file = folder / "studio-secret"
     try:

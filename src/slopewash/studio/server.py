@@ -1,4 +1,4 @@
-"""A server on this machine: in the foreground for the command line, in a thread for notebooks."""
+"""The web server: in the foreground for the command line, in a thread for notebooks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from slopewash.studio.uploads import Uploads
 
 PORT = 8420
 NEXT_PORTS = 20
-"""Ports tried when nobody asked for a certain one."""
+"""Number of ports to try if none is named."""
 
 
 class StudioServer:
@@ -31,16 +31,16 @@ class StudioServer:
     Parameters
     ----------
     recipe
-        What to run first; None goes on with what the keeper has.
+        What to run first; None continues the run that the keeper has.
     host, port
-        Where to listen; port 0 takes any that is free, None the first free one from 8420 on.
+        Where to listen; port 0 is any free one, None the first free one from 8420.
     embedded
         Whether a notebook on this machine may show the page in a frame.
     simulation
         A run to show instead of a new one.
     allowed_hosts
-        Further names, with their port where it is not the usual one, that the page may be opened under, such as that
-        of an HTTPS proxy in front of it.
+        Additional host names of the page, with the port if it is not the default, such as that of an HTTPS proxy in
+        front of it.
     keeper
         Keeps the run on disk.
     """
@@ -58,8 +58,8 @@ class StudioServer:
         keeper: Keeper | None = None,
     ) -> None:
         _check_hosts(allowed_hosts)
-        # Idle kernel threads would spin for milliseconds on the cores that pages and frames need. OpenMP reads this
-        # when the first kernel runs; a user's own choice stays.
+        # Idle kernel threads would keep the cores busy that pages and frames need. OpenMP reads this
+        # when the first kernel runs; a value set by the user stays.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         uploads = Uploads() if upload_limit is None else Uploads(upload_limit)
         self.session = Session(recipe, uploads, simulation, keeper)
@@ -85,18 +85,18 @@ class StudioServer:
 
     @property
     def address(self) -> str:
-        """Where it listens, without the key."""
+        """Address without the access key."""
         host = "127.0.0.1" if self.host in EVERYWHERE else f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """Address with the key that opens the page."""
+        """Address with the access key."""
         return f"{self.address}/?token={self.gate.token}"
 
     @property
     def running(self) -> bool:
-        """Whether what `start` began has not ended."""
+        """Whether the thread of `start` is still running."""
         return self._thread is not None and self._thread.is_alive()
 
     def run(self, ready: Callable[[], None] | None = None) -> None:
@@ -109,7 +109,7 @@ class StudioServer:
             self._socket.close()
 
     def start(self) -> StudioServer:
-        """Serve in a thread of its own, and return when it answers."""
+        """Serve in a separate thread; return when it accepts requests."""
         if self.running:
             return self
         self._thread = threading.Thread(target=self.run, name="slopewash-studio", daemon=True)
@@ -118,14 +118,14 @@ class StudioServer:
         return self
 
     def stop(self) -> None:
-        """End what `start` began."""
+        """Stop the thread of `start`."""
         self._server.should_exit = True
         if self._thread is not None:
             self._thread.join()
             self._thread = None
 
     def open_browser(self) -> None:
-        """Show the page."""
+        """Open the page in the browser."""
         webbrowser.open(f"{self.address}/?token={self.gate.token_for_once()}")
 
     def _when_up(self, call: Callable[[], None]) -> None:
@@ -157,7 +157,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, number))
-            listener.listen(128)  # from here on who connects waits for the server instead of being refused
+            listener.listen(128)  # from here on, connections wait instead of being refused
             return listener
         except (OSError, OverflowError) as error:
             listener.close()

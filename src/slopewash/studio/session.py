@@ -1,4 +1,4 @@
-"""The simulation in its own thread: commands are applied between steps, and it never waits for whoever watches."""
+"""The simulation in its own thread: commands are applied between steps, and it never waits for a page."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from slopewash.studio.uploads import Uploads
 
 JOBS_AT_ONCE = 64
 MOST_LEFT = 6
-"""Runs that were left and can be brought back, the newest of them."""
+"""Earlier runs that can be restored."""
 MOST_LEFT_CELLS = 2 * 1024**2
-"""The same, counted in cells: some 300 MB. One is always kept."""
-IMPATIENT = ("pause", "reset", "start", "bring_back")
-"""Messages that cancel a settling instead of waiting for its end."""
+"""Limit on their cells, about 300 MB. One is always kept."""
+CANCELLING = ("pause", "reset", "start", "bring_back")
+"""Messages that cancel settling instead of waiting for its end."""
 
 
 class Closing(Exception):
-    """The server ends while the simulation is at work."""
+    """The server stops while the simulation is at work."""
 
 
 class Session:
-    """The run that all pages of one server look at, and the one they left for it.
+    """The run that all pages of one server show, and the runs before it.
 
-    `on_snapshot`, `on_state` and `on_trouble` are called in the simulation's thread and must return at once.
+    `on_snapshot`, `on_state` and `on_message` are called in the simulation's thread and must return at once.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class Session:
         self._keeper = keeper
         self.on_snapshot: Callable[[Snapshot], None] = lambda snapshot: None
         self.on_state: Callable[[dict[str, Any]], None] = lambda state: None
-        self.on_trouble: Callable[[str, str], None] = lambda kind, sentence: None
+        self.on_message: Callable[[str, str], None] = lambda kind, sentence: None
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = queue.SimpleQueue()
         self._demand: Demand | None = None
         self._closing = False
         self._playing = False
         self._target: int | None = None
         self._settling = False
-        self._hurried = self._told = 0
+        self._cancels = self._cancels_before = 0
         self._busy: str | None = None
         self._pace, self._frames, self._states = Pace(), FrameClock(), StateClock()
         self._compiled: set[tuple[str, str]] = set()
@@ -75,32 +75,32 @@ class Session:
         self._thread = threading.Thread(target=self._loop, name="slopewash-simulation", daemon=True)
 
     def start(self) -> None:
-        """Begin to take commands."""
+        """Start to execute commands."""
         self._thread.start()
 
     def close(self) -> None:
-        """Stop after the steps in hand."""
+        """Stop after the current steps, and save the run."""
         self._closing = True
         self._jobs.put(None)
         self._thread.join()
-        if self._keeper is not None:
-            self._save()
+        if self._keeper is not None and not self._run.shared:
+            self._keeper.finish(self._run.parts)
 
     def submit(self, job: Callable[[], Any]) -> Future[Any]:
-        """Have something done between two steps."""
+        """Run a job between two steps."""
         future: Future[Any] = Future()
         self._jobs.put((job, future))
         return future
 
-    def tell(self, message: Any, viewer: object = None) -> Future[Any]:
-        """Have a message carried out; one that will not wait for a settling cancels those sent before it."""
-        if message.type in IMPATIENT and self._can(message):
-            self._hurried += 1
-        told = self._hurried
-        return self.submit(lambda: self._do(message, viewer, told))
+    def execute(self, message: Any, viewer: object = None) -> Future[Any]:
+        """Execute a message between two steps; some cancel the settlings asked for before them."""
+        if message.type in CANCELLING and self._can(message):
+            self._cancels += 1
+        cancels_before = self._cancels
+        return self.submit(lambda: self._do(message, viewer, cancels_before))
 
     def _can(self, message: Any) -> bool:
-        """Whether a message will not just be refused."""
+        """Whether a message will be accepted."""
         try:
             if message.type == "start":
                 next_recipe(self._run.next_recipe, message, self.uploads)
@@ -109,20 +109,20 @@ class Session:
         return message.type != "bring_back" or bool(self._left)
 
     def want(self, demand: Demand | None) -> None:
-        """Say what frame is wanted next; nothing is made that nobody waits for."""
+        """Set which frame is wanted next; frames are made only on demand."""
         if demand != self._demand:
             self._demand = demand
             self._jobs.put(None)
 
     def spend(self, seconds: float) -> None:
-        """Count CPU time that went into the frame under way, in any thread."""
+        """Count CPU time spent on the current frame, in any thread."""
         self._frames.spend(seconds)
 
     # What follows runs in the simulation's thread.
 
     @property
     def run(self) -> Run:
-        """What is shown."""
+        """The current run."""
         return self._run
 
     def terrain(self) -> sw.Terrain:
@@ -130,11 +130,17 @@ class Session:
         return self._run.simulation.terrain
 
     def _notice(self, sentence: str) -> None:
-        self.on_trouble("notice", sentence)
+        self.on_message("notice", sentence)
 
     def _changed(self) -> None:
+        """Show the run again, and keep it."""
         self._version += 1
+        self._note_change()
+
+    def _note_change(self) -> None:
         self._dirty = True
+        if self._keeper is not None:
+            self._keeper.note_change()
 
     def _loop(self) -> None:
         while not self._closing:
@@ -145,30 +151,29 @@ class Session:
                 if self._playing and time.monotonic() >= self._pace.due:
                     self._advance()
                 self._publish()
-                if self._keeper is not None and self._keeper.is_due(self._version, running=self._playing):
-                    self._save()
+                self._keep()
             except SlopewashError as error:
                 self._stop(str(error))
             except Exception as error:
                 self._stop(f"the run failed: {type(error).__name__}: {error}")
 
-    def _save(self) -> None:
-        """Keep the run, so that a server which is started later can go on with it."""
-        if self._keeper is None or self._run.shared or not self._keeper.is_behind(self._version):
+    def _keep(self) -> None:
+        """Save the run from time to time, so that a server that is started later can continue it."""
+        keeper = self._keeper
+        if keeper is None or self._run.shared:
             return
-        try:
-            self._run.keep(self._keeper.folder)
-            self._keeper.saved(self._version)
-        except SlopewashError as error:
-            self._keeper = None
-            self._notice(f"{error}; this run is no longer kept")
+        failure = keeper.new_failure()
+        if failure is not None:
+            self._notice(f"The run is not kept on disk at the moment: {failure}.")
+        if time.monotonic() >= keeper.due_at(running=self._playing or self._settling):
+            keeper.save(self._run.parts, lambda: self._jobs.put(None))
 
     def _stop(self, sentence: str) -> None:
         self._playing, self._target, self._busy, self._dirty = False, None, None, True
-        self.on_trouble("error", sentence)
+        self.on_message("error", sentence)
 
     def _take_jobs(self) -> None:
-        """Do what was asked for; wait only while there is nothing to run."""
+        """Do the jobs that wait; wait for one only if there is nothing to run."""
         wait = self._idle_for()
         for _ in range(JOBS_AT_ONCE):
             try:
@@ -188,22 +193,22 @@ class Session:
 
     def _idle_for(self) -> float:
         now = time.monotonic()
-        # A run that somebody else holds too may go on without our doing.
+        # A run that a notebook holds too may advance by itself.
         wait = self._pace.due - now if self._playing else 0.1 if self._run.shared else 60.0
         if self._dirty:
             wait = min(wait, 0.0 if not self._playing else self._states.next - now)
         if self._demand is not None and self._version > self._demand.newer_than:
             wait = min(wait, self._frames.next - now)
         if self._keeper is not None and not self._run.shared:
-            wait = min(wait, self._keeper.due_in(self._version, running=self._playing))
+            wait = min(wait, self._keeper.due_at(running=self._playing) - now)
         return max(0.0, wait)
 
     def _advance(self) -> None:
         simulation, steps = self._run.simulation, self._pace.chunk()
         if self._target is not None:
             steps = min(steps, self._target - simulation.step)
-        if steps > 0:  # a cell that runs beside us may have passed the target
-            self._tell_compiling()
+        if steps > 0:  # a notebook cell may have passed the target
+            self._report_compiling()
             begin = time.monotonic()
             self._run.advance(steps)
             self._pace.took(steps, time.monotonic() - begin)
@@ -211,18 +216,16 @@ class Session:
         if self._target is not None and simulation.step >= self._target:
             stage = self._run.recipe.stage
             if self._target == stage.usual_steps:
-                self._notice(
-                    f"Paused at step {self._target}, which {stage.preset} is made for. Press play to continue."
-                )
+                self._notice(f"Paused at step {self._target}, the end of {stage.preset}. Press play to continue.")
             self._playing, self._target = False, None
         self._changed()
 
-    def _tell_compiling(self) -> None:
+    def _report_compiling(self) -> None:
         """The first steps of a model on a backend may take a minute: kernels are compiled once per machine."""
         kernels = (self._run.simulation.model.name, self._run.simulation.backend)
         if kernels not in self._compiled:
             self._compiled.add(kernels)
-            self._busy = "compiling for this machine, once"
+            self._busy = "compiling kernels (first run only)"
             self.on_state(self.state())
 
     def _publish(self) -> None:
@@ -246,7 +249,7 @@ class Session:
             self.on_snapshot(snapshot)
 
     def state(self) -> dict[str, Any]:
-        """What the pages are told."""
+        """The `state` message for the pages."""
         left = self._left[-1] if self._left else None
         return {
             "type": "state",
@@ -264,8 +267,8 @@ class Session:
 
     # Commands, each named as its message type.
 
-    def _do(self, message: Any, viewer: object, told: int) -> None:
-        self._told = told
+    def _do(self, message: Any, viewer: object, cancels_before: int) -> None:
+        self._cancels_before = cancels_before
         getattr(self, f"_do_{message.type}")(message, viewer)
 
     def _do_play(self, message: messages.Play, viewer: object) -> None:
@@ -301,20 +304,20 @@ class Session:
     def _do_bring_back(self, message: messages.BringBack, viewer: object) -> None:
         if not self._left:
             raise InvalidParameter("there is no earlier run to restore; one is kept whenever another is started")
-        # The one that is shown goes to the other end: asked for again and again, each has its turn.
+        # The current run becomes the oldest: asked for repeatedly, all have their turn.
         run, shown = self._left.pop(), self._run
         self._change_over(run)
-        if shown.has_something_to_lose:
+        if shown.is_worth_keeping:
             self._left.appendleft(shown)
         else:
             shown.close()
 
     def _begin(self, recipe: sw.Recipe) -> None:
-        """Begin anew; the pages hear of it first, for it may take a while."""
+        """Start a new run; the pages are notified first, because it may take a while."""
         with self._at_work(f"preparing {recipe.source.name}"):
             run, shown = Run(recipe, notice=self._notice), self._run
             self._change_over(run)
-            if shown.has_something_to_lose:
+            if shown.is_worth_keeping:
                 self._left.append(shown)
             else:
                 shown.close()
@@ -334,7 +337,7 @@ class Session:
 
     @contextmanager
     def _at_work(self, words: str) -> Iterator[None]:
-        """Tell the pages what takes long."""
+        """Show the pages what takes long."""
         self._busy = words
         self.on_state(self.state())
         try:
@@ -345,22 +348,22 @@ class Session:
     def _do_parameters(self, message: messages.Parameters, viewer: object) -> None:
         self._run.change_parameters(message.values)
         self._pace.forget()
-        self._dirty = True
+        self._note_change()
 
     def _do_settle(self, message: messages.Settle, viewer: object) -> None:
         self._playing, self._target = False, None
-        first, told = self._run.simulation.settled, self._told
+        first, cancels_before = self._run.simulation.settled, self._cancels_before
 
         def look() -> None:
-            """Keep the pages up to date, and leave if nobody waits any longer."""
+            """Update the pages, and stop if settling was cancelled."""
             if self._closing:
                 raise Closing
-            if self._hurried != told:
+            if self._cancels != cancels_before:
                 raise Cancelled
             self._busy = f"settling, {self._run.simulation.settled - first} of {message.steps} steps"
-            self._dirty = True
-            self._version += 1
+            self._changed()
             self._publish()
+            self._keep()
 
         self._settling = True
         try:

@@ -1,4 +1,4 @@
-"""What is handed from the simulation's thread to the pages."""
+"""What the simulation's thread passes to the pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import slopewash as sw
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The state at one moment, as copies that nobody changes any more."""
+    """The state at one moment, as copies that stay as they are."""
 
     version: int
     run: int
@@ -22,7 +22,7 @@ class Snapshot:
     """Unit of each layer."""
     start: sw.Terrain
     start_range: tuple[float, float]
-    """Lowest and highest ground of the start: colours and levels hold on to it, whenever a page comes."""
+    """Lowest and highest ground of the start: the page keeps its colours and levels to them."""
     particles: Any = None
     vertices: Any = None
     triangles: Any = None

@@ -1,4 +1,4 @@
-"""Height fields that a page sends: limited while they stream in, their header looked at before they are decoded."""
+"""Height fields uploaded by a page: limited in size while received, and checked by their header before decoding."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from slopewash.studio.catalogue import FORMATS, UPLOAD_BYTES
 from slopewash.studio.recipes import fitted
 
 KEPT = 4
-"""Uploads that can still be started from."""
+"""Uploads that are remembered."""
 LARGEST_SIDE = 8192
-"""Cells per side of a file; what is shown and eroded has fewer."""
+"""Largest number of cells per side of a file; it is resampled to what the studio runs."""
 HEADLESS = (".r16", ".raw")
 
 
 class TooLarge(SlopewashError):
-    """More bytes than are taken."""
+    """A file has more bytes than the limit."""
 
 
 class Uploads:
-    """Terrains that were uploaded, the newest few of them."""
+    """The last few terrains that were uploaded."""
 
     def __init__(self, limit: int = UPLOAD_BYTES) -> None:
         self.limit = limit
         self._given: OrderedDict[str, sw.FromTerrain] = OrderedDict()
 
     def find(self, key: str) -> sw.FromTerrain:
-        """Look an upload up by the number it was given."""
+        """Find an upload by its id."""
         if key not in self._given:
             raise InvalidParameter(f"there is no upload {key!r} any more; upload the file again")
         return self._given[key]
@@ -44,17 +44,17 @@ class Uploads:
     async def receive(
         self, name: str, chunks: AsyncIterator[bytes], options: Mapping[str, Any]
     ) -> tuple[str, sw.FromTerrain, tuple[int, int]]:
-        """Take a file in, and tell its own rows and columns too.
+        """Receive a file; return its id, the terrain, and the rows and columns of the file.
 
-        `name` is only shown and gives the suffix, it never becomes a path.
+        `name` is shown and gives the suffix; it is never used as a path.
         """
         shown, suffix = clean_name(name)
-        # Of its own, and gone with the upload: a server that is killed leaves nothing behind.
+        # Deleted as soon as it is read.
         with tempfile.TemporaryDirectory(prefix="slopewash-studio-") as folder:
             file = Path(folder) / f"upload{suffix}"
             await self._store(chunks, file)
             terrain = await anyio.to_thread.run_sync(lambda: _decode(file, shown, options))
-        if suffix in HEADLESS:  # their side file, which was not sent, may well lie beside the script
+        if suffix in HEADLESS:  # their side file was not uploaded, but may be beside the script
             options = {**options, "cell_size": terrain.cell_size, "shape": terrain.shape}
         file_shape = terrain.shape
         given = await anyio.to_thread.run_sync(lambda: fitted(shown, terrain, read_call(shown, options)))
@@ -70,12 +70,12 @@ class Uploads:
             async for chunk in chunks:
                 size += len(chunk)
                 if size > self.limit:
-                    raise TooLarge(f"the file has more than {self.limit} bytes, which is all the studio takes")
+                    raise TooLarge(f"the file has more than {self.limit} bytes, the limit")
                 out.write(chunk)
 
 
 def clean_name(name: str, known: Mapping[str, str] = FORMATS) -> tuple[str, str]:
-    """A name fit to show, and its suffix, which must be a known one.
+    """Return a name that is safe to show, and its suffix, which must be known.
 
     >>> clean_name("../../etc/hill.PNG")
     ('hill.PNG', '.png')
@@ -89,7 +89,7 @@ def clean_name(name: str, known: Mapping[str, str] = FORMATS) -> tuple[str, str]
 
 
 def read_call(path: str, options: Mapping[str, Any]) -> str:
-    """Python that reads the same terrain from the same file."""
+    """Return the Python call that reads this file."""
     words = "".join(f", {key}={value!r}" for key, value in options.items() if value is not None)
     return f"sw.read({path!r}{words})"
 
@@ -103,16 +103,16 @@ def _decode(file: Path, shown: str, options: Mapping[str, Any]) -> sw.Terrain:
 
 
 def _check_header(file: Path, shape: tuple[int, int] | None) -> None:
-    """Refuse what would take too much memory, before anything is decoded."""
+    """Refuse a file that would need too much memory, before it is decoded."""
     layers = 1
     if shape is None:
         info = sw.probe(file)
         shape, layers = (info.height, info.width), max(info.channels, len(info.layers))
     rows, columns = shape
     if max(shape) > LARGEST_SIDE:
-        raise InvalidFile(f"{file} has {columns} x {rows} cells; the studio takes at most {LARGEST_SIDE} per side")
+        raise InvalidFile(f"{file} has {columns} x {rows} cells; the limit is {LARGEST_SIDE} per side")
     if rows * columns * layers > LARGEST_SIDE**2:
         raise InvalidFile(
-            f"{file} has {layers} layers of {columns} x {rows} cells; the studio takes {LARGEST_SIDE**2} values, so "
-            "send fewer layers or fewer cells"
+            f"{file} has {layers} layers of {columns} x {rows} cells; the limit is {LARGEST_SIDE**2} values, so "
+            "upload fewer layers or fewer cells"
         )
