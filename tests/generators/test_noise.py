@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from slopewash.generators import generate, noise
+from slopewash.generators import generate
+from slopewash.terrain import noise
 
 KINDS = ["fbm", "ridged"]
 

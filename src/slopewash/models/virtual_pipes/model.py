@@ -105,7 +105,7 @@ class VirtualPipes(Model):
     )  # fmt: skip
     capacity_three_quarters: float = parameter(
         0.0, symbol="K_c75", valid=not_negative, typical=(0, 30), group="erosion",
-        doc="Sediment held per slope sine and discharge to the power 3/4: gives small streams more of a share. Acts with "
+        doc="Sediment held per slope sine and discharge to the power 3/4, which favours small streams. Acts with "
         "capacity=\"along_flow\".",
     )  # fmt: skip
     capacity_half: float = parameter(
@@ -172,8 +172,8 @@ class VirtualPipes(Model):
     )  # fmt: skip
     pipes: str = law(
         "four", "four", "eight", eq="2",
-        doc="Water runs to four neighbours as published, or to eight, without a preference for the grid's axes. Eight need "
-        "capacity=\"along_flow\" and transport=\"donor_cell\".",
+        doc="Water runs to four neighbours as published, or to eight, without a preference for the grid's axes. Eight "
+        "need capacity=\"along_flow\" and transport=\"donor_cell\".",
     )  # fmt: skip
     transport: str = law(
         "donor_cell", "donor_cell", "semi_lagrangian", eq="15",
@@ -205,8 +205,9 @@ class VirtualPipes(Model):
         doc="Base level of open edges: their initial height, or a smooth profile below it without deposits.",
     )  # fmt: skip
     default_erodibility: str = law(
-        "from_elevation", "from_elevation", "from_elevation_fine", "uniform",
-        doc="Erodibility where the terrain has none: hard summits with noise, the same with fine noise, or 1.",
+        "from_elevation", "from_elevation", "from_elevation_fine", "rock", "uniform",
+        doc="Erodibility where the terrain has none: hard summits with noise, the same with fine noise, tilted beds of rock "
+        "that are the same at every resolution, or 1.",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
