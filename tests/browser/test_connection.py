@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+import slopewash as sw
+
 pytestmark = pytest.mark.slow
 
 
@@ -32,9 +34,9 @@ class Server:
         self.process: subprocess.Popen[str] | None = None
         self.url = ""
 
-    def start(self) -> None:
+    def start(self, *words: str) -> None:
         command = [sys.executable, "-m", "slopewash", "studio", "--no-browser", "--port", str(self.port),
-                   "--size", "64", "--backend", "reference"]  # fmt: skip
+                   *(words or ("--size", "64", "--backend", "reference"))]  # fmt: skip
         self.process = subprocess.Popen(
             command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -86,6 +88,27 @@ def test_a_page_goes_on_after_its_server_was_killed_and_started_again(
     studio.wait("studio.store.state.step === 1 && studio.stage.frame.header.step === 1")
     # The browser itself notes each try that found no server; the page adds nothing.
     assert all("ERR_CONNECTION_REFUSED" in text or "WebSocket connection" in text for text in studio.complaints)
+
+
+def test_a_page_continues_its_run_when_the_server_does(
+    open_page: Callable[..., Any], server: Server, state_folder: Path
+) -> None:
+    studio = open_page()
+    studio.open(server.url)
+    studio.ask(type="step", count=3)
+    studio.wait("studio.store.state.step === 3 && !studio.store.state.playing")
+    kept = state_folder / "slopewash" / "studio"
+    deadline = time.monotonic() + 60
+    while (sw.newest_manifest(kept) or {"step": 0})["step"] != 3:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    server.kill()
+    studio.page.locator(".banner").wait_for(state="visible")
+    server.start("--backend", "reference")
+    studio.page.locator(".message", has_text="continues the run as it was last saved").wait_for()
+    studio.wait("studio.store.state.step === 3")
+    studio.click("step-one")
+    studio.wait("studio.store.state.step === 4 && studio.stage.frame.header.step === 4")
 
 
 def test_the_page_runs_under_the_servers_own_policy(open_page: Callable[..., Any], server: Server) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +138,28 @@ def test_a_run_stopped_in_any_stage_is_resumed_to_the_same_result(stage: int, ta
     assert_same(resumed.result().terrain, whole.terrain)
     assert resumed.result().budget == whole.budget
     assert_same(sw.resume(tmp_path).terrain, whole.terrain)  # finished: nothing is left to do
+
+
+def test_an_interrupt_between_two_stages_leaves_a_run_that_can_be_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = sw.Running._start
+
+    def interrupted(self: sw.Running, number: int, terrain: sw.Terrain) -> sw.Simulation:
+        if number == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        return start(self, number, terrain)
+
+    monkeypatch.setattr(sw.Running, "_start", interrupted)
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # shells may start tests with it ignored
+    running = sw.Running(two_stages(), checkpoint=tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        running.run()
+    signal.signal(signal.SIGINT, usual)
+    monkeypatch.undo()
+    assert (running.number, running.simulation.model.name) == (1, "steepest_talus")
+    running.write_checkpoint()
+    assert_same(sw.resume(tmp_path).terrain, two_stages().run().terrain)
 
 
 @pytest.mark.parametrize("preset", ["landscape", "salamin", "chiba_strata", "outerrain", "bezin2010"])

@@ -66,9 +66,9 @@ def assert_falls_back(folder: Path, damaged: str) -> None:
         simulation = sw.Simulation.resume(folder)
     assert simulation.step == 3
     words = str(caught[0].message)
-    assert words.startswith("damaged and passed over: step-000005: ")
+    assert words.startswith("skipped as damaged: step-000005: ")
     assert damaged in words
-    assert words.endswith("going on from step-000003")
+    assert words.endswith("continuing from step-000003")
     assert "\n" not in words
 
 

@@ -26,7 +26,7 @@ class Checkpoints(Observer):
     every
         Steps between two checkpoints.
     recipe
-        Returns what the run is part of, which is stored for resuming it.
+        Returns what the run is part of; it is stored for `Running.resumed`.
 
     >>> import tempfile
     >>> import slopewash as sw

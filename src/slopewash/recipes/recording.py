@@ -30,6 +30,8 @@ class Recording:
     amount: int = 0
     """Dabs, sources, emitters and values remembered so far."""
     full: bool = False
+    _lines: list[str] = field(default_factory=list, repr=False)
+    """Actions as JSON, as far as they were encoded already."""
 
     def add(self, *action: Any) -> None:
         """Remember an action; runs of steps are added up."""
@@ -42,19 +44,26 @@ class Recording:
         if self.amount > MOST_PARTS or len(self.actions) >= MOST_ACTIONS:
             self.full = True
             self.actions.clear()
+            self._lines.clear()
             return
         self.actions.append(list(action))
 
     def parts(self, start: Terrain, *, then: Iterable[list[Any]] = ()) -> tuple[dict[str, Any], Arrays]:
         """Facts and arrays for a checkpoint of the run, which holds its `start`; `then` is what is not over yet."""
         facts: dict[str, Any] = {"recipe": self.recipe.as_dict(), "backend": self.backend, "full": self.full}
-        lines = "\n".join(json.dumps(action) for action in ([] if self.full else [*self.actions, *then]))
-        arrays: Arrays = {"recording.actions": np.frombuffer(lines.encode(), np.uint8)}
+        arrays: Arrays = {"recording.actions": np.frombuffer("\n".join(self._encoded(then)).encode(), np.uint8)}
         source = self.recipe.source
         if isinstance(source, FromTerrain) and source.terrain is not None and source.terrain is not start:
             facts["terrain"], terrain = take_apart(source.terrain)  # before it was resampled or got strata
             arrays |= {f"recording.terrain.{name}": array for name, array in terrain.items()}
         return facts, arrays
+
+    def _encoded(self, then: Iterable[list[Any]]) -> list[str]:
+        """Encode the actions as lines of JSON, those of the last time no second time: there may be many."""
+        if self.full:
+            return []
+        self._lines += [json.dumps(action) for action in self.actions[len(self._lines) : -1]]  # the last may still grow
+        return self._lines + [json.dumps(action) for action in [*self.actions[-1:], *then]]
 
     @classmethod
     def from_parts(cls, facts: Mapping[str, Any], arrays: Arrays, start: Terrain) -> Recording:

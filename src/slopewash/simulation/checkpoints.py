@@ -1,7 +1,7 @@
 """Checkpoints on disk: all of a run or nothing, however the process ends.
 
 A checkpoint is a folder `step-000123` of `.npy` files and a `manifest.json` with the sha256 of each. It is written
-under another name, flushed to the disk and renamed, the manifest last. Two are kept; a damaged one is passed over.
+under another name, flushed to the disk and renamed, the manifest last. Two are kept; a damaged one is skipped.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -142,9 +143,13 @@ def is_checkpoint(folder: Path) -> bool:
 
 def find_checkpoints(folder: Path) -> list[Path]:
     """Finished checkpoints in a folder, newest first."""
-    found = [path for path in folder.glob("step-*") if path.suffix != ".tmp" and is_checkpoint(path)]
+    found = {}
+    for path in folder.glob("step-*"):
+        with suppress(FileNotFoundError, NotADirectoryError):  # a run may replace it at this moment
+            if path.suffix != ".tmp":
+                found[path] = (path / MANIFEST).stat().st_mtime_ns
     # By time, for a run may begin anew in the folder of another; by step where two were written within a clock's tick.
-    return sorted(found, key=lambda path: ((path / MANIFEST).stat().st_mtime_ns, path.name), reverse=True)
+    return sorted(found, key=lambda path: (found[path], path.name), reverse=True)
 
 
 def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
@@ -163,7 +168,7 @@ def read_checkpoint(folder: Path) -> tuple[dict[str, Any], Arrays]:
             continue
         if problems:
             warnings.warn(
-                f"damaged and passed over: {'; '.join(problems)}; going on from {candidate.name}",
+                f"skipped as damaged: {'; '.join(problems)}; continuing from {candidate.name}",
                 CheckpointWarning,
                 stacklevel=3,
             )

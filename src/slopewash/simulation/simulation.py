@@ -556,9 +556,9 @@ class Simulation:
         folder
             Where this run's checkpoints are; created if missing.
         recipe
-            What the run is part of, kept for whoever resumes it.
+            What the run is part of, stored in the manifest.
         arrays
-            What the recipe needs besides.
+            What the recipe needs besides, by name.
 
         >>> import tempfile
         >>> import slopewash as sw

@@ -41,7 +41,7 @@ class Studio:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.hub = Hub(session)
-        self._welcome = json.dumps(welcome(), allow_nan=False)
+        self._welcome = json.dumps(welcome(resumed=session.resumed), allow_nan=False)
         self._transfers = asyncio.Semaphore(MOST_TRANSFERS)
         self._side_files: dict[str, bytes] = {}
 

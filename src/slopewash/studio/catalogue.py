@@ -52,13 +52,14 @@ def plain(value: Any) -> Any:
     return value
 
 
-def welcome() -> protocol.Welcome:
-    """Everything there is to choose from."""
+def welcome(*, resumed: bool) -> protocol.Welcome:
+    """Everything there is to choose from, and whether the run is one that was kept."""
     return {
         "type": "welcome",
         "protocol": PROTOCOL,
         "version": sw.__version__,
         "server": _SERVER,
+        "resumed": resumed,
         "models": [_model(name) for name in sw.model_names()],
         "presets": [_preset(name) for name in sw.presets()],
         "generators": [_generator(name) for name in sw.generator_names()],

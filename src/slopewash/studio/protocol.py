@@ -160,6 +160,8 @@ class Welcome(Strict):
     version: str
     server: str
     """Changes when the server is restarted."""
+    resumed: bool
+    """Whether the server continued a run that was kept on disk."""
     models: list[ModelDeclaration]
     presets: list[PresetDeclaration]
     generators: list[GeneratorDeclaration]

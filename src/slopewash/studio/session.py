@@ -49,6 +49,8 @@ class Session:
     ) -> None:
         self.uploads = uploads
         self._keeper = keeper
+        self.resumed = recipe is None
+        """Whether it continued a run that was kept on disk."""
         self.on_snapshot: Callable[[Snapshot], None] = lambda snapshot: None
         self.on_state: Callable[[dict[str, Any]], None] = lambda state: None
         self.on_message: Callable[[str, str], None] = lambda kind, sentence: None

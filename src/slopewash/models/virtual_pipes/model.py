@@ -206,8 +206,8 @@ class VirtualPipes(Model):
     )  # fmt: skip
     default_erodibility: str = law(
         "from_elevation", "from_elevation", "from_elevation_fine", "rock", "uniform",
-        doc="Erodibility where the terrain has none: hard summits with noise, the same with fine noise, tilted beds of rock "
-        "that are the same at every resolution, or 1.",
+        doc="Erodibility where the terrain has none: hard summits with noise, the same with fine noise, tilted beds of "
+        "rock that are the same at every resolution, or 1.",
     )  # fmt: skip
 
     def __post_init__(self) -> None:

@@ -10,8 +10,11 @@ from slopewash.models.virtual_pipes.model import VirtualPipes
 # Values for ground whose relief is a fifth of its side, by the cells along it. Talus rises from level to level, so that
 # each leaves the ridges of the next to stand; what the water carries falls off with the root of the discharge, so that
 # small streams cut too. Found by eye on domes and ridged noise.
+_NAMES = (
+    "talus_slope_bias", "talus_slope_range", "thermal_rate", "creep_rate", "capacity_three_quarters", "capacity_half",
+)  # fmt: skip
 _LEVELS = (
-    # cells, steps, settle, K_i, K_a, K_t, K_cr, K_c75, K_c50
+    # cells, steps, settle, then the parameters above
     (64, 600, 200, 0.30, 0.20, 5.0, 0.02, 36.0, 0.0),
     (128, 800, 200, 0.40, 0.20, 4.0, 0.01, 26.0, 0.0),
     (256, 1200, 200, 0.60, 0.30, 1.0, 0.0, 16.0, 1.0),
@@ -21,16 +24,13 @@ _LEVELS = (
     (4096, 350, 250, 1.05, 0.50, 1.0, 0.0, 0.0, 2.0),
     (8192, 250, 200, 1.10, 0.50, 1.0, 0.0, 0.0, 1.6),
 )
-_NAMES = (
-    "talus_slope_bias", "talus_slope_range", "thermal_rate", "creep_rate", "capacity_three_quarters", "capacity_half",
-)  # fmt: skip
 
 register_preset(
     Preset(
         name="landscape",
         doc="Sharp ridges, branching valleys down to the edges, fans: eroded from coarse to fine.",
         model=VirtualPipes(
-            rain_rate=0.002,
+            rain_rate=0.01,
             pipe_area=10.0,
             pipe_friction=0.125,
             evaporation_rate=0.0,
@@ -45,8 +45,8 @@ register_preset(
             fan_slope=0.3,
             dig_limit=0.5,
             thermal_rate=1.0,
-            talus_slope_range=0.5,
-            talus_slope_bias=0.7,
+            talus_slope_range=0.8,
+            talus_slope_bias=0.8,
             creep_rate=0.01,
             pipes="eight",
             capacity="along_flow",
@@ -61,7 +61,12 @@ register_preset(
         generator="dome",
         start={"relief": 970.0},
         levels=tuple(
-            Level(cells=cells, steps=steps, settle=settle, parameters=dict(zip(_NAMES, values, strict=True)))
+            Level(
+                cells=cells,
+                steps=steps,
+                settle=settle,
+                parameters={"rain_rate": 0.002, **dict(zip(_NAMES, values, strict=True))},
+            )
             for cells, steps, settle, *values in _LEVELS
         ),
         detail=0.5,

@@ -147,6 +147,11 @@ export class App {
       connected: (again) => {
         this.messages.found();
         if (again && this.sameServer) this.messages.say("Reconnected.", "good");
+        else if (again && this.store.welcome?.resumed)
+          this.messages.say(
+            "Reconnected: the server was restarted, and continues the run as it was last saved.",
+            "good",
+          );
         else if (again)
           this.messages.say(
             "Reconnected, but the server was restarted: the previous run is lost, and this is a new one.",

@@ -447,6 +447,8 @@ export interface Welcome {
   version: string;
   /** Changes when the server is restarted. */
   server: string;
+  /** Whether the server continued a run that was kept on disk. */
+  resumed: boolean;
   models: ModelDeclaration[];
   presets: PresetDeclaration[];
   generators: GeneratorDeclaration[];
