@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Heights = NDArray[np.float64]
 
-COARSEST = 96
+COARSEST = 48
 """Least cells along the longer side of a level."""
 USUAL_RELIEF = 0.19
 """Relief over the longer side that steps are made for."""
@@ -84,7 +84,7 @@ def expanded(stage: Stage, terrain: Terrain) -> list[Stage]:
         stages.append(
             dataclasses.replace(
                 stage,
-                model=stage.model.replace(**level.parameters, **stage.settings),
+                model=stage.model.replace(**{**level.parameters, **stage.settings}),
                 steps=max(LEAST_STEPS, round(level.steps * stage.strength * relief)),
                 settle=settle,
                 levels=(),
