@@ -37,8 +37,6 @@ def around(a: Field, sides: Sides, beyond: float, at_open: Field | None = None) 
     array([[2, 3, 9]])
     """
     p = np.pad(a, 1, constant_values=beyond)
-    if sides.wraps_rows:
-        p[0, 1:-1], p[-1, 1:-1] = a[-1], a[0]
     opened = [] if at_open is None else list(sides.items())
     for name, side in opened:
         if side == "open" and name in ("north", "south"):
@@ -48,6 +46,8 @@ def around(a: Field, sides: Sides, beyond: float, at_open: Field | None = None) 
     for name, side in opened:
         if side == "open" and name in ("west", "east"):
             p[1:-1, 0 if name == "west" else -1] = at_open[:, 0 if name == "west" else -1]
+    if sides.wraps_rows:  # with what lies past their ends
+        p[0], p[-1] = p[-2], p[1]
     return Around(
         w=p[1:-1, :-2], e=p[1:-1, 2:], n=p[:-2, 1:-1], s=p[2:, 1:-1],
         nw=p[:-2, :-2], ne=p[:-2, 2:], sw=p[2:, :-2], se=p[2:, 2:],

@@ -218,6 +218,11 @@ class VirtualPipes(Model):
                 )
 
     @property
+    def pipe_count(self) -> int:
+        """Neighbours to which water flows."""
+        return 8 if self.pipes == "eight" else 4
+
+    @property
     def erodes(self) -> bool:
         """Whether there is water."""
         return self.processes != "thermal"
@@ -263,7 +268,15 @@ class VirtualPipes(Model):
         return coefficients(self, substeps, strength)
 
     def adopt(self, before: VirtualPipes, state: State, domain: Domain) -> None:
-        """Find the base level again if its law has changed; ground below it stays where it is."""
+        """Find the base level again if its law has changed, and add or remove the pipes to diagonal neighbours.
+
+        Ground below the base level stays where it is; new pipes start without flow.
+        """
+        if self.pipes != before.pipes:
+            outflow = np.zeros((self.pipe_count, *domain.shape), state["outflow"].dtype)
+            kept = min(self.pipe_count, before.pipe_count)
+            outflow[:kept] = state["outflow"][:kept]
+            state["outflow"] = outflow
         if self.edge_base != before.edge_base:
             base = edge_base(state["start"], graded=self.edge_base == "graded")
             base |= lowered(base, border(state["elevation"]))
