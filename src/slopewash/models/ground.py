@@ -37,15 +37,16 @@ def around(a: Field, sides: Sides, beyond: float, at_open: Field | None = None) 
     array([[2, 3, 9]])
     """
     p = np.pad(a, 1, constant_values=beyond)
+    bed = a if at_open is None else at_open
     opened = [] if at_open is None else list(sides.items())
     for name, side in opened:
         if side == "open" and name in ("north", "south"):
-            p[0 if name == "north" else -1, 1:-1] = at_open[0 if name == "north" else -1]
+            p[0 if name == "north" else -1, 1:-1] = bed[0 if name == "north" else -1]
     if sides.wraps_columns:
         p[:, 0], p[:, -1] = p[:, -2], p[:, 1]
     for name, side in opened:
         if side == "open" and name in ("west", "east"):
-            p[1:-1, 0 if name == "west" else -1] = at_open[:, 0 if name == "west" else -1]
+            p[1:-1, 0 if name == "west" else -1] = bed[:, 0 if name == "west" else -1]
     if sides.wraps_rows:  # with what lies past their ends
         p[0], p[-1] = p[-2], p[1]
     return Around(

@@ -61,9 +61,7 @@ CONSTANTS: dict[str, Constant] = {
 SUMS = Use("sums", "update", whole=True, apart=True)
 
 
-def kernels(
-    *, supplied: bool, semi_lagrangian: bool, layered: bool = False, eight: bool = False
-) -> tuple[Kernel, ...]:
+def kernels(*, supplied: bool, semi_lagrangian: bool, layered: bool = False, eight: bool = False) -> tuple[Kernel, ...]:
     """One iteration: what each dispatch reads and writes."""
     push = [Use("cell", "read"), Use("flux", "update"), Use("level", "read"), Use("poured", "write"), SUMS]
     carry = [Use("worked", "read"), Use("flux", "read"), Use("poured", "read"), Use("cell", "write")]
@@ -306,9 +304,7 @@ class GpuBackend(Backend):
         self._scalars["iterations"] += iterations
 
     def _kernels(self, c: Coefficients) -> tuple[Kernel, ...]:
-        return kernels(
-            supplied=self._supplied, semi_lagrangian=c.semi_lagrangian, layered=self._layered, eight=c.eight
-        )
+        return kernels(supplied=self._supplied, semi_lagrangian=c.semi_lagrangian, layered=self._layered, eight=c.eight)
 
     def traffic(self, coefficients: Coefficients) -> dict[str, int]:
         """Bytes per cell that each kernel of one iteration must move."""

@@ -37,7 +37,7 @@ from slopewash.terrain import Layer, Terrain
 class VirtualPipes(Model):
     """Hydraulic and thermal erosion by water and soil in virtual pipes [JakoToth11].
 
-    Water flows through four pipes per cell. It erodes the ground, carries the sediment and deposits it; soil slides
+    Water flows through four pipes per cell, or eight. It erodes the ground, carries the sediment and deposits it; soil slides
     where slopes are too steep. The defaults are those of Table 2 of the paper; the `landscape` preset changes six laws.
     Lengths are in cells.
 
@@ -105,17 +105,18 @@ class VirtualPipes(Model):
     )  # fmt: skip
     capacity_three_quarters: float = parameter(
         0.0, symbol="K_c75", valid=not_negative, typical=(0, 30), group="erosion",
-        doc="Sediment held per slope sine and discharge to the power 3/4: gives small streams more of a share. Acts with "
-        "capacity=\"along_flow\".",
+        doc="Sediment that water can carry, per sine of the slope and discharge to the power 3/4: small streams get a "
+        "larger share. Only with capacity=\"along_flow\".",
     )  # fmt: skip
     capacity_half: float = parameter(
         0.0, symbol="K_c50", valid=not_negative, typical=(0, 10), group="erosion",
-        doc="The same for the square root of the discharge: fine gullies up to the ridges.",
+        doc="The same for the square root of the discharge: fine gullies up to the ridges. Only with "
+        "capacity=\"along_flow\".",
     )  # fmt: skip
     fan_slope: float = parameter(
         0.0, symbol="sin α_f", valid=fraction, typical=(0, 0.5), group="erosion",
-        doc="Below this slope sine the capacity falls off with its square root, which leaves sloping aprons instead of "
-        "flat floors; 0 for none. Acts with capacity=\"along_flow\".",
+        doc="Below this sine of the slope the capacity falls off with its square root, which leaves sloping aprons "
+        "instead of flat floors; 0 for none. Only with capacity=\"along_flow\".",
     )  # fmt: skip
     suspension_rate: float = parameter(
         0.5, symbol="K_s", units="1/time", valid=not_negative, typical=(0.1, 2), eq="12", group="erosion",
@@ -172,8 +173,8 @@ class VirtualPipes(Model):
     )  # fmt: skip
     pipes: str = law(
         "four", "four", "eight", eq="2",
-        doc="Water runs to four neighbours as published, or to eight, without a preference for the grid's axes. Eight need "
-        "capacity=\"along_flow\" and transport=\"donor_cell\".",
+        doc="Water flows to four neighbours as published, or to eight, without a preference for the grid's axes. Eight "
+        "need capacity=\"along_flow\" and transport=\"donor_cell\".",
     )  # fmt: skip
     transport: str = law(
         "donor_cell", "donor_cell", "semi_lagrangian", eq="15",
@@ -237,7 +238,9 @@ class VirtualPipes(Model):
         dt = self.time_step
         limits: list[Limit] = []
         if self.erodes:
-            # Waves run at √(2gA) cells once both pipes of a link are open: Δt ≤ 1/√(4gA) on a square grid.
+            # Once both pipes of a link are open, a wave of wavenumber k has ω² = 2gA·λ(k) and needs Δt·ω ≤ 2. With
+            # x = cos k_x and y = cos k_y, λ = 4 - 2x - 2y through four pipes and 6 - 2x - 2y - 2xy through eight, whose
+            # diagonals are half as wide. Either is 8 at most: Δt ≤ 1/√(4gA).
             limits.append(Limit("Δt·√(4·g·A)", dt * math.sqrt(4 * self.gravity * self.pipe_area), 1.0))
             limits += [
                 Limit(f"Δt·{symbol}", dt * rate, 0.99)
