@@ -37,18 +37,18 @@ def around(a: Field, sides: Sides, beyond: float, at_open: Field | None = None) 
     array([[2, 3, 9]])
     """
     p = np.pad(a, 1, constant_values=beyond)
-    if sides.wraps_rows:
-        p[0, 1:-1], p[-1, 1:-1] = a[-1], a[0]
-    beds = a if at_open is None else at_open
-    opened = set() if at_open is None else {name for name, side in sides.items() if side == "open"}
-    for name, edge in (("north", 0), ("south", -1)):
-        if name in opened:
-            p[edge, 1:-1] = beds[edge]
+    bed = a if at_open is None else at_open
+    opened = [] if at_open is None else list(sides.items())
+    for name, side in opened:
+        if side == "open" and name in ("north", "south"):
+            p[0 if name == "north" else -1, 1:-1] = bed[0 if name == "north" else -1]
     if sides.wraps_columns:
         p[:, 0], p[:, -1] = p[:, -2], p[:, 1]
-    for name, edge in (("west", 0), ("east", -1)):
-        if name in opened:
-            p[1:-1, edge] = beds[:, edge]
+    for name, side in opened:
+        if side == "open" and name in ("west", "east"):
+            p[1:-1, 0 if name == "west" else -1] = bed[:, 0 if name == "west" else -1]
+    if sides.wraps_rows:  # with what lies past their ends
+        p[0], p[-1] = p[-2], p[1]
     return Around(
         w=p[1:-1, :-2], e=p[1:-1, 2:], n=p[:-2, 1:-1], s=p[2:, 1:-1],
         nw=p[:-2, :-2], ne=p[:-2, 2:], sw=p[2:, :-2], se=p[2:, 2:],

@@ -20,6 +20,10 @@ TINY = 1.0e-20
 """Keeps divisions by vanishing discharge, depth or slope finite."""
 SHALLOW = 1.0e-3
 """Least mean depth a discharge is divided by [Mei07], in cells."""
+SLANTED_WIDTH = 0.5
+"""Width of the pipes to diagonal neighbours, where there are eight; those along the axes have 1."""
+SHORTENING = math.sqrt(0.5)
+"""Slope to a diagonal neighbour per unit of drop."""
 
 
 class Coefficients(NamedTuple):

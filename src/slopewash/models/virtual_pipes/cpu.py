@@ -58,18 +58,22 @@ class CpuBackend(Backend):
         super().__init__(state, domain)
         self._depth = depth
         self._wanted_bands = bands
-        self._bands = 0
         rows, columns = domain.shape
-        self._pipes = len(state["outflow"])
-        fields = kernels.FW + self._pipes + bool(domain.strata)
-        self._now = np.zeros((fields, rows, columns + 2), np.float32)
-        self._next = np.zeros_like(self._now)
+        self._lay_pipes(len(state["outflow"]))
         self._flow = np.zeros((rows, columns + 2), np.float32)
         for name in [*STEPPED, "outflow", "flow"]:
             if name in self.host:
                 self.write(name, self.host.pop(name))
         self._sum_by_rows()
         self._grid: Grid | None = None
+
+    def _lay_pipes(self, count: int) -> None:
+        """Make room for every field that is stepped, with that many components of outflow."""
+        rows, columns = self.domain.shape
+        self._pipes, self._bands = count, 0
+        fields = kernels.FW + count + bool(self.domain.strata)
+        self._now = np.zeros((fields, rows, columns + 2), np.float32)
+        self._next = np.zeros_like(self._now)
 
     def _sum_by_rows(self) -> None:
         """Make a row of the budget for each row of the grid; what was summed before stays in the first."""
@@ -92,6 +96,11 @@ class CpuBackend(Backend):
 
     def write(self, name: str, values: Array, window: Window | None = None) -> None:
         """Replace a field, or part of it."""
+        if name == "outflow" and len(values) != self._pipes:  # another model has another number of pipes
+            others = {other: self.read(other).copy() for other in STEPPED if other in self.names}
+            self._lay_pipes(len(values))
+            for other, kept in others.items():
+                self.write(other, kept)
         field = self._field(name)
         if field is None:
             super().write(name, values, window)

@@ -37,9 +37,9 @@ from slopewash.terrain import Layer, Terrain
 class VirtualPipes(Model):
     """Hydraulic and thermal erosion by water and soil in virtual pipes [JakoToth11].
 
-    Water flows through four pipes per cell. It erodes the ground, carries the sediment and deposits it; soil slides
-    where slopes are too steep. The defaults are those of Table 2 of the paper; the `landscape` preset changes six laws.
-    Lengths are in cells.
+    Water flows through four pipes per cell, or eight. It erodes the ground, carries the sediment and deposits it; soil
+    slides where slopes are too steep. The defaults are those of Table 2 of the paper; the `landscape` preset changes
+    several laws. Lengths are in cells.
 
     Deviations from the paper:
 
@@ -110,12 +110,13 @@ class VirtualPipes(Model):
     )  # fmt: skip
     capacity_half: float = parameter(
         0.0, symbol="K_c50", valid=not_negative, typical=(0, 10), group="erosion",
-        doc="The same for the square root of the discharge: fine gullies up to the ridges.",
+        doc="The same for the square root of the discharge: fine gullies up to the ridges. Only with "
+        "capacity=\"along_flow\".",
     )  # fmt: skip
     fan_slope: float = parameter(
         0.0, symbol="sin α_f", valid=fraction, typical=(0, 0.5), group="erosion",
-        doc="Below this slope sine the capacity falls off with its square root, which leaves sloping aprons instead of "
-        "flat floors; 0 for none. Acts with capacity=\"along_flow\".",
+        doc="Below this sine of the slope the capacity falls off with its square root, which leaves sloping aprons "
+        "instead of flat floors; 0 for none. Only with capacity=\"along_flow\".",
     )  # fmt: skip
     suspension_rate: float = parameter(
         0.5, symbol="K_s", units="1/time", valid=not_negative, typical=(0.1, 2), eq="12", group="erosion",
@@ -219,6 +220,11 @@ class VirtualPipes(Model):
                 )
 
     @property
+    def pipe_count(self) -> int:
+        """Neighbours to which water flows."""
+        return 8 if self.pipes == "eight" else 4
+
+    @property
     def erodes(self) -> bool:
         """Whether there is water."""
         return self.processes != "thermal"
@@ -233,7 +239,9 @@ class VirtualPipes(Model):
         dt = self.time_step
         limits: list[Limit] = []
         if self.erodes:
-            # Waves run at √(2gA) cells once both pipes of a link are open: Δt ≤ 1/√(4gA) on a square grid.
+            # Once both pipes of a link are open, a wave of wavenumber k has ω² = 2gA·λ(k) and needs Δt·ω ≤ 2. With
+            # x = cos k_x and y = cos k_y, λ = 4 - 2x - 2y through four pipes and 6 - 2x - 2y - 2xy through eight, whose
+            # diagonals are half as wide. Either is 8 at most: Δt ≤ 1/√(4gA).
             limits.append(Limit("Δt·√(4·g·A)", dt * math.sqrt(4 * self.gravity * self.pipe_area), 1.0))
             limits += [
                 Limit(f"Δt·{symbol}", dt * rate, 0.99)
@@ -264,7 +272,15 @@ class VirtualPipes(Model):
         return coefficients(self, substeps, strength)
 
     def adopt(self, before: VirtualPipes, state: State, domain: Domain) -> None:
-        """Find the base level again if its law has changed; ground below it stays where it is."""
+        """Find the base level again if its law has changed, and add or remove the pipes to diagonal neighbours.
+
+        Ground below the base level stays where it is; new pipes start without flow.
+        """
+        if self.pipes != before.pipes:
+            outflow = np.zeros((self.pipe_count, *domain.shape), state["outflow"].dtype)
+            kept = min(self.pipe_count, before.pipe_count)
+            outflow[:kept] = state["outflow"][:kept]
+            state["outflow"] = outflow
         if self.edge_base != before.edge_base:
             base = edge_base(state["start"], graded=self.edge_base == "graded")
             base |= lowered(base, border(state["elevation"]))

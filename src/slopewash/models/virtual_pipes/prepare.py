@@ -68,7 +68,7 @@ def prepare(
         r[terrain.nodata] = 0
     arrays |= {
         "rainfall": r,
-        "outflow": np.zeros((8 if model.pipes == "eight" else 4, *terrain.shape), dtype),
+        "outflow": np.zeros((model.pipe_count, *terrain.shape), dtype),
         "flow": np.zeros(terrain.shape, dtype),
         "start": b.copy(),
         "sources": source_table(terrain.sources),

@@ -15,7 +15,7 @@ import numpy as np
 from slopewash.models.backend import HostBackend
 from slopewash.models.ground import IS_WALL, WALL, Around, around, gradient
 from slopewash.models.state import Domain, Sides, State
-from slopewash.models.virtual_pipes.coefficients import SHALLOW, TINY, Coefficients
+from slopewash.models.virtual_pipes.coefficients import SHALLOW, SHORTENING, SLANTED_WIDTH, TINY, Coefficients
 from slopewash.models.virtual_pipes.fields import (
     EVAPORATED,
     MOVED,
@@ -30,10 +30,8 @@ from slopewash.models.virtual_pipes.strata import expose
 WEST, EAST, NORTH, SOUTH, NW, NE, SW, SE = range(8)
 OPPOSITE = (EAST, WEST, SOUTH, NORTH, SE, SW, NE, NW)
 """The pipe through which a neighbour sends what comes from that direction."""
-PUSH = (1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 0.5)
-"""Width of the pipes: those to diagonal neighbours are half as wide."""
-SHORTENING = math.sqrt(0.5)
-"""Slope to a diagonal neighbour per unit of drop."""
+WIDTHS = (1.0, 1.0, 1.0, 1.0, SLANTED_WIDTH, SLANTED_WIDTH, SLANTED_WIDTH, SLANTED_WIDTH)
+"""Widths of the pipes."""
 
 
 def step(state: State, c: Coefficients, domain: Domain) -> None:
@@ -89,7 +87,7 @@ def push_pipes(f: Field, b: Field, h: Field, d1: Field, c: Coefficients, sides: 
     Beyond an open edge lies dry ground at the edge cell's own bed; beyond a closed one a wall.
     """
     out = around(h, sides, WALL, b)
-    push = [c.push * h.dtype.type(width) for width in PUSH]
+    push = [c.push * h.dtype.type(width) for width in WIDTHS]
     f = np.stack([np.maximum(0, c.flow_kept * f[i] + push[i] * (h - out[i])) for i in range(len(f))])
     leaving = c.dt * paired(f)
     K = np.where(d1 < leaving, d1 / np.maximum(leaving, TINY), 1)  # max as published; the text scales down

@@ -20,7 +20,8 @@ ZERO = np.float32(0)
 HALF = np.float32(0.5)
 UNIT = np.float32(1)
 DIAGONAL = np.float32(math.sqrt(2))
-SHORTENING = np.float32(math.sqrt(0.5))
+SHORTENING = np.float32(_c.SHORTENING)
+SLANTED_WIDTH = np.float32(_c.SLANTED_WIDTH)
 IS_WALL = np.float32(_g.IS_WALL)
 TINY = np.float32(_c.TINY)
 SHALLOW = np.float32(_c.SHALLOW)
@@ -93,7 +94,7 @@ def push_eight_pipes(
     h_n, h, h_s, d1, fw0, fe0, fn0, fs0, fnw0, fne0, fsw0, fse0, push, flow_kept, dt, c,
     fw1, fe1, fn1, fs1, fnw1, fne1, fsw1, fse1, share, C, Q1,
 ):  # Eqs. 2-5 to eight neighbours, and the capacity of the flow as it leaves  # fmt: skip
-    slanted = HALF * push
+    slanted = SLANTED_WIDTH * push
     for x in range(ONE, np.uintp(h.size - 1)):
         w, e = x - ONE, x + ONE
         dw, de, dn, ds = h[x] - h[w], h[x] - h[e], h[x] - h_n[x], h[x] - h_s[x]
