@@ -90,6 +90,8 @@ def checked_exaggeration(exaggeration: float) -> float:
 
 
 def _water(terrain: Terrain, size: tuple[int, int], shore_depth: float | None) -> Water | None:
+    if "river" in terrain:
+        return water_of(np.maximum(resize(terrain["river"]+terrain["lake"], size),0), None, terrain.cell_size, shore_depth)
     if "water" not in terrain or not terrain["water"].any():
         return None
     suspended = resize(filled(terrain, "suspended"), size) if "suspended" in terrain else None
