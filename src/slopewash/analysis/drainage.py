@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from slopewash.terrain import Layer, Terrain
 
 Floats = NDArray[np.float64]
 Cells = NDArray[np.int64]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 DEPTH_HALVING = 0.05
 """Cells of depth that make the way across a filled hollow half as long: streams keep to the deepest ground."""
@@ -53,10 +55,10 @@ class Drainage:
     def __init__(self, terrain: Terrain) -> None:
         self.shape = terrain.shape
         self.cell_size = terrain.cell_size
-        rows, columns = terrain.shape
-        self.missing = np.pad(np.zeros(terrain.shape, bool) if terrain.nodata is None else terrain.nodata, 1, constant_values=True)
+        missing = np.zeros(terrain.shape, bool) if terrain.nodata is None else terrain.nodata
+        self.missing: NDArray[np.bool_] = np.pad(missing, 1, constant_values=True)
         self.ground: Floats = np.pad(terrain["elevation"].astype(np.float64), 1).ravel()
-        across = columns + 2
+        across = terrain.shape[1] + 2
         self.steps: Cells = np.array([1, across + 1, across, across - 1, -1, -across - 1, -across, -across + 1])
 
     @cached_property
@@ -77,7 +79,9 @@ class Drainage:
         level, detour = np.zeros(size), np.zeros(size)
         parent, order, queue, place = (np.zeros(size, np.int64) for _ in range(4))
         scale = 1 / (DEPTH_HALVING * self.cell_size)
-        done = flood.flood(self.ground, self.outlet, state, self.steps, scale, level, detour, parent, order, queue, place)
+        done = flood.flood(
+            self.ground, self.outlet, state, self.steps, scale, level, detour, parent, order, queue, place
+        )
         return _Flooded(state, level, detour, parent, order, done)
 
     @property
@@ -110,19 +114,20 @@ class Drainage:
         return Lines(receiver, donor, area)
 
     @cached_property
-    def hollows(self) -> NDArray[np.int64]:
+    def hollows(self) -> Cells:
         """Number of the depression that a cell lies in, from 1; 0 outside."""
         wet = self._flooded
         number = np.zeros(self.ground.size, np.int64)
         flood.number_hollows(wet.order, wet.done, wet.parent, wet.level, self.ground, number)
-        return self._inner(number)
-
-    def _inner(self, values: NDArray[np.generic]) -> NDArray[np.generic]:
-        rows, columns = self.shape
-        return values.reshape(rows + 2, columns + 2)[1:-1, 1:-1]
+        return _inner(number, self.shape)
 
     def _layer(self, values: Floats) -> Layer:
-        return self._inner(values).astype(np.float32)
+        return _inner(values, self.shape).astype(np.float32)
+
+
+def _inner(values: NDArray[Scalar], shape: tuple[int, int]) -> NDArray[Scalar]:
+    """Values of a framed grid without its frame."""
+    return values.reshape(shape[0] + 2, shape[1] + 2)[1:-1, 1:-1]
 
 
 @dataclass(frozen=True)

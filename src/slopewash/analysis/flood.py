@@ -235,7 +235,7 @@ def connect(order, done, outlet, state, steps, level, detour, parent, heights, a
 
 @kernel
 def number_hollows(order, done, parent, level, ground, number):
-    """Give every cell below the water level of its hollow the number of that hollow, from 1; return how many there are."""
+    """Number the hollows from 1, on every cell below the water level; return how many there are."""
     count = 0
     for position in range(done):
         cell = order[position]
