@@ -66,7 +66,7 @@ def _sediment(terrain: Terrain, size: tuple[int, int]) -> Floats | None:
     name = next((name for name in ("deposit", "difference") if name in terrain), None)
     if name is None:
         return None
-    thickness: Floats = np.maximum(filled(terrain, name), np.float32(0)) / np.float32(terrain.cell_size)
+    thickness = (np.maximum(filled(terrain, name), 0) / np.float32(terrain.cell_size)).astype(np.float32)
     return resize(blur(smoothstep(*SEDIMENT_SHOWN, thickness), 0.002 * max(terrain.shape)), size)
 
 

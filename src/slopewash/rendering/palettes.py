@@ -60,7 +60,7 @@ PALETTES = {
     ),
     "autumn": Palette(
         doc="Larches and beeches in October, straw-coloured grass, first snow.",
-        forest="#4a4526", forest_mixed="#a4662a", grass="#8d7c42", meadow="#8a8a48", heath="#a0804a",
+        forest="#4a4526", forest_mixed="#8c5f30", grass="#8d7c42", meadow="#8a8a48", heath="#a0804a",
         soil="#80684e", rock="#817970", dark_rock="#5b5550", pale_rock="#9f968a", scree="#978c80", sand="#b29f7c",
         snow_line=0.76,
     ),
