@@ -25,8 +25,10 @@ RIDGE_REACH = 0.004
 """Fraction of the picture: scale at which fine ridges and gullies are separated from their surroundings."""
 GULLY_TINT = 0.20
 """Gullies are damp and overgrown, crests are dry and eroded: darkening of the former, lightening of the latter."""
-BAND_HEIGHT, BAND_WARP = 1 / 26, 0.35
+BAND_HEIGHT, BAND_WARP = 1 / 22, 0.45
 """Thickness of a pair of rock layers as a fraction of the relief, and how far it bends, in thicknesses."""
+THINNEST_BAND = 8.0
+"""The same in cells of the picture, at least: thinner ones look like contour lines."""
 BAND_DIP = (0.10, -0.06)
 """Rise of the layers to the south and to the east: level ones would look like contour lines."""
 PATTERN_SEED = 20
@@ -189,24 +191,24 @@ def _floors(
 def _stone(shape: Shape, palette: Palette, materials: Materials, patches: Floats, grain: Floats) -> Floats:
     """Rock in layers: by the hardness the terrain has, or by bands that dip and bend."""
     rows, columns = shape.slope.shape
-    thickness = np.float32(max(BAND_HEIGHT * shape.relief, 1e-6))
+    thickness = np.float32(max(BAND_HEIGHT * shape.relief, THINNEST_BAND * shape.cell_size))
     dip = np.float32(shape.cell_size) * (
         np.arange(rows, dtype=np.float32)[:, None] * np.float32(BAND_DIP[0])
         + np.arange(columns, dtype=np.float32)[None, :] * np.float32(BAND_DIP[1])
     )
     height = (shape.level * np.float32(shape.relief) + dip) / thickness + np.float32(BAND_WARP) * patches
     bands = np.sin(np.float32(2 * np.pi) * height)
-    bands += np.float32(0.6) * np.sin(np.float32(2 * np.pi * 2.7) * height + np.float32(1))
-    bands *= np.float32(0.45 * palette.bands)
+    bands += np.float32(0.4) * np.sin(np.float32(2 * np.pi * 2.7) * height + np.float32(1))
+    bands *= np.float32(0.32 * palette.bands)
     if materials.hardness is not None:
-        bands = np.float32(0.4) * bands + np.float32(0.8 * palette.bands) * materials.hardness
+        bands = np.float32(0.5) * bands + np.float32(0.8 * palette.bands) * materials.hardness
     mixed = 0.35 * grain + 0.6 * patches
     stone = mix(
         np.broadcast_to(palette.colour("rock"), (rows, columns, 3)),
         palette.colour("dark_rock"),
         smoothstep(-1.6, 2.4, mixed - bands) * np.float32(0.9),
     )
-    return mix(stone, palette.colour("pale_rock"), smoothstep(0.1, 2.2, bands + 0.4 * grain - 0.4 * patches))
+    return mix(stone, palette.colour("pale_rock"), smoothstep(0.1, 2.2, bands + 0.2 * grain - 0.4 * patches))
 
 
 def _snow(shape: Shape, patches: Floats, grain: Floats, limit: float, line: float | None) -> Floats:

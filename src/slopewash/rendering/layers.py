@@ -18,7 +18,7 @@ Floats = NDArray[np.float32]
 WaterShown = Literal["auto", "simulated", "none"]
 """Rivers and lakes if the terrain has them, else simulated water; only the latter; or none."""
 
-SEDIMENT_SHOWN = (0.05, 0.5)
+SEDIMENT_SHOWN = (0.05, 2.0)
 """Cells of deposit from which, and up to which, the ground takes its colour."""
 DRY, WET = 3e-5, 1e-2
 """Drainage areas, as fractions of the terrain, of ordinary and of the dampest ground."""
