@@ -37,9 +37,9 @@ from slopewash.terrain import Layer, Terrain
 class VirtualPipes(Model):
     """Hydraulic and thermal erosion by water and soil in virtual pipes [JakoToth11].
 
-    Water flows through four pipes per cell, or eight. It erodes the ground, carries the sediment and deposits it; soil slides
-    where slopes are too steep. The defaults are those of Table 2 of the paper; the `landscape` preset changes six laws.
-    Lengths are in cells.
+    Water flows through four pipes per cell, or eight. It erodes the ground, carries the sediment and deposits it; soil
+    slides where slopes are too steep. The defaults are those of Table 2 of the paper; the `landscape` preset changes
+    six laws. Lengths are in cells.
 
     Deviations from the paper:
 
