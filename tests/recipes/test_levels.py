@@ -19,7 +19,7 @@ def dome(size: int, seed: int = 7, **changes: Any) -> sw.Terrain:
 
 
 def ladder(terrain: sw.Terrain, strength: float = 1.0, **changes: Any) -> sw.Recipe:
-    return sw.recipe("landscape", source=terrain, seed=7, backend="cpu", strength=strength).replace(**changes)
+    return sw.recipe("alpine", source=terrain, seed=7, backend="cpu", strength=strength).replace(**changes)
 
 
 def low_passed(change: Any, cells: int) -> Any:
@@ -28,17 +28,17 @@ def low_passed(change: Any, cells: int) -> Any:
 
 
 def test_levels_double_up_to_the_size_of_the_terrain() -> None:
-    assert sizes(2048) == [128, 256, 512, 1024, 2048]
+    assert sizes(2048) == [64, 128, 256, 512, 1024, 2048]
     stages = expanded(ladder(dome(256)).stage, dome(256))
-    assert [stage.cells for stage in stages] == [128, 256]
+    assert [stage.cells for stage in stages] == [64, 128, 256]
     talus = [stage.model.talus_slope_bias for stage in stages]  # type: ignore[attr-defined]
     assert talus == sorted(talus)
-    assert [bool(stage.low_water) for stage in stages] == [False, True]
+    assert [bool(stage.low_water) for stage in stages] == [False, False, True]
 
 
 def test_parameters_that_a_user_sets_hold_on_every_level() -> None:
     stage = ladder(dome(256)).stage.replace(settings={"rain_rate": 0.005})
-    assert [level.model.rain_rate for level in expanded(stage, dome(256))] == [0.005, 0.005]  # type: ignore[attr-defined]
+    assert [level.model.rain_rate for level in expanded(stage, dome(256))] == [0.005] * 3  # type: ignore[attr-defined]
 
 
 def test_gentle_relief_takes_more_steps() -> None:
@@ -62,12 +62,12 @@ def test_a_coarse_and_a_fine_grid_give_the_same_landscape() -> None:
     coarse, fine = (ladder(dome(256).resampled(n)).run().terrain for n in (128, 256))
     a, b = (low_passed(terrain["difference"], 64) for terrain in (coarse, fine))
     assert np.corrcoef(a.ravel(), b.ravel())[0, 1] > 0.97
-    assert fine["wear"].mean() == pytest.approx(coarse["wear"].mean(), rel=0.2)
+    assert fine["wear"].mean() == pytest.approx(coarse["wear"].mean(), rel=0.12)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strength", [0.02, 0.1])
-@pytest.mark.parametrize("kind", ["dome", "fbm"])
+@pytest.mark.parametrize("kind", ["dome", "diamond_square"])
 def test_short_runs_leave_no_spires(strength: float, kind: str) -> None:
     start = sw.generate(kind, size=192, cell_size=EXTENT / 192, seed=3, relief=0.19 * EXTENT)
     result = ladder(start, strength).run()

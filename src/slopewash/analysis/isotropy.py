@@ -18,7 +18,8 @@ def axis_preference(elevation: ArrayLike) -> float:
     """Return the spectral power of the relief near the grid's axes over that near its diagonals.
 
     Only wavelengths of 2 to 16 cells count, and directions within 10 degrees. Relief without a preferred direction has
-    1, stripes along rows or columns have more, diagonal ones less. One terrain of 256 cells a side tells 1 from 1.5.
+    1, stripes along rows or columns have more, diagonal ones less. At 256 cells a side noise scatters by 0.1 and eroded
+    mountains by 0.2: take the mean of several.
 
     >>> y, x = np.mgrid[:64, :64]
     >>> axis_preference(np.cos(x)) > 100

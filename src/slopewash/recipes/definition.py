@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DEFAULT_PRESET = "landscape"
 STEPS_WITHOUT_PRESET = 1000
 EXTENT = 5120.0
-"""Side in metres of the terrain that a preset starts from: more cells are the same ground, finer."""
+"""Side in metres of the terrain that a preset with levels starts from: more cells are the same ground, finer."""
 
 
 @dataclass(frozen=True)
@@ -294,5 +294,6 @@ def preset_source(name: str, *, size: int | None = None, seed: int | None = None
     facts: dict[str, Any] = {key: options.pop(key) for key in ("size", "cell_size", "seed", "relief") if key in options}
     asked: dict[str, Any] = {"size": size, "seed": seed}
     facts |= {key: value for key, value in asked.items() if value is not None}
-    facts.setdefault("cell_size", EXTENT / facts.get("size", Generated().size))
+    if preset.levels:
+        facts.setdefault("cell_size", EXTENT / facts.get("size", Generated().size))
     return Generated(kind=preset.generator, options=options, **facts)

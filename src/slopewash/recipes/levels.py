@@ -39,7 +39,7 @@ def sizes(longest: int) -> list[int]:
     """Cells along the longer side of each level, up to a terrain's own.
 
     >>> sizes(512), sizes(700), sizes(64)
-    ([128, 256, 512], [175, 350, 700], [64])
+    ([64, 128, 256, 512], [88, 175, 350, 700], [64])
     """
     found = [longest]
     while found[0] / 2 >= COARSEST:

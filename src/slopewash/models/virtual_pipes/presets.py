@@ -7,6 +7,39 @@ import math
 from slopewash.models.catalogue import Level, Preset, register_preset
 from slopewash.models.virtual_pipes.model import VirtualPipes
 
+register_preset(
+    Preset(
+        name="landscape",
+        doc="Branching valleys down to the edges, floodplains and fans; the default of demo and erode.",
+        model=VirtualPipes(
+            rain_rate=0.05,
+            pipe_friction=0.125,
+            evaporation_rate=0.0,
+            sediment_capacity=2.0,
+            suspension_rate=0.2,
+            deposition_rate=0.4,
+            softening_rate=0.0,
+            maximum_erosion_depth=math.inf,
+            minimum_tilt=0.0,
+            sediment_volume=0.0,
+            dig_limit=0.5,
+            thermal_rate=1.0,
+            talus_slope_range=0.4,
+            talus_slope_bias=0.3,
+            creep_rate=0.04,
+            capacity="along_flow",
+            hillslope="fall_line",
+            deposit_below_surface=True,
+            edge_base="graded",
+            default_erodibility="from_elevation_fine",
+        ),
+        edges="open",
+        steps=4000,
+        settle=600,
+        generator="dome",
+    )
+)
+
 # Values for ground whose relief is a fifth of its side, by the cells along it. Talus rises from level to level, so that
 # each leaves the ridges of the next to stand; what the water carries falls off with the root of the discharge, so that
 # small streams cut too. Found by eye on domes and ridged noise.
@@ -27,8 +60,8 @@ _LEVELS = (
 
 register_preset(
     Preset(
-        name="landscape",
-        doc="Sharp ridges, branching valleys down to the edges, fans: eroded from coarse to fine.",
+        name="alpine",
+        doc="A mountain range with sharp ridges, branching valleys and fans, eroded from coarse to fine.",
         model=VirtualPipes(
             rain_rate=0.01,
             pipe_area=10.0,
