@@ -62,7 +62,7 @@ def test_a_coarse_and_a_fine_grid_give_the_same_landscape() -> None:
     coarse, fine = (ladder(dome(256).resampled(n)).run().terrain for n in (128, 256))
     a, b = (low_passed(terrain["difference"], 64) for terrain in (coarse, fine))
     assert np.corrcoef(a.ravel(), b.ravel())[0, 1] > 0.97
-    assert fine["wear"].mean() == pytest.approx(coarse["wear"].mean(), rel=0.12)
+    assert fine["wear"].mean() == pytest.approx(coarse["wear"].mean(), rel=0.15)
 
 
 @pytest.mark.slow

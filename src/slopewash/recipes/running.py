@@ -197,7 +197,8 @@ class Running:
             self._finished = True
             return
         simulation = self._start(self.number + 1, self.simulation.terrain)
-        self._budgets.append(self._budget())
+        if self.stage.cells is not None:
+            self._budgets.append(self._budget())
         self.simulation.close()
         self.number, self.simulation = self.number + 1, simulation
 
@@ -253,7 +254,7 @@ class Running:
             stage=stage,
             terrain=self._terrain(),
             mesh=simulation.mesh if simulation.has_mesh else None,
-            budget=Budget.joined([*self._budgets, self._budget()]),
+            budget=simulation.budget if stage.cells is None else Budget.joined([*self._budgets, self._budget()]),
             backend=simulation.backend,
             steps=min(simulation.step, stage.steps),
             settling_steps=simulation.settled,

@@ -39,11 +39,7 @@ class VirtualPipes(Model):
 
     Water flows through four pipes per cell, or eight. It erodes the ground, carries the sediment and deposits it; soil
     slides where slopes are too steep. The defaults are those of Table 2 of the paper; the `landscape` preset changes
-    <<<<<<< HEAD
     several laws. Lengths are in cells.
-    =======
-    six laws. Lengths are in cells.
-    >>>>>>> eightgpu
 
     Deviations from the paper:
 
