@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from slopewash.analysis import local_minima, statistics
+    from slopewash.analysis.drainage import drainage_area, fill_depressions
+    from slopewash.analysis.rivers import add_water
     from slopewash.backends import (
         adapters,
         available_backends,
@@ -96,6 +98,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "slopewash.analysis": ("local_minima", "statistics"),
+    "slopewash.analysis.drainage": ("drainage_area", "fill_depressions"),
+    "slopewash.analysis.rivers": ("add_water",),
     "slopewash.backends": (
         "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "use_adapter",
     ),
@@ -180,14 +184,17 @@ __all__ = [
     "WaterSource",
     "__version__",
     "adapters",
+    "add_water",
     "available_backends",
     "backend_names",
     "brushes",
     "copy_bandwidth",
     "describe_backends",
     "describe_generator",
+    "drainage_area",
     "erode",
     "erodibility_from_elevation",
+    "fill_depressions",
     "find_checkpoints",
     "find_model",
     "find_preset",

@@ -17,7 +17,7 @@ def slope(elevation: ArrayLike, cell_size: float) -> Layer:
     >>> slope([[0.0, 10.0, 20.0]], cell_size=10.0).tolist()
     [[45.0, 45.0, 45.0]]
     """
-    heights = _as_heights(elevation)
+    heights = as_heights(elevation)
     if not (math.isfinite(cell_size) and cell_size > 0):
         raise InvalidParameter(f"cell_size is {cell_size} m; it must be positive and finite")
     steepness = np.hypot(_derivative(heights, 0, cell_size), _derivative(heights, 1, cell_size))
@@ -32,7 +32,7 @@ def local_minima_mask(elevation: ArrayLike, border: int = 4, *, nodata: ArrayLik
     >>> local_minima_mask([[2, 2, 2], [2, 1, 2], [2, 2, 2]], border=1).astype(int).tolist()
     [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
     """
-    heights = _as_heights(elevation)
+    heights = as_heights(elevation)
     if border < 0:
         raise InvalidParameter(f"border is {border} cells; it must not be negative")
     if nodata is not None:
@@ -62,7 +62,8 @@ def local_minima(elevation: ArrayLike, border: int = 4, *, nodata: ArrayLike | N
     return int(local_minima_mask(elevation, border, nodata=nodata).sum())
 
 
-def _as_heights(elevation: ArrayLike) -> NDArray[np.float64]:
+def as_heights(elevation: ArrayLike) -> NDArray[np.float64]:
+    """Return a grid of heights in float64, or raise."""
     heights = np.asarray(elevation, dtype=np.float64)
     if heights.ndim != 2 or heights.size == 0:
         raise InvalidTerrain(f"elevation has shape {heights.shape}; it must have two dimensions, rows and columns")

@@ -39,7 +39,7 @@ def _sources() -> str:
     """Fingerprint of every source file a kernel may be built from."""
     package = Path(__file__).parent.parent
     stamp = hashlib.sha256()
-    for folder in ("backends", "models"):
+    for folder in ("analysis", "backends", "models"):
         for file in sorted((package / folder).rglob("*.py")):
             stamp.update(file.read_bytes())
     return stamp.hexdigest()

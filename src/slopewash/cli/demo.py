@@ -114,9 +114,10 @@ def draw_pictures(terrain: Terrain, folder: Path) -> Iterator[Path]:
     import slopewash as sw
 
     view, after, flow, wear_deposit = (folder / f"{name}.png" for name in ("view", "after", "flow", "wear_deposit"))
-    sw.render_view(terrain, view)
+    watered = sw.add_water(terrain)
+    sw.render_view(watered, view)
     yield view
-    sw.render(terrain, after)
+    sw.render(watered, after)
     yield after
     if "flow" in terrain:  # models without water on the grid have no such layer
         sw.overlay(terrain, "flow", flow)

@@ -66,6 +66,7 @@ def command(
     preset: str | None = None,
     model: str | None = None,
     steps: int | None = None,
+    strength: float | None = None,
     settings: Settings = (),
     emitter: Emitters = (),
     backend: str = "auto",
@@ -100,6 +101,8 @@ def command(
         Model to use with its paper's defaults, instead of a preset: 1000 steps, no settling, open edges.
     steps
         Iterations to run; the preset's own number if not given.
+    strength
+        Share of the preset's own steps instead of a number of them: 0.3 for a young landscape, 1 for the whole.
     settings
         Change one parameter: --set rain_rate=0.03. May be repeated.
     emitter
@@ -157,7 +160,16 @@ def command(
     if checkpoint is not None:
         check_checkpoint(checkpoint)
     backend = use_adapter(adapter, backend)
-    stage = make_stage(preset=preset, model=model, settings=settings, edges=edges, steps=steps, settle=settle, dry=dry)
+    stage = make_stage(
+        preset=preset,
+        model=model,
+        settings=settings,
+        edges=edges,
+        steps=steps,
+        strength=strength,
+        settle=settle,
+        dry=dry,
+    )
     read_options = {
         "cell_size": cell_size, "height_range": parse_height_range(height_range), "allow_8bit": allow_8bit,
         "shape": parse_shape(shape), **({} if max_pixels is None else {"max_pixels": max_pixels}),

@@ -21,6 +21,7 @@ def make_stage(
     settings: Iterable[str] = (),
     edges: Edges | None = None,
     steps: int | None = None,
+    strength: float | None = None,
     settle: bool | None = None,
     dry: bool = False,
 ) -> Stage:
@@ -33,8 +34,9 @@ def make_stage(
         raise InvalidParameter("--dry needs settling; leave out --no-settle")
     check_named(preset, model)
     chosen = sw.find_model(model)() if model is not None and preset is None else preset
-    stage = sw.Stage.of(chosen, steps=steps, settle=settle, dry=dry, edges=edges)
-    return stage.replace(model=stage.model.replace(**parse_settings(stage.model, settings)))
+    stage = sw.Stage.of(chosen, steps=steps, strength=strength, settle=settle, dry=dry, edges=edges)
+    changed = parse_settings(stage.model, settings)
+    return stage.replace(model=stage.model.replace(**changed), settings=changed)
 
 
 def check_named(preset: str | None, model: str | None) -> None:

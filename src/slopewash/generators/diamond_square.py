@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.generators import checks, lattice
+from slopewash.generators import checks
 from slopewash.generators.registry import Grid, generator
+from slopewash.terrain import lattice
 
 Points = NDArray[np.float32]
 

@@ -7,9 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.generators import checks, lattice
+from slopewash.generators import checks
 from slopewash.generators.noise import fbm
 from slopewash.generators.registry import Grid, generator
+from slopewash.terrain import lattice
 
 Shape = NDArray[np.float64]
 

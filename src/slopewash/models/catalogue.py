@@ -16,6 +16,17 @@ SHORTEST_SETTLING = 20
 
 
 @dataclass(frozen=True, kw_only=True)
+class Level:
+    """What a preset does on a grid with so many cells along its longer side, on the way from coarse to fine."""
+
+    cells: int
+    steps: int
+    settle: int
+    parameters: Mapping[str, float]
+    """Values that differ from the preset's model."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Preset:
     """A parameter set with a name, and what it is best used with when the user asks for nothing else."""
 
@@ -30,6 +41,14 @@ class Preset:
     """Kind of terrain it starts from when none is given."""
     start: Mapping[str, Any] = field(default_factory=dict)
     """Options of that generator."""
+    levels: tuple[Level, ...] = ()
+    """From coarse to fine: where there are some, `erode` runs them one after another, up to the terrain's own size."""
+    detail: float = 0.0
+    """Height of the noise that each level adds, in cells on a slope of one."""
+    restored: float = 1.0
+    """Share of the start's own fine detail that returns at each level."""
+    low_water: Mapping[str, float | str] = field(default_factory=dict)
+    """Values for the steps after the last level, as many as it has cells along a side: the flood recedes."""
     strata: Strata | None = None
     """Layers for a terrain that has none of its own, their thicknesses as shares of its relief."""
 

@@ -37,17 +37,18 @@ def around(a: Field, sides: Sides, beyond: float, at_open: Field | None = None) 
     array([[2, 3, 9]])
     """
     p = np.pad(a, 1, constant_values=beyond)
-    if sides.wraps_rows:
-        p[0, 1:-1], p[-1, 1:-1] = a[-1], a[0]
+    bed = a if at_open is None else at_open
+    opened = [] if at_open is None else list(sides.items())
+    for name, side in opened:
+        if side == "open" and name in ("north", "south"):
+            p[0 if name == "north" else -1, 1:-1] = bed[0 if name == "north" else -1]
     if sides.wraps_columns:
         p[:, 0], p[:, -1] = p[:, -2], p[:, 1]
-    if at_open is not None:
-        for side, edge, inner in (
-            (sides.north, np.s_[0, 1:-1], np.s_[0]), (sides.south, np.s_[-1, 1:-1], np.s_[-1]),
-            (sides.west, np.s_[1:-1, 0], np.s_[:, 0]), (sides.east, np.s_[1:-1, -1], np.s_[:, -1]),
-        ):  # fmt: skip
-            if side == "open":
-                p[edge] = at_open[inner]
+    for name, side in opened:
+        if side == "open" and name in ("west", "east"):
+            p[1:-1, 0 if name == "west" else -1] = bed[:, 0 if name == "west" else -1]
+    if sides.wraps_rows:  # with what lies past their ends
+        p[0], p[-1] = p[-2], p[1]
     return Around(
         w=p[1:-1, :-2], e=p[1:-1, 2:], n=p[:-2, 1:-1], s=p[2:, 1:-1],
         nw=p[:-2, :-2], ne=p[:-2, 2:], sw=p[2:, :-2], se=p[2:, 2:],

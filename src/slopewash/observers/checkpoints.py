@@ -40,11 +40,16 @@ class Checkpoints(Observer):
     """
 
     def __init__(
-        self, folder: str | Path, *, every: int = 500, recipe: Callable[[], Mapping[str, Any]] | None = None
+        self,
+        folder: str | Path,
+        *,
+        every: int = 500,
+        recipe: Callable[[], Mapping[str, Any]] | None = None,
+        arrays: Callable[[], Mapping[str, Any]] | None = None,
     ) -> None:
         super().__init__(every)
         self.folder = Path(folder)
-        self._recipe = recipe
+        self._recipe, self._arrays = recipe, arrays
         self._lock: FolderLock | None = None
 
     def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
@@ -68,6 +73,10 @@ class Checkpoints(Observer):
         """Write a checkpoint."""
         super().observe(simulation)
         try:
-            simulation.checkpoint(self.folder, recipe=None if self._recipe is None else self._recipe())
+            simulation.checkpoint(
+                self.folder,
+                recipe=None if self._recipe is None else self._recipe(),
+                arrays=None if self._arrays is None else self._arrays(),
+            )
         except CheckpointError as error:
             warnings.warn(f"{error}; the run goes on", CheckpointWarning, stacklevel=2)

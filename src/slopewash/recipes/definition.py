@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from slopewash.errors import InvalidParameter, SlopewashError, unknown_name
 from slopewash.models import Model, Preset, find_model, find_preset, model_names
+from slopewash.models.catalogue import Level
 from slopewash.models.state import Edges, Sides
 from slopewash.recipes.sources import Generated, Source, as_source, source_from
 from slopewash.simulation.checkpoints import plain
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 
 DEFAULT_PRESET = "landscape"
 STEPS_WITHOUT_PRESET = 1000
-OF_STAGE = ("steps", "settle", "dry", "edges")
+OF_STAGE = ("steps", "settle", "dry", "edges", "strength")
 """What `Stage.of` takes besides the model."""
+EXTENT = 5120.0
+"""Side in metres of the terrain that a preset with levels starts from: more cells are the same ground, finer."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,18 @@ class Stage:
     edges: Edges | Sides = "open"
     preset: str | None = None
     """Preset that the model came from."""
+    levels: tuple[Level, ...] = ()
+    """From coarse to fine; they take the place of `steps` and `settle`."""
+    strength: float = 1.0
+    """Share of the levels' steps."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters that hold on every level."""
+    detail: float = 0.0
+    restored: float = 1.0
+    low_water: Mapping[str, float | str] = field(default_factory=dict)
+    """As of `Preset`."""
+    cells: int | None = None
+    """Cells along the longer side of the level that this stage is; None for the terrain as it is."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "settle"):
@@ -67,6 +82,8 @@ class Stage:
                 raise InvalidParameter(f"{name} is {value!r}; it must be a whole number, zero or more")
         if self.dry and self.settle is None:
             raise InvalidParameter("dry needs settling; leave out settle=False")
+        if not 0 < self.strength <= 100:
+            raise InvalidParameter(f"strength is {self.strength:g}; it must be above 0 and at most 100")
         self.model.check_sides(Sides.of(self.edges))
 
     @classmethod
@@ -78,6 +95,7 @@ class Stage:
         settle: int | bool | None = None,
         dry: bool = False,
         edges: Edges | Sides | None = None,
+        strength: float | None = None,
     ) -> Stage:
         """Make a stage of a model, a preset or its name, with what suits it where nothing is asked for.
 
@@ -89,15 +107,22 @@ class Stage:
         """
         preset = None if isinstance(model, Model) else _as_preset(DEFAULT_PRESET if model is None else model)
         usual = STEPS_WITHOUT_PRESET if preset is None else preset.steps
-        steps = usual if steps is None else steps
+        levels = () if preset is None else preset.levels
+        if strength is None:
+            strength = 1.0 if steps is None or not levels else steps / usual
+        elif steps is not None:
+            raise InvalidParameter(f"steps is {steps} and strength {strength:g}; give one of them")
+        steps = max(1, round(usual * strength)) if steps is None else steps
         if settle is None:
             settle = 0 if preset is None else preset.settling(steps)
         elif isinstance(settle, bool):
             settle = None if not settle else 0 if preset is None else preset.settle
         if preset is not None:
             return cls(
-                model=preset.model, steps=steps, settle=settle, dry=dry, edges=edges or preset.edges, preset=preset.name
-            )
+                model=preset.model, steps=steps, settle=settle, dry=dry, edges=edges or preset.edges,
+                preset=preset.name, levels=levels, strength=strength, detail=preset.detail, restored=preset.restored,
+                low_water=preset.low_water,
+            )  # fmt: skip
         assert isinstance(model, Model)
         return cls(model=model, steps=steps, settle=settle, dry=dry, edges=edges or "open")
 
@@ -119,7 +144,9 @@ class Stage:
         edges = dict(self.edges.items()) if isinstance(self.edges, Sides) else self.edges
         return {
             "model": self.model.name, "preset": self.preset, "parameters": plain(self.model.values()),
-            "steps": self.steps, "settle": self.settle, "dry": self.dry, "edges": edges,
+            "steps": self.steps, "settle": self.settle, "dry": self.dry, "edges": edges, "strength": self.strength,
+            "settings": plain(self.settings), "levels": [plain(dataclasses.asdict(level)) for level in self.levels],
+            "detail": self.detail, "restored": self.restored, "low_water": plain(self.low_water), "cells": self.cells,
         }  # fmt: skip
 
     @classmethod
@@ -127,8 +154,11 @@ class Stage:
         """Stage that `as_dict` described."""
         edges: Any = facts["edges"] if isinstance(facts["edges"], str) else Sides.of(facts["edges"])
         model = find_model(facts["model"])(**facts["parameters"])
-        rest = {name: facts[name] for name in ("steps", "settle", "dry", "preset")}
-        return cls(model=model, edges=edges, **rest)
+        read_as_is = (
+            "steps", "settle", "dry", "preset", "strength", "settings", "detail", "restored", "low_water", "cells",
+        )  # fmt: skip
+        levels = tuple(Level(**level) for level in facts["levels"])
+        return cls(model=model, edges=edges, levels=levels, **{name: facts[name] for name in read_as_is})
 
 
 def _as_preset(given: Any) -> Preset:
@@ -335,4 +365,6 @@ def preset_source(name: str, *, size: int | None = None, seed: int | None = None
     facts: dict[str, Any] = {key: options.pop(key) for key in ("size", "cell_size", "seed", "relief") if key in options}
     asked: dict[str, Any] = {"size": size, "seed": seed}
     facts |= {key: value for key, value in asked.items() if value is not None}
+    if preset.levels:
+        facts.setdefault("cell_size", EXTENT / facts.get("size", Generated().size))
     return Generated(kind=preset.generator, options=options, **facts)

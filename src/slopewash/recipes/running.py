@@ -18,6 +18,7 @@ from slopewash.models import Model, Preset
 from slopewash.models.state import Edges, Sides
 from slopewash.observers import Checkpoints, Progress
 from slopewash.recipes.definition import Recipe, Stage, preset_beds
+from slopewash.recipes.levels import expanded, terrain_of
 from slopewash.recipes.sources import FromTerrain
 from slopewash.simulation import Budget, Simulation, read_checkpoint
 from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint
@@ -25,6 +26,10 @@ from slopewash.simulation.interrupts import whole_steps
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.parts import of_this_version
 from slopewash.terrain import Terrain, TriangleMesh
+from slopewash.terrain.parts import put_together, take_apart
+
+START = "start."
+"""Begins the names of the arrays that a checkpoint keeps of the start."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,7 +139,12 @@ class Running:
         """Which run this is, for the folder of checkpoints; its stages share it."""
         self.number = 0
         """Of the stage under way."""
-        self.simulation = self._start(0, recipe.terrain() if terrain is None else terrain)
+        self.start = recipe.terrain() if terrain is None else terrain
+        """What it started from."""
+        self.stages = [level for stage in recipe.stages for level in expanded(stage, self.start)]
+        """Stages of the recipe, each level one of its own."""
+        self._budgets: list[Budget] = []
+        self.simulation = self._start(0, self.start)
         self._seconds = 0.0
         self._begin: float | None = None
         """Moment at which `run` was called, while it is at work."""
@@ -162,13 +172,22 @@ class Running:
         running.checkpoint = folder.parent if is_checkpoint(folder) else folder
         running.every = noted["every"] if every is None else every
         running.number, running._seconds, running._finished = noted["stage"], noted["seconds"], noted["finished"]
+        running.stages = [Stage.from_dict(stage) for stage in noted["stages"]]
+        running._budgets = [Budget(**budget) for budget in noted["budgets"]]
+        start = {name.removeprefix(START): array for name, array in arrays.items() if name.startswith(START)}
+        running.start = put_together(noted["start"], start) if start else Simulation.from_parts(facts, arrays).start
         running._begin, running._has_checkpoint = None, True
         running.simulation = Simulation.from_parts(facts, arrays)
         running.run_id = running.simulation.run_id
         return running
 
     def _start(self, number: int, terrain: Terrain) -> Simulation:
-        stage = self.recipe.stages[number]
+        stage = self.stages[number]
+        if stage.cells is not None:
+            first = number == 0 or self.stages[number - 1].cells is None
+            if first and number:
+                self.start = terrain
+            terrain = terrain_of(stage, self.start, None if first else terrain, seed=self.recipe.seed)
         simulation = Simulation(
             terrain, stage.model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed
         )
@@ -180,7 +199,7 @@ class Running:
     @property
     def stage(self) -> Stage:
         """The stage under way."""
-        return self.recipe.stages[self.number]
+        return self.stages[self.number]
 
     @property
     def finished(self) -> bool:
@@ -196,7 +215,11 @@ class Running:
 
     def _run(self, observers: Sequence[Any]) -> None:
         self._begin = time.perf_counter()
-        saving = [] if self.checkpoint is None else [Checkpoints(self.checkpoint, every=self.every, recipe=self._noted)]
+        saving = (
+            []
+            if self.checkpoint is None
+            else [Checkpoints(self.checkpoint, every=self.every, recipe=self._noted, arrays=self._start_arrays)]
+        )
         try:
             if self.checkpoint is not None and not self._has_checkpoint:
                 self.write_checkpoint()  # from here on it can be resumed; a finished run before it cannot
@@ -211,10 +234,12 @@ class Running:
             self._seconds, self._begin = self._elapsed, None
 
     def _end_stage(self) -> None:
-        if self.number + 1 == len(self.recipe.stages):
+        if self.number + 1 == len(self.stages):
             self._finished = True
             return
         simulation = self._start(self.number + 1, self.simulation.terrain)
+        if self.stage.cells is not None:
+            self._budgets.append(self._budget())
         self.simulation.close()
         self.number, self.simulation = self.number + 1, simulation
 
@@ -227,8 +252,13 @@ class Running:
         simulation.add(*observers)
         try:
             simulation.run(max(0, stage.steps - simulation.step))
-            if stage.settle is not None:  # also of 0 steps: that deposits the sediment
+            if (
+                stage.settle is not None and simulation.step == stage.steps
+            ):  # also of 0 steps: that deposits the sediment
                 simulation.settle(stage.settle, dry=stage.dry, done=simulation.settled)
+            if stage.low_water:
+                simulation.model = stage.model.replace(**stage.low_water)
+                simulation.run(max(0, stage.steps + max(simulation.start.shape) - simulation.step))
         finally:
             simulation.remove(*observers)
 
@@ -236,14 +266,26 @@ class Running:
         """What a checkpoint needs besides the simulation."""
         return {
             "recipe": self.recipe.as_dict(), "stage": self.number, "every": self.every, "seconds": self._elapsed,
-            "finished": self._finished,
+            "finished": self._finished, "stages": [stage.as_dict() for stage in self.stages],
+            "budgets": [budget.as_dict() for budget in self._budgets], "start": take_apart(self.start)[0],
         }  # fmt: skip
+
+    def _start_arrays(self) -> Mapping[str, Any]:
+        """The start, where levels to come need it."""
+        if all(stage.cells is None for stage in self.stages):
+            return {}
+        return {START + name: array for name, array in take_apart(self.start)[1].items()}
+
+    def _budget(self) -> Budget:
+        """Mass budget of the stage under way; solids count from the datum of the first."""
+        simulation = self.simulation
+        return simulation.budget.raised((simulation.datum - self.start.range("elevation")[0]) * simulation.start.area)
 
     def write_checkpoint(self) -> Path:
         """Write one now."""
         if self.checkpoint is None:
             raise CheckpointError("this run has no folder for checkpoints; give it one")
-        return self.simulation.checkpoint(self.checkpoint, recipe=self._noted())
+        return self.simulation.checkpoint(self.checkpoint, recipe=self._noted(), arrays=self._start_arrays())
 
     def result(self) -> Result:
         """The result so far."""
@@ -251,16 +293,24 @@ class Running:
         return Result(
             recipe=self.recipe,
             stage=stage,
-            terrain=simulation.terrain,
+            terrain=self._terrain(),
             mesh=simulation.mesh if simulation.has_mesh else None,
-            budget=simulation.budget,
+            budget=simulation.budget if stage.cells is None else Budget.joined([*self._budgets, self._budget()]),
             backend=simulation.backend,
-            steps=simulation.step,
+            steps=min(simulation.step, stage.steps),
             settling_steps=simulation.settled,
             settled=self._finished and stage.settle is not None,
             interrupted=not self._finished,
             seconds=self._elapsed,
         )
+
+    def _terrain(self) -> Terrain:
+        """The terrain as it is now; what levels changed is counted from the start of the first."""
+        terrain = self.simulation.terrain
+        if self.stage.cells is None or terrain.shape != self.start.shape:
+            return terrain
+        change = terrain["elevation"] - self.start["elevation"]
+        return terrain.replace(difference=change, wear=np.maximum(-change, 0), deposit=np.maximum(change, 0))
 
     def close(self) -> None:
         """Free the device's memory."""

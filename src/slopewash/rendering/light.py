@@ -46,12 +46,18 @@ class Light:
 
 
 def illuminate(
-    height: Floats, cell_size: float, sun: Sun, *, shadows: bool = True, sky_size: tuple[int, int] | None = None
+    height: Floats,
+    cell_size: float,
+    sun: Sun,
+    *,
+    shadows: bool = True,
+    sky_size: tuple[int, int] | None = None,
+    roughness: Floats | None = None,
 ) -> Light:
     """Light from sun and sky on a height field.
 
     With a `sky_size` (width, height) smaller than the field, sky light is computed at that size: an enlarged field has
-    no finer detail.
+    no finer detail. `roughness` in metres, of boulders and trees, is lit but casts no shadow and hides no sky.
 
     >>> light = illuminate(np.zeros((4, 4), dtype=np.float32), 1.0, (315, 40))
     >>> bool(np.allclose(light.sun, 1) and np.allclose(light.sky, 1))
@@ -59,7 +65,8 @@ def illuminate(
     """
     azimuth, altitude = checked_sun(sun)
     normal = normals(height, cell_size)
-    facing: Floats = np.maximum(_facing(normal, azimuth, altitude), 0).astype(np.float32) / np.float32(
+    rough = normal if roughness is None else normals(height + roughness, cell_size)
+    facing: Floats = np.maximum(_facing(rough, azimuth, altitude), 0).astype(np.float32) / np.float32(
         math.sin(math.radians(altitude))
     )
     if shadows:

@@ -11,9 +11,10 @@ from PIL import Image
 from slopewash.errors import unknown_name
 from slopewash.rendering.colours import display, mix
 from slopewash.rendering.grid import coverage, filled, picture_size, resize
+from slopewash.rendering.layers import WaterShown
 from slopewash.rendering.light import DEFAULT_SUN, Sun, illuminate
 from slopewash.rendering.picture import save, to_picture
-from slopewash.rendering.scene import brightness, build_scene, checked_exaggeration
+from slopewash.rendering.scene import Look, brightness, build_scene, checked_exaggeration
 from slopewash.rendering.view import render_view
 from slopewash.rendering.water import from_above
 from slopewash.terrain import Terrain, check_terrain
@@ -32,6 +33,9 @@ def render(
     sun: Sun = DEFAULT_SUN,
     exaggeration: float = 1.0,
     width: int | None = None,
+    palette: str = "alpine",
+    snow_line: float | Literal["auto"] | None = "auto",
+    water: WaterShown = "auto",
     shore_depth: float | None = None,
 ) -> Image.Image:
     """Draw a terrain as a landscape: lit ground and its cover, cast shadows, water by depth.
@@ -39,7 +43,8 @@ def render(
     Parameters
     ----------
     terrain
-        Terrain to draw. `water`, `suspended` and `deposit` are drawn if present.
+        Terrain to draw. Its layers are used where present: `river`, `lake`, or else `water` and `suspended`, for the
+        water; `deposit` or `difference` for sediment, `drainage` or `flow` for damp ground, `erodibility` for rock.
     path
         PNG file to write, or None.
     view
@@ -51,6 +56,14 @@ def render(
     width
         Width of the picture in pixels. By default, a map has one pixel per cell (small terrains are enlarged by a
         whole factor, those beyond 4096 cells reduced) and a perspective is 1600 pixels wide.
+    palette
+        "alpine", "autumn", "winter" or "desert".
+    snow_line
+        Height in metres above which snow lies where it is not too steep, or None for no snow. By default, the palette
+        chooses it by the relief.
+    water
+        "auto" draws the layers `river` and `lake` of `add_water` if the terrain has them, else the simulated `water`;
+        "simulated" always draws the latter, "none" neither.
     shore_depth
         Minimum depth of water drawn, in metres. The default is 0.02 cells.
 
@@ -68,10 +81,16 @@ def render(
     check_terrain(terrain)
     if view == "perspective":
         size = (1600, 1000) if width is None else (width, max(1, round(width * 0.625)))
-        return render_view(terrain, path, size=size, sun=sun, exaggeration=exaggeration, shore_depth=shore_depth)
+        return render_view(
+            terrain, path, size=size, sun=sun, exaggeration=exaggeration, palette=palette, snow_line=snow_line,
+            water=water, shore_depth=shore_depth,
+        )  # fmt: skip
     if view != "map":
         raise unknown_name("view", view, ("map", "perspective"))
-    scene = build_scene(terrain, picture_size(terrain.shape, width), sun, exaggeration, shore_depth)
+    look = Look(
+        sun=sun, exaggeration=exaggeration, palette=palette, snow_line=snow_line, water=water, shore_depth=shore_depth
+    )
+    scene = build_scene(terrain, picture_size(terrain.shape, width), look)
     colour = scene.ground
     if scene.water is not None:
         colour = from_above(colour, scene.water, brightness(scene.light), scene.light.sky)

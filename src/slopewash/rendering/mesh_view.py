@@ -15,7 +15,7 @@ from slopewash.rendering.camera import Camera, look_at
 from slopewash.rendering.colours import colour_table, display, linear, mix, smoothstep
 from slopewash.rendering.light import DEFAULT_SUN, Sun
 from slopewash.rendering.picture import save
-from slopewash.rendering.scene import build_scene
+from slopewash.rendering.scene import Look, build_scene
 from slopewash.rendering.view import BACKDROP, BASE_EXTENT, BASE_RELIEF, MOST_PIXELS, SUPERSAMPLING
 from slopewash.terrain import TriangleMesh
 
@@ -128,7 +128,7 @@ def _ground(mesh: TriangleMesh, points: Reals, camera: Camera, sun: Sun, *, chan
     cell = max(0.7 * mesh.shortest_edge(), max(east - west, south - north) / LIGHT_SIDE)
     grid = mesh.to_terrain(cell)
     rows, columns = grid.shape
-    scene = build_scene(grid, (columns, rows), sun, 1.0)
+    scene = build_scene(grid, (columns, rows), Look(sun=sun))
     middles = mesh.vertices[mesh.triangles].mean(axis=1)
     i = np.clip(np.rint((middles[:, 1] - north) / cell).astype(int), 0, rows - 1)
     j = np.clip(np.rint((middles[:, 0] - west) / cell).astype(int), 0, columns - 1)

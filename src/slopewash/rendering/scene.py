@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
-from slopewash.rendering.colours import linear, smoothstep
-from slopewash.rendering.grid import blur, coverage, filled, resize
-from slopewash.rendering.ground import cover, shape_of
+from slopewash.rendering.colours import linear
+from slopewash.rendering.grid import coverage, filled, resize
+from slopewash.rendering.ground import Shape, cover, shape_of
+from slopewash.rendering.layers import WaterShown, materials_of, shown_water
 from slopewash.rendering.light import Light, Sun, illuminate, normals
-from slopewash.rendering.water import Water, water_of
+from slopewash.rendering.palettes import Palette, find_palette
+from slopewash.rendering.water import Water
 from slopewash.terrain import Terrain
 
 Floats = NDArray[np.float32]
 
-SUN_SHARE = 0.72
+SUN_SHARE = 0.70
 """Fraction of the light on open flat ground; the rest comes from the sky."""
 SUN_COLOUR = linear("#fff3e0") / linear("#fff3e0").mean()
-SKY_COLOUR = linear("#cfe0f5") / linear("#cfe0f5").mean()
-BOUNCE = 0.07
+SKY_COLOUR = linear("#c6daf4") / linear("#c6daf4").mean()
+BOUNCE = 0.11
 """Light reflected by neighbouring slopes into hollows the sky does not reach: no shadow is pure black."""
 EXPOSURE = 1.5
-DEPOSIT_SHOWN = 0.1
-"""Cells of deposit that look like fresh sand; a thinner cover shows in proportion."""
 
 
 @dataclass(frozen=True)
@@ -45,20 +46,50 @@ class Scene:
     coverage: Floats | None
 
 
-def build_scene(
-    terrain: Terrain, size: tuple[int, int], sun: Sun, exaggeration: float, shore_depth: float | None = None
-) -> Scene:
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """How a terrain is to look, as users give it to `render` and `render_view`."""
+
+    sun: Sun
+    exaggeration: float = 1.0
+    palette: str = "alpine"
+    snow_line: float | Literal["auto"] | None = "auto"
+    water: WaterShown = "auto"
+    shore_depth: float | None = None
+
+
+def build_scene(terrain: Terrain, size: tuple[int, int], look: Look) -> Scene:
     """Light and colour a terrain on a grid of (width, height) pixels."""
-    scale = checked_exaggeration(exaggeration)
+    scale = np.float32(checked_exaggeration(look.exaggeration))
+    palette = find_palette(look.palette)
     elevation = resize(filled(terrain, "elevation"), size)
     cell_size = terrain.width / size[0]
-    bed = elevation * np.float32(scale)
-    water = _water(terrain, size, shore_depth)
-    surface = bed if water is None else bed + np.maximum(water.depth, 0) * water.shown * np.float32(scale)
-    light = illuminate(surface, cell_size, sun, sky_size=(terrain.shape[1], terrain.shape[0]))
+    bed = elevation * scale
+    water = shown_water(terrain, size, look.water, look.shore_depth)
+    surface = bed if water is None else bed + water.raised * scale
     shape = shape_of(elevation, cell_size, normals(elevation, cell_size)[2])
-    colour = cover(shape, _fresh_sand(terrain, size)) * lit(light)
-    return Scene(bed, surface, cell_size, light, colour, water, coverage(terrain, size))
+    covered = cover(shape, palette, materials_of(terrain, size), _snow_level(look.snow_line, palette, shape))
+    rough = covered.roughness * np.float32(cell_size)
+    if water is not None:
+        rough *= 1 - water.shown
+    light = illuminate(surface, cell_size, look.sun, sky_size=(terrain.shape[1], terrain.shape[0]), roughness=rough)
+    return Scene(bed, surface, cell_size, light, covered.colour * lit(light), water, coverage(terrain, size))
+
+
+def _snow_level(snow_line: float | str | None, palette: Palette, shape: Shape) -> float | None:
+    """Height of the snow line as a fraction of the relief; None for no snow."""
+    if snow_line is None:
+        return None
+    if isinstance(snow_line, str):
+        if snow_line != "auto":
+            raise InvalidParameter(f'snow_line is "{snow_line}"; it must be "auto", None or a height in metres')
+        if palette.snow_line is None:
+            return None
+        # Hills have their line above their summits.
+        return palette.snow_line + (0.4 * (1 - shape.snowiness) if palette.snow_needs_relief else 0.0)
+    if not np.isfinite(snow_line):
+        raise InvalidParameter(f"snow_line is {snow_line} m; it must be finite")
+    return (snow_line - shape.low) / max(shape.relief, 1e-6)
 
 
 def lit(light: Light) -> Floats:
@@ -87,18 +118,3 @@ def checked_exaggeration(exaggeration: float) -> float:
     if not (np.isfinite(exaggeration) and exaggeration > 0):
         raise InvalidParameter(f"exaggeration is {exaggeration}; it must be positive and finite")
     return float(exaggeration)
-
-
-def _water(terrain: Terrain, size: tuple[int, int], shore_depth: float | None) -> Water | None:
-    if "water" not in terrain or not terrain["water"].any():
-        return None
-    suspended = resize(filled(terrain, "suspended"), size) if "suspended" in terrain else None
-    return water_of(resize(filled(terrain, "water"), size), suspended, terrain.cell_size, shore_depth)
-
-
-def _fresh_sand(terrain: Terrain, size: tuple[int, int]) -> Floats | None:
-    if "deposit" not in terrain:
-        return None
-    thickness = resize(filled(terrain, "deposit"), size)
-    share = smoothstep(0.1 * DEPOSIT_SHOWN, DEPOSIT_SHOWN, thickness / np.float32(terrain.cell_size))
-    return np.float32(0.5) * blur(share, 0.003 * max(size))

@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from slopewash.errors import InvalidParameter
+from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.rendering.camera import Camera, Upright, look_at, upright_for
 from slopewash.rendering.colours import display, linear, mix, smoothstep
-from slopewash.rendering.grid import blur, sample
+from slopewash.rendering.grid import blur, mottle, sample
+from slopewash.rendering.layers import WaterShown
 from slopewash.rendering.light import DEFAULT_SUN, Sun, checked_sun, normals
 from slopewash.rendering.picture import save
-from slopewash.rendering.scene import EXPOSURE, SUN_SHARE, Scene, brightness, build_scene
+from slopewash.rendering.scene import EXPOSURE, SUN_SHARE, Look, Scene, brightness, build_scene
+from slopewash.rendering.viewpoint import find_viewpoint, look_from
 from slopewash.rendering.walls import Rock, rock_of
 from slopewash.rendering.water import CLEAR, DEEP, SKY, under_water, with_mud
 from slopewash.terrain import Terrain
@@ -36,8 +39,18 @@ BASE_RELIEF, BASE_EXTENT = 0.15, 0.05
 BACKDROP = (linear("#8fb0cc"), linear("#d3dee5"), linear("#c9c8c2"))
 """Sky above, haze in the middle, floor below."""
 HAZE = linear("#c3d3e0")
-HAZE_FAR = 0.20
+HAZE_FAR = 0.34
 """Fraction of haze at the far edge of the block."""
+AIR = linear("#b9cbdc")
+AIR_DENSITY = 0.8
+"""Haze from inside: all but exp(-this) at a distance of one diagonal of the block."""
+ZENITH = linear("#6d98c4")
+NEAREST = 0.5
+"""Cells in front of a camera inside at which its rays begin."""
+NEAR_GRAIN, NEAR_GRAIN_CELLS, NEAR_GRAIN_SEED = 0.13, 512, 31
+"""Contrast of the texture that replaces what the cells cannot hold close to the camera, on a tile of so many cells."""
+NEAR_GRAIN_SCALES = ((24.0, 90.0), (5.3, 500.0))
+"""Cells of that tile per cell of the drape, and cells of the drape over which the texture fades."""
 CONTACT = 0.55
 """How much the block darkens the floor at its foot."""
 FRESNEL_HEAD_ON = 0.02
@@ -53,14 +66,20 @@ def render_view(
     *,
     size: tuple[int, int] = (1600, 1000),
     azimuth: float = 205.0,
-    pitch: float = 30.0,
+    pitch: float | None = None,
     distance: float = 1.5,
     zoom: float = 1.0,
+    camera: Literal["block", "inside"] = "block",
+    viewpoint: tuple[float, ...] | None = None,
+    heading: float | None = None,
     sun: Sun = DEFAULT_SUN,
     exaggeration: float = 1.0,
+    palette: str = "alpine",
+    snow_line: float | Literal["auto"] | None = "auto",
+    water: WaterShown = "auto",
     shore_depth: float | None = None,
 ) -> Image.Image:
-    """Draw the terrain as a block seen from an oblique angle.
+    """Draw the terrain as a block seen from an oblique angle, or as a landscape seen from a place inside it.
 
     Parameters
     ----------
@@ -73,16 +92,32 @@ def render_view(
     azimuth
         Direction of the camera as seen from the terrain, in degrees clockwise from north: at 180 it looks north.
     pitch
-        Angle by which the camera looks down, in degrees, 4 .. 60.
+        Angle by which the camera looks down, in degrees: 4 .. 60 for the block, where the default is 30; from inside,
+        the default follows the skyline.
     distance
         Distance of the camera in diagonals of the block: small for strong perspective, large for weak. The block
         fills the picture at any distance.
     zoom
         Magnification; above 1 the picture is cropped around its centre.
+    camera
+        "block" shows the whole terrain; "inside" stands on the side of a valley and looks at the mountains.
+    viewpoint
+        Where to stand inside: (x, y) in metres east and south of the north-west corner, or (x, y, height above the
+        ground). Without it, `camera="inside"` finds a place.
+    heading
+        Direction to look in from inside, in degrees clockwise from north. By default, that with the best view.
     sun
         Azimuth and altitude of the sun in degrees.
     exaggeration
         Factor on heights.
+    palette
+        "alpine", "autumn", "winter" or "desert".
+    snow_line
+        Height in metres above which snow lies where it is not too steep, or None for no snow. By default, the palette
+        chooses it by the relief.
+    water
+        "auto" draws the layers `river` and `lake` of `add_water` if the terrain has them, else the simulated `water`;
+        "simulated" always draws the latter, "none" neither.
     shore_depth
         Minimum depth of water drawn, in metres. The default is 0.02 cells.
 
@@ -94,13 +129,24 @@ def render_view(
     """
     if min(size) < 8 or size[0] * size[1] > MOST_PIXELS:
         raise InvalidParameter(f"size is {size[0]} x {size[1]} pixels; it must lie within 8 x 8 and 4000 x 4000")
+    if camera not in ("block", "inside"):
+        raise unknown_name("camera", camera, ("block", "inside"))
     drape_size = _drape_size(terrain.shape, size)
-    scene = build_scene(terrain, drape_size, sun, exaggeration, shore_depth)
+    look = Look(
+        sun=sun, exaggeration=exaggeration, palette=palette, snow_line=snow_line, water=water, shore_depth=shore_depth
+    )
+    scene = build_scene(terrain, drape_size, look)
     block = _Block.around(scene, rock_of(terrain, drape_size, exaggeration))
     fine = (size[0] * SUPERSAMPLING, size[1] * SUPERSAMPLING)
-    camera = look_at(block.outline(scene), size=fine, azimuth=azimuth, pitch=pitch, distance=distance, zoom=zoom)
-    upright = upright_for(camera)
-    picture = _draw(scene, block, camera, upright, _drape(scene, block, camera), checked_sun(sun))
+    inside = camera == "inside" or viewpoint is not None
+    if inside:
+        spot = find_viewpoint(scene.surface, scene.cell_size, sun[0], viewpoint, heading, pitch)
+        eye = look_from(spot, scene.surface, scene.cell_size, fine, zoom)
+    else:
+        down = 30.0 if pitch is None else pitch
+        eye = look_at(block.outline(scene), size=fine, azimuth=azimuth, pitch=down, distance=distance, zoom=zoom)
+    upright = upright_for(eye)
+    picture = _draw(scene, block, eye, upright, _drape(scene, block, eye, inside=inside), checked_sun(sun))
     pitched = Image.fromarray(picture).transform(
         fine, Image.Transform.PERSPECTIVE, upright.coefficients, Image.Resampling.BICUBIC
     )
@@ -142,7 +188,7 @@ class _Block:
         return np.concatenate([top, corners]).astype(np.float64)
 
 
-def _drape(scene: Scene, block: _Block, camera: Camera) -> Floats:
+def _drape(scene: Scene, block: _Block, camera: Camera, *, inside: bool) -> Floats:
     """Linear-light colour of every point of the surface as the camera sees it, with water and haze."""
     rows, columns = scene.surface.shape
     east = (np.arange(columns, dtype=np.float32) * scene.cell_size - block.east - camera.eye[0])[None, :]
@@ -151,14 +197,16 @@ def _drape(scene: Scene, block: _Block, camera: Camera) -> Floats:
     away = np.sqrt(east * east + north * north + up * up)
     colour = scene.ground
     if scene.water is not None:
-        wet = under_water(colour, scene.water, brightness(scene.light), math.sin(camera.pitch))
+        wet = under_water(colour, scene.water, brightness(scene.light), 0.5 if inside else math.sin(camera.pitch))
         normal = normals(blur(scene.surface, CALM * max(scene.surface.shape)), scene.cell_size)
         towards = -(normal[0] * east + normal[1] * north + normal[2] * up) / away
         mirrored = FRESNEL_HEAD_ON + (1 - FRESNEL_HEAD_ON) * (1 - np.clip(towards, 0, 1)) ** 5
         sky = SKY * (np.float32(EXPOSURE) * np.minimum(scene.light.sky, 1))[..., None]
         colour = mix(colour, mix(wet, sky, mirrored.astype(np.float32)), scene.water.shown)
-    ahead = east * camera.forward[0] + north * camera.forward[1]
     reach = np.float32(max(block.diagonal, 1e-6))
+    if inside:
+        return mix(colour, AIR, 1 - np.exp(-np.float32(AIR_DENSITY) * away / reach))
+    ahead = east * camera.forward[0] + north * camera.forward[1]
     far = np.clip((ahead - ahead.min()) / reach, 0, 1) ** 1.5
     return mix(colour, HAZE, (HAZE_FAR * far).astype(np.float32))
 
@@ -169,7 +217,7 @@ def _draw(scene: Scene, block: _Block, camera: Camera, upright: Upright, drape: 
     picture = np.empty((rows, columns, 3), dtype=np.uint8)
     for start in range(0, columns, COLUMNS_AT_ONCE):
         strip = slice(start, min(start + COLUMNS_AT_ONCE, columns))
-        rays = _Rays.into(block, camera, upright.sideways[strip])
+        rays = _Rays.into(block, camera, upright.sideways[strip], NEAREST * scene.cell_size)
         colour = _backdrop(block, camera, rays, upright.upward)
         if rays.hits.any():
             _paint(colour, scene, block, camera, rays, upright.upward, drape, sun)
@@ -187,14 +235,18 @@ class _Rays:
     leave: Floats
     through_side: NDArray[np.bool_]
     """True where the ray enters through the east or west wall."""
+    from_inside: bool
+    """Whether the camera stands within the block: then there is no wall to see."""
 
     @classmethod
-    def into(cls, block: _Block, camera: Camera, sideways: Floats) -> _Rays:
+    def into(cls, block: _Block, camera: Camera, sideways: Floats, near: float) -> _Rays:
         east = np.float32(camera.forward[0]) + sideways * np.float32(camera.right[0])
         north = np.float32(camera.forward[1]) + sideways * np.float32(camera.right[1])
         x_in, x_out = _crossing(camera.eye[0], east, block.east)
         y_in, y_out = _crossing(camera.eye[1], north, block.north)
-        return cls(east, north, np.maximum(x_in, y_in), np.minimum(x_out, y_out), x_in > y_in)
+        inside = abs(camera.eye[0]) < block.east and abs(camera.eye[1]) < block.north
+        enter = np.maximum(np.maximum(x_in, y_in), np.float32(near) if inside else -np.inf)
+        return cls(east, north, enter, np.minimum(x_out, y_out), x_in > y_in, inside)
 
     @property
     def hits(self) -> NDArray[np.bool_]:
@@ -209,6 +261,9 @@ def _crossing(start: float, direction: Floats, half: float) -> tuple[Floats, Flo
 
 def _backdrop(block: _Block, camera: Camera, rays: _Rays, upward: Floats) -> Floats:
     """Sky, haze and floor behind the block, with its contact shadow on the floor."""
+    if rays.from_inside:
+        sky = mix(np.broadcast_to(AIR, (len(upward), 3)), ZENITH, smoothstep(-0.02, 0.75, upward)) * np.float32(1.1)
+        return np.repeat(sky[:, None, :], len(rays.east), axis=1).astype(np.float32)
     row = camera.row_of(upward)
     sky = mix(np.broadcast_to(BACKDROP[0], (len(row), 3)), BACKDROP[1], smoothstep(-0.05, 0.55, row))
     column = mix(sky, BACKDROP[2], smoothstep(0.45, 1.05, row)) * np.float32(1.15)
@@ -237,17 +292,36 @@ def _paint(
     position = np.full((len(upward), len(length)), -1.0, dtype=np.float32)
     for c in np.flatnonzero(rays.hits):
         position[::-1, c] = _first_hits(slope[:, c], ridge[:, c], rising)
+    if rays.from_inside:
+        position = np.where(position == 0, np.float32(1e-4), position)
     seen = position > 0
     rows, columns = np.nonzero(seen)
     reached = rays.enter[columns] + position[rows, columns] / np.float32(steps) * length[columns]
     i = _row(scene, block, camera.eye[1] + reached * rays.north[columns])
     j = _column(scene, block, camera.eye[0] + reached * rays.east[columns])
     colour[rows, columns] = sample(drape, i, j)
+    if rays.from_inside:
+        colour[rows, columns] *= _near_grain(scene, reached, i, j)[:, None]
+        return
 
     foot = np.float32(block.base - camera.eye[2]) / rays.enter
     cut = (position == 0) & (upward[:, None] >= foot)
     rows, columns = np.nonzero(cut)
     colour[rows, columns] = _wall(scene, block, camera, rays, columns, upward[rows], sun)
+
+
+def _near_grain(scene: Scene, reached: Floats, i: Floats, j: Floats) -> Floats:
+    """Brightness of stones and tufts, fading where the cells themselves are as small as a pixel."""
+    tile = mottle((NEAR_GRAIN_CELLS, NEAR_GRAIN_CELLS), 48, 6, NEAR_GRAIN_SEED)
+    grain = np.ones_like(reached)
+    last = np.float32(NEAR_GRAIN_CELLS - 1)
+    for fine, reach in NEAR_GRAIN_SCALES:
+        # Forth and back over the tile, so that it has no seams.
+        down, right = (last - np.abs((cells * np.float32(fine)) % (2 * last) - last) for cells in (i, j))
+        grain += (
+            np.float32(NEAR_GRAIN) * np.exp(-reached / np.float32(reach * scene.cell_size)) * sample(tile, down, right)
+        )
+    return grain
 
 
 def _first_hits(slope: Floats, ridge: Floats, rising: Floats) -> Floats:

@@ -45,10 +45,22 @@ class Water:
     mud: Floats
     """0 clear, 1 muddy."""
     absorption_depth: float
+    raised: Floats
+    """Metres by which the surface lies above the ground."""
 
 
-def water_of(depth: Floats, suspended: Floats | None, cell_size: float, shore_depth: float | None = None) -> Water:
-    """Prepare water for drawing; `shore_depth` in metres overrides the minimum depth drawn."""
+def water_of(
+    depth: Floats,
+    suspended: Floats | None,
+    cell_size: float,
+    shore_depth: float | None = None,
+    *,
+    standing: Floats | None = None,
+) -> Water:
+    """Prepare water for drawing; `shore_depth` in metres overrides the minimum depth drawn.
+
+    `standing` is the part of the depth that rises above the ground, if not all does.
+    """
     if shore_depth is not None and not shore_depth >= 0:
         raise InvalidParameter(f"shore_depth is {shore_depth} m; it must not be negative")
     least = SHORE_DEPTH * cell_size if shore_depth is None else shore_depth
@@ -59,7 +71,9 @@ def water_of(depth: Floats, suspended: Floats | None, cell_size: float, shore_de
         whole = sediment + np.float32(HALF_MUDDY) * np.maximum(depth, 0)
         share = (sediment / np.maximum(whole, 1e-9)).astype(np.float32)
         mud = blur(share, MUD_BLUR * max(share.shape))
-    return Water(depth, smoothstep(least, full, depth), mud, ABSORPTION_DEPTH * cell_size)
+    shown = smoothstep(least, full, depth)
+    raised = np.maximum(depth if standing is None else standing, 0) * shown
+    return Water(depth, shown, mud, ABSORPTION_DEPTH * cell_size, raised)
 
 
 def under_water(ground: Floats, water: Water, light: Floats, steepness: float = 1.0) -> Floats:

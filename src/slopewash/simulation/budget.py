@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,7 +12,8 @@ class Budget:
 
     `water_drift` is the mass-balance error of the water, relative to all the water there ever was (start, rain, sources
     and what was painted in); `solids_drift` the same for ground and sediment, relative to all the soil that moved or
-    was painted. `water_edited` and `solids_edited` are what edits between steps added, negative where they took away.
+    was painted. `water_edited` and `solids_edited` are what edits between steps added, negative where they took away;
+    `water_resampled` and `solids_resampled` what changes of resolution and the detail noise of levels added.
     `solids_exported` is negative where more came in over the edges than left: ground that is held at base level there
     is supplied from outside.
     """
@@ -23,12 +24,14 @@ class Budget:
     water_evaporated: float = 0.0
     water_exported: float = 0.0
     water_edited: float = 0.0
+    water_resampled: float = 0.0
     water_now: float = 0.0
     water_drift: float = 0.0
     solids_start: float = 0.0
     solids_exported: float = 0.0
     solids_moved: float = 0.0
     solids_edited: float = 0.0
+    solids_resampled: float = 0.0
     solids_now: float = 0.0
     solids_drift: float = 0.0
 
@@ -41,13 +44,35 @@ class Budget:
         """
         b = cls(**amounts)
         came = b.water_start + b.water_rain + b.water_sources
-        water = b.water_now + b.water_evaporated + b.water_exported - came - b.water_edited
-        solids = b.solids_now + b.solids_exported - b.solids_start - b.solids_edited
+        water = b.water_now + b.water_evaporated + b.water_exported - came - b.water_edited - b.water_resampled
+        solids = b.solids_now + b.solids_exported - b.solids_start - b.solids_edited - b.solids_resampled
         return cls(
             **amounts,
             water_drift=_relative(water, came + max(b.water_edited, 0.0)),
             solids_drift=_relative(solids, b.solids_moved + abs(b.solids_edited)),
         )
+
+    def raised(self, solids: float) -> Budget:
+        """Return the same with solids counted from a lower datum."""
+        return replace(self, solids_start=self.solids_start + solids, solids_now=self.solids_now + solids)
+
+    @classmethod
+    def joined(cls, budgets: Sequence[Budget]) -> Budget:
+        """Budget of runs that followed each other; what lies between two of them counts as resampled."""
+        first, last = budgets[0], budgets[-1]
+        summed = {
+            name: sum(getattr(b, name) for b in budgets)
+            for name in (
+                "water_rain", "water_sources", "water_evaporated", "water_exported", "water_edited", "water_resampled",
+                "solids_exported", "solids_moved", "solids_edited", "solids_resampled",
+            )
+        }  # fmt: skip
+        for after, before in zip(budgets[1:], budgets, strict=False):
+            summed["water_resampled"] += after.water_start - before.water_now
+            summed["solids_resampled"] += after.solids_start - before.solids_now
+        ends = {f"{what}_start": getattr(first, f"{what}_start") for what in ("water", "solids")}
+        ends |= {f"{what}_now": getattr(last, f"{what}_now") for what in ("water", "solids")}
+        return cls.of({**summed, **ends})
 
     def as_dict(self) -> dict[str, float]:
         """Return the amounts by name, for JSON."""
@@ -73,6 +98,11 @@ class Budget:
             ("evaporated", self.water_evaporated, None),
             ("exported", self.water_exported, self.solids_exported),
             *([("edited", self.water_edited, self.solids_edited)] if self.water_edited or self.solids_edited else []),
+            *(
+                [("resampled", self.water_resampled, self.solids_resampled)]
+                if self.water_resampled or self.solids_resampled
+                else []
+            ),
             ("now", self.water_now, self.solids_now),
             ("moved", None, self.solids_moved),
         ]

@@ -188,6 +188,11 @@ class Simulation:
         return self._start
 
     @property
+    def datum(self) -> float:
+        """Elevation in metres from which the budget counts solids."""
+        return self._domain.datum
+
+    @property
     def seed(self) -> int:
         """Random seed the run began with."""
         return self._domain.seed
@@ -556,7 +561,13 @@ class Simulation:
 
     # Checkpoints and copies
 
-    def checkpoint(self, folder: str | Path, *, recipe: Mapping[str, Any] | None = None) -> Path:
+    def checkpoint(
+        self,
+        folder: str | Path,
+        *,
+        recipe: Mapping[str, Any] | None = None,
+        arrays: Mapping[str, Array] | None = None,
+    ) -> Path:
         """Write everything the run needs to go on into a folder; returns the checkpoint, `step-000123` inside it.
 
         The newest two are kept. A run resumed from one is bit-identical to one that never stopped. A folder belongs to
@@ -568,6 +579,8 @@ class Simulation:
             Where this run's checkpoints are; created if missing.
         recipe
             What the run is part of, stored in the manifest.
+        arrays
+            What the recipe needs besides, by name.
 
         >>> import tempfile
         >>> import slopewash as sw
@@ -581,7 +594,8 @@ class Simulation:
         if self._opened is None:
             raise SimulationClosed("this simulation is closed; it cannot be written to a checkpoint any more")
         with whole_steps(), self._turn:
-            return write_checkpoint(Path(folder), self.steps_taken, *self.parts(recipe=recipe))
+            facts, own = self.parts(recipe=recipe)
+            return write_checkpoint(Path(folder), self.steps_taken, facts, {**own, **(arrays or {})})
 
     def parts(self, *, recipe: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Array]]:
         """What a checkpoint holds: facts for JSON, and arrays that stay as they are while the run goes on."""

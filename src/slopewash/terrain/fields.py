@@ -89,6 +89,16 @@ _LAYERS = (
     FieldSpec(
         name="difference", units="m", colour_map="vik", scale="diverging", doc="Change of the ground since the start.",
     ),
+    FieldSpec(
+        name="drainage", units="m²", lowest=0, scale="log", doc="Area that drains through a cell, itself included.",
+    ),
+    FieldSpec(
+        name="river", units="m", lowest=0, colour_map="oslo",
+        doc="Depth of rivers to look at: narrow lines along the drainage, as wide as their catchment is large.",
+    ),
+    FieldSpec(
+        name="lake", units="m", lowest=0, colour_map="oslo", doc="Depth of lakes to look at: water in depressions.",
+    ),
     FieldSpec(name="slope", units="°", doc="Steepness of the ground."),
 )  # fmt: skip
 

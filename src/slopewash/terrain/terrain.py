@@ -188,6 +188,12 @@ class Terrain(Mapping[str, Layer]):
         return self.shape[0] * self.cell_size
 
     @property
+    def area(self) -> float:
+        """Ground in square metres, nodata left out."""
+        cells = self.shape[0] * self.shape[1] - (0 if self.nodata is None else int(self.nodata.sum()))
+        return cells * self.cell_size**2
+
+    @property
     def relief(self) -> float:
         """Difference between the highest and the lowest ground in metres."""
         low, high = self.range("elevation")

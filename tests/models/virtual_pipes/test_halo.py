@@ -90,10 +90,15 @@ def test_one_cell_less_than_the_halo_shows_at_the_cut(start: Any, resume: Any, b
     assert not apart[1:-1].any()
 
 
+@pytest.mark.parametrize("pipes", ["four", "eight"])
 @pytest.mark.parametrize("name", sorted(CASES))
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_tiles_that_exchange_their_halos_equal_the_whole(start: Any, resume: Any, backend: str, name: str) -> None:
+def test_tiles_that_exchange_their_halos_equal_the_whole(
+    start: Any, resume: Any, backend: str, name: str, pipes: str
+) -> None:
     model: Any = preset(name)
+    if pipes == "eight":
+        model = model.replace(pipes="eight", capacity="along_flow", transport="donor_cell", pipe_area=10.0)
     rounds, steps = 3, 4
     whole = start(backend, model, hills(strata=strata_bands(thickness=2.0, dip=4.0)), CASES[name])
     domain, state = whole.domain, whole.state.copy()

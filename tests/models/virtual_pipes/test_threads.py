@@ -16,8 +16,10 @@ terrain = sw.generate("fbm", size=(97, 131), seed=5)
 stamp = hashlib.sha256()
 layered = terrain.replace(strata=sw.strata_bands(thickness=terrain.relief / 8, dip=3))
 pipes, landscape = sw.VirtualPipes(), sw.preset("landscape")
+eight = landscape.replace(pipes="eight", pipe_area=10.0, capacity_three_quarters=4.0)
 runs = [(pipes, terrain, "closed"), (landscape, terrain, "open"), (pipes, terrain, "periodic")]
-for model, ground, edges in [*runs, (landscape, layered, "open")]:
+runs += [(landscape, layered, "open"), (eight, layered, "open"), (eight, terrain, "periodic")]
+for model, ground, edges in runs:
     domain, state = model.prepare(ground, sides=sw.models.Sides.of(edges), seed=1)
     backend = CpuBackend(state, domain, bands=numba.get_num_threads())
     backend.advance(model.coefficients(domain, substeps=1), 30)

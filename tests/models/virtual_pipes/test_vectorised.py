@@ -52,3 +52,8 @@ def test_rows_are_packed(name: str) -> None:
         return
     wanted = pattern.replace("ps)", "(ps|pd))") if name.startswith("total") else pattern
     assert re.search(wanted, assembly), f"{name} is scalar"
+    assert not re.search(r"\bpowf?\b|_pow", assembly), f"{name} calls a power function: roots of the discharge suffice"
+
+
+def test_the_rows_of_eight_pipes_are_among_them() -> None:
+    assert {"push_eight_pipes", "move_depth_eight", "carry_both_eight", "work_ground"} <= set(LOOPS)

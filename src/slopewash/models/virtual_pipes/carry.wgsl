@@ -4,31 +4,36 @@
 #include "flow.wgsl"
 #include "sums.wgsl"
 
+// Water and sediment that leave and come in through some pipes, and what of it leaves the grid.
 struct Carried {
-  out_w: vec4<f32>,
-  out_s: vec4<f32>,
-  w: f32,
-  s: f32,
+  out: vec2<f32>,
+  come: vec2<f32>,
+  exported: vec2<f32>,
 }
 
-// Water and sediment that leave and come in through the pipes: what a cell gives is exactly what its neighbours take.
-fn donate(i: i32, around: Around, f: vec4<f32>, come: vec4<f32>) -> Carried {
-  let own = worked[i];
-  let w_n = worked[around.i.x].yz;
-  let e_n = worked[around.i.y].yz;
-  let n_n = worked[around.i.z].yz;
-  let s_n = worked[around.i.w].yz;
-  let depths = vec4<f32>(depth[around.i.x], depth[around.i.y], depth[around.i.z], depth[around.i.w]);
-  let share = rounded4(f * (c.dt / max(depth[i], TINY)));
+// What a cell gives through four pipes is exactly what its neighbours take.
+fn donate(i: i32, at: Around, f: vec4<f32>, come: vec4<f32>) -> Carried {
+  let w = worked[at.i.x].yz;
+  let e = worked[at.i.y].yz;
+  let n = worked[at.i.z].yz;
+  let s = worked[at.i.w].yz;
+  let depths = vec4<f32>(w.x, e.x, n.x, s.x);
+  let water = vec4<f32>(poured[at.i.x].x, poured[at.i.y].x, poured[at.i.z].x, poured[at.i.w].x);
+  let share = rounded4(f * (c.dt / max(worked[i].y, TINY)));
   let taken = rounded4(come * (c.dt / max(depths, vec4<f32>(TINY))));
-  let out_w = rounded4(share * own.y);
-  let out_s = rounded4(share * own.z);
-  let come_w = rounded4(taken * vec4<f32>(w_n.x, e_n.x, n_n.x, s_n.x));
-  let come_s = rounded4(taken * vec4<f32>(w_n.y, e_n.y, n_n.y, s_n.y));
+  let out_w = rounded4(share * poured[i].x);
+  let out_s = rounded4(share * worked[i].z);
+  let come_w = rounded4(taken * water);
+  let come_s = rounded4(taken * vec4<f32>(w.y, e.y, n.y, s.y));
   return Carried(
-    out_w, out_s,
-    not_negative(own.y - paired(out_w)) + paired(come_w),
-    not_negative(own.z - paired(out_s)) + paired(come_s));
+    vec2<f32>(paired(out_w), paired(out_s)),
+    vec2<f32>(paired(come_w), paired(come_s)),
+    vec2<f32>(past_edges(out_w, at), past_edges(out_s, at)));
+}
+
+// Nothing flows beyond an edge that is not open.
+fn past_edges(out: vec4<f32>, at: Around) -> f32 {
+  return paired(select(vec4<f32>(0.0), out, at.none));
 }
 
 #if semi_lagrangian
@@ -52,13 +57,6 @@ fn trace_back(y: i32, x: i32, i: i32, v: vec2<f32>) -> f32 {  // Eq. 15
 }
 
 #endif
-// What leaves through the pipes of an open border cell.
-fn exported(y: i32, x: i32, out: vec4<f32>) -> f32 {
-  let open_pipes = vec4<bool>(
-    open_west && x == 0, open_east && x == grid.width - 1, open_north && y == 0, open_south && y == grid.height - 1);
-  return paired(select(vec4<f32>(0.0), out, open_pipes));
-}
-
 @compute @workgroup_size(GROUP)
 fn main(
   @builtin(global_invocation_id) id: vec3<u32>,
@@ -76,16 +74,27 @@ fn main(
       let f = flux[i];
       let come = inflow(around);
       let discharged = discharge(f, come);
-      flow[i] += length(discharged);
-      let carried = donate(i, around, f, come);
-      next.y = rounded(carried.w * c.keep);  // Eq. 16
-      next.z = carried.s;
-      gone.x = carried.w - next.y;
-#if semi_lagrangian
-      next.z = trace_back(y, x, i, velocity(discharged, depth[i], move_depth(depth[i], f, come)));
+      var passing = length(discharged);
+      var carried = donate(i, around, f, come);
+#if eight
+      let corners = slanted(y, x);
+      let f_d = slanted_flux[i];
+      let across = donate(i, corners, f_d, slanted_inflow(corners));
+      passing = paired(f) + paired(f_d);
+      carried.out += across.out;
+      carried.come += across.come;
+      carried.exported += across.exported;
 #endif
-      gone.y = exported(y, x, carried.out_w);
-      if (!semi_lagrangian) { gone.z = exported(y, x, carried.out_s); }
+      flow[i] += passing;
+      let w = not_negative(poured[i].x - carried.out.x) + carried.come.x;
+      next.y = rounded(w * c.keep);  // Eq. 16
+      next.z = not_negative(worked[i].z - carried.out.y) + carried.come.y;
+      gone = vec4<f32>(w - next.y, carried.exported, 0.0);
+#if semi_lagrangian
+      let d1 = worked[i].y;
+      next.z = trace_back(y, x, i, velocity(discharged, d1, move_depth(d1, paired(f), paired(come))));
+      gone.z = 0.0;
+#endif
     }
     cell[i] = next;
   }

@@ -20,6 +20,10 @@ TINY = 1.0e-20
 """Keeps divisions by vanishing discharge, depth or slope finite."""
 SHALLOW = 1.0e-3
 """Least mean depth a discharge is divided by [Mei07], in cells."""
+SLANTED_WIDTH = 0.5
+"""Width of the pipes to diagonal neighbours, where there are eight; those along the axes have 1."""
+SHORTENING = math.sqrt(0.5)
+"""Slope to a diagonal neighbour per unit of drop."""
 
 
 class Coefficients(NamedTuple):
@@ -35,6 +39,11 @@ class Coefficients(NamedTuple):
     kappa: float
     """share of sediment the pipes see as water (12c)"""
     Kc: float
+    Kc75: float
+    Kc50: float
+    """capacity per Q^¾ and Q^½"""
+    per_fan: float
+    """1 / sin α_f: below, the capacity falls off"""
     sin_min: float
     ramp_0: float
     ramp_1: float
@@ -73,6 +82,8 @@ class Coefficients(NamedTuple):
     fall_line: bool
     collision: bool
     along_flow: bool
+    eight: bool
+    """water runs to eight neighbours"""
     mean_depth: bool
     semi_lagrangian: bool
     graded: bool
@@ -98,6 +109,9 @@ def coefficients(m: VirtualPipes, substeps: int, strength: float = 1.0) -> Coeff
         flow_kept=1 - dt * m.pipe_friction,
         kappa=m.sediment_volume,
         Kc=m.sediment_capacity * strength,
+        Kc75=m.capacity_three_quarters * strength,
+        Kc50=m.capacity_half * strength,
+        per_fan=1 / m.fan_slope if m.fan_slope > 0 else NO_LIMIT,
         sin_min=m.minimum_tilt,
         ramp_0=ramp_0,
         ramp_1=ramp_1,
@@ -124,6 +138,7 @@ def coefficients(m: VirtualPipes, substeps: int, strength: float = 1.0) -> Coeff
         fall_line=m.slides and m.hillslope == "fall_line",
         collision=m.capacity == "collision",
         along_flow=m.capacity == "along_flow",
+        eight=m.pipes == "eight",
         mean_depth=m.velocity == "mean_depth",
         semi_lagrangian=m.transport == "semi_lagrangian",
         graded=m.edge_base == "graded",

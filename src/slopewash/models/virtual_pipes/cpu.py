@@ -21,8 +21,7 @@ DEPTH = 4
 CELLS_PER_THREAD = 16384
 """With fewer cells per thread, waking a thread takes longer than the work."""
 STEPPED: dict[str, Any] = {
-    "elevation": kernels.B, "water": kernels.W, "suspended": kernels.S, "erodibility": kernels.R,
-    "outflow": slice(kernels.FW, kernels.FS + 1), "bedrock": kernels.ROCK,
+    "elevation": kernels.B, "water": kernels.W, "suspended": kernels.S, "erodibility": kernels.R, "bedrock": -1,
 }  # fmt: skip
 """Where the kernels keep each field."""
 
@@ -61,17 +60,22 @@ class CpuBackend(Backend):
         super().__init__(state, domain)
         self._depth = depth
         self._wanted_bands = bands
-        self._bands = 0
         rows, columns = domain.shape
-        fields = kernels.LAYERED_STATE if domain.strata else kernels.STATE
-        self._now = np.zeros((fields, rows, columns + 2), np.float32)
-        self._next = np.zeros_like(self._now)
+        self._lay_pipes(len(state["outflow"]))
         self._flow = np.zeros((rows, columns + 2), np.float32)
-        for name in [*STEPPED, "flow"]:
+        for name in [*STEPPED, "outflow", "flow"]:
             if name in self.host:
                 self.write(name, self.host.pop(name))
         self._sum_by_rows()
         self._grid: Grid | None = None
+
+    def _lay_pipes(self, count: int) -> None:
+        """Make room for every field that is stepped, with that many components of outflow."""
+        rows, columns = self.domain.shape
+        self._pipes, self._bands = count, 0
+        fields = kernels.FW + count + bool(self.domain.strata)
+        self._now = np.zeros((fields, rows, columns + 2), np.float32)
+        self._next = np.zeros_like(self._now)
 
     def _sum_by_rows(self) -> None:
         """Make a row of the budget for each row of the grid; what was summed before stays in the first."""
@@ -83,6 +87,8 @@ class CpuBackend(Backend):
     def _field(self, name: str) -> Array | None:
         if name == "flow":
             return self._flow[:, 1:-1]
+        if name == "outflow":
+            return self._now[kernels.FW : kernels.FW + self._pipes, :, 1:-1]
         return self._now[STEPPED[name], :, 1:-1] if name in STEPPED else None
 
     def read(self, name: str, window: Window | None = None) -> Array:
@@ -92,6 +98,11 @@ class CpuBackend(Backend):
 
     def write(self, name: str, values: Array, window: Window | None = None) -> None:
         """Replace a field, or part of it."""
+        if name == "outflow" and len(values) != self._pipes:  # another model has another number of pipes
+            others = {other: self.read(other).copy() for other in STEPPED if other in self.names}
+            self._lay_pipes(len(values))
+            for other, kept in others.items():
+                self.write(other, kept)
         field = self._field(name)
         if field is None:
             super().write(name, values, window)

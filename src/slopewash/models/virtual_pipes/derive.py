@@ -11,7 +11,7 @@ from slopewash.models.ground import change_layers, slope_degrees
 from slopewash.models.state import Array, Domain, Sides, State
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, Coefficients
 from slopewash.models.virtual_pipes.prepare import ground
-from slopewash.models.virtual_pipes.reference import discharge
+from slopewash.models.virtual_pipes.reference import discharge, paired
 from slopewash.terrain.fields import LAYERS
 
 
@@ -34,7 +34,7 @@ def derive(name: str, state: State, domain: Domain, c: Coefficients) -> Array:
 
 def _velocity(state: State, sides: Sides, c: Coefficients) -> Array:
     """Eq. 8 for the state as it is, in cells per unit of time."""
-    discharged = by_rows(speed, state["outflow"], sides)
+    discharged = paired(state["outflow"]) if c.eight else by_rows(speed, state["outflow"], sides)
     if not c.mean_depth:
         return discharged
     depth: Array = np.maximum(state["water"] + c.kappa * state["suspended"], np.float32(SHALLOW))

@@ -23,7 +23,12 @@ FIELDS = (
     LAYERS["slope"],
     LAYERS["bedrock"].replace(role="prognostic"),
     LAYERS["rainfall"].replace(symbol="r", role="input", editable=True),
-    _own("outflow", "Flow through the four pipes: west, east, north, south.", symbol="f", role="prognostic"),
+    _own(
+        "outflow",
+        "Flow through the pipes: west, east, north, south and, where there are eight, nw, ne, sw, se.",
+        symbol="f",
+        role="prognostic",
+    ),
     _own("start", "Ground at the start.", role="input"),
     _own("nodata", "Where there is no ground.", role="input"),
     _own("sources", "Water sources: x, y, radius, rate.", role="input", place="list"),

@@ -15,7 +15,7 @@ from slopewash.backends.gpu.workspace import Workspace
 from slopewash.models.backend import Backend, cut
 from slopewash.models.ground import IS_WALL, WALL
 from slopewash.models.state import Array, Domain, State, Window
-from slopewash.models.virtual_pipes.coefficients import SHALLOW, TINY, Coefficients
+from slopewash.models.virtual_pipes.coefficients import SHALLOW, SHORTENING, SLANTED_WIDTH, TINY, Coefficients
 from slopewash.models.virtual_pipes.fields import BASES
 from slopewash.models.virtual_pipes.strata import beds
 
@@ -25,20 +25,22 @@ HERE = Path(__file__).parent
 BLOCK = Block("c", Coefficients)
 KINDS = {
     "cell": "vec4<f32>",  # ground above the level, water, sediment, erodibility
-    "worked": "vec4<f32>",  # the same after the exchange between water and ground
+    "worked": "vec4<f32>",  # ground, depth before the flow, sediment and erodibility after the exchange
     "flux": "vec4<f32>",  # outflow to the west, east, north, south
+    "slanted_flux": "vec4<f32>",  # with eight pipes: outflow to the north-west, north-east, south-west, south-east
     "level": "f32",
     "poured": "vec2<f32>",  # water after the rain, weight of slides
-    "depth": "f32",  # depth before the flow
     "supply": "vec2<f32>",  # rainfall and water sources, where they are uneven
     "rock": "vec2<f32>",  # with strata: bedrock and top of the first layer, both above the level
     "flow": "f32",  # discharge summed over the iterations done
 }
 PARTS = {
     "elevation_change": ("cell", 0), "water": ("cell", 1), "suspended": ("cell", 2), "erodibility": ("cell", 3),
-    "bedrock_change": ("rock", 0), "outflow": ("flux", None), "flow": ("flow", None), "level": ("level", None),
+    "bedrock_change": ("rock", 0), "flow": ("flow", None), "level": ("level", None),
 }  # fmt: skip
 """Where each field is on the device: a buffer, and which component of it."""
+STRAIGHT = 4
+"""Pipes along the axes: components of `outflow` that come before those of the diagonals."""
 HEIGHTS = {"elevation": "elevation_change", "bedrock": "bedrock_change"}
 WITH_LEVEL = {f"{change}_and_level": change for change in HEIGHTS.values()}
 """A change and the level it is counted from, one behind the other: heights to the bit, though the level may move."""
@@ -53,23 +55,29 @@ CONSTANTS: dict[str, Constant] = {
     "TINY": TINY,
     "SHALLOW": SHALLOW,
     "DIAGONAL": math.sqrt(2),
+    "SHORTENING": SHORTENING,
+    "SLANTED_WIDTH": SLANTED_WIDTH,
 }
 SUMS = Use("sums", "update", whole=True, apart=True)
 
 
-def kernels(*, supplied: bool, semi_lagrangian: bool, layered: bool = False) -> tuple[Kernel, ...]:
+def kernels(*, supplied: bool, semi_lagrangian: bool, layered: bool = False, eight: bool = False) -> tuple[Kernel, ...]:
     """One iteration: what each dispatch reads and writes."""
     push = [Use("cell", "read"), Use("flux", "update"), Use("level", "read"), Use("poured", "write"), SUMS]
-    carry = [Use("worked", "read"), Use("flux", "read"), Use("depth", "read"), Use("cell", "write")]
+    carry = [Use("worked", "read"), Use("flux", "read"), Use("poured", "read"), Use("cell", "write")]
     carry += [Use("flow", "update", apart=True), SUMS]
     if supplied:
         push.append(Use("supply", "read", apart=True))
     if semi_lagrangian:
         carry.append(Use("level", "read"))
     work = [Use("cell", "read"), Use("flux", "read"), Use("level", "read"), Use("poured", "read")]
-    work += [Use("worked", "write"), Use("depth", "write"), SUMS]
+    work += [Use("worked", "write"), SUMS]
     if layered:
         work.append(Use("rock", "update", apart=True))
+    if eight:
+        push.append(Use("slanted_flux", "update"))
+        work.append(Use("slanted_flux", "read"))
+        carry.append(Use("slanted_flux", "read"))
     return (
         Kernel("push", HERE / "push.wgsl", tuple(push)),
         Kernel("work", HERE / "work.wgsl", tuple(work)),
@@ -88,7 +96,7 @@ class GpuBackend(Backend):
         super().__init__(state, domain)
         self._layered = bool(domain.strata)
         self._supplied = False
-        unused = {"supply"} if self._layered else {"supply", "rock"}
+        unused = {"supply", "slanted_flux"} if self._layered else {"supply", "slanted_flux", "rock"}
         self._work = Workspace(
             domain.shape, {name: kind for name, kind in KINDS.items() if name not in unused},
             block=BLOCK, entries=tuple(ENTRIES), wraps_rows=domain.sides.wraps_rows,
@@ -111,12 +119,26 @@ class GpuBackend(Backend):
                 host[change] = self._above_level(host.pop(height), None)
         parts = [host.pop(name) for name in ("elevation_change", "water", "suspended", "erodibility")]
         fields["cell"].upload(np.stack(parts, axis=-1))
-        fields["flux"].upload(np.moveaxis(host.pop("outflow"), 0, -1))
+        self._upload_outflow(host.pop("outflow"))
         fields["flow"].upload(host.pop("flow"))
         if self._layered:
             top = self._above_level(host["strata_top"], None)
             fields["rock"].upload(np.stack([host.pop("bedrock_change"), top], axis=-1))
         self._supply()
+
+    def _upload_outflow(self, outflow: Array) -> None:
+        """Upload the flow through four or eight pipes; another model may have another number of them than before."""
+        self._eight = len(outflow) > STRAIGHT
+        if self._eight and "slanted_flux" not in self._work.fields:
+            self._work.add_field("slanted_flux", KINDS["slanted_flux"])
+        for k, buffer in enumerate(self._fluxes):
+            self._work.fields[buffer].upload(np.moveaxis(outflow[k * STRAIGHT : (k + 1) * STRAIGHT], 0, -1))
+            self._fresh.pop(buffer, None)
+            self._rows.pop(buffer, None)
+
+    @property
+    def _fluxes(self) -> tuple[str, ...]:
+        return ("flux", "slanted_flux") if self._eight else ("flux",)
 
     def _level(self) -> Array:
         """Elevations that changes are counted from; on open edges base level, which the border must not sink below."""
@@ -173,9 +195,14 @@ class GpuBackend(Backend):
             return self.read(HEIGHTS[name], window).astype(np.float64) + cut(self.host["level"], window)
         if name in WITH_LEVEL:
             return np.stack([self.read(WITH_LEVEL[name], window), cut(self.host["level"], window)])
+        if name == "outflow":
+            return np.concatenate([self._read(buffer, None, window) for buffer in self._fluxes])
         if name not in PARTS or name == "level":
             return super().read(name, window)
-        buffer, component = PARTS[name]
+        return self._read(*PARTS[name], window)
+
+    def _read(self, buffer: str, component: int | None, window: Window | None) -> Array:
+        """Download one component of a buffer, or all."""
         if window is not None:
             return _component(self._download(buffer, window[0]), component)[..., :, window[1]]
         if buffer not in self._fresh:
@@ -213,19 +240,27 @@ class GpuBackend(Backend):
             moved = level != cut(self.host["level"], window)
             heights = self._above_level(change.astype(np.float64) + level, window)
             self.write(WITH_LEVEL[name], np.where(moved, heights, change), window)
+        elif name == "outflow" and window is None:
+            self._upload_outflow(values)
+        elif name == "outflow":
+            for buffer, through in zip(self._fluxes, np.split(values, len(self._fluxes)), strict=True):
+                self._write(buffer, None, through, window)
         elif name in PARTS and name != "level":
-            buffer, component = PARTS[name]
-            rows = slice(0, self.domain.shape[0]) if window is None else window[0]
-            whole = np.array(self._download(buffer, rows))
-            part = _component(whole, component)
-            part[..., :, slice(None) if window is None else window[1]] = values
-            self._replace(buffer, rows, whole)
+            self._write(*PARTS[name], values, window)
         else:
             super().write(name, values, window)
             if name in BASES:
                 self._move_level()
             elif name in ("rainfall", "source_rate"):
                 self._supply(window)
+
+    def _write(self, buffer: str, component: int | None, values: Array, window: Window | None) -> None:
+        """Replace one component of a buffer, or all, in the rows of a window."""
+        rows = slice(0, self.domain.shape[0]) if window is None else window[0]
+        whole = np.array(self._download(buffer, rows))
+        part = _component(whole, component)
+        part[..., :, slice(None) if window is None else window[1]] = values
+        self._replace(buffer, rows, whole)
 
     def _move_level(self) -> None:
         """Count changes from another base level; heights stay."""
@@ -268,7 +303,7 @@ class GpuBackend(Backend):
         self._scalars["iterations"] += iterations
 
     def _kernels(self, c: Coefficients) -> tuple[Kernel, ...]:
-        return kernels(supplied=self._supplied, semi_lagrangian=c.semi_lagrangian, layered=self._layered)
+        return kernels(supplied=self._supplied, semi_lagrangian=c.semi_lagrangian, layered=self._layered, eight=c.eight)
 
     def forget(self) -> None:
         """Drop what was downloaded."""

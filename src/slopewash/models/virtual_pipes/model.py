@@ -44,9 +44,9 @@ from slopewash.terrain import Layer, Terrain
 class VirtualPipes(Model):
     """Hydraulic and thermal erosion by water and soil in virtual pipes [JakoToth11].
 
-    Water flows through four pipes per cell. It erodes the ground, carries the sediment and deposits it; soil slides
-    where slopes are too steep. The defaults are those of Table 2 of the paper; the `landscape` preset changes six laws.
-    Lengths are in cells.
+    Water flows through four pipes per cell, or eight. It erodes the ground, carries the sediment and deposits it; soil
+    slides where slopes are too steep. The defaults are those of Table 2 of the paper; the `landscape` preset changes
+    several laws. Lengths are in cells.
 
     Deviations from the paper:
 
@@ -110,6 +110,21 @@ class VirtualPipes(Model):
         1.0, symbol="K_c", valid=not_negative, typical=(0.1, 3), eq="10", group="erosion",
         doc="Sediment that water can carry, per unit of discharge and sine of the slope.",
     )  # fmt: skip
+    capacity_three_quarters: float = parameter(
+        0.0, symbol="K_c75", valid=not_negative, typical=(0, 30), group="erosion",
+        doc="Sediment held per slope sine and discharge to the power 3/4, which favours small streams. Acts with "
+        "capacity=\"along_flow\".",
+    )  # fmt: skip
+    capacity_half: float = parameter(
+        0.0, symbol="K_c50", valid=not_negative, typical=(0, 10), group="erosion",
+        doc="The same for the square root of the discharge: fine gullies up to the ridges. Only with "
+        "capacity=\"along_flow\".",
+    )  # fmt: skip
+    fan_slope: float = parameter(
+        0.0, symbol="sin α_f", valid=fraction, typical=(0, 0.5), group="erosion",
+        doc="Below this sine of the slope the capacity falls off with its square root, which leaves sloping aprons "
+        "instead of flat floors; 0 for none. Only with capacity=\"along_flow\".",
+    )  # fmt: skip
     suspension_rate: float = parameter(
         0.5, symbol="K_s", units="1/time", valid=not_negative, typical=(0.1, 2), eq="12", group="erosion",
         doc="How quickly water that carries less than its capacity erodes the ground.",
@@ -163,6 +178,11 @@ class VirtualPipes(Model):
         "both", "both", "hydraulic", "thermal",
         doc="Which processes run: water and soil, water only, or soil only.",
     )  # fmt: skip
+    pipes: str = law(
+        "four", "four", "eight", eq="2",
+        doc="Water runs to four neighbours as published, or to eight, without a preference for the grid's axes. Eight "
+        "need capacity=\"along_flow\" and transport=\"donor_cell\".",
+    )  # fmt: skip
     transport: str = law(
         "donor_cell", "donor_cell", "semi_lagrangian", eq="15",
         doc="How sediment moves: with the water that leaves (conserves mass), or traced back as in the papers.",
@@ -193,9 +213,23 @@ class VirtualPipes(Model):
         doc="Base level of open edges: their initial height, or a smooth profile below it without deposits.",
     )  # fmt: skip
     default_erodibility: str = law(
-        "from_elevation", "from_elevation", "from_elevation_fine", "uniform",
-        doc="Erodibility where the terrain has none: hard summits with noise, the same with fine noise, or 1.",
+        "from_elevation", "from_elevation", "from_elevation_fine", "rock", "uniform",
+        doc="Erodibility where the terrain has none: hard summits with noise, the same with fine noise, tilted beds of "
+        "rock that are the same at every resolution, or 1.",
     )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, needed in (("capacity", "along_flow"), ("transport", "donor_cell"), ("velocity", "discharge")):
+            if self.pipes == "eight" and getattr(self, name) != needed:
+                raise InvalidParameter(
+                    f'pipes is "eight" and {name} "{getattr(self, name)}"; eight pipes need {name}="{needed}"'
+                )
+
+    @property
+    def pipe_count(self) -> int:
+        """Neighbours to which water flows."""
+        return 8 if self.pipes == "eight" else 4
 
     @property
     def erodes(self) -> bool:
@@ -217,7 +251,9 @@ class VirtualPipes(Model):
         dt = self.time_step
         limits: list[Limit] = []
         if self.erodes:
-            # Waves run at √(2gA) cells once both pipes of a link are open: Δt ≤ 1/√(4gA) on a square grid.
+            # Once both pipes of a link are open, a wave of wavenumber k has ω² = 2gA·λ(k) and needs Δt·ω ≤ 2. With
+            # x = cos k_x and y = cos k_y, λ = 4 - 2x - 2y through four pipes and 6 - 2x - 2y - 2xy through eight, whose
+            # diagonals are half as wide. Either is 8 at most: Δt ≤ 1/√(4gA).
             limits.append(Limit("Δt·√(4·g·A)", dt * math.sqrt(4 * self.gravity * self.pipe_area), 1.0))
             limits += [
                 Limit(f"Δt·{symbol}", dt * rate, 0.99)
@@ -248,7 +284,15 @@ class VirtualPipes(Model):
         return coefficients(self, substeps, strength)
 
     def adopt(self, before: VirtualPipes, state: State, domain: Domain) -> None:
-        """Find the base level again if its law has changed; ground below it stays where it is."""
+        """Find the base level again if its law has changed, and add or remove the pipes to diagonal neighbours.
+
+        Ground below the base level stays where it is; new pipes start without flow.
+        """
+        if self.pipes != before.pipes:
+            outflow = np.zeros((self.pipe_count, *domain.shape), state["outflow"].dtype)
+            kept = min(self.pipe_count, before.pipe_count)
+            outflow[:kept] = state["outflow"][:kept]
+            state["outflow"] = outflow
         if self.edge_base != before.edge_base:
             state.scalars["base_changes"] += 1
             for patch in self._base(state):

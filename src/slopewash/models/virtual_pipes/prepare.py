@@ -14,7 +14,14 @@ from slopewash.models.virtual_pipes.base_level import edge_base
 from slopewash.models.virtual_pipes.coefficients import cover
 from slopewash.models.virtual_pipes.fields import BUDGET
 from slopewash.models.virtual_pipes.strata import expose
-from slopewash.terrain import Terrain, WaterSource, erodibility_from_elevation, source_table, sources_of
+from slopewash.terrain import (
+    Terrain,
+    WaterSource,
+    erodibility_from_elevation,
+    rock_erodibility,
+    source_table,
+    sources_of,
+)
 
 if TYPE_CHECKING:
     from slopewash.models.virtual_pipes.model import VirtualPipes
@@ -61,7 +68,7 @@ def prepare(
         r[terrain.nodata] = 0
     arrays |= {
         "rainfall": r,
-        "outflow": np.zeros((4, *terrain.shape), dtype),
+        "outflow": np.zeros((model.pipe_count, *terrain.shape), dtype),
         "flow": np.zeros(terrain.shape, dtype),
         "start": b.copy(),
         "sources": source_table(terrain.sources),
@@ -103,6 +110,8 @@ def _erodibility(terrain: Terrain, model: VirtualPipes, seed: int) -> Field:
         return terrain["erodibility"]
     if model.default_erodibility == "uniform":
         return np.ones(terrain.shape, np.float32)
+    if model.default_erodibility == "rock":
+        return rock_erodibility(terrain, seed=seed)
     fine = FINE_NOISE if model.default_erodibility == "from_elevation_fine" else 0.0
     return erodibility_from_elevation(terrain, seed=seed, fine_noise=fine)
 

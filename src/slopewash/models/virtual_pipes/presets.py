@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from slopewash.models.catalogue import Preset, register_preset
+from slopewash.models.catalogue import Level, Preset, register_preset
 from slopewash.models.virtual_pipes.model import VirtualPipes
 
 register_preset(
@@ -39,6 +39,77 @@ register_preset(
         generator="dome",
     )
 )
+
+# Values for ground whose relief is a fifth of its side, by the cells along it. Talus rises from level to level, so that
+# each leaves the ridges of the next to stand; what the water carries falls off with the root of the discharge, so that
+# small streams cut too. Found by eye on domes and ridged noise.
+_NAMES = (
+    "talus_slope_bias", "talus_slope_range", "thermal_rate", "creep_rate", "capacity_three_quarters", "capacity_half",
+)  # fmt: skip
+_LEVELS = (
+    # cells, steps, settle, then the parameters above
+    (64, 600, 200, 0.30, 0.20, 5.0, 0.02, 46.0, 0.0),
+    (128, 900, 200, 0.40, 0.20, 3.0, 0.01, 28.0, 0.0),
+    (256, 1000, 200, 0.60, 0.30, 1.0, 0.0, 12.0, 1.5),
+    (512, 1200, 300, 0.75, 0.50, 0.8, 0.0, 6.0, 3.0),
+    (1024, 800, 300, 0.90, 0.50, 1.0, 0.0, 0.0, 3.0),
+    (2048, 500, 300, 1.00, 0.50, 1.0, 0.0, 0.0, 2.5),
+    (4096, 350, 250, 1.05, 0.50, 1.0, 0.0, 0.0, 2.0),
+    (8192, 250, 200, 1.10, 0.50, 1.0, 0.0, 0.0, 1.6),
+)
+
+register_preset(
+    Preset(
+        name="alpine",
+        doc="A mountain range with sharp ridges, branching valleys and fans, eroded from coarse to fine.",
+        model=VirtualPipes(
+            rain_rate=0.01,
+            pipe_area=10.0,
+            pipe_friction=0.125,
+            evaporation_rate=0.0,
+            sediment_capacity=0.0,
+            capacity_three_quarters=8.0,
+            suspension_rate=0.2,
+            deposition_rate=0.4,
+            softening_rate=0.0,
+            maximum_erosion_depth=math.inf,
+            minimum_tilt=0.0,
+            sediment_volume=0.0,
+            fan_slope=0.3,
+            dig_limit=0.5,
+            thermal_rate=1.0,
+            talus_slope_range=0.8,
+            talus_slope_bias=0.8,
+            creep_rate=0.01,
+            pipes="eight",
+            capacity="along_flow",
+            hillslope="fall_line",
+            deposit_below_surface=True,
+            edge_base="graded",
+            default_erodibility="rock",
+        ),
+        edges="open",
+        steps=3200,
+        settle=600,
+        generator="dome",
+        start={"relief": 970.0},
+        levels=tuple(
+            Level(
+                cells=cells,
+                steps=steps,
+                settle=settle,
+                parameters={"rain_rate": 0.002, **dict(zip(_NAMES, values, strict=True))},
+            )
+            for cells, steps, settle, *values in _LEVELS
+        ),
+        detail=0.5,
+        restored=0.5,
+        low_water={
+            "rain_rate": 0.0002, "capacity_three_quarters": 0.0, "capacity_half": 0.0, "suspension_rate": 0.0,
+            "processes": "hydraulic",
+        },
+    )
+)  # fmt: skip
 
 register_preset(
     Preset(

@@ -24,15 +24,27 @@ fn depth_after_rain(i: i32) -> f32 {
   return pour(i).fed + c.kappa * cell[i].z;
 }
 
-fn push(i: i32, b: f32, d1: f32, around: Around, a: vec4<f32>) -> vec4<f32> {  // Eqs. 2-5
+fn depths_after_rain(at: Around) -> vec4<f32> {
+  return vec4<f32>(
+    depth_after_rain(at.i.x), depth_after_rain(at.i.y), depth_after_rain(at.i.z), depth_after_rain(at.i.w));
+}
+
+fn push(i: i32, b: f32, d1: f32, around: Around, a: vec4<f32>, corners: Around, d: vec4<f32>) {  // Eqs. 2-5
   // Beyond an open edge lies dry ground at the cell's own bed, beyond a closed one a wall.
-  let near_depths = vec4<f32>(
-    depth_after_rain(around.i.x), depth_after_rain(around.i.y), depth_after_rain(around.i.z),
-    depth_after_rain(around.i.w));
-  let h = select(a + near_depths, beyond_edges(b), around.none);
+  let h = select(a + depths_after_rain(around), beyond_edges(b), around.none);
   let f = not_negative4(rounded4(c.flow_kept * flux[i]) + c.push * (b + d1 - h));
-  let leaving = c.dt * paired(f);
-  return f * select(1.0, d1 / max(leaving, TINY), d1 < leaving);
+  var outflow = paired(f);
+#if eight
+  let h_d = surfaces_at_corners(d + depths_after_rain(corners), around, a);
+  let f_d = not_negative4(rounded4(c.flow_kept * slanted_flux[i]) + (SLANTED_WIDTH * c.push) * (b + d1 - h_d));
+  outflow += paired(f_d);
+#endif
+  let leaving = c.dt * outflow;
+  let K = select(1.0, d1 / max(leaving, TINY), d1 < leaving);
+  flux[i] = f * K;
+#if eight
+  slanted_flux[i] = f_d * K;
+#endif
 }
 
 fn weigh_slides(R: f32, b: f32, a: vec4<f32>, d: vec4<f32>) -> f32 {  // Eq. 17
@@ -55,15 +67,17 @@ fn main(
     let b = ground(i);
     let around = straight(y, x);
     let a = grounds(around);
+    let corners = slanted(y, x);
+    let d = grounds(corners);
     var w1 = cell[i].y;
     var weight = 0.0;
     if (hydraulic) {
       let water = pour(i);
       w1 = water.fed;
       gained = vec4<f32>(water.rained - cell[i].y, water.fed - water.rained, 0.0, 0.0);
-      flux[i] = push(i, b, w1 + c.kappa * cell[i].z, around, a);
+      push(i, b, w1 + c.kappa * cell[i].z, around, a, corners, d);
     }
-    if (eight_pipes) { weight = weigh_slides(exposed_erodibility(i), b, a, grounds(slanted(y, x))); }
+    if (eight_pipes) { weight = weigh_slides(exposed_erodibility(i), b, a, d); }
     poured[i] = vec2<f32>(w1, weight);
   }
   let total = sum_lanes(lane, gained);

@@ -7,6 +7,7 @@ This is the specification; every other backend is tested against it. Sums over n
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from slopewash.models.backend import HostBackend
 from slopewash.models.ground import IS_WALL, WALL, Around, around, gradient
 from slopewash.models.state import Domain, Sides, State
-from slopewash.models.virtual_pipes.coefficients import SHALLOW, TINY, Coefficients
+from slopewash.models.virtual_pipes.coefficients import SHALLOW, SHORTENING, SLANTED_WIDTH, TINY, Coefficients
 from slopewash.models.virtual_pipes.fields import (
     EVAPORATED,
     MOVED,
@@ -26,7 +27,11 @@ from slopewash.models.virtual_pipes.fields import (
 from slopewash.models.virtual_pipes.prepare import Field, total
 from slopewash.models.virtual_pipes.strata import expose
 
-WEST, EAST, NORTH, SOUTH = range(4)
+WEST, EAST, NORTH, SOUTH, NW, NE, SW, SE = range(8)
+OPPOSITE = (EAST, WEST, SOUTH, NORTH, SE, SW, NE, NW)
+"""The pipe through which a neighbour sends what comes from that direction."""
+WIDTHS = (1.0, 1.0, 1.0, 1.0, SLANTED_WIDTH, SLANTED_WIDTH, SLANTED_WIDTH, SLANTED_WIDTH)
+"""Widths of the pipes."""
 
 
 def step(state: State, c: Coefficients, domain: Domain) -> None:
@@ -60,8 +65,7 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
         state["water"] = w2 * c.keep  # 16
         budget[0, EVAPORATED] += total(w2 - state["water"])
         state["outflow"] = f
-        gx, gy = discharge(f, sides)
-        state["flow"] = state["flow"] + np.sqrt(gx * gx + gy * gy)
+        state["flow"] = state["flow"] + passing(f, c, sides)
     state.scalars["iterations"] += 1
 
 
@@ -83,34 +87,43 @@ def push_pipes(f: Field, b: Field, h: Field, d1: Field, c: Coefficients, sides: 
     Beyond an open edge lies dry ground at the edge cell's own bed; beyond a closed one a wall.
     """
     out = around(h, sides, WALL, b)
-    f = np.stack([np.maximum(0, c.flow_kept * f[i] + c.push * (h - out[i])) for i in range(4)])
-    leaving = c.dt * ((f[WEST] + f[EAST]) + (f[NORTH] + f[SOUTH]))
+    push = [c.push * h.dtype.type(width) for width in WIDTHS]
+    f = np.stack([np.maximum(0, c.flow_kept * f[i] + push[i] * (h - out[i])) for i in range(len(f))])
+    leaving = c.dt * paired(f)
     K = np.where(d1 < leaving, d1 / np.maximum(leaving, TINY), 1)  # max as published; the text scales down
     return f * K
 
 
-def inflow(f: Field, sides: Sides) -> tuple[Field, Field, Field, Field]:
-    """What comes in from the west, east, north and south cell."""
-    return (
-        around(f[EAST], sides, 0).w,
-        around(f[WEST], sides, 0).e,
-        around(f[SOUTH], sides, 0).n,
-        around(f[NORTH], sides, 0).s,
-    )
+def paired(x: Sequence[Field] | Field) -> Field:
+    """Sum over four or eight neighbours, in an order that mirrors do not change."""
+    straight: Field = (x[0] + x[1]) + (x[2] + x[3])
+    return straight if len(x) == 4 else straight + ((x[4] + x[5]) + (x[6] + x[7]))
+
+
+def inflow(f: Field, sides: Sides) -> list[Field]:
+    """What comes in from each neighbour."""
+    return [around(f[OPPOSITE[i]], sides, 0)[i] for i in range(len(f))]
 
 
 def move_depth(d1: Field, f: Field, c: Coefficients, sides: Sides) -> Field:
     """Eqs. 6-7: depth after the flow."""
-    w, e, n, s = inflow(f, sides)
-    return np.maximum(0, d1 + c.dt * (((w + e) + (n + s)) - ((f[WEST] + f[EAST]) + (f[NORTH] + f[SOUTH]))))
+    return np.maximum(0, d1 + c.dt * (paired(inflow(f, sides)) - paired(f)))
 
 
 def discharge(f: Field, sides: Sides) -> tuple[Field, Field]:
     """Eq. 8: mean flow through the cell to the east and to the south."""
-    w, e, n, s = inflow(f, sides)
+    w, e, n, s = inflow(f[:4], sides)
     u = 0.5 * ((w - f[WEST]) + (f[EAST] - e))
     v = 0.5 * ((n - f[NORTH]) + (f[SOUTH] - s))
     return u, v
+
+
+def passing(f: Field, c: Coefficients, sides: Sides) -> Field:
+    """Discharge per unit width, in any direction: what the `flow` layer sums up."""
+    if c.eight:
+        return paired(f)
+    u, v = discharge(f, sides)
+    return np.sqrt(u * u + v * v)
 
 
 def velocity(f: Field, d1: Field, d2: Field, c: Coefficients, sides: Sides) -> tuple[Field, Field]:
@@ -126,13 +139,11 @@ def capacity(b: Field, h: Field, f: Field, u: Field, v: Field, d1: Field, c: Coe
     """Eqs. 9-11: how much sediment the water can hold."""
     ramp = np.clip(c.ramp_0 + c.ramp_1 * d1, 0, 1)  # 10
     if c.along_flow:
-        out = around(h, sides, WALL, b)
-        lost = [f[i] * np.maximum(0, h - out[i]) for i in range(4)]
-        P = (lost[WEST] + lost[EAST]) + (lost[NORTH] + lost[SOUTH])
-        square = [f[i] * f[i] for i in range(4)]
-        Q = np.sqrt((square[WEST] + square[EAST]) + (square[NORTH] + square[SOUTH]))
-        S = P / np.maximum(Q, TINY)
-        return c.Kc * np.maximum(S / np.sqrt(1 + S * S), c.sin_min) * Q * ramp
+        Q, S = along_flow(b, h, f, c, sides)
+        sine = np.maximum(S / np.sqrt(1 + S * S), c.sin_min)
+        root = np.sqrt(Q)
+        held = c.Kc * sine * Q + sine * (c.Kc75 * (root * np.sqrt(root)) + c.Kc50 * root)
+        return held * np.sqrt(np.minimum(sine * c.per_fan, 1)) * ramp
     gx, gy = gradient(b, sides)
     steep = gx * gx + gy * gy
     speed = np.sqrt(u * u + v * v)
@@ -143,13 +154,33 @@ def capacity(b: Field, h: Field, f: Field, u: Field, v: Field, d1: Field, c: Coe
     return c.Kc * np.maximum(tilt, c.sin_min) * speed * ramp
 
 
+def along_flow(b: Field, h: Field, f: Field, c: Coefficients, sides: Sides) -> tuple[Field, Field]:
+    """Discharge of a cell and the mean slope of the surface along its outflows."""
+    out = around(h, sides, WALL, b)
+    lost = [f[i] * np.maximum(0, h - out[i]) for i in range(len(f))]
+    if c.eight:
+        straight, slanted = paired(lost[:4]), paired(lost[4:]) * h.dtype.type(SHORTENING)
+        Q = paired(f)
+        return Q, (straight + slanted) / np.maximum(Q, TINY)
+    Q = np.sqrt(paired([f[i] * f[i] for i in range(4)]))
+    return Q, paired(lost) / np.maximum(Q, TINY)
+
+
+def steepest_drop(b: Field, c: Coefficients, sides: Sides) -> Field:
+    """Largest drop to a neighbour, per unit of distance."""
+    near = around(b, sides, WALL)
+    drop = np.maximum(0, b - np.minimum(np.minimum(near.w, near.e), np.minimum(near.n, near.s)))
+    if not c.eight:
+        return drop
+    slanted = b - np.minimum(np.minimum(near.nw, near.ne), np.minimum(near.sw, near.se))
+    return np.maximum(drop, slanted * b.dtype.type(SHORTENING))
+
+
 def exchange(b: Field, s: Field, R: Field, C: Field, d2: Field, c: Coefficients, sides: Sides) -> Field:
     """Eqs. 12-13: what the ground loses to the water; negative where it gains."""
-    near = around(b, sides, WALL)
-    lowest = np.minimum(np.minimum(near.w, near.e), np.minimum(near.n, near.s))
     take = np.minimum(c.take * R * (C - s), c.water_0 + c.water_1 * d2)
     take = np.minimum(take, c.load_0 + c.load_1 * d2 - c.load_2 * s)
-    take = np.minimum(take, c.dig_0 + c.dig_1 * np.maximum(0, b - lowest))
+    take = np.minimum(take, c.dig_0 + c.dig_1 * steepest_drop(b, c, sides))
     fall = np.minimum(np.minimum(c.drop * (s - C), s), c.rise_0 + c.rise_1 * d2)
     return np.where(s < C, np.maximum(0, take), -fall)
 
@@ -173,7 +204,7 @@ def _slide_eight_pipes(b: Field, R: Field, c: Coefficients, sides: Sides) -> tup
     drops = [b - n for n in around(b, sides, WALL)]
     H = np.maximum.reduce(drops)
     share = [np.where(drop > limit, drop, 0) for drop, limit in zip(drops, reach, strict=True)]
-    whole = _pair(share)
+    whole = paired(share)
     weight = (0.5 * c.slide) * R * np.maximum(H, 0) / np.maximum(whole, TINY)
     sent = weight * whole
     weights, taluses = around(weight, sides, 0), around(talus, sides, 0)
@@ -182,12 +213,7 @@ def _slide_eight_pipes(b: Field, R: Field, c: Coefficients, sides: Sides) -> tup
     for n, weight_n, talus_n, d in zip(heights, weights, taluses, DISTANCES, strict=True):
         drop = n - b
         gains.append(np.where(drop > np.maximum(talus_n * d, 0), weight_n * drop, 0))
-    return _pair(gains) - sent, total(sent)
-
-
-def _pair(x: list[Field]) -> Field:
-    total: Field = ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]))
-    return total
+    return paired(gains) - sent, total(sent)
 
 
 def _slide_fall_line(b: Field, R: Field, c: Coefficients, sides: Sides) -> tuple[Field, float]:
@@ -252,21 +278,23 @@ def transport(
 def donate(a: Field, share: Field, sides: Sides) -> Field:
     """What a cell gives is exactly what its neighbours take."""
     out = share * a
-    w, e, n, s = inflow(out, sides)
-    return np.maximum(0, a - ((out[WEST] + out[EAST]) + (out[NORTH] + out[SOUTH]))) + ((w + e) + (n + s))
+    return np.maximum(0, a - paired(out)) + paired(inflow(out, sides))
+
+
+LEADING_OUT = {"west": (WEST, NW, SW), "east": (EAST, NE, SE), "north": (NORTH, NW, NE), "south": (SOUTH, SW, SE)}
+"""Pipes that lead over each edge."""
 
 
 def exported(a: Field, share: Field, sides: Sides) -> float:
     """What leaves through the pipes of open edges."""
     out = share * a
-    gone = 0.0
-    for side, pipe in (
-        (sides.west, out[WEST][:, 0]), (sides.east, out[EAST][:, -1]),
-        (sides.north, out[NORTH][0]), (sides.south, out[SOUTH][-1]),
-    ):  # fmt: skip
-        if side == "open":
-            gone += total(pipe)
-    return gone
+    edges: dict[str, Any] = {"west": np.s_[:, 0], "east": np.s_[:, -1], "north": np.s_[0], "south": np.s_[-1]}
+    kinds = dict(sides.items())
+    return sum(
+        (total(out[i][edge]) for name, edge in edges.items() if kinds[name] == "open"
+         for i in LEADING_OUT[name] if i < len(out)),
+        start=0.0,
+    )  # fmt: skip
 
 
 def trace_back(s: Field, u: Field, v: Field, b: Field, c: Coefficients, sides: Sides) -> Field:

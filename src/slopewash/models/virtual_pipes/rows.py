@@ -20,6 +20,8 @@ ZERO = np.float32(0)
 HALF = np.float32(0.5)
 UNIT = np.float32(1)
 DIAGONAL = np.float32(math.sqrt(2))
+SHORTENING = np.float32(_c.SHORTENING)
+SLANTED_WIDTH = np.float32(_c.SLANTED_WIDTH)
 IS_WALL = np.float32(_g.IS_WALL)
 TINY = np.float32(_c.TINY)
 SHALLOW = np.float32(_c.SHALLOW)
@@ -61,9 +63,18 @@ def push_pipes(h_n, h, h_s, d1, fw0, fe0, fn0, fs0, push, flow_kept, dt, fw1, fe
         share[x] = dt / max(d1[x], TINY)
 
 
+@kernel
+def capacity_along_flow(Q, S, d1, c):  # Eq. 10, with roots of the discharge and fans
+    sine = max(S / np.sqrt(UNIT + S * S), c.sin_min)
+    root = np.sqrt(Q)
+    held = c.Kc * sine * Q + sine * (c.Kc75 * (root * np.sqrt(root)) + c.Kc50 * root)
+    ramp = min(max(c.ramp_0 + c.ramp_1 * d1, ZERO), UNIT)
+    return held * np.sqrt(min(sine * c.per_fan, UNIT)) * ramp
+
+
 @row_kernel
 def push_pipes_along_flow(
-    h_n, h, h_s, d1, fw0, fe0, fn0, fs0, push, flow_kept, dt, Kc, sin_min, ramp_0, ramp_1, fw1, fe1, fn1, fs1, share, C
+    h_n, h, h_s, d1, fw0, fe0, fn0, fs0, push, flow_kept, dt, c, fw1, fe1, fn1, fs1, share, C
 ):  # Eqs. 2-5, and the capacity of the flow as it leaves
     for x in range(ONE, np.uintp(h.size - 1)):
         w, e = x - ONE, x + ONE
@@ -73,11 +84,48 @@ def push_pipes_along_flow(
         lost_we = fw * max(ZERO, h[x] - h[w]) + fe * max(ZERO, h[x] - h[e])
         lost_ns = fn * max(ZERO, h[x] - h_n[x]) + fs * max(ZERO, h[x] - h_s[x])
         Q = np.sqrt((fw * fw + fe * fe) + (fn * fn + fs * fs))
-        S = (lost_we + lost_ns) / max(Q, TINY)
-        ramp = min(max(ramp_0 + ramp_1 * d1[x], ZERO), UNIT)
-        C[x] = Kc * max(S / np.sqrt(UNIT + S * S), sin_min) * Q * ramp
+        C[x] = capacity_along_flow(Q, (lost_we + lost_ns) / max(Q, TINY), d1[x], c)
         fw1[x], fe1[x], fn1[x], fs1[x] = fw, fe, fn, fs
         share[x] = dt / max(d1[x], TINY)
+
+
+@row_kernel
+def push_eight_pipes(
+    h_n, h, h_s, d1, fw0, fe0, fn0, fs0, fnw0, fne0, fsw0, fse0, push, flow_kept, dt, c,
+    fw1, fe1, fn1, fs1, fnw1, fne1, fsw1, fse1, share, C, Q1,
+):  # Eqs. 2-5 to eight neighbours, and the capacity of the flow as it leaves  # fmt: skip
+    slanted = SLANTED_WIDTH * push
+    for x in range(ONE, np.uintp(h.size - 1)):
+        w, e = x - ONE, x + ONE
+        dw, de, dn, ds = h[x] - h[w], h[x] - h[e], h[x] - h_n[x], h[x] - h_s[x]
+        dnw, dne, dsw, dse = h[x] - h_n[w], h[x] - h_n[e], h[x] - h_s[w], h[x] - h_s[e]
+        fw, fe = max(ZERO, flow_kept * fw0[x] + push * dw), max(ZERO, flow_kept * fe0[x] + push * de)
+        fn, fs = max(ZERO, flow_kept * fn0[x] + push * dn), max(ZERO, flow_kept * fs0[x] + push * ds)
+        fnw, fne = max(ZERO, flow_kept * fnw0[x] + slanted * dnw), max(ZERO, flow_kept * fne0[x] + slanted * dne)
+        fsw, fse = max(ZERO, flow_kept * fsw0[x] + slanted * dsw), max(ZERO, flow_kept * fse0[x] + slanted * dse)
+        leaving = dt * (((fw + fe) + (fn + fs)) + ((fnw + fne) + (fsw + fse)))
+        K = d1[x] / max(leaving, TINY) if d1[x] < leaving else UNIT
+        fw, fe, fn, fs = fw * K, fe * K, fn * K, fs * K
+        fnw, fne, fsw, fse = fnw * K, fne * K, fsw * K, fse * K
+        straight = (fw * max(ZERO, dw) + fe * max(ZERO, de)) + (fn * max(ZERO, dn) + fs * max(ZERO, ds))
+        across = (fnw * max(ZERO, dnw) + fne * max(ZERO, dne)) + (fsw * max(ZERO, dsw) + fse * max(ZERO, dse))
+        Q = ((fw + fe) + (fn + fs)) + ((fnw + fne) + (fsw + fse))
+        C[x] = capacity_along_flow(Q, (straight + across * SHORTENING) / max(Q, TINY), d1[x], c)
+        fw1[x], fe1[x], fn1[x], fs1[x] = fw, fe, fn, fs
+        fnw1[x], fne1[x], fsw1[x], fse1[x] = fnw, fne, fsw, fse
+        share[x] = dt / max(d1[x], TINY)
+        Q1[x] = Q
+
+
+@row_kernel
+def move_depth_eight(
+    d1, fe, fw, fs_n, fn_s, fse_n, fsw_n, fne_s, fnw_s, Q, dt, d2, flow
+):  # Eqs. 6-7; n and s: of the rows to the north and south
+    for x in range(ONE, np.uintp(d1.size - 1)):
+        w, e = x - ONE, x + ONE
+        come = ((fe[w] + fw[e]) + (fs_n[x] + fn_s[x])) + ((fse_n[w] + fsw_n[e]) + (fne_s[w] + fnw_s[e]))
+        d2[x] = max(ZERO, d1[x] + dt * (come - Q[x]))
+        flow[x] += Q[x]
 
 
 @row_kernel
@@ -136,11 +184,11 @@ def capacity_by_collision(b_n, b, b_s, u, v, d1, Kc, sin_min, ramp_0, ramp_1, C)
 
 
 @kernel
-def exchange(b, lowest, s, R, C, d2, c):  # Eqs. 12-13
+def exchange(drop, s, R, C, d2, c):  # Eqs. 12-13
     """What the ground loses to the water; negative where it gains."""
     take = min(c.take * R * (C - s), c.water_0 + c.water_1 * d2)
     take = min(take, c.load_0 + c.load_1 * d2 - c.load_2 * s)
-    take = min(take, c.dig_0 + c.dig_1 * max(ZERO, b - lowest))
+    take = min(take, c.dig_0 + c.dig_1 * max(ZERO, drop))
     fall = min(min(c.drop * (s - C), s), c.rise_0 + c.rise_1 * d2)
     return max(ZERO, take) if s < C else -fall
 
@@ -157,8 +205,11 @@ def wear(b, s, R, delta, slid, Kh):  # Eqs. 12-14
 @row_kernel
 def work_ground(b_n, b, b_s, s, R, C, d2, slid, sent, c, delta, b2, s1, R2, moved):  # Eqs. 12-14
     for x in range(ONE, np.uintp(b.size - 1)):
-        lowest = min(min(b[x - ONE], b[x + ONE]), min(b_n[x], b_s[x]))
-        delta[x] = exchange(b[x], lowest, s[x], R[x], C[x], d2[x], c)
+        drop = b[x] - min(min(b[x - ONE], b[x + ONE]), min(b_n[x], b_s[x]))
+        if c.eight:
+            slanted = min(min(b_n[x - ONE], b_n[x + ONE]), min(b_s[x - ONE], b_s[x + ONE]))
+            drop = max(drop, (b[x] - slanted) * SHORTENING)
+        delta[x] = exchange(drop, s[x], R[x], C[x], d2[x], c)
         b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid[x], c.Kh)
         moved[x] = sent[x] + taken
 
@@ -278,6 +329,35 @@ def carry_both(w_n, w, w_s, s_n, s, s_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s
         iw, ie, in_, is_ = fe[a] * q[a], fw[e] * q[e], fs_n[x] * q_n[x], fn_s[x] * q_s[x]
         w2 = donate(w[x], w[a], w[e], w_n[x], w_s[x], ow, oe, on, os, iw, ie, in_, is_)
         load[x] = donate(s[x], s[a], s[e], s_n[x], s_s[x], ow, oe, on, os, iw, ie, in_, is_)
+        new[x] = w2 * keep  # Eq. 16
+        dried[x] = w2 - new[x]
+
+
+@row_kernel
+def carry_both_eight(
+    w_n, w, w_s, s_n, s, s_s, q_n, q, q_s, fw, fe, fn, fs, fnw, fne, fsw, fse,
+    fs_n, fn_s, fse_n, fsw_n, fne_s, fnw_s, keep, new, dried, load,
+):  # steps 6-7  # fmt: skip
+    for x in range(ONE, np.uintp(w.size - 1)):
+        a, e = x - ONE, x + ONE
+        ow, oe, on, os = fw[x] * q[x], fe[x] * q[x], fn[x] * q[x], fs[x] * q[x]
+        onw, one, osw, ose = fnw[x] * q[x], fne[x] * q[x], fsw[x] * q[x], fse[x] * q[x]
+        iw, ie, in_, is_ = fe[a] * q[a], fw[e] * q[e], fs_n[x] * q_n[x], fn_s[x] * q_s[x]
+        inw, ine, isw, ise = fse_n[a] * q_n[a], fsw_n[e] * q_n[e], fne_s[a] * q_s[a], fnw_s[e] * q_s[e]
+        leave = ((ow * w[x] + oe * w[x]) + (on * w[x] + os * w[x])) + (
+            (onw * w[x] + one * w[x]) + (osw * w[x] + ose * w[x])
+        )
+        come = ((iw * w[a] + ie * w[e]) + (in_ * w_n[x] + is_ * w_s[x])) + (
+            (inw * w_n[a] + ine * w_n[e]) + (isw * w_s[a] + ise * w_s[e])
+        )
+        w2 = max(ZERO, w[x] - leave) + come
+        leave = ((ow * s[x] + oe * s[x]) + (on * s[x] + os * s[x])) + (
+            (onw * s[x] + one * s[x]) + (osw * s[x] + ose * s[x])
+        )
+        come = ((iw * s[a] + ie * s[e]) + (in_ * s_n[x] + is_ * s_s[x])) + (
+            (inw * s_n[a] + ine * s_n[e]) + (isw * s_s[a] + ise * s_s[e])
+        )
+        load[x] = max(ZERO, s[x] - leave) + come
         new[x] = w2 * keep  # Eq. 16
         dried[x] = w2 - new[x]
 

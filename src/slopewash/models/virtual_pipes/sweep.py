@@ -33,13 +33,12 @@ LAG = 3
 """Rows an iteration is behind the one that feeds it: the model's halo."""
 
 # State fields, in the order they are stored.
-B, W, S, R, FW, FE, FN, FS, ROCK = range(9)
-STATE = 8
-LAYERED_STATE = 9
-"""With strata, the bedrock's surface too."""
+B, W, S, R, FW, FE, FN, FS, FNW, FNE, FSW, FSE = range(12)
+"""The last four only where water runs to eight neighbours; with strata the bedrock's surface comes last."""
 # Temporaries of one iteration in flight. Eight-pipe and fall-line slides share places.
 H, D1, W1, SHARE, S1, C, WEIGHT, TALUS, SENT, U, V = range(11)
 GX, GY, EAST, SOUTH = WEIGHT, TALUS, SENT, 11
+Q = U
 TEMPORARIES = 12
 # Rows used and forgotten within a stage.
 D2, DELTA, SLID, MOVES, DRIED, SPARE = range(6)
@@ -96,12 +95,20 @@ def flow(y, state, ring, t, out, grid, c):
     """Eqs. 2-5, and what sliding soil needs to know of its neighbours."""
     height, wraps, periodic = grid.height, grid.wraps_rows, grid.wraps_columns
     i, n, s = y % RING, (y - 1) % RING, (y + 1) % RING
-    if c.hydraulic and c.along_flow:
+    last = FSE if c.eight else FS
+    if c.hydraulic and c.eight:
+        j = y % ring
+        rows.push_eight_pipes(
+            t[H, n], t[H, i], t[H, s], t[D1, i],
+            state[FW, j], state[FE, j], state[FN, j], state[FS, j], state[FNW, j], state[FNE, j], state[FSW, j],
+            state[FSE, j], c.push, c.flow_kept, c.dt, c, out[FW, i], out[FE, i], out[FN, i], out[FS, i], out[FNW, i],
+            out[FNE, i], out[FSW, i], out[FSE, i], t[SHARE, i], t[C, i], t[Q, i],
+        )  # fmt: skip
+    elif c.hydraulic and c.along_flow:
         rows.push_pipes_along_flow(
             t[H, n], t[H, i], t[H, s], t[D1, i],
             state[FW, y % ring], state[FE, y % ring], state[FN, y % ring], state[FS, y % ring],
-            c.push, c.flow_kept, c.dt, c.Kc, c.sin_min, c.ramp_0, c.ramp_1,
-            out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i], t[C, i],
+            c.push, c.flow_kept, c.dt, c, out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i], t[C, i],
         )  # fmt: skip
     elif c.hydraulic:
         rows.push_pipes(
@@ -111,10 +118,10 @@ def flow(y, state, ring, t, out, grid, c):
         )  # fmt: skip
     if c.hydraulic:
         close_ends(t[SHARE, i], periodic, ZERO)
-        for k in range(FW, FS + 1):
+        for k in range(FW, last + 1):
             close_ends(out[k, i], periodic, ZERO)
     else:
-        for k in range(FW, FS + 1):
+        for k in range(FW, last + 1):
             rows.copy(state[k, y % ring], out[k, i])
     b_n = row(state, B, y - 1, height, wraps, ring, grid.wall)
     b_s = row(state, B, y + 1, height, wraps, ring, grid.wall)
@@ -212,7 +219,15 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
         fs_n = row(out, FS, y - 1, height, wraps, RING, nothing)
         fn_s = row(out, FN, y + 1, height, wraps, RING, nothing)
         flowed = flow_sum[at] if own else scratch[DRIED]
-        rows.move_depth(d1, out[FE, i], out[FW, i], fs_n, out[FN, i], out[FS, i], fn_s, c.dt, d2, u, v, flowed)
+        if c.eight:
+            rows.move_depth_eight(
+                d1, out[FE, i], out[FW, i], fs_n, fn_s,
+                row(out, FSE, y - 1, height, wraps, RING, nothing), row(out, FSW, y - 1, height, wraps, RING, nothing),
+                row(out, FNE, y + 1, height, wraps, RING, nothing), row(out, FNW, y + 1, height, wraps, RING, nothing),
+                t[Q, i], c.dt, d2, flowed,
+            )  # fmt: skip
+        else:
+            rows.move_depth(d1, out[FE, i], out[FW, i], fs_n, out[FN, i], out[FS, i], fn_s, c.dt, d2, u, v, flowed)
         if c.mean_depth:
             rows.divide_by_depth(d1, d2, u, v)
         if c.collision:
@@ -238,8 +253,9 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
     if own:
         budget[at, MOVED] += rows.total(moved)
     if grid.layered:
+        rock = len(state) - 1
         top = grid.top[at % grid.top.shape[0]]
-        rows.expose(b2, state[ROCK, y % ring], top, grid.depths, grid.layers, c.per_cover, out[ROCK, i], R2)
+        rows.expose(b2, state[rock, y % ring], top, grid.depths, grid.layers, c.per_cover, out[rock, i], R2)
     close_ends(b2, periodic, WALL)
     close_ends(R2, periodic, ZERO)
     close_ends(s1, periodic, ZERO)
@@ -251,20 +267,32 @@ def leaving(a, share, f, x):
 
 
 @stage_kernel
-def export(y, a, share, out, i, grid):
+def export(y, a, share, out, i, grid, c):
     """What leaves through the open pipes of a row."""
     last = a.size - 2
     gone = 0.0
     if grid.open_west:
         gone += leaving(a, share, out[FW, i], 1)
+        if c.eight:
+            gone += leaving(a, share, out[FNW, i], 1)
+            gone += leaving(a, share, out[FSW, i], 1)
     if grid.open_east:
         gone += leaving(a, share, out[FE, i], last)
+        if c.eight:
+            gone += leaving(a, share, out[FNE, i], last)
+            gone += leaving(a, share, out[FSE, i], last)
     if grid.open_north and y == 0:
         for x in range(1, last + 1):
             gone += leaving(a, share, out[FN, i], x)
+            if c.eight:
+                gone += leaving(a, share, out[FNW, i], x)
+                gone += leaving(a, share, out[FNE, i], x)
     if grid.open_south and y == grid.height - 1:
         for x in range(1, last + 1):
             gone += leaving(a, share, out[FS, i], x)
+            if c.eight:
+                gone += leaving(a, share, out[FSW, i], x)
+                gone += leaving(a, share, out[FSE, i], x)
     return gone
 
 
@@ -293,15 +321,23 @@ def carry(y, own, state, ring, t, out, scratch, grid, c, budget):
         b_n = row(state, B, y - 1, height, wraps, ring, grid.wall)
         b_s = row(state, B, y + 1, height, wraps, ring, grid.wall)
         rows.trace_back(b_n, state[B, y % ring], b_s, s_n, s1, s_s, t[U, i], t[V, i], c.dt, out[S, i])
+    elif c.eight:
+        rows.carry_both_eight(
+            w_n, w1, w_s, s_n, s1, s_s, q_n, q, q_s, fw, fe, fn, fs, out[FNW, i], out[FNE, i], out[FSW, i], out[FSE, i],
+            fs_n, fn_s,
+            row(out, FSE, y - 1, height, wraps, RING, nothing), row(out, FSW, y - 1, height, wraps, RING, nothing),
+            row(out, FNE, y + 1, height, wraps, RING, nothing), row(out, FNW, y + 1, height, wraps, RING, nothing),
+            c.keep, out[W, i], dried, out[S, i],
+        )  # fmt: skip
     else:
         rows.carry_both(
             w_n, w1, w_s, s_n, s1, s_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, c.keep, out[W, i], dried, out[S, i]
         )
     if own:
         budget[at, EVAPORATED] += rows.total(dried)
-        budget[at, WATER_EXPORTED] += export(y, w1, q, out, i, grid)
+        budget[at, WATER_EXPORTED] += export(y, w1, q, out, i, grid, c)
         if not c.semi_lagrangian:
-            budget[at, SOLIDS_EXPORTED] += export(y, s1, q, out, i, grid)
+            budget[at, SOLIDS_EXPORTED] += export(y, s1, q, out, i, grid, c)
     close_ends(out[W, i], periodic, ZERO)
     close_ends(out[S, i], periodic, ZERO)
 
@@ -333,7 +369,7 @@ def sweep_band(y0, y1, depth, source, target, rings, temporaries, scratch, grid,
             if low <= y < high:
                 carry(y, y0 <= y < y1, state, ring, t, out, scratch, grid, c, budget)
                 if k == depth - 1:
-                    for field in range(LAYERED_STATE if grid.layered else STATE):
+                    for field in range(len(target)):
                         rows.copy(out[field, y % RING], target[field, y])
 
 

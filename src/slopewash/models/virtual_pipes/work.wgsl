@@ -16,14 +16,21 @@ fn near_depth(i: i32) -> f32 {
   return poured[i].x + c.kappa * cell[i].z;
 }
 
-fn capacity_along_flow(b: f32, d1: f32, f: vec4<f32>, around: Around, a: vec4<f32>) -> f32 {
-  let depths = vec4<f32>(
-    near_depth(around.i.x), near_depth(around.i.y), near_depth(around.i.z), near_depth(around.i.w));
-  let h = select(a + depths, beyond_edges(b), around.none);
-  let P = paired(rounded4(f * max(vec4<f32>(0.0), b + d1 - h)));
-  let Q = sqrt(paired(rounded4(f * f)));
+fn near_depths(at: Around) -> vec4<f32> {
+  return vec4<f32>(near_depth(at.i.x), near_depth(at.i.y), near_depth(at.i.z), near_depth(at.i.w));
+}
+
+fn capacity_along_flow(Q: f32, P: f32) -> f32 {  // Eq. 10, with roots of the discharge and fans
   let S = P / max(Q, TINY);
-  return c.Kc * max(S / sqrt(1.0 + S * S), c.sin_min) * Q;
+  let sine = max(S / sqrt(1.0 + S * S), c.sin_min);
+  let root = sqrt(Q);
+  let held = c.Kc * sine * Q + sine * (c.Kc75 * (root * sqrt(root)) + c.Kc50 * root);
+  return held * sqrt(min(sine * c.per_fan, 1.0));
+}
+
+// What the flow through four pipes loses, as the sum of discharge times drop.
+fn lost_on_the_way(f: vec4<f32>, drops: vec4<f32>) -> f32 {
+  return paired(rounded4(f * max(vec4<f32>(0.0), drops)));
 }
 
 fn capacity_by_slope(g: vec2<f32>, v: vec2<f32>) -> f32 {  // Eqs. 9-11
@@ -35,10 +42,10 @@ fn capacity_by_slope(g: vec2<f32>, v: vec2<f32>) -> f32 {  // Eqs. 9-11
 }
 
 // What the ground loses to the water; negative where it gains.
-fn exchange(b: f32, lowest: f32, s: f32, R: f32, C: f32, d2: f32) -> f32 {  // Eqs. 12-13
+fn exchange(drop: f32, s: f32, R: f32, C: f32, d2: f32) -> f32 {  // Eqs. 12-13
   var take = min(c.take * R * (C - s), c.water_0 + c.water_1 * d2);
   take = min(take, c.load_0 + c.load_1 * d2 - c.load_2 * s);
-  take = min(take, c.dig_0 + c.dig_1 * max(0.0, b - lowest));
+  take = min(take, c.dig_0 + c.dig_1 * max(0.0, drop));
   let fall = min(min(c.drop * (s - C), s), c.rise_0 + c.rise_1 * d2);
   return select(-fall, max(0.0, take), s < C);
 }
@@ -82,30 +89,48 @@ fn slide_fall_line(i: i32, b: f32, around: Around, a: vec4<f32>, d: vec4<f32>, g
   return Slides((west - east) + (north - south), abs(east) + abs(south));
 }
 
-fn slide(y: i32, x: i32, i: i32, b: f32, around: Around, a: vec4<f32>, g: vec2<f32>) -> Slides {
-  if (!eight_pipes && !fall_line) { return Slides(0.0, 0.0); }
-  let corners = slanted(y, x);
-  let d = grounds(corners);
+fn slide(i: i32, b: f32, around: Around, a: vec4<f32>, corners: Around, d: vec4<f32>, g: vec2<f32>) -> Slides {
   if (eight_pipes) { return slide_eight_pipes(i, b, around, a, corners, d); }
-  return slide_fall_line(i, b, around, a, d, g);
+  if (fall_line) { return slide_fall_line(i, b, around, a, d, g); }
+  return Slides(0.0, 0.0);
 }
 
-fn wear(i: i32, b: f32, around: Around, a: vec4<f32>, g: vec2<f32>) -> f32 {
+fn lowest(heights: vec4<f32>) -> f32 {
+  return min(min(heights.x, heights.y), min(heights.z, heights.w));
+}
+
+fn wear(
+  i: i32, b: f32, d1: f32, around: Around, a: vec4<f32>, corners: Around, d: vec4<f32>, g: vec2<f32>
+) -> f32 {
   let s = cell[i].z;
-  let d1 = poured[i].x + c.kappa * s;
   let f = flux[i];
   let come = inflow(around);
-  let d2 = move_depth(d1, f, come);
+  var leaving = paired(f);
+  var coming = paired(come);
+  var drop = b - lowest(a);
+#if eight
+  let f_d = slanted_flux[i];
+  leaving += paired(f_d);
+  coming += paired(slanted_inflow(corners));
+  drop = max(drop, (b - lowest(d)) * SHORTENING);
+#endif
+  let d2 = move_depth(d1, leaving, coming);
   var C = 0.0;
   if (along_flow) {
-    C = capacity_along_flow(b, d1, f, around, a);
+    let h = select(a + near_depths(around), beyond_edges(b), around.none);
+    var P = lost_on_the_way(f, b + d1 - h);
+    var Q = sqrt(paired(rounded4(f * f)));
+#if eight
+    let h_d = surfaces_at_corners(d + near_depths(corners), around, a);
+    P += rounded(lost_on_the_way(f_d, b + d1 - h_d) * SHORTENING);
+    Q = leaving;
+#endif
+    C = capacity_along_flow(Q, P);
   } else {
     C = capacity_by_slope(g, velocity(discharge(f, come), d1, d2));
   }
   let ramp = clamp(c.ramp_0 + c.ramp_1 * d1, 0.0, 1.0);  // Eq. 10
-  let lowest = min(min(a.x, a.y), min(a.z, a.w));
-  depth[i] = d1;
-  return exchange(b, lowest, s, exposed_erodibility(i), C * ramp, d2);
+  return exchange(drop, s, exposed_erodibility(i), C * ramp, d2);
 }
 
 // Erodibility of the bedrock's layer at a depth below the top of the first, or 1 where loose soil covers it.
@@ -135,12 +160,18 @@ fn main(
     let around = straight(y, x);
     let a = grounds(around);
     let g = vec2<f32>(difference(a.x, b, a.y), difference(a.z, b, a.w));
-    let slid = slide(y, x, i, b, around, a, g);
+    let corners = slanted(y, x);
+    let d = grounds(corners);
+    let slid = slide(i, b, around, a, corners, d, g);
     // On open edges `level` is base level: no process takes the border below it, nor deposits anything on a graded one.
     let held = on_open_edge(y, x);
     let change = cell[i].x;
+    var depth = poured[i].x;
     var delta = 0.0;
-    if (hydraulic) { delta = wear(i, b, around, a, g); }
+    if (hydraulic) {
+      depth = near_depth(i);
+      delta = wear(i, b, depth, around, a, corners, d, g);
+    }
     if (held) {
       delta = min(delta, max(0.0, change));
       if (graded) { delta = max(delta, 0.0); }
@@ -160,7 +191,7 @@ fn main(
     rock[i] = vec2<f32>(deep, rock[i].y);
     R = select(0.0, expose(left - deep, rock[i].y - deep), b < IS_WALL);
 #endif
-    worked[i] = vec4<f32>(left, poured[i].x, not_negative(cell[i].z + lost), R);
+    worked[i] = vec4<f32>(left, depth, not_negative(cell[i].z + lost), R);
     moved = vec4<f32>(slid.sent + max(lost, 0.0), loose - left, 0.0, 0.0);
   }
   let total = sum_lanes(lane, moved);

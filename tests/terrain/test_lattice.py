@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from slopewash.generators import lattice
+from slopewash.terrain import lattice
 
 CELLS = np.arange(512)
 

@@ -1,0 +1,142 @@
+"""From coarse to fine: the same ground eroded on a coarse grid first, then on ever finer ones.
+
+A coarse grid makes the trunk valleys, each finer one their tributaries and the gullies. Only the change is taken along
+from level to level, so that the start's own fine detail returns.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.models.catalogue import Level
+from slopewash.terrain import Terrain
+from slopewash.terrain.noise import fractal_noise
+
+if TYPE_CHECKING:
+    from slopewash.recipes.definition import Stage
+
+Heights = NDArray[np.float64]
+
+COARSEST = 48
+"""Least cells along the longer side of a level."""
+USUAL_RELIEF = 0.19
+"""Relief over the longer side that steps are made for."""
+LEAST_STEPS, LEAST_SETTLING = 4, 40
+"""Of a level, however little strength is asked for: what flows must come to rest, or it would stand as spires."""
+DETAIL_WAVELENGTH, DETAIL_OCTAVES = 16, 3
+"""Of the noise that a level adds; in cells."""
+STEEPEST_DETAIL = 1.5
+"""Slope above which detail grows no more."""
+
+
+def sizes(longest: int) -> list[int]:
+    """Cells along the longer side of each level, up to a terrain's own.
+
+    >>> sizes(512), sizes(700), sizes(64)
+    ([64, 128, 256, 512], [88, 175, 350, 700], [64])
+    """
+    found = [longest]
+    while found[0] / 2 >= COARSEST:
+        found.insert(0, math.ceil(found[0] / 2))
+    return found
+
+
+def values_at(levels: Sequence[Level], cells: int) -> Level:
+    """What to do on a grid of so many cells: between two levels of the table, in proportion to the logarithm.
+
+    >>> a = Level(cells=128, steps=800, settle=200, parameters={"thermal_rate": 5.0})
+    >>> b = Level(cells=512, steps=1200, settle=200, parameters={"thermal_rate": 1.0})
+    >>> values_at((a, b), 256).parameters["thermal_rate"], values_at((a, b), 256).steps
+    (3.0, 1000)
+    """
+    known = [math.log2(level.cells) for level in levels]
+    at = math.log2(cells)
+
+    def between(values: Sequence[float]) -> float:
+        return float(np.interp(at, known, values))
+
+    return Level(
+        cells=cells,
+        steps=round(between([level.steps for level in levels])),
+        settle=round(between([level.settle for level in levels])),
+        parameters={name: between([level.parameters[name] for level in levels]) for name in levels[0].parameters},
+    )
+
+
+def expanded(stage: Stage, terrain: Terrain) -> list[Stage]:
+    """One stage for each level that suits a terrain, from coarse to fine; the stage itself where it has none."""
+    if not stage.levels:
+        return [stage]
+    side = max(terrain.width, terrain.height)
+    # Where slopes are half as steep, water does half the work: the same landscape takes twice the steps.
+    relief = min(max(USUAL_RELIEF * side / max(terrain.relief, 1e-9), 0.5), 2.5)
+    stages = []
+    for cells in sizes(max(terrain.shape)):
+        level = values_at(stage.levels, cells)
+        last = cells == max(terrain.shape)
+        settle = None if last and stage.settle is None else max(LEAST_SETTLING, round(level.settle * stage.strength))
+        stages.append(
+            dataclasses.replace(
+                stage,
+                model=stage.model.replace(**{**level.parameters, **stage.settings}),
+                steps=max(LEAST_STEPS, round(level.steps * stage.strength * relief)),
+                settle=settle,
+                levels=(),
+                cells=cells,
+                dry=stage.dry and last,
+                low_water=stage.low_water if last else {},
+            )
+        )
+    return stages
+
+
+def terrain_of(stage: Stage, start: Terrain, before: Terrain | None, *, seed: int) -> Terrain:
+    """Terrain that a level begins with: the start on its grid, with what the level before has changed."""
+    assert stage.cells is not None
+    here = start.resampled(stage.cells)
+    if before is None:
+        return here
+    cell = here.cell_size
+    coarse = here.resampled(max(before.shape))  # the start as the level before saw it
+    z = _fine(before, "elevation", here) + stage.restored * (
+        here["elevation"].astype(np.float64) - _fine(coarse, "elevation", here)
+    )
+    if stage.detail:
+        noise = fractal_noise(
+            here.shape,
+            cell,
+            wavelength=DETAIL_WAVELENGTH * cell,
+            octaves=DETAIL_OCTAVES,
+            seed=1000 * seed + stage.cells,
+        )
+        z += stage.detail * cell * np.minimum(_steepness(z, cell), STEEPEST_DETAIL) * noise
+    layers: dict[str, Any] = {"elevation": z, "water": np.maximum(_fine(before, "water", here), 0)}
+    if "bedrock" in before:  # as deep below the ground as it was
+        layers["bedrock"] = z - np.maximum(_fine(before, "elevation", here) - _fine(before, "bedrock", here), 0)
+    return here.replace(**layers)
+
+
+def _fine(terrain: Terrain, layer: str, grid: Terrain) -> Heights:
+    """A layer on a finer grid of the same ground."""
+    fine = terrain.resampled(max(grid.shape))[layer]
+    rows, columns = grid.shape
+    # Where sides do not come out even, one grid may reach a cell further than the other.
+    grown = np.pad(fine, ((0, max(0, rows - fine.shape[0])), (0, max(0, columns - fine.shape[1]))), mode="edge")
+    return grown[:rows, :columns].astype(np.float64)
+
+
+def _steepness(z: Heights, cell_size: float) -> Heights:
+    """Slope of the ground without its roughest detail."""
+    for _ in range(2):
+        for axis in (0, 1):
+            p = np.pad(z, [(1, 1) if k == axis else (0, 0) for k in (0, 1)], mode="edge")
+            before, after = (p[:-2], p[2:]) if axis == 0 else (p[:, :-2], p[:, 2:])
+            z = 0.25 * (before + after) + 0.5 * z
+    gy, gx = np.gradient(z, cell_size)
+    return np.hypot(gy, gx)

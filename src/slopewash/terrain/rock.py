@@ -1,0 +1,50 @@
+"""Rock of differing hardness, as a function of place, height and seed: the same on every grid."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from slopewash.terrain.noise import fractal_noise
+from slopewash.terrain.terrain import Layer, Terrain
+
+SOFTEST, HARDENING = 0.95, 0.45
+"""Erodibility of the lowest ground, and how much less the highest has."""
+PATCHES, PATCH_SIZE, PATCH_OCTAVES = 0.08, 1 / 8, 4
+"""Deviation of the noise over the ground, and its wavelength as a share of the longer side."""
+BANDING = 0.15
+"""How much the erodibility varies from bed to bed."""
+BED = 16 / 512
+"""Height of a pair of beds, as a share of the longer side."""
+DIP = (0.06, 0.10)
+"""Tilt of the beds to the south and to the east."""
+BENDING, BEND_SIZE, BEND_OCTAVES = 10 / 512, 1 / 6, 3
+"""How far beds are bent up and down, and over what distance, as shares of the longer side."""
+LEAST = 0.05
+
+
+def rock_erodibility(terrain: Terrain, *, seed: int = 0) -> Layer:
+    """Erodibility of bedded rock: tilted and bent beds, patches, and harder ground towards the summits.
+
+    Beds are what keeps flanks from looking alike: their edges show as ribs and ledges.
+
+    >>> R = rock_erodibility(Terrain(np.arange(64.0).reshape(8, 8)), seed=1)
+    >>> bool(0.05 <= R.min() and R.max() <= 1.0)
+    True
+    """
+    rows, columns = terrain.shape
+    side = max(terrain.width, terrain.height)
+    low, high = terrain.range("elevation")
+    z = np.clip(terrain["elevation"].astype(np.float64), low, high)  # nodata holds 0 m, which may be far below
+
+    def noise(share: float, octaves: int, stream: int) -> Layer:
+        return fractal_noise(
+            terrain.shape, terrain.cell_size, wavelength=share * side, octaves=octaves, seed=1000 * seed + stream
+        )
+
+    south = (np.arange(rows) + 0.5)[:, None] * terrain.cell_size
+    east = (np.arange(columns) + 0.5)[None, :] * terrain.cell_size
+    bent = BENDING * side * noise(BEND_SIZE, BEND_OCTAVES, 2)
+    bed = (z + DIP[0] * south + DIP[1] * east + bent) / (BED * side)
+    R = SOFTEST - HARDENING * (z - low) / max(high - low, 1e-30) + PATCHES * noise(PATCH_SIZE, PATCH_OCTAVES, 1)
+    R += BANDING * (np.sin(2 * np.pi * bed) + 0.6 * np.sin(4.6 * np.pi * bed + 1))
+    return np.clip(R, LEAST, 1.0).astype(np.float32)

@@ -1,0 +1,115 @@
+"""From coarse to fine: levels of a recipe give one landscape, whatever the grid and wherever a run is interrupted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import slopewash as sw
+from slopewash.recipes.levels import expanded, sizes
+
+EXTENT = 2560.0
+
+
+def dome(size: int, seed: int = 7, **changes: Any) -> sw.Terrain:
+    return sw.generate("dome", size=size, cell_size=EXTENT / size, seed=seed, relief=0.19 * EXTENT).replace(**changes)
+
+
+def ladder(terrain: sw.Terrain, strength: float = 1.0, **changes: Any) -> sw.Recipe:
+    return sw.recipe("alpine", source=terrain, seed=7, backend="cpu", strength=strength).replace(**changes)
+
+
+def low_passed(change: Any, cells: int) -> Any:
+    """The change on a grid of so many cells."""
+    return sw.Terrain(change).resampled(cells)["elevation"].astype(np.float64)
+
+
+def test_levels_double_up_to_the_size_of_the_terrain() -> None:
+    assert sizes(2048) == [64, 128, 256, 512, 1024, 2048]
+    stages = expanded(ladder(dome(256)).stage, dome(256))
+    assert [stage.cells for stage in stages] == [64, 128, 256]
+    talus = [stage.model.talus_slope_bias for stage in stages]  # type: ignore[attr-defined]
+    assert talus == sorted(talus)
+    assert [bool(stage.low_water) for stage in stages] == [False, False, True]
+
+
+def test_parameters_that_a_user_sets_hold_on_every_level() -> None:
+    stage = ladder(dome(256)).stage.replace(settings={"rain_rate": 0.005})
+    assert [level.model.rain_rate for level in expanded(stage, dome(256))] == [0.005] * 3  # type: ignore[attr-defined]
+
+
+def test_gentle_relief_takes_more_steps() -> None:
+    low = expanded(ladder(dome(256)).stage, sw.Terrain(dome(256)["elevation"] * np.float32(0.5), cell_size=10.0))
+    assert low[0].steps == pytest.approx(2 * expanded(ladder(dome(256)).stage, dome(256))[0].steps, abs=1)
+
+
+@pytest.mark.slow
+def test_mass_is_conserved_through_all_levels() -> None:
+    result = ladder(dome(192), 0.2).run()
+    assert result.budget.solids_drift < 1e-5  # float32 fields, float64 sums
+    assert result.budget.water_drift < 1e-5
+    assert result.budget.solids_resampled != 0  # what the detail noise adds is an entry of its own
+    np.testing.assert_allclose(
+        result.terrain["difference"], result.terrain["elevation"] - dome(192)["elevation"], atol=1e-3
+    )
+
+
+@pytest.mark.slow
+def test_a_coarse_and_a_fine_grid_give_the_same_landscape() -> None:
+    coarse, fine = (ladder(dome(256).resampled(n)).run().terrain for n in (128, 256))
+    a, b = (low_passed(terrain["difference"], 64) for terrain in (coarse, fine))
+    assert np.corrcoef(a.ravel(), b.ravel())[0, 1] > 0.97
+    assert fine["wear"].mean() == pytest.approx(coarse["wear"].mean(), rel=0.15)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strength", [0.02, 0.1])
+@pytest.mark.parametrize("kind", ["dome", "diamond_square"])
+def test_short_runs_leave_no_spires(strength: float, kind: str) -> None:
+    start = sw.generate(kind, size=192, cell_size=EXTENT / 192, seed=3, relief=0.19 * EXTENT)
+    result = ladder(start, strength).run()
+    assert result.terrain["deposit"].max() < 0.2 * start.relief
+    assert result.terrain["suspended"].max() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kill_at", [1, 3, 5])
+def test_a_run_resumed_between_or_within_levels_is_bit_identical(kill_at: int, tmp_path: Path) -> None:
+    recipe = ladder(dome(192), 0.05)
+    whole = sw.Running(recipe)
+    whole.run()
+    broken, looks = sw.Running(recipe, checkpoint=tmp_path, every=20), 0
+
+    def interrupt(simulation: sw.Simulation) -> None:
+        nonlocal looks
+        looks += 1
+        if looks == kill_at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        broken.run(interrupt)
+    broken.write_checkpoint()
+    broken.close()
+    resumed = sw.Running.resumed(tmp_path)
+    resumed.run()
+    expected, got = whole.result(), resumed.result()
+    assert set(got.terrain) == set(expected.terrain)
+    for name, layer in expected.terrain.items():
+        np.testing.assert_array_equal(got.terrain[name], layer, err_msg=name)
+    assert got.budget == expected.budget
+
+
+@pytest.mark.slow
+def test_strata_nodata_and_sources_go_through_every_level() -> None:
+    hole = np.zeros((192, 192), bool)
+    hole[:40, 150:] = True
+    start = dome(192, nodata=hole, sources=[sw.WaterSource(x=900.0, y=900.0, radius=60.0, rate=0.2)])
+    start = start.replace(strata=sw.strata_bands(count=9, dip=4.0).fitted(start.relief))
+    result = ladder(start, 0.05).run()
+    assert result.terrain.strata is not None
+    np.testing.assert_array_equal(result.terrain.nodata, start.nodata)
+    assert result.budget.water_sources > 0
+    assert (result.terrain["bedrock"] <= result.terrain["elevation"] + 1e-3)[~hole].all()
