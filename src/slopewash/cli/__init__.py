@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells report it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,14 +12,15 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from slopewash.cli import INTERRUPTED
 from slopewash.cli.console import interrupts_held, note
 from slopewash.errors import CheckpointError, InvalidParameter
 
 if TYPE_CHECKING:
     from slopewash import Result, Running
 
-INTERRUPTED, TERMINATED = 130, 143
-"""Exit codes after Ctrl-C and after SIGTERM, as shells report them."""
+TERMINATED = 143
+"""Exit code after SIGTERM, as shells report it."""
 
 
 class Terminated(KeyboardInterrupt):

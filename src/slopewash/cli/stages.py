@@ -46,8 +46,7 @@ def check_named(preset: str | None, model: str | None) -> None:
     if preset is None or model is None:
         return
     found = sw.find_preset(preset)
-    if not isinstance(found.model, sw.find_model(model)):
-        raise InvalidParameter(f"preset {found.name} belongs to model {found.model.name}, not {model}; name one only")
+    found.check_model(model)
     note(
         f"note: the parameters are those of preset {found.name}, not the defaults of model {found.model.name}; "
         "name one only"

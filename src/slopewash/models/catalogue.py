@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from slopewash.errors import unknown_name
-from slopewash.models.base import Model
+from slopewash.errors import InvalidParameter, unknown_name
+from slopewash.models.base import Model, find_model
 from slopewash.models.state import Edges
 from slopewash.terrain import Strata
 
@@ -51,6 +51,11 @@ class Preset:
     """Values for the steps after the last level, as many as it has cells along a side: the flood recedes."""
     strata: Strata | None = None
     """Layers for a terrain that has none of its own, their thicknesses as shares of its relief."""
+
+    def check_model(self, name: str) -> None:
+        """Refuse a model named beside the preset that is not its own."""
+        if not isinstance(self.model, find_model(name)):
+            raise InvalidParameter(f"preset {self.name} belongs to model {self.model.name}, not {name}; name one only")
 
     def settling(self, steps: int) -> int:
         """Steps of settling for a run of `steps`: the same share of a shorter run, so that it does not swamp it.

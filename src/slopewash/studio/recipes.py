@@ -26,7 +26,7 @@ def first_recipe(
     else:
         stage = sw.Stage.of(preset)
         if model is not None:
-            _check_belongs(stage, sw.find_model(model).name)
+            sw.find_preset(stage.preset or "").check_model(model)
     check_side(size)
     if source is None and stage.preset is not None:
         source = sw.preset_source(stage.preset, size=size, seed=seed)
@@ -52,7 +52,7 @@ def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.R
     if wanted.preset is not None:
         stage = sw.Stage.of(wanted.preset)
         if wanted.model is not None:
-            _check_belongs(stage, wanted.model)
+            sw.find_preset(wanted.preset).check_model(wanted.model)
     elif wanted.model is not None and wanted.model != stage.model.name:
         stage = sw.Stage.of(sw.find_model(wanted.model)(), edges=_edges(wanted.model, stage.edges))
     model = stage.model.replace(**wanted.parameters)
@@ -85,11 +85,6 @@ def _changed(source: Any, wanted: messages.Generator) -> sw.Generated:
         changes.setdefault("options", {})
         changes.setdefault("relief", None)
     return dataclasses.replace(source, **changes)
-
-
-def _check_belongs(stage: sw.Stage, model: str) -> None:
-    if stage.model.name != model:
-        raise InvalidParameter(f"preset {stage.preset} belongs to model {stage.model.name}, not {model}; name one only")
 
 
 def fitted(name: str, terrain: sw.Terrain, code: str | None, size: int | None = None) -> sw.FromTerrain:

@@ -185,7 +185,7 @@ export class App {
   }
 
   private restore(): void {
-    void this.connection.tell({ type: "bring_back" });
+    void this.connection.send({ type: "bring_back" });
   }
 
   /** Whether a new terrain would not fit the view, or be tiny in it. */
@@ -227,7 +227,7 @@ export class App {
 
   private watch(): void {
     if (this.connection?.isOpen)
-      void this.connection.tell({
+      void this.connection.send({
         type: "watch",
         overlay: this.overlay,
         resolution: this.stage.quality.field,
@@ -312,21 +312,21 @@ export class App {
       if (file) void this.open(file);
     });
     window.addEventListener("online", () => this.connection.retryNow());
-    const tell = (message: ClientMessage): void => void this.connection.tell(message);
+    const send = (message: ClientMessage): void => void this.connection.send(message);
     listenForShortcuts(
       [
         { key: " ", run: () => this.transport.toggle() },
-        { key: ".", run: () => tell({ type: "step", count: 1 }) },
-        { key: "r", run: () => tell({ type: "reset" }) },
+        { key: ".", run: () => send({ type: "step", count: 1 }) },
+        { key: "r", run: () => send({ type: "reset" }) },
         { key: "k", run: () => this.restore() },
         { key: "delete", run: () => this.markers.removeChosen() },
         { key: "n", run: () => this.start.changeSeed(1) },
         { key: "b", run: () => this.start.changeSeed(-1) },
         { key: "[", run: () => this.scaleBrush(0.8) },
         { key: "]", run: () => this.scaleBrush(1.25) },
-        { key: "z", control: true, shift: false, run: () => tell({ type: "undo" }) },
-        { key: "z", control: true, shift: true, run: () => tell({ type: "redo" }) },
-        { key: "y", control: true, run: () => tell({ type: "redo" }) },
+        { key: "z", control: true, shift: false, run: () => send({ type: "undo" }) },
+        { key: "z", control: true, shift: true, run: () => send({ type: "redo" }) },
+        { key: "y", control: true, run: () => send({ type: "redo" }) },
         { key: "f", run: () => this.stage.frameWholeBlock() },
         { key: "p", run: () => this.togglePlan() },
         { key: "c", run: () => this.compare.toggle() },

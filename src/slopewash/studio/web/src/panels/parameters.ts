@@ -53,7 +53,7 @@ export class ParametersPanel {
 
   private row(parameter: ParameterDeclaration): Row {
     const send = async (value: ParameterValue): Promise<void> => {
-      const taken = await this.connection().tell({ type: "parameters", values: { [parameter.name]: value } });
+      const taken = await this.connection().send({ type: "parameters", values: { [parameter.name]: value } });
       const valid = this.store.state?.parameters[parameter.name];
       if (!taken && valid !== undefined) row.show(valid);
     };

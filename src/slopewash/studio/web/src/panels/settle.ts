@@ -22,7 +22,7 @@ export class SettleMenu {
 
   constructor(
     store: Store,
-    private readonly tell: (message: ClientMessage) => void,
+    private readonly send: (message: ClientMessage) => void,
   ) {
     const go = button("Settle", "Settle", () => this.begin(), { class: "wide primary", "data-role": "settle" });
     const about = make(
@@ -43,7 +43,7 @@ export class SettleMenu {
         go,
       ),
     );
-    this.stop = button("Cancel settling", "cancel settling", () => tell({ type: "pause" }), {
+    this.stop = button("Cancel settling", "cancel settling", () => send({ type: "pause" }), {
       "data-role": "stop-settling",
       hidden: true,
     });
@@ -61,7 +61,7 @@ export class SettleMenu {
       return;
     }
     this.menu.open = false;
-    this.tell({ type: "settle", steps: Number(this.steps.value), dry: this.dry.checked });
+    this.send({ type: "settle", steps: Number(this.steps.value), dry: this.dry.checked });
   }
 
   private receive(state: State): void {

@@ -36,7 +36,7 @@ export class StartPanel {
   private readonly restore = button(
     "Restore the previous run (K)",
     "Restore it",
-    () => void this.connection().tell({ type: "bring_back" }),
+    () => void this.connection().send({ type: "bring_back" }),
     { class: "wide", "data-role": "bring-back", hidden: true },
   );
 
@@ -144,7 +144,7 @@ export class StartPanel {
 
   private begin(choices: StartChoices): void {
     void this.connection()
-      .tell({ type: "start", ...choices })
+      .send({ type: "start", ...choices })
       .then((begun) => {
         if (!begun && this.store.state) this.receive(this.store.state); // remove the refused value from the field
       });

@@ -26,25 +26,25 @@ export class Transport {
     private readonly connection: () => Connection,
   ) {
     this.play = button("Play (space)", icon("play"), () => this.toggle(), { class: "primary", "data-role": "play" });
-    const takeSteps = (): void => withWhole(this.count, (count) => this.tell({ type: "step", count }));
-    const runTo = (): void => withWhole(this.target, (step) => this.tell({ type: "run_to", step }));
+    const takeSteps = (): void => withWhole(this.count, (count) => this.send({ type: "step", count }));
+    const runTo = (): void => withWhole(this.target, (step) => this.send({ type: "run_to", step }));
     this.count = whole("Number of steps", 100, takeSteps);
     this.target = whole("Target step", 1000, runTo);
     this.speed = select(
       "Speed in steps per second",
       [{ value: "", text: "maximum speed" }, ...SPEEDS.map((n) => ({ value: String(n), text: `${n} steps/s` }))],
       "",
-      (value) => this.tell({ type: "speed", steps_per_second: value ? Number(value) : null }),
+      (value) => this.send({ type: "speed", steps_per_second: value ? Number(value) : null }),
     );
-    this.undo = button("Undo the last edit (Ctrl+Z)", icon("undo"), () => this.tell({ type: "undo" }), {
+    this.undo = button("Undo the last edit (Ctrl+Z)", icon("undo"), () => this.send({ type: "undo" }), {
       "data-role": "undo",
     });
-    this.redo = button("Redo (Ctrl+Shift+Z)", icon("redo"), () => this.tell({ type: "redo" }), { "data-role": "redo" });
+    this.redo = button("Redo (Ctrl+Shift+Z)", icon("redo"), () => this.send({ type: "redo" }), { "data-role": "redo" });
     this.element = make(
       "div",
       { class: "glass transport", role: "toolbar", "aria-label": "Simulation" },
       this.play,
-      button("One step (.)", icon("step"), () => this.tell({ type: "step", count: 1 }), { "data-role": "step-one" }),
+      button("One step (.)", icon("step"), () => this.send({ type: "step", count: 1 }), { "data-role": "step-one" }),
       make(
         "span",
         { class: "pair" },
@@ -59,8 +59,8 @@ export class Transport {
       ),
       this.speed,
       make("span", { class: "counter" }, this.step, this.detail),
-      new SettleMenu(store, (message) => this.tell(message)).element,
-      button("Reset to the start (R)", icon("reset"), () => this.tell({ type: "reset" }), { "data-role": "reset" }),
+      new SettleMenu(store, (message) => this.send(message)).element,
+      button("Reset to the start (R)", icon("reset"), () => this.send({ type: "reset" }), { "data-role": "reset" }),
       this.undo,
       this.redo,
     );
@@ -69,11 +69,11 @@ export class Transport {
 
   toggle(): void {
     const { state } = this.store;
-    this.tell({ type: state && isRunning(state) ? "pause" : "play" });
+    this.send({ type: state && isRunning(state) ? "pause" : "play" });
   }
 
-  private tell(message: Parameters<Connection["tell"]>[0]): void {
-    void this.connection().tell(message);
+  private send(message: Parameters<Connection["send"]>[0]): void {
+    void this.connection().send(message);
   }
 
   private receive(state: State): void {

@@ -213,7 +213,7 @@ export class Markers {
         ? ({ type: "sources", sources: of.map(({ x, y, radius, rate }) => ({ x, y, radius, rate })), stroke } as const)
         : ({ type: "emitters", emitters: of.map(values), stroke } as const);
     this.asked++;
-    const done = await this.connection().tell(message);
+    const done = await this.connection().send(message);
     this.asked--;
     if (done || !this.store.state) return;
     this.receive(this.store.state); // remove a refused value

@@ -141,7 +141,7 @@ export class Painting {
     if (!stroke) return;
     stroke.timer = 0;
     if (!stroke.waiting.length) return;
-    void this.connection().tell({
+    void this.connection().send({
       type: "paint",
       tool: stroke.brush.name,
       points: stroke.waiting,

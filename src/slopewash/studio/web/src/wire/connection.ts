@@ -54,7 +54,7 @@ export class Connection {
   }
 
   /** Ask, and show an error to the user instead of throwing; resolves to whether it was done. */
-  async tell(message: ClientMessage): Promise<boolean> {
+  async send(message: ClientMessage): Promise<boolean> {
     try {
       await this.ask(message);
       return true;
