@@ -273,8 +273,8 @@ def test_info_shows_how_far_a_run_is(unfinished: Path, tmp_path: Path, run: Run)
     assert (facts["width"], facts["height"], facts["finished"]) == (24, 24, False)
     assert facts["outputs"] == [str(tmp_path / "out" / "out.npz")]
     words = run("info", unfinished).out
-    assert "step                 100" in words
-    assert "steps wanted         400" in words
+    assert "steps                100 of 400" in words
+    assert "settling             0 of 60" in words
 
 
 def test_one_of_the_checkpoints_can_be_named_too(ground: Path, unfinished: Path, tmp_path: Path, run: Run) -> None:
@@ -308,7 +308,8 @@ def test_checkpoints_of_other_programs_are_refused_in_one_sentence(tmp_path: Pat
 
 
 def test_checkpoints_every_0_steps_are_refused(ground: Path, unfinished: Path, tmp_path: Path, run: Run) -> None:
-    for words in (words_of(ground, tmp_path / "out.npz", "--every", 0), ["resume", str(unfinished), "--every", "0"]):
+    erode = words_of(ground, tmp_path / "out.npz", "--checkpoint", tmp_path / "new.ckpt", "--every", 0)
+    for words in (erode, ["resume", str(unfinished), "--every", "0"]):
         done = run(*words)
         assert (done.code, done.err) == (2, "slopewash: every is 0; it must be 1 or more\n")
 
