@@ -78,3 +78,7 @@ def test_gallery_shows_every_start_and_a_file(
     expected = {f"{name}{end}.png" for name in names for end in ("", "_bare")} | {"before.png", "after.png"}
     assert pictures_of("landscape_gallery", [str(dem), *TINY, "--settle", "2"]) == expected
     assert capsys.readouterr().out.count("local minima before") == len(names)
+
+
+def test_the_alpine_example_draws_a_view_and_a_map(pictures_of: Pictures) -> None:
+    assert pictures_of("alpine", ["--size", "64", "--strength", "0.02"]) == {"alpine.png", "alpine_map.png"}
