@@ -107,8 +107,8 @@ def command(
         Change one parameter: --set rain_rate=0.03. May be repeated.
     emitter
         X,Y,RADIUS,RATE,SPEED,DIRECTION: a disc from which particles start, in metres from the north-west corner,
-        particles per second, m/s and degrees from north. For mesh_particles; without any, one on the highest ground.
-        May be repeated.
+        particles per second, m/s and degrees from north. For models with particles; without any, one on the highest
+        ground. May be repeated.
     backend
         auto, gpu, cpu or reference.
     adapter

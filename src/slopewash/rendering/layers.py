@@ -27,7 +27,7 @@ BANK_REACH = 0.004
 BANK_DEPTH = 0.12
 """Cells of depth, on average over that reach, at which all of the bank is gravel."""
 UNIFORM_ROCK = 0.01
-"""Deviation of the erodibility within its surroundings below which it tells nothing about the rock."""
+"""Deviation of the erodibility within its surroundings below which it shows nothing of the rock."""
 
 
 def shown_water(terrain: Terrain, size: tuple[int, int], which: WaterShown, shore_depth: float | None) -> Water | None:
