@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -20,6 +23,21 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def _home_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep what a studio keeps out of the user's own folders."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Let SIGINT arrive, here and in every process a test starts, even if this run was started with it ignored.
+
+    Shells start background jobs that way (`pytest &` in a script), and children inherit an ignored signal. A handler is
+    not inherited: exec resets it to the default.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, usual)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -73,6 +73,9 @@ def test_every_law_can_be_chosen_and_comes_back(studio: Any) -> None:
         list_.select_option(other)
         studio.wait("([name, value]) => studio.store.state.parameters[name] === value", [p["name"], other])
         assert studio.state()["parameters"][p["name"]] == other
+        if p["name"] == "pipes":  # eight do not go with the other transports and capacities
+            list_.select_option("four")
+            studio.wait("studio.store.state.parameters.pipes === 'four'")
     for p in rows(studio, "flag"):
         box = studio.page.locator(f"[data-parameter={p['name']}] input[type=checkbox]")
         wanted = not box.is_checked()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,18 +31,6 @@ class Done:
 
 
 Run = Callable[..., Done]
-
-
-@pytest.fixture(autouse=True)
-def interruptible() -> Iterator[None]:
-    """Let SIGINT arrive, here and in every process a test starts, even if this run was started with it ignored.
-
-    Shells start background jobs that way (`pytest &` in a script), and children inherit an ignored signal. A handler is
-    not inherited: exec resets it to the default.
-    """
-    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, usual)
 
 
 @pytest.fixture

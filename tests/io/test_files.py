@@ -49,6 +49,9 @@ def test_unknown_suffix_suggests_the_nearest_and_lists_all(hill: Terrain, tmp_pa
         write(hill, tmp_path / "hill.tfif")
     with pytest.raises(InvalidFile, match=r'unknown suffix "\.docx"; known suffixes are \.exr'):
         read(tmp_path / "hill.docx")
+    with pytest.raises(InvalidFile, match="does not exist"):
+        probe(tmp_path / "hill")
+    (tmp_path / "hill").write_bytes(b"")
     with pytest.raises(InvalidFile, match="no suffix"):
         probe(tmp_path / "hill")
 

@@ -251,7 +251,7 @@ def rewrite(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda m: m["model"]["parameters"].update(new_one=1), "unexpected keyword argument 'new_one'"),
+        (lambda m: m["model"]["parameters"].update(new_one=1), 'unknown parameter of virtual_pipes "new_one"'),
         (lambda m: m["domain"].update(new_one=1), "unexpected keyword argument 'new_one'"),
         (lambda m: m["model"].update(name="foo"), 'unknown model "foo"'),
         (lambda m: m.pop("since"), "'since' is missing"),

@@ -88,16 +88,16 @@ def studio(
                     "run, which replaces it, add --new"
                 ) from error
         if server is None:
+            given = _given(source, size, read_options)
+            server = serve(
+                first_recipe(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
+            )
             if kept is not None:
                 alone = "slopewash studio" if keep is True else f"slopewash studio --keep {keep}"
                 _print(
                     f"note: the last run{_described(kept)} is replaced once this one changes; "
                     f"`{alone}` alone continues it"
                 )
-            given = _given(source, size, read_options)
-            server = serve(
-                first_recipe(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
-            )
         if not built_page.is_built():
             _print(f"note: {built_page.HOW_TO_BUILD}")
         _print(f"slopewash studio: {server.url}")
