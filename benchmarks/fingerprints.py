@@ -121,7 +121,9 @@ def fingerprint(simulation: sw.Simulation) -> dict[str, str]:
     """Hash of each layer and of the budget."""
     terrain = simulation.terrain
     prints = {name: hashlib.sha256(terrain[name].tobytes()).hexdigest()[:16] for name in terrain}
-    budget = json.dumps(simulation.budget.as_dict(), sort_keys=True)
+    amounts = simulation.budget.as_dict()
+    known = {name: amount for name, amount in amounts.items() if amount or not name.endswith("_resampled")}
+    budget = json.dumps(known, sort_keys=True)
     return prints | {"budget": hashlib.sha256(budget.encode()).hexdigest()[:16]}
 
 
