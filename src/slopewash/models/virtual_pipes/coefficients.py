@@ -82,6 +82,8 @@ class Coefficients(NamedTuple):
     fall_line: bool
     collision: bool
     along_flow: bool
+    rooted: bool
+    """capacity grows with roots of the discharge too, or falls off on fans"""
     eight: bool
     """water runs to eight neighbours"""
     mean_depth: bool
@@ -138,6 +140,7 @@ def coefficients(m: VirtualPipes, substeps: int, strength: float = 1.0) -> Coeff
         fall_line=m.slides and m.hillslope == "fall_line",
         collision=m.capacity == "collision",
         along_flow=m.capacity == "along_flow",
+        rooted=m.capacity_three_quarters > 0 or m.capacity_half > 0 or m.fan_slope > 0,
         eight=m.pipes == "eight",
         mean_depth=m.velocity == "mean_depth",
         semi_lagrangian=m.transport == "semi_lagrangian",

@@ -84,6 +84,25 @@ def push_pipes_along_flow(
         lost_we = fw * max(ZERO, h[x] - h[w]) + fe * max(ZERO, h[x] - h[e])
         lost_ns = fn * max(ZERO, h[x] - h_n[x]) + fs * max(ZERO, h[x] - h_s[x])
         Q = np.sqrt((fw * fw + fe * fe) + (fn * fn + fs * fs))
+        S = (lost_we + lost_ns) / max(Q, TINY)
+        ramp = min(max(c.ramp_0 + c.ramp_1 * d1[x], ZERO), UNIT)
+        C[x] = c.Kc * max(S / np.sqrt(UNIT + S * S), c.sin_min) * Q * ramp
+        fw1[x], fe1[x], fn1[x], fs1[x] = fw, fe, fn, fs
+        share[x] = dt / max(d1[x], TINY)
+
+
+@row_kernel
+def push_pipes_by_roots(
+    h_n, h, h_s, d1, fw0, fe0, fn0, fs0, push, flow_kept, dt, c, fw1, fe1, fn1, fs1, share, C
+):  # the same, the capacity with roots of the discharge and fans
+    for x in range(ONE, np.uintp(h.size - 1)):
+        w, e = x - ONE, x + ONE
+        fw, fe, fn, fs = pipes(
+            h[x], h[w], h[e], h_n[x], h_s[x], d1[x], fw0[x], fe0[x], fn0[x], fs0[x], push, flow_kept, dt
+        )
+        lost_we = fw * max(ZERO, h[x] - h[w]) + fe * max(ZERO, h[x] - h[e])
+        lost_ns = fn * max(ZERO, h[x] - h_n[x]) + fs * max(ZERO, h[x] - h_s[x])
+        Q = np.sqrt((fw * fw + fe * fe) + (fn * fn + fs * fs))
         C[x] = capacity_along_flow(Q, (lost_we + lost_ns) / max(Q, TINY), d1[x], c)
         fw1[x], fe1[x], fn1[x], fs1[x] = fw, fe, fn, fs
         share[x] = dt / max(d1[x], TINY)

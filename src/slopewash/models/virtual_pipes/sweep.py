@@ -104,6 +104,12 @@ def flow(y, state, ring, t, out, grid, c):
             state[FSE, j], c.push, c.flow_kept, c.dt, c, out[FW, i], out[FE, i], out[FN, i], out[FS, i], out[FNW, i],
             out[FNE, i], out[FSW, i], out[FSE, i], t[SHARE, i], t[C, i], t[Q, i],
         )  # fmt: skip
+    elif c.hydraulic and c.along_flow and c.rooted:
+        rows.push_pipes_by_roots(
+            t[H, n], t[H, i], t[H, s], t[D1, i],
+            state[FW, y % ring], state[FE, y % ring], state[FN, y % ring], state[FS, y % ring],
+            c.push, c.flow_kept, c.dt, c, out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i], t[C, i],
+        )  # fmt: skip
     elif c.hydraulic and c.along_flow:
         rows.push_pipes_along_flow(
             t[H, n], t[H, i], t[H, s], t[D1, i],
