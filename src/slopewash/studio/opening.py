@@ -76,9 +76,9 @@ def studio(
         named = new or any(given is not None for given in (source, preset, model, size, seed))
         if keeper is not None and keeper.has_run and not named and backend in ("auto", kept and kept["backend"]):
             size_kept = "" if kept is None else "{1} x {0}, ".format(*kept["domain"]["shape"])
-            _print(f"continuing the last run{_described(kept, size_kept)}; --new starts another")
             try:
                 server = serve(None)
+                _print(f"continuing the last run{_described(kept, size_kept)}; --new starts another")
             except CheckpointError as error:
                 _print(f"note: the last run is lost, a new one is started: {error}")
                 kept = None
