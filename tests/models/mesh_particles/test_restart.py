@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import slopewash
 from slopewash.models import MeshParticles
 from slopewash.simulation import Simulation
 from slopewash.terrain import Emitter, Strata, Stratum, Terrain
@@ -42,6 +46,9 @@ Restart = Callable[[Simulation, Path], Simulation]
 def through_checkpoint(simulation: Simulation, folder: Path) -> Simulation:
     simulation.checkpoint(folder)
     return Simulation.resume(folder)
+
+
+CHILD = "import sys, slopewash as sw; s = sw.Simulation.resume(sys.argv[1]); s.run(4); s.checkpoint(sys.argv[1])"
 
 
 RESTARTS: dict[str, Restart] = {
@@ -188,3 +195,21 @@ def test_a_warning_of_sub_steps_is_raised_once(lab: Any) -> None:
     with pytest.warns(UserWarning, match="in 5 sub-steps"):
         simulation.model = simulation.model.replace(stiffness=200.0)
     assert simulation._substeps == 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
+def test_steps_taken_in_another_process_are_those_of_an_unbroken_run(lab: Any, backend: str, tmp_path: Path) -> None:
+    whole, broken = start(lab, backend), start(lab, backend)
+    whole.run(ODD + 7)
+    broken.run(ODD)
+    broken.checkpoint(tmp_path)
+    here = {**os.environ, "PYTHONPATH": str(Path(slopewash.__file__).parents[1])}
+    subprocess.run([sys.executable, "-c", CHILD, str(tmp_path)], env=here, check=True, timeout=300)
+    resumed = Simulation.resume(tmp_path)
+    assert resumed.step == ODD + 4
+    resumed.run(3)
+    for name, layer in whole.terrain.items():
+        np.testing.assert_array_equal(resumed.terrain[name], layer, err_msg=name)
+    np.testing.assert_array_equal(resumed.particles, whole.particles)
+    assert resumed.budget == whole.budget
