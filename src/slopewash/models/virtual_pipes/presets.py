@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from slopewash.models.catalogue import Level, Preset, register_preset
+from slopewash.models.catalogue import Level, Preset, preset, register_preset
 from slopewash.models.virtual_pipes.model import VirtualPipes
 
 register_preset(
@@ -62,30 +62,16 @@ register_preset(
     Preset(
         name="alpine",
         doc="A mountain range with sharp ridges, branching valleys and fans, eroded from coarse to fine.",
-        model=VirtualPipes(
+        model=preset("landscape").replace(
             rain_rate=0.01,
             pipe_area=10.0,
-            pipe_friction=0.125,
-            evaporation_rate=0.0,
             sediment_capacity=0.0,
             capacity_three_quarters=8.0,
-            suspension_rate=0.2,
-            deposition_rate=0.4,
-            softening_rate=0.0,
-            maximum_erosion_depth=math.inf,
-            minimum_tilt=0.0,
-            sediment_volume=0.0,
             fan_slope=0.3,
-            dig_limit=0.5,
-            thermal_rate=1.0,
             talus_slope_range=0.8,
             talus_slope_bias=0.8,
             creep_rate=0.01,
             pipes="eight",
-            capacity="along_flow",
-            hillslope="fall_line",
-            deposit_below_surface=True,
-            edge_base="graded",
             default_erodibility="rock",
         ),
         edges="open",
