@@ -86,7 +86,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before", type=Path, help="folder that holds the package before the change")
     parser.add_argument("after", type=Path, help="the same after it")
-    parser.add_argument("--preset", default="landscape")
+    parser.add_argument("--preset", default="single_grid")
     parser.add_argument("--sizes", type=int, nargs="+", default=[512, 1024], help="cells along a side")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--starts", type=int, default=4, help="pairs of processes")

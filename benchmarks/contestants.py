@@ -39,9 +39,9 @@ class Laws:
 
 
 def _landscape() -> Laws:
-    preset = sw.find_preset("landscape")
+    preset = sw.find_preset("single_grid")
     assert isinstance(preset.model, sw.VirtualPipes)
-    return Laws("landscape", preset.model, preset.edges, preset.generator)
+    return Laws("single_grid", preset.model, preset.edges, preset.generator)
 
 
 TABLE_2 = Laws("table 2", sw.VirtualPipes())

@@ -112,7 +112,7 @@ def cases() -> Iterator[Case]:
     for size in SIZES:
         for name in sw.presets():
             yield preset_case(name, size)
-        for name in ("landscape", "jako2011", "outerrain", "chiba_fig3", "bezin2010"):
+        for name in ("single_grid", "jako2011", "outerrain", "chiba_fig3", "bezin2010"):
             if name in sw.presets():
                 yield eventful_case(name, size)
 

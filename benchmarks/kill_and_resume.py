@@ -27,7 +27,7 @@ folder, backend, size, steps, every = sys.argv[1], sys.argv[2], *map(int, sys.ar
 def start():
     terrain = sw.generate("dome", size=size, seed=4, cell_size=5.0)
     terrain = terrain.replace(strata=sw.strata_bands(count=7, dip=3.0).fitted(terrain.relief))
-    return sw.Simulation(terrain, sw.preset("landscape"), backend=backend, seed=5)
+    return sw.Simulation(terrain, sw.preset("single_grid"), backend=backend, seed=5)
 try:
     simulation = sw.Simulation.resume(folder) if folder else start()
 except CheckpointError:  # none yet

@@ -184,7 +184,7 @@ def encoding(size: int, repeats: int = 15) -> dict[str, Any]:
 
 def download(size: int, repeats: int = 15) -> dict[str, Any]:
     """CPU milliseconds to read the layers of a frame from a run."""
-    simulation = sw.Simulation(sw.generate("dome", size=size, seed=3), sw.preset("landscape"), backend="cpu")
+    simulation = sw.Simulation(sw.generate("dome", size=size, seed=3), sw.preset("single_grid"), backend="cpu")
     times = []
     for _ in range(repeats):
         begin = time.process_time()

@@ -24,7 +24,7 @@ FIELDS = 8
 ITERATION_AT_512 = """
 import slopewash as sw
 terrain = sw.generate("dome", size=512, cell_size=10.0, seed=7)
-sw.Simulation(terrain, sw.preset("landscape"), backend="cpu", edges="open").run(1)
+sw.Simulation(terrain, sw.preset("single_grid"), backend="cpu", edges="open").run(1)
 """
 PEAK_MEMORY = """
 import resource, sys

@@ -82,7 +82,7 @@ class Yardstick:
         c = coefficients(model, 1)
         if (c.along_flow, c.fall_line, edges) not in {(False, False, "closed"), (True, True, "open")}:
             raise ValueError(
-                "the yardstick supports only the laws of Table 2 with closed edges and of landscape with open edges"
+                "the yardstick supports only the laws of Table 2 with closed edges and of single_grid with open edges"
             )
         _, start = model.prepare(terrain, sides=Sides.of(edges), seed=0)
         rows, columns = terrain.shape

@@ -1,4 +1,4 @@
-"""Cliffs and benches: the landscape preset on alternating hard and soft layers, level and tilted.
+"""Cliffs and benches: the preset of one grid on alternating hard and soft layers, level and tilted.
 
     python examples/cliffs_and_benches.py
     python examples/cliffs_and_benches.py --size 256 --steps 1500 --out out/small
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import slopewash as sw
 
-PRESET = sw.find_preset("landscape")
+PRESET = sw.find_preset("single_grid")
 MODEL = PRESET.model.replace(
     rain_rate=0.03,  # narrower rivers leave more of the benches
     thermal_rate=3.0,  # cliffs crumble over several cells instead of being one cell wide

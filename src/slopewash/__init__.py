@@ -8,7 +8,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from slopewash.analysis import local_minima, statistics
+    from slopewash.analysis import axis_preference, local_minima, statistics
+    from slopewash.analysis.breaching import breach_depressions
     from slopewash.analysis.drainage import drainage_area, fill_depressions
     from slopewash.analysis.rivers import add_water
     from slopewash.backends import (
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
         preset_source,
         recipe,
         resume,
+        usual_preset,
     )
     from slopewash.rendering import (
         hillshade,
@@ -97,7 +99,8 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
-    "slopewash.analysis": ("local_minima", "statistics"),
+    "slopewash.analysis": ("axis_preference", "local_minima", "statistics"),
+    "slopewash.analysis.breaching": ("breach_depressions",),
     "slopewash.analysis.drainage": ("drainage_area", "fill_depressions"),
     "slopewash.analysis.rivers": ("add_water",),
     "slopewash.backends": (
@@ -117,7 +120,7 @@ _HOMES = {
     "slopewash.observers": ("Checkpoints", "Observer", "Progress", "Recorder"),
     "slopewash.recipes": (
         "Beds", "FromFile", "FromTerrain", "Generated", "Output", "Recipe", "Recording", "Result", "Running", "Stage",
-        "erode", "preset_beds", "preset_source", "recipe", "resume",
+        "erode", "preset_beds", "preset_source", "recipe", "resume", "usual_preset",
     ),
     "slopewash.rendering": (
         "hillshade", "overlay", "render", "render_mesh", "render_view", "side_by_side", "wear_and_deposit",
@@ -186,7 +189,9 @@ __all__ = [
     "adapters",
     "add_water",
     "available_backends",
+    "axis_preference",
     "backend_names",
+    "breach_depressions",
     "brushes",
     "copy_bandwidth",
     "describe_backends",
@@ -226,6 +231,7 @@ __all__ = [
     "strata_bands",
     "studio",
     "use_adapter",
+    "usual_preset",
     "wear_and_deposit",
     "write",
     "write_checkpoint",

@@ -194,7 +194,7 @@ def studio(shared_studio: Studio) -> Iterator[Studio]:
     shared_studio.complaints.clear()
     shared_studio.ask(type="pause")
     start = {"kind": "dome", "size": SIZE, "cell_size": 10.0, "seed": 7}
-    shared_studio.ask(type="start", preset="landscape", backend="reference", generator=start)
+    shared_studio.ask(type="start", preset="single_grid", backend="reference", generator=start)
     shared_studio.page.keyboard.press("Escape")
     shared_studio.take_tool("look")
     yield shared_studio

@@ -68,11 +68,11 @@ def _run(studio: Any, steps: int, *, settle: int = 0, **start: Any) -> None:
 
 
 def _landscape(studio: Any) -> None:
-    _run(studio, 4000, settle=600, preset="landscape", generator={"kind": "dome", "size": 512, "seed": 7})
+    _run(studio, 4000, settle=600, preset="single_grid", generator={"kind": "dome", "size": 512, "seed": 7})
 
 
 def _brush(studio: Any) -> None:
-    _run(studio, 500, preset="landscape", generator={"kind": "diamond_square", "size": 512, "seed": 7})
+    _run(studio, 500, preset="single_grid", generator={"kind": "diamond_square", "size": 512, "seed": 7})
     studio.tab("budget")
     studio.take_tool("add_water")
     studio.page.mouse.move(500, 300)

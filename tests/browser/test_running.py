@@ -115,7 +115,7 @@ def test_a_smaller_grid_keeps_the_model(studio: Any) -> None:
     studio.page.select_option("select[aria-label='Generator']", "diamond_square")
     studio.wait("studio.store.state.generator.kind === 'diamond_square' && studio.store.state.busy === null")
     assert studio.layer("elevation").shape == (128, 128)
-    assert studio.state()["preset"] == "landscape"
+    assert studio.state()["preset"] == "single_grid"
 
 
 def test_an_uploaded_picture_becomes_the_terrain(studio: Any, tmp_path: Path) -> None:

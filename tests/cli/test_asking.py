@@ -38,7 +38,7 @@ def test_a_file_is_no_folder_for_checkpoints(raw: Path, tmp_path: Path, run: Run
 @pytest.fixture
 def unfinished(tmp_path: Path) -> Path:
     """Folder of a recipe without outputs, with checkpoints at steps 2 and 4 of 5."""
-    recipe = sw.recipe("landscape", size=16, steps=5, settle=3, backend="reference")
+    recipe = sw.recipe("single_grid", size=16, steps=5, settle=3, backend="reference")
     running = sw.Running(recipe, checkpoint=tmp_path / "run.ckpt", every=2)
 
     def die(simulation: sw.Simulation) -> None:

@@ -97,9 +97,9 @@ def test_bad_input_is_rejected_in_one_helpful_sentence(case: str, run: Run, raw:
 
 
 def test_a_preset_of_another_model_is_rejected(run: Run, raw: Path) -> None:
-    done = run("erode", raw, "-o", raw.with_name("out.exr"), "--preset", "landscape", "--model", "steepest_talus")
+    done = run("erode", raw, "-o", raw.with_name("out.exr"), "--preset", "single_grid", "--model", "steepest_talus")
     assert done.code == 2
-    assert "preset landscape belongs to model virtual_pipes, not steepest_talus; name one only" in done.err
+    assert "preset single_grid belongs to model virtual_pipes, not steepest_talus; name one only" in done.err
 
 
 def test_nodata_cells_are_rejected_before_the_run_where_the_format_cannot_mark_them(run: Run, tmp_path: Path) -> None:

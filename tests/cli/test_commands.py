@@ -81,7 +81,7 @@ def test_models_lists_models_and_presets(run: Run) -> None:
     assert [preset["name"] for preset in report["presets"]] == list(sw.presets())
 
 
-@pytest.mark.parametrize("name", ["virtual_pipes", "landscape"])
+@pytest.mark.parametrize("name", ["virtual_pipes", "single_grid"])
 def test_models_lists_every_parameter(name: str, run: Run) -> None:
     parameters = sw.find_model("virtual_pipes").parameters()
     words = run("models", name).out
@@ -104,8 +104,8 @@ def test_models_lists_every_layer(name: str, run: Run) -> None:
 
 
 def test_models_shows_a_presets_own_values(run: Run) -> None:
-    listed = {p["name"]: p for p in run("models", "landscape", "--json").json["parameters"]}
-    preset = sw.find_preset("landscape").model
+    listed = {p["name"]: p for p in run("models", "single_grid", "--json").json["parameters"]}
+    preset = sw.find_preset("single_grid").model
     for name, value in preset.changed().items():
         assert listed[name]["value"] == (str(value) if value == float("inf") else value)
 

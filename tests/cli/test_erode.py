@@ -26,10 +26,11 @@ Run = Callable[..., Any]
 
 QUICK = ("--backend", "reference", "--steps", 6)
 QUICKEST = (*QUICK, "--no-settle")
+ONE_GRID = ("--preset", "single_grid")
 
 
 def test_eroding_writes_every_layer_and_prints_the_budget(run_outside: Run, raw: Path, tmp_path: Path) -> None:
-    done = run_outside("erode", "raw.exr", "-o", "eroded.exr", *QUICKEST, "--threads", 1)
+    done = run_outside("erode", "raw.exr", "-o", "eroded.exr", *QUICKEST, *ONE_GRID, "--threads", 1)
     assert (done.code, done.err) == (0, "")
     assert "drift" in done.out
     assert "\n6 steps on reference" in done.out
@@ -40,11 +41,11 @@ def test_eroding_writes_every_layer_and_prints_the_budget(run_outside: Run, raw:
 
 def test_the_report_for_programs_is_json(run: Run, raw: Path) -> None:
     out = raw.with_name("eroded.npz")
-    done = run("erode", raw, "-o", out, *QUICKEST, "--seed", 3, "--set", "rain_rate=0.04", "--json")
+    done = run("erode", raw, "-o", out, *QUICKEST, *ONE_GRID, "--seed", 3, "--set", "rain_rate=0.04", "--json")
     assert done.code == 0
     report = done.json
     assert (report["steps"], report["steps_wanted"], report["interrupted"]) == (6, 6, False)
-    assert (report["preset"], report["edges"], report["seed"]) == ("landscape", "open", 3)
+    assert (report["preset"], report["edges"], report["seed"]) == ("single_grid", "open", 3)
     assert report["parameters"]["rain_rate"] == 0.04
     assert report["parameters"]["maximum_erosion_depth"] == "inf"
     assert report["budget"]["solids_drift"] < 1e-5  # float32 fields, float64 sums
@@ -93,18 +94,18 @@ def test_a_preset_named_beside_its_model_says_that_its_parameters_count(run: Run
 
 def test_settling_lasts_as_long_as_the_run_deserves_unless_told_otherwise(run: Run, raw: Path) -> None:
     out = raw.with_name("eroded.exr")
-    preset = sw.find_preset("landscape")
-    report = run("erode", raw, "-o", out, *QUICK, "--json").json
+    preset = sw.find_preset("single_grid")
+    report = run("erode", raw, "-o", out, *QUICK, *ONE_GRID, "--json").json
     assert (report["settled"], report["settling_steps"]) == (True, preset.settling(6))
-    report = run("erode", raw, "-o", out, *QUICK, "--settle", "--json").json
+    report = run("erode", raw, "-o", out, *QUICK, *ONE_GRID, "--settle", "--json").json
     assert (report["settled"], report["settling_steps"]) == (True, preset.settle)
-    report = run("erode", raw, "-o", out, *QUICKEST, "--json").json
+    report = run("erode", raw, "-o", out, *QUICKEST, *ONE_GRID, "--json").json
     assert (report["settled"], report["settling_steps"]) == (False, 0)
     assert sw.read(out)["suspended"].max() > 0
 
 
 def test_steps_of_settling_are_told(run: Run, raw: Path, short_settling: int) -> None:
-    done = run("erode", raw, "-o", raw.with_name("eroded.npy"), *QUICK)
+    done = run("erode", raw, "-o", raw.with_name("eroded.npy"), *QUICK, *ONE_GRID)
     assert (done.code, done.err) == (0, "")
     assert f"\n6 steps and {short_settling} of settling on reference" in done.out
 
@@ -132,10 +133,10 @@ def test_dry_leaves_no_water_and_adds_no_steps(run: Run, raw: Path) -> None:
 
 def test_a_file_of_one_layer_tells_the_load_it_does_not_hold(run: Run, raw: Path) -> None:
     out, layers = raw.with_name("eroded.npy"), raw.with_name("eroded.npz")
-    assert run("erode", raw, "-o", layers, *QUICKEST).err == ""
+    assert run("erode", raw, "-o", layers, *QUICKEST, *ONE_GRID).err == ""
     eroded = sw.read(layers)
     load = eroded["suspended"].sum(dtype=np.float64) * eroded.cell_size**2
-    done = run("erode", raw, "-o", out, *QUICKEST)
+    done = run("erode", raw, "-o", out, *QUICKEST, *ONE_GRID)
     assert (done.code, done.err) == (
         0,
         f"note: the water still carries {load:.6g} m³ of sediment, which {out} does not hold\n",
@@ -146,7 +147,7 @@ def test_an_interrupted_run_tells_the_load_that_its_file_does_not_hold(
     run: Run, raw: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _interrupt_at(monkeypatch, "eroding", 20)
-    done = run("erode", raw, "-o", raw.with_name("eroded.tif"), "--backend", "reference")
+    done = run("erode", raw, "-o", raw.with_name("eroded.tif"), *ONE_GRID, "--backend", "reference")
     assert done.code == 130
     told = done.err.splitlines()
     assert "m³ of sediment" in told[0]
@@ -157,7 +158,7 @@ def test_an_interrupted_run_tells_the_load_that_its_file_does_not_hold(
 def test_interrupting_the_settling_keeps_what_is_done(run: Run, raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = raw.with_name("eroded.exr")
     _interrupt_at(monkeypatch, "settling", 34)  # a look at 6 + 34 steps
-    done = run("erode", raw, "-o", out, *QUICK, "--settle", "--json")
+    done = run("erode", raw, "-o", out, *QUICK, *ONE_GRID, "--settle", "--json")
     assert done.code == 130
     assert (done.json["settled"], done.json["settling_steps"], done.json["steps"]) == (False, 34, 6)
     assert done.err.startswith("interrupted after 6 steps and 34 of 600 of settling; what is done is in ")
@@ -184,14 +185,14 @@ def test_ctrl_c_while_a_picture_is_drawn_tells_what_exists(
 ) -> None:
     out = raw.with_name("eroded.exr")
     monkeypatch.setattr(sw, "render", _press)
-    done = run("erode", raw, "-o", out, *QUICKEST, "--picture", raw.with_name("map.png"))
+    done = run("erode", raw, "-o", out, *QUICKEST, *ONE_GRID, "--picture", raw.with_name("map.png"))
     assert (done.code, done.err) == (130, f"interrupted; written: {out}\n")
     assert out.exists()
 
 
 def test_ctrl_c_before_the_run_is_told(run: Run, raw: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("slopewash.recipes.sources.read", _press)
-    done = run("erode", raw, "-o", raw.with_name("eroded.exr"), *QUICKEST)
+    done = run("erode", raw, "-o", raw.with_name("eroded.exr"), *QUICKEST, *ONE_GRID)
     assert (done.code, done.err) == (130, "interrupted\n")
 
 
@@ -211,7 +212,7 @@ def test_ctrl_c_in_a_demo_tells_what_exists(
 @pytest.fixture
 def short_settling(monkeypatch: pytest.MonkeyPatch) -> int:
     """Steps of settling, fewer than the preset's own, however short the run."""
-    preset = dataclasses.replace(sw.find_preset("landscape"), steps=1, settle=30)
+    preset = dataclasses.replace(sw.find_preset("single_grid"), steps=1, settle=30)
     monkeypatch.setattr("slopewash.recipes.definition.find_preset", lambda name: preset)
     return preset.settle
 
@@ -260,7 +261,7 @@ def test_whole_numbers_are_heights_once_their_range_is_given(run: Run, tmp_path:
 
 
 def test_a_time_step_beyond_the_limit_is_told_in_one_line(run: Run, raw: Path) -> None:
-    done = run("erode", raw, "-o", raw.with_name("eroded.exr"), *QUICKEST, "--set", "time_step=0.05")
+    done = run("erode", raw, "-o", raw.with_name("eroded.exr"), *QUICKEST, *ONE_GRID, "--set", "time_step=0.05")
     assert done.code == 0
     assert done.err.startswith("note: ")
     assert done.err.count("\n") == 1
@@ -268,13 +269,13 @@ def test_a_time_step_beyond_the_limit_is_told_in_one_line(run: Run, raw: Path) -
 
 def test_a_picture_is_drawn_on_request(run: Run, raw: Path) -> None:
     picture = raw.with_name("map.png")
-    assert run("erode", raw, "-o", raw.with_name("eroded.exr"), *QUICKEST, "--picture", picture).code == 0
+    assert run("erode", raw, "-o", raw.with_name("eroded.exr"), *QUICKEST, *ONE_GRID, "--picture", picture).code == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
 def test_interrupting_a_run_writes_a_whole_number_of_steps(backend: str, raw: Path, tmp_path: Path) -> None:
-    words = ["erode", raw.name, "-o", "eroded.exr", "--steps", "10000000", "--backend", backend, "--json"]
+    words = ["erode", raw.name, "-o", "eroded.exr", *ONE_GRID, "--steps", "10000000", "--backend", backend, "--json"]
     ours, theirs = pty.openpty()  # the progress bar shows on terminals only
     with subprocess.Popen(
         [sys.executable, "-m", "slopewash", *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, text=True
@@ -293,7 +294,7 @@ def test_interrupting_a_run_writes_a_whole_number_of_steps(backend: str, raw: Pa
     assert report["interrupted"]
     assert 0 < report["steps"] < 10000000
     assert f"interrupted after {report['steps']} of 10000000 steps" in seen.decode()
-    unbroken = sw.erode(sw.read(raw), "landscape", steps=report["steps"], backend=backend, settle=False)
+    unbroken = sw.erode(sw.read(raw), "single_grid", steps=report["steps"], backend=backend, settle=False)
     np.testing.assert_array_equal(sw.read(tmp_path / "eroded.exr")["elevation"], unbroken["elevation"])
     assert max(report["budget"]["water_drift"], report["budget"]["solids_drift"]) < 1e-5  # float64 sums
 
@@ -359,7 +360,7 @@ def test_emitters_are_refused_for_models_without_particles(run: Run, raw: Path) 
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("preset", ["bezin2010", "landscape"])
+@pytest.mark.parametrize("preset", ["bezin2010", "single_grid"])
 def test_a_mesh_is_written_where_the_suffix_asks_for_one(run: Run, tmp_path: Path, preset: str) -> None:
     raw = sw.write(sw.generate("cone", size=17, cell_size=10.0), tmp_path / "cone.npz")
     options = ("--preset", preset, "--backend", "reference", "--steps", 4, "--no-settle")
@@ -369,3 +370,15 @@ def test_a_mesh_is_written_where_the_suffix_asks_for_one(run: Run, tmp_path: Pat
     mesh = sw.read_mesh(tmp_path / "cone.glb")
     assert len(mesh.triangles) == (300 if preset == "bezin2010" else 512)
     assert set(mesh.attributes) == {"eroded", "deposited"}
+
+
+def test_a_real_place_gets_the_gentle_preset_unless_another_is_named(run: Run, tmp_path: Path) -> None:
+    heights = sw.generate("dome", size=24)["elevation"]
+    real = sw.write(sw.Terrain(heights, cell_size=30.0, crs="EPSG:32611"), tmp_path / "dem.tif")
+    out = tmp_path / "out.tif"
+    done = run("erode", real, "-o", out, "--steps", 4, "--json")
+    assert (done.code, done.json["preset"]) == (0, "gentle")
+    assert done.err.startswith(f"note: {real} is a real place, eroded already: using the preset gentle; ")
+    np.testing.assert_array_equal(sw.erode(sw.read(real), steps=4)["elevation"], sw.read(out)["elevation"])
+    done = run("erode", real, "-o", out, "--steps", 4, "--preset", "landscape", "--json")
+    assert (done.json["preset"], done.err) == ("landscape", "")

@@ -35,7 +35,21 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def words_of(raw: Path, out: Path, *more: object) -> list[str]:
-    words = ["erode", raw, "-o", out, "--backend", "reference", "--steps", STEPS, "--seed", 2, *more]
+    words = [
+        "erode",
+        raw,
+        "-o",
+        out,
+        "--preset",
+        "single_grid",
+        "--backend",
+        "reference",
+        "--steps",
+        STEPS,
+        "--seed",
+        2,
+        *more,
+    ]
     return [str(word) for word in words]
 
 
@@ -227,7 +241,7 @@ def test_the_job_script_of_the_docs_starts_or_continues_a_run(
         (tmp_path / "eroded.exr").unlink()
     docs = (Path(__file__).parents[2] / "docs/checkpoints.md").read_text(encoding="utf-8")
     (script,) = re.findall(r"```\n(if .*?fi)\n```", docs, re.DOTALL)
-    quick = script.replace(" -o ", f" --backend reference --steps {STEPS} --seed 2 -o ")
+    quick = script.replace(" -o ", f" --preset single_grid --backend reference --steps {STEPS} --seed 2 -o ")
     named = f'slopewash() {{ {sys.executable} -m slopewash "$@"; }}\n{quick}'
     subprocess.run(["sh", "-c", named], cwd=tmp_path, check=True, timeout=120)
     np.testing.assert_array_equal(
@@ -238,7 +252,7 @@ def test_the_job_script_of_the_docs_starts_or_continues_a_run(
 def test_a_run_that_is_killed_before_its_first_interval_starts_again(ground: Path, tmp_path: Path, run: Run) -> None:
     """Its first checkpoint is written before the first step."""
     recipe = sw.Recipe(
-        source=sw.FromFile(path=ground), stages=(sw.Stage.of("landscape", steps=STEPS),), seed=2, backend="reference",
+        source=sw.FromFile(path=ground), stages=(sw.Stage.of("single_grid", steps=STEPS),), seed=2, backend="reference",
         outputs=(sw.Output(tmp_path / "out.npz"),),
     )  # fmt: skip
     running = sw.Running(recipe, checkpoint=tmp_path / "run.ckpt")
@@ -268,7 +282,7 @@ def test_an_output_folder_that_is_gone_is_reported_before_the_run_continues(
 def test_info_shows_how_far_a_run_is(unfinished: Path, tmp_path: Path, run: Run) -> None:
     facts = run("info", unfinished, "--json").json
     assert facts["model"] == "virtual_pipes"
-    assert facts["preset"] == "landscape"
+    assert facts["preset"] == "single_grid"
     assert (facts["step"], facts["steps_wanted"], facts["settling_steps_wanted"]) == (100, STEPS, SETTLING)
     assert (facts["width"], facts["height"], facts["finished"]) == (24, 24, False)
     assert facts["outputs"] == [str(tmp_path / "out" / "out.npz")]

@@ -114,7 +114,7 @@ def test_models_reports_the_strata_of_a_preset(run: Run) -> None:
     facts = run("models", "chiba_strata", "--json").json
     assert facts["start"]["size"] == 128
     assert [layer["flow_erosion"] for layer in facts["strata"]] == [1e-3, 1e-6, 1e-2, 1e-4, 1e-3]
-    assert run("models", "landscape", "--json").json["strata"] is None
+    assert run("models", "single_grid", "--json").json["strata"] is None
 
 
 def test_info_reports_the_layers(run: Run, tmp_path: Path, table: Path, raw: Path) -> None:

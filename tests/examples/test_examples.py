@@ -69,16 +69,11 @@ def test_salamin_cone_is_drawn_before_and_after(pictures_of: Pictures) -> None:
     assert pictures_of("salamin_cone", TINY) == {"cone.png", "wear_deposit.png"}
 
 
-def test_gallery_shows_every_start_and_a_file(
-    pictures_of: Pictures, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    dem = tmp_path / "valley.npz"
-    sw.write(sw.generate("fbm", size=40), dem)
-    names = ["dome_3", "dome_7", "dome_11", "diamond_square_7", "ridged_7", "valley"]
-    expected = {f"{name}{end}.png" for name in names for end in ("", "_bare")} | {"before.png", "after.png"}
-    assert pictures_of("landscape_gallery", [str(dem), *TINY, "--settle", "2"]) == expected
-    assert capsys.readouterr().out.count("local minima before") == len(names)
-
-
-def test_the_alpine_example_draws_a_view_and_a_map(pictures_of: Pictures) -> None:
-    assert pictures_of("alpine", ["--size", "64", "--strength", "0.02"]) == {"alpine.png", "alpine_map.png"}
+@pytest.mark.slow
+def test_gallery_shows_starts_eroded_both_ways(pictures_of: Pictures, capsys: pytest.CaptureFixture[str]) -> None:
+    ways, seeds = ("single_grid", "landscape"), (4, 9)
+    expected = {f"{way}_ridged_{seed}{end}.png" for way in ways for seed in seeds for end in ("", "_view", "_inside")}
+    expected |= {f"{way}_{kind}.png" for way in ways for kind in ("maps", "views")}
+    small = ["--size", "64", "--strength", "0.01", "--only", "ridged", "--width", "120"]
+    assert pictures_of("landscape_gallery", small) == expected
+    assert capsys.readouterr().out.count("along the grid") == len(ways) * len(seeds)

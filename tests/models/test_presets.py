@@ -11,7 +11,7 @@ import slopewash as sw
     ("steps", "settling"), [(4000, 600), (9000, 600), (2000, 300), (200, 30), (50, 20), (6, 6), (0, 0)]
 )
 def test_settling_keeps_its_share_of_a_shorter_run(steps: int, settling: int) -> None:
-    preset = sw.find_preset("landscape")
+    preset = sw.find_preset("single_grid")
     assert (preset.steps, preset.settle) == (4000, 600)
     assert preset.settling(steps) == settling
 

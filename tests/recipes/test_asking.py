@@ -15,7 +15,7 @@ CONE = sw.generate("cone", size=16)
 
 
 def short(**changes: Any) -> sw.Recipe:
-    return sw.recipe("landscape", source=CONE, steps=2, settle=0, backend="reference").replace(**changes)
+    return sw.recipe("single_grid", source=CONE, steps=2, settle=0, backend="reference").replace(**changes)
 
 
 def sentence(call: Any) -> str:
@@ -44,22 +44,22 @@ def test_outputs_that_cannot_be_written_are_refused_before_the_run(tmp_path: Pat
 
 
 def test_another_seed_makes_another_terrain() -> None:
-    recipe = sw.recipe("landscape", size=16)
+    recipe = sw.recipe("single_grid", size=16)
     again = recipe.replace(seed=3)
     assert (recipe.terrain()["elevation"] != again.terrain()["elevation"]).any()
     np.testing.assert_array_equal(
-        again.terrain()["elevation"], sw.recipe("landscape", size=16, seed=3).terrain()["elevation"]
+        again.terrain()["elevation"], sw.recipe("single_grid", size=16, seed=3).terrain()["elevation"]
     )
     assert short(seed=3).terrain() is CONE
 
 
 def test_sources_may_be_terrains_or_paths_and_stages_may_be_one() -> None:
-    stage = sw.Stage.of("landscape")
+    stage = sw.Stage.of("single_grid")
     assert sw.Recipe(source=CONE, stages=stage).terrain() is CONE  # type: ignore[arg-type]
     assert sw.Recipe(source="dem.tif", stages=[stage]).source == sw.FromFile(path=Path("dem.tif"))  # type: ignore[arg-type]
-    assert sw.recipe("landscape", source="dem.tif").source == sw.FromFile(path=Path("dem.tif"))
-    assert sentence(lambda: sw.recipe("landscape", source=3)).startswith("source is 3; pass a terrain")  # type: ignore[arg-type]
-    assert "such as Stage.of(...)" in sentence(lambda: sw.Recipe(source=CONE, stages=("landscape",)))  # type: ignore[arg-type]
+    assert sw.recipe("single_grid", source="dem.tif").source == sw.FromFile(path=Path("dem.tif"))
+    assert sentence(lambda: sw.recipe("single_grid", source=3)).startswith("source is 3; pass a terrain")  # type: ignore[arg-type]
+    assert "such as Stage.of(...)" in sentence(lambda: sw.Recipe(source=CONE, stages=("single_grid",)))  # type: ignore[arg-type]
 
 
 def test_presets_are_taken_and_models_get_a_hint() -> None:
@@ -78,8 +78,8 @@ def test_presets_are_taken_and_models_get_a_hint() -> None:
 
 
 def test_misspelt_names_get_the_nearest_one() -> None:
-    assert 'did you mean "steps"?' in sentence(lambda: sw.recipe("landscape", stepz=3))
-    assert 'did you mean "rain_rate"?' in sentence(lambda: sw.recipe("landscape", rainrate=3))
+    assert 'did you mean "steps"?' in sentence(lambda: sw.recipe("single_grid", stepz=3))
+    assert 'did you mean "rain_rate"?' in sentence(lambda: sw.recipe("single_grid", rainrate=3))
     assert 'did you mean "backend"?' in sentence(lambda: short(backent="cpu"))
     assert 'did you mean "landscape"?' in sentence(lambda: sw.presets()["landscap"])
     models: list[Any] = [sw.VirtualPipes, sw.SteepestTalus, sw.VelocityField, sw.MeshParticles]

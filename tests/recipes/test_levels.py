@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.recipes.levels import expanded, sizes
+from slopewash.recipes.levels import expanded, sizes, terrain_of
 
 EXTENT = 2560.0
 
@@ -19,7 +19,7 @@ def dome(size: int, seed: int = 7, **changes: Any) -> sw.Terrain:
 
 
 def ladder(terrain: sw.Terrain, strength: float = 1.0, **changes: Any) -> sw.Recipe:
-    return sw.recipe("alpine", source=terrain, seed=7, backend="cpu", strength=strength).replace(**changes)
+    return sw.recipe("landscape", source=terrain, seed=7, backend="cpu", strength=strength).replace(**changes)
 
 
 def low_passed(change: Any, cells: int) -> Any:
@@ -46,6 +46,69 @@ def test_gentle_relief_takes_more_steps() -> None:
     assert low[0].steps == pytest.approx(2 * expanded(ladder(dome(256)).stage, dome(256))[0].steps, abs=1)
 
 
+def test_another_model_s_values_hold_on_every_level() -> None:
+    recipe = ladder(dome(256)).replace(model=sw.preset("landscape").replace(rain_rate=0.005))
+    assert [level.model.rain_rate for level in expanded(recipe.stage, dome(256))] == [0.005] * 3  # type: ignore[attr-defined]
+    talus = ladder(dome(256)).replace(model=sw.SteepestTalus()).stage
+    assert expanded(talus, dome(256)) == [talus]
+
+
+def test_steps_are_those_of_all_levels_on_a_terrain_of_the_usual_size() -> None:
+    start = sw.generate("dome", size=512, cell_size=10.0, seed=7, relief=970.0)
+    for asked in (None, 740):
+        stage = sw.recipe("landscape", source=start, steps=asked).stage
+        assert sum(level.steps for level in expanded(stage, start)) == stage.steps
+        assert stage.steps == asked or asked is None
+
+
+def test_closed_basins_get_a_way_out_or_become_lakes() -> None:
+    start = sw.generate("ridged", size=96, cell_size=50.0, seed=4, relief=900.0)
+    basins = sw.fill_depressions(start) - start["elevation"]
+    assert basins.max() > 100
+    stage = ladder(start).stage
+    breached, lakes = (
+        terrain_of(expanded(stage.replace(basins=way), start)[0], start, None, seed=4) for way in ("breached", "lakes")
+    )
+    left = sw.fill_depressions(breached) - breached["elevation"]
+    assert left.max() < 1e-3
+    standing = sw.fill_depressions(lakes) - lakes["elevation"]
+    np.testing.assert_array_equal(lakes["water"], standing)
+    closed = expanded(stage.replace(edges="closed"), start)[0]
+    np.testing.assert_array_equal(
+        terrain_of(closed, start, None, seed=4)["elevation"], start.resampled(48)["elevation"]
+    )
+
+
+def test_a_run_that_is_interrupted_on_a_coarse_level_gives_the_full_size() -> None:
+    running = sw.Running(ladder(dome(192), 0.05))
+
+    def interrupt(simulation: sw.Simulation) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        running.run(interrupt)
+    result = running.result()
+    assert result.terrain.shape == (192, 192)
+    assert result.level == (1, 3)
+    assert "on level 1 of 3" in result.progress
+    carried = float(running.simulation.terrain["suspended"].mean())
+    assert float(result.terrain["suspended"].mean()) == pytest.approx(carried, rel=0.02)
+    coarse = running.simulation.terrain["difference"]
+    fine = low_passed(result.terrain["difference"], 48)
+    assert np.corrcoef(coarse.ravel(), fine.ravel())[0, 1] > 0.7  # besides the noise of the finer levels
+
+
+def test_progress_names_the_level(capsys: pytest.CaptureFixture[str]) -> None:
+    titles = []
+
+    class Listening(sw.Progress):
+        def start(self, simulation: sw.Simulation, steps: int, *, label: str = "eroding") -> None:
+            titles.append(self.title)
+
+    sw.Running(ladder(dome(100), 0.01)).run(Listening())
+    assert list(dict.fromkeys(titles)) == ["level 1 of 2 (50 x 50)", "level 2 of 2 (100 x 100)"]
+
+
 @pytest.mark.slow
 def test_mass_is_conserved_through_all_levels() -> None:
     result = ladder(dome(192), 0.2).run()
@@ -67,7 +130,7 @@ def test_a_coarse_and_a_fine_grid_give_the_same_landscape() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strength", [0.02, 0.1])
-@pytest.mark.parametrize("kind", ["dome", "diamond_square"])
+@pytest.mark.parametrize("kind", ["dome", "diamond_square", "fbm"])
 def test_short_runs_leave_no_spires(strength: float, kind: str) -> None:
     start = sw.generate(kind, size=192, cell_size=EXTENT / 192, seed=3, relief=0.19 * EXTENT)
     result = ladder(start, strength).run()

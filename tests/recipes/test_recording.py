@@ -18,7 +18,7 @@ ACTIONS: list[tuple[Any, ...]] = [
 
 
 def test_a_recording_kept_after_every_action_has_the_same_script() -> None:
-    recipe = sw.recipe("landscape", size=16)
+    recipe = sw.recipe("single_grid", size=16)
     start = recipe.terrain()
     recording = sw.Recording(recipe, "reference")
     for action in ACTIONS:

@@ -11,7 +11,7 @@ import pytest
 import slopewash as sw
 
 BACKENDS = ("reference", "cpu", "gpu")
-STILL = sw.preset("landscape").replace(rain_rate=0.0, suspension_rate=0.0, deposition_rate=0.0, processes="hydraulic")
+STILL = sw.preset("single_grid").replace(rain_rate=0.0, suspension_rate=0.0, deposition_rate=0.0, processes="hydraulic")
 """No ground moves but what holds the border."""
 HILL = sw.generate("dome", size=32, seed=3, cell_size=5.0)
 LAYERED = HILL.replace(strata=sw.strata_bands(thickness=4.0))
@@ -45,7 +45,7 @@ def test_a_dug_border_stays_dug_when_the_base_law_changes_and_changes_back(
 @pytest.mark.parametrize("terrain", [HILL, LAYERED], ids=["plain", "strata"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_undoing_a_dug_border_gives_every_layer_back_to_the_bit(backend: str, terrain: sw.Terrain) -> None:
-    simulation = sw.Simulation(terrain, sw.preset("landscape"), backend=backend)
+    simulation = sw.Simulation(terrain, sw.preset("single_grid"), backend=backend)
     simulation.run(30)  # until the border lies above its graded base level by odd amounts
     untouched = copy.deepcopy(simulation)
     dig(simulation)
@@ -71,7 +71,7 @@ def test_undoing_a_dug_border_gives_every_layer_back_to_the_bit(backend: str, te
 def test_undoing_an_edit_after_another_base_law_came_into_force_leaves_the_rest_of_the_border(
     backend: str, tool: str
 ) -> None:
-    model: Any = sw.preset("landscape")
+    model: Any = sw.preset("single_grid")
     simulation = sw.Simulation(HILL, model.replace(edge_base="initial"), backend=backend)
     before = simulation.layers("elevation")["elevation"]
     simulation.paint(tool, points=[(80.0, 0.0)], radius=18.0, strength=20.0)
@@ -98,7 +98,7 @@ def test_undoing_an_edit_after_another_base_law_came_into_force_leaves_the_rest_
 def test_undoing_a_dug_border_under_another_base_law_leaves_the_base_level_of_that_law(
     backend: str, first: str, then: str, terrain: sw.Terrain
 ) -> None:
-    model: Any = sw.preset("landscape")
+    model: Any = sw.preset("single_grid")
     simulation = sw.Simulation(terrain, model.replace(edge_base=first), backend=backend)
     untouched = copy.deepcopy(simulation)
     dig(simulation)
@@ -119,7 +119,7 @@ def test_undoing_a_dug_border_under_another_base_law_leaves_the_base_level_of_th
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_undoing_lifts_no_ground_that_eroded_while_another_base_law_was_in_force(backend: str) -> None:
-    model: Any = sw.preset("landscape")
+    model: Any = sw.preset("single_grid")
     simulation = sw.Simulation(HILL, model.replace(edge_base="initial"), backend=backend)
     dig(simulation)
     simulation.model = model

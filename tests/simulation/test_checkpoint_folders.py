@@ -22,13 +22,13 @@ HILL = sw.generate("dome", size=16, seed=1, cell_size=5.0)
 
 
 def start(steps: int = 0) -> sw.Simulation:
-    simulation = sw.Simulation(HILL, sw.preset("landscape"), backend="reference")
+    simulation = sw.Simulation(HILL, sw.preset("single_grid"), backend="reference")
     simulation.run(steps)
     return simulation
 
 
 def two_stages(**changes: object) -> sw.Recipe:
-    stages = (sw.Stage.of("landscape", steps=4, settle=2), sw.Stage(model=sw.SteepestTalus(), steps=3))
+    stages = (sw.Stage.of("single_grid", steps=4, settle=2), sw.Stage(model=sw.SteepestTalus(), steps=3))
     recipe = sw.Recipe(source=sw.FromTerrain(terrain=HILL), stages=stages, backend="reference")
     return recipe.replace(**changes)
 

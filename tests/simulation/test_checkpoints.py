@@ -24,7 +24,7 @@ HILL = sw.generate("dome", size=16, seed=1, cell_size=5.0)
 
 
 def run(steps: int = 0) -> sw.Simulation:
-    simulation = sw.Simulation(HILL, sw.preset("landscape"), backend="reference")
+    simulation = sw.Simulation(HILL, sw.preset("single_grid"), backend="reference")
     simulation.run(steps)
     return simulation
 

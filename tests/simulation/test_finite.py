@@ -14,7 +14,7 @@ HILL = generate("dome", size=40, seed=1, cell_size=5.0)
 ROW, COLUMN = 29, 11
 """Far from every edge and from where a search begins."""
 FIELDS = ("elevation", "suspended", "water")
-MODELS = {"table2": VirtualPipes(), "landscape": preset("landscape"), "jako2011": preset("jako2011")}
+MODELS = {"table2": VirtualPipes(), "single_grid": preset("single_grid"), "jako2011": preset("jako2011")}
 
 pytestmark = pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
 

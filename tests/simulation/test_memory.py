@@ -27,7 +27,7 @@ def measured(call: Callable[[], object]) -> tuple[float, float]:
         tracemalloc.stop()
 
 
-def started(backend: str, preset: str = "landscape") -> sw.Simulation:
+def started(backend: str, preset: str = "single_grid") -> sw.Simulation:
     simulation = sw.Simulation(sw.generate("dome", size=SIZE), sw.preset(preset), backend=backend)
     simulation.run(1)
     return simulation
@@ -46,7 +46,7 @@ def test_a_checkpoint_leaves_no_copy_of_the_device_s_fields_in_memory(tmp_path: 
     assert kept < 1
 
 
-@pytest.mark.parametrize("preset", ["landscape", "outerrain", "chiba_fig2"])
+@pytest.mark.parametrize("preset", ["single_grid", "outerrain", "chiba_fig2"])
 @pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
 def test_layers_are_the_caller_s_own(backend: str, preset: str) -> None:
     simulation = sw.Simulation(sw.generate("dome", size=24), sw.preset(preset), backend=backend)

@@ -170,7 +170,7 @@ def test_untouched_cells_keep_their_bits_far_above_the_sea() -> None:
 
 
 def test_a_border_dug_below_its_base_level_stays_dug() -> None:
-    model = sw.preset("landscape").replace(rain_rate=0.0)
+    model = sw.preset("single_grid").replace(rain_rate=0.0)
     simulation = sw.Simulation(HILL, model, backend="reference", edges="open")
     simulation.paint("lower", points=[(80.0, 2.0)], radius=8.0, strength=3.0, falloff=0.0)
     dug = simulation.layers("elevation")["elevation"][0, 16]

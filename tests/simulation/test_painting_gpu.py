@@ -47,7 +47,7 @@ class Traffic:
 @pytest.fixture(params=["plain", "strata"])
 def simulation(request: pytest.FixtureRequest) -> Iterator[sw.Simulation]:
     terrain = HILL.replace(strata=sw.strata_bands(thickness=9.0)) if request.param == "strata" else HILL
-    with sw.Simulation(terrain, sw.preset("landscape"), backend="gpu") as run:
+    with sw.Simulation(terrain, sw.preset("single_grid"), backend="gpu") as run:
         run.run(2)
         yield run
 
@@ -85,7 +85,7 @@ def test_a_dab_moves_no_more_than_its_rows(
 
 
 def test_painted_rain_moves_its_rows_once_there_is_a_map(monkeypatch: pytest.MonkeyPatch) -> None:
-    with sw.Simulation(HILL, sw.preset("landscape"), backend="gpu") as simulation:
+    with sw.Simulation(HILL, sw.preset("single_grid"), backend="gpu") as simulation:
         simulation.paint("rain", points=[INSIDE], radius=RADIUS)
         work = simulation._device._work  # type: ignore[attr-defined]
         traffic = Traffic(work.device.handle.queue, monkeypatch)
@@ -95,7 +95,7 @@ def test_painted_rain_moves_its_rows_once_there_is_a_map(monkeypatch: pytest.Mon
         monkeypatch.undo()
         simulation.run(1)
         one = simulation.layers("water")["water"]
-    with sw.Simulation(HILL, sw.preset("landscape"), backend="cpu") as other:
+    with sw.Simulation(HILL, sw.preset("single_grid"), backend="cpu") as other:
         for _ in range(2):
             other.paint("rain", points=[INSIDE], radius=RADIUS)
         other.run(1)

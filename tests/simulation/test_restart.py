@@ -20,7 +20,7 @@ import slopewash as sw
 
 BACKENDS = ("reference", "cpu", "gpu")
 SIZE = 28
-MODELS = ("landscape", "jako2011")
+MODELS = ("single_grid", "jako2011")
 """Presets, at least one for each model."""
 
 Restart = Callable[[sw.Simulation, Path], sw.Simulation]
@@ -232,7 +232,7 @@ def test_every_fact_of_the_terrain_survives(tmp_path: Path, backend: str) -> Non
         own_layers={"forest": np.eye(12)},
     )
     edges = {"north": "open", "south": "closed", "west": "periodic", "east": "periodic"}
-    simulation = sw.Simulation(given, sw.preset("landscape"), backend=backend, edges=edges, seed=7, substeps=2)
+    simulation = sw.Simulation(given, sw.preset("single_grid"), backend=backend, edges=edges, seed=7, substeps=2)
     simulation.run(np.int64(3))  # type: ignore[arg-type]
     simulation.paint("raise", points=[(30.0, 30.0)], radius=9.0)
     again = from_disk(copy.deepcopy(simulation), tmp_path)
@@ -252,7 +252,7 @@ def test_every_fact_of_the_terrain_survives(tmp_path: Path, backend: str) -> Non
 
 
 @pytest.mark.filterwarnings("ignore::slopewash.errors.StabilityWarning")
-@pytest.mark.parametrize("name", ["landscape", "chiba_strata", "outerrain", "bezin2010"])
+@pytest.mark.parametrize("name", ["single_grid", "chiba_strata", "outerrain", "bezin2010"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_two_runs_from_the_same_parts_share_nothing(backend: str, name: str) -> None:
     original = start(name, backend)

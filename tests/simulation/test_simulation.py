@@ -71,7 +71,7 @@ def test_steps_taken_are_those_of_runs_and_of_settling() -> None:
 def test_watching_changes_nothing(backend: str) -> None:
     results = []
     for observers in ([], [Watcher(3), Watcher(7)]):
-        simulation = Simulation(HILL, preset("landscape"), backend=backend).add(*observers)
+        simulation = Simulation(HILL, preset("single_grid"), backend=backend).add(*observers)
         simulation.run(31)
         simulation.settle(47)
         results.append(simulation.terrain)
@@ -125,7 +125,7 @@ def test_the_model_can_be_changed_between_steps() -> None:
     with pytest.raises(InvalidParameter, match="start another Simulation"):
         simulation.model = sw.SteepestTalus()
     with pytest.raises(InvalidParameter, match=r"pass a model, such as VirtualPipes\(\)"):
-        simulation.model = "landscape"  # type: ignore[assignment]
+        simulation.model = "single_grid"  # type: ignore[assignment]
 
 
 def test_nan_stops_the_run_and_names_step_layer_and_cell() -> None:
@@ -204,8 +204,8 @@ def test_a_backend_the_model_lacks_is_never_switched_silently(monkeypatch: pytes
 
 
 def test_erode_is_the_one_line_form() -> None:
-    one = sw.erode(HILL, preset("landscape"), steps=12, settle=5)
-    simulation = Simulation(HILL, preset("landscape"))
+    one = sw.erode(HILL, preset("single_grid"), steps=12, settle=5)
+    simulation = Simulation(HILL, preset("single_grid"))
     simulation.run(12)
     simulation.settle(5)
     np.testing.assert_array_equal(one["elevation"], simulation.terrain["elevation"])
@@ -233,7 +233,7 @@ def test_the_name_of_a_preset_is_no_model() -> None:
 
 
 def test_a_settling_stopped_after_its_last_step_leaves_the_load_in_the_water() -> None:
-    simulation = Simulation(HILL, preset("landscape"), backend="reference")
+    simulation = Simulation(HILL, preset("single_grid"), backend="reference")
     simulation.run(20)
     simulation.settle(20, stop_after=20)
     assert simulation.terrain["suspended"].max() > 0
@@ -248,7 +248,7 @@ def test_observers_see_the_load_laid_down() -> None:
         def observe(self, simulation: Simulation) -> None:
             carried.append(float(simulation.terrain["suspended"].max()))
 
-    simulation = Simulation(HILL, preset("landscape"), backend="reference").add(Weigher(5))
+    simulation = Simulation(HILL, preset("single_grid"), backend="reference").add(Weigher(5))
     simulation.run(10)
     simulation.settle(8)
     assert carried[-2] > 0
@@ -257,7 +257,7 @@ def test_observers_see_the_load_laid_down() -> None:
 
 @pytest.mark.slow
 def test_two_threads_share_a_run_and_its_observers(tmp_path: Path) -> None:
-    simulation = Simulation(HILL, preset("landscape"), backend="reference")
+    simulation = Simulation(HILL, preset("single_grid"), backend="reference")
     simulation.add(sw.Recorder(tmp_path, every=10))
     failures: list[BaseException] = []
 
@@ -279,11 +279,11 @@ def test_two_threads_share_a_run_and_its_observers(tmp_path: Path) -> None:
 
 
 def test_a_settling_broken_off_goes_on_from_there() -> None:
-    broken = Simulation(HILL, preset("landscape"), backend="reference")
+    broken = Simulation(HILL, preset("single_grid"), backend="reference")
     broken.run(20)
     broken.settle(40, stop_after=13)
     assert broken.terrain["suspended"].max() > 0  # the load is still in the water
-    whole = Simulation(HILL, preset("landscape"), backend="reference")
+    whole = Simulation(HILL, preset("single_grid"), backend="reference")
     whole.run(20)
 
     class Impatient(Watcher):

@@ -101,8 +101,8 @@ def work_on_a_mesh(page: Page) -> None:
 @pytest.mark.parametrize(
     ("preset", "backend", "work"),
     [
-        ("landscape", "reference", work_on_pipes),
-        ("landscape", "cpu", work_on_pipes),
+        ("single_grid", "reference", work_on_pipes),
+        ("single_grid", "cpu", work_on_pipes),
         ("bezin2010", "cpu", work_on_a_mesh),
     ],
 )
@@ -144,7 +144,9 @@ def test_an_uploaded_file_survives_with_its_script_and_its_own_cells(
         page = open_page(server)
         page.steps(2)
         assert_same(replay(page.get("/script").text), now(server))
-        page.do("start", size=64, preset="landscape")  # the file itself: neither resampled nor with the preset's strata
+        page.do(
+            "start", size=64, preset="single_grid"
+        )  # the file itself: neither resampled nor with the preset's strata
         facts(page)
         start = server.session.run.start
         np.testing.assert_array_equal(start["elevation"], sw.read(file)["elevation"])

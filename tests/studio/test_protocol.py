@@ -22,7 +22,7 @@ def test_a_page_is_welcomed_and_told_and_shown(page: Page) -> None:
     assert page.welcome["protocol"] == 1
     assert {model["name"] for model in page.welcome["models"]} == set(sw.model_names())
     state = page.until(lambda s: True)
-    assert (state["step"], state["playing"], state["preset"]) == (0, False, "landscape")
+    assert (state["step"], state["playing"], state["preset"]) == (0, False, "single_grid")
     header, fields = page.read("frame")
     assert (header["rows"], header["columns"], header["step"]) == (48, 48, 0)
     expected = sw.generate("dome", size=48, seed=3)["elevation"]

@@ -42,7 +42,7 @@ def test_settling_lays_the_load_down_and_is_shown(page: Page) -> None:
 
 
 def test_playing_pauses_where_the_preset_ends_and_goes_on_if_asked(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    short = dataclasses.replace(sw.find_preset("landscape"), steps=7)
+    short = dataclasses.replace(sw.find_preset("single_grid"), steps=7)
     monkeypatch.setattr("slopewash.recipes.definition.find_preset", lambda name: short)
     page.do("play")
     page.until(lambda s: s["step"] == 7 and not s["playing"])

@@ -15,7 +15,7 @@ from slopewash import Simulation, StabilityWarning, Terrain, VirtualPipes, Water
 
 LAWS = {
     "table2": {},
-    "landscape": preset("landscape").changed(),
+    "single_grid": preset("single_grid").changed(),
     "collision": {"capacity": "collision"},
     "mixed": {"hillslope": "fall_line", "creep_rate": 0.02, "velocity": "mean_depth", "pipe_area": 1.0},
 }
@@ -122,7 +122,7 @@ def test_semi_lagrangian_transport_shows_in_the_books(backend: str) -> None:
 
 def test_settling_lays_down_everything_and_keeps_the_books(backend: str) -> None:
     terrain = Terrain(10 * hills((32, 32), 4))
-    simulation = Simulation(terrain, preset("landscape"), backend=backend, edges="open")
+    simulation = Simulation(terrain, preset("single_grid"), backend=backend, edges="open")
     simulation.run(60)
     assert simulation.terrain["suspended"].max() > 0
     simulation.settle(40, dry=True)

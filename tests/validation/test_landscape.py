@@ -21,7 +21,7 @@ def before() -> Terrain:
 
 @pytest.fixture(scope="module")
 def after(before: Terrain) -> Terrain:
-    simulation = Simulation(before, preset("landscape"), backend="cpu", edges="open")
+    simulation = Simulation(before, preset("single_grid"), backend="cpu", edges="open")
     simulation.run(1500)
     simulation.settle(600)
     return simulation.terrain

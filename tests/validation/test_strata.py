@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from slopewash import Simulation, Terrain, VirtualPipes, generate, preset, strata_bands
 
-MODELS = (preset("landscape"), VirtualPipes(), VirtualPipes(processes="thermal"))
+MODELS = (preset("single_grid"), VirtualPipes(), VirtualPipes(processes="thermal"))
 
 
 @st.composite
@@ -54,7 +54,7 @@ def test_hard_over_soft_gives_cliffs_and_benches(dip: float) -> None:
     slopes = {}
     for hard in (0.05, 1.0):
         strata = strata_bands(count=8, thickness=30.0, hard=hard, dip=dip, direction=60.0)
-        simulation = Simulation(start.replace(strata=strata), preset("landscape"))
+        simulation = Simulation(start.replace(strata=strata), preset("single_grid"))
         simulation.run(2000)
         after = simulation.terrain
         assert after.strata is not None

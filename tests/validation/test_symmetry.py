@@ -13,7 +13,7 @@ from slopewash import Simulation, Terrain, VirtualPipes, WaterSource, preset
 
 MODELS = {
     "table2": VirtualPipes(),
-    "landscape": preset("landscape"),
+    "single_grid": preset("single_grid"),
     "jako2011": preset("jako2011"),
     "collision": VirtualPipes(capacity="collision", velocity="mean_depth", pipe_area=1.0),
 }

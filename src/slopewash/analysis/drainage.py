@@ -92,17 +92,32 @@ class Drainage:
             wet.order, wet.done, self.outlet, wet.state, self.steps, wet.level, wet.detour, wet.parent, np.zeros(9),
         )  # fmt: skip
 
+    @property
+    def parent(self) -> Cells:
+        """Neighbour through which the flood reached each cell of the framed grid."""
+        return self._flooded.parent
+
+    @property
+    def level(self) -> Floats:
+        """Height to which water stands or flows in each cell of the framed grid."""
+        return self._flooded.level
+
+    @property
+    def order(self) -> Cells:
+        """Cells of the framed grid as they drained: each after its parent."""
+        return self._flooded.order[: self._flooded.done]
+
     @cached_property
     def filled(self) -> Layer:
         """Elevation with depressions filled, in metres."""
-        return self._layer(self._flooded.level)
+        return self.layer(self._flooded.level)
 
     @cached_property
     def area(self) -> Layer:
         """Area that drains through every cell, in m²."""
         area = np.where(self.missing.ravel(), 0.0, self.cell_size**2)
         flood.spread(*self._course, area)
-        return self._layer(area)
+        return self.layer(area)
 
     @cached_property
     def lines(self) -> Lines:
@@ -121,7 +136,8 @@ class Drainage:
         flood.number_hollows(wet.order, wet.done, wet.parent, wet.level, self.ground, number)
         return _inner(number, self.shape)
 
-    def _layer(self, values: Floats) -> Layer:
+    def layer(self, values: Floats) -> Layer:
+        """Values of the framed grid as a layer of the terrain."""
         return _inner(values, self.shape).astype(np.float32)
 
 

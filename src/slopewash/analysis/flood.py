@@ -118,6 +118,34 @@ def flood(ground, outlet, state, steps, depth_scale, level, detour, parent, orde
     return done
 
 
+@kernel
+def carve(order, outlet, parent, level, fall, ground):
+    """Let the way out of every hollow fall from cell to cell, from the innermost cells outwards."""
+    for position in range(order.size - 1, -1, -1):
+        cell = order[position]
+        if not outlet[cell] and ground[cell] < level[cell]:
+            below = parent[cell]
+            ground[below] = min(ground[below], ground[cell] - fall)
+
+
+@kernel
+def widen(missing, steps, rise, bank):
+    """Let banks climb by `rise` per cell from wherever `bank` has a height, until no lower one is found."""
+    changed = True
+    while changed:
+        changed = False
+        for turn in range(2):
+            for position in range(bank.size):
+                cell = bank.size - 1 - position if turn else position
+                if missing[cell]:
+                    continue
+                for k in range(8):
+                    up = bank[cell + steps[k]] + rise * (DIAGONAL if k % 2 else 1.0)
+                    if up < bank[cell]:
+                        bank[cell] = up
+                        changed = True
+
+
 @stage_kernel
 def heights_around(cell, state, steps, level, detour, heights):
     """Fill `heights` with the cell (last) and its neighbours as water sees them; unreachable ones stand above it.

@@ -36,9 +36,11 @@ EXAMPLES = """Examples:
       the landscape preset, every layer written
   slopewash erode island.png -o eroded.png --height-range 0,1400 --cell-size 20
       a 16-bit picture whose black is 0 m and whose white is 1400 m
-  slopewash erode dem.tif -o eroded.tif --steps 600 --set rain_rate=0.03
-      a real tile needs fewer steps; `slopewash models landscape` lists
-      what can be set
+  slopewash erode raw.exr -o young.exr --strength 0.2 --set fan_slope=0.5
+      a fifth of the way; `slopewash models landscape` lists what can be set
+  slopewash erode dem.tif -o eroded.tif
+      a georeferenced tile is eroded already: it gets the gentle preset,
+      which keeps its texture, unless you name another
   slopewash erode raw.npy -o eroded.npz --preset jako2011 --seed 3 --json
       a paper's parameters, and a report for programs
   slopewash erode raw.exr -o mesa.exr --strata bands
@@ -96,11 +98,12 @@ def command(
     out
         File to write; the suffix picks the format. .exr and .npz keep every layer, .glb, .obj, .ply and .stl a mesh.
     preset
-        Parameter set to use; landscape if nothing is named. It also sets steps, settling, edges and strata.
+        Parameter set to use. It also sets steps, settling, edges and strata. If nothing is named: landscape, or gentle
+        for a georeferenced file.
     model
         Model to use with its paper's defaults, instead of a preset: 1000 steps, no settling, open edges.
     steps
-        Iterations to run; the preset's own number if not given.
+        Iterations to run; the preset's own number if not given. From coarse to fine, they are shared among the levels.
     strength
         Share of the preset's own steps instead of a number of them: 0.3 for a young landscape, 1 for the whole.
     settings
@@ -121,9 +124,9 @@ def command(
     strata
         FILE.toml with geological layers, or bands; else what the file holds or the preset suggests.
     settle
-        After the run, let the water come to rest for as long as the preset asks (600 steps for landscape, in which it
-        still erodes the ground), and deposit its sediment. If not given, a run shorter than the preset's own settles
-        for the same share of its steps: 300 of 2000, 20 of 50. --no-settle leaves the sediment in the water.
+        After the run, let the water come to rest for as long as the preset asks (it still erodes the ground meanwhile),
+        and deposit its sediment. If not given, a run shorter than the preset's own settles for the same share of its
+        steps. --no-settle leaves the sediment in the water.
     dry
         Let the water evaporate at the end.
     cell_size
@@ -160,16 +163,14 @@ def command(
     if checkpoint is not None:
         check_checkpoint(checkpoint)
     backend = use_adapter(adapter, backend)
-    stage = make_stage(
-        preset=preset,
-        model=model,
-        settings=settings,
-        edges=edges,
-        steps=steps,
-        strength=strength,
-        settle=settle,
-        dry=dry,
-    )
+
+    def make(preset: str | None) -> sw.Stage:
+        return make_stage(
+            preset=preset, model=model, settings=settings, edges=edges, steps=steps, strength=strength, settle=settle,
+            dry=dry,
+        )  # fmt: skip
+
+    stage = make(preset)
     read_options = {
         "cell_size": cell_size, "height_range": parse_height_range(height_range), "allow_8bit": allow_8bit,
         "shape": parse_shape(shape), **({} if max_pixels is None else {"max_pixels": max_pixels}),
@@ -184,6 +185,11 @@ def command(
         outputs=tuple(outputs),
     )
     terrain = recipe.terrain()
+    usual = sw.usual_preset(terrain)
+    if preset is None and model is None and usual != stage.preset:
+        stage = make(usual)
+        recipe = recipe.replace(stages=(stage,))
+        note(f"note: {source} is a real place, eroded already: using the preset {usual}; --preset landscape does more")
     if emitter:
         if not stage.model.particles:
             raise InvalidParameter(f"--emitter is for models with particles; {stage.model.name} has none to emit")

@@ -35,8 +35,7 @@ def make_stage(
     check_named(preset, model)
     chosen = sw.find_model(model)() if model is not None and preset is None else preset
     stage = sw.Stage.of(chosen, steps=steps, strength=strength, settle=settle, dry=dry, edges=edges)
-    changed = parse_settings(stage.model, settings)
-    return stage.replace(model=stage.model.replace(**changed), settings=changed)
+    return stage.with_parameters(**parse_settings(stage.model, settings))
 
 
 def check_named(preset: str | None, model: str | None) -> None:

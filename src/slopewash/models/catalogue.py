@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.models.base import Model, find_model
 from slopewash.models.state import Edges
 from slopewash.terrain import Strata
 
+Basins = Literal["kept", "breached", "lakes"]
+
 SHORTEST_SETTLING = 20
 """Steps in which the power to erode still fades little by little."""
+USUAL_CELLS = 512
+"""Cells along a side of the terrain that the number of steps of a preset with levels is meant for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +51,8 @@ class Preset:
     """Height of the noise that each level adds, in cells on a slope of one."""
     restored: float = 1.0
     """Share of the start's own fine detail that returns at each level."""
+    basins: Basins = "kept"
+    """What the first level does about closed basins: drains them ("breached"), fills them with water ("lakes")."""
     low_water: Mapping[str, float | str] = field(default_factory=dict)
     """Values for the steps after the last level, as many as it has cells along a side: the flood recedes."""
     strata: Strata | None = None
@@ -63,7 +69,7 @@ class Preset:
         At least `SHORTEST_SETTLING`, or as many as the run has.
 
         >>> import slopewash as sw
-        >>> [sw.find_preset("landscape").settling(steps) for steps in (4000, 2000, 50)]
+        >>> [sw.find_preset("single_grid").settling(steps) for steps in (4000, 2000, 50)]
         [600, 300, 20]
         """
         share = round(self.settle * min(1.0, steps / self.steps))

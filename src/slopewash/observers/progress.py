@@ -40,6 +40,8 @@ class Progress(Observer):
         super().__init__(every)
         self._console = console
         self._bar: Bar | None = None
+        self.title = ""
+        """Goes before the name of each phase, such as the level that it belongs to."""
         self._label = ""
         self._printed = 0.0
         self._first: tuple[int, float] | None = None
@@ -49,7 +51,7 @@ class Progress(Observer):
         """Open a bar of `steps` steps."""
         super().start(simulation, steps, label=label)
         self.close()
-        self._label = label
+        self._label = label = f"{self.title}: {label}" if self.title else label
         self._printed = time.monotonic()
         self._first = None
         console = self._console or Console(stderr=True)

@@ -1,6 +1,6 @@
 """A whole job: where the terrain comes from, what is done to it, and what is written."""
 
-from slopewash.recipes.definition import Beds, Output, Recipe, Stage, preset_beds, preset_source, recipe
+from slopewash.recipes.definition import Beds, Output, Recipe, Stage, preset_beds, preset_source, recipe, usual_preset
 from slopewash.recipes.recording import Recording
 from slopewash.recipes.running import Result, Running, erode, resume
 from slopewash.recipes.sources import FromFile, FromTerrain, Generated, Source
@@ -22,4 +22,5 @@ __all__ = [
     "preset_source",
     "recipe",
     "resume",
+    "usual_preset",
 ]

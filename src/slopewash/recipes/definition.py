@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from slopewash.errors import InvalidParameter, SlopewashError, unknown_name
 from slopewash.models import Model, Preset, find_model, find_preset, model_names
-from slopewash.models.catalogue import Level
+from slopewash.models.catalogue import Basins, Level
 from slopewash.models.state import Edges, Sides
 from slopewash.recipes.sources import Generated, Source, as_source, source_from
 from slopewash.simulation.checkpoints import plain
@@ -20,7 +20,7 @@ from slopewash.terrain.parts import strata_facts, strata_from
 if TYPE_CHECKING:
     from slopewash.recipes.running import Result
 
-DEFAULT_PRESET = "landscape"
+DEFAULT_PRESET, GENTLE_PRESET = "landscape", "gentle"
 STEPS_WITHOUT_PRESET = 1000
 OF_STAGE = ("steps", "settle", "dry", "edges", "strength")
 """What `Stage.of` takes besides the model."""
@@ -63,13 +63,12 @@ class Stage:
     preset: str | None = None
     """Preset that the model came from."""
     levels: tuple[Level, ...] = ()
-    """From coarse to fine; they take the place of `steps` and `settle`."""
-    strength: float = 1.0
-    """Share of the levels' steps."""
+    """From coarse to fine; `steps` are then those of all levels on a terrain of the usual size."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Parameters that hold on every level."""
     detail: float = 0.0
     restored: float = 1.0
+    basins: Basins = "kept"
     low_water: Mapping[str, float | str] = field(default_factory=dict)
     """As of `Preset`."""
     cells: int | None = None
@@ -82,8 +81,6 @@ class Stage:
                 raise InvalidParameter(f"{name} is {value!r}; it must be a whole number, zero or more")
         if self.dry and self.settle is None:
             raise InvalidParameter("dry needs settling; leave out settle=False")
-        if not 0 < self.strength <= 100:
-            raise InvalidParameter(f"strength is {self.strength:g}; it must be above 0 and at most 100")
         self.model.check_sides(Sides.of(self.edges))
 
     @classmethod
@@ -102,17 +99,18 @@ class Stage:
         A run shorter than the preset's own settles for less; `settle` True asks for the preset's own number of steps,
         False leaves the sediment in the water.
 
-        >>> Stage.of("landscape", steps=2000).settle
+        >>> Stage.of("single_grid", steps=2000).settle
         300
         """
         preset = None if isinstance(model, Model) else _as_preset(DEFAULT_PRESET if model is None else model)
         usual = STEPS_WITHOUT_PRESET if preset is None else preset.steps
-        levels = () if preset is None else preset.levels
-        if strength is None:
-            strength = 1.0 if steps is None or not levels else steps / usual
-        elif steps is not None:
-            raise InvalidParameter(f"steps is {steps} and strength {strength:g}; give one of them")
-        steps = max(1, round(usual * strength)) if steps is None else steps
+        if strength is not None:
+            if steps is not None:
+                raise InvalidParameter(f"steps is {steps} and strength {strength:g}; give one of them")
+            if not 0 < strength <= 100:
+                raise InvalidParameter(f"strength is {strength:g}; it must be above 0 and at most 100")
+            steps = max(1, round(usual * strength))
+        steps = usual if steps is None else steps
         if settle is None:
             settle = 0 if preset is None else preset.settling(steps)
         elif isinstance(settle, bool):
@@ -120,15 +118,35 @@ class Stage:
         if preset is not None:
             return cls(
                 model=preset.model, steps=steps, settle=settle, dry=dry, edges=edges or preset.edges,
-                preset=preset.name, levels=levels, strength=strength, detail=preset.detail, restored=preset.restored,
-                low_water=preset.low_water,
+                preset=preset.name, levels=preset.levels, detail=preset.detail, restored=preset.restored,
+                basins=preset.basins, low_water=preset.low_water,
             )  # fmt: skip
         assert isinstance(model, Model)
         return cls(model=model, steps=steps, settle=settle, dry=dry, edges=edges or "open")
 
     def replace(self, **changes: Any) -> Stage:
-        """Return a copy with some of it changed."""
+        """Return a copy with some of it changed; what differs in another model holds on every level."""
+        model = changes.get("model", self.model)
+        if self.levels and type(model) is not type(self.model):
+            changes = {"levels": (), "low_water": {}, **changes}
+        elif self.levels and "settings" not in changes:
+            before = self.model.values()
+            differs = {name: value for name, value in model.values().items() if value != before[name]}
+            changes["settings"] = {**self.settings, **differs}
         return dataclasses.replace(self, **changes)
+
+    def with_parameters(self, **values: Any) -> Stage:
+        """Return a copy whose model has other parameters, on every level.
+
+        >>> Stage.of("landscape").with_parameters(rain_rate=0.01).settings
+        {'rain_rate': 0.01}
+        """
+        return self.replace(model=self.model.replace(**values), settings={**self.settings, **values})
+
+    @property
+    def strength(self) -> float:
+        """Share of the steps that the preset is made for."""
+        return self.steps / (self.usual_steps or STEPS_WITHOUT_PRESET)
 
     @property
     def usual_steps(self) -> int | None:
@@ -144,9 +162,10 @@ class Stage:
         edges = dict(self.edges.items()) if isinstance(self.edges, Sides) else self.edges
         return {
             "model": self.model.name, "preset": self.preset, "parameters": plain(self.model.values()),
-            "steps": self.steps, "settle": self.settle, "dry": self.dry, "edges": edges, "strength": self.strength,
+            "steps": self.steps, "settle": self.settle, "dry": self.dry, "edges": edges,
             "settings": plain(self.settings), "levels": [plain(dataclasses.asdict(level)) for level in self.levels],
-            "detail": self.detail, "restored": self.restored, "low_water": plain(self.low_water), "cells": self.cells,
+            "detail": self.detail, "restored": self.restored,
+            "basins": self.basins, "low_water": plain(self.low_water), "cells": self.cells,
         }  # fmt: skip
 
     @classmethod
@@ -155,7 +174,7 @@ class Stage:
         edges: Any = facts["edges"] if isinstance(facts["edges"], str) else Sides.of(facts["edges"])
         model = find_model(facts["model"])(**facts["parameters"])
         read_as_is = (
-            "steps", "settle", "dry", "preset", "strength", "settings", "detail", "restored", "low_water", "cells",
+            "steps", "settle", "dry", "preset", "settings", "detail", "restored", "basins", "low_water", "cells",
         )  # fmt: skip
         levels = tuple(Level(**level) for level in facts["levels"])
         return cls(model=model, edges=edges, levels=levels, **{name: facts[name] for name in read_as_is})
@@ -238,7 +257,7 @@ class Recipe:
         stage = {name: changes.pop(name) for name in list(changes) if name in of_stage}
         stages = changes.pop("stages", self.stages)
         if stage:
-            stages = (dataclasses.replace(stages[0], **stage), *stages[1:])
+            stages = (stages[0].replace(**stage), *stages[1:])
         return dataclasses.replace(self, stages=stages, **changes)
 
     def terrain(self) -> Terrain:
@@ -346,10 +365,19 @@ def recipe(
     return Recipe(
         source=preset_source(preset.name, size=size, seed=seed) if source is None else as_source(source),
         strata=preset_beds(preset.name),
-        stages=(made_stage.replace(model=made_stage.model.replace(**values)),),
+        stages=(made_stage.with_parameters(**values),),
         seed=seed,
         backend=backend,
     )
+
+
+def usual_preset(terrain: Terrain) -> str:
+    """Preset for a terrain when none is named: a real one, which has a place on the earth, is eroded already.
+
+    >>> usual_preset(Terrain([[1.0, 2.0]])), usual_preset(Terrain([[1.0, 2.0]], crs="EPSG:32611"))
+    ('landscape', 'gentle')
+    """
+    return DEFAULT_PRESET if terrain.crs is None else GENTLE_PRESET
 
 
 def preset_beds(name: str | None) -> Beds | None:
@@ -366,5 +394,5 @@ def preset_source(name: str, *, size: int | None = None, seed: int | None = None
     asked: dict[str, Any] = {"size": size, "seed": seed}
     facts |= {key: value for key, value in asked.items() if value is not None}
     if preset.levels:
-        facts.setdefault("cell_size", EXTENT / facts.get("size", Generated().size))
+        facts.setdefault("cell_size", EXTENT / max(1, facts.get("size", Generated().size)))
     return Generated(kind=preset.generator, options=options, **facts)

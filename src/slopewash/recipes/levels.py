@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.analysis.breaching import breach_depressions
+from slopewash.analysis.drainage import fill_depressions
 from slopewash.models.catalogue import Level
+from slopewash.models.state import Sides
 from slopewash.terrain import Terrain
 from slopewash.terrain.noise import fractal_noise
 
@@ -25,7 +28,7 @@ Heights = NDArray[np.float64]
 
 COARSEST = 48
 """Least cells along the longer side of a level."""
-USUAL_RELIEF = 0.19
+USUAL_RELIEF = 970 / 5120
 """Relief over the longer side that steps are made for."""
 LEAST_STEPS, LEAST_SETTLING = 4, 40
 """Of a level, however little strength is asked for: what flows must come to rest, or it would stand as spires."""
@@ -101,7 +104,7 @@ def terrain_of(stage: Stage, start: Terrain, before: Terrain | None, *, seed: in
     assert stage.cells is not None
     here = start.resampled(stage.cells)
     if before is None:
-        return here
+        return _drained(stage, here)
     cell = here.cell_size
     coarse = here.resampled(max(before.shape))  # the start as the level before saw it
     z = _fine(before, "elevation", here) + stage.restored * (
@@ -122,13 +125,30 @@ def terrain_of(stage: Stage, start: Terrain, before: Terrain | None, *, seed: in
     return here.replace(**layers)
 
 
+def _drained(stage: Stage, terrain: Terrain) -> Terrain:
+    """The start of the first level, its closed basins treated as the stage asks for.
+
+    On a coarse grid a way out of a basin is a valley; on a fine one it would be a ditch. Water is taken to leave at
+    all sides: where it cannot, basins are left alone.
+    """
+    if stage.basins == "kept" or Sides.of(stage.edges).word != "open":
+        return terrain
+    if stage.basins == "lakes":
+        standing = fill_depressions(terrain) - terrain["elevation"]
+        return terrain.replace(water=np.maximum(terrain["water"], standing) if "water" in terrain else standing)
+    return terrain.replace(elevation=breach_depressions(terrain))
+
+
 def _fine(terrain: Terrain, layer: str, grid: Terrain) -> Heights:
     """A layer on a finer grid of the same ground."""
-    fine = terrain.resampled(max(grid.shape))[layer]
+    return fitted(terrain.resampled(max(grid.shape))[layer], grid)
+
+
+def fitted(values: NDArray[Any], grid: Terrain) -> Heights:
+    """A resampled layer with the very shape of a grid: where sides do not come out even, it may be a cell off."""
     rows, columns = grid.shape
-    # Where sides do not come out even, one grid may reach a cell further than the other.
-    grown = np.pad(fine, ((0, max(0, rows - fine.shape[0])), (0, max(0, columns - fine.shape[1]))), mode="edge")
-    return grown[:rows, :columns].astype(np.float64)
+    beyond = ((0, max(0, rows - values.shape[0])), (0, max(0, columns - values.shape[1])))
+    return np.pad(values, beyond, mode="edge")[:rows, :columns].astype(np.float64)
 
 
 def _steepness(z: Heights, cell_size: float) -> Heights:

@@ -17,8 +17,8 @@ from slopewash.io.formats import format_of
 from slopewash.models import Model, Preset
 from slopewash.models.state import Edges, Sides
 from slopewash.observers import Checkpoints, Progress
-from slopewash.recipes.definition import Recipe, Stage, preset_beds
-from slopewash.recipes.levels import expanded, terrain_of
+from slopewash.recipes.definition import Recipe, Stage, preset_beds, usual_preset
+from slopewash.recipes.levels import expanded, fitted, terrain_of
 from slopewash.recipes.sources import FromTerrain
 from slopewash.simulation import Budget, Simulation, read_checkpoint
 from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint
@@ -43,10 +43,15 @@ class Result:
     mesh: TriangleMesh | None
     """The ground as triangles, where the last model has such."""
     budget: Budget
-    """Mass budget of the last stage that ran."""
+    """Mass budget of the last stage that ran, all its levels together."""
     backend: str
     steps: int
+    """Steps done; of all levels, where there are some."""
+    steps_wanted: int
+    level: tuple[int, int] | None
+    """Level that was reached and the number of them, where there are some."""
     settling_steps: int
+    """Of the level that was reached."""
     settled: bool
     """Whether all sediment is deposited."""
     interrupted: bool
@@ -62,10 +67,13 @@ class Result:
     @property
     def progress(self) -> str:
         """Steps done, in words."""
-        wanted = self.stage.steps
+        wanted = self.steps_wanted
         plural = "step" if wanted == 1 else "steps"
         words = f"{self.steps} {plural}" if self.steps == wanted else f"{self.steps} of {wanted} {plural}"
-        if self.settling_steps:
+        if self.level is not None and self.level[1] > 1:
+            reached, levels = self.level
+            words += f" on level {reached} of {levels}" if self.interrupted else f" on {levels} levels"
+        if self.settling_steps and (self.level is None or self.interrupted):
             share = "" if self.settled else f" of {self.stage.settle}"
             words += f" and {self.settling_steps}{share} of settling"
         return words
@@ -94,7 +102,8 @@ class Result:
             "backend": self.backend,
             "seed": self.recipe.seed,
             "steps": self.steps,
-            "steps_wanted": self.stage.steps,
+            "steps_wanted": self.steps_wanted,
+            "level": None if self.level is None else {"reached": self.level[0], "levels": self.level[1]},
             "settling_steps": self.settling_steps,
             "settled": self.settled,
             "interrupted": self.interrupted,
@@ -144,6 +153,7 @@ class Running:
         self.stages = [level for stage in recipe.stages for level in expanded(stage, self.start)]
         """Stages of the recipe, each level one of its own."""
         self._budgets: list[Budget] = []
+        """Of the levels before the one under way, after what the first of them began with."""
         self.simulation = self._start(0, self.start)
         self._seconds = 0.0
         self._begin: float | None = None
@@ -184,9 +194,10 @@ class Running:
     def _start(self, number: int, terrain: Terrain) -> Simulation:
         stage = self.stages[number]
         if stage.cells is not None:
-            first = number == 0 or self.stages[number - 1].cells is None
-            if first and number:
+            first = self._first_level(number) == number
+            if first:
                 self.start = terrain
+                self._budgets = [_contents(terrain)]
             terrain = terrain_of(stage, self.start, None if first else terrain, seed=self.recipe.seed)
         simulation = Simulation(
             terrain, stage.model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed
@@ -196,9 +207,23 @@ class Running:
         simulation.run_id = self.run_id
         return simulation
 
+    def _first_level(self, number: int) -> int:
+        """Number of the first level of the stage that a level belongs to: each is finer than the one before."""
+        while number and (self.stages[number - 1].cells or 1 << 30) < (self.stages[number].cells or 0):
+            number -= 1
+        return number
+
+    def _levels(self) -> Sequence[Stage]:
+        """The levels of the stage under way; itself alone where it has none."""
+        first = self._first_level(self.number)
+        last = self.number
+        while last + 1 < len(self.stages) and self._first_level(last + 1) == first:
+            last += 1
+        return self.stages[first : last + 1]
+
     @property
     def stage(self) -> Stage:
-        """The stage under way."""
+        """The stage under way, or the level of it."""
         return self.stages[self.number]
 
     @property
@@ -237,9 +262,9 @@ class Running:
         if self.number + 1 == len(self.stages):
             self._finished = True
             return
-        simulation = self._start(self.number + 1, self.simulation.terrain)
         if self.stage.cells is not None:
             self._budgets.append(self._budget())
+        simulation = self._start(self.number + 1, self.simulation.terrain)
         self.simulation.close()
         self.number, self.simulation = self.number + 1, simulation
 
@@ -248,7 +273,12 @@ class Running:
         return self._seconds + (0.0 if self._begin is None else time.perf_counter() - self._begin)
 
     def _run_stage(self, observers: Sequence[Any]) -> None:
-        simulation, stage = self.simulation, self.stage
+        simulation, stage, levels = self.simulation, self.stage, self._levels()
+        for observer in observers:
+            if isinstance(observer, Progress) and len(levels) > 1:
+                rows, columns = simulation.start.shape
+                reached = self.number - self._first_level(self.number) + 1
+                observer.title = f"level {reached} of {len(levels)} ({columns} x {rows})"
         simulation.add(*observers)
         try:
             simulation.run(max(0, stage.steps - simulation.step))
@@ -289,7 +319,8 @@ class Running:
 
     def result(self) -> Result:
         """The result so far."""
-        simulation, stage = self.simulation, self.stage
+        simulation, stage, levels = self.simulation, self.stage, self._levels()
+        before = self.stages[self._first_level(self.number) : self.number]
         return Result(
             recipe=self.recipe,
             stage=stage,
@@ -297,7 +328,9 @@ class Running:
             mesh=simulation.mesh if simulation.has_mesh else None,
             budget=simulation.budget if stage.cells is None else Budget.joined([*self._budgets, self._budget()]),
             backend=simulation.backend,
-            steps=min(simulation.step, stage.steps),
+            steps=sum(level.steps for level in before) + min(simulation.step, stage.steps),
+            steps_wanted=sum(level.steps for level in levels),
+            level=None if stage.cells is None else (len(before) + 1, len(levels)),
             settling_steps=simulation.settled,
             settled=self._finished and stage.settle is not None,
             interrupted=not self._finished,
@@ -305,10 +338,15 @@ class Running:
         )
 
     def _terrain(self) -> Terrain:
-        """The terrain as it is now; what levels changed is counted from the start of the first."""
+        """The terrain as it is now, on the grid of the start; what levels changed is counted from there."""
         terrain = self.simulation.terrain
-        if self.stage.cells is None or terrain.shape != self.start.shape:
+        if self.stage.cells is None:
             return terrain
+        if terrain.shape != self.start.shape:  # interrupted on a coarse level
+            finest = self._levels()[-1]
+            carried = terrain.resampled(max(self.start.shape))["suspended"] if "suspended" in terrain else None
+            terrain = terrain_of(finest, self.start, terrain, seed=self.recipe.seed)
+            terrain = terrain if carried is None else terrain.replace(suspended=fitted(carried, terrain))
         change = terrain["elevation"] - self.start["elevation"]
         return terrain.replace(difference=change, wear=np.maximum(-change, 0), deposit=np.maximum(change, 0))
 
@@ -321,6 +359,17 @@ class Running:
         settling = f" and {self.simulation.settled} of settling" if self.simulation.settled else ""
         state = "finished" if self._finished else f"step {self.simulation.step} of {self.stage.steps}{settling}"
         return f"Running {self.stage.model.name}, {stages}{state}"
+
+
+def _contents(terrain: Terrain) -> Budget:
+    """What a terrain holds before anything happens to it: what is done to it on the way to a first level counts too."""
+    low = terrain.range("elevation")[0]  # which is what cells without ground hold
+    ground = float((terrain["elevation"].astype(np.float64) - low).sum())
+    carried, water = (
+        float(terrain[name].sum(dtype=np.float64)) if name in terrain else 0.0 for name in ("suspended", "water")
+    )
+    solids, water = ((ground + carried) * terrain.cell_size**2, water * terrain.cell_size**2)
+    return Budget(water_start=water, water_now=water, solids_start=solids, solids_now=solids)
 
 
 def check_every(every: int) -> None:
@@ -374,8 +423,9 @@ def erode(
     terrain
         What to erode.
     model
-        The name of a preset, or a model; the landscape preset if not given. A preset also brings its steps, settling,
-        edges and strata: `erode(terrain, "landscape")` is 4000 steps and 600 of settling, while
+        The name of a preset, or a model; if not given, the preset landscape, or gentle for a georeferenced terrain. A
+        preset also brings its steps, settling,
+        edges and strata, and the levels of its grid: `erode(terrain, "landscape")` goes from coarse to fine, while
         `erode(terrain, preset("landscape"))` uses its parameters only, for 1000 steps and without settling.
     steps, edges
         What the preset suggests if not given; 1000 steps and open edges for a model.
@@ -393,7 +443,8 @@ def erode(
     """
     if not isinstance(terrain, Terrain):
         raise InvalidParameter(f"terrain is {_named(terrain)}; wrap heights as Terrain(heights, cell_size=...)")
-    stage = Stage.of(model, steps=steps, settle=settle, dry=dry, edges=edges)
+    chosen = usual_preset(terrain) if model is None else model
+    stage = Stage.of(chosen, steps=steps, settle=settle, dry=dry, edges=edges)
     recipe = Recipe(
         source=FromTerrain(terrain=terrain), strata=preset_beds(stage.preset), stages=(stage,), seed=seed,
         backend=backend,

@@ -204,7 +204,7 @@ def test_a_hundred_runs_leak_neither_memory_nor_file_handles() -> None:
     start = sw.generate("dome", size=128)
 
     def run() -> None:
-        with sw.Simulation(start, sw.preset("landscape"), backend="gpu") as simulation:
+        with sw.Simulation(start, sw.preset("single_grid"), backend="gpu") as simulation:
             simulation.run(1)
 
     for _ in range(5):

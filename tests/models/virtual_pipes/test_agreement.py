@@ -12,18 +12,18 @@ from slopewash import Terrain, VirtualPipes, WaterSource, preset
 
 MODELS = {
     "table2": VirtualPipes(),
-    "landscape": preset("landscape"),
+    "single_grid": preset("single_grid"),
     "jako2011": preset("jako2011"),
     "mei2007": preset("mei2007"),
     "salamin": preset("salamin"),
     "well_conditioned": VirtualPipes(pipe_area=1.0, sediment_capacity=0.1),
     "thermal": VirtualPipes(processes="thermal"),
-    "fall_line_only": preset("landscape").replace(processes="thermal"),
+    "fall_line_only": preset("single_grid").replace(processes="thermal"),
     "hydraulic": VirtualPipes(processes="hydraulic"),
     "collision": VirtualPipes(capacity="collision"),
     "printed": VirtualPipes(depth_ramp="printed", talus_law="printed", edge_base="graded"),
-    "mixture": preset("landscape").replace(transport="semi_lagrangian", sediment_volume=0.5, softening_rate=5.0),
-    "eight": preset("landscape").replace(
+    "mixture": preset("single_grid").replace(transport="semi_lagrangian", sediment_volume=0.5, softening_rate=5.0),
+    "eight": preset("single_grid").replace(
         pipes="eight",
         pipe_area=10.0,
         sediment_capacity=0.5,
@@ -31,7 +31,7 @@ MODELS = {
         capacity_half=1.0,
         fan_slope=0.3,
     ),
-    "eight_with_mud": preset("landscape").replace(pipes="eight", sediment_volume=0.5, hillslope="eight_pipes"),
+    "eight_with_mud": preset("single_grid").replace(pipes="eight", sediment_volume=0.5, hillslope="eight_pipes"),
 }
 
 
@@ -64,7 +64,7 @@ def test_the_kernel_gives_the_reference_s_bits(start: Any, name: str, edges: str
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 3), (2, 17), (16, 5)])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "landscape", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
 def test_small_grids_work(start: Any, name: str, edges: str, shape: tuple[int, int]) -> None:
     terrain = Terrain(heights(shape))
     reference = start("reference", MODELS[name], terrain, edges)
@@ -75,7 +75,7 @@ def test_small_grids_work(start: Any, name: str, edges: str, shape: tuple[int, i
 
 
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "landscape", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
 def test_walls_springs_and_uneven_rain_agree(start: Any, name: str, edges: str) -> None:
     shape = (31, 26)
     hole = np.zeros(shape, bool)
@@ -94,7 +94,7 @@ def test_walls_springs_and_uneven_rain_agree(start: Any, name: str, edges: str) 
     assert fused.layer("suspended")[hole].max() == 0
 
 
-@pytest.mark.parametrize("name", ["table2", "landscape", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
 @pytest.mark.parametrize("shape", [(40, 33), (17, 64)])
 def test_bands_and_iterations_in_flight_leave_no_trace(
@@ -110,7 +110,7 @@ def test_bands_and_iterations_in_flight_leave_no_trace(
         np.testing.assert_array_equal(plain.state["budget"], other.state["budget"])
 
 
-@pytest.mark.parametrize("name", ["well_conditioned", "table2", "landscape", "eight"])
+@pytest.mark.parametrize("name", ["well_conditioned", "table2", "single_grid", "eight"])
 @pytest.mark.parametrize("steps", [1, 50])
 def test_float32_stays_close_to_float64(start: Any, name: str, steps: int) -> None:
     terrain = Terrain(heights((48, 48)))
@@ -120,5 +120,5 @@ def test_float32_stays_close_to_float64(start: Any, name: str, steps: int) -> No
     double.advance(steps)
     apart = np.abs(single.state["elevation"].astype(np.float64) - double.state["elevation"])
     # A talus test flips single cells and Table 2 amplifies rounding, so quantiles rather than the largest.
-    bound = {"well_conditioned": 1e-4, "table2": 2e-2, "landscape": 2e-2, "eight": 2e-2}[name] if steps > 1 else 1e-5
+    bound = {"well_conditioned": 1e-4, "table2": 2e-2, "single_grid": 2e-2, "eight": 2e-2}[name] if steps > 1 else 1e-5
     assert np.quantile(apart, 0.95) < bound * 12

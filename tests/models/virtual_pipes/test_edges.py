@@ -31,7 +31,7 @@ def test_the_border_ring_visits_every_border_cell_once(shape: tuple[int, int]) -
 
 
 @pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
-@pytest.mark.parametrize("model", [VirtualPipes(), preset("landscape")], ids=["table2", "landscape"])
+@pytest.mark.parametrize("model", [VirtualPipes(), preset("single_grid")], ids=["table2", "single_grid"])
 def test_no_process_lowers_the_border_below_its_base(backend: str, model: VirtualPipes) -> None:
     terrain = generate("dome", size=40, seed=2, cell_size=1.0)
     simulation = Simulation(terrain, model, backend=backend, edges="open")
@@ -53,9 +53,9 @@ def test_no_process_lowers_the_border_below_its_base(backend: str, model: Virtua
 @pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
 def test_another_base_law_takes_effect_between_steps(backend: str) -> None:
     terrain = generate("dome", size=30, seed=2, cell_size=1.0)
-    switched = Simulation(terrain, preset("landscape").replace(edge_base="initial"), backend=backend)
-    switched.model = preset("landscape")
-    straight = Simulation(terrain, preset("landscape"), backend=backend)
+    switched = Simulation(terrain, preset("single_grid").replace(edge_base="initial"), backend=backend)
+    switched.model = preset("single_grid")
+    straight = Simulation(terrain, preset("single_grid"), backend=backend)
     for simulation in (switched, straight):
         simulation.run(40)
     np.testing.assert_array_equal(switched.terrain["elevation"], straight.terrain["elevation"])

@@ -19,7 +19,7 @@ from slopewash.models.state import Sides
 
 BACKENDS = ("reference", "cpu", "gpu")
 on_every_backend = pytest.mark.parametrize("backend", BACKENDS)
-EIGHT: Any = preset("landscape").replace(
+EIGHT: Any = preset("single_grid").replace(
     pipes="eight", pipe_area=10.0, sediment_capacity=0.5, capacity_three_quarters=4.0, capacity_half=1.0, fan_slope=0.3
 )
 CALM = EIGHT.replace(rain_rate=0.0, pipe_friction=0.0, processes="hydraulic", suspension_rate=0.0)
@@ -308,7 +308,7 @@ def test_eight_pipes_with_a_law_of_four_are_refused_in_one_sentence(law: str, va
 
 @pytest.mark.slow
 def test_gullies_follow_the_axes_through_four_pipes_and_not_through_eight() -> None:
-    gullies = preset("landscape").replace(
+    gullies = preset("single_grid").replace(
         sediment_capacity=0.0, capacity_three_quarters=16.0, rain_rate=0.002, talus_slope_bias=0.7,
         talus_slope_range=0.3, creep_rate=0.0,
     )  # fmt: skip

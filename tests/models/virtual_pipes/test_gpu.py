@@ -15,18 +15,18 @@ pytestmark = pytest.mark.gpu
 
 MODELS = {
     "table2": VirtualPipes(),
-    "landscape": preset("landscape"),
+    "single_grid": preset("single_grid"),
     "jako2011": preset("jako2011"),
     "mei2007": preset("mei2007"),
     "salamin": preset("salamin"),
     "well_conditioned": VirtualPipes(pipe_area=1.0, sediment_capacity=0.1),
     "thermal": VirtualPipes(processes="thermal"),
-    "fall_line_only": preset("landscape").replace(processes="thermal"),
+    "fall_line_only": preset("single_grid").replace(processes="thermal"),
     "hydraulic": VirtualPipes(processes="hydraulic"),
     "collision": VirtualPipes(capacity="collision"),
     "printed": VirtualPipes(depth_ramp="printed", talus_law="printed", edge_base="graded"),
-    "mixture": preset("landscape").replace(transport="semi_lagrangian", sediment_volume=0.5, softening_rate=5.0),
-    "eight": preset("landscape").replace(
+    "mixture": preset("single_grid").replace(transport="semi_lagrangian", sediment_volume=0.5, softening_rate=5.0),
+    "eight": preset("single_grid").replace(
         pipes="eight",
         pipe_area=10.0,
         sediment_capacity=0.5,
@@ -34,7 +34,7 @@ MODELS = {
         capacity_half=1.0,
         fan_slope=0.3,
     ),
-    "eight_with_mud": preset("landscape").replace(pipes="eight", sediment_volume=0.5, hillslope="eight_pipes"),
+    "eight_with_mud": preset("single_grid").replace(pipes="eight", sediment_volume=0.5, hillslope="eight_pipes"),
 }
 FIELDS = ("elevation", "water", "suspended", "erodibility", "outflow", "flow")
 
@@ -90,7 +90,7 @@ def test_it_is_as_near_to_float64_as_the_float32_reference(on_gpu: Any, referenc
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 3), (2, 17), (16, 5), (64, 64), (3, 65)])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "landscape", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
 def test_small_and_odd_grids_work(on_gpu: Any, references: Any, name: str, edges: str, shape: tuple[int, int]) -> None:
     terrain = Terrain(heights(shape))
     single, double = references(MODELS[name], terrain, edges)
@@ -114,7 +114,7 @@ def varied(shape: tuple[int, int]) -> tuple[Terrain, NDArray[np.bool_]]:
 
 
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "landscape", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
 def test_walls_springs_and_uneven_rain_agree(on_gpu: Any, references: Any, name: str, edges: str) -> None:
     terrain, hole = varied((31, 26))
     single, double = references(MODELS[name], terrain, edges)
@@ -127,7 +127,7 @@ def test_walls_springs_and_uneven_rain_agree(on_gpu: Any, references: Any, name:
     assert gpu.layer("suspended")[hole].max() == 0
 
 
-@pytest.mark.parametrize("name", ["table2", "landscape", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
 def test_sides_that_differ_agree(on_gpu: Any, references: Any, mixed: Sides, name: str) -> None:
     terrain = Terrain(heights((37, 53)), cell_size=3.0)
     single, double = references(MODELS[name], terrain, mixed)
@@ -139,7 +139,7 @@ def test_sides_that_differ_agree(on_gpu: Any, references: Any, mixed: Sides, nam
 
 
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "landscape", "fall_line_only", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "fall_line_only", "eight"])
 def test_strata_agree(on_gpu: Any, references: Any, name: str, edges: str) -> None:
     terrain = Terrain(heights((37, 53)), strata=strata_bands(thickness=1.5, hard=0.05, dip=4.0, direction=40.0))
     single, double = references(MODELS[name], terrain, edges)
@@ -156,10 +156,10 @@ def test_strata_agree(on_gpu: Any, references: Any, name: str, edges: str) -> No
 
 def test_a_layered_run_goes_on_where_another_ended() -> None:
     terrain = Terrain(heights((24, 30)), strata=strata_bands(thickness=1.0, hard=0.05))
-    first = Simulation(terrain, preset("landscape"), backend="gpu")
+    first = Simulation(terrain, preset("single_grid"), backend="gpu")
     first.run(30)
     first.settle(0)
-    second = Simulation(first.terrain, preset("landscape"), backend="gpu")
+    second = Simulation(first.terrain, preset("single_grid"), backend="gpu")
     assert np.abs(second.terrain["erodibility"] - first.terrain["erodibility"]).mean() < 0.01
     np.testing.assert_allclose(second.terrain["bedrock"], first.terrain["bedrock"], atol=1e-5)
 
@@ -170,7 +170,7 @@ def assert_same_bits(one: Any, two: Any) -> None:
     assert one.budget() == two.budget()
 
 
-@pytest.mark.parametrize("name", ["table2", "landscape", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
 def test_bands_of_rows_leave_no_trace(on_gpu: Any, name: str, edges: str) -> None:
     terrain, _ = varied((31, 70))
@@ -186,8 +186,8 @@ def test_bands_of_rows_leave_no_trace(on_gpu: Any, name: str, edges: str) -> Non
 
 def test_bands_of_rows_leave_no_trace_where_sides_differ(on_gpu: Any, mixed: Sides) -> None:
     terrain, _ = varied((31, 70))
-    whole = on_gpu(preset("landscape"), terrain, mixed)
-    banded = on_gpu(preset("landscape"), terrain, mixed, largest_binding=5 * 128 * 16)
+    whole = on_gpu(preset("single_grid"), terrain, mixed)
+    banded = on_gpu(preset("single_grid"), terrain, mixed, largest_binding=5 * 128 * 16)
     for run in (whole, banded):
         run.advance(15)
     assert_same_bits(whole, banded)
@@ -195,7 +195,7 @@ def test_bands_of_rows_leave_no_trace_where_sides_differ(on_gpu: Any, mixed: Sid
 
 def test_two_runs_give_the_same_bits(on_gpu: Any) -> None:
     terrain, _ = varied((40, 70))
-    one, two = (on_gpu(preset("landscape"), terrain, "open") for _ in range(2))
+    one, two = (on_gpu(preset("single_grid"), terrain, "open") for _ in range(2))
     for run in (one, two):
         run.advance(60)
         run.advance(10, strength=0.5)
@@ -205,7 +205,7 @@ def test_two_runs_give_the_same_bits(on_gpu: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "edges"), [("table2", "closed"), ("landscape", "open")])
+@pytest.mark.parametrize(("name", "edges"), [("table2", "closed"), ("single_grid", "open")])
 @pytest.mark.parametrize("offset", [0.0, 2000.0])
 def test_solids_and_water_are_kept_over_1000_iterations(name: str, edges: Any, offset: float) -> None:
     terrain = Terrain(offset + 3 * heights((24, 60)), cell_size=2.0)
@@ -261,7 +261,7 @@ def tiled(size: int) -> tuple[Terrain, Terrain]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "bands", "name"), [(2048, 1, "landscape"), (4096, 3, "fall_line_only")])
+@pytest.mark.parametrize(("size", "bands", "name"), [(2048, 1, "single_grid"), (4096, 3, "fall_line_only")])
 def test_large_grids_do_what_their_tiles_do(on_gpu: Any, size: int, bands: int, name: str) -> None:
     small, large = tiled(size)
     expected = on_gpu(MODELS[name], small, "periodic")

@@ -15,7 +15,7 @@ from slopewash.models.state import Window, with_margin
 SHAPE = (90, 77)
 COMPARED = ("elevation", "water", "suspended", "erodibility", "outflow", "flow", "bedrock")
 BACKENDS = ("reference", "cpu", "gpu")
-CASES = {"landscape": "open", "jako2011": "periodic"}
+CASES = {"single_grid": "open", "jako2011": "periodic"}
 """Presets with the edges they are used with."""
 HALVES = {
     "north": (slice(0, 45), slice(0, 77)),

@@ -63,8 +63,8 @@ def test_an_unknown_parameter_suggests_the_nearest() -> None:
 
 
 def test_presets_are_listed_with_what_they_are_used_with() -> None:
-    assert set(presets()) >= {"landscape", "jako2011", "mei2007", "salamin"}
-    assert presets()["landscape"].edges == "open"
+    assert set(presets()) >= {"single_grid", "jako2011", "mei2007", "salamin"}
+    assert presets()["single_grid"].edges == "open"
     assert presets()["salamin"].steps == 50
     with pytest.raises(UnknownName, match='did you mean "jako2011"'):
         preset("jako")
@@ -108,7 +108,7 @@ def test_a_step_above_the_limit_is_taken_in_sub_steps_with_one_warning() -> None
 
 
 def test_default_and_landscape_parameters_need_no_sub_steps() -> None:
-    for model in (VirtualPipes(), preset("landscape")):
+    for model in (VirtualPipes(), preset("single_grid")):
         assert all(limit.substeps == 1 for limit in model.limits())
 
 

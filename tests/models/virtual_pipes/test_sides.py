@@ -13,9 +13,9 @@ from slopewash.models.state import Sides
 
 MODELS = {
     "table2": VirtualPipes(),
-    "landscape": preset("landscape"),
+    "single_grid": preset("single_grid"),
     "jako2011": preset("jako2011"),
-    "eight": preset("landscape").replace(
+    "eight": preset("single_grid").replace(
         pipes="eight",
         pipe_area=10.0,
         sediment_capacity=0.5,
@@ -73,7 +73,7 @@ def test_nodata_strata_sources_and_uneven_rain_agree(start: Any, mixed: Sides, n
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 17)])
-@pytest.mark.parametrize("name", ["landscape", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["single_grid", "jako2011", "eight"])
 def test_small_grids_work(start: Any, mixed: Sides, name: str, shape: tuple[int, int]) -> None:
     reference, fused = (
         start(backend, MODELS[name], Terrain(heights(shape)), mixed) for backend in ("reference", "cpu")
@@ -83,7 +83,7 @@ def test_small_grids_work(start: Any, mixed: Sides, name: str, shape: tuple[int,
     assert_same(reference, fused)
 
 
-@pytest.mark.parametrize("name", ["landscape", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["single_grid", "jako2011", "eight"])
 def test_bands_and_iterations_in_flight_leave_no_trace(start: Any, mixed: Sides, name: str) -> None:
     plain = start("cpu", MODELS[name], varied((40, 33)), mixed, depth=1, bands=1)
     plain.advance(22)
@@ -95,7 +95,7 @@ def test_bands_and_iterations_in_flight_leave_no_trace(start: Any, mixed: Sides,
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", ["table2", "landscape", "graded", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "graded", "eight"])
 def test_mass_is_conserved(backend: str, mixed: Sides, name: str) -> None:
     terrain = Terrain(heights((32, 40)), cell_size=2.0, sources=[WaterSource(x=30, y=24, radius=6, rate=0.4)])
     with Simulation(terrain, MODELS[name], backend=backend, edges=mixed) as simulation:
@@ -112,7 +112,7 @@ MIRRORS = {"west_east": (np.fliplr, "west", "east"), "north_south": (np.flipud, 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("mirror", sorted(MIRRORS))
-@pytest.mark.parametrize("name", ["table2", "landscape", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
 def test_mirrored_ground_with_mirrored_sides_gives_the_mirrored_result(
     backend: str, mixed: Sides, mirror: str, name: str
 ) -> None:

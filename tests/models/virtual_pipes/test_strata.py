@@ -26,10 +26,10 @@ RIVER = VirtualPipes(
 """On level ground it holds as much as it discharges: takes 0.01 R (C - s) a step, and drops 0.02 (s - C)."""
 MODELS = {
     "table2": VirtualPipes(),
-    "landscape": preset("landscape"),
+    "single_grid": preset("single_grid"),
     "jako2011": preset("jako2011"),
     "thermal": VirtualPipes(processes="thermal"),
-    "fall_line_only": preset("landscape").replace(processes="thermal"),
+    "fall_line_only": preset("single_grid").replace(processes="thermal"),
 }
 
 
@@ -189,7 +189,7 @@ def test_the_kernel_gives_the_reference_s_bits(start: Any, name: str, edges: str
 
 
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "landscape"])
+@pytest.mark.parametrize("name", ["table2", "single_grid"])
 def test_walls_and_buried_bedrock_agree(start: Any, name: str, edges: str) -> None:
     shape = (31, 26)
     hole = np.zeros(shape, bool)
@@ -203,7 +203,7 @@ def test_walls_and_buried_bedrock_agree(start: Any, name: str, edges: str) -> No
     assert runs[0].state["erodibility"][hole].max() == 0
 
 
-@pytest.mark.parametrize("name", ["table2", "landscape"])
+@pytest.mark.parametrize("name", ["table2", "single_grid"])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
 def test_bands_and_iterations_in_flight_leave_no_trace(start: Any, name: str, edges: str) -> None:
     plain = start("cpu", MODELS[name], layered((40, 33)), edges, depth=1, bands=1)
@@ -215,10 +215,10 @@ def test_bands_and_iterations_in_flight_leave_no_trace(start: Any, name: str, ed
 
 
 def test_parameters_changed_between_steps_agree(start: Any) -> None:
-    runs = [start(backend, preset("landscape"), layered(), "open") for backend in BACKENDS]
+    runs = [start(backend, preset("single_grid"), layered(), "open") for backend in BACKENDS]
     for run in runs:
         run.advance(10)
-        run.set_model(preset("landscape").replace(thermal_rate=5.0))
+        run.set_model(preset("single_grid").replace(thermal_rate=5.0))
         run.advance(10)
         run.lay_down(dry=False)
         run.advance(3)
@@ -226,7 +226,7 @@ def test_parameters_changed_between_steps_agree(start: Any) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", ["table2", "landscape"])
+@pytest.mark.parametrize("name", ["table2", "single_grid"])
 def test_one_soft_layer_is_the_same_as_no_strata_on_soft_ground(start: Any, name: str, backend: str) -> None:
     """All is R = 1 then, loose or not, and softening has nothing to soften."""
     one = start(backend, MODELS[name], layered(strata=Strata([Stratum(thickness=1)])), "open")
@@ -241,11 +241,11 @@ def test_mirrored_strata_give_mirrored_ground(backend: str) -> None:
     terrain = layered()
     assert terrain.strata is not None
     assert terrain.strata.top is not None
-    straight = Simulation(terrain, preset("landscape"), backend=backend)
+    straight = Simulation(terrain, preset("single_grid"), backend=backend)
     straight.run(60)
     for flip in (np.fliplr, np.flipud):
         top = terrain.strata.replace(top=flip(terrain.strata.top))
-        mirrored = Simulation(Terrain(flip(hills()), strata=top), preset("landscape"), backend=backend)
+        mirrored = Simulation(Terrain(flip(hills()), strata=top), preset("single_grid"), backend=backend)
         mirrored.run(60)
         for layer in straight.terrain:
             assert_array_equal(flip(mirrored.terrain[layer]), straight.terrain[layer], err_msg=layer)
@@ -254,7 +254,7 @@ def test_mirrored_strata_give_mirrored_ground(backend: str) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_rock_that_does_not_wear_stays_and_what_lies_on_it_goes(backend: str) -> None:
     strata = Strata([Stratum(thickness=6, erodibility=1.0), Stratum(thickness=1, erodibility=0.0)])
-    simulation = Simulation(layered(strata=strata), preset("landscape").replace(creep_rate=0.0), backend=backend)
+    simulation = Simulation(layered(strata=strata), preset("single_grid").replace(creep_rate=0.0), backend=backend)
     simulation.run(60)
     after = simulation.terrain
     floor = hills().max() - 6
@@ -270,7 +270,7 @@ def test_soil_on_a_steep_outcrop_lies_evenly() -> None:
     """Soil that hides the rock and is gone an iteration later leaves a checkerboard: differences of 1.2 here."""
     slope = 1.2 * np.maximum(0.0, 50 - np.arange(60.0)) + 0.01 * np.random.default_rng(1).random((30, 60))
     strata = strata_bands(count=9, thickness=6.0, soft_thickness=8.0)
-    quick = preset("landscape").replace(
+    quick = preset("single_grid").replace(
         processes="thermal", thermal_rate=4.0, talus_slope_range=0.6, talus_slope_bias=0.5
     )
     simulation = Simulation(Terrain(slope, strata=strata), quick, backend="reference", edges="closed")
@@ -283,9 +283,9 @@ def test_soil_on_a_steep_outcrop_lies_evenly() -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_second_run_goes_on_where_the_first_ended(backend: str) -> None:
     terrain = layered(cell_size=5.0)
-    first = Simulation(terrain, preset("landscape"), backend=backend, seed=3)
+    first = Simulation(terrain, preset("single_grid"), backend=backend, seed=3)
     first.run(60)
-    second = Simulation(first.terrain, preset("landscape"), backend=backend, seed=3)
+    second = Simulation(first.terrain, preset("single_grid"), backend=backend, seed=3)
     one, two = first._state, second._state
     loose = one["elevation"] > one["bedrock"]
     assert loose.any()

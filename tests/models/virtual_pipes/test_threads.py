@@ -15,7 +15,7 @@ from slopewash.models.virtual_pipes.cpu import CpuBackend
 terrain = sw.generate("fbm", size=(97, 131), seed=5)
 stamp = hashlib.sha256()
 layered = terrain.replace(strata=sw.strata_bands(thickness=terrain.relief / 8, dip=3))
-pipes, landscape = sw.VirtualPipes(), sw.preset("landscape")
+pipes, landscape = sw.VirtualPipes(), sw.preset("single_grid")
 eight = landscape.replace(pipes="eight", pipe_area=10.0, capacity_three_quarters=4.0)
 runs = [(pipes, terrain, "closed"), (landscape, terrain, "open"), (pipes, terrain, "periodic")]
 runs += [(landscape, layered, "open"), (eight, layered, "open"), (eight, terrain, "periodic")]

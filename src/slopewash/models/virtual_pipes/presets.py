@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from slopewash.models.catalogue import Level, Preset, preset, register_preset
+from slopewash.models.catalogue import USUAL_CELLS, Level, Preset, preset, register_preset
 from slopewash.models.virtual_pipes.model import VirtualPipes
 
 register_preset(
     Preset(
-        name="landscape",
-        doc="Branching valleys down to the edges, floodplains and fans; the default of demo and erode.",
+        name="single_grid",
+        doc="Broad valleys down to the edges and rounded hills, on one grid from start to end: the first landscape.",
         model=VirtualPipes(
             rain_rate=0.05,
             pipe_friction=0.125,
@@ -58,11 +58,16 @@ _LEVELS = (
     (8192, 250, 200, 1.10, 0.50, 1.0, 0.0, 0.0, 1.6),
 )
 
+_LOW_WATER: dict[str, float | str] = {
+    "rain_rate": 0.0002, "capacity_three_quarters": 0.0, "capacity_half": 0.0, "suspension_rate": 0.0,
+    "processes": "hydraulic",
+}  # fmt: skip
+
 register_preset(
     Preset(
-        name="alpine",
-        doc="A mountain range with sharp ridges, branching valleys and fans, eroded from coarse to fine.",
-        model=preset("landscape").replace(
+        name="landscape",
+        doc="Sharp ridges, branching valleys and fans, eroded from coarse to fine; the default of demo and erode.",
+        model=preset("single_grid").replace(
             rain_rate=0.01,
             pipe_area=10.0,
             sediment_capacity=0.0,
@@ -75,7 +80,7 @@ register_preset(
             default_erodibility="rock",
         ),
         edges="open",
-        steps=3200,
+        steps=sum(steps for cells, steps, *_ in _LEVELS if cells <= USUAL_CELLS),
         settle=600,
         generator="dome",
         start={"relief": 970.0},
@@ -90,12 +95,33 @@ register_preset(
         ),
         detail=0.5,
         restored=0.5,
-        low_water={
-            "rain_rate": 0.0002, "capacity_three_quarters": 0.0, "capacity_half": 0.0, "suspension_rate": 0.0,
-            "processes": "hydraulic",
-        },
+        basins="breached",
+        low_water=_LOW_WATER,
     )
-)  # fmt: skip
+)
+
+register_preset(
+    Preset(
+        name="gentle",
+        doc="For real elevation models, eroded already: cuts gullies, leaves some sand and keeps their texture.",
+        model=preset("landscape").replace(
+            rain_rate=0.002,
+            capacity_three_quarters=0.0,
+            capacity_half=1.5,
+            suspension_rate=0.1,
+            deposition_rate=0.1,
+            thermal_rate=0.3,
+            talus_slope_range=0.5,
+            talus_slope_bias=1.0,
+            creep_rate=0.0,
+        ),
+        edges="open",
+        steps=250,
+        settle=100,
+        generator="diamond_square",
+        low_water=_LOW_WATER,
+    )
+)
 
 register_preset(
     Preset(
