@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
+
+from slopewash.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,30 +61,14 @@ def interrupts_report(written: Sequence[Path]) -> Iterator[None]:
         raise type(interrupt)(f"written: {', '.join(map(str, written))}" if written else "") from None
 
 
+def as_json(result: Any) -> str:
+    """Return a result as JSON."""
+    return json.dumps(plain(result), indent=2, ensure_ascii=False, allow_nan=False, default=str)
+
+
 def print_json(result: Any) -> None:
     """Print a result as JSON."""
-    print(json.dumps(plain(result), indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def plain(value: Any) -> Any:
-    """Convert a result to JSON types: infinities become text, NaN becomes null.
-
-    >>> plain({"limit": math.inf, "size": (3, 4), "mean": math.nan})
-    {'limit': 'inf', 'size': [3, 4], 'mean': None}
-    """
-    if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return None if math.isnan(value) else value if math.isfinite(value) else str(value)
-    if hasattr(value, "tolist"):  # NumPy's numbers and arrays
-        return plain(value.tolist())
-    return str(value)
+    print(as_json(result))
 
 
 def console() -> Console:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_format
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from slopewash.cli.beds import parse_beds
-from slopewash.cli.console import interrupts_report, note, plain, print_json
+from slopewash.cli.console import as_json, interrupts_report, note, print_json
 from slopewash.cli.options import Adapter, Json
 from slopewash.cli.outputs import make_folder
 from slopewash.cli.running import run_recipe, use_adapter
@@ -104,8 +103,7 @@ def write_data(result: Result, folder: Path) -> list[Path]:
 
     layers, budget = folder / "terrain.exr", folder / "budget.json"
     sw.write(result.terrain, layers)
-    report = json_format.dumps(plain(result.as_dict()), indent=2, ensure_ascii=False, allow_nan=False)
-    budget.write_text(report + "\n", encoding="utf-8")
+    budget.write_text(as_json(result.as_dict()) + "\n", encoding="utf-8")
     return [layers, budget]
 
 

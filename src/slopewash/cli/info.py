@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import console, plain, print_json
+from slopewash.cli.console import console, print_json
 from slopewash.cli.options import Json, Pair, parse_height_range, parse_shape
 from slopewash.cli.tables import make_table
 from slopewash.errors import InvalidFile, InvalidParameter
+from slopewash.plain import plain
 
 if TYPE_CHECKING:
     from slopewash import Strata, Terrain

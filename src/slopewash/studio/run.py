@@ -15,8 +15,8 @@ import numpy as np
 
 import slopewash as sw
 from slopewash.errors import CheckpointError, InvalidParameter, StabilityWarning
+from slopewash.plain import plain
 from slopewash.studio import messages
-from slopewash.studio.catalogue import plain
 from slopewash.studio.recipes import check_size
 from slopewash.studio.snapshot import Snapshot
 
