@@ -1,15 +1,12 @@
-"""Output: results to stdout, progress and notes to stderr; and protection from Ctrl-C while writing."""
+"""Output: results to stdout, progress and notes to stderr."""
 
 from __future__ import annotations
 
 import json
-import signal
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from slopewash.plain import plain
@@ -24,32 +21,6 @@ WIDTH_OF_FILES = 140
 def note(text: str) -> None:
     """Print a message that is not the result."""
     print(text, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Delay Ctrl-C until the block is over, so that a result that is being written is not lost.
-
-    SIGTERM too, if it has a handler; without one it ends the process at once, as it should.
-    """
-    if threading.current_thread() is not threading.main_thread():  # signals arrive only in the main thread
-        yield
-        return
-    held: list[tuple[int, FrameType | None]] = []
-    usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    if not callable(usual[signal.SIGTERM]):
-        del usual[signal.SIGTERM]
-    for number in usual:
-        signal.signal(number, lambda received, frame: held.append((received, frame)))
-    try:
-        yield
-    finally:
-        for number, handler in usual.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-    for received, frame in held[:1]:
-        handler = usual[signal.Signals(received)]
-        if callable(handler):
-            handler(received, frame)
 
 
 @contextmanager
