@@ -25,9 +25,9 @@ from slopewash import (
 HILL = generate("dome", size=24, seed=1, cell_size=5.0)
 
 
-class Watcher:
+class Watcher(sw.Observer):
     def __init__(self, every: int) -> None:
-        self.every = every
+        super().__init__(every)
         self.seen: list[int] = []
         self.phases: list[tuple[str, int]] = []
         self.finished = 0

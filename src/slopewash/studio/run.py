@@ -28,25 +28,18 @@ MOST_PAINTED = 2**28
 _numbers = itertools.count(1)
 
 
-class Interlude:
+class Interlude(sw.Observer):
     """Calls a function every 20 steps of settling."""
 
-    every = 20
-
     def __init__(self, look: Callable[[], None]) -> None:
+        super().__init__(every=20)
         self._look = look
         self._thread = threading.get_ident()
-
-    def start(self, simulation: sw.Simulation, steps: int, *, label: str = "eroding") -> None:
-        """Nothing to prepare."""
 
     def observe(self, simulation: sw.Simulation) -> None:
         """Call it, unless a notebook cell advances a run that both hold."""
         if threading.get_ident() == self._thread:
             self._look()
-
-    def finish(self, simulation: sw.Simulation) -> None:
-        """Nothing to end."""
 
 
 class Cancelled(Exception):
