@@ -71,8 +71,6 @@ def command(
         Cells along a side. May be repeated.
     backend
         auto, gpu, cpu or reference. May be repeated.
-    adapter
-        Part of the name of the GPU to run on; `slopewash doctor` lists them.
     preset
         Preset to run. The default is landscape, jako2011 and outerrain, unless a model is given. May be repeated.
     model
@@ -81,8 +79,6 @@ def command(
         Iterations per round. By default as many as take half a second.
     threads
         Threads to use.
-    json
-        Print the report as JSON.
     """
     import platform
 

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from slopewash.cli.beds import parse_beds
 from slopewash.cli.console import as_json, interrupts_report, note, print_json
-from slopewash.cli.options import Adapter, Json
+from slopewash.cli.options import Adapter, Backend, Json, Threads
 from slopewash.cli.outputs import make_folder
 from slopewash.cli.running import run_recipe, use_adapter
 from slopewash.cli.stages import make_stage
@@ -36,9 +36,9 @@ def command(
     seed: int = 7,
     strata: str | None = None,
     steps: int | None = None,
-    backend: str = "auto",
+    backend: Backend = "auto",
     adapter: Adapter = None,
-    threads: int | None = None,
+    threads: Threads = None,
     json: Json = False,
 ) -> int:
     """Generate a mountain range, erode it, and write data and pictures.
@@ -57,14 +57,6 @@ def command(
         FILE.toml with geological layers, or bands for alternating hard and soft ones.
     steps
         Iterations to run; the default is that of the preset. A shorter run settles for fewer steps.
-    backend
-        auto, gpu, cpu or reference.
-    adapter
-        Part of the name of the GPU to run on; `slopewash doctor` lists them.
-    threads
-        Threads to use; the result is the same for any number.
-    json
-        Print the report as JSON.
     """
     import slopewash as sw
 

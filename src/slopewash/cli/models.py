@@ -31,8 +31,6 @@ def command(name: Annotated[str | None, Parameter(name="NAME")] = None, /, *, js
     ----------
     name
         A model or a preset. By default all are listed.
-    json
-        Print as JSON.
     """
     import slopewash as sw
 
