@@ -6,12 +6,11 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import console, note, print_json
+from slopewash.cli.console import console, make_table, note, print_json
 from slopewash.cli.options import Adapter, Json
 from slopewash.cli.roofline import add_roofline, print_roofline
 from slopewash.cli.running import use_threads
 from slopewash.cli.stages import make_stage
-from slopewash.cli.tables import make_table
 from slopewash.cli.timing import BYTES_COPIED, measure, measure_copying
 from slopewash.errors import InvalidParameter
 

@@ -13,6 +13,7 @@ from slopewash.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 WIDTH_OF_FILES = 140
 """Width of a table in a file or a pipe, where there is no terminal width."""
@@ -47,3 +48,15 @@ def console() -> Console:
     from rich.console import Console
 
     return Console(width=None if sys.stdout.isatty() else WIDTH_OF_FILES, highlight=False)
+
+
+def make_table(*columns: str) -> Table:
+    """Start a table with these headings; the first column is never wrapped, so that names can be copied."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for i, column in enumerate(columns):
+        table.add_column(Text(column), no_wrap=i == 0, overflow="fold")
+    return table

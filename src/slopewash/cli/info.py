@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import console, print_json
+from slopewash.cli.console import console, make_table, print_json
 from slopewash.cli.options import CellSize, HeightRange, Json, MaxPixels, Shape, read_options
-from slopewash.cli.tables import make_table
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.plain import plain
 
