@@ -95,16 +95,8 @@ class Lists:
 
     def _build(self, kernel: Kernel) -> tuple[Any, Any]:
         if kernel.name not in self._built:
-            source = "\n".join(
-                [
-                    wgsl.declare_constants(self._constants),
-                    self._block.declaration,
-                    wgsl.declare_buffers(
-                        (self._block,), [(use.field, self._kinds[use.field], use.access) for use in kernel.uses]
-                    ),
-                    wgsl.choose(wgsl.read_kernel(kernel.path), self._constants),
-                ]
-            )
+            uses = [(use.field, self._kinds[use.field], use.access) for use in kernel.uses]
+            source = wgsl.assemble(kernel.path, (self._block,), uses, self._constants)
             accesses: list[Access] = ["uniform", *(use.access for use in kernel.uses)]
             pipeline, layout = self.device.pipeline(source, accesses)
             buffers = [self.tables[use.field].buffer for use in kernel.uses]
