@@ -283,8 +283,7 @@ def read_manifest(checkpoint: Path) -> dict[str, Any]:
             f"{checkpoint} has schema {manifest.get('schema')}, written by slopewash {manifest.get('slopewash')}; this "
             f"is slopewash {__version__}, which reads schema {SCHEMA}; continue it with the version that wrote it"
         )
-    facts: dict[str, Any] = manifest
-    return facts
+    return manifest
 
 
 def _read_array(path: Path, key: str, noted: Mapping[str, Any]) -> NDArray[Any]:

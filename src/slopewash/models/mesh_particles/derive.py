@@ -31,8 +31,7 @@ def mesh_of(state: State, domain: Domain) -> TriangleMesh:
 
 def living(state: State) -> NDArray[np.bool_]:
     """Whether each particle is still there."""
-    alive: NDArray[np.bool_] = state["particle_fate"] == ALIVE
-    return alive
+    return state["particle_fate"] == ALIVE
 
 
 def positions(state: State, domain: Domain) -> NDArray[np.float32]:
@@ -110,8 +109,7 @@ class _Layers:
 
     def velocity(self) -> Array:
         speed = np.sqrt((self.V * self.V).sum(axis=1))
-        mean: Array = self.per_cell(self.X, speed) / np.maximum(self.particles, 1)
-        return mean
+        return self.per_cell(self.X, speed) / np.maximum(self.particles, 1)
 
     def change(self, attribute: str) -> Array:
         return np.maximum(self.raster[attribute], 0)  # interpolation may undershoot

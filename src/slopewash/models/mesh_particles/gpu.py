@@ -168,8 +168,7 @@ class GpuBackend(CpuBackend):
         n = self.flow.count
         self._upload(np.zeros(n, np.int64), np.full(n, NEVER))
         self._dispatch(self._push_passes())
-        pushes: Singles = self._lists.tables["pushes"].download(n)[:, :3]
-        return pushes
+        return self._lists.tables["pushes"].download(n)[:, :3]
 
     def _dry_after(self, ends: Reals) -> NDArray[np.int64]:
         """Number of the step at whose end each particle has evaporated."""
