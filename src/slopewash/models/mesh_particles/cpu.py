@@ -87,14 +87,6 @@ class CpuBackend(MeshBackend):
         sweep.push_all(flow.count, flow.X, flow.V, self._cell, columns, self._start_of_cell, numbers, self._pushes)
         return self._pushes
 
-    def count_neighbours(self) -> NDArray[np.int32]:
-        """Particles within two radii of each: what the search alone costs, and what it finds."""
-        found = np.zeros(self.flow.count, np.int32)
-        reach = np.float32(2 * self.physics.radius)
-        flow, columns = self.flow, self._plan[3]
-        sweep.search_all(flow.count, flow.X, self._cell, columns, self._start_of_cell, reach * reach, found)
-        return found
-
     def _move_and_collide(self, pushes: NDArray[np.floating]) -> tuple[NDArray[np.int32], NDArray[np.floating]]:
         flow, surface = self.flow, self.surface
         sweep.move_all(

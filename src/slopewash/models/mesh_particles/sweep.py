@@ -7,7 +7,7 @@ from numba import prange
 
 from slopewash.backends.compiled import kernel, parallel_kernel
 from slopewash.models.mesh_particles.particles import ALIVE, LEFT
-from slopewash.models.mesh_particles.rows import above_ground, count_neighbours, height, locate, move, push
+from slopewash.models.mesh_particles.rows import above_ground, height, locate, move, push
 
 
 @kernel
@@ -71,12 +71,6 @@ def push_all(n, X, V, cell, columns, start, numbers, pushes):
         first = cell[i] - columns - 1
         ax, ay, az = push(i, X, V, first, columns, start, r2, reach, spring, damper, friction)
         pushes[i, 0], pushes[i, 1], pushes[i, 2] = ax, ay, az
-
-
-@parallel_kernel
-def search_all(n, X, cell, columns, start, r2, found):
-    for i in prange(n):
-        found[i] = count_neighbours(i, X, cell[i] - columns - 1, columns, start, r2)
 
 
 @parallel_kernel
