@@ -56,7 +56,7 @@ class CpuBackend(MeshBackend):
         self._cell, self._spare_cell, self._order, self._touched = (np.zeros(room, np.int32) for _ in range(4))
         self._pushes = np.zeros((room, 3), np.float32)
         self._eroded = np.zeros(room)
-        self._pairs = np.zeros(3 * room, np.int32)
+        self._corners, self._pairs = np.zeros((2, 3 * room), np.int32)
 
     def _hash(self) -> NDArray[np.int32]:
         self._make_room()
@@ -99,7 +99,8 @@ class CpuBackend(MeshBackend):
         surface = self.surface
         sums = np.zeros(len(surface.z))
         start = np.zeros(len(surface.z) + 1, np.int32)
-        sweep.pair_up(self.flow.count, touched, surface.triangles, start, self._pairs)
+        sweep.corners_touched(self.flow.count, touched, surface.triangles, self._corners)
+        sweep.counting_sort(self._corners, 3 * self.flow.count, start, self._pairs)
         sweep.sum_up(start, self._pairs, touched, erosion, surface.shares.erosion, sums)
         return sums
 

@@ -83,27 +83,11 @@ def move_all(n, X, V, pushes, at, fate, T, grid, extent, erodible, p, touched, e
 
 
 @kernel
-def pair_up(n, touched, triangles, start, index):
-    """Table 1: pairs (vertex, particle) sorted by vertex, each as 3 · particle + corner, with their start and end."""
-    start[:] = 0
+def corners_touched(n, touched, triangles, vertex):
+    """Table 1, step a: vertices of the triangle that each particle touches, pair 3 · particle + corner; -1 for none."""
     for i in range(n):
-        t = touched[i]
-        if t >= 0:
-            for c in range(3):
-                start[triangles[t, c] + 1] += 1
-    for v in range(1, len(start)):
-        start[v] += start[v - 1]
-    total = start[len(start) - 1]
-    for i in range(n - 1, -1, -1):
-        t = touched[i]
-        if t >= 0:
-            for c in range(3):
-                v = triangles[t, c] + 1
-                start[v] -= 1
-                index[start[v]] = 3 * i + c
-    for v in range(len(start) - 1):
-        start[v] = start[v + 1]
-    start[len(start) - 1] = total
+        for c in range(3):
+            vertex[3 * i + c] = triangles[touched[i], c] if touched[i] >= 0 else -1
 
 
 @kernel
