@@ -27,9 +27,8 @@ import slopewash as sw
 from slopewash.backends.compiled import parallel_kernel
 from slopewash.models import Sides
 from slopewash.models.mesh_particles.cpu import CpuBackend
-from slopewash.models.mesh_particles.particles import ALIVE
+from slopewash.models.mesh_particles.particles import ALIVE, ground_below
 from slopewash.models.mesh_particles.physics import Coefficients
-from slopewash.models.mesh_particles.table import GX, GY, X0, Y0, Z0
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, Python looks beside it only
 
@@ -67,8 +66,7 @@ def pour(backend: CpuBackend, count: int) -> None:
     X[:, 1] = y[chosen] + 0.005 * spacing * random.normal(size=count)
     places = [X[:, k].astype(np.float64) for k in (0, 1)]
     at = backend.surface.locate(places[0], places[1])
-    t = backend.surface.table[at]
-    X[:, 2] = t[:, Z0] + t[:, GX] * (places[0] - t[:, X0]) + t[:, GY] * (places[1] - t[:, Y0]) + 0.1
+    X[:, 2] = ground_below(X, at, backend.surface.table) + 0.1
     backend.write("particle_position", X)
     backend.write("particle_velocity", np.zeros_like(X))
     backend.write("particle_birth", np.zeros(count))
