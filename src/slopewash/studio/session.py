@@ -13,7 +13,7 @@ from typing import Any
 
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
-from slopewash.studio import messages
+from slopewash.studio import messages, protocol
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.pace import FrameClock, Pace, StateClock
 from slopewash.studio.recipes import next_recipe
@@ -54,7 +54,7 @@ class Session:
         """Whether it continued a run that was kept on disk."""
         self.on_snapshot: Callable[[Snapshot], None] = lambda snapshot: None
         self.on_state: Callable[[dict[str, Any]], None] = lambda state: None
-        self.on_message: Callable[[str, str], None] = lambda kind, sentence: None
+        self.on_message: Callable[[protocol.Notice | protocol.Failure], None] = lambda message: None
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = queue.SimpleQueue()
         self._demand: Demand | None = None
         self._closing = False
@@ -128,7 +128,7 @@ class Session:
         return self.run.simulation.terrain
 
     def _notice(self, sentence: str) -> None:
-        self.on_message("notice", sentence)
+        self.on_message({"type": "notice", "message": sentence})
 
     def _changed(self) -> None:
         """Show the run again, and keep it."""
@@ -168,7 +168,7 @@ class Session:
 
     def _stop(self, sentence: str) -> None:
         self._playing, self._target, self._busy, self._dirty = False, None, None, True
-        self.on_message("error", sentence)
+        self.on_message({"type": "error", "message": sentence})
 
     def _take_jobs(self) -> None:
         """Do the jobs that wait; wait for one only if there is nothing to run."""
