@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.backends.bands import threads_to_itself
+from slopewash.backends.bands import NUMBA_THREADS
 from slopewash.models.mesh_particles import sweep
 from slopewash.models.mesh_particles.particles import Particles
 from slopewash.models.mesh_particles.reference import NEAR
@@ -43,7 +43,7 @@ class CpuBackend(MeshBackend):
         self._room = 0
 
     def _step(self) -> None:
-        with threads_to_itself(), _threads_for(self.flow.count):
+        with NUMBA_THREADS, _threads_for(self.flow.count):
             super()._step()
 
     def _make_room(self) -> None:

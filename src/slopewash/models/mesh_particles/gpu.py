@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.backends.bands import threads_to_itself
+from slopewash.backends.bands import NUMBA_THREADS
 from slopewash.backends.gpu import sorting
 from slopewash.backends.gpu.lists import Lists, Pass
 from slopewash.backends.gpu.program import Kernel, Use
@@ -128,7 +128,7 @@ class GpuBackend(CpuBackend):
             count -= at_once
             if self._scalars["step"] % self.c.update_every == 0:
                 self._add_units()
-                with threads_to_itself():
+                with NUMBA_THREADS:
                     self._move_vertices()
 
     def _steps_at_once(self, steps: int) -> int:
