@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from slopewash.backends.gpu import wgsl
-from slopewash.backends.gpu.device import MIB, Access, Device, open_device
+from slopewash.backends.gpu.device import MIB, Access, open_device
 from slopewash.backends.gpu.fields import Table, bytes_per_cell
 from slopewash.backends.gpu.layout import GROUP
 from slopewash.backends.gpu.program import Kernel
@@ -34,9 +34,8 @@ class Lists:
         *,
         block: wgsl.Block,
         constants: Mapping[str, wgsl.Constant],
-        device: Device | None = None,
     ) -> None:
-        self.device = device or open_device()
+        self.device = open_device()
         self.tables: dict[str, Table] = {}
         self._kinds = kinds
         self._block = block
