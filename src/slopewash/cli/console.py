@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slopewash.errors import SlopewashError
 from slopewash.plain import plain
 
 if TYPE_CHECKING:
@@ -26,10 +27,12 @@ def note(text: str) -> None:
 
 @contextmanager
 def interrupts_report(written: Sequence[Path]) -> Iterator[None]:
-    """Let the message of an interrupt list the files already written."""
+    """Let the message of an interrupt list the files already written; what failed while it was held back is noted."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
+        if isinstance(interrupt.__context__, SlopewashError | OSError):
+            note(f"note: {interrupt.__context__}")
         raise type(interrupt)(f"written: {', '.join(map(str, written))}" if written else "") from None
 
 
