@@ -42,6 +42,25 @@ class Watcher(sw.Observer):
         self.finished += 1
 
 
+def test_an_observer_needs_only_the_methods_of_one() -> None:
+    class Own:
+        every = 4
+        seen: list[int]
+
+        def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
+            self.seen = []
+
+        def observe(self, simulation: Simulation) -> None:
+            self.seen.append(simulation.step)
+
+        def finish(self, simulation: Simulation) -> None:
+            self.seen.append(-1)
+
+    own: Any = Own()
+    Simulation(HILL, VirtualPipes(), backend="reference").add(own).run(6)
+    assert own.seen == [4, 6, -1]
+
+
 def test_observers_see_every_so_many_steps_and_the_end() -> None:
     watcher = Watcher(4)
     simulation = Simulation(HILL, VirtualPipes(), backend="reference").add(watcher)
