@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import slopewash as sw
-from slopewash.cli.app import COMMANDS
+from slopewash.cli.app import COMMANDS, make_app
 from slopewash.cli.generate import KINDS
 
 Run = Callable[..., Any]
@@ -54,9 +54,8 @@ def test_every_command_has_examples_that_fit_a_terminal(name: str, run: Run) -> 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_explained(name: str) -> None:
-    doc = COMMANDS[name].command.__doc__ or ""
-    for option in COMMANDS[name].command.__annotations__:
-        assert option == "return" or f"\n    {option}\n" in doc
+    for argument in make_app()[name].assemble_argument_collection(parse_docstring=True):
+        assert argument.parameter.help, argument.name
 
 
 def test_help_lists_the_kinds_that_there_are() -> None:

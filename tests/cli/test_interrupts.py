@@ -1,4 +1,4 @@
-"""Ctrl-C while the command is still being loaded."""
+"""Ctrl-C while the command is still being loaded, or writes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from slopewash.cli.console import interrupts_report
+from slopewash.errors import InvalidFile
+from slopewash.interrupts import whole_steps
 
 INTERRUPTED = """
 import os, signal, sys
@@ -61,3 +65,13 @@ def test_a_command_that_may_not_be_interrupted_goes_on(tmp_path: Path) -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_failure_is_reported_even_where_ctrl_c_came_meanwhile(capsys: pytest.CaptureFixture[str]) -> None:
+    def write() -> None:
+        signal.raise_signal(signal.SIGINT)
+        raise InvalidFile("out.exr: no space left")
+
+    with pytest.raises(KeyboardInterrupt), interrupts_report([]), whole_steps():
+        write()
+    assert "no space left" in capsys.readouterr().err

@@ -25,9 +25,9 @@ from slopewash import (
 HILL = generate("dome", size=24, seed=1, cell_size=5.0)
 
 
-class Watcher:
+class Watcher(sw.Observer):
     def __init__(self, every: int) -> None:
-        self.every = every
+        super().__init__(every)
         self.seen: list[int] = []
         self.phases: list[tuple[str, int]] = []
         self.finished = 0
@@ -40,6 +40,25 @@ class Watcher:
 
     def finish(self, simulation: Simulation) -> None:
         self.finished += 1
+
+
+def test_an_observer_needs_only_the_methods_of_one() -> None:
+    class Own:
+        every = 4
+        seen: list[int]
+
+        def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
+            self.seen = []
+
+        def observe(self, simulation: Simulation) -> None:
+            self.seen.append(simulation.step)
+
+        def finish(self, simulation: Simulation) -> None:
+            self.seen.append(-1)
+
+    own: Any = Own()
+    Simulation(HILL, VirtualPipes(), backend="reference").add(own).run(6)
+    assert own.seen == [4, 6, -1]
 
 
 def test_observers_see_every_so_many_steps_and_the_end() -> None:

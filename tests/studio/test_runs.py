@@ -48,7 +48,7 @@ def test_playing_pauses_where_the_preset_ends_and_goes_on_if_asked(page: Page, m
     page.until(lambda s: s["step"] == 7 and not s["playing"])
     while not page.told:
         page.read()
-    assert page.told[0]["message"] == "Paused at step 7, the end of landscape. Press play to continue."
+    assert page.told[0]["message"] == "Paused at step 7, the end of single_grid. Press play to continue."
     page.do("play")
     assert page.until(lambda s: s["step"] > 12)["target"] is None
     page.do("pause")

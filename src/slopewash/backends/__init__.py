@@ -2,7 +2,7 @@
 
 from slopewash.backends.available import available_backends, backend_names, choose_backend, describe_backends
 from slopewash.backends.gpu.adapters import adapters, use_adapter
-from slopewash.backends.measuring import copy_bandwidth
+from slopewash.backends.gpu.roofline import copy_bandwidth
 
 __all__ = [
     "adapters",

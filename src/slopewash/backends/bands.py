@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 _HOME_PROCESS = os.getpid()
-_ONE_AT_A_TIME = threading.Lock()
-
-
-@contextmanager
-def threads_to_itself() -> Iterator[None]:
-    """Hold the lock on Numba's threads for the duration of the block."""
-    with _ONE_AT_A_TIME:
-        yield
+NUMBA_THREADS = threading.Lock()
+"""For whoever runs parallel kernels: Numba's threads serve one caller at a time."""
 
 
 def sweep_in_bands(
@@ -30,7 +23,7 @@ def sweep_in_bands(
     """
     bands = len(room[0])
     if bands > 1 and os.getpid() == _HOME_PROCESS:
-        with _ONE_AT_A_TIME:
+        with NUMBA_THREADS:
             kernels.sweep(depth, source, target, *room, *rest)
         return
     for i in range(bands):

@@ -82,8 +82,7 @@ def stage_kernel(function: Kernel) -> Kernel:
 
 def inlined(function: Kernel) -> Kernel:
     """Compile as part of the callers; the only way for a kernel to return a view."""
-    compiled: Kernel = numba.njit(inline="always")(function)
-    return compiled
+    return numba.njit(inline="always")(function)
 
 
 def row_kernel(function: Kernel) -> Kernel:

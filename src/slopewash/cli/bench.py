@@ -6,12 +6,11 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import console, note, print_json
+from slopewash.cli.console import console, make_table, note, print_json
 from slopewash.cli.options import Adapter, Json
 from slopewash.cli.roofline import add_roofline, print_roofline
 from slopewash.cli.running import use_threads
 from slopewash.cli.stages import make_stage
-from slopewash.cli.tables import make_table
 from slopewash.cli.timing import BYTES_COPIED, measure, measure_copying
 from slopewash.errors import InvalidParameter
 
@@ -71,8 +70,6 @@ def command(
         Cells along a side. May be repeated.
     backend
         auto, gpu, cpu or reference. May be repeated.
-    adapter
-        Part of the name of the GPU to run on; `slopewash doctor` lists them.
     preset
         Preset to run. The default is landscape, jako2011 and outerrain, unless a model is given. May be repeated.
     model
@@ -81,8 +78,6 @@ def command(
         Iterations per round. By default as many as take half a second.
     threads
         Threads to use.
-    json
-        Print the report as JSON.
     """
     import platform
 

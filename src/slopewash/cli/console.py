@@ -1,21 +1,20 @@
-"""Output: results to stdout, progress and notes to stderr; and protection from Ctrl-C while writing."""
+"""Output: results to stdout, progress and notes to stderr."""
 
 from __future__ import annotations
 
 import json
-import math
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
+
+from slopewash.errors import SlopewashError
+from slopewash.plain import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 WIDTH_OF_FILES = 140
 """Width of a table in a file or a pipe, where there is no terminal width."""
@@ -27,64 +26,24 @@ def note(text: str) -> None:
 
 
 @contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Delay Ctrl-C until the block is over, so that a result that is being written is not lost.
-
-    SIGTERM too, if it has a handler; without one it ends the process at once, as it should.
-    """
-    if threading.current_thread() is not threading.main_thread():  # signals arrive only in the main thread
-        yield
-        return
-    held: list[tuple[int, FrameType | None]] = []
-    usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    if not callable(usual[signal.SIGTERM]):
-        del usual[signal.SIGTERM]
-    for number in usual:
-        signal.signal(number, lambda received, frame: held.append((received, frame)))
-    try:
-        yield
-    finally:
-        for number, handler in usual.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-    for received, frame in held[:1]:
-        handler = usual[signal.Signals(received)]
-        if callable(handler):
-            handler(received, frame)
-
-
-@contextmanager
 def interrupts_report(written: Sequence[Path]) -> Iterator[None]:
-    """Let the message of an interrupt list the files already written."""
+    """Let the message of an interrupt list the files already written; what failed while it was held back is noted."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
+        if isinstance(interrupt.__context__, SlopewashError | OSError):
+            note(f"note: {interrupt.__context__}")
         raise type(interrupt)(f"written: {', '.join(map(str, written))}" if written else "") from None
+
+
+def as_json(result: Any) -> str:
+    """Return a result as JSON."""
+    return json.dumps(plain(result), indent=2, ensure_ascii=False, allow_nan=False, default=str)
 
 
 def print_json(result: Any) -> None:
     """Print a result as JSON."""
-    print(json.dumps(plain(result), indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def plain(value: Any) -> Any:
-    """Convert a result to JSON types: infinities become text, NaN becomes null.
-
-    >>> plain({"limit": math.inf, "size": (3, 4), "mean": math.nan})
-    {'limit': 'inf', 'size': [3, 4], 'mean': None}
-    """
-    if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return None if math.isnan(value) else value if math.isfinite(value) else str(value)
-    if hasattr(value, "tolist"):  # NumPy's numbers and arrays
-        return plain(value.tolist())
-    return str(value)
+    print(as_json(result))
 
 
 def console() -> Console:
@@ -92,3 +51,15 @@ def console() -> Console:
     from rich.console import Console
 
     return Console(width=None if sys.stdout.isatty() else WIDTH_OF_FILES, highlight=False)
+
+
+def make_table(*columns: str) -> Table:
+    """Start a table with these headings; the first column is never wrapped, so that names can be copied."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for i, column in enumerate(columns):
+        table.add_column(Text(column), no_wrap=i == 0, overflow="fold")
+    return table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_format
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from slopewash.cli.beds import parse_beds
-from slopewash.cli.console import interrupts_report, note, plain, print_json
-from slopewash.cli.options import Adapter, Json
+from slopewash.cli.console import as_json, interrupts_report, note, print_json
+from slopewash.cli.options import Adapter, Backend, Json, Threads
 from slopewash.cli.outputs import make_folder
 from slopewash.cli.running import run_recipe, use_adapter
 from slopewash.cli.stages import make_stage
@@ -37,9 +36,9 @@ def command(
     seed: int = 7,
     strata: str | None = None,
     steps: int | None = None,
-    backend: str = "auto",
+    backend: Backend = "auto",
     adapter: Adapter = None,
-    threads: int | None = None,
+    threads: Threads = None,
     json: Json = False,
 ) -> int:
     """Generate a mountain range, erode it, and write data and pictures.
@@ -58,14 +57,6 @@ def command(
         FILE.toml with geological layers, or bands for alternating hard and soft ones.
     steps
         Iterations to run; the default is that of the preset. A shorter run settles for fewer steps.
-    backend
-        auto, gpu, cpu or reference.
-    adapter
-        Part of the name of the GPU to run on; `slopewash doctor` lists them.
-    threads
-        Threads to use; the result is the same for any number.
-    json
-        Print the report as JSON.
     """
     import slopewash as sw
 
@@ -104,8 +95,7 @@ def write_data(result: Result, folder: Path) -> list[Path]:
 
     layers, budget = folder / "terrain.exr", folder / "budget.json"
     sw.write(result.terrain, layers)
-    report = json_format.dumps(plain(result.as_dict()), indent=2, ensure_ascii=False, allow_nan=False)
-    budget.write_text(report + "\n", encoding="utf-8")
+    budget.write_text(as_json(result.as_dict()) + "\n", encoding="utf-8")
     return [layers, budget]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from slopewash.cli.console import print_json
-from slopewash.cli.options import Adapter, Json
+from slopewash.cli.options import Json
 
 EXAMPLES = """Examples:
   slopewash doctor              as text
@@ -23,7 +23,7 @@ LIMITS = ("max-buffer-size", "max-storage-buffer-binding-size", "max-storage-buf
 """Limits of an adapter that determine the largest grid."""
 
 
-def command(*, adapter: Adapter = None, json: Json = False) -> None:
+def command(*, adapter: str | None = None, json: Json = False) -> None:
     """Report versions, backends, adapters, threads, caches and extras, with a remedy for everything that does not work.
 
     Every backend that works is tested briefly against the reference.
@@ -32,8 +32,6 @@ def command(*, adapter: Adapter = None, json: Json = False) -> None:
     ----------
     adapter
         Part of the name of the GPU to test; the best one if not given.
-    json
-        Print the report as JSON.
     """
     import slopewash as sw
 

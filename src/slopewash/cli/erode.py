@@ -12,16 +12,21 @@ from slopewash.cli.beds import parse_beds
 from slopewash.cli.console import interrupts_report, note, print_json
 from slopewash.cli.options import (
     Adapter,
+    Allow8bit,
+    Backend,
+    CellSize,
     Edges,
     Emitters,
     Flag,
+    HeightRange,
     Json,
+    MaxPixels,
     Out,
-    Pair,
     Settings,
+    Shape,
+    Threads,
     parse_emitters,
-    parse_height_range,
-    parse_shape,
+    read_options,
 )
 from slopewash.cli.outputs import check_holds, check_output, check_picture
 from slopewash.cli.running import check_checkpoint, run_recipe, use_adapter
@@ -71,22 +76,22 @@ def command(
     strength: float | None = None,
     settings: Settings = (),
     emitter: Emitters = (),
-    backend: str = "auto",
+    backend: Backend = "auto",
     adapter: Adapter = None,
     edges: Edges | None = None,
     seed: int = 0,
     strata: str | None = None,
     settle: bool | None = None,
     dry: Flag = False,
-    cell_size: float | None = None,
-    height_range: Pair = None,
-    allow_8bit: Annotated[Flag, Parameter(name="--allow-8bit")] = False,
-    shape: Pair = None,
-    max_pixels: int | None = None,
+    cell_size: CellSize = None,
+    height_range: HeightRange = None,
+    allow_8bit: Allow8bit = False,
+    shape: Shape = None,
+    max_pixels: MaxPixels = None,
     picture: Path | None = None,
     checkpoint: Path | None = None,
     every: int | None = None,
-    threads: int | None = None,
+    threads: Threads = None,
     json: Json = False,
 ) -> int:
     """Erode a height field read from a file.
@@ -112,10 +117,6 @@ def command(
         X,Y,RADIUS,RATE,SPEED,DIRECTION: a disc from which particles start, in metres from the north-west corner,
         particles per second, m/s and degrees from north. For models with particles; without any, one on the highest
         ground. May be repeated.
-    backend
-        auto, gpu, cpu or reference.
-    adapter
-        Part of the name of the GPU to run on; `slopewash doctor` lists them.
     edges
         What lies beyond the border: open (water and sediment leave), closed (nothing passes), periodic (the opposite
         side). In Python each side can have its own: sw.Sides.
@@ -129,16 +130,6 @@ def command(
         steps. --no-settle leaves the sediment in the water.
     dry
         Let the water evaporate at the end.
-    cell_size
-        Side of a cell in metres, where the file has none or a wrong one.
-    height_range
-        LOW,HIGH: heights in metres of the lowest and highest value of a file of integers.
-    allow_8bit
-        Accept 8-bit heights, which show as terraces.
-    shape
-        ROWS,COLUMNS of a raw file that is not square.
-    max_pixels
-        Largest number of cells to read.
     picture
         PNG to draw of the result.
     checkpoint
@@ -146,10 +137,6 @@ def command(
         then every --every steps, and on Ctrl-C and SIGTERM; the newest two are kept.
     every
         Steps between two checkpoints; 500 if not given.
-    threads
-        Threads to use; the result is the same for any number.
-    json
-        Print the report as JSON.
     """
     import slopewash as sw
 
@@ -171,13 +158,10 @@ def command(
         )  # fmt: skip
 
     stage = make(preset)
-    read_options = {
-        "cell_size": cell_size, "height_range": parse_height_range(height_range), "allow_8bit": allow_8bit,
-        "shape": parse_shape(shape), **({} if max_pixels is None else {"max_pixels": max_pixels}),
-    }  # fmt: skip
     outputs = [sw.Output(out.absolute())] + ([] if picture is None else [sw.Output(picture.absolute(), "picture")])
+    given = read_options(cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels)
     recipe = sw.Recipe(
-        source=sw.FromFile(path=source, options=read_options),
+        source=sw.FromFile(path=source, options=given),
         strata=parse_beds(strata, stage.preset),
         stages=(stage,),
         seed=seed,

@@ -57,8 +57,6 @@ def command(
         Metres between the lowest and the highest point. The default is a quarter of the side.
     strata
         FILE.toml with geological layers beneath the surface, or bands for alternating hard and soft layers.
-    json
-        Print the report as JSON.
     """
     import slopewash as sw
 

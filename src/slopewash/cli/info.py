@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import console, plain, print_json
-from slopewash.cli.options import Json, Pair, parse_height_range, parse_shape
-from slopewash.cli.tables import make_table
+from slopewash.cli.console import console, make_table, print_json
+from slopewash.cli.options import CellSize, HeightRange, Json, MaxPixels, Shape, read_options
 from slopewash.errors import InvalidFile, InvalidParameter
+from slopewash.plain import plain
 
 if TYPE_CHECKING:
     from slopewash import Strata, Terrain
@@ -27,10 +27,10 @@ def command(
     file: Annotated[Path, Parameter(name="FILE")],
     /,
     *,
-    cell_size: float | None = None,
-    height_range: Pair = None,
-    shape: Pair = None,
-    max_pixels: int | None = None,
+    cell_size: CellSize = None,
+    height_range: HeightRange = None,
+    shape: Shape = None,
+    max_pixels: MaxPixels = None,
     json: Json = False,
 ) -> None:
     """Show the size, cell size, layers, ranges and statistics of a file, or how far a run with checkpoints has got.
@@ -39,16 +39,6 @@ def command(
     ----------
     file
         File with heights, or a folder of checkpoints.
-    cell_size
-        Side of a cell in metres, if missing or wrong in the file.
-    height_range
-        LOW,HIGH: heights in metres of the lowest and highest value of a file of integers.
-    shape
-        ROWS,COLUMNS of a raw file that is not square.
-    max_pixels
-        Largest number of cells to read.
-    json
-        Print as JSON.
     """
     import slopewash as sw
 
@@ -56,19 +46,12 @@ def command(
         facts = checkpoint_facts(file)
         print_json(facts) if json else print_facts(facts)
         return
-    wanted = parse_shape(shape)
+    options = read_options(cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels)
     # A raw file has no header: --shape cannot be checked against it.
-    header = None if wanted else sw.probe(file)
+    header = None if shape else sw.probe(file)
     facts = {"file": str(file)} | (plain(header) if header else {})
     try:
-        terrain = sw.read(
-            file,
-            cell_size=cell_size,
-            height_range=parse_height_range(height_range),
-            allow_8bit=True,
-            shape=wanted,
-            **({} if max_pixels is None else {"max_pixels": max_pixels}),
-        )
+        terrain = sw.read(file, **options)
     except InvalidParameter as error:
         if header is None or header.dtype.startswith("float") or height_range is not None or cell_size is not None:
             raise

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from slopewash.cli.console import console, print_json
+from slopewash.cli.console import console, make_table, print_json
 from slopewash.cli.options import Json
-from slopewash.cli.tables import make_table
 from slopewash.errors import unknown_name
 
 if TYPE_CHECKING:
@@ -31,8 +30,6 @@ def command(name: Annotated[str | None, Parameter(name="NAME")] = None, /, *, js
     ----------
     name
         A model or a preset. By default all are listed.
-    json
-        Print as JSON.
     """
     import slopewash as sw
 

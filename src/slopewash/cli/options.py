@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -16,10 +16,26 @@ if TYPE_CHECKING:
 Edges = Literal["open", "closed", "periodic"]
 Out = Annotated[Path, Parameter(name=["--out", "-o"])]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
-Json = Annotated[Flag, Parameter(name="--json")]
-Pair = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
-Adapter = Annotated[str | None, Parameter(name="--adapter")]
+Json = Annotated[Flag, Parameter(help="Print the report as JSON.")]
+Backend = Annotated[str, Parameter(help="auto, gpu, cpu or reference.")]
+Adapter = Annotated[str | None, Parameter(help="Part of the name of the GPU to run on; `slopewash doctor` lists them.")]
+Threads = Annotated[int | None, Parameter(help="Threads to use; the result is the same for any number.")]
 Settings = Annotated[tuple[str, ...], Parameter(name="--set", negative="", show_default=False)]
+
+# How to read a file of heights.
+CellSize = Annotated[float | None, Parameter(help="Side of a cell in metres, if missing or wrong in the file.")]
+HeightRange = Annotated[
+    str | None,
+    Parameter(
+        allow_leading_hyphen=True,
+        help="LOW,HIGH: heights in metres of the lowest and highest value of a file of integers.",
+    ),
+]
+Allow8bit = Annotated[Flag, Parameter(name="--allow-8bit", help="Accept 8-bit heights, which show as terraces.")]
+Shape = Annotated[
+    str | None, Parameter(allow_leading_hyphen=True, help="ROWS,COLUMNS of a raw file that is not square.")
+]
+MaxPixels = Annotated[int | None, Parameter(help="Largest number of cells to read.")]
 
 Emitters = Annotated[
     tuple[str, ...], Parameter(name="--emitter", negative="", show_default=False, allow_leading_hyphen=True)
@@ -73,6 +89,22 @@ def parse_shape(text: str | None) -> tuple[int, int] | None:
     if not (rows >= 1 and columns >= 1 and rows == int(rows) and columns == int(columns)):
         raise InvalidParameter(f"--shape is {text}; rows and columns must be whole numbers, 1 or more")
     return int(rows), int(columns)
+
+
+def read_options(
+    cell_size: float | None,
+    height_range: str | None,
+    shape: str | None,
+    *,
+    allow_8bit: bool = False,
+    max_pixels: int | None = None,
+) -> dict[str, Any]:
+    """What was given of the options of `slopewash.read`."""
+    options = {
+        "cell_size": cell_size, "height_range": parse_height_range(height_range), "shape": parse_shape(shape),
+        "allow_8bit": allow_8bit or None, "max_pixels": max_pixels,
+    }  # fmt: skip
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _two_numbers(option: str, text: str, wanted: str) -> tuple[float, float]:

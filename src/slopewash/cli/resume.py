@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from slopewash.cli.console import note
 from slopewash.cli.erode import finish
-from slopewash.cli.options import Adapter, Json
+from slopewash.cli.options import Adapter, Json, Threads
 from slopewash.cli.outputs import check_output, check_picture
 from slopewash.errors import InvalidParameter
 
@@ -33,7 +33,7 @@ def command(
     *,
     every: int | None = None,
     adapter: Adapter = None,
-    threads: int | None = None,
+    threads: Threads = None,
     json: Json = False,
 ) -> int:
     """Continue a run that was interrupted or killed, and write its outputs.
@@ -44,12 +44,6 @@ def command(
         Folder of checkpoints that `erode --checkpoint` wrote.
     every
         Steps between two checkpoints; as before if not given.
-    adapter
-        Part of the name of the GPU to run on; `slopewash doctor` lists them.
-    threads
-        Threads to use; the result is the same for any number.
-    json
-        Print the report as JSON.
     """
     import slopewash as sw
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slopewash.cli.console import console
-from slopewash.cli.tables import make_table
+from slopewash.cli.console import console, make_table
 
 
 def add_roofline(results: list[dict[str, Any]]) -> dict[str, Any] | None:

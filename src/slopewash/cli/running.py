@@ -13,8 +13,9 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from slopewash.cli import INTERRUPTED
-from slopewash.cli.console import interrupts_held, note
+from slopewash.cli.console import note
 from slopewash.errors import CheckpointError, InvalidParameter
+from slopewash.interrupts import whole_steps
 
 if TYPE_CHECKING:
     from slopewash import Result, Running
@@ -47,7 +48,7 @@ def run_recipe(running: Running, *, threads: int | None = None) -> Iterator[tupl
             code = TERMINATED
         except KeyboardInterrupt:
             code = INTERRUPTED
-        with interrupts_held():
+        with whole_steps():
             progress.close()
             try:
                 if code and running.checkpoint is not None:

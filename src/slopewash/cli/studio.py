@@ -7,7 +7,16 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from slopewash.cli.options import Adapter, Flag, Pair, parse_height_range, parse_shape
+from slopewash.cli.options import (
+    Adapter,
+    Allow8bit,
+    Backend,
+    CellSize,
+    Flag,
+    HeightRange,
+    Shape,
+    read_options,
+)
 from slopewash.cli.running import use_adapter
 from slopewash.cli.stages import check_named
 
@@ -31,16 +40,16 @@ def command(
     model: str | None = None,
     size: int | None = None,
     seed: int | None = None,
-    backend: str = "auto",
+    backend: Backend = "auto",
     adapter: Adapter = None,
     host: str = "127.0.0.1",
     port: int | None = None,
     browser: bool = True,
     allow_host: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    cell_size: float | None = None,
-    height_range: Pair = None,
-    allow_8bit: Annotated[Flag, Parameter(name="--allow-8bit")] = False,
-    shape: Pair = None,
+    cell_size: CellSize = None,
+    height_range: HeightRange = None,
+    allow_8bit: Allow8bit = False,
+    shape: Shape = None,
     keep: Path | None = None,
     new: Flag = False,
 ) -> None:
@@ -58,10 +67,6 @@ def command(
         Cells along the longer side; a height field is resampled to it.
     seed
         Random seed of a generated terrain.
-    backend
-        auto, gpu, cpu or reference.
-    adapter
-        Part of the name of the GPU to run on; `slopewash doctor` lists them.
     host
         Address to listen on; anything but 127.0.0.1 allows connections from other machines.
     port
@@ -70,14 +75,6 @@ def command(
         Open the page in the browser.
     allow_host
         Additional host name of the page, such as that of an HTTPS proxy in front of it.
-    cell_size
-        Side of a cell in metres, if missing or wrong in the file.
-    height_range
-        LOW,HIGH: heights in metres of the lowest and highest value of a file of integers.
-    allow_8bit
-        Accept 8-bit heights, which show as terraces.
-    shape
-        ROWS,COLUMNS of a raw file that is not square.
     keep
         Folder to keep the run in, so that the next studio continues it. The default is one in your home.
     new
@@ -86,12 +83,6 @@ def command(
     """
     import slopewash as sw
 
-    options = {
-        "cell_size": cell_size,
-        "height_range": parse_height_range(height_range),
-        "shape": parse_shape(shape),
-        "allow_8bit": allow_8bit or None,
-    }
     check_named(preset, model)
     sw.studio(
         source,
@@ -106,5 +97,5 @@ def command(
         allowed_hosts=allow_host,
         keep=True if keep is None else keep,
         new=new,
-        **{name: value for name, value in options.items() if value is not None},
+        **read_options(cell_size, height_range, shape, allow_8bit=allow_8bit),
     )

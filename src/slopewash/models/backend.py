@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, MutableMapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Collection, Iterator, MutableMapping
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from slopewash.models.state import Array, Domain, State, Window
+
+T = TypeVar("T")
 
 
 class Backend(ABC):
@@ -113,58 +115,45 @@ class _BackendState(State):
     """The state that a backend holds; of part of a field, no more than that is read."""
 
     def __init__(self, backend: Backend) -> None:
-        super().__init__(_Fields(backend), _Scalars(backend))
+        super().__init__(
+            _View(lambda: backend.names, backend.read, backend.write, backend.stored),
+            _View(lambda: backend.scalars, backend.scalar, lambda name, value: backend.scalars.update({name: value})),
+        )
         self._backend = backend
 
     def part(self, name: str, window: Window | None) -> Array:
         return self._backend.read(name, window)
 
 
-class _Fields(MutableMapping[str, Array]):
-    """A backend's fields, read when they are asked for."""
+class _View(MutableMapping[str, T]):
+    """Values of a backend by name, each read when it is asked for; `stored` is the name under which one is found."""
 
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
+    def __init__(
+        self,
+        names: Callable[[], Collection[str]],
+        read: Callable[[str], T],
+        write: Callable[[str, T], None],
+        stored: Callable[[str], str] = str,
+    ) -> None:
+        self._names, self._read, self._write, self._stored = names, read, write, stored
 
-    def __getitem__(self, name: str) -> Array:
-        return self._backend.read(name)
+    def __getitem__(self, name: str) -> T:
+        return self._read(name)
 
-    def __setitem__(self, name: str, values: Array) -> None:
-        self._backend.write(name, values)
+    def __setitem__(self, name: str, value: T) -> None:
+        self._write(name, value)
 
     def __delitem__(self, name: str) -> None:
-        raise TypeError("a backend's fields cannot be removed")
+        raise TypeError(f"a backend's {name} cannot be removed")
 
     def __contains__(self, name: object) -> bool:
-        return self._backend.stored(str(name)) in self._backend.names
+        return self._stored(str(name)) in self._names()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._backend.names)
+        return iter(self._names())
 
     def __len__(self) -> int:
-        return len(self._backend.names)
-
-
-class _Scalars(MutableMapping[str, float | int]):
-    """A backend's sums and counts, read when they are asked for."""
-
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
-
-    def __getitem__(self, name: str) -> float | int:
-        return self._backend.scalar(name)
-
-    def __setitem__(self, name: str, value: float | int) -> None:
-        self._backend.scalars[name] = value
-
-    def __delitem__(self, name: str) -> None:
-        raise TypeError("a backend's sums cannot be removed")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._backend.scalars)
-
-    def __len__(self) -> int:
-        return len(self._backend.scalars)
+        return len(self._names())
 
 
 def cut(array: Array, window: Window | None) -> Array:

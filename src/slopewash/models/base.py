@@ -153,8 +153,7 @@ class Model(ABC):
     def backend(cls, name: str) -> type[Backend]:
         """Class of the backend of that name, imported only now: it may need an extra."""
         module, _, backend = cls.backends[name].rpartition(".")
-        found: type[Backend] = getattr(import_module(f"{cls.__module__.rpartition('.')[0]}.{module}"), backend)
-        return found
+        return getattr(import_module(f"{cls.__module__.rpartition('.')[0]}.{module}"), backend)
 
     def tile(self, window: Window, iterations: int, state: State, domain: Domain) -> tuple[Window, Domain, State]:
         """Cut a part out that can take some iterations by itself: then its `window` is what the whole would give.
@@ -192,8 +191,11 @@ class Model(ABC):
         return {name: self.derive(name, state, domain) for name in names}
 
     def yields(self, state: State) -> list[str]:
-        """Layers that a run yields in this state."""
-        return [name for name, spec in self.layers().items() if spec.role == "derived" or name in state]
+        """Layers that a run yields in this state; with strata, the erodibility of what is exposed."""
+        exposed = "erodibility" if "strata_top" in state else None
+        return [
+            name for name, spec in self.layers().items() if spec.role == "derived" or name in state or name == exposed
+        ]
 
     def mesh(self, state: State, domain: Domain) -> TriangleMesh | None:
         """Return the ground as triangles; None for models on a grid."""
@@ -228,11 +230,16 @@ class Model(ABC):
 
     def fill(self, name: str, state: State, domain: Domain) -> Array:
         """Work out an input that the state lacks until it is first edited."""
-        raise InvalidParameter(f"{self.name} has no {name} in this run")
+        raise InvalidParameter(OF_STRATA if domain.strata else f"{self.name} has no {name} in this run")
 
     def edit(self, patch: Patch, state: State, domain: Domain) -> Sequence[Patch]:
-        """What else an edit overwrites, which undo must restore with it; nothing is written yet."""
-        return ()
+        """What else an edit overwrites, which undo must restore with it; nothing is written yet.
+
+        Raised ground is loose; digging exposes the bedrock.
+        """
+        if patch.name != "elevation" or not domain.strata:
+            return ()
+        return [Patch("bedrock", np.minimum(state.part("bedrock", patch.window), patch.values), patch.window)]
 
     def follow(self, name: str, window: Window | None, state: State, domain: Domain) -> Sequence[Patch]:
         """Values of fields that follow from a field that was just written."""

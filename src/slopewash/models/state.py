@@ -141,15 +141,9 @@ def with_margin(window: Window, margin: int, domain: Domain) -> tuple[Window, Si
     >>> window[1], str(sides)
     (slice(0, 19, None), 'north closed, south closed, west closed, east halo')
     """
-    (rows, (north, south)), (columns, (west, east)) = (
-        _widened(span, margin, size, beyond)
-        for span, size, beyond in zip(
-            window,
-            domain.shape,
-            ((domain.sides.north, domain.sides.south), (domain.sides.west, domain.sides.east)),
-            strict=True,
-        )
-    )
+    sides = domain.sides
+    rows, (north, south) = _widened(window[0], margin, domain.shape[0], (sides.north, sides.south))
+    columns, (west, east) = _widened(window[1], margin, domain.shape[1], (sides.west, sides.east))
     return (rows, columns), Sides(north=north, south=south, west=west, east=east)
 
 
@@ -230,8 +224,3 @@ class Patch:
     name: str
     values: Array
     window: Window | None = None
-
-    @property
-    def nbytes(self) -> int:
-        """Memory it takes."""
-        return self.values.nbytes

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slopewash.errors import CheckpointError, CheckpointWarning
-from slopewash.observers.base import Observer
 from slopewash.simulation.checkpoints import check_kind, check_owner
 from slopewash.simulation.locks import FolderLock
+from slopewash.simulation.observing import Observer
 
 if TYPE_CHECKING:
     from slopewash.simulation import Simulation

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, T
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from slopewash.observers.base import Observer
+from slopewash.simulation.observing import Observer
 
 if TYPE_CHECKING:
     from slopewash.simulation import Simulation

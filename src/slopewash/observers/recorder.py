@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slopewash.observers.base import Observer
+from slopewash.simulation.observing import Observer
 
 if TYPE_CHECKING:
     from slopewash.simulation import Simulation

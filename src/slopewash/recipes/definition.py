@@ -12,8 +12,8 @@ from slopewash.errors import InvalidParameter, SlopewashError, unknown_name
 from slopewash.models import Model, Preset, find_model, find_preset, model_names
 from slopewash.models.catalogue import Basins, Level
 from slopewash.models.state import Edges, Sides
+from slopewash.plain import plain
 from slopewash.recipes.sources import Generated, Source, as_source, source_from
-from slopewash.simulation.checkpoints import plain
 from slopewash.terrain import Strata, Terrain
 from slopewash.terrain.parts import strata_facts, strata_from
 

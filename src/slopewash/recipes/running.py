@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter
+from slopewash.interrupts import whole_steps
 from slopewash.io import is_mesh_file, write
 from slopewash.io.formats import format_of
 from slopewash.models import Model, Preset
@@ -22,7 +23,6 @@ from slopewash.recipes.levels import expanded, fitted, terrain_of
 from slopewash.recipes.sources import FromTerrain
 from slopewash.simulation import Budget, Simulation, read_checkpoint
 from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint
-from slopewash.simulation.interrupts import whole_steps
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.parts import of_this_version
 from slopewash.terrain import Terrain, TriangleMesh

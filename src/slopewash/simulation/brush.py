@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from slopewash.errors import InvalidParameter, unknown_name
 
 Field = NDArray[np.float64]
+Dab = Callable[[Field, Field, float, float], Field]
 
 MOST_POINTS = 100_000
 """Most dabs of one edit."""
@@ -32,7 +33,7 @@ class Brush:
     unit: str
     strength: float
     """Default; for tools in metres a share of the terrain's relief, so that a dab is visible on any terrain."""
-    dab: Callable[[Field, Field, float, float], Field]
+    dab: Dab
     signed: bool = False
     """Whether the strength may be negative."""
     most: float = math.inf
@@ -54,46 +55,41 @@ def _smooth(values: Field, weight: Field, strength: float, level: float) -> Fiel
     return values + strength * weight * (mean - values)
 
 
+def _flatten(values: Field, weight: Field, strength: float, level: float) -> Field:
+    return values + strength * weight * (level - values)
+
+
+def _shift(sign: int, low: float = -math.inf, high: float = math.inf) -> Dab:
+    """Add the strength or take it, within the range of the layer."""
+    return lambda values, weight, strength, level: np.clip(values + sign * strength * weight, low, high)
+
+
 BRUSHES = {
     brush.name: brush
     for brush in (
-        Brush(
-            name="raise", doc="Add ground.", layer="elevation", unit="m", strength=0.01,
-            dab=lambda v, weight, strength, level: v + strength * weight,
-        ),
-        Brush(
-            name="lower", doc="Remove ground.", layer="elevation", unit="m", strength=0.01,
-            dab=lambda v, weight, strength, level: v - strength * weight,
-        ),
+        Brush(name="raise", doc="Add ground.", layer="elevation", unit="m", strength=0.01, dab=_shift(1)),
+        Brush(name="lower", doc="Remove ground.", layer="elevation", unit="m", strength=0.01, dab=_shift(-1)),
         Brush(
             name="smooth", doc="Smooth the ground, by a share of the difference from the mean of the neighbours.",
             layer="elevation", unit="", strength=0.5, dab=_smooth, most=1.0,
         ),
         Brush(
             name="flatten", doc="Level the ground to the height where the stroke began, by a share of the difference.",
-            layer="elevation", unit="", strength=0.5, most=1.0,
-            dab=lambda v, weight, strength, level: v + strength * weight * (level - v),
+            layer="elevation", unit="", strength=0.5, dab=_flatten, most=1.0,
         ),
-        Brush(
-            name="add_water", doc="Add water.", layer="water", unit="m", strength=0.002,
-            dab=lambda v, weight, strength, level: v + strength * weight,
-        ),
-        Brush(
-            name="remove_water", doc="Remove water.", layer="water", unit="m", strength=0.002,
-            dab=lambda v, weight, strength, level: np.maximum(v - strength * weight, 0.0),
-        ),
+        Brush(name="add_water", doc="Add water.", layer="water", unit="m", strength=0.002, dab=_shift(1, 0)),
+        Brush(name="remove_water", doc="Remove water.", layer="water", unit="m", strength=0.002, dab=_shift(-1, 0)),
         Brush(
             name="rain", doc="Increase the rainfall, or decrease it with a negative strength.", layer="rainfall",
-            unit="", strength=0.5, signed=True,
-            dab=lambda v, weight, strength, level: np.maximum(v + strength * weight, 0.0),
+            unit="", strength=0.5, dab=_shift(1, 0), signed=True,
         ),
         Brush(
-            name="harden", doc="Decrease the erodibility.", layer="erodibility", unit="", strength=0.2, most=1.0,
-            dab=lambda v, weight, strength, level: np.maximum(v - strength * weight, 0.0),
+            name="harden", doc="Decrease the erodibility.", layer="erodibility", unit="", strength=0.2,
+            dab=_shift(-1, 0, 1), most=1.0,
         ),
         Brush(
-            name="soften", doc="Increase the erodibility.", layer="erodibility", unit="", strength=0.2, most=1.0,
-            dab=lambda v, weight, strength, level: np.minimum(v + strength * weight, 1.0),
+            name="soften", doc="Increase the erodibility.", layer="erodibility", unit="", strength=0.2,
+            dab=_shift(1, 0, 1), most=1.0,
         ),
     )
 }  # fmt: skip

@@ -97,16 +97,13 @@ class Budget:
             ("sources", self.water_sources, None),
             ("evaporated", self.water_evaporated, None),
             ("exported", self.water_exported, self.solids_exported),
-            *([("edited", self.water_edited, self.solids_edited)] if self.water_edited or self.solids_edited else []),
-            *(
-                [("resampled", self.water_resampled, self.solids_resampled)]
-                if self.water_resampled or self.solids_resampled
-                else []
-            ),
+            ("edited", self.water_edited, self.solids_edited),
+            ("resampled", self.water_resampled, self.solids_resampled),
             ("now", self.water_now, self.solids_now),
             ("moved", None, self.solids_moved),
         ]
-        lines = [f"{name:<11}{_cell(water):>14}{_cell(solids):>14}" for name, water, solids in rows]
+        shown = [row for row in rows if row[0] not in ("edited", "resampled") or row[1] or row[2]]
+        lines = [f"{name:<11}{_cell(water):>14}{_cell(solids):>14}" for name, water, solids in shown]
         lines[0] += "   m³"
         lines.append(f"{'drift':<11}{self.water_drift:>14.1e}{self.solids_drift:>14.1e}   relative")
         return "\n".join(lines)

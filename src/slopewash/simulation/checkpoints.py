@@ -10,11 +10,10 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import math
 import os
 import shutil
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import CheckpointError, CheckpointWarning
+from slopewash.plain import plain
 from slopewash.simulation.locks import FolderLock
 
 Arrays = dict[str, NDArray[Any]]
@@ -283,8 +283,7 @@ def read_manifest(checkpoint: Path) -> dict[str, Any]:
             f"{checkpoint} has schema {manifest.get('schema')}, written by slopewash {manifest.get('slopewash')}; this "
             f"is slopewash {__version__}, which reads schema {SCHEMA}; continue it with the version that wrote it"
         )
-    facts: dict[str, Any] = manifest
-    return facts
+    return manifest
 
 
 def _read_array(path: Path, key: str, noted: Mapping[str, Any]) -> NDArray[Any]:
@@ -293,16 +292,3 @@ def _read_array(path: Path, key: str, noted: Mapping[str, Any]) -> NDArray[Any]:
     with path.open("rb") as file:
         array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     return array
-
-
-def plain(value: Any) -> Any:
-    """Reduce to what JSON has: infinity becomes "inf", which parameters and strata take as a number."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple | Iterator):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value

@@ -34,7 +34,7 @@ class Edit:
     def add(self, piece: Piece) -> None:
         """Add what one more call overwrote."""
         self.pieces.append(piece)
-        self.nbytes += sum(patch.nbytes for patch in piece)
+        self.nbytes += sum(patch.values.nbytes for patch in piece)
 
 
 class History:
@@ -76,7 +76,7 @@ class History:
 
     def _is_full(self, more: Piece | None = None) -> bool:
         edits = [*self._undo, *self._redo]
-        extra = sum(patch.nbytes for patch in more or ())
+        extra = sum(patch.values.nbytes for patch in more or ())
         nbytes, pieces = sum(edit.nbytes for edit in edits), sum(len(edit.pieces) for edit in edits)
         return nbytes + extra > MOST_BYTES or pieces + (more is not None) > MOST_PIECES
 

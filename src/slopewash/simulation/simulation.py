@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from slopewash.backends import choose_backend
 from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, SimulationClosed, StabilityWarning
+from slopewash.interrupts import whole_steps
 from slopewash.models.backend import Backend
 from slopewash.models.base import Model
 from slopewash.models.catalogue import Preset
@@ -25,7 +26,6 @@ from slopewash.simulation.budget import Budget
 from slopewash.simulation.checkpoints import read_checkpoint, write_checkpoint
 from slopewash.simulation.editing import Editor
 from slopewash.simulation.history import History
-from slopewash.simulation.interrupts import whole_steps
 from slopewash.simulation.observing import LONGEST_CHUNK, Function, Observer, as_observer
 from slopewash.simulation.parts import of_this_version, put_together, take_apart, warn_of_version
 from slopewash.terrain import (

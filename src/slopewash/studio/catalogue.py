@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import math
 import secrets
-from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 import slopewash as sw
+from slopewash.plain import plain
 from slopewash.studio import protocol
 from slopewash.studio.colours import maps
 from slopewash.studio.messages import LARGEST_MESSAGE, MOST_POINTS, MOST_SOURCES, SIZES
@@ -35,21 +35,6 @@ MESHES = {
     ".ply": "mesh with layers as attributes",
     ".stl": "mesh for 3D printing",
 }
-
-
-def plain(value: Any) -> Any:
-    """Reduce to what JSON has: infinity becomes "inf", which a page sends back as it is.
-
-    >>> plain({"limit": math.inf})
-    {'limit': 'inf'}
-    """
-    if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value
 
 
 def welcome(*, resumed: bool) -> protocol.Welcome:

@@ -40,7 +40,7 @@ class Hub:
 
         self.session.on_snapshot = lambda snapshot: later(self._take_snapshot, snapshot)
         self.session.on_state = lambda state: later(self._take_state, state)
-        self.session.on_message = lambda kind, sentence: later(self._take_message, kind, sentence)
+        self.session.on_message = lambda message: later(self._take_message, message)
 
     def add(self, connection: Connection) -> bool:
         """Add a page, unless there are too many."""
@@ -74,12 +74,7 @@ class Hub:
         for connection in self.connections:
             connection.set_state(self.state_text)
 
-    def _take_message(self, kind: str, sentence: str) -> None:
-        message: protocol.Notice | protocol.Failure
-        if kind == "notice":
-            message = {"type": "notice", "message": sentence}
-        else:
-            message = {"type": "error", "message": sentence}
+    def _take_message(self, message: protocol.Notice | protocol.Failure) -> None:
         for connection in self.connections:
             connection.notify(message)
 
@@ -100,7 +95,8 @@ class Hub:
             try:
                 await self._send(snapshot)
             except Exception as error:  # one bad frame must not stop the next ones
-                self._take_message("error", f"a frame could not be encoded: {type(error).__name__}: {error}")
+                reason = f"a frame could not be encoded: {type(error).__name__}: {error}"
+                self._take_message({"type": "error", "message": reason})
                 for connection in self.connections:
                     connection.seen = max(connection.seen, snapshot.version)
             self._newest = None

@@ -57,11 +57,6 @@ class Keeper:
         return bool(sw.find_checkpoints(self.folder))
 
     @property
-    def backend(self) -> str | None:
-        """Backend of the run that is kept; None if it cannot be read."""
-        return None if self.kept is None else str(self.kept["backend"])
-
-    @property
     def kept(self) -> dict[str, Any] | None:
         """Facts of the run that is kept; None if there is none, or it cannot be read."""
         try:

@@ -25,14 +25,14 @@ _CELL = """<iframe id="{frame}" style="width: 100%; height: {height}px; border: 
 </script>"""
 
 
-def serve(simulation: sw.Simulation, *, port: int = 0) -> StudioServer:
+def serve(simulation: sw.Simulation) -> StudioServer:
     """Make a server that shows this simulation, without starting it."""
     recipe = sw.Recipe(
         source=sw.FromTerrain(name="simulation", terrain=simulation.terrain),
         stages=(sw.Stage.of(simulation.model, edges=simulation.edges),),
         backend=simulation.backend,
     )
-    return StudioServer(recipe, port=port, embedded=True, simulation=simulation)
+    return StudioServer(recipe, port=0, embedded=True, simulation=simulation)
 
 
 class View:

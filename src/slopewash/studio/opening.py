@@ -83,8 +83,9 @@ def studio(
                 _print(f"note: the last run is lost, a new one is started: {error}")
                 kept = None
             except BackendUnavailable as error:
+                needed = kept and kept["backend"]
                 raise BackendUnavailable(
-                    f'the last run needs backend "{keeper.backend}", which is missing here: {error}; to start another '
+                    f'the last run needs backend "{needed}", which is missing here: {error}; to start another '
                     "run, which replaces it, add --new"
                 ) from error
         if server is None:

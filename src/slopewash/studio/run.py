@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ import numpy as np
 
 import slopewash as sw
 from slopewash.errors import CheckpointError, InvalidParameter, StabilityWarning
+from slopewash.plain import plain
 from slopewash.studio import messages
-from slopewash.studio.catalogue import plain
 from slopewash.studio.recipes import check_size
 from slopewash.studio.snapshot import Snapshot
 
@@ -27,26 +26,21 @@ MOST_PAINTED = 2**28
 
 _numbers = itertools.count(1)
 
+Edit = messages.Paint | messages.Sources | messages.Emitters | messages.Undo | messages.Redo
 
-class Interlude:
+
+class Interlude(sw.Observer):
     """Calls a function every 20 steps of settling."""
 
-    every = 20
-
     def __init__(self, look: Callable[[], None]) -> None:
+        super().__init__(every=20)
         self._look = look
         self._thread = threading.get_ident()
-
-    def start(self, simulation: sw.Simulation, steps: int, *, label: str = "eroding") -> None:
-        """Nothing to prepare."""
 
     def observe(self, simulation: sw.Simulation) -> None:
         """Call it, unless a notebook cell advances a run that both hold."""
         if threading.get_ident() == self._thread:
             self._look()
-
-    def finish(self, simulation: sw.Simulation) -> None:
-        """Nothing to end."""
 
 
 class Cancelled(Exception):
@@ -169,23 +163,30 @@ class Run:
         done = self.simulation.settled - before
         return ["settle", steps, dry, done if done < steps else None]
 
-    def paint(self, message: messages.Paint, viewer: object) -> None:
-        """Paint one stroke, or a piece of one."""
-        self._check_work(message)
-        stroke, join = self._joined(message, viewer)
-        painted = self.simulation.paint(
-            message.tool,
-            points=message.points,
-            radius=message.radius,
-            strength=message.strength,
-            falloff=message.falloff,
-            join=join,
-        )
-        if painted:
-            self._stroke = stroke
-            self._recording.add(
-                "paint", message.model_dump(include={"tool", "points", "radius", "strength", "falloff"}), join
-            )
+    def edit(self, message: Edit, viewer: object) -> None:
+        """Paint, replace water sources or emitters, undo or redo; messages of one stroke of a page make one edit."""
+        simulation, key = self.simulation, getattr(message, "stroke", None)
+        stroke = None if key is None else (viewer, key)
+        join = stroke is not None and stroke == self._stroke and simulation.can_undo
+        if isinstance(message, messages.Paint):
+            self._check_work(message)
+            dabs = message.model_dump(include={"tool", "points", "radius", "strength", "falloff"})
+            if not simulation.paint(**dabs, join=join):
+                return
+            self._recording.add("paint", dabs, join)
+        elif isinstance(message, messages.Sources):
+            sources = [sw.WaterSource(**source.model_dump()) for source in message.sources]
+            simulation.set_sources(*sources, join=join)
+            self._recording.add("sources", plain(sources), join)
+        elif isinstance(message, messages.Emitters):
+            emitters = [sw.Emitter(**emitter.model_dump()) for emitter in message.emitters]
+            simulation.set_emitters(*emitters, join=join)
+            self._recording.add("emitters", plain(emitters), join)
+        else:
+            if not (simulation.undo() if message.type == "undo" else simulation.redo()):
+                raise InvalidParameter(f"there is no edit to {message.type}")
+            self._recording.add(message.type)
+        self._stroke = stroke
 
     def _check_work(self, message: messages.Paint) -> None:
         across = 2 * message.radius / self.start.cell_size + 3
@@ -196,43 +197,6 @@ class Run:
                 f"{len(message.points)} dabs of radius {message.radius:g} m touch {cells:.2g} cells; one message may "
                 f"touch {MOST_PAINTED:.2g}, so send fewer at a time"
             )
-
-    def _joined(
-        self, message: messages.Paint | messages.Sources | messages.Emitters, viewer: object
-    ) -> tuple[Any, bool]:
-        """The stroke a message is a piece of, and whether it goes on with the edit before."""
-        stroke = None if message.stroke is None else (viewer, message.stroke)
-        return stroke, stroke is not None and stroke == self._stroke and self.simulation.can_undo
-
-    def set_sources(self, message: messages.Sources, viewer: object) -> None:
-        """Replace all water sources."""
-        stroke, join = self._joined(message, viewer)
-        sources = tuple(sw.WaterSource(**source.model_dump()) for source in message.sources)
-        self.simulation.set_sources(*sources, join=join)
-        self._stroke = stroke
-        self._recording.add("sources", _plain(sources), join)
-
-    def set_emitters(self, message: messages.Emitters, viewer: object) -> None:
-        """Replace all emitters."""
-        stroke, join = self._joined(message, viewer)
-        emitters = tuple(sw.Emitter(**emitter.model_dump()) for emitter in message.emitters)
-        self.simulation.set_emitters(*emitters, join=join)
-        self._stroke = stroke
-        self._recording.add("emitters", _plain(emitters), join)
-
-    def undo(self) -> None:
-        """Undo the last edit."""
-        if not self.simulation.undo():
-            raise InvalidParameter("there is no edit to undo")
-        self._stroke = None
-        self._recording.add("undo")
-
-    def redo(self) -> None:
-        """Redo it."""
-        if not self.simulation.redo():
-            raise InvalidParameter("there is no edit to redo")
-        self._stroke = None
-        self._recording.add("redo")
 
     def script(self) -> str:
         """The Python script that repeats the run."""
@@ -279,8 +243,8 @@ class Run:
             "cell_size": self.start.cell_size,
             "relief": self.start.relief,
             "layers": sorted(self.layer_names),
-            "sources": _plain(simulation.sources),
-            "emitters": _plain(simulation.emitters),
+            "sources": plain(simulation.sources),
+            "emitters": plain(simulation.emitters),
             "can_undo": simulation.can_undo,
             "can_redo": simulation.can_redo,
             "budget": plain(simulation.budget.as_dict()),
@@ -309,8 +273,3 @@ class Run:
             triangles=None if mesh is None else self._triangles,
             triangulation=self._triangulation,
         )
-
-
-def _plain(discs: Iterable[Any]) -> list[Any]:
-    """Water sources or emitters as plain data."""
-    return [asdict(disc) for disc in discs]

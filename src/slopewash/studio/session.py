@@ -13,11 +13,11 @@ from typing import Any
 
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
-from slopewash.studio import messages
+from slopewash.studio import messages, protocol
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.pace import FrameClock, Pace, StateClock
 from slopewash.studio.recipes import next_recipe
-from slopewash.studio.run import Cancelled, Run
+from slopewash.studio.run import Cancelled, Edit, Run
 from slopewash.studio.snapshot import Demand, Snapshot
 from slopewash.studio.uploads import Uploads
 
@@ -37,7 +37,8 @@ class Closing(Exception):
 class Session:
     """The run that all pages of one server show, and the runs before it.
 
-    `on_snapshot`, `on_state` and `on_message` are called in the simulation's thread and must return at once.
+    `run` is the current one, for the simulation's thread only. `on_snapshot`, `on_state` and `on_message` are called in
+    that thread and must return at once.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Session:
         """Whether it continued a run that was kept on disk."""
         self.on_snapshot: Callable[[Snapshot], None] = lambda snapshot: None
         self.on_state: Callable[[dict[str, Any]], None] = lambda state: None
-        self.on_message: Callable[[str, str], None] = lambda kind, sentence: None
+        self.on_message: Callable[[protocol.Notice | protocol.Failure], None] = lambda message: None
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = queue.SimpleQueue()
         self._demand: Demand | None = None
         self._closing = False
@@ -67,13 +68,13 @@ class Session:
         self._version = 1
         self._dirty = True
         if recipe is not None:
-            self._run = Run(recipe, simulation, shared=simulation is not None, notice=self._notice)
+            self.run = Run(recipe, simulation, shared=simulation is not None, notice=self._notice)
         elif keeper is not None:
-            self._run = Run.resumed(keeper.folder, self._notice)
+            self.run = Run.resumed(keeper.folder, self._notice)
         else:
             raise ValueError("a session needs a recipe, or a run that was kept")
         self._left: deque[Run] = deque()
-        self._shown = self._run.simulation.step
+        self._shown = self.run.simulation.step
         self._thread = threading.Thread(target=self._loop, name="slopewash-simulation", daemon=True)
 
     def start(self) -> None:
@@ -85,8 +86,8 @@ class Session:
         self._closing = True
         self._jobs.put(None)
         self._thread.join()
-        if self._keeper is not None and not self._run.shared:
-            self._keeper.finish(self._run.parts)
+        if self._keeper is not None and not self.run.shared:
+            self._keeper.finish(self.run.parts)
 
     def submit(self, job: Callable[[], Any]) -> Future[Any]:
         """Run a job between two steps."""
@@ -105,7 +106,7 @@ class Session:
         """Whether a message will be accepted."""
         try:
             if message.type == "start":
-                next_recipe(self._run.next_recipe, message, self.uploads)
+                next_recipe(self.run.next_recipe, message, self.uploads)
         except SlopewashError:
             return False
         return message.type != "bring_back" or bool(self._left)
@@ -122,17 +123,12 @@ class Session:
 
     # What follows runs in the simulation's thread.
 
-    @property
-    def run(self) -> Run:
-        """The current run."""
-        return self._run
-
     def terrain(self) -> sw.Terrain:
         """The terrain as it is now."""
-        return self._run.simulation.terrain
+        return self.run.simulation.terrain
 
     def _notice(self, sentence: str) -> None:
-        self.on_message("notice", sentence)
+        self.on_message({"type": "notice", "message": sentence})
 
     def _changed(self) -> None:
         """Show the run again, and keep it."""
@@ -162,17 +158,17 @@ class Session:
     def _keep(self) -> None:
         """Save the run from time to time, so that a server that is started later can continue it."""
         keeper = self._keeper
-        if keeper is None or self._run.shared:
+        if keeper is None or self.run.shared:
             return
         failure = keeper.new_failure()
         if failure is not None:
             self._notice(f"The run is not kept on disk at the moment: {failure}.")
         if time.monotonic() >= keeper.due_at(running=self._playing or self._settling):
-            keeper.save(self._run.parts, lambda: self._jobs.put(None))
+            keeper.save(self.run.parts, lambda: self._jobs.put(None))
 
     def _stop(self, sentence: str) -> None:
         self._playing, self._target, self._busy, self._dirty = False, None, None, True
-        self.on_message("error", sentence)
+        self.on_message({"type": "error", "message": sentence})
 
     def _take_jobs(self) -> None:
         """Do the jobs that wait; wait for one only if there is nothing to run."""
@@ -196,27 +192,27 @@ class Session:
     def _idle_for(self) -> float:
         now = time.monotonic()
         # A run that a notebook holds too may advance by itself.
-        wait = self._pace.due - now if self._playing else 0.1 if self._run.shared else 60.0
+        wait = self._pace.due - now if self._playing else 0.1 if self.run.shared else 60.0
         if self._dirty:
             wait = min(wait, 0.0 if not self._playing else self._states.next - now)
         if self._demand is not None and self._version > self._demand.newer_than:
             wait = min(wait, self._frames.next - now)
-        if self._keeper is not None and not self._run.shared:
+        if self._keeper is not None and not self.run.shared:
             wait = min(wait, self._keeper.due_at(running=self._playing) - now)
         return max(0.0, wait)
 
     def _advance(self) -> None:
-        simulation, steps = self._run.simulation, self._pace.chunk()
+        simulation, steps = self.run.simulation, self._pace.chunk()
         if self._target is not None:
             steps = min(steps, self._target - simulation.step)
         if steps > 0:  # a notebook cell may have passed the target
             self._report_compiling()
             begin = time.monotonic()
-            self._run.advance(steps)
+            self.run.advance(steps)
             self._pace.took(steps, time.monotonic() - begin)
             self._busy = None
         if self._target is not None and simulation.step >= self._target:
-            stage = self._run.recipe.stage
+            stage = self.run.recipe.stage
             if self._target == stage.usual_steps:
                 self._notice(f"Paused at step {self._target}, the end of {stage.preset}. Press play to continue.")
             self._playing, self._target = False, None
@@ -224,15 +220,15 @@ class Session:
 
     def _report_compiling(self) -> None:
         """The first steps of a model on a backend may take a minute: kernels are compiled once per machine."""
-        kernels = (self._run.simulation.model.name, self._run.simulation.backend)
+        kernels = (self.run.simulation.model.name, self.run.simulation.backend)
         if kernels not in self._compiled:
             self._compiled.add(kernels)
             self._busy = "compiling kernels (first run only)"
             self.on_state(self.state())
 
     def _publish(self) -> None:
-        if self._run.simulation.step != self._shown:
-            self._shown = self._run.simulation.step
+        if self.run.simulation.step != self._shown:
+            self._shown = self.run.simulation.step
             self._changed()
         running = self._playing or self._settling
         if self._dirty and (not running or time.monotonic() >= self._states.next):
@@ -246,7 +242,7 @@ class Session:
             self._demand = None
             self._frames.begin()
             begin = time.thread_time()
-            snapshot = self._run.snapshot(self._version, demand.layers)
+            snapshot = self.run.snapshot(self._version, demand.layers)
             self._frames.spend(time.thread_time() - begin)
             self.on_snapshot(snapshot)
 
@@ -255,7 +251,7 @@ class Session:
         left = self._left[-1] if self._left else None
         return {
             "type": "state",
-            **self._run.facts(),
+            **self.run.facts(),
             "playing": self._playing,
             "target": self._target,
             "settling": self._settling,
@@ -271,20 +267,24 @@ class Session:
 
     def _do(self, message: Any, viewer: object, cancels_before: int) -> None:
         self._cancels_before = cancels_before
-        getattr(self, f"_do_{message.type}")(message, viewer)
+        if isinstance(message, Edit):
+            self.run.edit(message, viewer)
+            self._changed()
+        else:
+            getattr(self, f"_do_{message.type}")(message)
 
-    def _do_play(self, message: messages.Play, viewer: object) -> None:
-        usual = self._run.recipe.stage.usual_steps
-        self._go(usual if usual is not None and self._run.simulation.step < usual else None)
+    def _do_play(self, message: messages.Play) -> None:
+        usual = self.run.recipe.stage.usual_steps
+        self._go(usual if usual is not None and self.run.simulation.step < usual else None)
 
-    def _do_pause(self, message: messages.Pause, viewer: object) -> None:
+    def _do_pause(self, message: messages.Pause) -> None:
         self._playing, self._target, self._dirty = False, None, True
 
-    def _do_step(self, message: messages.Step, viewer: object) -> None:
-        self._go(self._run.simulation.step + message.count)
+    def _do_step(self, message: messages.Step) -> None:
+        self._go(self.run.simulation.step + message.count)
 
-    def _do_run_to(self, message: messages.RunTo, viewer: object) -> None:
-        step = self._run.simulation.step
+    def _do_run_to(self, message: messages.RunTo) -> None:
+        step = self.run.simulation.step
         if message.step <= step:
             raise InvalidParameter(f"step is {message.step}; the run is at {step} already, reset it to go back")
         self._go(message.step)
@@ -294,20 +294,20 @@ class Session:
             self._pace.begin()
         self._playing, self._target, self._dirty = True, target, True
 
-    def _do_speed(self, message: messages.Speed, viewer: object) -> None:
+    def _do_speed(self, message: messages.Speed) -> None:
         self._pace.speed, self._dirty = message.steps_per_second, True
 
-    def _do_reset(self, message: messages.Reset, viewer: object) -> None:
-        self._begin(self._run.next_recipe)
+    def _do_reset(self, message: messages.Reset) -> None:
+        self._begin(self.run.next_recipe)
 
-    def _do_start(self, message: messages.Start, viewer: object) -> None:
-        self._begin(next_recipe(self._run.next_recipe, message, self.uploads))
+    def _do_start(self, message: messages.Start) -> None:
+        self._begin(next_recipe(self.run.next_recipe, message, self.uploads))
 
-    def _do_bring_back(self, message: messages.BringBack, viewer: object) -> None:
+    def _do_bring_back(self, message: messages.BringBack) -> None:
         if not self._left:
             raise InvalidParameter("there is no earlier run to restore; one is kept whenever another is started")
         # The current run becomes the oldest: asked for repeatedly, all have their turn.
-        run, shown = self._left.pop(), self._run
+        run, shown = self._left.pop(), self.run
         self._change_over(run)
         if shown.is_worth_keeping:
             self._left.appendleft(shown)
@@ -317,7 +317,7 @@ class Session:
     def _begin(self, recipe: sw.Recipe) -> None:
         """Start a new run; the pages are notified first, because it may take a while."""
         with self._at_work(f"preparing {recipe.source.name}"):
-            run, shown = Run(recipe, notice=self._notice), self._run
+            run, shown = Run(recipe, notice=self._notice), self.run
             self._change_over(run)
             if shown.is_worth_keeping:
                 self._left.append(shown)
@@ -330,7 +330,7 @@ class Session:
         return len(self._left) > MOST_LEFT or sum(run.start["elevation"].size for run in self._left) > MOST_LEFT_CELLS
 
     def _change_over(self, run: Run) -> None:
-        self._run = run
+        self.run = run
         self._shown = run.simulation.step
         self._playing, self._target = False, None
         self._pace.forget()
@@ -347,14 +347,14 @@ class Session:
         finally:
             self._busy, self._dirty = None, True
 
-    def _do_parameters(self, message: messages.Parameters, viewer: object) -> None:
-        self._run.change_parameters(message.values)
+    def _do_parameters(self, message: messages.Parameters) -> None:
+        self.run.change_parameters(message.values)
         self._pace.forget()
         self._note_change()
 
-    def _do_settle(self, message: messages.Settle, viewer: object) -> None:
+    def _do_settle(self, message: messages.Settle) -> None:
         self._playing, self._target = False, None
-        first, cancels_before = self._run.simulation.settled, self._cancels_before
+        first, cancels_before = self.run.simulation.settled, self._cancels_before
 
         def look() -> None:
             """Update the pages, and stop if settling was cancelled."""
@@ -362,7 +362,7 @@ class Session:
                 raise Closing
             if self._cancels != cancels_before:
                 raise Cancelled
-            self._busy = f"settling, {self._run.simulation.settled - first} of {message.steps} steps"
+            self._busy = f"settling, {self.run.simulation.settled - first} of {message.steps} steps"
             self._changed()
             self._publish()
             self._keep()
@@ -370,32 +370,12 @@ class Session:
         self._settling = True
         try:
             with self._at_work(f"settling over {message.steps} steps"):
-                self._run.settle(message.steps, dry=message.dry, look=look)
+                self.run.settle(message.steps, dry=message.dry, look=look)
         finally:
             self._settling = False
             self._changed()
-        done = self._run.simulation.settled - first
+        done = self.run.simulation.settled - first
         if done < message.steps:
             self._notice(
                 f"Settling was cancelled after {done} of {message.steps} steps; the sediment stays in the water."
             )
-
-    def _do_paint(self, message: messages.Paint, viewer: object) -> None:
-        self._run.paint(message, viewer)
-        self._changed()
-
-    def _do_sources(self, message: messages.Sources, viewer: object) -> None:
-        self._run.set_sources(message, viewer)
-        self._changed()
-
-    def _do_emitters(self, message: messages.Emitters, viewer: object) -> None:
-        self._run.set_emitters(message, viewer)
-        self._changed()
-
-    def _do_undo(self, message: messages.Undo, viewer: object) -> None:
-        self._run.undo()
-        self._changed()
-
-    def _do_redo(self, message: messages.Redo, viewer: object) -> None:
-        self._run.redo()
-        self._changed()

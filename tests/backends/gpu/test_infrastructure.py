@@ -85,7 +85,7 @@ def test_bands_cover_every_row_once_and_see_one_more_on_either_side(
         offset, size = found.part(band, 16)
         assert size <= bound_rows * stride * 16
         assert offset % 256 == found.part(band, 4)[0] % 256 == 0
-        assert offset + size <= found.bytes(16)
+        assert offset + size <= found.cells * 16
         wanted = range(band.first - 1, band.last + 1)
         if len(found.bands) > 1:
             assert {y for y in wanted if found.ghosts or 0 <= y < rows} <= set(range(band.origin, band.end))

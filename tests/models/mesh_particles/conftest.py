@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from slopewash.models import MeshParticles, Sides
-from slopewash.models.mesh_particles.particles import Particles
+from slopewash.models.mesh_particles.particles import Particles, ground_below
 from slopewash.models.mesh_particles.sediment import Grains
 from slopewash.models.mesh_particles.surface import Surface
 from slopewash.models.state import State
@@ -148,11 +148,11 @@ class Lab:
         """Put particles at (x, y, height above the ground)."""
         points = np.asarray(X, np.float64).reshape(-1, 3)
         n, backend = len(points), run.backend
-        flow = backend.flow = run.flow.with_room(n + 16)
+        flow = backend.flow = Particles.of(*run.flow.taken(), room=n + 16)
         flow.count = n
         flow.X[:n], flow.V[:n] = points, V
         flow.at[:n] = backend._locate(*(flow.X[:n, k].astype(np.float64) for k in (0, 1)))
-        flow.X[:n, 2] += backend._height_at(slice(0, n)).astype(flow.X.dtype)
+        flow.X[:n, 2] += ground_below(flow.X[:n], flow.at[:n], backend.surface.table).astype(flow.X.dtype)
         run.sums["born"] += n
 
     @staticmethod

@@ -112,9 +112,9 @@ class Device:
 _open: dict[tuple[int, Adapter], Device] = {}
 
 
-def open_device(adapter: Adapter | None = None) -> Device:
-    """Device of an adapter (the chosen one if none is given); a forked process opens its own."""
-    key = (os.getpid(), adapter or chosen_adapter())
+def open_device() -> Device:
+    """Device of the chosen adapter; a forked process opens its own."""
+    key = (os.getpid(), chosen_adapter())
     if key not in _open:
         _open[key] = Device(key[1])
     return _open[key]

@@ -37,89 +37,28 @@ def bytes_per_cell(kind: str) -> int:
     return int(np.dtype(dtype).itemsize * components)
 
 
-class Field:
-    """Cells of one WGSL type in a buffer."""
+class Stored:
+    """Values of one WGSL type in a buffer."""
 
-    def __init__(self, device: Device, layout: Layout, name: str, kind: str) -> None:
-        self.name, self.kind, self.layout = name, kind, layout
+    def __init__(self, device: Device, name: str, kind: str, count: int) -> None:
+        self.name, self.kind = name, kind
         self.cell = bytes_per_cell(kind)
         self.dtype, self.components = TYPES[kind]
         self._device = device
-        self.buffer = device.buffer(name, layout.bytes(self.cell))
+        self.buffer = device.buffer(name, count * self.cell)
 
-    def _shaped(self, rows: int) -> tuple[int, int, int]:
-        return rows, self.layout.stride, self.components
-
-    def upload(self, values: NDArray[Any]) -> None:
-        """Replace all cells; `values` is `[row, column]` or `[row, column, component]`."""
-        layout = self.layout
-        padded = np.zeros(self._shaped(layout.rows), self.dtype)
-        padded[:, : layout.columns] = values.reshape(layout.rows, layout.columns, self.components)
-        self._write(0, padded)
-        if layout.ghosts:
-            self._write(-1, padded[-1])
-            self._write(layout.rows, padded[0])
-
-    def upload_rows(self, first: int, values: NDArray[Any]) -> None:
-        """Replace whole rows from `first`; `values` as for `upload`."""
-        layout = self.layout
-        rows = len(values)
-        padded = np.zeros(self._shaped(rows), self.dtype)
-        padded[:, : layout.columns] = values.reshape(rows, layout.columns, self.components)
-        self._write(first, padded)
-        if layout.ghosts and first + rows == layout.rows:
-            self._write(-1, padded[-1])
-        if layout.ghosts and first == 0:
-            self._write(layout.rows, padded[0])
-
-    def _write(self, row: int, values: NDArray[Any]) -> None:
-        offset = (row + self.layout.lead) * self.layout.stride * self.cell
+    def _write(self, first: int, values: NDArray[Any]) -> None:
+        """Replace values from `first`."""
         with self._device.watched(f"uploading {self.name}"):
-            self._device.handle.queue.write_buffer(self.buffer, offset, np.ascontiguousarray(values))
+            self._device.handle.queue.write_buffer(
+                self.buffer, first * self.cell, np.ascontiguousarray(values, self.dtype)
+            )
 
-    def download(self, first: int = 0, last: int | None = None) -> NDArray[Any]:
-        """Return rows `first` to `last` (excluded; all if None) as `[row, column]` or `[row, column, component]`."""
-        layout = self.layout
-        last = layout.rows if last is None else last
-        row = layout.stride * self.cell
+    def _read(self, first: int, count: int) -> NDArray[Any]:
+        """So many values from `first`, component by component."""
         with self._device.watched(f"downloading {self.name}"):
-            data = self._device.handle.queue.read_buffer(self.buffer, (first + layout.lead) * row, (last - first) * row)
-        values = np.frombuffer(data, self.dtype).reshape(self._shaped(last - first))[:, : layout.columns]
-        return values[..., 0] if self.components == 1 else values
-
-    def clear(self) -> None:
-        """Set all cells to zero."""
-        with self._device.watched(f"clearing {self.name}"):
-            encoder = self._device.handle.create_command_encoder()
-            encoder.clear_buffer(self.buffer)
-            self._device.handle.queue.submit([encoder.finish()])
-
-    def close(self) -> None:
-        """Free the memory."""
-        self.buffer.destroy()
-
-
-class Table:
-    """A table of values that every cell can read."""
-
-    def __init__(self, device: Device, name: str, kind: str, length: int) -> None:
-        self.name, self.kind, self.length = name, kind, length
-        self.cell = bytes_per_cell(kind)
-        self._device = device
-        self.buffer = device.buffer(name, length * self.cell)
-
-    def upload(self, values: NDArray[Any]) -> None:
-        """Replace all values, or the first ones."""
-        with self._device.watched(f"uploading {self.name}"):
-            self._device.handle.queue.write_buffer(self.buffer, 0, np.ascontiguousarray(values, TYPES[self.kind][0]))
-
-    def download(self, length: int) -> NDArray[Any]:
-        """Return the first values as `[item]` or `[item, component]`."""
-        dtype, components = TYPES[self.kind]
-        with self._device.watched(f"downloading {self.name}"):
-            data = self._device.handle.queue.read_buffer(self.buffer, 0, length * self.cell)
-        values = np.frombuffer(data, dtype)
-        return values if components == 1 else values.reshape(length, components)
+            data = self._device.handle.queue.read_buffer(self.buffer, first * self.cell, count * self.cell)
+        return np.frombuffer(data, self.dtype)
 
     def clear(self) -> None:
         """Set all values to zero."""
@@ -131,3 +70,58 @@ class Table:
     def close(self) -> None:
         """Free the memory."""
         self.buffer.destroy()
+
+
+class Field(Stored):
+    """Cells of a grid."""
+
+    def __init__(self, device: Device, layout: Layout, name: str, kind: str) -> None:
+        super().__init__(device, name, kind, layout.cells)
+        self.layout = layout
+
+    def _shaped(self, rows: int) -> tuple[int, int, int]:
+        return rows, self.layout.stride, self.components
+
+    def upload(self, values: NDArray[Any]) -> None:
+        """Replace all cells; `values` is `[row, column]` or `[row, column, component]`."""
+        self.upload_rows(0, values)
+
+    def upload_rows(self, first: int, values: NDArray[Any]) -> None:
+        """Replace whole rows from `first`; `values` as for `upload`."""
+        layout = self.layout
+        rows = len(values)
+        padded = np.zeros(self._shaped(rows), self.dtype)
+        padded[:, : layout.columns] = values.reshape(rows, layout.columns, self.components)
+        self._write_rows(first, padded)
+        if layout.ghosts and first + rows == layout.rows:
+            self._write_rows(-1, padded[-1])
+        if layout.ghosts and first == 0:
+            self._write_rows(layout.rows, padded[0])
+
+    def _write_rows(self, row: int, values: NDArray[Any]) -> None:
+        self._write((row + self.layout.lead) * self.layout.stride, values)
+
+    def download(self, first: int = 0, last: int | None = None) -> NDArray[Any]:
+        """Return rows `first` to `last` (excluded; all if None) as `[row, column]` or `[row, column, component]`."""
+        layout = self.layout
+        rows = (layout.rows if last is None else last) - first
+        values = self._read((first + layout.lead) * layout.stride, rows * layout.stride)
+        values = values.reshape(self._shaped(rows))[:, : layout.columns]
+        return values[..., 0] if self.components == 1 else values
+
+
+class Table(Stored):
+    """A table of values that every cell can read."""
+
+    def __init__(self, device: Device, name: str, kind: str, length: int) -> None:
+        super().__init__(device, name, kind, length)
+        self.length = length
+
+    def upload(self, values: NDArray[Any]) -> None:
+        """Replace all values, or the first ones."""
+        self._write(0, values)
+
+    def download(self, length: int) -> NDArray[Any]:
+        """Return the first values as `[item]` or `[item, component]`."""
+        values = self._read(0, length)
+        return values if self.components == 1 else values.reshape(length, self.components)

@@ -44,18 +44,14 @@ class Layout:
         return int(self.ghosts)
 
     @property
-    def stored_rows(self) -> int:
-        """Rows in a buffer, ghosts included."""
-        return self.rows + 2 * self.lead
+    def cells(self) -> int:
+        """Cells in a buffer, with ghosts and what pads the rows."""
+        return (self.rows + 2 * self.lead) * self.stride
 
     @property
     def groups(self) -> int:
         """Workgroups that cover the grid."""
         return self.rows * self.stride // GROUP
-
-    def bytes(self, cell: int) -> int:
-        """Size of a field of `cell` bytes per cell."""
-        return self.stored_rows * self.stride * cell
 
     def part(self, band: Band, cell: int) -> tuple[int, int]:
         """Offset and size in bytes of the part of a field that is bound for a band."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from slopewash.backends.gpu import wgsl
-from slopewash.backends.gpu.device import MIB, Access, Device, open_device
+from slopewash.backends.gpu.device import MIB, Access, open_device
 from slopewash.backends.gpu.fields import Table, bytes_per_cell
 from slopewash.backends.gpu.layout import GROUP
 from slopewash.backends.gpu.program import Kernel
@@ -34,9 +34,8 @@ class Lists:
         *,
         block: wgsl.Block,
         constants: Mapping[str, wgsl.Constant],
-        device: Device | None = None,
     ) -> None:
-        self.device = device or open_device()
+        self.device = open_device()
         self.tables: dict[str, Table] = {}
         self._kinds = kinds
         self._block = block
@@ -95,16 +94,8 @@ class Lists:
 
     def _build(self, kernel: Kernel) -> tuple[Any, Any]:
         if kernel.name not in self._built:
-            source = "\n".join(
-                [
-                    wgsl.declare_constants(self._constants),
-                    self._block.declaration,
-                    wgsl.declare_buffers(
-                        (self._block,), [(use.field, self._kinds[use.field], use.access) for use in kernel.uses]
-                    ),
-                    wgsl.choose(wgsl.read_kernel(kernel.path), self._constants),
-                ]
-            )
+            uses = [(use.field, self._kinds[use.field], use.access) for use in kernel.uses]
+            source = wgsl.assemble(kernel.path, (self._block,), uses, self._constants)
             accesses: list[Access] = ["uniform", *(use.access for use in kernel.uses)]
             pipeline, layout = self.device.pipeline(source, accesses)
             buffers = [self.tables[use.field].buffer for use in kernel.uses]

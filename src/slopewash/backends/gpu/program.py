@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from slopewash.backends.gpu import wgsl
 from slopewash.backends.gpu.device import Access, Device
-from slopewash.backends.gpu.fields import bytes_per_cell
+from slopewash.backends.gpu.fields import Stored, bytes_per_cell
 from slopewash.backends.gpu.layout import GROUP, Band, Layout
 
 CELLS_PER_SUBMIT = 1 << 26
@@ -35,16 +35,6 @@ class Grid(NamedTuple):
 
 
 GRID = wgsl.Block("grid", Grid)
-
-
-class Bound(Protocol):
-    """What a kernel can bind: a field, or budget sums."""
-
-    kind: str
-    """WGSL type of a cell"""
-    cell: int
-    """its size in bytes"""
-    buffer: Any
 
 
 @dataclass(frozen=True)
@@ -81,7 +71,7 @@ class Program:
         device: Device,
         layout: Layout,
         kernels: Sequence[Kernel],
-        fields: Mapping[str, Bound],
+        fields: Mapping[str, Stored],
         *,
         block: wgsl.Block,
         constants: Mapping[str, wgsl.Constant],
@@ -115,15 +105,7 @@ class Program:
 
     def _build(self, kernel: Kernel, constants: Mapping[str, wgsl.Constant]) -> tuple[Any, list[Any]]:
         buffers = [(use.field, self._fields[use.field].kind, use.access) for use in kernel.uses]
-        source = "\n".join(
-            [
-                wgsl.declare_constants({"GROUP": GROUP} | dict(constants)),
-                self._block.declaration,
-                GRID.declaration,
-                wgsl.declare_buffers((self._block, GRID), buffers),
-                wgsl.choose(wgsl.read_kernel(kernel.path), constants),
-            ]
-        )
+        source = wgsl.assemble(kernel.path, (self._block, GRID), buffers, {"GROUP": GROUP} | dict(constants))
         accesses: list[Access] = ["uniform", "uniform", *(use.access for use in kernel.uses)]
         pipeline, layout = self._device.pipeline(source, accesses)
         groups = [

@@ -7,20 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from slopewash.backends.gpu.device import Device
-from slopewash.backends.gpu.fields import bytes_per_cell
+from slopewash.backends.gpu.fields import Stored
 from slopewash.backends.gpu.layout import Layout
 
 
-class Sums:
+class Sums(Stored):
     """Amounts by name, in the kernels' own units; each has an entry for every workgroup. See sums.wgsl."""
 
-    name = "sums"
-    kind = "vec2<u32>"
-
     def __init__(self, device: Device, layout: Layout, entries: Sequence[str]) -> None:
-        self._device, self._entries = device, tuple(entries)
-        self.cell = bytes_per_cell(self.kind)
-        self.buffer = device.buffer(self.name, layout.groups * len(entries) * self.cell)
+        super().__init__(device, "sums", "vec2<u32>", layout.groups * len(entries))
+        self._entries = tuple(entries)
 
     @property
     def constants(self) -> dict[str, int]:
@@ -35,7 +31,3 @@ class Sums:
         whole = (amounts >> 32).sum(axis=0).tolist()
         part = (amounts & 0xFFFFFFFF).sum(axis=0).tolist()
         return {name: (whole[k] << 32) + part[k] for k, name in enumerate(self._entries)}
-
-    def close(self) -> None:
-        """Give the memory back."""
-        self.buffer.destroy()

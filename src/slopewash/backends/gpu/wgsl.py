@@ -119,10 +119,19 @@ def _merged(values: Sequence[Any]) -> dict[str, Any]:
     return {field: value for one in values for field, value in one._asdict().items()}
 
 
-def declare_buffers(uniforms: Sequence[Block], buffers: Sequence[tuple[str, str, str]]) -> str:
-    """Binding declarations: uniform blocks first, then storage buffers, each (name, type of a cell, access)."""
-    lines = [f"@group(0) @binding({k}) var<uniform> {u.name}: {u.type};" for k, u in enumerate(uniforms)]
+def assemble(
+    path: Path,
+    uniforms: Sequence[Block],
+    buffers: Sequence[tuple[str, str, str]],
+    constants: Mapping[str, Constant],
+) -> str:
+    """Put the source of a kernel together: constants, uniform blocks, bindings and its file.
+
+    Blocks are bound first, then storage buffers, each (name, type of a cell, access).
+    """
+    lines = [declare_constants(constants), *(block.declaration for block in uniforms)]
+    lines += [f"@group(0) @binding({k}) var<uniform> {u.name}: {u.type};" for k, u in enumerate(uniforms)]
     for k, (name, kind, access) in enumerate(buffers, start=len(uniforms)):
         mode = "read" if access == "read" else "read_write"
         lines.append(f"@group(0) @binding({k}) var<storage, {mode}> {name}: array<{kind}>;")
-    return "\n".join(lines)
+    return "\n".join([*lines, choose(read_kernel(path), constants)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from slopewash.backends.gpu.device import Device, open_device
+from slopewash.backends.gpu.device import open_device
 from slopewash.backends.gpu.fields import Field, Table, bytes_per_cell
 from slopewash.backends.gpu.layout import lay_out
 from slopewash.backends.gpu.program import Kernel, Program
@@ -32,12 +32,11 @@ class Workspace:
         tables: Mapping[str, tuple[str, int]] | None = None,
         wraps_rows: bool = False,
         wraps_columns: bool = False,
-        device: Device | None = None,
         largest_binding: int | None = None,
         whole: bool = False,
         ring: int = 0,
     ) -> None:
-        self.device = device or open_device()
+        self.device = open_device()
         self._wraps = {"wraps_rows": wraps_rows, "wraps_columns": wraps_columns}
         self.layout = lay_out(
             *shape,

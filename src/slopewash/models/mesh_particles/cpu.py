@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.backends.bands import threads_to_itself
+from slopewash.backends.bands import NUMBA_THREADS
 from slopewash.models.mesh_particles import sweep
 from slopewash.models.mesh_particles.particles import Particles
 from slopewash.models.mesh_particles.reference import NEAR
@@ -43,7 +43,7 @@ class CpuBackend(MeshBackend):
         self._room = 0
 
     def _step(self) -> None:
-        with threads_to_itself(), _threads_for(self.flow.count):
+        with NUMBA_THREADS, _threads_for(self.flow.count):
             super()._step()
 
     def _make_room(self) -> None:
@@ -56,7 +56,7 @@ class CpuBackend(MeshBackend):
         self._cell, self._spare_cell, self._order, self._touched = (np.zeros(room, np.int32) for _ in range(4))
         self._pushes = np.zeros((room, 3), np.float32)
         self._eroded = np.zeros(room)
-        self._pairs = np.zeros(3 * room, np.int32)
+        self._corners, self._pairs = np.zeros((2, 3 * room), np.int32)
 
     def _hash(self) -> NDArray[np.int32]:
         self._make_room()
@@ -87,14 +87,6 @@ class CpuBackend(MeshBackend):
         sweep.push_all(flow.count, flow.X, flow.V, self._cell, columns, self._start_of_cell, numbers, self._pushes)
         return self._pushes
 
-    def count_neighbours(self) -> NDArray[np.int32]:
-        """Particles within two radii of each: what the search alone costs, and what it finds."""
-        found = np.zeros(self.flow.count, np.int32)
-        reach = np.float32(2 * self.physics.radius)
-        flow, columns = self.flow, self._plan[3]
-        sweep.search_all(flow.count, flow.X, self._cell, columns, self._start_of_cell, reach * reach, found)
-        return found
-
     def _move_and_collide(self, pushes: NDArray[np.floating]) -> tuple[NDArray[np.int32], NDArray[np.floating]]:
         flow, surface = self.flow, self.surface
         sweep.move_all(
@@ -107,7 +99,8 @@ class CpuBackend(MeshBackend):
         surface = self.surface
         sums = np.zeros(len(surface.z))
         start = np.zeros(len(surface.z) + 1, np.int32)
-        sweep.pair_up(self.flow.count, touched, surface.triangles, start, self._pairs)
+        sweep.corners_touched(self.flow.count, touched, surface.triangles, self._corners)
+        sweep.counting_sort(self._corners, 3 * self.flow.count, start, self._pairs)
         sweep.sum_up(start, self._pairs, touched, erosion, surface.shares.erosion, sums)
         return sums
 

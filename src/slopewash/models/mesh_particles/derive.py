@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,7 @@ def mesh_of(state: State, domain: Domain) -> TriangleMesh:
 
 def living(state: State) -> NDArray[np.bool_]:
     """Whether each particle is still there."""
-    alive: NDArray[np.bool_] = state["particle_fate"] == ALIVE
-    return alive
+    return state["particle_fate"] == ALIVE
 
 
 def positions(state: State, domain: Domain) -> NDArray[np.float32]:
@@ -59,74 +58,54 @@ def first_bad(state: State, domain: Domain) -> tuple[str, int, int] | None:
 
 def derive(names: Sequence[str], state: State, domain: Domain, particle_volume: float) -> dict[str, Array]:
     """Work layers out; a particle stands for so many cubic metres of water."""
-    view = _Layers(state, domain)
+    l, shape, alive = domain.cell_size, domain.shape, living(state)  # noqa: E741
+    X, V = (state[name][alive].astype(np.float64) for name in ("particle_position", "particle_velocity"))
+
+    @cache
+    def raster() -> Terrain:
+        return mesh_of(state, domain).to_terrain(l, shape=shape)
+
+    @cache
+    def bedrock() -> Layer:
+        vertices = np.column_stack([state["vertices"][:, :2], domain.datum + state["vertex_bedrock"]])
+        return TriangleMesh(vertices, state["triangles"]).to_terrain(l, shape=shape)["elevation"]
+
+    @cache
+    def particles() -> Reals:
+        return per_cell(X, np.ones(len(X)), domain)
+
+    def suspended() -> Array:
+        carriers = state["particle_position"][state["grain_carrier"]].astype(np.float64)
+        carried = per_cell(carriers, state["grain_volume"], domain)
+        return (carried + per_cell(state["vertices"], state["pending_deposit"], domain)) / (l * l)
+
+    def change(attribute: str) -> Array:
+        return np.maximum(raster()[attribute], 0)  # interpolation may undershoot
+
+    def erodibility() -> Array:
+        if "strata_top" in state:
+            return exposed_erodibility(raster()["elevation"], bedrock(), state["strata_top"], domain)
+        return state["erodibility"] if "erodibility" in state else np.ones(shape, np.float32)
+
     makers: dict[str, Callable[[], Array]] = {
-        "elevation": lambda: view.raster["elevation"],
-        "water": lambda: view.particles * (particle_volume / view.area),
-        "suspended": view.suspended,
-        "velocity": view.velocity,
-        "wear": lambda: view.change("eroded"),
-        "deposit": lambda: view.change("deposited"),
-        "difference": lambda: view.change("deposited") - view.change("eroded"),
-        "slope": lambda: slope_degrees(view.raster["elevation"] / np.float32(domain.cell_size), domain.sides),
-        "bedrock": lambda: view.bedrock,
-        "erodibility": view.erodibility,
+        "elevation": lambda: raster()["elevation"],
+        "water": lambda: particles() * (particle_volume / (l * l)),
+        "suspended": suspended,
+        "velocity": lambda: per_cell(X, np.sqrt((V * V).sum(axis=1)), domain) / np.maximum(particles(), 1),
+        "wear": lambda: change("eroded"),
+        "deposit": lambda: change("deposited"),
+        "difference": lambda: change("deposited") - change("eroded"),
+        "slope": lambda: slope_degrees(raster()["elevation"] / np.float32(l), domain.sides),
+        "bedrock": bedrock,
+        "erodibility": erodibility,
     }
     return {name: makers[name]() for name in names}
 
 
-class _Layers:
-    """Layers of one state, and what several of them need."""
-
-    def __init__(self, state: State, domain: Domain) -> None:
-        self.state, self.domain = state, domain
-        self.area = domain.cell_size * domain.cell_size
-        alive = living(state)
-        self.X, self.V = (state[name][alive].astype(np.float64) for name in ("particle_position", "particle_velocity"))
-
-    @cached_property
-    def raster(self) -> Terrain:
-        """The mesh on the grid."""
-        return mesh_of(self.state, self.domain).to_terrain(self.domain.cell_size, shape=self.domain.shape)
-
-    @cached_property
-    def bedrock(self) -> Layer:
-        """Top of the bedrock."""
-        heights = self.domain.datum + self.state["vertex_bedrock"]
-        mesh = TriangleMesh(np.column_stack([self.state["vertices"][:, :2], heights]), self.state["triangles"])
-        return mesh.to_terrain(self.domain.cell_size, shape=self.domain.shape)["elevation"]
-
-    @cached_property
-    def particles(self) -> Reals:
-        """Particles in each cell."""
-        return self.per_cell(self.X, np.ones(len(self.X)))
-
-    def suspended(self) -> Array:
-        state = self.state
-        carried = self.per_cell(
-            state["particle_position"][state["grain_carrier"]].astype(np.float64), state["grain_volume"]
-        )
-        return (carried + self.per_cell(state["vertices"], state["pending_deposit"])) / self.area
-
-    def velocity(self) -> Array:
-        speed = np.sqrt((self.V * self.V).sum(axis=1))
-        mean: Array = self.per_cell(self.X, speed) / np.maximum(self.particles, 1)
-        return mean
-
-    def change(self, attribute: str) -> Array:
-        return np.maximum(self.raster[attribute], 0)  # interpolation may undershoot
-
-    def erodibility(self) -> Array:
-        state = self.state
-        if "strata_top" in state:
-            return exposed_erodibility(self.raster["elevation"], self.bedrock, state["strata_top"], self.domain)
-        layer = state.get("erodibility")
-        return np.ones(self.domain.shape, np.float32) if layer is None else layer
-
-    def per_cell(self, points: Reals, amounts: Reals) -> Reals:
-        """Sum up amounts over the cells in which points lie."""
-        rows, columns = self.domain.shape
-        i = np.clip((points[:, 1] / self.domain.cell_size).astype(np.int64), 0, rows - 1)
-        j = np.clip((points[:, 0] / self.domain.cell_size).astype(np.int64), 0, columns - 1)
-        sums = np.bincount(i * columns + j, weights=amounts, minlength=rows * columns)
-        return sums.astype(np.float64).reshape(rows, columns)  # without any points they would be whole numbers
+def per_cell(points: Reals, amounts: Reals, domain: Domain) -> Reals:
+    """Sum up amounts over the cells in which points lie."""
+    rows, columns = domain.shape
+    i = np.clip((points[:, 1] / domain.cell_size).astype(np.int64), 0, rows - 1)
+    j = np.clip((points[:, 0] / domain.cell_size).astype(np.int64), 0, columns - 1)
+    sums = np.bincount(i * columns + j, weights=amounts, minlength=rows * columns)
+    return sums.astype(np.float64).reshape(rows, columns)  # without any points they would be whole numbers

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.backends.bands import threads_to_itself
+from slopewash.backends.bands import NUMBA_THREADS
 from slopewash.backends.gpu import sorting
 from slopewash.backends.gpu.lists import Lists, Pass
 from slopewash.backends.gpu.program import Kernel, Use
@@ -128,7 +128,7 @@ class GpuBackend(CpuBackend):
             count -= at_once
             if self._scalars["step"] % self.c.update_every == 0:
                 self._add_units()
-                with threads_to_itself():
+                with NUMBA_THREADS:
                     self._move_vertices()
 
     def _steps_at_once(self, steps: int) -> int:
@@ -168,8 +168,7 @@ class GpuBackend(CpuBackend):
         n = self.flow.count
         self._upload(np.zeros(n, np.int64), np.full(n, NEVER))
         self._dispatch(self._push_passes())
-        pushes: Singles = self._lists.tables["pushes"].download(n)[:, :3]
-        return pushes
+        return self._lists.tables["pushes"].download(n)[:, :3]
 
     def _dry_after(self, ends: Reals) -> NDArray[np.int64]:
         """Number of the step at whose end each particle has evaporated."""

@@ -195,28 +195,10 @@ class MeshParticles(Model):
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one step; those in metres follow from the mesh."""
-        return Coefficients(
-            time_step=self.time_step,
-            substeps=substeps,
-            strength=strength,
-            gravity=self.gravity,
-            particle_radius=self.particle_radius,
-            stiffness=self.stiffness,
-            damping=self.damping,
-            friction=self.friction,
-            drag=self.drag,
-            bounce=self.bounce,
-            lifetime=self.lifetime,
-            maximum_particles=int(self.maximum_particles),
-            erosion_rate=self.erosion_rate,
-            transport_time=self.transport_time,
-            grain_size=self.grain_size,
-            smallest_grain=self.smallest_grain,
-            update_every=int(self.update_every),
-            dig_limit=self.dig_limit,
-            uniform=self.weights == "uniform",
-            lateral=self.displacement == "lateral",
-        )
+        own = {name: value for name, value in self.values().items() if name in Coefficients._fields}
+        own |= {"maximum_particles": int(self.maximum_particles), "update_every": int(self.update_every)}
+        laws = {"uniform": self.weights == "uniform", "lateral": self.displacement == "lateral"}
+        return Coefficients(substeps=substeps, strength=strength, **laws, **own)  # type: ignore[arg-type]
 
     def adopt(self, before: MeshParticles, state: State, domain: Domain) -> None:
         """Refine the ground as it is now anew where parameters of the mesh have changed."""

@@ -44,10 +44,10 @@ class Particles:
         self.fate = np.zeros(room, np.int8)
 
     @classmethod
-    def of(cls, *arrays: NDArray[Any]) -> Particles:
+    def of(cls, *arrays: NDArray[Any], room: int = FIRST_ROOM) -> Particles:
         """Copy positions, velocities, times of birth, triangles and fates, with room for more."""
         count = len(arrays[0])
-        particles = cls(max(FIRST_ROOM, count), arrays[0].dtype)
+        particles = cls(max(room, count), arrays[0].dtype)
         particles.count = count
         for target, source in zip(particles.arrays(), arrays, strict=True):
             target[:count] = source
@@ -68,16 +68,7 @@ class Particles:
 
     def alive(self) -> NDArray[np.bool_]:
         """Whether each particle is still there."""
-        living: NDArray[np.bool_] = self.fate[: self.count] == ALIVE
-        return living
-
-    def with_room(self, room: int) -> Particles:
-        """Return a copy with more places."""
-        copy = Particles(room, self.X.dtype)
-        copy.count = self.count
-        for target, source in zip(copy.arrays(), self.taken(), strict=True):
-            target[: self.count] = source
-        return copy
+        return self.fate[: self.count] == ALIVE
 
 
 def in_order(X: NDArray[np.floating], fate: NDArray[np.int8], cell: float) -> NDArray[np.intp]:
@@ -92,12 +83,17 @@ def cells_of(points: NDArray[np.floating], cell: float) -> NDArray[np.int64]:
     return np.floor(points[:, :2].astype(np.float64) * (1 / cell)).astype(np.int64)
 
 
+def ground_below(X: NDArray[np.floating], at: NDArray[np.int32], table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Height of the ground below particles."""
+    x, y, t = X[:, 0].astype(np.float64), X[:, 1].astype(np.float64), table[at]
+    return t[:, Z0] + t[:, GX] * (x - t[:, X0]) + t[:, GY] * (y - t[:, Y0])
+
+
 def set_down(X: NDArray[np.floating], at: NDArray[np.int32], table: NDArray[np.float64]) -> None:
     """Lift particles that the ground has risen above."""
-    x, y, z = (X[:, k].astype(np.float64) for k in range(3))
-    t = table[at]
-    ground = t[:, Z0] + t[:, GX] * (x - t[:, X0]) + t[:, GY] * (y - t[:, Y0])
-    X[:, 2] = np.maximum(z, ground + CLEARANCE + 2 * float(np.finfo(X.dtype).eps) * np.abs(ground))
+    ground = ground_below(X, at, table)
+    least = ground + CLEARANCE + 2 * float(np.finfo(X.dtype).eps) * np.abs(ground)
+    X[:, 2] = np.maximum(X[:, 2].astype(np.float64), least)
 
 
 class Births(NamedTuple):

@@ -30,8 +30,7 @@ def pair_force(apart: Floats, approach: Floats, p: Physics) -> Floats:
     normal = apart / distance
     closing = (approach * normal).sum()
     sliding = approach - closing * normal
-    force: Floats = (p.damper * closing - p.spring * overlap) * normal + p.friction * sliding
-    return force
+    return (p.damper * closing - p.spring * overlap) * normal + p.friction * sliding
 
 
 def pair_forces(X: Floats, V: Floats, p: Physics) -> Floats:
@@ -54,16 +53,14 @@ def accelerate(V: Floats, forces: Floats, p: Physics) -> Floats:
     pull = np.array([0.0, 0.0, -p.gravity], V.dtype)
     V = (V + p.dt * (forces + pull)) * p.slowing
     speed = np.sqrt((V * V).sum(axis=1, keepdims=True))
-    limited: Floats = V * np.minimum(1, p.fastest / np.maximum(speed, 1e-30))
-    return limited
+    return V * np.minimum(1, p.fastest / np.maximum(speed, 1e-30))
 
 
 def inside(table: Reals, x: float, y: float) -> Reals:
     """Least weight of the three corners at a point, for every triangle; negative outside."""
     dx, dy = x - table[:, X0], y - table[:, Y0]
     first, second = table[:, AX] * dx + table[:, AY] * dy, table[:, BX] * dx + table[:, BY] * dy
-    least: Reals = np.minimum(np.minimum(first, second), 1 - first - second)
-    return least
+    return np.minimum(np.minimum(first, second), 1 - first - second)
 
 
 def triangle_at(table: Reals, x: float, y: float) -> int:
@@ -74,8 +71,7 @@ def triangle_at(table: Reals, x: float, y: float) -> int:
 
 def height(table: Reals, x: float, y: float) -> Reals:
     """Height of every triangle's plane at a point."""
-    z: Reals = table[:, Z0] + table[:, GX] * (x - table[:, X0]) + table[:, GY] * (y - table[:, Y0])
-    return z
+    return table[:, Z0] + table[:, GX] * (x - table[:, X0]) + table[:, GY] * (y - table[:, Y0])
 
 
 class Hit(NamedTuple):

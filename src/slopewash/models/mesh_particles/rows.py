@@ -42,19 +42,6 @@ def push(i, X, V, first, width, start, r2, reach, spring, damper, friction):
 
 
 @kernel
-def count_neighbours(i, X, first, width, start, r2):
-    """Neighbours of particle i: the search of `push` without its forces."""
-    x, y, z = X[i, 0], X[i, 1], X[i, 2]
-    found = 0
-    for row in range(3):
-        cell = first + row * width
-        for j in range(start[cell], start[cell + 3]):
-            dx, dy, dz = X[j, 0] - x, X[j, 1] - y, X[j, 2] - z
-            found += dx * dx + dy * dy + dz * dz < r2
-    return found - 1
-
-
-@kernel
 def inside(T, t, x, y):
     """Least weight of the three corners at a point; negative outside."""
     dx, dy = x - T[t, X0], y - T[t, Y0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +14,7 @@ Reals = NDArray[np.float64]
 
 def diameter(volume: ArrayLike) -> Reals:
     """Diameter of a ball: s = (6V/π)^⅓."""
-    size: Reals = np.cbrt(6 * np.asarray(volume, dtype=np.float64) / np.pi)
-    return size
+    return np.cbrt(6 * np.asarray(volume, dtype=np.float64) / np.pi)
 
 
 def ball(size: float) -> float:
@@ -38,8 +37,7 @@ def transport_steps(size: ArrayLike, longest: float, largest: float) -> NDArray[
     # Both powers as one, of a number up to 1: apart they overflow for tiny s_M.
     share = np.minimum(np.asarray(size, dtype=np.float64) / largest, 1.0) ** (1 / largest)
     # A hair less, so that rounding does not lift 50.00000000001 to 51.
-    steps: NDArray[np.int32] = np.maximum(1, np.ceil(longest * (1 - share) - 1e-9)).astype(np.int32)
-    return steps
+    return np.maximum(1, np.ceil(longest * (1 - share) - 1e-9)).astype(np.int32)
 
 
 def fall(surface: Surface, triangle: NDArray[np.int32], volume: Reals) -> tuple[Reals, float]:
@@ -55,11 +53,11 @@ def fall(surface: Surface, triangle: NDArray[np.int32], volume: Reals) -> tuple[
 class Grains:
     """Grains on their way, in the order in which they were taken up."""
 
-    carrier: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    carrier: NDArray[np.int32]
     """place of the particle that carries it"""
-    left: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    left: NDArray[np.int32]
     """steps left until it falls"""
-    volume: Reals = field(default_factory=lambda: np.zeros(0))
+    volume: Reals
 
     def take_up(self, carrier: NDArray[np.int32], steps: NDArray[np.int32], volume: Reals) -> None:
         """Add grains."""

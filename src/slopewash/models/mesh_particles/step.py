@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from slopewash.models.backend import Backend
-from slopewash.models.mesh_particles.particles import ALIVE, GONE, LEFT, Particles, births
+from slopewash.models.mesh_particles.particles import ALIVE, GONE, LEFT, Particles, births, ground_below
 from slopewash.models.mesh_particles.physics import Coefficients, Physics, physics_of
 from slopewash.models.mesh_particles.sediment import Grains, ball, diameter, fall, transport_steps
 from slopewash.models.mesh_particles.strata import triangle_erodibility
@@ -185,11 +185,11 @@ class MeshBackend(Backend):
             seed = self.domain.seed * 1_000_003 + e
             born = births(emitter, seed, int(emitted[e]), count, self.surface.extent)
             if flow.count + count > flow.room:
-                flow = self.flow = flow.with_room(2 * (flow.count + count))
+                flow = self.flow = Particles.of(*flow.taken(), room=2 * (flow.count + count))
             new = slice(flow.count, flow.count + count)
             flow.X[new, 0], flow.X[new, 1] = born.x, born.y
             flow.at[new] = self._locate(*(flow.X[new, k].astype(np.float64) for k in (0, 1)))
-            flow.X[new, 2] = self._height_at(new) + self.physics.radius
+            flow.X[new, 2] = ground_below(flow.X[new], flow.at[new], self.surface.table) + self.physics.radius
             flow.V[new] = (born.vx, born.vy, 0.0)
             flow.born[new] = scalars["time"]
             flow.fate[new] = ALIVE
@@ -197,12 +197,6 @@ class MeshBackend(Backend):
             emitted[e] += count
             scalars["born"] += count
         self.host |= {"emitter_due": due, "emitter_count": emitted}
-
-    def _height_at(self, which: slice) -> Reals:
-        t = self.surface.table[self.flow.at[which]]
-        x, y = (self.flow.X[which, k].astype(np.float64) for k in (0, 1))
-        height: Reals = t[:, 2] + t[:, 3] * (x - t[:, 0]) + t[:, 4] * (y - t[:, 1])
-        return height
 
     def _evaporate(self) -> None:
         flow = self.flow

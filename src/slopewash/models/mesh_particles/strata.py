@@ -33,5 +33,4 @@ def triangle_erodibility(
     else:
         assert layer is not None  # one of the two is there
         soft = np.where(surface.z > bedrock, 1.0, layer[i, j])
-    per_triangle: Reals = soft[surface.triangles].mean(axis=1)
-    return per_triangle
+    return soft[surface.triangles].mean(axis=1)

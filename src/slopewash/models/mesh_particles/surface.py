@@ -120,8 +120,7 @@ class Surface:
         return Shares(evenly * erosion / erosion.sum(axis=1, keepdims=True), fall / np.where(total > 0, total, 1.0))
 
     def _over_fan(self, function: np.ufunc, values: Reals) -> Reals:
-        gathered: Reals = function.reduceat(values[self.fan.triangle], self.fan.start[:-1])
-        return gathered
+        return function.reduceat(values[self.fan.triangle], self.fan.start[:-1])
 
     def lowest_around(self, which: Integers | None = None) -> Reals:
         """Height of the lowest of each vertex and its neighbours."""
@@ -141,15 +140,13 @@ class Surface:
         first = np.cumsum(counts) - counts
         around = self.fan.triangle[np.repeat(start - first, counts) + np.arange(int(counts.sum()))]
         a, b, c = (self.z[corner[around]] for corner in self.corners)
-        extreme: Reals = function.reduceat(function(function(a, b), c), first)
-        return extreme
+        return function.reduceat(function(function(a, b), c), first)
 
     def mean_normals(self) -> Reals:
         """Unit normal of each vertex: that of its triangles, weighted by their areas in space."""
         weight = self.areas / self.table[:, NZ]
         normals = np.stack([self._over_fan(np.add, weight * self.table[:, k]) for k in (NX, NY, NZ)], axis=1)
-        unit: Reals = normals / np.sqrt((normals * normals).sum(axis=1, keepdims=True))
-        return unit
+        return normals / np.sqrt((normals * normals).sum(axis=1, keepdims=True))
 
     def volume(self) -> float:
         """Cubic metres of ground above the datum."""
@@ -199,5 +196,4 @@ def _volume(areas: Reals, z: Reals, corners: NDArray[np.int32]) -> float:
 def _of_corners(function: np.ufunc, values: NDArray[Any], corners: NDArray[np.int32]) -> NDArray[Any]:
     """Combine the values of each triangle's corners."""
     a, b, c = (values[corner] for corner in corners)
-    combined: NDArray[Any] = function(function(a, b), c)
-    return combined
+    return function(function(a, b), c)

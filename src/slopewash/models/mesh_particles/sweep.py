@@ -7,7 +7,7 @@ from numba import prange
 
 from slopewash.backends.compiled import kernel, parallel_kernel
 from slopewash.models.mesh_particles.particles import ALIVE, LEFT
-from slopewash.models.mesh_particles.rows import above_ground, count_neighbours, height, locate, move, push
+from slopewash.models.mesh_particles.rows import above_ground, height, locate, move, push
 
 
 @kernel
@@ -74,12 +74,6 @@ def push_all(n, X, V, cell, columns, start, numbers, pushes):
 
 
 @parallel_kernel
-def search_all(n, X, cell, columns, start, r2, found):
-    for i in prange(n):
-        found[i] = count_neighbours(i, X, cell[i] - columns - 1, columns, start, r2)
-
-
-@parallel_kernel
 def move_all(n, X, V, pushes, at, fate, T, grid, extent, erodible, p, touched, eroded):
     for i in prange(n):
         t, amount, left = move(i, X, V, pushes, at, T, grid, extent, erodible, p)
@@ -89,27 +83,11 @@ def move_all(n, X, V, pushes, at, fate, T, grid, extent, erodible, p, touched, e
 
 
 @kernel
-def pair_up(n, touched, triangles, start, index):
-    """Table 1: pairs (vertex, particle) sorted by vertex, each as 3 · particle + corner, with their start and end."""
-    start[:] = 0
+def corners_touched(n, touched, triangles, vertex):
+    """Table 1, step a: vertices of the triangle that each particle touches, pair 3 · particle + corner; -1 for none."""
     for i in range(n):
-        t = touched[i]
-        if t >= 0:
-            for c in range(3):
-                start[triangles[t, c] + 1] += 1
-    for v in range(1, len(start)):
-        start[v] += start[v - 1]
-    total = start[len(start) - 1]
-    for i in range(n - 1, -1, -1):
-        t = touched[i]
-        if t >= 0:
-            for c in range(3):
-                v = triangles[t, c] + 1
-                start[v] -= 1
-                index[start[v]] = 3 * i + c
-    for v in range(len(start) - 1):
-        start[v] = start[v + 1]
-    start[len(start) - 1] = total
+        for c in range(3):
+            vertex[3 * i + c] = triangles[touched[i], c] if touched[i] >= 0 else -1
 
 
 @kernel

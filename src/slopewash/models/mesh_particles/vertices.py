@@ -70,8 +70,7 @@ def _erode_along_normals(surface: Surface, dig: Reals) -> Reals:
         surface.vertices[:] = start
         surface.lay_out()
         return np.zeros_like(dig)
-    shared: Reals = nominal * (lost / total)
-    return shared
+    return nominal * (lost / total)
 
 
 def _free_to_shift(surface: Surface, shift: Reals) -> NDArray[np.bool_]:

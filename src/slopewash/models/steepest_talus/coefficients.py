@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.errors import InvalidParameter
 from slopewash.models.state import Domain, State
 from slopewash.models.steepest_talus.prepare import FARTHEST, WALL, Heights, whole
 from slopewash.terrain import LOOSE, Strata
-
-if TYPE_CHECKING:
-    from slopewash.models.steepest_talus.model import SteepestTalus
 
 DIAGONAL = math.sqrt(2)
 
@@ -42,25 +38,6 @@ class Coefficients(NamedTuple):
         if not self.varied:
             return np.full(R.shape, self.steepness)
         return (1.0 - R.astype(np.float64)) * self.hard + self.soft
-
-
-def coefficients(m: SteepestTalus, domain: Domain) -> Coefficients:
-    """Numbers of a parameter set on a terrain."""
-    amplitude = math.floor(m.amplitude * m.smallest_talus * domain.scale)
-    if amplitude < 1:
-        raise InvalidParameter(
-            f"amplitude (a) is {m.amplitude:g} of a talus of {m.smallest_talus:.3g}; for the relief of this terrain "
-            f"and cells of {domain.cell_size:g} m it must be at least {1 / (m.smallest_talus * domain.scale):.2g}"
-        )
-    return Coefficients(
-        # No ground ever drops by the height of nodata: an amplitude above it is never sent.
-        amplitude=min(amplitude, WALL),
-        printed=m.diagonals == "printed",
-        steepness=m.smallest_talus,
-        varied=m.talus_law != "uniform",
-        hard=m.talus_slope_range,
-        soft=m.talus_slope_bias,
-    )
 
 
 class Standing(NamedTuple):

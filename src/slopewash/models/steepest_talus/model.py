@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from slopewash.errors import InvalidParameter
 from slopewash.models import ground
-from slopewash.models.base import OF_STRATA, Model, register
+from slopewash.models.base import Model, register
 from slopewash.models.parameters import Limit, Rule, law, not_negative, parameter, positive
-from slopewash.models.state import Array, Domain, Patch, Sides, State, Window
-from slopewash.models.steepest_talus.coefficients import Coefficients, beds, coefficients
+from slopewash.models.state import Array, Domain, Sides, State, Window
+from slopewash.models.steepest_talus.coefficients import Coefficients, beds
 from slopewash.models.steepest_talus.fields import FIELDS
-from slopewash.models.steepest_talus.prepare import HIGHEST, LOWEST, guessed_erodibility, prepare
+from slopewash.models.steepest_talus.prepare import HIGHEST, LOWEST, WALL, guessed_erodibility, prepare
 from slopewash.terrain import Layer, Terrain
 
 below_upright = Rule(lambda v: 0 < v < 90, "above 0 and below 90")
@@ -117,7 +117,22 @@ class SteepestTalus(Model):
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one iteration; there is no water whose power could fade."""
-        return coefficients(self, domain)
+        amplitude = math.floor(self.amplitude * self.smallest_talus * domain.scale)
+        if amplitude < 1:
+            least = 1 / (self.smallest_talus * domain.scale)
+            raise InvalidParameter(
+                f"amplitude (a) is {self.amplitude:g} of a talus of {self.smallest_talus:.3g}; for the relief of this "
+                f"terrain and cells of {domain.cell_size:g} m it must be at least {least:.2g}"
+            )
+        return Coefficients(
+            # No ground ever drops by the height of nodata: an amplitude above it is never sent.
+            amplitude=min(amplitude, WALL),
+            printed=self.diagonals == "printed",
+            steepness=self.smallest_talus,
+            varied=self.talus_law != "uniform",
+            hard=self.talus_slope_range,
+            soft=self.talus_slope_bias,
+        )
 
     def adopt(self, before: SteepestTalus, state: State, domain: Domain) -> None:
         """Guess the erodibility if the talus now depends on it."""
@@ -126,9 +141,7 @@ class SteepestTalus(Model):
 
     def fill(self, name: str, state: State, domain: Domain) -> Array:
         """Work out the erodibility when it is first painted."""
-        if domain.strata:
-            raise InvalidParameter(OF_STRATA)
-        return guessed_erodibility(state, domain)
+        return super().fill(name, state, domain) if domain.strata else guessed_erodibility(state, domain)
 
     def amounts(self, state: State, domain: Domain) -> Mapping[str, float]:
         """Amounts in cubic metres; whole units until the last moment, so mass is conserved exactly."""
@@ -140,10 +153,6 @@ class SteepestTalus(Model):
     def first_bad(self, state: State, domain: Domain) -> None:
         """Whole numbers are always finite."""
 
-    def yields(self, state: State) -> list[str]:
-        """Layers that a run yields; with strata, the erodibility of what is exposed."""
-        return [*super().yields(state), *(["erodibility"] if "strata_top" in state else [])]
-
     def derive(self, name: str, state: State, domain: Domain) -> Array:
         """Work a layer out in metres; ground that never moved keeps its elevation to the bit."""
         if name == "slope":
@@ -153,7 +162,7 @@ class SteepestTalus(Model):
             return ground.slope_degrees(b, domain.sides)
         if name == "erodibility":
             if domain.strata:
-                layers = beds(domain, coefficients(self, domain))
+                layers = beds(domain, self.coefficients(domain, substeps=1))
                 return layers.R[layers.exposed(state["elevation"], state["bedrock"], state["strata_top"])]
             return state[name] if name in state else guessed_erodibility(state, domain)
         if name in ("elevation", "bedrock"):
@@ -166,8 +175,7 @@ class SteepestTalus(Model):
         if name == "erodibility":
             return values.astype(np.float32)
         change = _change(values, state.part("start", window), domain)
-        heights: Layer = (state.part("start_elevation", window) + change).astype(np.float32)
-        return heights
+        return (state.part("start_elevation", window) + change).astype(np.float32)
 
     def units(self, name: str, metres: Array, window: Window, state: State, domain: Domain) -> Array:
         """Convert to whole units, and refuse heights that do not fit the kernels' integers."""
@@ -183,13 +191,6 @@ class SteepestTalus(Model):
                 f"{low:g} .. {high:g} m"
             )
         return np.clip(n, LOWEST, HIGHEST)
-
-    def edit(self, patch: Patch, state: State, domain: Domain) -> Sequence[Patch]:
-        """Raised ground is loose; digging exposes the bedrock."""
-        if not domain.strata:
-            return ()
-        rock = np.minimum(state.part("bedrock", patch.window), patch.values)
-        return [Patch("bedrock", rock, patch.window)]
 
 
 def _change(n: Array, start: Array, domain: Domain) -> Array:

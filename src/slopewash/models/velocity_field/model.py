@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from slopewash.errors import InvalidParameter
-from slopewash.models.base import OF_STRATA, Model, in_metres, register
+from slopewash.models.base import Model, in_metres, register
 from slopewash.models.parameters import Limit, Rule, law, not_negative, parameter, positive
-from slopewash.models.state import Array, Domain, Patch, Side, Sides, State
-from slopewash.models.velocity_field.coefficients import Coefficients, coefficients
+from slopewash.models.state import Array, Domain, Side, Sides, State
+from slopewash.models.velocity_field.coefficients import Coefficients
 from slopewash.models.velocity_field.fields import FIELDS
+from slopewash.models.velocity_field.hillslope import Hillslope
 from slopewash.models.velocity_field.prepare import prepare
+from slopewash.models.velocity_field.reference import Motion
 from slopewash.terrain import Terrain
 
 whole = Rule(lambda v: 1 <= v <= 1_000_000 and v == int(v), "a whole number, 1 .. 1000000")
@@ -155,7 +156,27 @@ class VelocityField(Model):
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one iteration."""
-        return coefficients(self, strength)
+        dt = self.particle_time_step
+        return Coefficients(
+            motion=Motion(
+                pull=self.gravity * dt * dt,
+                slowest=self.minimum_speed * dt,
+                most_steps=int(self.maximum_steps),
+                longest_stay=int(self.longest_stay),
+                downhill=self.steering == "gradient",
+            ),
+            hillslope=Hillslope(creep=self.creep_rate, slide=self.slide_rate, talus=self.talus_slope),
+            breadth=int(self.breadth),
+            stop_in_pits=self.pits == "stop",
+            v_max=self.maximum_speed,
+            Kq=self.flow_erosion,
+            Ke=self.collision_erosion,
+            Kc=self.transport_capacity,
+            f=self.capacity_exponent,
+            delta=self.height_per_load,
+            margin=self.margin,
+            strength=strength,
+        )
 
     def lay_down(self, state: State, domain: Domain, *, dry: bool) -> None:
         """Deposit the sediment that is still suspended where it is."""
@@ -168,10 +189,6 @@ class VelocityField(Model):
         cells = {name: amount for name, amount in state.scalars.items() if name != "particle_steps"}
         cells["solids_now"] = float(state["elevation"].sum()) + float(state["suspended"].sum())
         return {name: amount * domain.cell_size**3 for name, amount in cells.items()}
-
-    def yields(self, state: State) -> list[str]:
-        """Layers that a run yields; with strata, the erodibility of what is exposed."""
-        return [*super().yields(state), *(["erodibility"] if "strata_top" in state else [])]
 
     def derive(self, name: str, state: State, domain: Domain) -> Array:
         """Work a layer out in metres."""
@@ -189,21 +206,11 @@ class VelocityField(Model):
         if name == "erodibility" and domain.strata:
             from slopewash.models.velocity_field.iteration import exposed_ground
 
-            return np.broadcast_to(exposed_ground(state, domain, coefficients(self)).R, domain.shape)
+            return np.broadcast_to(exposed_ground(state, domain, self.coefficients(domain, substeps=1)).R, domain.shape)
         change = {"wear": (state["start"] - T) * l, "deposit": (T - state["start"]) * l}
         if name in change:
             return np.maximum(change[name], 0)
         return change["deposit"] if name == "difference" else in_metres(self.layer(name), state[name], domain)
-
-    def fill(self, name: str, state: State, domain: Domain) -> Array:
-        """Only the erodibility of strata is missing."""
-        raise InvalidParameter(OF_STRATA)
-
-    def edit(self, patch: Patch, state: State, domain: Domain) -> Sequence[Patch]:
-        """Raised ground is loose; digging exposes the bedrock."""
-        if patch.name != "elevation" or not domain.strata:
-            return ()
-        return [Patch("bedrock", np.minimum(state.part("bedrock", patch.window), patch.values), patch.window)]
 
 
 def _slope_along(T: Array, axis: int) -> Array:

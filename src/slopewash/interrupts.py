@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM only between whole steps and whole checkpoints."""
+"""Ctrl-C and SIGTERM only between whole steps and whole files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from types import FrameType
 def whole_steps() -> Iterator[None]:
     """Hold signals back until the block is over: inside a step they would leave half of one, and a wrong budget.
 
-    A checkpoint is written in such a block too: NumPy turns an interrupt of its writing into other errors.
+    Checkpoints and results are written in such a block too: NumPy turns an interrupt of its writing into other errors.
 
     SIGTERM is held only where somebody handles it: otherwise it ends the process at once, as it should.
     """
