@@ -127,7 +127,7 @@ def command(
     dry
         Let the water evaporate at the end.
     cell_size
-        Side of a cell in metres, where the file has none or a wrong one.
+        Side of a cell in metres, where the file has none or a wrong one. The ground is that many times its cells wide.
     height_range
         LOW,HIGH: heights in metres of the lowest and highest value of a file of integers.
     allow_8bit
