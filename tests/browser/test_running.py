@@ -134,7 +134,7 @@ def test_more_cells_are_the_same_ground_and_the_cell_size_follows(studio: Any) -
     studio.page.press(extent, "Enter")
     studio.wait("studio.store.state.cell_size === 20 && studio.store.state.busy === null")
     assert studio.page.inner_text(cell_size) == "20 m"
-    studio.page.locator("p.quiet", has_text="256 × 256 cells of 20 m, 5.12 × 5.12 km").wait_for()
+    studio.page.locator("p.quiet", has_text="256 × 256 cells of 20 m, 5.12 km").wait_for()
 
 
 def test_an_uploaded_picture_becomes_the_terrain(studio: Any, tmp_path: Path) -> None:

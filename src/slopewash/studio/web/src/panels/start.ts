@@ -169,8 +169,8 @@ export class StartPanel {
     const model = this.store.model;
     if (!welcome || !model) return;
     const cell = `${short(state.cell_size)} m`;
-    const [width, height] = [state.columns, state.rows].map((cells) => short((cells * state.cell_size) / 1000));
-    this.summary.textContent = `${words(state.name)}: ${state.columns} × ${state.rows} cells of ${cell}, ${width} × ${height} km`;
+    const cells = `${state.columns} × ${state.rows} cells of ${cell}`;
+    this.summary.textContent = `${words(state.name)}: ${cells}, ${short(this.store.side / 1000)} km`;
     const g = state.generator;
     setUnlessFocused(this.kind, g?.kind ?? "");
     this.showSize(state);
