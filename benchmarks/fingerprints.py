@@ -52,7 +52,7 @@ def eventful_case(name: str, size: int) -> Case:
     preset = sw.find_preset(name)
 
     def run(backend: str) -> sw.Simulation:
-        start = sw.generate("dome", size=size, seed=4)
+        start = sw.generate("dome", size=size, cell_size=10.0, seed=4)
         model: Any = preset.model
         if model.name == "mesh_particles":
             model = model.replace(triangles=20 * size)

@@ -27,6 +27,8 @@ MODEL = PRESET.model.replace(
 )
 RELIEF = 0.15
 """Relief of the initial terrain relative to its side."""
+EXTENT = 5120.0
+"""Side of the terrain in metres, with any number of cells."""
 CYCLES = 5
 """Hard layers over the relief of the initial terrain."""
 HARD, HARD_SHARE = 0.05, 0.4
@@ -36,7 +38,7 @@ LYING: dict[str, dict[str, Any]] = {"level": {}, "tilted": {"dip": 6.0, "directi
 
 def start(size: int, seed: int, lying: dict[str, Any]) -> sw.Terrain:
     """Return a dome with bands beneath it, twice as deep as it is high, so that tilted ones reach its far side."""
-    terrain = sw.generate(PRESET.generator, size=size, relief=RELIEF * size * 10.0, cell_size=10.0, seed=seed)
+    terrain = sw.generate(PRESET.generator, size=size, extent=EXTENT, relief=RELIEF * EXTENT, seed=seed)
     strata = sw.strata_bands(
         count=4 * CYCLES, thickness=HARD_SHARE, soft_thickness=1 - HARD_SHARE, hard=HARD, **lying
     ).fitted(2 * terrain.relief)

@@ -20,6 +20,8 @@ import numpy as np
 
 import slopewash as sw
 
+EXTENT = 5120.0
+"""Side of the terrain in metres, with any number of cells."""
 LAWS = {"as published": sw.preset("outerrain"), "true distance": sw.SteepestTalus()}
 
 
@@ -31,7 +33,7 @@ def main() -> None:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
 
-    base = sw.generate("fbm", size=options.size, cell_size=10.0, seed=7, relief=0.6 * options.size * 10.0)
+    base = sw.generate("fbm", size=options.size, extent=EXTENT, seed=7, relief=0.6 * EXTENT)
     terrains = {"base terrain": base}
     for name, model in LAWS.items():
         simulation = sw.Simulation(base, model, edges="closed")

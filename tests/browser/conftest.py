@@ -172,7 +172,7 @@ def shared_studio(browser: Any, state_folder: Path) -> Iterator[Studio]:
     previous = os.environ.get("XDG_STATE_HOME")
     os.environ["XDG_STATE_HOME"] = str(state_folder)
     try:
-        with StudioServer(first_recipe(size=SIZE, seed=7, backend="reference"), port=0) as server:
+        with StudioServer(first_recipe(size=SIZE, extent=10.0 * SIZE, seed=7, backend="reference"), port=0) as server:
             # Playwright's waits evaluate strings, which the page's own policy rightly forbids.
             context = browser.new_context(
                 viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SCALE, bypass_csp=True

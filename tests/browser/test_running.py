@@ -86,15 +86,18 @@ def test_a_preset_brings_its_model_and_the_panel_follows(studio: Any) -> None:
 
 def test_a_preset_can_be_started_from_its_own_terrain(studio: Any) -> None:
     studio.tab("start")
-    assert not studio.page.is_visible("[data-role=own-start]")
+    usual = sw.preset_source("landscape")
+    studio.ask(type="start", generator={"extent": usual.side, "relief": usual.relief})
+    studio.page.locator("[data-role=own-start]").wait_for(state="hidden")
     studio.page.select_option("select[aria-label='Preset']", "chiba_fig2")
     studio.wait("studio.store.state.preset === 'chiba_fig2' && studio.store.state.busy === null")
     assert studio.state()["generator"]["kind"] == "dome"
     studio.click("own-start")
     studio.wait("studio.store.state.generator.kind === 'noisy_cylinder' && studio.store.state.busy === null")
-    wanted = dict(sw.presets()["chiba_fig2"].start)
+    wanted = sw.preset_source("chiba_fig2")
     began = studio.state()["generator"]
-    assert {**began["options"], **began} == {**began["options"], **began} | wanted
+    assert began["options"] == wanted.options
+    assert (began["size"], began["extent"]) == (wanted.size, wanted.side) == (128, 1280.0)
     assert not studio.page.is_visible("[data-role=own-start]")
     studio.ask(type="start", generator={"relief": 55.0})
     studio.click("own-start")
@@ -116,6 +119,22 @@ def test_a_smaller_grid_keeps_the_model(studio: Any) -> None:
     studio.wait("studio.store.state.generator.kind === 'diamond_square' && studio.store.state.busy === null")
     assert studio.layer("elevation").shape == (128, 128)
     assert studio.state()["preset"] == "single_grid"
+
+
+def test_more_cells_are_the_same_ground_and_the_cell_size_follows(studio: Any) -> None:
+    studio.tab("start")
+    extent, cell_size = "input[aria-label='Extent in kilometres']", "[data-role='cell-size']"
+    assert studio.page.input_value(extent) == "1.28"
+    assert studio.page.inner_text(cell_size) == "10 m"
+    studio.page.select_option("select[aria-label='Cells per side']", "256")
+    studio.wait("studio.store.state.columns === 256 && studio.store.state.busy === null")
+    assert (studio.page.input_value(extent), studio.page.inner_text(cell_size)) == ("1.28", "5 m")
+    assert studio.state()["relief"] == 320.0
+    studio.page.fill(extent, "5.12")
+    studio.page.press(extent, "Enter")
+    studio.wait("studio.store.state.cell_size === 20 && studio.store.state.busy === null")
+    assert studio.page.inner_text(cell_size) == "20 m"
+    studio.page.locator("p.quiet", has_text="256 × 256 cells of 20 m, 5.12 km").wait_for()
 
 
 def test_an_uploaded_picture_becomes_the_terrain(studio: Any, tmp_path: Path) -> None:

@@ -63,5 +63,5 @@ def run_outside(tmp_path: Path) -> Run:
 def raw(tmp_path: Path, run: Run) -> Path:
     """A small height field in a file."""
     file = tmp_path / "raw.exr"
-    assert run("generate", "dome", "-o", file, "--size", 24).code == 0
+    assert run("generate", "dome", "-o", file, "--size", 24, "--cell-size", 10).code == 0
     return file

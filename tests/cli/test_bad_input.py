@@ -29,6 +29,11 @@ CASES = {
     "negative size": (["generate", "dome", "-o", "{out}", "--size", "-5"], "size is -5"),
     "huge size": (["generate", "dome", "-o", "{out}", "--size", "9999999"], "size is 9999999"),
     "impossible cell size": (["generate", "dome", "-o", "{out}", "--cell-size", "nan"], "cell_size"),
+    "impossible extent": (["generate", "dome", "-o", "{out}", "--extent", "0"], "extent is 0.0 m; it must be positive"),
+    "two extents": (
+        ["generate", "dome", "-o", "{out}", "--extent", "900", "--cell-size", "10"],
+        "extent is 900 m, but 512 cells with a cell_size of 10 m are 5120 m; give one of the two",
+    ),
     "missing file": (["erode", "{folder}/none.exr", "-o", "{out}"], "does not exist"),
     "missing file to show": (["info", "{folder}/none.exr"], "does not exist"),
     "wrong file": (["erode", "{text}", "-o", "{out}"], "broken.exr"),

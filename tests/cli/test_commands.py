@@ -28,7 +28,35 @@ def test_generating_is_the_same_as_the_python_api(run: Run, tmp_path: Path) -> N
 def test_generating_reports_as_json(run: Run, tmp_path: Path) -> None:
     report = run("generate", "ramp", "-o", tmp_path / "ramp.tif", "--size", 16, "--json").json
     assert (report["rows"], report["columns"], report["kind"]) == (16, 16, "ramp")
-    assert report["highest"] - report["lowest"] == pytest.approx(40.0)
+    assert report["highest"] - report["lowest"] == pytest.approx(1280.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "cell_size", "relief"),
+    [
+        (("--size", 32), 160.0, 1280.0),
+        (("--size", 64), 80.0, 1280.0),
+        (("--size", 64, "--extent", 640), 10.0, 160.0),
+        (("--size", 64, "--cell-size", 20), 20.0, 320.0),
+    ],
+)
+def test_the_number_of_cells_does_not_change_the_extent(
+    run: Run, tmp_path: Path, words: tuple[Any, ...], cell_size: float, relief: float
+) -> None:
+    report = run("generate", "ramp", "-o", tmp_path / "ramp.npz", *words, "--json").json
+    assert report["cell_size"] == cell_size
+    assert report["highest"] - report["lowest"] == pytest.approx(relief)
+
+
+@pytest.mark.parametrize(
+    ("words", "extent"), [((), 1280.0), (("--extent", 2400), 2400.0)], ids=["the preset's own", "given"]
+)
+def test_a_demo_of_fewer_cells_shows_the_same_ground(
+    run: Run, tmp_path: Path, words: tuple[Any, ...], extent: float
+) -> None:
+    demo = ("demo", "--out", tmp_path, "--preset", "chiba_fig2", "--size", 24, "--steps", 1, "--backend", "reference")
+    assert run(*demo, *words).code == 0
+    assert sw.read(tmp_path / "terrain.exr").width == pytest.approx(extent)
 
 
 def test_info_reports_header_and_statistics(run: Run, raw: Path) -> None:

@@ -97,9 +97,7 @@ def test_demo_of_a_preset_starts_as_described(run: Run, tmp_path: Path) -> None:
     after = sw.read(tmp_path / "demo" / "terrain.exr")
     assert after.shape == (24, 24)
     assert len(strata_of(tmp_path / "demo" / "terrain.exr").layers) == 5
-    start = sw.generate("noisy_cylinder", **{**sw.find_preset("chiba_strata").start, "size": 24, "seed": 7})[
-        "elevation"
-    ]
+    start = sw.preset_source("chiba_strata", size=24, seed=7).make()["elevation"]
     assert np.abs(after["elevation"] - after["difference"] - start).max() < 1e-3
 
 

@@ -91,6 +91,7 @@ def test_a_preset_named_beside_its_model_reports_that_its_parameters_count(
         (("--model", "pipes"), "unknown model"),
         (("--size", 4), "size is 4; the studio takes 16 .. 2048"),
         (("--size", 4096), "size is 4096"),
+        (("--extent", -5), "extent is -5.0 m; it must be positive"),
         (("--backend", "abacus"), "unknown backend"),
         (("--port", 99999), "cannot listen on 127.0.0.1:99999"),
         (("--host", "192.0.2.1"), "cannot listen on 192.0.2.1"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from slopewash.generators import generate
-from slopewash.generators.noise import OCTAVES
+from slopewash.generators.noise import LARGEST_OCTAVES
 from slopewash.terrain import noise
 
 KINDS = ["fbm", "ridged"]
@@ -12,34 +12,30 @@ KINDS = ["fbm", "ridged"]
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_anchored_landscape_seen_further_is_identical_where_windows_overlap(kind: str) -> None:
-    near = generate(kind, size=(90, 60), feature_size=800.0, relief=300.0, seed=4)["elevation"]
-    far = generate(kind, size=(200, 500), feature_size=800.0, relief=300.0, seed=4)["elevation"]
+    near = generate(kind, size=(90, 60), cell_size=10.0, feature_size=800.0, relief=300.0, seed=4)["elevation"]
+    far = generate(kind, size=(200, 500), cell_size=10.0, feature_size=800.0, relief=300.0, seed=4)["elevation"]
     np.testing.assert_array_equal(far[:90, :60], near)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_anchored_landscape_seen_finer_is_identical_at_shared_points(kind: str) -> None:
-    coarse = generate(kind, size=64, cell_size=10.0, feature_size=320.0, seed=4)["elevation"]
-    fine = generate(kind, size=128, cell_size=5.0, feature_size=320.0, seed=4)["elevation"]
-    np.testing.assert_array_equal(fine[::2, ::2], coarse)
+def test_an_anchored_landscape_seen_finer_is_the_same_ground(kind: str) -> None:
+    coarse = generate(kind, size=64, cell_size=10.0, feature_size=320.0, relief=160.0, seed=4)["elevation"]
+    fine = generate(kind, size=128, cell_size=5.0, feature_size=320.0, relief=160.0, seed=4)["elevation"]
+    differences = fine.reshape(64, 2, 64, 2).mean(axis=(1, 3)) - coarse
+    # Curvature within a cell, sharpest on the crests of ridged noise: 0.5 and 1.2 m. Another seed differs by 36 m.
+    assert np.sqrt((differences**2).mean()) < 2.0
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_framed_landscape_of_more_cells_is_the_same_up_to_scale_and_offset(kind: str) -> None:
-    coarse = generate(kind, size=128, cell_size=10.0, seed=4)["elevation"].ravel().astype(np.float64)
-    fine = generate(kind, size=256, cell_size=5.0, seed=4)["elevation"][::2, ::2].ravel()
-    scale, offset = np.polyfit(coarse, fine, 1)
-    # Float32 heights of 320 m.
-    np.testing.assert_allclose(scale * coarse + offset, fine, atol=1e-3)
-    assert scale == pytest.approx(1.0, abs=0.05)
-    doubled = generate(kind, size=256, cell_size=10.0, seed=4)["elevation"]
-    np.testing.assert_allclose(doubled[::2, ::2].ravel(), 2.0 * fine, atol=1e-3)
+def test_a_framed_landscape_is_the_same_at_every_extent(kind: str) -> None:
+    small, large = (generate(kind, size=96, extent=extent, seed=4)["elevation"] for extent in (960.0, 1920.0))
+    np.testing.assert_allclose(large, 2.0 * small, atol=1e-3)  # float32 heights of 480 m
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_default_relief_of_an_anchored_landscape_is_half_its_feature_size(kind: str) -> None:
-    explicit = generate(kind, size=32, feature_size=100.0, relief=50.0)["elevation"]
-    np.testing.assert_array_equal(generate(kind, size=32, feature_size=100.0)["elevation"], explicit)
+    explicit = generate(kind, size=32, cell_size=10.0, feature_size=100.0, relief=50.0)["elevation"]
+    np.testing.assert_array_equal(generate(kind, size=32, cell_size=10.0, feature_size=100.0)["elevation"], explicit)
 
 
 def test_the_nominal_range_of_fbm_is_three_deviations_either_way() -> None:
@@ -80,7 +76,7 @@ def test_gradient_noise_is_zero_at_lattice_points_and_smooth_across_lattice_line
 def test_slopes_have_no_preferred_direction() -> None:
     products = np.zeros(3)
     for seed in range(12):
-        south, east = np.gradient(generate("fbm", size=192, feature_size=320.0, seed=seed)["elevation"])
+        south, east = np.gradient(generate("fbm", size=192, cell_size=10.0, feature_size=320.0, seed=seed)["elevation"])
         products += [(east**2).mean(), (south**2).mean(), (east * south).mean()]
     east2, south2, mixed = products
     # Four standard errors of 12 windows, from the scatter of 80 windows. An axis stretched by a tenth fails.
@@ -89,7 +85,7 @@ def test_slopes_have_no_preferred_direction() -> None:
 
 
 def test_no_two_octaves_share_the_directions_of_their_lattices() -> None:
-    angles = np.sort([np.degrees(np.angle(noise.FIRST_TURN * noise.TURN**i)) % 90 for i in range(OCTAVES)])
+    angles = np.sort([np.degrees(np.angle(noise.FIRST_TURN * noise.TURN**i)) % 90 for i in range(LARGEST_OCTAVES)])
     assert np.diff(np.append(angles, angles[0] + 90)).min() > 4.0
 
 

@@ -166,7 +166,9 @@ def test_a_part_of_a_part_counts_from_the_whole() -> None:
 
 @pytest.mark.parametrize("model", [sw.VelocityField(), sw.MeshParticles(triangles=400)], ids=lambda model: model.name)
 def test_a_model_without_a_halo_is_not_cut_into_tiles(model: sw.Model) -> None:
-    domain, state = model.prepare(sw.generate("cone", size=16), sides=Sides.of(model.edges()[0]), seed=0)
+    domain, state = model.prepare(
+        sw.generate("cone", size=16, cell_size=10.0), sides=Sides.of(model.edges()[0]), seed=0
+    )
     with pytest.raises(InvalidParameter, match=f"{model.name} cannot be cut into tiles"):
         model.tile((slice(0, 8), slice(0, 8)), 1, state, domain)
 
@@ -174,7 +176,7 @@ def test_a_model_without_a_halo_is_not_cut_into_tiles(model: sw.Model) -> None:
 def test_a_tile_wraps_round_periodic_sides_and_ends_at_others() -> None:
     sides = Sides(north="open", south="closed", west="periodic", east="periodic")
     model = sw.VirtualPipes()
-    domain, state = model.prepare(sw.generate("cone", size=32), sides=sides, seed=0)
+    domain, state = model.prepare(sw.generate("cone", size=32, cell_size=10.0), sides=sides, seed=0)
     window, part, cells = model.tile((slice(0, 8), slice(0, 8)), 2, state, domain)
     assert window == (slice(0, 14), slice(-6, 14))
     assert (part.shape, part.origin) == ((14, 20), (0, -6))

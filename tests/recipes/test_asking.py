@@ -11,7 +11,7 @@ import pytest
 import slopewash as sw
 from slopewash.errors import InvalidFile, InvalidParameter, SimulationClosed, SlopewashError, UnknownName
 
-CONE = sw.generate("cone", size=16)
+CONE = sw.generate("cone", size=16, cell_size=10.0)
 
 
 def short(**changes: Any) -> sw.Recipe:

@@ -36,6 +36,7 @@ def assert_same(first: sw.Terrain, second: sw.Terrain) -> None:
     [
         sw.Generated(kind="ridged", size=24, cell_size=2.5, seed=4, relief=80.0),
         sw.Generated(kind="diamond_square", options={"roughness": 0.4}),
+        sw.Generated(kind="cone", size=24, extent=900.0),
         sw.FromFile(path=Path("dem.tif"), options={"cell_size": 30.0, "height_range": None}),
         sw.FromFile(path=Path("dem.r16"), options={"height_range": (0.0, 90.5), "shape": (24, 32)}),
     ],
@@ -46,6 +47,23 @@ def test_sources_survive_json(source: Any) -> None:
     read = written_and_read(recipe).source
     assert type(read) is type(source)
     assert read.script() == source.script()
+
+
+@pytest.mark.parametrize("name", sorted(sw.presets()))
+def test_another_size_of_a_preset_is_the_same_ground(name: str) -> None:
+    own = sw.preset_source(name)
+    coarse = sw.recipe(name, size=32).source
+    assert isinstance(coarse, sw.Generated)
+    assert coarse.make().width == pytest.approx(own.side)
+    assert coarse.make().relief == pytest.approx(own.relief or 0.25 * own.side)
+    assert sw.preset_source(name, size=32, extent=640.0).make().cell_size == 20.0
+
+
+def test_a_script_makes_the_ground_of_its_source() -> None:
+    for source in (sw.Generated(size=24), sw.Generated(size=24, cell_size=3.0), sw.Generated(size=24).resized(30)):
+        made = eval(source.script(), {"sw": sw})
+        assert made.cell_size == source.make().cell_size
+        assert_same(made, source.make())
 
 
 def test_a_terrain_in_memory_survives_json_by_name_code_and_size() -> None:

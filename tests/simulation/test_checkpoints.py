@@ -331,7 +331,7 @@ def test_arrays_and_numbers_come_back_to_the_bit(tmp_path: Path, kind: Any) -> N
 
 
 def test_a_thousand_strokes_go_into_one_file_and_can_all_be_undone(tmp_path: Path) -> None:
-    simulation = sw.Simulation(sw.generate("hill", size=24), sw.VirtualPipes(), backend="reference")
+    simulation = sw.Simulation(sw.generate("hill", size=24, cell_size=10.0), sw.VirtualPipes(), backend="reference")
     simulation.run(1)
     before = simulation.layers("elevation")["elevation"]
     for k in range(1000):

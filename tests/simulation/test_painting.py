@@ -341,7 +341,7 @@ def test_an_edit_keeps_the_bedrock_and_counts_it_as_memory() -> None:
 
 def test_what_is_usual_follows_the_relief_of_the_ground() -> None:
     for relief in (5.0, 2000.0):
-        terrain = sw.generate("cone", size=32, relief=relief)
+        terrain = sw.generate("cone", size=32, cell_size=10.0, relief=relief)
         simulation = sw.Simulation(terrain, sw.VirtualPipes(), backend="reference")
         simulation.paint("raise", points=[(160.0, 160.0)], radius=40.0)
         change = simulation.terrain["elevation"] - terrain["elevation"]
@@ -356,7 +356,7 @@ def test_flat_ground_is_raised_too() -> None:
 
 def test_emitters_are_taken_back_and_placed_again() -> None:
     model = sw.MeshParticles(triangles=500)
-    simulation = sw.Simulation(sw.generate("dome", size=33), model, backend="reference")
+    simulation = sw.Simulation(sw.generate("dome", size=33, cell_size=10.0), model, backend="reference")
     first = simulation.emitters
     moved = sw.Emitter(x=100.0, y=90.0, radius=20.0, rate=5.0, speed=2.0, direction=45.0)
     simulation.set_emitters(moved)

@@ -153,7 +153,7 @@ def replay(tmp_path: Path) -> Callable[[str], sw.Terrain]:
 
 @pytest.fixture
 def server() -> Iterator[StudioServer]:
-    recipe = first_recipe(preset="single_grid", size=48, seed=3, backend="reference")
+    recipe = first_recipe(preset="single_grid", size=48, extent=480.0, seed=3, backend="reference")
     with StudioServer(recipe, port=0, upload_limit=4 * 2**20) as running:
         yield running
 

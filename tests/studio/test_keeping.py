@@ -109,7 +109,8 @@ def work_on_a_mesh(page: Page) -> None:
 def test_a_server_started_again_continues_as_if_it_had_never_stopped(
     preset: str, backend: str, work: Callable[[Page], None], tmp_path: Path, open_page: Open, replay: Replay
 ) -> None:
-    with serving(tmp_path / "kept", first_recipe(preset=preset, size=40, seed=9, backend=backend)) as server:
+    recipe = first_recipe(preset=preset, size=40, extent=400.0, seed=9, backend=backend)
+    with serving(tmp_path / "kept", recipe) as server:
         page = open_page(server)
         work(page)
         before, layers, script = facts(page), now(server), page.get("/script").text
@@ -276,7 +277,7 @@ def test_the_run_goes_on_while_a_checkpoint_is_written(
 
     monkeypatch.setattr(sw, "write_checkpoint", write_slowly)
     monkeypatch.setattr(keeping, "AT_REST", 0.05)
-    with serving(tmp_path, first_recipe(size=32, backend="reference")) as server:
+    with serving(tmp_path, first_recipe(size=32, extent=320.0, backend="reference")) as server:
         page = open_page(server)
         page.steps(3)
         wait_for(lambda: begun)
@@ -542,7 +543,7 @@ def test_a_studio_that_is_killed_continues_where_it_rested(
     end: signal.Signals, tmp_path: Path, open_page: Open, replay: Replay
 ) -> None:
     kept = tmp_path / "kept"
-    first = start_studio(kept, "--size", 40, "--seed", 3, "--backend", "reference")
+    first = start_studio(kept, "--size", 40, "--extent", 400, "--seed", 3, "--backend", "reference")
     try:
         page = open_page(place_of(first))
         page.steps(4)

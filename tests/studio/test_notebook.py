@@ -26,7 +26,7 @@ def test_a_terrain_draws_itself_though_nobody_imported_the_drawing() -> None:
 
 
 def test_a_view_is_attached_to_the_very_run(open_page: Any) -> None:
-    simulation = sw.Simulation(sw.generate("dome", size=32), sw.VirtualPipes(), backend="reference")
+    simulation = sw.Simulation(sw.generate("dome", size=32, cell_size=10.0), sw.VirtualPipes(), backend="reference")
     view = simulation.view(height=400)
     server = _servers[simulation]
     try:

@@ -25,7 +25,7 @@ def test_a_page_is_welcomed_and_told_and_shown(page: Page) -> None:
     assert (state["step"], state["playing"], state["preset"]) == (0, False, "single_grid")
     header, fields = page.read("frame")
     assert (header["rows"], header["columns"], header["step"]) == (48, 48, 0)
-    expected = sw.generate("dome", size=48, seed=3)["elevation"]
+    expected = sw.generate("dome", size=48, extent=480.0, seed=3)["elevation"]
     np.testing.assert_allclose(fields["elevation"], expected, atol=float(np.ptp(expected)) / 65535)
     assert "water" not in fields
 
@@ -196,6 +196,26 @@ def test_the_model_can_be_switched(page: Page, model: str) -> None:
     assert (state["rows"], state["generator"]["seed"], state["step"]) == (32, 5, 0)
     page.steps(2)
     assert page.shown(2)[0]["run"] == state["run"]
+
+
+def test_other_cells_are_the_same_ground_and_another_extent_is_not(page: Page) -> None:
+    def started(**keys: Any) -> tuple[int, float, float]:
+        run = page.state.get("run", 1)
+        page.do("start", **keys)
+        state = page.until(lambda s: s["run"] > run and s["busy"] is None)
+        return state["rows"], state["cell_size"], state["generator"]["extent"]
+
+    assert started(size=32) == (32, 15.0, 480.0)
+    assert started(generator={"size": 64, "seed": 2}) == (64, 7.5, 480.0)
+    assert started(generator={"extent": 1280.0}) == (64, 20.0, 1280.0)
+    assert started(generator={"cell_size": 10.0}) == (64, 10.0, 640.0)
+    assert started(size=32) == (32, 20.0, 640.0)
+    own = next(p for p in page.welcome["presets"] if p["name"] == "chiba_fig2")["generator"]
+    assert (own["size"], own["extent"]) == (128, 1280.0)
+    own = next(p for p in page.welcome["presets"] if p["name"] == "outerrain")["generator"]
+    assert started(preset="outerrain", generator=own) == (32, 160.0, 5120.0)
+    answer = page.ask("start", generator={"extent": 900.0, "cell_size": 10.0})
+    assert "give one of the two" in answer["message"]
 
 
 def test_a_preset_brings_model_edges_and_strata(page: Page) -> None:

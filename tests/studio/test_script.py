@@ -33,7 +33,7 @@ def assert_same(replayed: sw.Terrain, layers: dict[str, Any]) -> None:
 def test_a_lively_session_replays_to_the_same_bits(
     backend: str, tmp_path: Path, open_page: Any, replay: Replay
 ) -> None:
-    with StudioServer(first_recipe(size=40, seed=9, backend=backend), port=0) as server:
+    with StudioServer(first_recipe(size=40, extent=400.0, seed=9, backend=backend), port=0) as server:
         page = open_page(server)
         page.steps(3)
         page.do("parameters", values={"rain_rate": 0.07, "dig_limit": "inf", "processes": "both"})

@@ -50,7 +50,7 @@ def test_solids_balance_over_layers(terrain: Terrain, model: VirtualPipes, edges
 @pytest.mark.parametrize("dip", [0.0, 3.0])
 def test_hard_over_soft_gives_cliffs_and_benches(dip: float) -> None:
     """The same slope with the layers all alike is as steep everywhere; with them, hard layers stand as cliffs."""
-    start = generate("dome", size=96, seed=7, relief=240.0)
+    start = generate("dome", size=96, cell_size=10.0, seed=7, relief=240.0)
     slopes = {}
     for hard in (0.05, 1.0):
         strata = strata_bands(count=8, thickness=30.0, hard=hard, dip=dip, direction=60.0)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """Examples:
   slopewash demo                              512 x 512 cells into out/demo
-  slopewash demo --size 256 --steps 1500      smaller and sooner
+  slopewash demo --size 256 --steps 1500      the same ground, coarser, sooner
   slopewash demo --seed 3 --out out/third     another mountain range
   slopewash demo --strata bands               cliffs and benches
   slopewash demo --preset chiba_strata        a paper's own start and layers
@@ -33,6 +33,7 @@ def command(
     out: Annotated[Path, Parameter(name=["--out", "-o"])] = Path("out/demo"),
     preset: str = "landscape",
     size: int | None = None,
+    extent: float | None = None,
     seed: int = 7,
     strata: str | None = None,
     steps: int | None = None,
@@ -50,7 +51,9 @@ def command(
     preset
         Parameter set to use, with the terrain and the layers it starts from.
     size
-        Cells along a side; the preset's own number if not given, or 512.
+        Cells along a side: more are the same ground, finer. The preset's own number if not given, or 512.
+    extent
+        Side of the ground in metres; the preset's own if not given, or 5120. The cell size follows.
     seed
         Random seed.
     strata
@@ -61,7 +64,11 @@ def command(
     import slopewash as sw
 
     recipe = sw.recipe(preset, size=size, seed=seed, backend=use_adapter(adapter, backend))
-    recipe = recipe.replace(strata=parse_beds(strata, preset), stages=(make_stage(preset=preset, steps=steps),))
+    recipe = recipe.replace(
+        source=sw.preset_source(preset, size=size, seed=seed, extent=extent),
+        strata=parse_beds(strata, preset),
+        stages=(make_stage(preset=preset, steps=steps),),
+    )
     start = recipe.terrain()
     make_folder(out)
     before = out / "before.png"

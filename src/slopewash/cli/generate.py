@@ -18,7 +18,9 @@ EXAMPLES = f"""Kinds: {KINDS}
 
 Examples:
   slopewash generate dome -o raw.exr
-      the start of the landscape preset: 512 x 512 cells of 10 m
+      512 x 512 cells of 10 m, 5.12 km in all
+  slopewash generate dome -o fine.exr --size 2048
+      the same ground with cells of 2.5 m
   slopewash generate diamond_square -o raw.png --size 1009 --seed 42
       every seed gives a different landscape; the same seed gives the same one
   slopewash generate ridged -o raw.tif --relief 900
@@ -33,7 +35,8 @@ def command(
     *,
     out: Out,
     size: int = 512,
-    cell_size: float = 10.0,
+    extent: float | None = None,
+    cell_size: float | None = None,
     seed: int = 0,
     relief: float | None = None,
     strata: str | None = None,
@@ -48,13 +51,15 @@ def command(
     out
         File to write; the suffix selects the format.
     size
-        Cells along a side.
+        Cells along a side: more are the same ground, finer.
+    extent
+        Side of the ground in metres, 5120 if not given; the cell size follows.
     cell_size
-        Side of a cell in metres.
+        Side of a cell in metres, instead of --extent: more cells are then more ground.
     seed
         Random seed.
     relief
-        Metres between the lowest and the highest point. The default is a quarter of the side.
+        Metres between the lowest and the highest point. The default is a quarter of the extent.
     strata
         FILE.toml with geological layers beneath the surface, or bands for alternating hard and soft layers.
     """
@@ -64,7 +69,7 @@ def command(
     beds = parse_beds(strata)
     if beds is not None:
         check_keeps_strata(out)
-    terrain = sw.generate(kind, size=size, cell_size=cell_size, seed=seed, relief=relief)
+    terrain = sw.generate(kind, size=size, cell_size=cell_size, extent=extent, seed=seed, relief=relief)
     if beds is not None:
         terrain = beds.under(terrain)
     sw.write(terrain, out)

@@ -24,7 +24,7 @@ EXAMPLES = """Examples:
   slopewash studio                         the landscape preset, in the browser
   slopewash studio dem.tif                 your own height field
   slopewash studio --preset chiba_strata   another model
-  slopewash studio --size 1024 --seed 3    a larger terrain, another seed
+  slopewash studio --size 1024 --seed 3    a finer terrain, another seed
   slopewash studio --new                   do not continue the last run
   slopewash studio --no-browser --port 8500
       print the address only, which contains the access key
@@ -39,6 +39,7 @@ def command(
     preset: str | None = None,
     model: str | None = None,
     size: int | None = None,
+    extent: float | None = None,
     seed: int | None = None,
     backend: Backend = "auto",
     adapter: Adapter = None,
@@ -64,7 +65,9 @@ def command(
     model
         Model to start with, with default parameters, instead of a preset.
     size
-        Cells along the longer side; a height field is resampled to it.
+        Cells along the longer side: more are the same ground, finer. A height field is resampled to it.
+    extent
+        Side of a generated terrain in metres; the preset's own if not given, or 5120. The cell size follows.
     seed
         Random seed of a generated terrain.
     host
@@ -78,8 +81,8 @@ def command(
     keep
         Folder to keep the run in, so that the next studio continues it. The default is one in your home.
     new
-        Start a new run instead of continuing the last one. Naming a file, preset, model, size, seed or another backend
-        does so too.
+        Start a new run instead of continuing the last one. Naming a file, preset, model, size, extent, seed or another
+        backend does so too.
     """
     import slopewash as sw
 
@@ -89,6 +92,7 @@ def command(
         preset=preset,
         model=model,
         size=size,
+        extent=extent,
         seed=seed,
         backend=use_adapter(adapter, backend),
         host=host,

@@ -64,7 +64,7 @@ def prepare(stage: Stage, backend: str, size: int, steps: int | None) -> Case:
     import slopewash as sw
 
     kind = sw.find_preset(stage.preset).generator if stage.preset else GENERATOR_WITHOUT_PRESET
-    start = sw.generate(kind, size=size, seed=7)
+    start = sw.generate(kind, size=size, cell_size=10.0, seed=7)  # as in the papers, more cells are more ground
     begin = time.perf_counter()
     simulation = sw.Simulation(start, stage.model, backend=backend, edges=stage.edges)
     simulation.run(STEPS_IN_FLIGHT)

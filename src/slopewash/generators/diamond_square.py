@@ -10,15 +10,17 @@ from slopewash.generators.registry import Grid, generator
 from slopewash.terrain import lattice
 
 Points = NDArray[np.float32]
+Indices = NDArray[np.int64]
 
 
 @generator("diamond_square")
 def diamond_square(grid: Grid, *, roughness: float = 0.3) -> Points:
     """Displace midpoints of squares, then of the diamonds between them, by normally distributed numbers.
 
-    The lattice has 2^n + 1 points per side, the smallest that covers the grid, which shows its north-west part. The
-    displacement of a point depends on (seed, level, position at that level) only, so that sizes of 257 and 513, or of
-    300 and 600, agree at shared points (exactly, before their heights are scaled to the relief).
+    The lattice has 2^n + 1 points along the longer side, the fewest with a square for every cell; cells are the centres
+    of the squares, displaced like those of any level. Where the side has fewer cells than 2^n, the lattice is
+    interpolated and each cell displaced like the square that it lies in. The displacement of a point depends on (seed,
+    level, position at that level) only: a finer grid has the displacements of a coarser one and those of finer levels.
 
     Parameters
     ----------
@@ -29,16 +31,26 @@ def diamond_square(grid: Grid, *, roughness: float = 0.3) -> Points:
         exponent, and 3 - (1 - roughness) is the fractal dimension.
     """
     roughness = checks.fraction("roughness", roughness)
-    levels = max(max(grid.shape) - 2, 0).bit_length()
+    longest = max(grid.shape)
+    levels = (longest - 1).bit_length()
+    ratio = 2**levels / longest
     points = lattice.normal(np.arange(2), np.arange(2), grid.seed, 0)
     shrink = np.float32(2.0 ** (0.5 * (roughness - 1.0)))
     amplitude = np.float32(1.0)
-    needed = _needed_points(grid.shape, levels)
+    # Two squares more than the cells cover, because interpolation reaches beyond them.
+    rows, columns = (min(int(n * ratio) + 2, 2**levels) for n in grid.shape)
+    needed = _needed_points((rows + 1, columns + 1), levels)
     for level in range(1, levels + 1):
         points = _refine(points, level, grid.seed, amplitude * shrink, amplitude * shrink * shrink)
         points = points[: needed[level][0], : needed[level][1]]
         amplitude *= shrink * shrink
-    return np.ascontiguousarray(points[: grid.rows, : grid.columns])
+    heights = _means(points)
+    if ratio > 1:
+        heights = _interpolated(_interpolated(heights, grid.rows, ratio).T, grid.columns, ratio).T
+    heights = np.ascontiguousarray(heights[: grid.rows, : grid.columns])
+    row, column = (np.floor((np.arange(n) + 0.5) * ratio).astype(np.int64) for n in grid.shape)
+    heights += _displacements(row, column, levels + 1, grid.seed, amplitude * shrink)
+    return heights
 
 
 def _needed_points(shape: tuple[int, int], levels: int) -> list[tuple[int, int]]:
@@ -56,15 +68,40 @@ def _refine(coarse: Points, level: int, seed: int, square: np.float32, diamond: 
     row, column = np.arange(rows), np.arange(columns)
     fine = np.empty((rows, columns), dtype=np.float32)
     fine[::2, ::2] = coarse
-    fine[1::2, 1::2] = 0.25 * ((coarse[:-1, :-1] + coarse[1:, 1:]) + (coarse[:-1, 1:] + coarse[1:, :-1]))
-    fine[1::2, 1::2] += square * lattice.normal(row[1::2], column[1::2], seed, level)
-    centres = fine[1::2, 1::2]
+    centres = _means(coarse)
+    centres += _displacements(np.arange(rows // 2), np.arange(columns // 2), level, seed, square)
+    fine[1::2, 1::2] = centres
     # Midpoints of the edges: two ends along the edge, and the centres on both sides (one at the border).
     fine[::2, 1::2] = _mean_of_diamond(coarse[:, :-1], coarse[:, 1:], centres)
     fine[1::2, ::2] = _mean_of_diamond(coarse[:-1].T, coarse[1:].T, centres.T).T
     fine[::2, 1::2] += diamond * lattice.normal(row[::2], column[1::2], seed, level)
     fine[1::2, ::2] += diamond * lattice.normal(row[1::2], column[::2], seed, level)
     return fine
+
+
+def _means(points: Points) -> Points:
+    """Heights of the squares between the points, before they are displaced."""
+    return np.float32(0.25) * ((points[:-1, :-1] + points[1:, 1:]) + (points[:-1, 1:] + points[1:, :-1]))
+
+
+def _displacements(row: Indices, column: Indices, level: int, seed: int, deviation: np.float32) -> Points:
+    """Displacements of the centres of squares, which are the odd points of that level."""
+    return deviation * lattice.normal(2 * row + 1, 2 * column + 1, seed, level)
+
+
+def _interpolated(values: Points, count: int, ratio: float) -> Points:
+    """Rows at the centres of `count` cells, each `ratio` old rows long, on a quadratic B-spline.
+
+    It smooths nearly alike wherever a cell lies between the old rows, so that the two grids make no pattern.
+    """
+    place = (np.arange(count) + 0.5) * ratio
+    nearest = np.floor(place).astype(np.intp)
+    t = (place - nearest - 0.5).astype(np.float32)[:, None]
+    half, last = np.float32(0.5), len(values) - 1
+    result: Points = half * (half - t) ** 2 * values[np.maximum(nearest - 1, 0)]
+    result += (np.float32(0.75) - t * t) * values[nearest]
+    result += half * (half + t) ** 2 * values[np.minimum(nearest + 1, last)]
+    return result
 
 
 def _mean_of_diamond(one: Points, other: Points, centres: Points) -> Points:

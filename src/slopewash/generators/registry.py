@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.generators import checks
+from slopewash.generators.extent import cell_size_for
 from slopewash.terrain import Terrain
 
 Heights: TypeAlias = NDArray[np.floating[Any]]
@@ -103,7 +104,8 @@ def generate(
     kind: str,
     *,
     size: int | tuple[int, int] = 512,
-    cell_size: float = 10.0,
+    cell_size: float | None = None,
+    extent: float | None = None,
     seed: int = 0,
     relief: float | None = None,
     maximum_size: int = LARGEST_SIDE,
@@ -116,14 +118,15 @@ def generate(
     kind
         One of `generator_names()`.
     size
-        Cells per side, or (rows, columns).
+        Cells per side, or (rows, columns): more of them are the same ground, finer.
     cell_size
-        Side of a cell in metres.
+        Side of a cell in metres, instead of `extent`: more cells are then more ground.
+    extent
+        Longer side of the ground in metres; the default is 5120 m. The cell size follows from it: 10 m for 512 cells.
     seed
         Random seed, any whole number. Shapes without noise ignore it.
     relief
-        Metres between the lowest and the highest ground. The default is a quarter of the longer side, because erosion
-        depends on the relief in cells, and this keeps it the same at every cell size.
+        Metres between the lowest and the highest ground. The default is a quarter of the longer side: 1280 m.
     maximum_size
         Largest side allowed; raise it to make terrains beyond 16384 cells.
     options
@@ -132,27 +135,28 @@ def generate(
     Notes
     -----
     Heights are *framed*: the landscape is fitted to the grid, its lowest cell is 0 and its highest is `relief`. More
-    cells with the same seed show the same landscape in finer detail. Two sizes agree at shared points up to a scale and
-    an offset, since the finer one has slightly lower and higher extremes.
+    cells with the same seed show the same landscape in finer detail. The mean over the smaller cells within a larger
+    one agrees with its height up to a scale and an offset, since the finer grid has slightly lower and higher extremes.
 
     Give `fbm` or `ridged` a `feature_size` in metres and they are *anchored* to the world instead: a grid is a window
-    on an endless landscape with its north-west point at the origin. More cells then show more of the same landscape,
-    smaller cells show it in finer detail, and heights at the same position are identical. `relief` is then the nominal
-    range of the endless landscape (default half of `feature_size`): a window shows part of it, and its lowest point is
-    not 0.
+    on an endless landscape with its north-west corner at the origin. A larger extent then shows more of the same
+    landscape, smaller cells show it in finer detail, and cells of the same size have identical heights where two
+    windows overlap. `relief` is then the nominal range of the endless landscape (default half of `feature_size`): a
+    window shows part of it, and its lowest point is not 0.
 
-    >>> generate("cone", size=(64, 96), cell_size=5.0, relief=100.0)
+    >>> generate("cone", size=(64, 96), extent=480.0, relief=100.0)
     Terrain 96 x 64 cells of 5 m (480 x 320 m)
       elevation   0 .. 100 m
-    >>> near = generate("fbm", size=32, feature_size=400.0, relief=200.0, seed=7)
-    >>> far = generate("fbm", size=64, feature_size=400.0, relief=200.0, seed=7)
+    >>> near = generate("fbm", size=32, cell_size=10.0, feature_size=400.0, relief=200.0, seed=7)
+    >>> far = generate("fbm", size=64, cell_size=10.0, feature_size=400.0, relief=200.0, seed=7)
     >>> bool((far["elevation"][:32, :32] == near["elevation"]).all())
     True
     """
     chosen = _find(kind)
     _check_options(chosen, options)
     rows, columns = _checked_size(size, checks.integer("maximum_size", maximum_size))
-    grid = Grid(rows, columns, checks.positive("cell_size", cell_size, "m"), checks.integer("seed", seed))
+    cell_size = cell_size_for(max(rows, columns), cell_size=cell_size, extent=extent)
+    grid = Grid(rows, columns, cell_size, checks.integer("seed", seed))
     feature_size = options.get(chosen.world_option) if chosen.world_option else None
     if relief is None:
         # Half, because a framed landscape has features of half the side and a relief of a quarter.

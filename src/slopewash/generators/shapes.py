@@ -80,7 +80,8 @@ def ramp(grid: Grid) -> Shape:
 def noisy_cylinder(grid: Grid, *, arc: float = 120.0, noise: float = 0.05) -> Shape:
     """Build part of a horizontal cylinder covered with white noise, its ridge from west to east [Chiba98, Sec. 3].
 
-    The paper gives no dimensions; these are ours.
+    The paper gives no dimensions; these are ours. The cylinder is the same ground at every size, but the noise is not:
+    white noise has one grain per cell, so that a finer grid has finer grains of its own.
 
     Parameters
     ----------

@@ -24,8 +24,6 @@ DEFAULT_PRESET, GENTLE_PRESET = "landscape", "gentle"
 STEPS_WITHOUT_PRESET = 1000
 OF_STAGE = ("steps", "settle", "dry", "edges", "strength")
 """What `Stage.of` takes besides the model."""
-EXTENT = 5120.0
-"""Side in metres of the terrain that a preset with levels starts from: more cells are the same ground, finer."""
 
 
 @dataclass(frozen=True)
@@ -386,13 +384,19 @@ def preset_beds(name: str | None) -> Beds | None:
     return None if strata is None else Beds(strata, shares=True, replace=False)
 
 
-def preset_source(name: str, *, size: int | None = None, seed: int | None = None) -> Generated:
-    """Generator that a preset starts from."""
+def preset_source(
+    name: str, *, size: int | None = None, seed: int | None = None, extent: float | None = None
+) -> Generated:
+    """Generator that a preset starts from; another size has other cells on the same ground.
+
+    >>> preset_source("bezin2010").make().cell_size, preset_source("bezin2010", size=514).make().cell_size
+    (10.0, 5.0)
+    """
     preset = find_preset(name)
     options = dict(preset.start)
-    facts: dict[str, Any] = {key: options.pop(key) for key in ("size", "cell_size", "seed", "relief") if key in options}
-    asked: dict[str, Any] = {"size": size, "seed": seed}
-    facts |= {key: value for key, value in asked.items() if value is not None}
-    if preset.levels:
-        facts.setdefault("cell_size", EXTENT / max(1, facts.get("size", Generated().size)))
-    return Generated(kind=preset.generator, options=options, **facts)
+    common = ("size", "cell_size", "extent", "seed", "relief")
+    source = Generated(kind=preset.generator, **{key: options.pop(key) for key in common if key in options})
+    source = dataclasses.replace(source, options=options, seed=source.seed if seed is None else seed)
+    if size is not None and size != source.size:
+        source = source.resized(size)
+    return source if extent is None else dataclasses.replace(source, extent=extent, cell_size=None)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from slopewash.errors import InvalidParameter
-from slopewash.generators import describe_generator, generate
+from slopewash.generators import EXTENT, describe_generator, generate
 from slopewash.io import read
 from slopewash.terrain import Terrain
 
@@ -23,7 +23,10 @@ class Generated:
 
     kind: str = "dome"
     size: int = 512
-    cell_size: float = 10.0
+    cell_size: float | None = None
+    """Side of a cell in metres, instead of `extent`."""
+    extent: float | None = None
+    """Side of the ground in metres; 5120 m if neither is given, whatever the number of cells."""
     seed: int = 7
     relief: float | None = None
     """Height difference in metres; the generator's usual one if None."""
@@ -35,6 +38,21 @@ class Generated:
         """What to call it."""
         return self.kind
 
+    @property
+    def side(self) -> float:
+        """Side of the ground in metres."""
+        if self.extent is not None:
+            return self.extent
+        return EXTENT if self.cell_size is None else self.size * self.cell_size
+
+    def resized(self, size: int) -> Generated:
+        """Return the same ground with another number of cells.
+
+        >>> Generated(size=64, cell_size=10.0).resized(128).make().cell_size
+        5.0
+        """
+        return replace(self, size=size, cell_size=None, extent=self.side)
+
     def make(self) -> Terrain:
         """Generate it."""
         own = describe_generator(self.kind)[1]
@@ -43,21 +61,24 @@ class Generated:
                 known = f"its options are {', '.join(own)}" if own else "it takes none"
                 raise InvalidParameter(f'generator "{self.kind}" has no option "{name}"; {known}')
         return generate(
-            self.kind, size=self.size, cell_size=self.cell_size, seed=self.seed, relief=self.relief, **self.options
-        )
+            self.kind, size=self.size, cell_size=self.cell_size, extent=self.extent, seed=self.seed, relief=self.relief,
+            **self.options,
+        )  # fmt: skip
 
     def script(self) -> str:
         """Python that makes it."""
-        facts: dict[str, Any] = {"size": self.size, "cell_size": self.cell_size, "seed": self.seed}
+        length = {"extent": self.side} if self.cell_size is None else {"cell_size": self.cell_size}
+        facts: dict[str, Any] = {"size": self.size, **length, "seed": self.seed}
         if self.relief is not None:
             facts["relief"] = self.relief
         return f"sw.generate({self.kind!r}, {keywords(facts | dict(self.options))})"
 
     def as_dict(self) -> dict[str, Any]:
         """Facts that JSON and TOML can hold."""
+        optional = {"cell_size": self.cell_size, "extent": self.extent, "relief": self.relief}
         return {
-            "generator": self.kind, "size": self.size, "cell_size": self.cell_size, "seed": self.seed,
-            **({} if self.relief is None else {"relief": self.relief}), "options": dict(self.options),
+            "generator": self.kind, "size": self.size, "seed": self.seed,
+            **{name: value for name, value in optional.items() if value is not None}, "options": dict(self.options),
         }  # fmt: skip
 
 

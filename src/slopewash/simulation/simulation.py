@@ -343,7 +343,7 @@ class Simulation:
 
         >>> import slopewash as sw
         >>> simulation = sw.Simulation(sw.generate("cone", size=16), sw.VirtualPipes(), backend="reference")
-        >>> simulation.paint("raise", points=[(80.0, 80.0)], radius=30.0, strength=10.0)
+        >>> simulation.paint("raise", points=[(2560.0, 2560.0)], radius=960.0, strength=10.0)
         True
         >>> simulation.budget.solids_edited > 0
         True

@@ -107,9 +107,10 @@ def _preset(name: str) -> protocol.PresetDeclaration:
 
 def _generator_of(preset: Any) -> protocol.PresetGenerator:
     """The start of a preset: what all kinds of terrain take, and the options of its own kind."""
-    common = {k: v for k, v in preset.start.items() if k in ("size", "cell_size", "seed", "relief")}
-    options = {k: v for k, v in preset.start.items() if k not in common}
-    generator = {"kind": preset.generator, **common, **({"options": options} if options else {})}
+    source = sw.preset_source(preset.name)
+    common = {k: v for k, v in preset.start.items() if k in ("size", "seed", "relief")}
+    options = {"options": dict(source.options)} if source.options else {}
+    generator = {"kind": source.kind, "extent": source.side, **common, **options}
     return cast("protocol.PresetGenerator", generator)
 
 

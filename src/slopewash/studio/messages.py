@@ -90,6 +90,8 @@ class Generator(Strict):
     kind: Name | None = None
     size: Annotated[int, Field(ge=SIZES[0], le=SIZES[1])] | None = None
     cell_size: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    extent: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    """Side in metres, which more cells leave as it is; instead of `cell_size`."""
     seed: Annotated[int, Field(ge=0, le=2**53)] | None = None
     relief: Annotated[float, Field(gt=0, le=1e7)] | None = None
     options: dict[Name, ParameterValue] | None = Field(default=None, max_length=32)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import slopewash as sw
-from slopewash.errors import BackendUnavailable, CheckpointError
+from slopewash.errors import BackendUnavailable, CheckpointError, InvalidParameter
 from slopewash.studio import built_page
 from slopewash.studio.keeping import Keeper, default_folder
 from slopewash.studio.recipes import check_side, first_recipe, fitted
@@ -24,6 +24,7 @@ def studio(
     preset: str | None = None,
     model: str | None = None,
     size: int | None = None,
+    extent: float | None = None,
     seed: int | None = None,
     backend: str = "auto",
     host: str = "127.0.0.1",
@@ -45,7 +46,9 @@ def studio(
     preset, model
         What to run; the default is the landscape preset.
     size
-        Cells along the longer side.
+        Cells along the longer side: more are the same ground, finer.
+    extent
+        Side of a generated terrain in metres.
     seed
         Of a generated terrain.
     backend
@@ -59,8 +62,8 @@ def studio(
     keep
         Folder to keep the run in; True for one in the user's home, False to keep nothing.
     new
-        Start a new run instead of continuing the last one. Naming a source, preset, model, size, seed or another
-        backend does so too.
+        Start a new run instead of continuing the last one. Naming a source, preset, model, size, extent, seed or
+        another backend does so too.
     read_options
         What `slopewash.read` takes besides the file, such as `cell_size` or `height_range`.
     """
@@ -73,7 +76,7 @@ def studio(
             return StudioServer(recipe, host=host, port=port, allowed_hosts=allowed_hosts, keeper=keeper)
 
         server, kept = None, None if keeper is None else keeper.kept
-        named = new or any(given is not None for given in (source, preset, model, size, seed))
+        named = new or any(given is not None for given in (source, preset, model, size, extent, seed))
         if keeper is not None and keeper.has_run and not named and backend in ("auto", kept and kept["backend"]):
             size_kept = "" if kept is None else "{1} x {0}, ".format(*kept["domain"]["shape"])
             try:
@@ -89,10 +92,15 @@ def studio(
                     "run, which replaces it, add --new"
                 ) from error
         if server is None:
+            if source is not None and extent is not None:
+                raise InvalidParameter(
+                    f"extent is {extent:g} m, but the terrain is not a generated one; set its size by cell_size"
+                )
             given = _given(source, size, read_options)
-            server = serve(
-                first_recipe(preset=preset, model=model, source=given, size=size, seed=seed, backend=backend)
+            recipe = first_recipe(
+                preset=preset, model=model, source=given, size=size, seed=seed, extent=extent, backend=backend
             )
+            server = serve(recipe)
             if kept is not None:
                 alone = "slopewash studio" if keep is True else f"slopewash studio --keep {keep}"
                 _print(

@@ -91,7 +91,8 @@ class PresetGenerator(Strict):
 
     kind: str
     size: NotRequired[int]
-    cell_size: NotRequired[float]
+    extent: float
+    """Side in metres."""
     seed: NotRequired[int]
     relief: NotRequired[float]
     options: NotRequired[dict[str, ParameterValue]]
@@ -188,7 +189,8 @@ class GeneratorState(Strict):
 
     kind: str
     size: int
-    cell_size: float
+    extent: float
+    """Side in metres, which the number of cells does not change."""
     seed: int
     relief: float | None
     options: dict[str, ParameterValue]

@@ -17,6 +17,7 @@ def first_recipe(
     source: sw.Generated | sw.FromTerrain | None = None,
     size: int | None = None,
     seed: int | None = None,
+    extent: float | None = None,
     backend: str = "auto",
 ) -> sw.Recipe:
     """The first recipe: the landscape preset, if nothing else is named."""
@@ -29,10 +30,10 @@ def first_recipe(
             sw.find_preset(stage.preset or "").check_model(model)
     check_side(size)
     if source is None and stage.preset is not None:
-        source = sw.preset_source(stage.preset, size=size, seed=seed)
+        source = sw.preset_source(stage.preset, size=size, seed=seed, extent=extent)
     elif source is None:
         usual = sw.Generated()
-        source = sw.Generated(size=size or usual.size, seed=usual.seed if seed is None else seed)
+        source = sw.Generated(size=size or usual.size, extent=extent, seed=usual.seed if seed is None else seed)
     seeded = seed if seed is not None else source.seed if isinstance(source, sw.Generated) else 0
     return sw.Recipe(source=source, strata=sw.preset_beds(stage.preset), stages=(stage,), backend=backend, seed=seeded)
 
@@ -47,7 +48,7 @@ def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.R
     elif wanted.generator is not None:
         source = _changed(source, wanted.generator)
     if wanted.size is not None:
-        source = dataclasses.replace(source, size=wanted.size)
+        source = _resized(source, wanted.size)
     stage = recipe.stage
     if wanted.preset is not None:
         stage = sw.Stage.of(wanted.preset)
@@ -69,6 +70,11 @@ def _edges(model: str, before: Any) -> Any:
     return before if before in usual else usual[0]
 
 
+def _resized(source: Any, size: int) -> Any:
+    """Source of the same ground with another number of cells."""
+    return source.resized(size) if isinstance(source, sw.Generated) else dataclasses.replace(source, size=size)
+
+
 def _changed(source: Any, wanted: messages.Generator) -> sw.Generated:
     """Source with what a message names; another kind begins with its own options."""
     if not isinstance(source, sw.Generated):
@@ -84,6 +90,10 @@ def _changed(source: Any, wanted: messages.Generator) -> sw.Generated:
     if changes.get("kind", source.kind) != source.kind:
         changes.setdefault("options", {})
         changes.setdefault("relief", None)
+    if "cell_size" in changes or "extent" in changes:
+        source = dataclasses.replace(source, cell_size=None, extent=None)  # one takes the place of the other
+    elif "size" in changes:
+        source = source.resized(changes["size"])
     return dataclasses.replace(source, **changes)
 
 

@@ -234,7 +234,7 @@ class Run:
             "edges": simulation.edges if isinstance(simulation.edges, str) else dict(simulation.edges.items()),
             "backend": simulation.backend,
             "generator": None if not isinstance(source, sw.Generated) else {
-                "kind": source.kind, "size": source.size, "cell_size": source.cell_size, "seed": source.seed,
+                "kind": source.kind, "size": source.size, "extent": source.side, "seed": source.seed,
                 "relief": source.relief, "options": plain(source.options),
             },
             "name": source.name,

@@ -16,7 +16,7 @@ TWO_KINDS = pytest.mark.parametrize("model", [sw.SteepestTalus(), sw.VelocityFie
 
 
 def cone(**given: Any) -> sw.Terrain:
-    return sw.generate("cone", size=16, relief=200.0).replace(**given)
+    return sw.generate("cone", size=16, cell_size=10.0, relief=200.0).replace(**given)
 
 
 @on_every_backend

@@ -61,7 +61,7 @@ def test_heights_are_converted_to_half_a_unit() -> None:
 
 
 def test_layers_show_what_changed() -> None:
-    terrain = sw.generate("cone", size=24, relief=30.0)
+    terrain = sw.generate("cone", size=24, cell_size=10.0, relief=30.0)
     after = sw.erode(terrain, sw.SteepestTalus(), steps=20, backend="reference")
     assert set(after) == {"elevation", "wear", "deposit", "difference", "slope"}
     np.testing.assert_array_equal(after["difference"], after["deposit"] - after["wear"])
@@ -69,7 +69,7 @@ def test_layers_show_what_changed() -> None:
 
 
 def test_erodibility_is_guessed_from_the_seed_where_the_talus_needs_it() -> None:
-    terrain = sw.generate("dome", size=16, relief=30.0)
+    terrain = sw.generate("dome", size=16, cell_size=10.0, relief=30.0)
     model = sw.SteepestTalus(talus_law="hard_stands_steeper")
     after = [sw.erode(terrain, model, steps=5, backend="reference", seed=s) for s in (1, 1, 2)]
     np.testing.assert_array_equal(after[0]["erodibility"], sw.erodibility_from_elevation(terrain, seed=1))
@@ -79,7 +79,7 @@ def test_erodibility_is_guessed_from_the_seed_where_the_talus_needs_it() -> None
 
 @pytest.mark.parametrize("backend", ["reference", "cpu", "gpu"])
 def test_parameters_may_change_between_steps_and_solids_stay(backend: str) -> None:
-    terrain = sw.generate("cone", size=20, relief=30.0)
+    terrain = sw.generate("cone", size=20, cell_size=10.0, relief=30.0)
     simulation = sw.Simulation(terrain, sw.SteepestTalus(talus_angle=60), backend=backend)
     simulation.run(10)
     first = simulation.budget.solids_moved

@@ -6,7 +6,7 @@ from slopewash.models.catalogue import Preset, register_preset
 from slopewash.models.velocity_field.model import VelocityField
 from slopewash.terrain import Strata, Stratum
 
-_START = {"size": 128, "noise": 0.02}
+_START = {"size": 128, "cell_size": 10.0, "noise": 0.02}
 """The paper gives no sizes. On rougher ground water hits the noise itself, and steps form across it."""
 _FIGURES = (
     ("chiba_fig2", 1e-5, 1e-5, "Figure 2 of Chiba et al.: little erosion, clear ridge lines down to the foot."),

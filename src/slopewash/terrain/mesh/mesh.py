@@ -74,7 +74,7 @@ class TriangleMesh:
             How many more triangles per area the steepest and the lowest ground get than flat high ground.
 
         >>> import slopewash as sw
-        >>> TriangleMesh.from_terrain(sw.generate("hill", size=33), budget=500)
+        >>> TriangleMesh.from_terrain(sw.generate("hill", size=33, cell_size=10.0), budget=500)
         TriangleMesh of 500 triangles and 271 vertices, 320 x 320 m
         """
         vertices, triangles = refine(terrain, budget, gradient_weight, depth_weight)

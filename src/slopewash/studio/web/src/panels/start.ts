@@ -17,7 +17,8 @@ export class StartPanel {
   private kind!: HTMLSelectElement;
   private size!: HTMLSelectElement;
   private sizes: number[] = [];
-  private cellSize!: HTMLInputElement;
+  private extent!: HTMLInputElement;
+  private readonly cellSize = make("span", { class: "quiet", "data-role": "cell-size" });
   private relief!: HTMLInputElement;
   private seed!: HTMLInputElement;
   private seeds: HTMLButtonElement[] = [];
@@ -67,7 +68,7 @@ export class StartPanel {
     );
     this.sizes = SIZES.filter((cells) => cells <= welcome.limits.size[1]);
     this.size = select("Cells per side", [], "", (size) => start({ size: Number(size) }));
-    this.cellSize = numberField("Cell size in metres", (value) => start({ generator: { cell_size: value } }));
+    this.extent = numberField("Extent in kilometres", (value) => start({ generator: { extent: 1000 * value } }));
     this.relief = numberField(
       "Relief in metres",
       (value) => start({ generator: { relief: value } }),
@@ -102,8 +103,9 @@ export class StartPanel {
       this.restore,
       make("h3", {}, "Terrain"),
       labelled("Generator", this.kind),
-      labelled("Cells", this.size),
-      labelled("Cell size, m", this.cellSize),
+      labelled("Extent, km", this.extent),
+      labelled("Cells", this.size, "More cells are the same ground, finer"),
+      make("div", { class: "line" }, make("span", {}, "Cell size"), this.cellSize),
       labelled("Relief, m", this.relief),
       this.options.element,
       make("div", { class: "line" }, make("span", {}, "Seed"), seeds),
@@ -126,6 +128,7 @@ export class StartPanel {
       now &&
       now.kind === own.kind &&
       (own.size ?? now.size) === now.size &&
+      own.extent === now.extent &&
       (own.relief ?? null) === (now.relief ?? null) &&
       JSON.stringify(own.options ?? {}) === JSON.stringify(now.options ?? {});
     this.ownStart.hidden = !own || Boolean(same);
@@ -165,15 +168,18 @@ export class StartPanel {
     const welcome = this.store.welcome;
     const model = this.store.model;
     if (!welcome || !model) return;
-    this.summary.textContent = `${words(state.name)}: ${state.columns} × ${state.rows} cells of ${state.cell_size} m`;
+    const cell = `${short(state.cell_size)} m`;
+    const cells = `${state.columns} × ${state.rows} cells of ${cell}`;
+    this.summary.textContent = `${words(state.name)}: ${cells}, ${short(this.store.side / 1000)} km`;
     const g = state.generator;
     setUnlessFocused(this.kind, g?.kind ?? "");
     this.showSize(state);
-    setUnlessFocused(this.cellSize, String(Number(state.cell_size.toPrecision(6))));
+    this.cellSize.textContent = cell;
+    setUnlessFocused(this.extent, String(Number((this.store.side / 1000).toPrecision(6))));
     setUnlessFocused(this.relief, g?.relief == null ? "" : String(g.relief));
     this.relief.placeholder = short(state.relief);
     this.options.receive(g, welcome.generators);
-    for (const field of [this.cellSize, this.relief, this.seed]) field.disabled = !g; // a file has no such settings
+    for (const field of [this.extent, this.relief, this.seed]) field.disabled = !g; // a file has no such settings
     for (const element of this.seeds) element.disabled = !g;
     this.offerOwnStart(state);
     this.restore.hidden = !state.left;

@@ -130,6 +130,8 @@ export interface Generator {
   kind?: string | null;
   size?: number | null;
   cell_size?: number | null;
+  /** Side in metres, which more cells leave as it is; instead of `cell_size`. */
+  extent?: number | null;
   seed?: number | null;
   relief?: number | null;
   options?: Record<string, ParameterValue> | null;
@@ -147,7 +149,8 @@ export interface GeneratorDeclaration {
 export interface GeneratorState {
   kind: string;
   size: number;
-  cell_size: number;
+  /** Side in metres, which the number of cells does not change. */
+  extent: number;
   seed: number;
   relief: number | null;
   options: Record<string, ParameterValue>;
@@ -270,7 +273,8 @@ export interface PresetDeclaration {
 export interface PresetGenerator {
   kind: string;
   size?: number;
-  cell_size?: number;
+  /** Side in metres. */
+  extent: number;
   seed?: number;
   relief?: number;
   options?: Record<string, ParameterValue>;
