@@ -23,6 +23,7 @@ class Rule:
 positive = Rule(lambda v: math.isfinite(v) and v > 0, "positive")
 not_negative = Rule(lambda v: math.isfinite(v) and v >= 0, "zero or more")
 not_negative_or_infinite = Rule(lambda v: v >= 0, "zero or more (inf means no limit)")
+finite = Rule(math.isfinite, "a finite number")
 fraction = Rule(lambda v: 0 <= v <= 1, "between 0 and 1")
 positive_fraction = Rule(lambda v: 0 < v <= 1, "above 0 and at most 1")
 

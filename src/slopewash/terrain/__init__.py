@@ -3,7 +3,7 @@
 from slopewash.terrain.emitters import Emitter, emitter_table, emitters_of
 from slopewash.terrain.erodibility import erodibility_from_elevation
 from slopewash.terrain.mesh import TriangleMesh
-from slopewash.terrain.rock import rock_erodibility
+from slopewash.terrain.rock import bed_phase, rock_erodibility
 from slopewash.terrain.sources import WaterSource, source_table, sources_of
 from slopewash.terrain.strata import LOOSE, Strata, Stratum
 from slopewash.terrain.terrain import Layer, Terrain, check_terrain
@@ -17,6 +17,7 @@ __all__ = [
     "Terrain",
     "TriangleMesh",
     "WaterSource",
+    "bed_phase",
     "check_terrain",
     "emitter_table",
     "emitters_of",

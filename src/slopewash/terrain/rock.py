@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from numpy.typing import NDArray
 
 from slopewash.terrain.noise import fractal_noise
 from slopewash.terrain.terrain import Layer, Terrain
@@ -20,12 +23,17 @@ DIP = (0.06, 0.10)
 BENDING, BEND_SIZE, BEND_OCTAVES = 10 / 512, 1 / 6, 3
 """How far beds are bent up and down, and over what distance, as shares of the longer side."""
 LEAST = 0.05
+PERIOD = 10
+"""Beds after which hard and soft ones come in the same order again."""
+BEND_PER_BED, BEND_SIZE_PER_BED = BENDING / BED, BEND_SIZE / BED
+"""How far beds are bent up and down, and over what distance, in thicknesses of a pair of beds."""
 
 
-def rock_erodibility(terrain: Terrain, *, seed: int = 0) -> Layer:
+def rock_erodibility(terrain: Terrain, *, seed: int = 0, banding: float = BANDING) -> Layer:
     """Erodibility of bedded rock: tilted and bent beds, patches, and harder ground towards the summits.
 
-    Beds are what keeps flanks from looking alike: their edges show as ribs and ledges.
+    Beds are what keeps flanks from looking alike: their edges show as ribs and ledges. `banding` is how much the
+    erodibility varies from bed to bed.
 
     >>> R = rock_erodibility(Terrain(np.arange(64.0).reshape(8, 8)), seed=1)
     >>> bool(0.05 <= R.min() and R.max() <= 1.0)
@@ -41,10 +49,48 @@ def rock_erodibility(terrain: Terrain, *, seed: int = 0) -> Layer:
             terrain.shape, terrain.cell_size, wavelength=share * side, octaves=octaves, seed=1000 * seed + stream
         )
 
-    south = (np.arange(rows) + 0.5)[:, None] * terrain.cell_size
-    east = (np.arange(columns) + 0.5)[None, :] * terrain.cell_size
-    bent = BENDING * side * noise(BEND_SIZE, BEND_OCTAVES, 2)
-    bed = (z + DIP[0] * south + DIP[1] * east + bent) / (BED * side)
     R = SOFTEST - HARDENING * (z - low) / max(high - low, 1e-30) + PATCHES * noise(PATCH_SIZE, PATCH_OCTAVES, 1)
-    R += BANDING * (np.sin(2 * np.pi * bed) + 0.6 * np.sin(4.6 * np.pi * bed + 1))
+    if banding:
+        south = (np.arange(rows) + 0.5)[:, None] * terrain.cell_size
+        east = (np.arange(columns) + 0.5)[None, :] * terrain.cell_size
+        bent = BENDING * side * noise(BEND_SIZE, BEND_OCTAVES, 2)
+        bed = (z + DIP[0] * south + DIP[1] * east + bent) / (BED * side)
+        R += banding * (np.sin(2 * np.pi * bed) + 0.6 * np.sin(4.6 * np.pi * bed + 1))
     return np.clip(R, LEAST, 1.0).astype(np.float32)
+
+
+def bed_phase(
+    shape: tuple[int, int],
+    cell_size: float,
+    *,
+    thickness: float,
+    dip: float,
+    direction: float,
+    seed: int,
+    origin: tuple[int, int] = (0, 0),
+) -> NDArray[np.float64]:
+    """Where in a sequence of tilted and bent beds the height 0 m lies, in pairs of beds from 0 to `PERIOD`.
+
+    A height adds `height / thickness` to it. Beds sink by `dip` degrees towards `direction`, in degrees clockwise from
+    north. `origin` is the row and column of the first cell: finer grids and parts of one see the same beds.
+
+    >>> whole = bed_phase((4, 6), 10.0, thickness=50.0, dip=8.0, direction=90.0, seed=1)
+    >>> part = bed_phase((2, 3), 10.0, thickness=50.0, dip=8.0, direction=90.0, seed=1, origin=(2, 3))
+    >>> bool((whole[2:, 3:] == part).all())
+    True
+    """
+    south, east = (
+        (np.arange(n) + (first + 0.5)) * cell_size for n, first in zip(shape, origin, strict=True)
+    )  # of cell centres, in metres
+    fall, turn = math.tan(math.radians(dip)), math.radians(direction)
+    sunk = fall * (math.sin(turn) * east[None, :] - math.cos(turn) * south[:, None])
+    bent = fractal_noise(
+        shape,
+        cell_size,
+        wavelength=BEND_SIZE_PER_BED * thickness,
+        octaves=BEND_OCTAVES,
+        seed=1000 * seed + 2,
+        origin=origin,
+    )
+    phase: NDArray[np.float64] = np.mod(sunk / thickness + BEND_PER_BED * bent.astype(np.float64), PERIOD)
+    return phase

@@ -31,6 +31,10 @@ MODELS = {
         capacity_half=1.0,
         fan_slope=0.3,
     ),
+    "beds": VirtualPipes(bed_contrast=0.15, bed_thickness=6.0),
+    "eight_with_beds": preset("single_grid").replace(
+        pipes="eight", pipe_area=10.0, bed_contrast=0.2, bed_thickness=9.0, bed_dip=20.0, default_erodibility="rock"
+    ),
     "eight_with_mud": preset("single_grid").replace(pipes="eight", sediment_volume=0.5, hillslope="eight_pipes"),
 }
 
@@ -64,7 +68,7 @@ def test_the_kernel_gives_the_reference_s_bits(start: Any, name: str, edges: str
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 3), (2, 17), (16, 5)])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds"])
 def test_small_grids_work(start: Any, name: str, edges: str, shape: tuple[int, int]) -> None:
     terrain = Terrain(heights(shape))
     reference = start("reference", MODELS[name], terrain, edges)
@@ -75,7 +79,7 @@ def test_small_grids_work(start: Any, name: str, edges: str, shape: tuple[int, i
 
 
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds"])
 def test_walls_springs_and_uneven_rain_agree(start: Any, name: str, edges: str) -> None:
     shape = (31, 26)
     hole = np.zeros(shape, bool)
@@ -94,7 +98,7 @@ def test_walls_springs_and_uneven_rain_agree(start: Any, name: str, edges: str) 
     assert fused.layer("suspended")[hole].max() == 0
 
 
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds"])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
 @pytest.mark.parametrize("shape", [(40, 33), (17, 64)])
 def test_bands_and_iterations_in_flight_leave_no_trace(

@@ -34,6 +34,10 @@ MODELS = {
         capacity_half=1.0,
         fan_slope=0.3,
     ),
+    "beds": VirtualPipes(bed_contrast=0.15, bed_thickness=6.0),
+    "eight_with_beds": preset("single_grid").replace(
+        pipes="eight", pipe_area=10.0, bed_contrast=0.2, bed_thickness=9.0, bed_dip=20.0, default_erodibility="rock"
+    ),
     "eight_with_mud": preset("single_grid").replace(pipes="eight", sediment_volume=0.5, hillslope="eight_pipes"),
 }
 FIELDS = ("elevation", "water", "suspended", "erodibility", "outflow", "flow")
@@ -90,7 +94,7 @@ def test_it_is_as_near_to_float64_as_the_float32_reference(on_gpu: Any, referenc
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 3), (2, 17), (16, 5), (64, 64), (3, 65)])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds"])
 def test_small_and_odd_grids_work(on_gpu: Any, references: Any, name: str, edges: str, shape: tuple[int, int]) -> None:
     terrain = Terrain(heights(shape))
     single, double = references(MODELS[name], terrain, edges)
@@ -114,7 +118,7 @@ def varied(shape: tuple[int, int]) -> tuple[Terrain, NDArray[np.bool_]]:
 
 
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds"])
 def test_walls_springs_and_uneven_rain_agree(on_gpu: Any, references: Any, name: str, edges: str) -> None:
     terrain, hole = varied((31, 26))
     single, double = references(MODELS[name], terrain, edges)
@@ -127,7 +131,7 @@ def test_walls_springs_and_uneven_rain_agree(on_gpu: Any, references: Any, name:
     assert gpu.layer("suspended")[hole].max() == 0
 
 
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds"])
 def test_sides_that_differ_agree(on_gpu: Any, references: Any, mixed: Sides, name: str) -> None:
     terrain = Terrain(heights((37, 53)), cell_size=3.0)
     single, double = references(MODELS[name], terrain, mixed)
@@ -170,7 +174,7 @@ def assert_same_bits(one: Any, two: Any) -> None:
     assert one.budget() == two.budget()
 
 
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds"])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
 def test_bands_of_rows_leave_no_trace(on_gpu: Any, name: str, edges: str) -> None:
     terrain, _ = varied((31, 70))
@@ -237,13 +241,14 @@ def test_another_value_is_one_write_and_another_law_other_kernels() -> None:
 
 @pytest.mark.parametrize("supplied", [False, True])
 @pytest.mark.parametrize(("semi_lagrangian", "eight"), [(False, False), (True, False), (False, True)])
-@pytest.mark.parametrize("layered", [False, True])
+@pytest.mark.parametrize("rocky", [False, True])
+@pytest.mark.parametrize("bedded", [False, True])
 def test_an_iteration_needs_little_traffic_and_only_portable_limits(
-    supplied: bool, semi_lagrangian: bool, eight: bool, layered: bool
+    supplied: bool, semi_lagrangian: bool, eight: bool, rocky: bool, bedded: bool
 ) -> None:
     from slopewash.models.virtual_pipes.gpu import KINDS, kernels
 
-    passes = kernels(supplied=supplied, semi_lagrangian=semi_lagrangian, layered=layered, eight=eight)
+    passes = kernels(supplied=supplied, semi_lagrangian=semi_lagrangian, rocky=rocky, bedded=bedded, eight=eight)
     assert len(passes) <= 4
     assert sum(kernel.traffic(KINDS) for kernel in passes) <= (240 if eight else 180)
     assert max(len(kernel.uses) for kernel in passes) <= 8

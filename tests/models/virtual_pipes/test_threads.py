@@ -19,6 +19,7 @@ pipes, landscape = sw.VirtualPipes(), sw.preset("single_grid")
 eight = landscape.replace(pipes="eight", pipe_area=10.0, capacity_three_quarters=4.0)
 runs = [(pipes, terrain, "closed"), (landscape, terrain, "open"), (pipes, terrain, "periodic")]
 runs += [(landscape, layered, "open"), (eight, layered, "open"), (eight, terrain, "periodic")]
+runs += [(eight.replace(bed_contrast=0.2, bed_thickness=terrain.relief / 5), terrain, "open")]
 for model, ground, edges in runs:
     domain, state = model.prepare(ground, sides=sw.models.Sides.of(edges), seed=1)
     backend = CpuBackend(state, domain, bands=numba.get_num_threads())

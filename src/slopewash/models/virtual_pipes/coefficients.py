@@ -77,6 +77,9 @@ class Coefficients(NamedTuple):
     """1 − Δt·K_e (16)"""
     per_cover: float
     """share of the bedrock that a cell of loose soil hides"""
+    bed_contrast: float
+    per_bed: float
+    """pairs of beds in a cell of height"""
     hydraulic: bool
     eight_pipes: bool
     fall_line: bool
@@ -89,6 +92,8 @@ class Coefficients(NamedTuple):
     mean_depth: bool
     semi_lagrangian: bool
     graded: bool
+    bedded: bool
+    """without strata: R follows tilted beds"""
 
 
 def cover(m: VirtualPipes) -> float:
@@ -96,8 +101,13 @@ def cover(m: VirtualPipes) -> float:
     return max(THINNEST_COVER, SLIDES * m.time_step * m.thermal_rate if m.slides else 0.0)
 
 
-def coefficients(m: VirtualPipes, substeps: int, strength: float = 1.0) -> Coefficients:
-    """Coefficients of one of `substeps` equal sub-steps; `strength` scales the capacity to carry sediment."""
+def coefficients(
+    m: VirtualPipes, substeps: int, strength: float = 1.0, *, cell_size: float = 1.0, layered: bool = False
+) -> Coefficients:
+    """Coefficients of one of `substeps` equal sub-steps; `strength` scales the capacity to carry sediment.
+
+    `cell_size` in metres matters to what is given in metres, the thickness of beds; strata take the place of beds.
+    """
     dt = m.time_step / substeps
     ramp_0, ramp_1 = _ramp(m)
     counts_mud = m.sediment_volume > 0
@@ -135,6 +145,8 @@ def coefficients(m: VirtualPipes, substeps: int, strength: float = 1.0) -> Coeff
         creep=dt * m.creep_rate,
         keep=1 - dt * m.evaporation_rate,
         per_cover=1 / cover(m),
+        bed_contrast=m.bed_contrast,
+        per_bed=cell_size / m.bed_thickness,
         hydraulic=m.erodes,
         eight_pipes=m.slides and m.hillslope == "eight_pipes",
         fall_line=m.slides and m.hillslope == "fall_line",
@@ -145,6 +157,7 @@ def coefficients(m: VirtualPipes, substeps: int, strength: float = 1.0) -> Coeff
         mean_depth=m.velocity == "mean_depth",
         semi_lagrangian=m.transport == "semi_lagrangian",
         graded=m.edge_base == "graded",
+        bedded=m.bed_contrast > 0 and not layered,
     )
 
 

@@ -47,6 +47,8 @@ class Grid(NamedTuple):
     top: NDArray[np.float32]
     depths: NDArray[np.float32]
     layers: NDArray[np.float32]
+    rock: NDArray[np.float32]
+    phase: NDArray[np.float32]
     wall: NDArray[np.float32]
     nothing: NDArray[np.float32]
 
@@ -157,6 +159,7 @@ def _grid(state: State, domain: Domain) -> Grid:
     none = np.zeros((1, columns), np.float32)
     r, sides, layers = state["rainfall"], domain.sides, beds(domain)
     source, top = state.get("source_rate"), state.get("strata_top")
+    rock, phase = state.get("rock_erodibility"), state.get("bed_phase")
     source = none if source is None else source
     top = none if top is None else top
     return Grid(
@@ -178,6 +181,8 @@ def _grid(state: State, domain: Domain) -> Grid:
         top=padded(top[:1] if (top == top[:1]).all() else top),
         depths=layers.depths,
         layers=layers.R,
+        rock=padded(none if rock is None else rock),
+        phase=padded(none if phase is None else phase),
         wall=np.full(columns + 2, WALL, np.float32),
         nothing=np.zeros(columns + 2, np.float32),
     )

@@ -34,6 +34,8 @@ FIELDS = (
     _own("sources", "Water sources: x, y, radius, rate.", role="input", place="list"),
     _own("source_rate", "Depth that all water sources add per unit of time.", role="input"),
     _own("strata_top", "Top of the first stratum.", role="input"),
+    _own("rock_erodibility", "With tilted beds: erodibility of the rock without them.", role="input"),
+    _own("bed_phase", "With tilted beds: where in them the datum lies.", role="input"),
     _own("base_north", "Base level of the northern edge.", role="input", place="columns"),
     _own("base_south", "Base level of the southern edge.", role="input", place="columns"),
     _own("base_west", "Base level of the western edge.", role="input", place="rows"),

@@ -15,6 +15,7 @@ from slopewash.backends.gpu.workspace import Workspace
 from slopewash.models.backend import Backend, cut
 from slopewash.models.ground import IS_WALL, WALL
 from slopewash.models.state import Array, Domain, State, Window
+from slopewash.models.virtual_pipes.bedding import HARDEST, ROUNDING, SECOND, SECOND_PER_BED, SECOND_SHIFT
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, SHORTENING, SLANTED_WIDTH, TINY, Coefficients
 from slopewash.models.virtual_pipes.fields import BASES
 from slopewash.models.virtual_pipes.strata import beds
@@ -34,11 +35,15 @@ KINDS = {
     "rock": "vec2<f32>",  # with strata: bedrock and top of the first layer, both above the level
     "flow": "f32",  # discharge summed over the iterations done
 }
+WITH_BEDS = {"rock": "vec4<f32>"}
+"""With tilted beds: bedrock, where in the beds the datum lies, and erodibility of the rock without them."""
 PARTS = {
     "elevation_change": ("cell", 0), "water": ("cell", 1), "suspended": ("cell", 2), "erodibility": ("cell", 3),
     "bedrock_change": ("rock", 0), "flow": ("flow", None), "level": ("level", None),
 }  # fmt: skip
 """Where each field is on the device: a buffer, and which component of it."""
+MAPS = {"bed_phase": 1, "rock_erodibility": 2}
+"""Maps on the host that the device has a copy of, and which component of `rock` that is."""
 STRAIGHT = 4
 """Pipes along the axes: components of `outflow` that come before those of the diagonals."""
 HEIGHTS = {"elevation": "elevation_change", "bedrock": "bedrock_change"}
@@ -57,12 +62,19 @@ CONSTANTS: dict[str, Constant] = {
     "DIAGONAL": math.sqrt(2),
     "SHORTENING": SHORTENING,
     "SLANTED_WIDTH": SLANTED_WIDTH,
+    "SECOND": SECOND,
+    "SECOND_PER_BED": SECOND_PER_BED,
+    "SECOND_SHIFT": SECOND_SHIFT,
+    "ROUNDING": ROUNDING,
+    "HARDEST": HARDEST,
 }
 SUMS = Use("sums", "update", whole=True, apart=True)
 
 
-def kernels(*, supplied: bool, semi_lagrangian: bool, layered: bool = False, eight: bool = False) -> tuple[Kernel, ...]:
-    """One iteration: what each dispatch reads and writes."""
+def kernels(
+    *, supplied: bool, semi_lagrangian: bool, rocky: bool = False, bedded: bool = False, eight: bool = False
+) -> tuple[Kernel, ...]:
+    """One iteration: what each dispatch reads and writes; `rocky` if the bedrock's surface is known."""
     push = [Use("cell", "read"), Use("flux", "update"), Use("level", "read"), Use("poured", "write"), SUMS]
     carry = [Use("worked", "read"), Use("flux", "read"), Use("poured", "read"), Use("cell", "write")]
     carry += [Use("flow", "update", apart=True), SUMS]
@@ -72,8 +84,8 @@ def kernels(*, supplied: bool, semi_lagrangian: bool, layered: bool = False, eig
         carry.append(Use("level", "read"))
     work = [Use("cell", "read"), Use("flux", "read"), Use("level", "read"), Use("poured", "read")]
     work += [Use("worked", "write"), SUMS]
-    if layered:
-        work.append(Use("rock", "update", apart=True))
+    if rocky or bedded:
+        work.append(Use("rock", "update" if rocky else "read", apart=True))
     if eight:
         push.append(Use("slanted_flux", "update"))
         work.append(Use("slanted_flux", "read"))
@@ -95,8 +107,9 @@ class GpuBackend(Backend):
     def __init__(self, state: State, domain: Domain, *, largest_binding: int | None = None) -> None:
         super().__init__(state, domain)
         self._layered = bool(domain.strata)
+        self._rocky = "bedrock_change" in self._given
         self._supplied = False
-        unused = {"supply", "slanted_flux"} if self._layered else {"supply", "slanted_flux", "rock"}
+        unused = {"supply", "slanted_flux", "rock"}
         self._work = Workspace(
             domain.shape, {name: kind for name, kind in KINDS.items() if name not in unused},
             block=BLOCK, entries=tuple(ENTRIES), wraps_rows=domain.sides.wraps_rows,
@@ -121,10 +134,32 @@ class GpuBackend(Backend):
         fields["cell"].upload(np.stack(parts, axis=-1))
         self._upload_outflow(host.pop("outflow"))
         fields["flow"].upload(host.pop("flow"))
-        if self._layered:
-            top = self._above_level(host["strata_top"], None)
-            fields["rock"].upload(np.stack([host.pop("bedrock_change"), top], axis=-1))
+        if self._rocky or self._bedded:
+            self._upload_rock()
         self._supply()
+
+    @property
+    def _bedded(self) -> bool:
+        return not self._layered and all(name in self.host for name in MAPS)
+
+    def _upload_rock(self) -> None:
+        """Upload what is known of the rock; another model may know more of it than the one before."""
+        host, fields = self.host, self._work.fields
+        none = np.zeros(self.domain.shape, np.float32)
+        known = np.array(self._read("rock", 0, None)) if "rock" in fields and self._rocky else none
+        parts = [host.pop("bedrock_change", known)]
+        if self._bedded:
+            parts += [host["bed_phase"], host["rock_erodibility"], none]
+        else:
+            parts.append(self._above_level(host["strata_top"], None) if self._layered else none)
+        kind = (WITH_BEDS if self._bedded else KINDS)["rock"]
+        if "rock" in fields and fields["rock"].kind != kind:
+            fields.pop("rock").close()
+        if "rock" not in fields:
+            self._work.add_field("rock", kind)
+        fields["rock"].upload(np.stack(parts, axis=-1))
+        self._fresh.pop("rock", None)
+        self._rows.pop("rock", None)
 
     def _upload_outflow(self, outflow: Array) -> None:
         """Upload the flow through four or eight pipes; another model may have another number of them than before."""
@@ -253,6 +288,8 @@ class GpuBackend(Backend):
                 self._move_level()
             elif name in ("rainfall", "source_rate"):
                 self._supply(window)
+            elif name in MAPS and self._bedded:
+                self._upload_rock() if window is None else self._write("rock", MAPS[name], values, window)
 
     def _write(self, buffer: str, component: int | None, values: Array, window: Window | None) -> None:
         """Replace one component of a buffer, or all, in the rows of a window."""
@@ -273,7 +310,7 @@ class GpuBackend(Backend):
         same = level[rows] == before[rows]
         changes = {}
         for height, change in HEIGHTS.items():
-            if height == "elevation" or self._layered:
+            if height == "elevation" or self._rocky:
                 old, heights = np.array(self.read(change, window)), self.read(height, window)
                 changes[change] = np.where(same, old, (heights - level[rows]).astype(np.float32))
         self.host["level"] = level
@@ -292,6 +329,7 @@ class GpuBackend(Backend):
             **{f"open_{name}": side == "open" for name, side in sides.items()},
             "supplied": self._supplied,
             "layered": self._layered,
+            "rocky": self._rocky,
             "LAYERS": len(layers.R),
             "BEGINS": tuple(layers.depths.tolist()),
             "OWN": tuple(layers.R.tolist()),
@@ -303,7 +341,13 @@ class GpuBackend(Backend):
         self._scalars["iterations"] += iterations
 
     def _kernels(self, c: Coefficients) -> tuple[Kernel, ...]:
-        return kernels(supplied=self._supplied, semi_lagrangian=c.semi_lagrangian, layered=self._layered, eight=c.eight)
+        return kernels(
+            supplied=self._supplied,
+            semi_lagrangian=c.semi_lagrangian,
+            rocky=self._rocky,
+            bedded=c.bedded,
+            eight=c.eight,
+        )
 
     def forget(self) -> None:
         """Drop what was downloaded."""

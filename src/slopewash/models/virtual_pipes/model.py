@@ -13,6 +13,8 @@ from slopewash.errors import InvalidParameter
 from slopewash.models.base import OF_STRATA, Model, register
 from slopewash.models.parameters import (
     Limit,
+    Rule,
+    finite,
     fraction,
     law,
     not_negative,
@@ -32,7 +34,8 @@ from slopewash.models.virtual_pipes.base_level import (
     lowered_by,
     on_border,
 )
-from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients, cover
+from slopewash.models.virtual_pipes.bedding import banding, expose_beds, phase_of
+from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients
 from slopewash.models.virtual_pipes.fields import BUDGET, EVAPORATED, FIELDS, MOVED, SOLIDS_EXPORTED
 from slopewash.models.virtual_pipes.prepare import ground, source_rate, total
 from slopewash.models.virtual_pipes.strata import expose
@@ -66,7 +69,7 @@ class VirtualPipes(Model):
     On a terrain with strata, R is that of the exposed layer, or 1 where loose soil covers the bedrock (the lowest level
     the ground has had). Soil thinner than what four iterations slide down a slope of one, or than a sixteenth of a
     cell, counts in part. R is looked up once per iteration: an iteration that erodes beyond the bottom of a layer does
-    so with that layer's R. Eq. 14 has no effect then.
+    so with that layer's R. Eq. 14 has no effect then, nor with tilted beds (`bed_contrast`).
 
     Water and solids are conserved to rounding. With `transport="semi_lagrangian"` (Eq. 15) the mass-balance error of
     solids is tens of percent.
@@ -172,6 +175,23 @@ class VirtualPipes(Model):
     creep_rate: float = parameter(
         0.0, symbol="K_cr", units="cells²/time", valid=not_negative, typical=(0, 0.1), group="hillslope",
         doc="Slow creep of soil down any slope, which rounds ridges. Only with hillslope=\"fall_line\".",
+    )  # fmt: skip
+    bed_contrast: float = parameter(
+        0.0, symbol="a", valid=Rule(lambda v: 0 <= v <= 0.2, "between 0 and 0.2"), typical=(0, 0.2), group="rock",
+        doc="How much the erodibility varies from bed to bed of tilted rock, which shows as ribs and ledges; 0 for no "
+        "beds. Only without strata.",
+    )  # fmt: skip
+    bed_thickness: float = parameter(
+        160.0, symbol="T", units="m", valid=positive, typical=(10, 1000), group="rock", log=True,
+        doc="Thickness of a hard bed and a soft one together.",
+    )  # fmt: skip
+    bed_dip: float = parameter(
+        7.0, symbol="θ", units="°", valid=Rule(lambda v: 0 <= v <= 80, "between 0 and 80"), typical=(0, 30), group="rock",
+        doc="How steeply beds are tilted.",
+    )  # fmt: skip
+    bed_direction: float = parameter(
+        120.0, symbol="φ", units="°", valid=finite, typical=(0, 360), group="rock",
+        doc="Direction in which beds sink, clockwise from north.",
     )  # fmt: skip
 
     processes: str = law(
@@ -281,10 +301,10 @@ class VirtualPipes(Model):
         tens of cells of sediment; stopping only the erosion would leave every uneven deposit in the stream beds (half
         as many pits again).
         """
-        return coefficients(self, substeps, strength)
+        return coefficients(self, substeps, strength, cell_size=domain.cell_size, layered=bool(domain.strata))
 
     def adopt(self, before: VirtualPipes, state: State, domain: Domain) -> None:
-        """Find the base level again if its law has changed, and add or remove the pipes to diagonal neighbours.
+        """Find the base level again if its law has changed, add or remove the pipes to diagonal neighbours, lay beds.
 
         Ground below the base level stays where it is; new pipes start without flow.
         """
@@ -293,10 +313,24 @@ class VirtualPipes(Model):
             kept = min(self.pipe_count, before.pipe_count)
             outflow[:kept] = state["outflow"][:kept]
             state["outflow"] = outflow
+        if not domain.strata:
+            self._adopt_beds(before, state, domain)
         if self.edge_base != before.edge_base:
             state.scalars["base_changes"] += 1
             for patch in self._base(state):
                 state[patch.name] = patch.values
+
+    def _adopt_beds(self, before: VirtualPipes, state: State, domain: Domain) -> None:
+        """Lay other beds through the same rock."""
+        if _beds(self) == _beds(before) or not (self.bed_contrast or before.bed_contrast):
+            return
+        if not before.bed_contrast:
+            state["rock_erodibility"] = np.array(state["erodibility"])
+        if not self.bed_contrast:
+            state["erodibility"] = np.clip(state["rock_erodibility"], 0, 1)
+            return
+        state["bed_phase"] = phase_of(self, domain, state["rock_erodibility"].dtype)
+        state["erodibility"] = self._exposed(state["elevation"], state.get("bedrock"), None, state, domain)
 
     def _base(self, state: State) -> list[Patch]:
         """Base level by the law in force, nowhere above the ground."""
@@ -316,8 +350,8 @@ class VirtualPipes(Model):
             s[y, x] = 0
         budget[0, MOVED] += total(s)
         b = state["elevation"] + s
-        if domain.strata:
-            state["erodibility"] = self._exposed(b, state["bedrock"], state["strata_top"], domain)
+        if self._exposes(domain):
+            state["erodibility"] = self._exposed(b, state.get("bedrock"), None, state, domain)
         state["elevation"], state["suspended"] = b, np.zeros_like(s)
         if dry:
             budget[0, EVAPORATED] += total(state["water"])
@@ -351,6 +385,11 @@ class VirtualPipes(Model):
         """Raised ground is loose; digging exposes the bedrock, and no base level stays above the ground."""
         if patch.name == "erodibility" and domain.strata:
             raise InvalidParameter(OF_STRATA)
+        if patch.name == "erodibility" and self._exposes(domain):
+            # What is painted is what lies bare now; other beds of the same rock differ from it as they did before.
+            surface = state.part("elevation", patch.window)
+            softer = banding(surface, state.part("bed_phase", patch.window), self.coefficients(domain, substeps=1))
+            return [Patch("rock_erodibility", (patch.values - softer).astype(np.float32), patch.window)]
         if patch.name != "elevation":
             return ()
         patches = []
@@ -358,14 +397,28 @@ class VirtualPipes(Model):
             # Ground dug below the base level of an open edge would be lifted back to it at once.
             patches += [Patch(name, level) for name, level in lowered_by(patch, state, domain.shape).items()]
             patches.append(_base_version(state))
-        if domain.strata:
+        rock = None
+        if "bedrock" in state:
             rock = np.minimum(state.part("bedrock", patch.window), patch.values)
-            R = self._exposed(patch.values, rock, state.part("strata_top", patch.window), domain)
-            patches += [Patch("bedrock", rock, patch.window), Patch("erodibility", R, patch.window)]
+            patches.append(Patch("bedrock", rock, patch.window))
+        if self._exposes(domain):
+            R = self._exposed(patch.values, rock, patch.window, state, domain)
+            patches.append(Patch("erodibility", R, patch.window))
         return patches
 
-    def _exposed(self, b: Array, rock: Array, top: Array, domain: Domain) -> Array:
-        return expose(b, rock, top, domain, 1 / cover(self)).astype(top.dtype)
+    def _exposes(self, domain: Domain) -> bool:
+        """Whether the erodibility follows from what lies bare."""
+        return bool(domain.strata) or self.bed_contrast > 0
+
+    def _exposed(self, b: Array, rock: Array | None, window: Window | None, state: State, domain: Domain) -> Array:
+        """Erodibility of what lies bare in a part of the grid."""
+        c = self.coefficients(domain, substeps=1)
+        if domain.strata:
+            assert rock is not None
+            top = state.part("strata_top", window)
+            return expose(b, rock, top, domain, c.per_cover).astype(top.dtype)
+        whole, phase = state.part("rock_erodibility", window), state.part("bed_phase", window)
+        return expose_beds(b, whole, phase, c).astype(phase.dtype)
 
     def follow(self, name: str, window: Window | None, state: State, domain: Domain) -> Sequence[Patch]:
         """What sources feed; and the base level, where an edit is undone from before another law came into force."""
@@ -374,6 +427,11 @@ class VirtualPipes(Model):
         if name == "elevation" and state["base_version"][0] != state.scalars["base_changes"]:
             return self._base(state)
         return ()
+
+
+def _beds(model: VirtualPipes) -> tuple[float, ...]:
+    """What beds depend on."""
+    return model.bed_contrast, model.bed_thickness, model.bed_dip, model.bed_direction
 
 
 def _base_version(state: State) -> Patch:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from slopewash.models.ground import WALL
 from slopewash.models.state import Domain, Sides, State
 from slopewash.models.virtual_pipes.base_level import edge_base
+from slopewash.models.virtual_pipes.bedding import banding, expose_beds, phase_of
 from slopewash.models.virtual_pipes.coefficients import cover
 from slopewash.models.virtual_pipes.fields import BUDGET
 from slopewash.models.virtual_pipes.strata import expose
@@ -54,7 +55,9 @@ def prepare(
 
     b = cells("elevation", domain.datum)
     arrays: dict[str, Field] = {"elevation": b, "water": cells("water"), "suspended": cells("suspended")}
-    if strata is None:
+    if strata is None and model.bed_contrast:
+        arrays |= _beds(terrain, model, domain, b)
+    elif strata is None:
         arrays["erodibility"] = _erodibility(terrain, model, seed).astype(dtype)
     else:
         assert strata.top is not None  # a terrain's strata always have one
@@ -105,13 +108,22 @@ def source_rate(
     return rate
 
 
+def _beds(terrain: Terrain, model: VirtualPipes, domain: Domain, b: Field) -> dict[str, Field]:
+    """Tilted beds, and the rock that they run through. A given erodibility is that of the beds which lie bare."""
+    phase, c = phase_of(model, domain, b.dtype), model.coefficients(domain, substeps=1)
+    rock = _erodibility(terrain, model, domain.seed).astype(b.dtype)
+    if "erodibility" in terrain:
+        rock -= banding(b, phase, c)
+    return {"rock_erodibility": rock, "bed_phase": phase, "erodibility": expose_beds(b, rock, phase, c)}
+
+
 def _erodibility(terrain: Terrain, model: VirtualPipes, seed: int) -> Field:
     if "erodibility" in terrain:
         return terrain["erodibility"]
     if model.default_erodibility == "uniform":
         return np.ones(terrain.shape, np.float32)
     if model.default_erodibility == "rock":
-        return rock_erodibility(terrain, seed=seed)
+        return rock_erodibility(terrain, seed=seed, **({"banding": 0.0} if model.bed_contrast else {}))
     fine = FINE_NOISE if model.default_erodibility == "from_elevation_fine" else 0.0
     return erodibility_from_elevation(terrain, seed=seed, fine_noise=fine)
 

@@ -15,6 +15,7 @@ import numpy as np
 from slopewash.models.backend import HostBackend
 from slopewash.models.ground import IS_WALL, WALL, Around, around, gradient
 from slopewash.models.state import Domain, Sides, State
+from slopewash.models.virtual_pipes.bedding import expose_beds
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, SHORTENING, SLANTED_WIDTH, TINY, Coefficients
 from slopewash.models.virtual_pipes.fields import (
     EVAPORATED,
@@ -58,6 +59,8 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
     if domain.strata:
         state["bedrock"] = np.minimum(state["bedrock"], state["elevation"])
         state["erodibility"] = expose(state["elevation"], state["bedrock"], state["strata_top"], domain, c.per_cover)
+    elif c.bedded:
+        state["erodibility"] = expose_beds(state["elevation"], state["rock_erodibility"], state["bed_phase"], c)
     elif c.hydraulic:
         state["erodibility"] = np.where(delta < 0, np.minimum(1, R - c.Kh * delta), R)  # 14
     if c.hydraulic:

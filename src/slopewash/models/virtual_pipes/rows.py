@@ -13,6 +13,7 @@ import numpy as np
 
 from slopewash.backends.compiled import kernel, row_kernel, summing_kernel
 from slopewash.models import ground as _g
+from slopewash.models.virtual_pipes import bedding as _b
 from slopewash.models.virtual_pipes import coefficients as _c
 
 ONE = np.uintp(1)
@@ -25,6 +26,12 @@ SLANTED_WIDTH = np.float32(_c.SLANTED_WIDTH)
 IS_WALL = np.float32(_g.IS_WALL)
 TINY = np.float32(_c.TINY)
 SHALLOW = np.float32(_c.SHALLOW)
+EIGHT, SIXTEEN = np.float32(8), np.float32(16)
+ROUNDING, PARABOLA = np.float32(_b.ROUNDING), np.float32(1 - _b.ROUNDING)
+SECOND = np.float32(_b.SECOND)
+SECOND_PER_BED = np.float32(_b.SECOND_PER_BED)
+SECOND_SHIFT = np.float32(_b.SECOND_SHIFT)
+HARDEST = np.float32(_b.HARDEST)
 
 
 @row_kernel
@@ -245,6 +252,23 @@ def expose(b, rock, top, depths, layers, per_cover, rock2, R2):
     for x in range(ONE, np.uintp(b.size - 1)):
         covered = min((b[x] - rock2[x]) * per_cover, UNIT)
         R2[x] = min(R2[x] * (UNIT - covered) + covered, UNIT) if b[x] < IS_WALL else ZERO
+
+
+@kernel
+def sine(turns):
+    """Sine of an angle in turns, by parabolas."""
+    t = turns - np.floor(turns + HALF)
+    half_wave = t * (EIGHT - SIXTEEN * abs(t))
+    return half_wave * (PARABOLA + ROUNDING * abs(half_wave))
+
+
+@row_kernel
+def expose_beds(surface, rock, phase, per_bed, bed_contrast, R2):
+    for x in range(ONE, np.uintp(surface.size - 1)):
+        u = surface[x] * per_bed + phase[x]
+        softer = bed_contrast * (sine(u) + SECOND * sine(u * SECOND_PER_BED + SECOND_SHIFT))
+        R = min(max(rock[x] + softer, HARDEST), UNIT)
+        R2[x] = R if surface[x] < IS_WALL else ZERO
 
 
 @row_kernel

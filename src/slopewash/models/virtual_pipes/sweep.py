@@ -262,6 +262,8 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
         rock = len(state) - 1
         top = grid.top[at % grid.top.shape[0]]
         rows.expose(b2, state[rock, y % ring], top, grid.depths, grid.layers, c.per_cover, out[rock, i], R2)
+    elif c.bedded:
+        rows.expose_beds(b2, grid.rock[at], grid.phase[at], c.per_bed, c.bed_contrast, R2)
     close_ends(b2, periodic, WALL)
     close_ends(R2, periodic, ZERO)
     close_ends(s1, periodic, ZERO)

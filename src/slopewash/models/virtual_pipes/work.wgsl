@@ -145,6 +145,20 @@ fn expose(loose: f32, below: f32) -> f32 {
   return min(R * (1.0 - covered) + covered, 1.0);
 }
 
+// Sine of an angle in turns, by parabolas.
+fn sine(turns: f32) -> f32 {
+  let t = turns - floor(turns + 0.5);
+  let half_wave = t * (8.0 - 16.0 * abs(t));
+  return half_wave * ((1.0 - ROUNDING) + ROUNDING * abs(half_wave));
+}
+
+// Erodibility of the bed at the surface; R is that of the rock without its beds.
+fn expose_beds(surface: f32, phase: f32, R: f32) -> f32 {
+  let u = surface * c.per_bed + phase;
+  let softer = c.bed_contrast * (sine(u) + SECOND * sine(u * SECOND_PER_BED + SECOND_SHIFT));
+  return min(max(R + softer, HARDEST), 1.0);
+}
+
 @compute @workgroup_size(GROUP)
 fn main(
   @builtin(global_invocation_id) id: vec3<u32>,
@@ -185,11 +199,15 @@ fn main(
       if (graded) { left = min(left, change); }
     }
     var R = cell[i].w;
-    if (hydraulic && !layered && lost < 0.0) { R = min(1.0, R - c.Kh * lost); }  // Eq. 14
+    if (hydraulic && lost < 0.0) { R = min(1.0, R - c.Kh * lost); }  // Eq. 14
+#if rocky
+    rock[i].x = min(rock[i].x, left);
+#endif
 #if layered
-    let deep = min(rock[i].x, left);
-    rock[i] = vec2<f32>(deep, rock[i].y);
-    R = select(0.0, expose(left - deep, rock[i].y - deep), b < IS_WALL);
+    R = select(0.0, expose(left - rock[i].x, rock[i].y - rock[i].x), b < IS_WALL);
+#endif
+#if bedded
+    R = select(0.0, expose_beds(level[i] + left, rock[i].y, rock[i].z), b < IS_WALL);
 #endif
     worked[i] = vec4<f32>(left, depth, not_negative(cell[i].z + lost), R);
     moved = vec4<f32>(slid.sent + max(lost, 0.0), loose - left, 0.0, 0.0);
