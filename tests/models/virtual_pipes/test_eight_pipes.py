@@ -236,10 +236,11 @@ def test_open_edges_let_water_out_aslant(start: Any, backend: str) -> None:
 
 @on_every_backend
 @pytest.mark.parametrize("way", ["deepcopy", "checkpoint"])
-@pytest.mark.parametrize("case", ["plain", "strata", "beds"])
+@pytest.mark.parametrize("case", ["plain", "strata", "beds", "cover", "cover_on_strata"])
 def test_a_restarted_run_is_bit_identical(backend: str, way: str, case: str, tmp_path: Path) -> None:
-    terrain = varied((24, 30), strata=strata_bands(thickness=2.0, dip=4.0) if case == "strata" else None)
-    model = EIGHT.replace(bed_contrast=0.2, bed_thickness=5.0) if case == "beds" else EIGHT
+    terrain = varied((24, 30), strata=strata_bands(thickness=2.0, dip=4.0) if "strata" in case else None)
+    model = EIGHT.replace(bed_contrast=0.2, bed_thickness=5.0) if case in ("beds", "cover") else EIGHT
+    model = model.replace(cover="loose") if "cover" in case else model
     unbroken, stopped = (Simulation(terrain, model, backend=backend) for _ in range(2))
     unbroken.run(14)
     stopped.run(6)

@@ -38,9 +38,15 @@ MODELS = {
     "eight_with_beds": preset("single_grid").replace(
         pipes="eight", pipe_area=10.0, bed_contrast=0.2, bed_thickness=9.0, bed_dip=20.0, default_erodibility="rock"
     ),
+    "cover": preset("single_grid").replace(cover="loose"),
+    "cover_without_water": preset("single_grid").replace(cover="loose", processes="thermal", weathering_rate=0.02),
+    "cover_without_slides": preset("single_grid").replace(cover="loose", processes="hydraulic"),
+    "eight_with_cover": preset("single_grid").replace(
+        pipes="eight", pipe_area=10.0, cover="loose", weathering_rate=0.02, bed_contrast=0.2, bed_thickness=9.0
+    ),
     "eight_with_mud": preset("single_grid").replace(pipes="eight", sediment_volume=0.5, hillslope="eight_pipes"),
 }
-FIELDS = ("elevation", "water", "suspended", "erodibility", "outflow", "flow")
+FIELDS = ("elevation", "water", "suspended", "erodibility", "outflow", "flow", "bedrock")
 
 
 def heights(shape: tuple[int, int]) -> NDArray[Any]:
@@ -68,6 +74,8 @@ def assert_as_near_as_float32(
 ) -> None:
     """Errors against float64 are at most twice those of the float32 reference, by quantiles: talus tests flip cells."""
     for name in FIELDS:
+        if name not in gpu.state:
+            continue
         here, one, two = (np.asarray(run.state[name], np.float64) for run in (gpu, single, double))
         # Where float32 happens to be exact, a few ulp.
         least = slack + 4 * np.spacing(np.float32(np.abs(two[two < 1e17]).max(initial=0)))
@@ -94,7 +102,7 @@ def test_it_is_as_near_to_float64_as_the_float32_reference(on_gpu: Any, referenc
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 3), (2, 17), (16, 5), (64, 64), (3, 65)])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover"])
 def test_small_and_odd_grids_work(on_gpu: Any, references: Any, name: str, edges: str, shape: tuple[int, int]) -> None:
     terrain = Terrain(heights(shape))
     single, double = references(MODELS[name], terrain, edges)
@@ -118,7 +126,7 @@ def varied(shape: tuple[int, int]) -> tuple[Terrain, NDArray[np.bool_]]:
 
 
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover"])
 def test_walls_springs_and_uneven_rain_agree(on_gpu: Any, references: Any, name: str, edges: str) -> None:
     terrain, hole = varied((31, 26))
     single, double = references(MODELS[name], terrain, edges)
@@ -131,7 +139,7 @@ def test_walls_springs_and_uneven_rain_agree(on_gpu: Any, references: Any, name:
     assert gpu.layer("suspended")[hole].max() == 0
 
 
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover"])
 def test_sides_that_differ_agree(on_gpu: Any, references: Any, mixed: Sides, name: str) -> None:
     terrain = Terrain(heights((37, 53)), cell_size=3.0)
     single, double = references(MODELS[name], terrain, mixed)
@@ -143,7 +151,7 @@ def test_sides_that_differ_agree(on_gpu: Any, references: Any, mixed: Sides, nam
 
 
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "single_grid", "fall_line_only", "eight"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "fall_line_only", "eight", "eight_with_cover"])
 def test_strata_agree(on_gpu: Any, references: Any, name: str, edges: str) -> None:
     terrain = Terrain(heights((37, 53)), strata=strata_bands(thickness=1.5, hard=0.05, dip=4.0, direction=40.0))
     single, double = references(MODELS[name], terrain, edges)
@@ -170,11 +178,13 @@ def test_a_layered_run_goes_on_where_another_ended() -> None:
 
 def assert_same_bits(one: Any, two: Any) -> None:
     for name in FIELDS:
+        if name not in one.state:
+            continue
         np.testing.assert_array_equal(one.state[name], two.state[name], err_msg=name)
     assert one.budget() == two.budget()
 
 
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover"])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
 def test_bands_of_rows_leave_no_trace(on_gpu: Any, name: str, edges: str) -> None:
     terrain, _ = varied((31, 70))
@@ -242,13 +252,16 @@ def test_another_value_is_one_write_and_another_law_other_kernels() -> None:
 @pytest.mark.parametrize("supplied", [False, True])
 @pytest.mark.parametrize(("semi_lagrangian", "eight"), [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize("rocky", [False, True])
+@pytest.mark.parametrize("covered", [False, True])
 @pytest.mark.parametrize("bedded", [False, True])
 def test_an_iteration_needs_little_traffic_and_only_portable_limits(
-    supplied: bool, semi_lagrangian: bool, eight: bool, rocky: bool, bedded: bool
+    supplied: bool, semi_lagrangian: bool, eight: bool, rocky: bool, covered: bool, bedded: bool
 ) -> None:
     from slopewash.models.virtual_pipes.gpu import KINDS, kernels
 
-    passes = kernels(supplied=supplied, semi_lagrangian=semi_lagrangian, rocky=rocky, bedded=bedded, eight=eight)
+    passes = kernels(
+        supplied=supplied, semi_lagrangian=semi_lagrangian, rocky=rocky, covered=covered, bedded=bedded, eight=eight
+    )
     assert len(passes) <= 4
     assert sum(kernel.traffic(KINDS) for kernel in passes) <= (240 if eight else 180)
     assert max(len(kernel.uses) for kernel in passes) <= 8

@@ -23,6 +23,7 @@ MODELS = {
         capacity_half=1.0,
         fan_slope=0.3,
     ),
+    "cover": preset("single_grid").replace(cover="loose", weathering_rate=0.02),
     "beds": preset("single_grid").replace(bed_contrast=0.2, bed_thickness=9.0, bed_dip=20.0),
     "graded": VirtualPipes(edge_base="graded", velocity="mean_depth", pipe_area=1.0),
 }
@@ -74,7 +75,7 @@ def test_nodata_strata_sources_and_uneven_rain_agree(start: Any, mixed: Sides, n
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 17)])
-@pytest.mark.parametrize("name", ["single_grid", "jako2011", "eight", "beds"])
+@pytest.mark.parametrize("name", ["single_grid", "jako2011", "eight", "beds", "cover"])
 def test_small_grids_work(start: Any, mixed: Sides, name: str, shape: tuple[int, int]) -> None:
     reference, fused = (
         start(backend, MODELS[name], Terrain(heights(shape)), mixed) for backend in ("reference", "cpu")
@@ -84,7 +85,7 @@ def test_small_grids_work(start: Any, mixed: Sides, name: str, shape: tuple[int,
     assert_same(reference, fused)
 
 
-@pytest.mark.parametrize("name", ["single_grid", "jako2011", "eight", "beds"])
+@pytest.mark.parametrize("name", ["single_grid", "jako2011", "eight", "beds", "cover"])
 def test_bands_and_iterations_in_flight_leave_no_trace(start: Any, mixed: Sides, name: str) -> None:
     plain = start("cpu", MODELS[name], varied((40, 33)), mixed, depth=1, bands=1)
     plain.advance(22)
@@ -96,7 +97,7 @@ def test_bands_and_iterations_in_flight_leave_no_trace(start: Any, mixed: Sides,
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", ["table2", "single_grid", "graded", "eight", "beds"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "graded", "eight", "beds", "cover"])
 def test_mass_is_conserved(backend: str, mixed: Sides, name: str) -> None:
     terrain = Terrain(heights((32, 40)), cell_size=2.0, sources=[WaterSource(x=30, y=24, radius=6, rate=0.4)])
     with Simulation(terrain, MODELS[name], backend=backend, edges=mixed) as simulation:
@@ -113,7 +114,7 @@ MIRRORS = {"west_east": (np.fliplr, "west", "east"), "north_south": (np.flipud, 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("mirror", sorted(MIRRORS))
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "beds"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "beds", "cover"])
 def test_mirrored_ground_with_mirrored_sides_gives_the_mirrored_result(
     backend: str, mixed: Sides, mirror: str, name: str
 ) -> None:

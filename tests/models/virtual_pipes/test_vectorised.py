@@ -28,7 +28,18 @@ def arguments(function: Any) -> list[Any]:
     c = coefficients(VirtualPipes(), 1)
     single = Coefficients(*(np.float32(v) if isinstance(v, float) else v for v in c))  # type: ignore[arg-type]
     numbers = {"rain", "dt", "kappa", "push", "flow_kept", "Kc", "sin_min", "ramp_0", "ramp_1", "talus_0", "talus_1"}
-    numbers |= {"half_slide", "slide", "creep", "Kh", "keep", "per_cover", "per_bed", "bed_contrast"}
+    numbers |= {
+        "half_slide",
+        "slide",
+        "creep",
+        "Kh",
+        "keep",
+        "per_cover",
+        "per_bed",
+        "bed_contrast",
+        "weather",
+        "per_weather",
+    }
     values: list[Any] = []
     for name in inspect.signature(function).parameters:
         values.append(single if name == "c" else np.float32(0.5) if name in numbers else np.ones(66, np.float32))

@@ -77,6 +77,13 @@ class Coefficients(NamedTuple):
     """1 − Δt·K_e (16)"""
     per_cover: float
     """share of the bedrock that a cell of loose soil hides"""
+    cover_talus: float
+    cover_slide: float
+    """Δt·K_tc"""
+    weather: float
+    """Δt·K_w"""
+    per_weather: float
+    """1 / d_w"""
     bed_contrast: float
     per_bed: float
     """pairs of beds in a cell of height"""
@@ -92,6 +99,8 @@ class Coefficients(NamedTuple):
     mean_depth: bool
     semi_lagrangian: bool
     graded: bool
+    covered: bool
+    """loose cover has laws of its own"""
     bedded: bool
     """without strata: R follows tilted beds"""
 
@@ -138,13 +147,17 @@ def coefficients(
         dig_1=0.0 if math.isinf(m.dig_limit) else m.dig_limit,
         rise_0=0.0 if m.deposit_below_surface else NO_LIMIT,
         rise_1=1.0 if m.deposit_below_surface else 0.0,
-        Kh=m.softening_rate,
+        Kh=0.0 if m.covered else m.softening_rate,
         talus_0=m.talus_slope_bias + (m.talus_slope_range if hard_first else 0.0),
         talus_1=-m.talus_slope_range if hard_first else m.talus_slope_range,
         slide=dt * m.thermal_rate,
         creep=dt * m.creep_rate,
         keep=1 - dt * m.evaporation_rate,
-        per_cover=1 / cover(m),
+        per_cover=0.0 if m.covered else 1 / cover(m),
+        cover_talus=m.cover_talus_slope,
+        cover_slide=dt * m.cover_slide_rate,
+        weather=dt * m.weathering_rate if m.slides else 0.0,
+        per_weather=1 / m.weathering_depth,
         bed_contrast=m.bed_contrast,
         per_bed=cell_size / m.bed_thickness,
         hydraulic=m.erodes,
@@ -157,6 +170,7 @@ def coefficients(
         mean_depth=m.velocity == "mean_depth",
         semi_lagrangian=m.transport == "semi_lagrangian",
         graded=m.edge_base == "graded",
+        covered=m.covered,
         bedded=m.bed_contrast > 0 and not layered,
     )
 

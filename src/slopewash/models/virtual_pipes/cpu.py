@@ -43,6 +43,8 @@ class Grid(NamedTuple):
     base_s: NDArray[np.float32]
     base_w: NDArray[np.float32]
     base_e: NDArray[np.float32]
+    rocky: bool
+    """whether the bedrock's surface is known"""
     layered: bool
     top: NDArray[np.float32]
     depths: NDArray[np.float32]
@@ -62,20 +64,20 @@ class CpuBackend(Backend):
         super().__init__(state, domain)
         self._depth = depth
         self._wanted_bands = bands
+        self._grid: Grid | None = None
         rows, columns = domain.shape
-        self._lay_pipes(len(state["outflow"]))
+        self._lay_fields(len(state["outflow"]), rocky="bedrock" in state)
         self._flow = np.zeros((rows, columns + 2), np.float32)
         for name in [*STEPPED, "outflow", "flow"]:
             if name in self.host:
                 self.write(name, self.host.pop(name))
         self._sum_by_rows()
-        self._grid: Grid | None = None
 
-    def _lay_pipes(self, count: int) -> None:
+    def _lay_fields(self, pipes: int, *, rocky: bool) -> None:
         """Make room for every field that is stepped, with that many components of outflow."""
         rows, columns = self.domain.shape
-        self._pipes, self._bands = count, 0
-        fields = kernels.FW + count + bool(self.domain.strata)
+        self._pipes, self._rocky, self._bands, self._grid = pipes, rocky, 0, None
+        fields = kernels.FW + pipes + rocky
         self._now = np.zeros((fields, rows, columns + 2), np.float32)
         self._next = np.zeros_like(self._now)
 
@@ -101,10 +103,10 @@ class CpuBackend(Backend):
     def write(self, name: str, values: Array, window: Window | None = None) -> None:
         """Replace a field, or part of it."""
         if name == "outflow" and len(values) != self._pipes:  # another model has another number of pipes
-            others = {other: self.read(other).copy() for other in STEPPED if other in self.names}
-            self._lay_pipes(len(values))
-            for other, kept in others.items():
-                self.write(other, kept)
+            self._move_fields(len(values), rocky=self._rocky)
+        elif name == "bedrock" and not self._rocky:  # another model sets loose cover apart
+            self._move_fields(self._pipes, rocky=True)
+            self._given = (*self._given, "bedrock")
         field = self._field(name)
         if field is None:
             super().write(name, values, window)
@@ -112,6 +114,15 @@ class CpuBackend(Backend):
         else:
             cut(field, window)[...] = values
             self._close_ends()
+
+    def _move_fields(self, pipes: int, *, rocky: bool) -> None:
+        """Make room for other fields and keep what is known; pipes that stay keep their flow."""
+        kept = {name: self.read(name).copy() for name in (*STEPPED, "outflow") if name in self.names}
+        self._lay_fields(pipes, rocky=rocky)
+        flow = kept.pop("outflow")[:pipes]
+        self._now[kernels.FW : kernels.FW + len(flow), :, 1:-1] = flow
+        for name, values in kept.items():
+            self.write(name, values)
 
     def _close_ends(self) -> None:
         for k, field in enumerate(self._now):
@@ -137,7 +148,7 @@ class CpuBackend(Backend):
         """Take the state through some iterations."""
         self._make_room()
         if self._grid is None:
-            self._grid = _grid(State(self.host), self.domain)
+            self._grid = _grid(State(self.host), self.domain, rocky=self._rocky)
         single = Coefficients(*(np.float32(v) if isinstance(v, float) else v for v in coefficients))  # type: ignore[arg-type]
         self._scalars["iterations"] += iterations
         while iterations > 0:
@@ -150,7 +161,7 @@ class CpuBackend(Backend):
             iterations -= depth
 
 
-def _grid(state: State, domain: Domain) -> Grid:
+def _grid(state: State, domain: Domain, *, rocky: bool) -> Grid:
     rows, columns = domain.shape
 
     def padded(a: NDArray[Any]) -> NDArray[np.float32]:
@@ -177,6 +188,7 @@ def _grid(state: State, domain: Domain) -> Grid:
         base_s=state["base_south"],
         base_w=state["base_west"],
         base_e=state["base_east"],
+        rocky=rocky,
         layered=bool(domain.strata),
         top=padded(top[:1] if (top == top[:1]).all() else top),
         depths=layers.depths,

@@ -17,6 +17,7 @@ from slopewash.models.ground import IS_WALL, WALL
 from slopewash.models.state import Array, Domain, State, Window
 from slopewash.models.virtual_pipes.bedding import HARDEST, ROUNDING, SECOND, SECOND_PER_BED, SECOND_SHIFT
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, SHORTENING, SLANTED_WIDTH, TINY, Coefficients
+from slopewash.models.virtual_pipes.cover import DECAY
 from slopewash.models.virtual_pipes.fields import BASES
 from slopewash.models.virtual_pipes.strata import beds
 
@@ -30,9 +31,9 @@ KINDS = {
     "flux": "vec4<f32>",  # outflow to the west, east, north, south
     "slanted_flux": "vec4<f32>",  # with eight pipes: outflow to the north-west, north-east, south-west, south-east
     "level": "f32",
-    "poured": "vec2<f32>",  # water after the rain, weight of slides
+    "poured": "vec2<f32>",  # water after the rain, and weight of slides or the part of leaving cover that is there
     "supply": "vec2<f32>",  # rainfall and water sources, where they are uneven
-    "rock": "vec2<f32>",  # with strata: bedrock and top of the first layer, both above the level
+    "rock": "vec2<f32>",  # bedrock, and with strata the top of the first layer, both above the level
     "flow": "f32",  # discharge summed over the iterations done
 }
 WITH_BEDS = {"rock": "vec4<f32>"}
@@ -67,12 +68,19 @@ CONSTANTS: dict[str, Constant] = {
     "SECOND_SHIFT": SECOND_SHIFT,
     "ROUNDING": ROUNDING,
     "HARDEST": HARDEST,
+    "DECAY": float(DECAY),
 }
 SUMS = Use("sums", "update", whole=True, apart=True)
 
 
 def kernels(
-    *, supplied: bool, semi_lagrangian: bool, rocky: bool = False, bedded: bool = False, eight: bool = False
+    *,
+    supplied: bool,
+    semi_lagrangian: bool,
+    rocky: bool = False,
+    covered: bool = False,
+    bedded: bool = False,
+    eight: bool = False,
 ) -> tuple[Kernel, ...]:
     """One iteration: what each dispatch reads and writes; `rocky` if the bedrock's surface is known."""
     push = [Use("cell", "read"), Use("flux", "update"), Use("level", "read"), Use("poured", "write"), SUMS]
@@ -86,6 +94,8 @@ def kernels(
     work += [Use("worked", "write"), SUMS]
     if rocky or bedded:
         work.append(Use("rock", "update" if rocky else "read", apart=True))
+    if covered:
+        push.append(Use("rock", "read", apart=True))
     if eight:
         push.append(Use("slanted_flux", "update"))
         work.append(Use("slanted_flux", "read"))
@@ -280,6 +290,9 @@ class GpuBackend(Backend):
         elif name == "outflow":
             for buffer, through in zip(self._fluxes, np.split(values, len(self._fluxes)), strict=True):
                 self._write(buffer, None, through, window)
+        elif name == "bedrock_change" and not self._rocky:  # another model sets loose cover apart
+            self._rocky, self._given, self.host[name] = True, (*self._given, name), np.array(values)
+            self._upload_rock()
         elif name in PARTS and name != "level":
             self._write(*PARTS[name], values, window)
         else:
@@ -345,6 +358,7 @@ class GpuBackend(Backend):
             supplied=self._supplied,
             semi_lagrangian=c.semi_lagrangian,
             rocky=self._rocky,
+            covered=c.covered,
             bedded=c.bedded,
             eight=c.eight,
         )

@@ -11,6 +11,14 @@ fn grounds(at: Around) -> vec4<f32> {
   return select(vec4<f32>(ground(at.i.x), ground(at.i.y), ground(at.i.z), ground(at.i.w)), vec4<f32>(WALL), at.none);
 }
 
+// Central difference; one-sided beside nodata and walls.
+fn difference(before: f32, here: f32, after: f32) -> f32 {
+  let has_before = before < IS_WALL;
+  let has_after = after < IS_WALL;
+  let span = select(1.0, 0.5, has_before && has_after);
+  return (select(here, after, has_after) - select(here, before, has_before)) * span;
+}
+
 // Erodibility of what is exposed in a cell.
 fn exposed_erodibility(i: i32) -> f32 {
   return cell[i].w;

@@ -69,7 +69,8 @@ class VirtualPipes(Model):
     On a terrain with strata, R is that of the exposed layer, or 1 where loose soil covers the bedrock (the lowest level
     the ground has had). Soil thinner than what four iterations slide down a slope of one, or than a sixteenth of a
     cell, counts in part. R is looked up once per iteration: an iteration that erodes beyond the bottom of a layer does
-    so with that layer's R. Eq. 14 has no effect then, nor with tilted beds (`bed_contrast`).
+    so with that layer's R. Eq. 14 has no effect then, nor with tilted beds (`bed_contrast`) or `cover="loose"`. With
+    loose cover R is always that of the rock, whatever lies on it.
 
     Water and solids are conserved to rounding. With `transport="semi_lagrangian"` (Eq. 15) the mass-balance error of
     solids is tens of percent.
@@ -176,6 +177,22 @@ class VirtualPipes(Model):
         0.0, symbol="K_cr", units="cells²/time", valid=not_negative, typical=(0, 0.1), group="hillslope",
         doc="Slow creep of soil down any slope, which rounds ridges. Only with hillslope=\"fall_line\".",
     )  # fmt: skip
+    cover_talus_slope: float = parameter(
+        0.5, symbol="K_ic", valid=not_negative, typical=(0, 1), group="cover",
+        doc="Tangent of the steepest stable slope of loose cover. Only with cover=\"loose\".",
+    )  # fmt: skip
+    cover_slide_rate: float = parameter(
+        3.0, symbol="K_tc", units="1/time", valid=not_negative, typical=(0, 5), group="cover",
+        doc="How quickly loose cover slides where it is steeper than that. Only with cover=\"loose\".",
+    )  # fmt: skip
+    weathering_rate: float = parameter(
+        0.004, symbol="K_w", units="cells/time", valid=not_negative, typical=(0, 0.02), group="cover",
+        doc="Depth of bare rock that turns to loose cover per unit of time. Only with cover=\"loose\".",
+    )  # fmt: skip
+    weathering_depth: float = parameter(
+        0.5, symbol="d_w", units="cells", valid=positive, typical=(0.1, 2), group="cover",
+        doc="Depth of cover under which rock weathers e times more slowly. Only with cover=\"loose\".",
+    )  # fmt: skip
     bed_contrast: float = parameter(
         0.0, symbol="a", valid=Rule(lambda v: 0 <= v <= 0.2, "between 0 and 0.2"), typical=(0, 0.2), group="rock",
         doc="How much the erodibility varies from bed to bed of tilted rock, which shows as ribs and ledges; 0 for no "
@@ -186,8 +203,8 @@ class VirtualPipes(Model):
         doc="Thickness of a hard bed and a soft one together.",
     )  # fmt: skip
     bed_dip: float = parameter(
-        7.0, symbol="θ", units="°", valid=Rule(lambda v: 0 <= v <= 80, "between 0 and 80"), typical=(0, 30), group="rock",
-        doc="How steeply beds are tilted.",
+        7.0, symbol="θ", units="°", valid=Rule(lambda v: 0 <= v <= 80, "between 0 and 80"), typical=(0, 30),
+        group="rock", doc="How steeply beds are tilted.",
     )  # fmt: skip
     bed_direction: float = parameter(
         120.0, symbol="φ", units="°", valid=finite, typical=(0, 360), group="rock",
@@ -219,6 +236,11 @@ class VirtualPipes(Model):
         "eight_pipes", "eight_pipes", "fall_line", eq="17-18",
         doc="Soil slides through eight pipes as in the paper, or as one flux per face along the true fall line.",
     )  # fmt: skip
+    cover: str = law(
+        "none", "none", "loose",
+        doc="Ground is all of a piece, or bedrock below loose cover: creep and a lower talus act on the cover alone, "
+        "water erodes it first, and bare rock weathers to it. Loose cover needs hillslope=\"fall_line\".",
+    )  # fmt: skip
     talus_law: str = law(
         "hard_stands_steeper", "hard_stands_steeper", "printed", eq="17",
         doc="Talus slope (1 - R) K_a + K_i, or R K_a + K_i as published.",
@@ -245,11 +267,20 @@ class VirtualPipes(Model):
                 raise InvalidParameter(
                     f'pipes is "eight" and {name} "{getattr(self, name)}"; eight pipes need {name}="{needed}"'
                 )
+        if self.covered and self.hillslope != "fall_line":
+            raise InvalidParameter(
+                f'cover is "loose" and hillslope "{self.hillslope}"; loose cover needs hillslope="fall_line"'
+            )
 
     @property
     def pipe_count(self) -> int:
         """Neighbours to which water flows."""
         return 8 if self.pipes == "eight" else 4
+
+    @property
+    def covered(self) -> bool:
+        """Whether loose cover has laws of its own."""
+        return self.cover == "loose"
 
     @property
     def erodes(self) -> bool:
@@ -286,6 +317,9 @@ class VirtualPipes(Model):
             ]
         if self.slides and self.hillslope == "eight_pipes":
             limits.append(Limit("Δt·K_t", dt * self.thermal_rate, 2 / 9))  # eight cells may feed one pit
+        elif self.slides and self.covered:
+            rates = self.creep_rate + self.thermal_rate + self.cover_slide_rate
+            limits.append(Limit("Δt·(K_cr + K_t + K_tc)", dt * rates, 0.25))
         elif self.slides:
             limits.append(Limit("Δt·(K_cr + K_t)", dt * (self.creep_rate + self.thermal_rate), 0.25))
         return tuple(limits)
@@ -306,31 +340,35 @@ class VirtualPipes(Model):
     def adopt(self, before: VirtualPipes, state: State, domain: Domain) -> None:
         """Find the base level again if its law has changed, add or remove the pipes to diagonal neighbours, lay beds.
 
-        Ground below the base level stays where it is; new pipes start without flow.
+        Ground below the base level stays where it is; new pipes start without flow. Where there was no cover yet, all
+        ground is rock.
         """
         if self.pipes != before.pipes:
             outflow = np.zeros((self.pipe_count, *domain.shape), state["outflow"].dtype)
             kept = min(self.pipe_count, before.pipe_count)
             outflow[:kept] = state["outflow"][:kept]
             state["outflow"] = outflow
-        if not domain.strata:
-            self._adopt_beds(before, state, domain)
+        if self.covered and "bedrock" not in state:
+            state["bedrock"] = np.array(state["elevation"])
+        self._adopt_rock(before, state, domain)
         if self.edge_base != before.edge_base:
             state.scalars["base_changes"] += 1
             for patch in self._base(state):
                 state[patch.name] = patch.values
 
-    def _adopt_beds(self, before: VirtualPipes, state: State, domain: Domain) -> None:
-        """Lay other beds through the same rock."""
-        if _beds(self) == _beds(before) or not (self.bed_contrast or before.bed_contrast):
+    def _adopt_rock(self, before: VirtualPipes, state: State, domain: Domain) -> None:
+        """Lay other beds through the same rock, and look at what lies bare by the laws in force."""
+        other_beds = not domain.strata and _beds(self) != _beds(before)
+        if not other_beds and self.cover == before.cover:
             return
-        if not before.bed_contrast:
+        if other_beds and not before.bed_contrast:
             state["rock_erodibility"] = np.array(state["erodibility"])
-        if not self.bed_contrast:
+        if other_beds and not self.bed_contrast:
             state["erodibility"] = np.clip(state["rock_erodibility"], 0, 1)
-            return
-        state["bed_phase"] = phase_of(self, domain, state["rock_erodibility"].dtype)
-        state["erodibility"] = self._exposed(state["elevation"], state.get("bedrock"), None, state, domain)
+        elif other_beds:
+            state["bed_phase"] = phase_of(self, domain, state["rock_erodibility"].dtype)
+        if self._exposes(domain):
+            state["erodibility"] = self._exposed(state["elevation"], state.get("bedrock"), None, state, domain)
 
     def _base(self, state: State) -> list[Patch]:
         """Base level by the law in force, nowhere above the ground."""
@@ -387,7 +425,8 @@ class VirtualPipes(Model):
             raise InvalidParameter(OF_STRATA)
         if patch.name == "erodibility" and self._exposes(domain):
             # What is painted is what lies bare now; other beds of the same rock differ from it as they did before.
-            surface = state.part("elevation", patch.window)
+            rock = state.part("bedrock", patch.window) if self.covered else None
+            surface = self._surface(state.part("elevation", patch.window), rock)
             softer = banding(surface, state.part("bed_phase", patch.window), self.coefficients(domain, substeps=1))
             return [Patch("rock_erodibility", (patch.values - softer).astype(np.float32), patch.window)]
         if patch.name != "elevation":
@@ -418,7 +457,11 @@ class VirtualPipes(Model):
             top = state.part("strata_top", window)
             return expose(b, rock, top, domain, c.per_cover).astype(top.dtype)
         whole, phase = state.part("rock_erodibility", window), state.part("bed_phase", window)
-        return expose_beds(b, whole, phase, c).astype(phase.dtype)
+        return expose_beds(self._surface(b, rock), whole, phase, c).astype(phase.dtype)
+
+    def _surface(self, b: Array, rock: Array | None) -> Array:
+        """Where the rock ends, above which there are no beds: at the ground, unless cover is set apart."""
+        return rock if self.covered and rock is not None else b
 
     def follow(self, name: str, window: Window | None, state: State, domain: Domain) -> Sequence[Patch]:
         """What sources feed; and the base level, where an edit is undone from before another law came into force."""
@@ -431,7 +474,9 @@ class VirtualPipes(Model):
 
 def _beds(model: VirtualPipes) -> tuple[float, ...]:
     """What beds depend on."""
-    return model.bed_contrast, model.bed_thickness, model.bed_dip, model.bed_direction
+    return (
+        () if not model.bed_contrast else (model.bed_contrast, model.bed_thickness, model.bed_dip, model.bed_direction)
+    )
 
 
 def _base_version(state: State) -> Patch:

@@ -12,7 +12,6 @@ from slopewash.models.ground import WALL
 from slopewash.models.state import Domain, Sides, State
 from slopewash.models.virtual_pipes.base_level import edge_base
 from slopewash.models.virtual_pipes.bedding import banding, expose_beds, phase_of
-from slopewash.models.virtual_pipes.coefficients import cover
 from slopewash.models.virtual_pipes.fields import BUDGET
 from slopewash.models.virtual_pipes.strata import expose
 from slopewash.terrain import (
@@ -55,15 +54,18 @@ def prepare(
 
     b = cells("elevation", domain.datum)
     arrays: dict[str, Field] = {"elevation": b, "water": cells("water"), "suspended": cells("suspended")}
-    if strata is None and model.bed_contrast:
-        arrays |= _beds(terrain, model, domain, b)
-    elif strata is None:
-        arrays["erodibility"] = _erodibility(terrain, model, seed).astype(dtype)
-    else:
+    rock = np.minimum(cells("bedrock", domain.datum), b) if "bedrock" in terrain else b.copy()
+    if strata is not None or model.covered:
+        arrays["bedrock"] = rock
+    if strata is not None:
         assert strata.top is not None  # a terrain's strata always have one
-        rock = np.minimum(cells("bedrock", domain.datum), b) if "bedrock" in terrain else b.copy()
         top = ((strata.top - domain.datum) / l).astype(dtype)
-        arrays |= {"bedrock": rock, "erodibility": expose(b, rock, top, domain, 1 / cover(model))}
+        per_cover = model.coefficients(domain, substeps=1).per_cover
+        arrays["erodibility"] = expose(b, rock, top, domain, per_cover)
+    elif model.bed_contrast:
+        arrays |= _beds(terrain, model, domain, rock if model.covered else b)
+    else:
+        arrays["erodibility"] = _erodibility(terrain, model, seed).astype(dtype)
     r = terrain["rainfall"].astype(dtype) if "rainfall" in terrain else np.ones(terrain.shape, dtype)
     if terrain.nodata is not None:
         for name, array in arrays.items():
@@ -108,13 +110,13 @@ def source_rate(
     return rate
 
 
-def _beds(terrain: Terrain, model: VirtualPipes, domain: Domain, b: Field) -> dict[str, Field]:
+def _beds(terrain: Terrain, model: VirtualPipes, domain: Domain, surface: Field) -> dict[str, Field]:
     """Tilted beds, and the rock that they run through. A given erodibility is that of the beds which lie bare."""
-    phase, c = phase_of(model, domain, b.dtype), model.coefficients(domain, substeps=1)
-    rock = _erodibility(terrain, model, domain.seed).astype(b.dtype)
+    phase, c = phase_of(model, domain, surface.dtype), model.coefficients(domain, substeps=1)
+    rock = _erodibility(terrain, model, domain.seed).astype(surface.dtype)
     if "erodibility" in terrain:
-        rock -= banding(b, phase, c)
-    return {"rock_erodibility": rock, "bed_phase": phase, "erodibility": expose_beds(b, rock, phase, c)}
+        rock -= banding(surface, phase, c)
+    return {"rock_erodibility": rock, "bed_phase": phase, "erodibility": expose_beds(surface, rock, phase, c)}
 
 
 def _erodibility(terrain: Terrain, model: VirtualPipes, seed: int) -> Field:

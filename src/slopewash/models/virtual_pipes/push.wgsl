@@ -1,6 +1,7 @@
 // Eqs. 1-5 and 17: rain and water sources, outflow through the pipes, and the weight with which soil slides.
 
 #include "ground.wgsl"
+#include "cover.wgsl"
 #include "sums.wgsl"
 
 struct Water {
@@ -78,6 +79,11 @@ fn main(
       push(i, b, w1 + c.kappa * cell[i].z, around, a, corners, d);
     }
     if (eight_pipes) { weight = weigh_slides(exposed_erodibility(i), b, a, d); }
+#if covered
+    let g = vec2<f32>(difference(a.x, b, a.y), difference(a.z, b, a.w));
+    let soil = faces(b, a, d, g, 0.0, vec4<f32>(0.0)).soil;
+    weight = portion_of(cell[i].x - rock[i].x, leaving_soil(soil));
+#endif
     poured[i] = vec2<f32>(w1, weight);
   }
   let total = sum_lanes(lane, gained);

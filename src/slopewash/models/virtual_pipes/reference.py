@@ -17,6 +17,7 @@ from slopewash.models.ground import IS_WALL, WALL, Around, around, gradient
 from slopewash.models.state import Domain, Sides, State
 from slopewash.models.virtual_pipes.bedding import expose_beds
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, SHORTENING, SLANTED_WIDTH, TINY, Coefficients
+from slopewash.models.virtual_pipes.cover import dig, slide_with_cover, weather
 from slopewash.models.virtual_pipes.fields import (
     EVAPORATED,
     MOVED,
@@ -38,7 +39,12 @@ WIDTHS = (1.0, 1.0, 1.0, 1.0, SLANTED_WIDTH, SLANTED_WIDTH, SLANTED_WIDTH, SLANT
 def step(state: State, c: Coefficients, domain: Domain) -> None:
     """One iteration in the order of [JakoToth11, Sec. 2], in place."""
     b, s, R, sides, budget = state["elevation"], state["suspended"], state["erodibility"], domain.sides, state["budget"]
-    slid, moved = slide(b, R, c, sides)  # 17-18, from the ground before erosion
+    loose = b - state["bedrock"] if c.covered else None
+    if loose is not None and c.fall_line:
+        slid, sent, loose = slide_with_cover(b, loose, R, c, sides)
+        moved = total(sent)
+    else:
+        slid, moved = slide(b, R, c, sides)  # 17-18, from the ground before erosion
     if c.hydraulic:
         w1 = add_water(state, c)  # 1
         d1 = w1 + c.kappa * s
@@ -47,7 +53,7 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
         d2 = move_depth(d1, f, c, sides)  # 6-7
         u, v = velocity(f, d1, d2, c, sides)  # 8
         C = capacity(b, h, f, u, v, d1, c, sides)  # 9-11
-        delta = exchange(b, s, R, C, d2, c, sides)  # 12-13
+        delta = exchange(b, s, R, C, d2, c, sides, loose)  # 12-13
         delta = hold_edges(delta, state, c, sides)
     else:
         delta = np.zeros_like(b)
@@ -56,11 +62,15 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
     s1 = np.maximum(s + delta, 0)
     state["elevation"] = apply_slides(b, b1, slid, state, c, sides)
     budget[0, MOVED] += moved + total(np.maximum(delta, 0))
-    if domain.strata:
+    if "bedrock" in state:
         state["bedrock"] = np.minimum(state["bedrock"], state["elevation"])
+    if c.covered:
+        state["bedrock"] = weather(state["elevation"], state["bedrock"], c)
+    if domain.strata:
         state["erodibility"] = expose(state["elevation"], state["bedrock"], state["strata_top"], domain, c.per_cover)
     elif c.bedded:
-        state["erodibility"] = expose_beds(state["elevation"], state["rock_erodibility"], state["bed_phase"], c)
+        surface = state["bedrock"] if c.covered else state["elevation"]
+        state["erodibility"] = expose_beds(surface, state["rock_erodibility"], state["bed_phase"], c)
     elif c.hydraulic:
         state["erodibility"] = np.where(delta < 0, np.minimum(1, R - c.Kh * delta), R)  # 14
     if c.hydraulic:
@@ -179,9 +189,12 @@ def steepest_drop(b: Field, c: Coefficients, sides: Sides) -> Field:
     return np.maximum(drop, slanted * b.dtype.type(SHORTENING))
 
 
-def exchange(b: Field, s: Field, R: Field, C: Field, d2: Field, c: Coefficients, sides: Sides) -> Field:
-    """Eqs. 12-13: what the ground loses to the water; negative where it gains."""
-    take = np.minimum(c.take * R * (C - s), c.water_0 + c.water_1 * d2)
+def exchange(
+    b: Field, s: Field, R: Field, C: Field, d2: Field, c: Coefficients, sides: Sides, loose: Field | None = None
+) -> Field:
+    """Eqs. 12-13: what the ground loses to the water; negative where it gains. Cover that is set apart goes first."""
+    wanted = c.take * R * (C - s) if loose is None else dig(c.take * (C - s), loose, R)
+    take = np.minimum(wanted, c.water_0 + c.water_1 * d2)
     take = np.minimum(take, c.load_0 + c.load_1 * d2 - c.load_2 * s)
     take = np.minimum(take, c.dig_0 + c.dig_1 * steepest_drop(b, c, sides))
     fall = np.minimum(np.minimum(c.drop * (s - C), s), c.rise_0 + c.rise_1 * d2)

@@ -34,12 +34,14 @@ LAG = 3
 
 # State fields, in the order they are stored.
 B, W, S, R, FW, FE, FN, FS, FNW, FNE, FSW, FSE = range(12)
-"""The last four only where water runs to eight neighbours; with strata the bedrock's surface comes last."""
+"""The last four only where water runs to eight neighbours; where there is a bedrock, its surface comes last."""
 # Temporaries of one iteration in flight. Eight-pipe and fall-line slides share places.
 H, D1, W1, SHARE, S1, C, WEIGHT, TALUS, SENT, U, V = range(11)
 GX, GY, EAST, SOUTH = WEIGHT, TALUS, SENT, 11
 Q = U
-TEMPORARIES = 12
+# Only with loose cover: soil through the faces, what part of it is there, cover that stays.
+SOIL_EAST, SOIL_SOUTH, PORTION, COVER = range(12, 16)
+TEMPORARIES = 16
 # Rows used and forgotten within a stage.
 D2, DELTA, SLID, MOVES, DRIED, SPARE = range(6)
 SCRATCH = 6
@@ -91,7 +93,7 @@ def pour(y, own, state, ring, t, scratch, grid, c, budget):
 
 
 @stage_kernel
-def flow(y, state, ring, t, out, grid, c):
+def flow(y, first, state, ring, t, out, scratch, grid, c):
     """Eqs. 2-5, and what sliding soil needs to know of its neighbours."""
     height, wraps, periodic = grid.height, grid.wraps_rows, grid.wraps_columns
     i, n, s = y % RING, (y - 1) % RING, (y + 1) % RING
@@ -138,10 +140,48 @@ def flow(y, state, ring, t, out, grid, c):
         )
         close_ends(t[WEIGHT, i], periodic, ZERO)
         close_ends(t[TALUS, i], periodic, ZERO)
+    elif c.fall_line and c.covered:
+        part_cover(y, first, state, ring, t, grid, c, b_n, b, b_s, scratch[SPARE])
     elif c.fall_line:
         rows.gradient(b_n, b, b_s, t[GX, i], t[GY, i])
         close_ends(t[GX, i], periodic, ZERO)
         close_ends(t[GY, i], periodic, ZERO)
+
+
+@stage_kernel
+def part_cover(y, first, state, ring, t, grid, c, b_n, b, b_s, gy):
+    """Rock and soil through the eastern and southern faces along a row, and what part of the soil is there."""
+    height, wraps, periodic, nothing = grid.height, grid.wraps_rows, grid.wraps_columns, grid.nothing
+    i, n, s = y % RING, (y - 1) % RING, (y + 1) % RING
+    R_ = state[R, y % ring]
+    if first:  # no row before this one has computed the faces to the north
+        R_n = row(state, R, y - 1, height, wraps, ring, nothing)
+        rows.gradient_east(b_n, t[GX, n])
+        rows.gradient_east(b, t[GX, i])
+        rows.fluxes_south(b_n, b, R_n, R_, t[GX, n], t[GX, i], c, t[SOUTH, n], t[SOIL_SOUTH, n])
+    R_s = row(state, R, y + 1, height, wraps, ring, nothing)
+    rows.gradient_east(b_s, t[GX, s])
+    rows.gradient_south(b_n, b, b_s, gy)
+    close_ends(gy, periodic, ZERO)
+    rows.fluxes_east(b, R_, gy, c, t[EAST, i], t[SOIL_EAST, i])
+    rows.fluxes_south(b, b_s, R_, R_s, t[GX, i], t[GX, s], c, t[SOUTH, i], t[SOIL_SOUTH, i])
+    rock = state[len(state) - 1, y % ring]
+    rows.share_cover(b, rock, t[SOIL_EAST, i], t[SOIL_SOUTH, n], t[SOIL_SOUTH, i], t[PORTION, i], t[COVER, i])
+    close_ends(t[PORTION, i], periodic, ZERO)
+
+
+@stage_kernel
+def slide_with_cover(y, first, t, grid, slid, sent):
+    """Net gain through the four faces along a row: rock, and the soil that was there."""
+    height, wraps, nothing = grid.height, grid.wraps_rows, grid.nothing
+    i, n = y % RING, (y - 1) % RING
+    if first:
+        portion_n = row(t, PORTION, y - 1, height, wraps, RING, nothing)
+        rows.add_soil_south(t[SOIL_SOUTH, n], portion_n, t[PORTION, i], t[SOUTH, n])
+    portion_s = row(t, PORTION, y + 1, height, wraps, RING, nothing)
+    rows.add_soil_east(t[SOIL_EAST, i], t[PORTION, i], t[EAST, i])
+    rows.add_soil_south(t[SOIL_SOUTH, i], t[PORTION, i], portion_s, t[SOUTH, i])
+    rows.gather_faces(t[EAST, i], t[SOUTH, n], t[SOUTH, i], slid, sent)
 
 
 @stage_kernel
@@ -215,6 +255,9 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
     if c.eight_pipes:
         sent = t[SENT, i]
         slide_eight_pipes(y, t, grid, b_n, b, b_s, slid)
+    elif c.fall_line and c.covered:
+        sent = scratch[SPARE]
+        slide_with_cover(y, first, t, grid, slid, sent)
     elif c.fall_line:
         sent = scratch[SPARE]
         slide_fall_line(y, first, state, ring, t, grid, c, b_n, b, b_s, slid, sent)
@@ -240,7 +283,13 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
             rows.capacity_by_collision(b_n, b, b_s, u, v, d1, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_)
         elif not c.along_flow:
             rows.capacity_by_tilt(b_n, b, b_s, u, v, d1, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_)
-        rows.work_ground(b_n, b, b_s, s, R_, C_, d2, slid, sent, c, delta, b2, s1, R2, moved)
+        if c.covered:
+            loose = t[COVER, i]
+            if not c.fall_line:
+                rows.cover_depth(b, state[len(state) - 1, y % ring], loose)
+            rows.work_covered_ground(b_n, b, b_s, s, R_, C_, d2, loose, slid, sent, c, delta, b2, s1, R2, moved)
+        else:
+            rows.work_ground(b_n, b, b_s, s, R_, C_, d2, slid, sent, c, delta, b2, s1, R2, moved)
     else:
         delta[:] = ZERO
         rows.slide_ground(b, slid, b2)
@@ -258,10 +307,16 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
             budget[at, SOLIDS_EXPORTED] += gone
     if own:
         budget[at, MOVED] += rows.total(moved)
+    deepest = len(state) - 1
+    if c.covered:
+        rows.weather_rock(b2, state[deepest, y % ring], c.weather, c.per_weather, out[deepest, i])
+    elif grid.rocky:
+        rows.lower_rock(b2, state[deepest, y % ring], out[deepest, i])
     if grid.layered:
-        rock = len(state) - 1
         top = grid.top[at % grid.top.shape[0]]
-        rows.expose(b2, state[rock, y % ring], top, grid.depths, grid.layers, c.per_cover, out[rock, i], R2)
+        rows.expose(b2, out[deepest, i], top, grid.depths, grid.layers, c.per_cover, R2)
+    elif c.bedded and c.covered:
+        rows.expose_beds(out[deepest, i], grid.rock[at], grid.phase[at], c.per_bed, c.bed_contrast, R2)
     elif c.bedded:
         rows.expose_beds(b2, grid.rock[at], grid.phase[at], c.per_bed, c.bed_contrast, R2)
     close_ends(b2, periodic, WALL)
@@ -368,7 +423,8 @@ def sweep_band(y0, y1, depth, source, target, rings, temporaries, scratch, grid,
                 pour(y, y0 <= y < y1, state, ring, t, scratch, grid, c, budget)
             y -= 1
             if low - 2 <= y < high + 2 and (wraps or 0 <= y < height):
-                flow(y, state, ring, t, out, grid, c)
+                first = y == low - 2 or (not wraps and y == 0)
+                flow(y, first, state, ring, t, out, scratch, grid, c)
             y -= 1
             if low - 1 <= y < high + 1 and (wraps or 0 <= y < height):
                 first = y == low - 1 or (not wraps and y == 0)

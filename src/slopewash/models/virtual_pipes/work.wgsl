@@ -1,16 +1,9 @@
 // Eqs. 6-14 and 18: depth, velocity, capacity, exchange between water and ground, and slides.
 
 #include "ground.wgsl"
+#include "cover.wgsl"
 #include "flow.wgsl"
 #include "sums.wgsl"
-
-// Central difference; one-sided beside nodata and walls.
-fn difference(before: f32, here: f32, after: f32) -> f32 {
-  let has_before = before < IS_WALL;
-  let has_after = after < IS_WALL;
-  let span = select(1.0, 0.5, has_before && has_after);
-  return (select(here, after, has_after) - select(here, before, has_before)) * span;
-}
 
 fn near_depth(i: i32) -> f32 {
   return poured[i].x + c.kappa * cell[i].z;
@@ -42,8 +35,13 @@ fn capacity_by_slope(g: vec2<f32>, v: vec2<f32>) -> f32 {  // Eqs. 9-11
 }
 
 // What the ground loses to the water; negative where it gains.
-fn exchange(drop: f32, s: f32, R: f32, C: f32, d2: f32) -> f32 {  // Eqs. 12-13
-  var take = min(c.take * R * (C - s), c.water_0 + c.water_1 * d2);
+fn exchange(drop: f32, s: f32, R: f32, C: f32, d2: f32, loose: f32) -> f32 {  // Eqs. 12-13
+  var wanted = c.take * R * (C - s);
+  if (covered) {  // cover first, as soft as can be, then rock
+    let soil = min(c.take * (C - s), loose);
+    wanted = soil + R * (c.take * (C - s) - soil);
+  }
+  var take = min(wanted, c.water_0 + c.water_1 * d2);
   take = min(take, c.load_0 + c.load_1 * d2 - c.load_2 * s);
   take = min(take, c.dig_0 + c.dig_1 * max(0.0, drop));
   let fall = min(min(c.drop * (s - C), s), c.rise_0 + c.rise_1 * d2);
@@ -89,7 +87,39 @@ fn slide_fall_line(i: i32, b: f32, around: Around, a: vec4<f32>, d: vec4<f32>, g
   return Slides((west - east) + (north - south), abs(east) + abs(south));
 }
 
+#if covered
+fn slide_with_cover(i: i32, b: f32, around: Around, a: vec4<f32>, d: vec4<f32>, g: vec2<f32>) -> Slides {
+  let through = faces(b, a, d, g, exposed_erodibility(i), erodibilities(around));
+  let theirs = vec4<f32>(poured[around.i.x].y, poured[around.i.y].y, poured[around.i.z].y, poured[around.i.w].y);
+  // Beyond edges there are walls, to which nothing slides.
+  let portion = select(theirs, vec4<f32>(poured[i].y), through.soil > vec4<f32>(0.0));
+  let out = through.rock + rounded4(portion * through.soil);
+  let sent = select(abs(out), vec4<f32>(0.0), vec4<bool>(true, false, true, false));
+  return Slides((-out.x - out.y) + (-out.z - out.w), sent.y + sent.w);
+}
+
+// Cover that stays where soil slides.
+fn cover_left(i: i32, b: f32, a: vec4<f32>, d: vec4<f32>, g: vec2<f32>) -> f32 {
+  let loose = cell[i].x - rock[i].x;
+  if (!fall_line) { return loose; }
+  let out = leaving_soil(faces(b, a, d, g, 0.0, vec4<f32>(0.0)).soil);
+  return max(loose - rounded(poured[i].y * out), 0.0);
+}
+
+// The exponential of -x, for x of zero or more.
+fn decay(x: f32) -> f32 {
+  let part = x * (1.0 / DECAY);
+  let t = max(1.0 - part, 0.0) / (1.0 + part);
+  let t2 = t * t;
+  let t4 = t2 * t2;
+  return t4 * t4;
+}
+
+#endif
 fn slide(i: i32, b: f32, around: Around, a: vec4<f32>, corners: Around, d: vec4<f32>, g: vec2<f32>) -> Slides {
+#if covered
+  if (fall_line) { return slide_with_cover(i, b, around, a, d, g); }
+#endif
   if (eight_pipes) { return slide_eight_pipes(i, b, around, a, corners, d); }
   if (fall_line) { return slide_fall_line(i, b, around, a, d, g); }
   return Slides(0.0, 0.0);
@@ -130,7 +160,11 @@ fn wear(
     C = capacity_by_slope(g, velocity(discharge(f, come), d1, d2));
   }
   let ramp = clamp(c.ramp_0 + c.ramp_1 * d1, 0.0, 1.0);  // Eq. 10
-  return exchange(drop, s, exposed_erodibility(i), C * ramp, d2);
+  var loose = 0.0;
+#if covered
+  loose = cover_left(i, b, a, d, g);
+#endif
+  return exchange(drop, s, exposed_erodibility(i), C * ramp, d2, loose);
 }
 
 // Erodibility of the bedrock's layer at a depth below the top of the first, or 1 where loose soil covers it.
@@ -203,11 +237,16 @@ fn main(
 #if rocky
     rock[i].x = min(rock[i].x, left);
 #endif
+#if covered
+    if (b < IS_WALL) { rock[i].x -= c.weather * decay((left - rock[i].x) * c.per_weather); }
+#endif
 #if layered
     R = select(0.0, expose(left - rock[i].x, rock[i].y - rock[i].x), b < IS_WALL);
 #endif
 #if bedded
-    R = select(0.0, expose_beds(level[i] + left, rock[i].y, rock[i].z), b < IS_WALL);
+    var surface = level[i] + left;
+    if (covered) { surface = level[i] + rock[i].x; }
+    R = select(0.0, expose_beds(surface, rock[i].y, rock[i].z), b < IS_WALL);
 #endif
     worked[i] = vec4<f32>(left, depth, not_negative(cell[i].z + lost), R);
     moved = vec4<f32>(slid.sent + max(lost, 0.0), loose - left, 0.0, 0.0);
