@@ -77,6 +77,8 @@ class Coefficients(NamedTuple):
     """1 − Δt·K_e (16)"""
     per_cover: float
     """share of the bedrock that a cell of loose soil hides"""
+    sea_level: float
+    """height of the sea, if there is one"""
     hydraulic: bool
     eight_pipes: bool
     fall_line: bool
@@ -89,6 +91,8 @@ class Coefficients(NamedTuple):
     mean_depth: bool
     semi_lagrangian: bool
     graded: bool
+    sea: bool
+    """the sea lies beyond open edges"""
 
 
 def cover(m: VirtualPipes) -> float:
@@ -96,8 +100,11 @@ def cover(m: VirtualPipes) -> float:
     return max(THINNEST_COVER, SLIDES * m.time_step * m.thermal_rate if m.slides else 0.0)
 
 
-def coefficients(m: VirtualPipes, substeps: int, strength: float = 1.0) -> Coefficients:
-    """Coefficients of one of `substeps` equal sub-steps; `strength` scales the capacity to carry sediment."""
+def coefficients(m: VirtualPipes, substeps: int, strength: float = 1.0, sea_level: float = -math.inf) -> Coefficients:
+    """Coefficients of one of `substeps` equal sub-steps; `strength` scales the capacity to carry sediment.
+
+    `sea_level` is in cells above the datum.
+    """
     dt = m.time_step / substeps
     ramp_0, ramp_1 = _ramp(m)
     counts_mud = m.sediment_volume > 0
@@ -135,6 +142,7 @@ def coefficients(m: VirtualPipes, substeps: int, strength: float = 1.0) -> Coeff
         creep=dt * m.creep_rate,
         keep=1 - dt * m.evaporation_rate,
         per_cover=1 / cover(m),
+        sea_level=max(sea_level, -NO_LIMIT),
         hydraulic=m.erodes,
         eight_pipes=m.slides and m.hillslope == "eight_pipes",
         fall_line=m.slides and m.hillslope == "fall_line",
@@ -145,6 +153,7 @@ def coefficients(m: VirtualPipes, substeps: int, strength: float = 1.0) -> Coeff
         mean_depth=m.velocity == "mean_depth",
         semi_lagrangian=m.transport == "semi_lagrangian",
         graded=m.edge_base == "graded",
+        sea=sea_level > -math.inf,
     )
 
 

@@ -47,6 +47,7 @@ WITH_LEVEL = {f"{change}_and_level": change for change in HEIGHTS.values()}
 ENTRIES = {
     "RAIN": "water_rain", "SOURCES": "water_sources", "MOVED": "solids_moved", "HELD": "solids_exported",
     "EVAPORATED": "water_evaporated", "WATER_EXPORTED": "water_exported", "SOLIDS_EXPORTED": "solids_exported",
+    "SEA": "water_sea",
 }  # fmt: skip
 """Sums of the kernels, and the amounts of the budget they belong to."""
 CONSTANTS: dict[str, Constant] = {
@@ -61,14 +62,16 @@ CONSTANTS: dict[str, Constant] = {
 SUMS = Use("sums", "update", whole=True, apart=True)
 
 
-def kernels(*, supplied: bool, semi_lagrangian: bool, layered: bool = False, eight: bool = False) -> tuple[Kernel, ...]:
+def kernels(
+    *, supplied: bool, semi_lagrangian: bool, layered: bool = False, eight: bool = False, sea: bool = False
+) -> tuple[Kernel, ...]:
     """One iteration: what each dispatch reads and writes."""
     push = [Use("cell", "read"), Use("flux", "update"), Use("level", "read"), Use("poured", "write"), SUMS]
     carry = [Use("worked", "read"), Use("flux", "read"), Use("poured", "read"), Use("cell", "write")]
     carry += [Use("flow", "update", apart=True), SUMS]
     if supplied:
         push.append(Use("supply", "read", apart=True))
-    if semi_lagrangian:
+    if semi_lagrangian or sea:
         carry.append(Use("level", "read"))
     work = [Use("cell", "read"), Use("flux", "read"), Use("level", "read"), Use("poured", "read")]
     work += [Use("worked", "write"), SUMS]
@@ -303,7 +306,9 @@ class GpuBackend(Backend):
         self._scalars["iterations"] += iterations
 
     def _kernels(self, c: Coefficients) -> tuple[Kernel, ...]:
-        return kernels(supplied=self._supplied, semi_lagrangian=c.semi_lagrangian, layered=self._layered, eight=c.eight)
+        return kernels(
+            supplied=self._supplied, semi_lagrangian=c.semi_lagrangian, layered=self._layered, eight=c.eight, sea=c.sea
+        )
 
     def forget(self) -> None:
         """Drop what was downloaded."""
