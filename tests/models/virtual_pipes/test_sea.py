@@ -102,6 +102,23 @@ def test_rivers_grade_to_the_sea_and_not_to_its_floor() -> None:
     assert at_sea[0] == pytest.approx(5.0)
 
 
+@on_every_backend
+@with_any_pipes
+def test_the_border_of_the_sea_silts_up_to_sea_level_and_a_graded_coast_does_not(
+    start: Any, backend: str, pipes: str
+) -> None:
+    ground = np.full((9, 12), 12.0)
+    ground[:, :3] = 6.0  # a bay at the western edge
+    model = RIVERS.replace(sea_level=10.0, pipes=pipes, edge_base="graded", suspension_rate=0.0, deposition_rate=8.0)
+    run = start(backend, model, Terrain(ground, water=1.0, suspended=0.4), "open")
+    run.advance(60)
+    rise = run.layer("elevation") - ground
+    assert rise[3:6, 0].min() > 0.05
+    assert run.layer("elevation")[:, 0].max() <= 10.0 + 1e-5
+    assert rise[[0, -1], 4:].max() <= 0
+    assert rise[:, -1].max() <= 0
+
+
 # Still water
 
 

@@ -105,7 +105,7 @@ class VirtualPipes(Model):
         doc="Acceleration that drives water through the pipes.",
     )  # fmt: skip
     sea_level: float = parameter(
-        -math.inf, units="m", valid=finite_or_none, typical=(0, 500), group="water", none=-math.inf,
+        -math.inf, units="m", valid=finite_or_none, typical=(0, 300), group="water", none=-math.inf,
         doc="Elevation of the sea beyond open edges: ground below it that the sea reaches is under water, and rivers "
         "deposit their sediment there. None for no sea.",
     )  # fmt: skip
@@ -326,14 +326,16 @@ class VirtualPipes(Model):
     def lay_down(self, state: State, domain: Domain, *, dry: bool) -> None:
         """Deposit all sediment where it is; with `dry`, let the water evaporate, except for the sea.
 
-        Nothing is deposited on graded open edges: sediment there is exported. What settles on the floor of the sea
-        displaces water, and the surface stays as it was.
+        Nothing is deposited on graded open edges above the sea: sediment there is exported. What settles on the floor
+        of the sea displaces water, and the surface stays as it was.
         """
         s, budget = np.array(state["suspended"]), np.array(state["budget"])
         if self.edge_base == "graded" and domain.sides.any_open:
             y, x = _open_ring(domain)
-            budget[0, SOLIDS_EXPORTED] += total(s[y, x])
-            s[y, x] = 0
+            room = np.maximum(level_in_cells(self, domain) - state["elevation"][y, x], 0)
+            settles = np.minimum(s[y, x], room).astype(s.dtype)
+            budget[0, SOLIDS_EXPORTED] += total(s[y, x] - settles)
+            s[y, x] = settles
         budget[0, MOVED] += total(s)
         b = state["elevation"] + s
         if self.sea_level > -math.inf:

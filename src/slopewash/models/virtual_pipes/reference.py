@@ -247,12 +247,17 @@ def _face_flux(b: Field, b_n: Field, R: Field, R_n: Field, gt: Field, gt_n: Fiel
 
 
 def hold_edges(delta: Field, state: State, c: Coefficients, sides: Sides) -> Field:
-    """Open edges are base level: no erosion below it, and no deposits on a graded one."""
+    """Open edges are base level: no erosion below it, and no deposits on a graded one, except on the floor of a sea."""
     b = state["elevation"]
     for side, base in _open_edges(state, sides):
         held = np.minimum(delta[side], np.maximum(0, b[side] - base))
-        delta[side] = np.maximum(held, 0) if c.graded else held
+        delta[side] = np.maximum(held, b[side] - highest_border(b[side], c)) if c.graded else held
     return delta
+
+
+def highest_border(b: Field, c: Coefficients) -> Field:
+    """How high a graded border may rise: not at all, or up to sea level, or else a trench would run along its edge."""
+    return np.maximum(b, c.sea_level)
 
 
 def apply_slides(b: Field, b1: Field, slid: Field, state: State, c: Coefficients, sides: Sides) -> Field:
@@ -264,7 +269,7 @@ def apply_slides(b: Field, b1: Field, slid: Field, state: State, c: Coefficients
     for side, base in _open_edges(state, sides):
         held[side] = np.maximum(held[side], base)
         if c.graded:
-            held[side] = np.minimum(held[side], b[side])
+            held[side] = np.minimum(held[side], highest_border(b[side], c))
     state["budget"][0, SOLIDS_EXPORTED] += total(b2 - held)
     return held
 

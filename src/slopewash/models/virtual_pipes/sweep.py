@@ -198,19 +198,19 @@ def base_of(y, x, grid):
 
 @stage_kernel
 def hold_cell(y, x, b, s, R, delta, slid, sent, grid, c, b2, s1, R2, moved):
-    """Compute a border cell again: never below its base level, and without deposits on a graded one.
+    """Compute a border cell again: never below its base level, and without deposits on a graded one above the sea.
 
     Returns what holding it takes from the ground.
     """
-    base = base_of(y, x, grid)
+    base, highest = base_of(y, x, grid), max(b[x], c.sea_level)
     held = min(delta[x], max(ZERO, b[x] - base))
     if c.graded:
-        held = max(held, ZERO)
+        held = max(held, b[x] - highest)
     loose, s1[x], R2[x], taken = rows.wear(b[x], s[x], R[x], held, slid[x], c.Kh)
     moved[x] = sent[x] + taken
     b2[x] = max(loose, base)
     if c.graded:
-        b2[x] = min(b2[x], b[x])
+        b2[x] = min(b2[x], highest)
     return np.float64(loose - b2[x])
 
 
