@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.recipes.levels import expanded, sizes
+from slopewash.recipes.levels import expanded, sizes, terrain_of
 
 EXTENT = 2560.0
 
@@ -44,6 +44,35 @@ def test_parameters_that_a_user_sets_hold_on_every_level() -> None:
 def test_gentle_relief_takes_more_steps() -> None:
     low = expanded(ladder(dome(256)).stage, sw.Terrain(dome(256)["elevation"] * np.float32(0.5), cell_size=10.0))
     assert low[0].steps == pytest.approx(2 * expanded(ladder(dome(256)).stage, dome(256))[0].steps, abs=1)
+
+
+def test_the_sea_stays_level_from_level_to_level() -> None:
+    start, level = dome(128), 180.0
+    before, after = expanded(ladder(start).stage.replace(settings={"sea_level": level}), start)
+    with sw.Simulation(start.resampled(64), before.model, backend="cpu") as simulation:
+        coarse = simulation.terrain
+        assert (coarse["water"] > 0).any()
+    fine = terrain_of(after, start, coarse, seed=7)
+    assert fine["water"].max() < 1e-3  # no part of the sea is left on land
+    with sw.Simulation(fine, after.model, backend="cpu") as simulation:
+        filled = simulation.terrain
+    assert np.abs(filled["elevation"] + filled["water"] - level)[filled["water"] > 0].max() < 1e-3
+
+
+@pytest.mark.slow
+def test_an_island_keeps_its_sea_through_all_levels() -> None:
+    start = dome(128)
+    level = 0.5 * start.relief
+    result = ladder(start, 0.3, settings={"sea_level": level}).run()
+    terrain, budget = result.terrain, result.budget
+    assert budget.water_drift < 1e-5
+    assert budget.solids_drift < 1e-5
+    sea = terrain["elevation"] < level - 5
+    assert sea.mean() > 0.1
+    np.testing.assert_allclose((terrain["elevation"] + terrain["water"])[sea], level, atol=0.1 * terrain.cell_size)
+    watered = sw.add_water(terrain)
+    assert watered["river"][sea].max() == 0
+    assert watered["river"].max() > 0
 
 
 @pytest.mark.slow
