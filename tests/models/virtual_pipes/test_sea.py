@@ -334,8 +334,8 @@ def test_no_sea_can_be_written_in_several_ways(value: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [("deep", "sea_level is 'deep'; it must be a number or \"none\""),
-     (math.inf, "sea_level is inf m; it must be a finite number, or none"),
-     (math.nan, "sea_level is nan m; it must be a finite number, or none")],
+     (math.inf, "sea_level (z_s) is inf m; it must be a finite number, or none"),
+     (math.nan, "sea_level (z_s) is nan m; it must be a finite number, or none")],
 )  # fmt: skip
 def test_other_values_are_refused_in_one_sentence(value: Any, message: str) -> None:
     with pytest.raises(InvalidParameter) as caught:

@@ -105,7 +105,7 @@ class VirtualPipes(Model):
         doc="Acceleration that drives water through the pipes.",
     )  # fmt: skip
     sea_level: float = parameter(
-        -math.inf, units="m", valid=finite_or_none, typical=(0, 300), group="water", none=-math.inf,
+        -math.inf, symbol="z_s", units="m", valid=finite_or_none, typical=(0, 300), group="water", none=-math.inf,
         doc="Elevation of the sea beyond open edges: ground below it that the sea reaches is under water, and rivers "
         "deposit their sediment there. None for no sea.",
     )  # fmt: skip
