@@ -122,7 +122,7 @@ def fingerprint(simulation: sw.Simulation) -> dict[str, str]:
     terrain = simulation.terrain
     prints = {name: hashlib.sha256(terrain[name].tobytes()).hexdigest()[:16] for name in terrain}
     amounts = simulation.budget.as_dict()
-    known = {name: amount for name, amount in amounts.items() if amount or not name.endswith("_resampled")}
+    known = {name: amount for name, amount in amounts.items() if amount or not name.endswith(("_resampled", "_sea"))}
     budget = json.dumps(known, sort_keys=True)
     return prints | {"budget": hashlib.sha256(budget.encode()).hexdigest()[:16]}
 

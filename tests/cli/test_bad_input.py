@@ -47,6 +47,8 @@ CASES = {
     "unknown model": (["erode", "{raw}", "-o", "{out}", "--model", "virtual_pipe"], 'did you mean "virtual_pipes"'),
     "unknown parameter": (["erode", "{raw}", "-o", "{out}", "--set", "rain=1"], 'did you mean "rain_rate"'),
     "out of range": (["erode", "{raw}", "-o", "{out}", "--set", "pipe_area=-1"], "must be positive"),
+    "sea above all ground": (["erode", "{raw}", "-o", "{out}", "--set", "sea_level=1e6"], "choose a lower sea level"),
+    "no number for the sea": (["erode", "{raw}", "-o", "{out}", "--set", "sea_level=low"], 'a number or "none"'),
     "no number to set": (["erode", "{raw}", "-o", "{out}", "--set", "pipe_area=wide"], "must be a number"),
     "unknown law": (["erode", "{raw}", "-o", "{out}", "--set", "transport=magic"], "donor_cell"),
     "no setting": (["erode", "{raw}", "-o", "{out}", "--set", "pipe_area"], "name=value"),

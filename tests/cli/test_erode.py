@@ -29,6 +29,19 @@ QUICKEST = (*QUICK, "--no-settle")
 ONE_GRID = ("--preset", "single_grid")
 
 
+def test_a_sea_is_a_parameter_like_any_other(run: Run, raw: Path, tmp_path: Path) -> None:
+    low, high = sw.read(raw).range("elevation")
+    level = low + 0.3 * (high - low)
+    model = ("--model", "virtual_pipes", *QUICKEST, "--json")
+    report = json.loads(run("erode", raw, "-o", tmp_path / "sea.exr", "--set", f"sea_level={level}", *model).out)
+    assert report["parameters"]["sea_level"] == pytest.approx(level)
+    assert report["budget"]["water_sea"] != 0
+    report = json.loads(run("erode", raw, "-o", tmp_path / "dry.exr", "--set", "sea_level=none", *model).out)
+    assert report["parameters"]["sea_level"] == "-inf"
+    assert report["budget"]["water_sea"] == 0
+    assert " none " in run("models", "virtual_pipes").out
+
+
 def test_eroding_writes_every_layer_and_prints_the_budget(run_outside: Run, raw: Path, tmp_path: Path) -> None:
     done = run_outside("erode", "raw.exr", "-o", "eroded.exr", *QUICKEST, *ONE_GRID, "--threads", 1)
     assert (done.code, done.err) == (0, "")

@@ -109,6 +109,35 @@ def test_progress_names_the_level(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(dict.fromkeys(titles)) == ["level 1 of 2 (50 x 50)", "level 2 of 2 (100 x 100)"]
 
 
+def test_the_sea_stays_level_from_level_to_level() -> None:
+    start, level = dome(128), 180.0
+    before, after = expanded(ladder(start).stage.replace(settings={"sea_level": level}), start)
+    with sw.Simulation(start.resampled(64), before.model, backend="cpu") as simulation:
+        coarse = simulation.terrain
+        assert (coarse["water"] > 0).any()
+    fine = terrain_of(after, start, coarse, seed=7)
+    assert fine["water"].max() < 1e-3  # no part of the sea is left on land
+    with sw.Simulation(fine, after.model, backend="cpu") as simulation:
+        filled = simulation.terrain
+    assert np.abs(filled["elevation"] + filled["water"] - level)[filled["water"] > 0].max() < 1e-3
+
+
+@pytest.mark.slow
+def test_an_island_keeps_its_sea_through_all_levels() -> None:
+    start = dome(128)
+    level = 0.5 * start.relief
+    result = ladder(start, 0.3, settings={"sea_level": level}).run()
+    terrain, budget = result.terrain, result.budget
+    assert budget.water_drift < 1e-5
+    assert budget.solids_drift < 1e-5
+    sea = terrain["elevation"] < level - 5
+    assert sea.mean() > 0.1
+    np.testing.assert_allclose((terrain["elevation"] + terrain["water"])[sea], level, atol=0.1 * terrain.cell_size)
+    watered = sw.add_water(terrain)
+    assert watered["river"][sea].max() == 0
+    assert watered["river"].max() > 0
+
+
 @pytest.mark.slow
 def test_mass_is_conserved_through_all_levels() -> None:
     result = ladder(dome(192), 0.2).run()

@@ -91,6 +91,7 @@ def test_strata_infinite_parameters_sides_and_outputs_survive_json() -> None:
     read = written_and_read(recipe)
     assert read.stages == recipe.stages
     assert read.stage.model.values()["dig_limit"] == math.inf
+    assert read.stage.model.values()["sea_level"] == -math.inf
     assert read.stage.edges == sides
     assert read.outputs == recipe.outputs
     assert (read.seed, read.backend) == (5, "reference")

@@ -109,6 +109,10 @@ def test_infinity_goes_both_ways_as_text(page: Page) -> None:
     page.until(lambda s: s["parameters"]["dig_limit"] == 0.5)
     page.do("parameters", values={"dig_limit": "inf"})
     page.until(lambda s: s["parameters"]["dig_limit"] == "inf")
+    page.do("parameters", values={"sea_level": 1.0})
+    page.until(lambda s: s["parameters"]["sea_level"] == 1.0)
+    page.do("parameters", values={"sea_level": "-inf"})
+    page.until(lambda s: s["parameters"]["sea_level"] == "-inf")
 
 
 def test_sub_stepping_is_told(page: Page) -> None:

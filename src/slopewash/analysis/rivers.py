@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.analysis.drainage import Drainage
+from slopewash.analysis.sea import find_sea_level, sea_of
 from slopewash.errors import InvalidParameter
 from slopewash.terrain import Layer, Terrain
 
@@ -35,6 +38,7 @@ def add_water(
     river_width: float = 0.01,
     lake_depth: float = 0.08,
     lake_area: float = 1.5e-4,
+    sea_level: float | Literal["auto"] | None = "auto",
 ) -> Terrain:
     """Return the terrain with rivers and lakes to look at: the layers `drainage`, `river` and `lake`.
 
@@ -51,6 +55,9 @@ def add_water(
         Width of a river per square root of its drainage area. Real rivers have about a fifth of the default.
     lake_depth, lake_area
         Depth in cells, and area as a fraction of the terrain, of the smallest depression that holds a lake.
+    sea_level
+        Elevation of the sea in metres, or None for no sea. By default the level at which `water` stands along the
+        border, as it does after a run with `sea_level`. The sea is part of the layer `lake`, and rivers end at it.
 
     Examples
     --------
@@ -63,13 +70,22 @@ def add_water(
     for name, value in given.items():
         if not (np.isfinite(value) and value >= 0):
             raise InvalidParameter(f"{name} is {value}; it must be finite and not negative")
+    level = find_sea_level(terrain) if sea_level == "auto" else sea_level
     drainage = Drainage(terrain)
     whole = float(np.count_nonzero(~drainage.missing)) * terrain.cell_size**2
     lake = _lakes(terrain, drainage, lake_depth * terrain.cell_size, lake_area * whole)
+    land, area = terrain, drainage.area
+    if level is not None:
+        sea = sea_of(terrain, level, drainage)
+        lake[sea] = (level - terrain["elevation"].astype(np.float64))[sea]
+        if not sea.all():  # rivers leave the land where the sea begins, as they do at nodata
+            land = terrain.replace(nodata=sea if terrain.nodata is None else sea | terrain.nodata)
+            drainage = Drainage(land)
+            area = np.where(sea, area, drainage.area)
     source = max(source_area * whole, SOURCE_CELLS * terrain.cell_size**2)
-    river = _rivers(_gathered(terrain, drainage), source, river_width)
+    river = _rivers(_gathered(land, drainage), source, river_width)
     river[lake > river] = 0
-    return terrain.replace(drainage=drainage.area, river=river, lake=lake)
+    return terrain.replace(drainage=area, river=river, lake=lake)
 
 
 def _lakes(terrain: Terrain, drainage: Drainage, least_depth: float, least_area: float) -> Layer:

@@ -167,7 +167,7 @@ def parameter_table(model: Model) -> Table:
             group = p.group
             table.add_section()
         value = getattr(model, p.name)
-        shown = _value(value) + (" *" if value != p.default else "")
+        shown = ("none" if value == p.none else _value(value)) + (" *" if value != p.default else "")
         table.add_row(p.name, p.symbol, shown, p.units, _range(p), p.eq, p.doc)
     return table
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -142,6 +143,11 @@ class Model(ABC):
     def step_time(self) -> float:
         """Model time that passes in one step."""
         return 1.0
+
+    @property
+    def water_beyond(self) -> float:
+        """Elevation in metres of the sea beyond open edges; -inf for no sea."""
+        return -math.inf
 
     # A run, from start to end
 

@@ -25,6 +25,7 @@ not_negative = Rule(lambda v: math.isfinite(v) and v >= 0, "zero or more")
 not_negative_or_infinite = Rule(lambda v: v >= 0, "zero or more (inf means no limit)")
 finite = Rule(math.isfinite, "a finite number")
 fraction = Rule(lambda v: 0 <= v <= 1, "between 0 and 1")
+finite_or_none = Rule(lambda v: v < math.inf, "a finite number, or none")
 positive_fraction = Rule(lambda v: 0 < v <= 1, "above 0 and at most 1")
 
 
@@ -43,6 +44,8 @@ class Parameter:
     typical: tuple[float, float] | None
     log: bool
     choices: tuple[str, ...]
+    none: float | None = None
+    """Number that the word "none" and Python's None stand for, if they are allowed."""
 
     def check(self, value: Any) -> float | str | bool:
         """Return `value` as this parameter's type, or raise `InvalidParameter`."""
@@ -54,10 +57,13 @@ class Parameter:
             if not isinstance(value, bool):
                 raise InvalidParameter(f"{self.name} is {value!r}; it must be true or false")
             return value
+        if self.none is not None and (value is None or value == "none"):
+            return self.none
         try:
             number = float(value)
         except (TypeError, ValueError):
-            raise InvalidParameter(f"{self.name} is {value!r}; it must be a number") from None
+            or_none = "" if self.none is None else ' or "none"'
+            raise InvalidParameter(f"{self.name} is {value!r}; it must be a number{or_none}") from None
         if self.rule is not None and not self.rule.holds(number):
             symbol = f" ({self.symbol})" if self.symbol else ""
             units = f" {self.units}" if self.units else ""
@@ -81,10 +87,14 @@ def parameter(
     group: str = "",
     typical: tuple[float, float] | None = None,
     log: bool = False,
+    none: float | None = None,
 ) -> Any:
-    """Declare a number: `valid` is physics and raises, `typical` is a slider's range and never does."""
+    """Declare a number: `valid` is physics and raises, `typical` is a slider's range and never does.
+
+    `none` is the number that stands for none, where users may say so.
+    """
     facts = {"doc": doc, "rule": valid, "symbol": symbol, "units": units, "eq": eq, "group": group}
-    return field(default=default, metadata=facts | {"typical": typical, "log": log, "choices": ()})
+    return field(default=default, metadata=facts | {"typical": typical, "log": log, "choices": (), "none": none})
 
 
 def law(default: str | bool, *choices: str, doc: str, eq: str = "", group: str = "laws") -> Any:

@@ -119,7 +119,7 @@ def terrain_of(stage: Stage, start: Terrain, before: Terrain | None, *, seed: in
             seed=1000 * seed + stage.cells,
         )
         z += stage.detail * cell * np.minimum(_steepness(z, cell), STEEPEST_DETAIL) * noise
-    layers: dict[str, Any] = {"elevation": z, "water": np.maximum(_fine(before, "water", here), 0)}
+    layers: dict[str, Any] = {"elevation": z, "water": _water(before, here, stage.model.water_beyond)}
     if "bedrock" in before:  # as deep below the ground as it was
         layers["bedrock"] = z - np.maximum(_fine(before, "elevation", here) - _fine(before, "bedrock", here), 0)
     return here.replace(**layers)
@@ -137,6 +137,15 @@ def _drained(stage: Stage, terrain: Terrain) -> Terrain:
         standing = fill_depressions(terrain) - terrain["elevation"]
         return terrain.replace(water=np.maximum(terrain["water"], standing) if "water" in terrain else standing)
     return terrain.replace(elevation=breach_depressions(terrain))
+
+
+def _water(before: Terrain, here: Terrain, sea_level: float) -> Heights:
+    """Depth of the water of the level before, without the sea: the next level starts with its own."""
+    if sea_level > -math.inf:
+        ground = before["elevation"].astype(np.float64)
+        surface = ground + before["water"]
+        before = before.replace(water=np.maximum(surface - np.maximum(ground, sea_level), 0))
+    return np.maximum(_fine(before, "water", here), 0)
 
 
 def _fine(terrain: Terrain, layer: str, grid: Terrain) -> Heights:

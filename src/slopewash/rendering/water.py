@@ -23,6 +23,9 @@ RED_FIRST = np.array([1.9, 1.0, 0.75], dtype=np.float32)
 """Water absorbs red first: absorption of red, green and blue."""
 CLEAR = linear("#2b5259")
 DEEP = linear("#152c3b")
+ABYSS = linear("#0a1826")
+ABYSS_PATH = 30
+"""Absorption depths over which the deep of a sea darkens: a shelf is told from the open sea."""
 SILTY = linear("#4f573d")
 MUDDY = linear("#6f4d35")
 HALF_MUDDY = 1.2
@@ -84,6 +87,7 @@ def under_water(ground: Floats, water: Water, light: Floats, steepness: float = 
     path = np.maximum(water.depth, 0) / np.float32(water.absorption_depth * max(steepness, 0.2))
     passed = np.exp(-path[..., None] * (RED_FIRST + 2.5 * water.mud[..., None]))
     body = mix(np.broadcast_to(CLEAR, ground.shape), DEEP, 1 - np.exp(-path / 3))
+    body = mix(body, ABYSS, 1 - np.exp(-path / ABYSS_PATH))
     body = with_mud(body, water.mud) * light[..., None]
     seen: Floats = ground * passed + body * (1 - passed)
     return seen

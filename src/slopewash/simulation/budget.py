@@ -11,11 +11,12 @@ class Budget:
     """Amounts in cubic metres. Every one is summed where it happens; none is the remainder of the others.
 
     `water_drift` is the mass-balance error of the water, relative to all the water there ever was (start, rain, sources
-    and what was painted in); `solids_drift` the same for ground and sediment, relative to all the soil that moved or
-    was painted. `water_edited` and `solids_edited` are what edits between steps added, negative where they took away;
-    `water_resampled` and `solids_resampled` what changes of resolution and the detail noise of levels added.
-    `solids_exported` is negative where more came in over the edges than left: ground that is held at base level there
-    is supplied from outside.
+    and what was painted in or came from the sea); `solids_drift` the same for ground and sediment, relative to all the
+    soil that moved or was painted. `water_edited` and `solids_edited` are what edits between steps added, negative
+    where they took away; `water_resampled` and `solids_resampled` what changes of resolution and the detail noise of
+    levels added. `solids_exported` is negative where more came in over the edges than left: ground that is held at base
+    level there is supplied from outside. `water_sea` is what left into the sea beyond open edges, where a model has
+    one; it is negative where more came in.
     """
 
     water_start: float = 0.0
@@ -23,6 +24,7 @@ class Budget:
     water_sources: float = 0.0
     water_evaporated: float = 0.0
     water_exported: float = 0.0
+    water_sea: float = 0.0
     water_edited: float = 0.0
     water_resampled: float = 0.0
     water_now: float = 0.0
@@ -44,11 +46,12 @@ class Budget:
         """
         b = cls(**amounts)
         came = b.water_start + b.water_rain + b.water_sources
-        water = b.water_now + b.water_evaporated + b.water_exported - came - b.water_edited - b.water_resampled
+        gone = b.water_evaporated + b.water_exported + b.water_sea
+        water = b.water_now + gone - came - b.water_edited - b.water_resampled
         solids = b.solids_now + b.solids_exported - b.solids_start - b.solids_edited - b.solids_resampled
         return cls(
             **amounts,
-            water_drift=_relative(water, came + max(b.water_edited, 0.0)),
+            water_drift=_relative(water, came + max(b.water_edited, 0.0) + max(-b.water_sea, 0.0)),
             solids_drift=_relative(solids, b.solids_moved + abs(b.solids_edited)),
         )
 
@@ -63,8 +66,8 @@ class Budget:
         summed = {
             name: sum(getattr(b, name) for b in budgets)
             for name in (
-                "water_rain", "water_sources", "water_evaporated", "water_exported", "water_edited", "water_resampled",
-                "solids_exported", "solids_moved", "solids_edited", "solids_resampled",
+                "water_rain", "water_sources", "water_evaporated", "water_exported", "water_sea", "water_edited",
+                "water_resampled", "solids_exported", "solids_moved", "solids_edited", "solids_resampled",
             )
         }  # fmt: skip
         for after, before in zip(budgets[1:], budgets, strict=False):
@@ -97,12 +100,13 @@ class Budget:
             ("sources", self.water_sources, None),
             ("evaporated", self.water_evaporated, None),
             ("exported", self.water_exported, self.solids_exported),
+            ("to the sea", self.water_sea, None),
             ("edited", self.water_edited, self.solids_edited),
             ("resampled", self.water_resampled, self.solids_resampled),
             ("now", self.water_now, self.solids_now),
             ("moved", None, self.solids_moved),
         ]
-        shown = [row for row in rows if row[0] not in ("edited", "resampled") or row[1] or row[2]]
+        shown = [row for row in rows if row[0] not in ("to the sea", "edited", "resampled") or row[1] or row[2]]
         lines = [f"{name:<11}{_cell(water):>14}{_cell(solids):>14}" for name, water, solids in shown]
         lines[0] += "   m³"
         lines.append(f"{'drift':<11}{self.water_drift:>14.1e}{self.solids_drift:>14.1e}   relative")

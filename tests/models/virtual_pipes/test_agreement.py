@@ -42,6 +42,11 @@ MODELS = {
         pipes="eight", pipe_area=10.0, cover="loose", weathering_rate=0.02, bed_contrast=0.2, bed_thickness=9.0
     ),
     "eight_with_mud": preset("single_grid").replace(pipes="eight", sediment_volume=0.5, hillslope="eight_pipes"),
+    "sea": VirtualPipes(sea_level=4.0),
+    "traced_sea": VirtualPipes(sea_level=4.0, transport="semi_lagrangian", edge_base="graded"),
+    "eight_with_sea": VirtualPipes(
+        sea_level=4.0, pipes="eight", capacity="along_flow", edge_base="graded", sediment_volume=0.5, pipe_area=10.0
+    ),
 }
 
 
@@ -76,18 +81,25 @@ def test_the_kernel_gives_the_reference_s_bits(start: Any, name: str, edges: str
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 3), (2, 17), (16, 5)])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover"])
+@pytest.mark.parametrize(
+    "name",
+    ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover", "sea", "eight_with_sea"],
+)
 def test_small_grids_work(start: Any, name: str, edges: str, shape: tuple[int, int]) -> None:
     terrain = Terrain(heights(shape))
-    reference = start("reference", MODELS[name], terrain, edges)
-    fused = start("cpu", MODELS[name], terrain, edges)
+    model = MODELS[name].replace(sea_level=0.7 * heights(shape).max()) if "sea" in name else MODELS[name]
+    reference = start("reference", model, terrain, edges)
+    fused = start("cpu", model, terrain, edges)
     reference.advance(9)
     fused.advance(9)
     assert_same(reference, fused)
 
 
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover"])
+@pytest.mark.parametrize(
+    "name",
+    ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover", "sea", "eight_with_sea"],
+)
 def test_walls_springs_and_uneven_rain_agree(start: Any, name: str, edges: str) -> None:
     shape = (31, 26)
     hole = np.zeros(shape, bool)
@@ -106,7 +118,9 @@ def test_walls_springs_and_uneven_rain_agree(start: Any, name: str, edges: str) 
     assert fused.layer("suspended")[hole].max() == 0
 
 
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover"])
+@pytest.mark.parametrize(
+    "name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover", "eight_with_sea"]
+)
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
 @pytest.mark.parametrize("shape", [(40, 33), (17, 64)])
 def test_bands_and_iterations_in_flight_leave_no_trace(

@@ -45,6 +45,11 @@ MODELS = {
         pipes="eight", pipe_area=10.0, cover="loose", weathering_rate=0.02, bed_contrast=0.2, bed_thickness=9.0
     ),
     "eight_with_mud": preset("single_grid").replace(pipes="eight", sediment_volume=0.5, hillslope="eight_pipes"),
+    "sea": VirtualPipes(sea_level=4.0),
+    "traced_sea": VirtualPipes(sea_level=4.0, transport="semi_lagrangian", edge_base="graded"),
+    "eight_with_sea": VirtualPipes(
+        sea_level=4.0, pipes="eight", capacity="along_flow", edge_base="graded", sediment_volume=0.5, pipe_area=10.0
+    ),
 }
 FIELDS = ("elevation", "water", "suspended", "erodibility", "outflow", "flow", "bedrock")
 
@@ -102,11 +107,15 @@ def test_it_is_as_near_to_float64_as_the_float32_reference(on_gpu: Any, referenc
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 3), (2, 17), (16, 5), (64, 64), (3, 65)])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover"])
+@pytest.mark.parametrize(
+    "name",
+    ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover", "sea", "eight_with_sea"],
+)
 def test_small_and_odd_grids_work(on_gpu: Any, references: Any, name: str, edges: str, shape: tuple[int, int]) -> None:
     terrain = Terrain(heights(shape))
-    single, double = references(MODELS[name], terrain, edges)
-    gpu = on_gpu(MODELS[name], terrain, edges)
+    model = MODELS[name].replace(sea_level=0.7 * heights(shape).max()) if "sea" in name else MODELS[name]
+    single, double = references(model, terrain, edges)
+    gpu = on_gpu(model, terrain, edges)
     for run in (gpu, single, double):
         run.advance(9)
     # Few cells make poor quantiles: the ground's ulp, which drives everything, counts too.
@@ -126,7 +135,9 @@ def varied(shape: tuple[int, int]) -> tuple[Terrain, NDArray[np.bool_]]:
 
 
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover"])
+@pytest.mark.parametrize(
+    "name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover", "eight_with_sea"]
+)
 def test_walls_springs_and_uneven_rain_agree(on_gpu: Any, references: Any, name: str, edges: str) -> None:
     terrain, hole = varied((31, 26))
     single, double = references(MODELS[name], terrain, edges)
@@ -139,7 +150,10 @@ def test_walls_springs_and_uneven_rain_agree(on_gpu: Any, references: Any, name:
     assert gpu.layer("suspended")[hole].max() == 0
 
 
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover"])
+@pytest.mark.parametrize(
+    "name",
+    ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover", "sea", "eight_with_sea"],
+)
 def test_sides_that_differ_agree(on_gpu: Any, references: Any, mixed: Sides, name: str) -> None:
     terrain = Terrain(heights((37, 53)), cell_size=3.0)
     single, double = references(MODELS[name], terrain, mixed)
@@ -151,7 +165,9 @@ def test_sides_that_differ_agree(on_gpu: Any, references: Any, mixed: Sides, nam
 
 
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
-@pytest.mark.parametrize("name", ["table2", "single_grid", "fall_line_only", "eight", "eight_with_cover"])
+@pytest.mark.parametrize(
+    "name", ["table2", "single_grid", "fall_line_only", "eight", "eight_with_cover", "eight_with_sea"]
+)
 def test_strata_agree(on_gpu: Any, references: Any, name: str, edges: str) -> None:
     terrain = Terrain(heights((37, 53)), strata=strata_bands(thickness=1.5, hard=0.05, dip=4.0, direction=40.0))
     single, double = references(MODELS[name], terrain, edges)
@@ -184,7 +200,9 @@ def assert_same_bits(one: Any, two: Any) -> None:
     assert one.budget() == two.budget()
 
 
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover"])
+@pytest.mark.parametrize(
+    "name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover", "eight_with_sea"]
+)
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
 def test_bands_of_rows_leave_no_trace(on_gpu: Any, name: str, edges: str) -> None:
     terrain, _ = varied((31, 70))
@@ -254,16 +272,24 @@ def test_another_value_is_one_write_and_another_law_other_kernels() -> None:
 @pytest.mark.parametrize("rocky", [False, True])
 @pytest.mark.parametrize("covered", [False, True])
 @pytest.mark.parametrize("bedded", [False, True])
+@pytest.mark.parametrize("sea", [False, True])
 def test_an_iteration_needs_little_traffic_and_only_portable_limits(
-    supplied: bool, semi_lagrangian: bool, eight: bool, rocky: bool, covered: bool, bedded: bool
+    supplied: bool, semi_lagrangian: bool, eight: bool, rocky: bool, covered: bool, bedded: bool, sea: bool
 ) -> None:
     from slopewash.models.virtual_pipes.gpu import KINDS, kernels
 
     passes = kernels(
-        supplied=supplied, semi_lagrangian=semi_lagrangian, rocky=rocky, covered=covered, bedded=bedded, eight=eight
+        supplied=supplied,
+        semi_lagrangian=semi_lagrangian,
+        rocky=rocky,
+        covered=covered,
+        bedded=bedded,
+        eight=eight,
+        sea=sea,
     )
     assert len(passes) <= 4
-    assert sum(kernel.traffic(KINDS) for kernel in passes) <= (240 if eight else 180)
+    # The sea reads the level once more.
+    assert sum(kernel.traffic(KINDS) for kernel in passes) <= (240 if eight else 180) + 4 * sea
     assert max(len(kernel.uses) for kernel in passes) <= 8
 
 

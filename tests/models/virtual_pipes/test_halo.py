@@ -20,6 +20,7 @@ CASES: dict[str, tuple[Any, str]] = {
     "jako2011": (preset("jako2011"), "periodic"),
     "beds": (preset("single_grid").replace(bed_contrast=0.2, bed_thickness=9.0, bed_dip=20.0), "open"),
     "cover": (preset("single_grid").replace(cover="loose", weathering_rate=0.02), "periodic"),
+    "sea": (preset("single_grid").replace(sea_level=5.0), "open"),
 }
 """Models with the edges they are used with."""
 HALVES = {

@@ -26,6 +26,10 @@ MODELS = {
     "cover": preset("single_grid").replace(cover="loose", weathering_rate=0.02),
     "beds": preset("single_grid").replace(bed_contrast=0.2, bed_thickness=9.0, bed_dip=20.0),
     "graded": VirtualPipes(edge_base="graded", velocity="mean_depth", pipe_area=1.0),
+    "sea": VirtualPipes(sea_level=4.0),
+    "eight_with_sea": VirtualPipes(
+        sea_level=4.0, pipes="eight", capacity="along_flow", edge_base="graded", sediment_volume=0.5, pipe_area=10.0
+    ),
 }
 BACKENDS = ("reference", "cpu", "gpu")
 
@@ -75,17 +79,16 @@ def test_nodata_strata_sources_and_uneven_rain_agree(start: Any, mixed: Sides, n
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 17)])
-@pytest.mark.parametrize("name", ["single_grid", "jako2011", "eight", "beds", "cover"])
+@pytest.mark.parametrize("name", ["single_grid", "jako2011", "eight", "beds", "cover", "eight_with_sea"])
 def test_small_grids_work(start: Any, mixed: Sides, name: str, shape: tuple[int, int]) -> None:
-    reference, fused = (
-        start(backend, MODELS[name], Terrain(heights(shape)), mixed) for backend in ("reference", "cpu")
-    )
+    model = MODELS[name].replace(sea_level=0.7 * heights(shape).max()) if "sea" in name else MODELS[name]
+    reference, fused = (start(backend, model, Terrain(heights(shape)), mixed) for backend in ("reference", "cpu"))
     reference.advance(9)
     fused.advance(9)
     assert_same(reference, fused)
 
 
-@pytest.mark.parametrize("name", ["single_grid", "jako2011", "eight", "beds", "cover"])
+@pytest.mark.parametrize("name", ["single_grid", "jako2011", "eight", "beds", "cover", "eight_with_sea"])
 def test_bands_and_iterations_in_flight_leave_no_trace(start: Any, mixed: Sides, name: str) -> None:
     plain = start("cpu", MODELS[name], varied((40, 33)), mixed, depth=1, bands=1)
     plain.advance(22)
@@ -97,7 +100,7 @@ def test_bands_and_iterations_in_flight_leave_no_trace(start: Any, mixed: Sides,
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", ["table2", "single_grid", "graded", "eight", "beds", "cover"])
+@pytest.mark.parametrize("name", ["table2", "single_grid", "graded", "eight", "beds", "cover", "sea", "eight_with_sea"])
 def test_mass_is_conserved(backend: str, mixed: Sides, name: str) -> None:
     terrain = Terrain(heights((32, 40)), cell_size=2.0, sources=[WaterSource(x=30, y=24, radius=6, rate=0.4)])
     with Simulation(terrain, MODELS[name], backend=backend, edges=mixed) as simulation:
@@ -105,6 +108,7 @@ def test_mass_is_conserved(backend: str, mixed: Sides, name: str) -> None:
         simulation.settle(20)
         budget = simulation.budget
     assert budget.water_exported > 0
+    assert (budget.water_sea != 0) == ("sea" in name)
     assert budget.water_drift < 1e-5  # float32 fields, float64 sums
     assert budget.solids_drift < 1e-5
 
@@ -114,7 +118,9 @@ MIRRORS = {"west_east": (np.fliplr, "west", "east"), "north_south": (np.flipud, 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("mirror", sorted(MIRRORS))
-@pytest.mark.parametrize("name", ["table2", "single_grid", "jako2011", "eight", "beds", "cover"])
+@pytest.mark.parametrize(
+    "name", ["table2", "single_grid", "jako2011", "eight", "beds", "cover", "sea", "eight_with_sea"]
+)
 def test_mirrored_ground_with_mirrored_sides_gives_the_mirrored_result(
     backend: str, mixed: Sides, mirror: str, name: str
 ) -> None:

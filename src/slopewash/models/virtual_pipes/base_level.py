@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,16 @@ Base = dict[str, Field]
 """Lowest height of each border cell, in cells: the four sides, corners in both of theirs."""
 
 
-def edge_base(b: Field, *, graded: bool) -> Base:
-    """Border heights of `b`; graded: the largest profile nowhere above them and nowhere steeper than `STEEPEST`."""
+def edge_base(b: Field, *, graded: bool, sea_level: float = -math.inf) -> Base:
+    """Border heights of `b`; graded: the largest profile nowhere above them and nowhere steeper than `STEEPEST`.
+
+    Rivers grade to the sea, not to its floor: the profile ends at sea level, and below it the border stays as it is.
+    """
     rows, columns = b.shape
     level = b.copy()
     if graded:
         y, x = border_ring(rows, columns)
-        level[y, x] = grade(b[y, x])
+        level[y, x] = np.minimum(grade(np.maximum(b[y, x], b.dtype.type(sea_level))), b[y, x])
     return {name: np.array(side) for name, side in border(level).items()}
 
 

@@ -1,6 +1,7 @@
 // Steps 6 and 7: transport (15) and evaporation (16).
 
 #include "around.wgsl"
+#include "edges.wgsl"
 #include "flow.wgsl"
 #include "sums.wgsl"
 
@@ -57,6 +58,14 @@ fn trace_back(y: i32, x: i32, i: i32, v: vec2<f32>) -> f32 {  // Eq. 15
 }
 
 #endif
+#if sea
+// Water and sediment of a border cell in the sea: what stands above its level leaves, what lacks comes in.
+fn at_sea_level(depth: f32, held: vec2<f32>) -> vec2<f32> {
+  let s = rounded(held.y * min(depth / max(held.x + c.kappa * held.y, TINY), 1.0));
+  return vec2<f32>(max(0.0, depth - c.kappa * s), s);
+}
+
+#endif
 @compute @workgroup_size(GROUP)
 fn main(
   @builtin(global_invocation_id) id: vec3<u32>,
@@ -95,6 +104,14 @@ fn main(
       next.z = trace_back(y, x, i, velocity(discharged, d1, move_depth(d1, paired(f), paired(come))));
       gone.z = 0.0;
 #endif
+#if sea
+      let depth = c.sea_level - (level[i] + next.x);
+      if (on_open_edge(y, x) && depth > 0.0) {
+        let held = at_sea_level(depth, next.yz);
+        gone = vec4<f32>(gone.x, gone.y, gone.z + (next.z - held.y), next.y - held.x);
+        next = vec4<f32>(next.x, held, next.w);
+      }
+#endif
     }
     cell[i] = next;
   }
@@ -103,5 +120,8 @@ fn main(
     add_sum(group, EVAPORATED, total.x);
     add_sum(group, WATER_EXPORTED, total.y);
     add_sum(group, SOLIDS_EXPORTED, total.z);
+#if sea
+    add_sum(group, SEA, total.w);
+#endif
   }
 }

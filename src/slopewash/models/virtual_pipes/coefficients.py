@@ -87,6 +87,8 @@ class Coefficients(NamedTuple):
     bed_contrast: float
     per_bed: float
     """pairs of beds in a cell of height"""
+    sea_level: float
+    """height of the sea, if there is one"""
     hydraulic: bool
     eight_pipes: bool
     fall_line: bool
@@ -103,6 +105,8 @@ class Coefficients(NamedTuple):
     """loose cover has laws of its own"""
     bedded: bool
     """without strata: R follows tilted beds"""
+    sea: bool
+    """the sea lies beyond open edges"""
 
 
 def cover(m: VirtualPipes) -> float:
@@ -111,11 +115,18 @@ def cover(m: VirtualPipes) -> float:
 
 
 def coefficients(
-    m: VirtualPipes, substeps: int, strength: float = 1.0, *, cell_size: float = 1.0, layered: bool = False
+    m: VirtualPipes,
+    substeps: int,
+    strength: float = 1.0,
+    *,
+    cell_size: float = 1.0,
+    layered: bool = False,
+    sea_level: float = -math.inf,
 ) -> Coefficients:
     """Coefficients of one of `substeps` equal sub-steps; `strength` scales the capacity to carry sediment.
 
     `cell_size` in metres matters to what is given in metres, the thickness of beds; strata take the place of beds.
+    `sea_level` is in cells above the datum.
     """
     dt = m.time_step / substeps
     ramp_0, ramp_1 = _ramp(m)
@@ -160,6 +171,7 @@ def coefficients(
         per_weather=1 / m.weathering_depth,
         bed_contrast=m.bed_contrast,
         per_bed=cell_size / m.bed_thickness,
+        sea_level=max(sea_level, -NO_LIMIT),
         hydraulic=m.erodes,
         eight_pipes=m.slides and m.hillslope == "eight_pipes",
         fall_line=m.slides and m.hillslope == "fall_line",
@@ -172,6 +184,7 @@ def coefficients(
         graded=m.edge_base == "graded",
         covered=m.covered,
         bedded=m.bed_contrast > 0 and not layered,
+        sea=sea_level > -math.inf,
     )
 
 

@@ -50,8 +50,8 @@ FIELDS = (
 )
 
 BUDGET = (
-    "water_rain", "water_sources", "water_evaporated", "water_exported", "solids_exported", "solids_moved",
+    "water_rain", "water_sources", "water_evaporated", "water_exported", "solids_exported", "solids_moved", "water_sea",
 )  # fmt: skip
-RAIN, SOURCES, EVAPORATED, WATER_EXPORTED, SOLIDS_EXPORTED, MOVED = range(len(BUDGET))
+RAIN, SOURCES, EVAPORATED, WATER_EXPORTED, SOLIDS_EXPORTED, MOVED, SEA = range(len(BUDGET))
 """Columns of `budget`; each amount is summed where it happens."""
 BASES = ("base_north", "base_south", "base_west", "base_east")

@@ -53,6 +53,7 @@ WITH_LEVEL = {f"{change}_and_level": change for change in HEIGHTS.values()}
 ENTRIES = {
     "RAIN": "water_rain", "SOURCES": "water_sources", "MOVED": "solids_moved", "HELD": "solids_exported",
     "EVAPORATED": "water_evaporated", "WATER_EXPORTED": "water_exported", "SOLIDS_EXPORTED": "solids_exported",
+    "SEA": "water_sea",
 }  # fmt: skip
 """Sums of the kernels, and the amounts of the budget they belong to."""
 CONSTANTS: dict[str, Constant] = {
@@ -81,6 +82,7 @@ def kernels(
     covered: bool = False,
     bedded: bool = False,
     eight: bool = False,
+    sea: bool = False,
 ) -> tuple[Kernel, ...]:
     """One iteration: what each dispatch reads and writes; `rocky` if the bedrock's surface is known."""
     push = [Use("cell", "read"), Use("flux", "update"), Use("level", "read"), Use("poured", "write"), SUMS]
@@ -88,7 +90,7 @@ def kernels(
     carry += [Use("flow", "update", apart=True), SUMS]
     if supplied:
         push.append(Use("supply", "read", apart=True))
-    if semi_lagrangian:
+    if semi_lagrangian or sea:
         carry.append(Use("level", "read"))
     work = [Use("cell", "read"), Use("flux", "read"), Use("level", "read"), Use("poured", "read")]
     work += [Use("worked", "write"), SUMS]
@@ -361,6 +363,7 @@ class GpuBackend(Backend):
             covered=c.covered,
             bedded=c.bedded,
             eight=c.eight,
+            sea=c.sea,
         )
 
     def forget(self) -> None:

@@ -1,6 +1,7 @@
 // What kernels that see the ground share.
 
 #include "around.wgsl"
+#include "edges.wgsl"
 
 // Elevation above the datum; the change is counted from a level, because it is small beside it.
 fn ground(i: i32) -> f32 {
@@ -42,19 +43,14 @@ fn whole_drop(to_straight: vec4<f32>, to_slanted: vec4<f32>, t: f32) -> f32 {
   return paired(steeper(to_straight, vec4<f32>(t))) + paired(steeper(to_slanted, vec4<f32>(t * DIAGONAL)));
 }
 
-// The surface beyond each edge: dry ground at the cell's own bed past open ones, a wall past others.
+// The surface beyond each edge: dry ground at the cell's own bed past open ones, a wall past others and the sea.
 fn beyond_edges(b: f32) -> vec4<f32> {
-  return select(vec4<f32>(WALL), vec4<f32>(b), vec4<bool>(open_west, open_east, open_north, open_south));
+  return select(vec4<f32>(WALL), outside(vec4<f32>(b)), vec4<bool>(open_west, open_east, open_north, open_south));
 }
 
 // The same for the corners: past open edges dry ground at the bed of the edge cell beside it, but none past two edges.
 fn surfaces_at_corners(inside: vec4<f32>, around: Around, a: vec4<f32>) -> vec4<f32> {
-  let past_columns = select(vec4<f32>(WALL), a.zzww, vec4<bool>(open_west, open_east, open_west, open_east));
-  let past_rows = select(vec4<f32>(WALL), a.xyxy, vec4<bool>(open_north, open_north, open_south, open_south));
+  let past_columns = select(vec4<f32>(WALL), outside(a.zzww), vec4<bool>(open_west, open_east, open_west, open_east));
+  let past_rows = select(vec4<f32>(WALL), outside(a.xyxy), vec4<bool>(open_north, open_north, open_south, open_south));
   return select(select(inside, past_columns, around.none.xyxy), past_rows, around.none.zzww);
-}
-
-fn on_open_edge(y: i32, x: i32) -> bool {
-  return (open_west && x == 0) || (open_east && x == grid.width - 1)
-    || (open_north && y == 0) || (open_south && y == grid.height - 1);
 }

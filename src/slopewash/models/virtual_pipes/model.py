@@ -15,6 +15,7 @@ from slopewash.models.parameters import (
     Limit,
     Rule,
     finite,
+    finite_or_none,
     fraction,
     law,
     not_negative,
@@ -38,6 +39,7 @@ from slopewash.models.virtual_pipes.bedding import banding, expose_beds, phase_o
 from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients
 from slopewash.models.virtual_pipes.fields import BUDGET, EVAPORATED, FIELDS, MOVED, SOLIDS_EXPORTED
 from slopewash.models.virtual_pipes.prepare import ground, source_rate, total
+from slopewash.models.virtual_pipes.sea import check_land, displaced, flood, flooded, level_in_cells
 from slopewash.models.virtual_pipes.strata import expose
 from slopewash.terrain import Layer, Terrain
 
@@ -105,6 +107,11 @@ class VirtualPipes(Model):
     gravity: float = parameter(
         9.81, symbol="g", units="cells/time²", valid=positive, typical=(0.1, 20), eq="2", group="water",
         doc="Acceleration that drives water through the pipes.",
+    )  # fmt: skip
+    sea_level: float = parameter(
+        -math.inf, symbol="z_s", units="m", valid=finite_or_none, typical=(0, 300), group="water", none=-math.inf,
+        doc="Elevation of the sea beyond open edges: ground below it that the sea reaches is under water, and rivers "
+        "deposit their sediment there. None for no sea.",
     )  # fmt: skip
     pipe_friction: float = parameter(
         0.0, symbol="K_f", units="1/time", valid=not_negative, typical=(0, 1), eq="2", group="water",
@@ -297,6 +304,11 @@ class VirtualPipes(Model):
         """Model time that passes in one step."""
         return self.time_step
 
+    @property
+    def water_beyond(self) -> float:
+        """Elevation in metres of the sea beyond open edges; -inf for no sea."""
+        return self.sea_level
+
     def limits(self) -> tuple[Limit, ...]:
         """Stability limits: gravity waves in two dimensions, soil feeding a pit, and rates below one per step."""
         dt = self.time_step
@@ -335,14 +347,20 @@ class VirtualPipes(Model):
         tens of cells of sediment; stopping only the erosion would leave every uneven deposit in the stream beds (half
         as many pits again).
         """
-        return coefficients(self, substeps, strength, cell_size=domain.cell_size, layered=bool(domain.strata))
+        return coefficients(
+            self, substeps, strength, cell_size=domain.cell_size, layered=bool(domain.strata),
+            sea_level=level_in_cells(self, domain),
+        )  # fmt: skip
 
     def adopt(self, before: VirtualPipes, state: State, domain: Domain) -> None:
         """Find the base level again if its law has changed, add or remove the pipes to diagonal neighbours, lay beds.
 
         Ground below the base level stays where it is; new pipes start without flow. Where there was no cover yet, all
-        ground is rock.
+        ground is rock. A sea that has risen covers what it reaches at once; where it has fallen, the water runs off.
         """
+        risen = self.sea_level != before.sea_level and self.sea_level > -math.inf
+        if risen:
+            check_land(self, state["elevation"], domain)
         if self.pipes != before.pipes:
             outflow = np.zeros((self.pipe_count, *domain.shape), state["outflow"].dtype)
             kept = min(self.pipe_count, before.pipe_count)
@@ -351,10 +369,12 @@ class VirtualPipes(Model):
         if self.covered and "bedrock" not in state:
             state["bedrock"] = np.array(state["elevation"])
         self._adopt_rock(before, state, domain)
-        if self.edge_base != before.edge_base:
+        if self.edge_base != before.edge_base or (self.edge_base == "graded" and self.sea_level != before.sea_level):
             state.scalars["base_changes"] += 1
-            for patch in self._base(state):
+            for patch in self._base(state, domain):
                 state[patch.name] = patch.values
+        if risen:
+            flood(state, self, domain)
 
     def _adopt_rock(self, before: VirtualPipes, state: State, domain: Domain) -> None:
         """Lay other beds through the same rock, and look at what lies bare by the laws in force."""
@@ -370,30 +390,38 @@ class VirtualPipes(Model):
         if self._exposes(domain):
             state["erodibility"] = self._exposed(state["elevation"], state.get("bedrock"), None, state, domain)
 
-    def _base(self, state: State) -> list[Patch]:
+    def _base(self, state: State, domain: Domain) -> list[Patch]:
         """Base level by the law in force, nowhere above the ground."""
-        base = edge_base(state["start"], graded=self.edge_base == "graded")
+        sea_level = level_in_cells(self, domain)
+        base = edge_base(state["start"], graded=self.edge_base == "graded", sea_level=sea_level)
         base |= lowered(base, border(state["elevation"]))
         return [*(Patch(name, level) for name, level in base.items()), _base_version(state)]
 
     def lay_down(self, state: State, domain: Domain, *, dry: bool) -> None:
-        """Deposit all sediment where it is; with `dry`, let the water evaporate.
+        """Deposit all sediment where it is; with `dry`, let the water evaporate, except for the sea.
 
-        Nothing is deposited on graded open edges: sediment there is exported.
+        Nothing is deposited on graded open edges above the sea: sediment there is exported. What settles on the floor
+        of the sea displaces water, and the surface stays as it was.
         """
         s, budget = np.array(state["suspended"]), np.array(state["budget"])
         if self.edge_base == "graded" and domain.sides.any_open:
             y, x = _open_ring(domain)
-            budget[0, SOLIDS_EXPORTED] += total(s[y, x])
-            s[y, x] = 0
+            room = np.maximum(level_in_cells(self, domain) - state["elevation"][y, x], 0)
+            settles = np.minimum(s[y, x], room).astype(s.dtype)
+            budget[0, SOLIDS_EXPORTED] += total(s[y, x] - settles)
+            s[y, x] = settles
         budget[0, MOVED] += total(s)
         b = state["elevation"] + s
+        if self.sea_level > -math.inf:
+            state["water"] = displaced(state, s, self, domain, budget)
         if self._exposes(domain):
             state["erodibility"] = self._exposed(b, state.get("bedrock"), None, state, domain)
         state["elevation"], state["suspended"] = b, np.zeros_like(s)
         if dry:
-            budget[0, EVAPORATED] += total(state["water"])
-            state["water"] = np.zeros_like(s)
+            water = np.array(state["water"])
+            left = np.minimum(water, flooded(b, np.zeros_like(s), self, domain))
+            budget[0, EVAPORATED] += total(water - left)
+            state["water"] = left
             state["outflow"] = np.zeros_like(state["outflow"])
         state["budget"] = budget
 
@@ -468,7 +496,7 @@ class VirtualPipes(Model):
         if name == "sources":
             return [Patch("source_rate", source_rate(state["sources"], domain, state.get("nodata")))]
         if name == "elevation" and state["base_version"][0] != state.scalars["base_changes"]:
-            return self._base(state)
+            return self._base(state, domain)
         return ()
 
 

@@ -13,6 +13,7 @@ from slopewash.models.state import Domain, Sides, State
 from slopewash.models.virtual_pipes.base_level import edge_base
 from slopewash.models.virtual_pipes.bedding import banding, expose_beds, phase_of
 from slopewash.models.virtual_pipes.fields import BUDGET
+from slopewash.models.virtual_pipes.sea import check_land, flooded, level_in_cells
 from slopewash.models.virtual_pipes.strata import expose
 from slopewash.terrain import (
     Terrain,
@@ -71,6 +72,8 @@ def prepare(
         for name, array in arrays.items():
             array[terrain.nodata] = WALL if name in ("elevation", "bedrock") else 0
         r[terrain.nodata] = 0
+    check_land(model, b, domain)
+    arrays["water"] = flooded(b, arrays["water"], model, domain, arrays["suspended"])
     arrays |= {
         "rainfall": r,
         "outflow": np.zeros((model.pipe_count, *terrain.shape), dtype),
@@ -79,7 +82,7 @@ def prepare(
         "sources": source_table(terrain.sources),
         "budget": np.zeros((1, len(BUDGET))),
         "base_version": np.zeros(1, np.int64),
-        **edge_base(b, graded=model.edge_base == "graded"),
+        **edge_base(b, graded=model.edge_base == "graded", sea_level=level_in_cells(model, domain)),
     }
     if strata is not None:
         arrays["strata_top"] = top

@@ -22,11 +22,13 @@ from slopewash.models.virtual_pipes.fields import (
     EVAPORATED,
     MOVED,
     RAIN,
+    SEA,
     SOLIDS_EXPORTED,
     SOURCES,
     WATER_EXPORTED,
 )
 from slopewash.models.virtual_pipes.prepare import Field, total
+from slopewash.models.virtual_pipes.sea import border_mask
 from slopewash.models.virtual_pipes.strata import expose
 
 WEST, EAST, NORTH, SOUTH, NW, NE, SW, SE = range(8)
@@ -77,6 +79,8 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
         w2, state["suspended"] = transport(w1, s1, d1, f, u, v, b, state, c, sides)  # 15
         state["water"] = w2 * c.keep  # 16
         budget[0, EVAPORATED] += total(w2 - state["water"])
+        if c.sea:
+            meet_sea(state, c, sides)
         state["outflow"] = f
         state["flow"] = state["flow"] + passing(f, c, sides)
     state.scalars["iterations"] += 1
@@ -97,14 +101,22 @@ def add_water(state: State, c: Coefficients) -> Field:
 def push_pipes(f: Field, b: Field, h: Field, d1: Field, c: Coefficients, sides: Sides) -> Field:
     """Eqs. 2-5: pressure drives the pipes; outflow is scaled down to what is there.
 
-    Beyond an open edge lies dry ground at the edge cell's own bed; beyond a closed one a wall.
+    Beyond a closed edge lies a wall, beyond an open one what `beyond_open_edges` says.
     """
-    out = around(h, sides, WALL, b)
+    out = around(h, sides, WALL, beyond_open_edges(b, c))
     push = [c.push * h.dtype.type(width) for width in WIDTHS]
     f = np.stack([np.maximum(0, c.flow_kept * f[i] + push[i] * (h - out[i])) for i in range(len(f))])
     leaving = c.dt * paired(f)
     K = np.where(d1 < leaving, d1 / np.maximum(leaving, TINY), 1)  # max as published; the text scales down
     return f * K
+
+
+def beyond_open_edges(b: Field, c: Coefficients) -> Field:
+    """Surface that a border cell's pipes see outside: dry ground at the cell's own bed.
+
+    No pipe leads out of the sea: the border itself is held at sea level (`meet_sea`).
+    """
+    return np.where(b < c.sea_level, b.dtype.type(WALL), b) if c.sea else b
 
 
 def paired(x: Sequence[Field] | Field) -> Field:
@@ -169,7 +181,7 @@ def capacity(b: Field, h: Field, f: Field, u: Field, v: Field, d1: Field, c: Coe
 
 def along_flow(b: Field, h: Field, f: Field, c: Coefficients, sides: Sides) -> tuple[Field, Field]:
     """Discharge of a cell and the mean slope of the surface along its outflows."""
-    out = around(h, sides, WALL, b)
+    out = around(h, sides, WALL, beyond_open_edges(b, c))
     lost = [f[i] * np.maximum(0, h - out[i]) for i in range(len(f))]
     if c.eight:
         straight, slanted = paired(lost[:4]), paired(lost[4:]) * h.dtype.type(SHORTENING)
@@ -251,12 +263,17 @@ def _face_flux(b: Field, b_n: Field, R: Field, R_n: Field, gt: Field, gt_n: Fiel
 
 
 def hold_edges(delta: Field, state: State, c: Coefficients, sides: Sides) -> Field:
-    """Open edges are base level: no erosion below it, and no deposits on a graded one."""
+    """Open edges are base level: no erosion below it, and no deposits on a graded one, except on the floor of a sea."""
     b = state["elevation"]
     for side, base in _open_edges(state, sides):
         held = np.minimum(delta[side], np.maximum(0, b[side] - base))
-        delta[side] = np.maximum(held, 0) if c.graded else held
+        delta[side] = np.maximum(held, b[side] - highest_border(b[side], c)) if c.graded else held
     return delta
+
+
+def highest_border(b: Field, c: Coefficients) -> Field:
+    """How high a graded border may rise: not at all, or up to sea level, or else a trench would run along its edge."""
+    return np.maximum(b, c.sea_level)
 
 
 def apply_slides(b: Field, b1: Field, slid: Field, state: State, c: Coefficients, sides: Sides) -> Field:
@@ -268,7 +285,7 @@ def apply_slides(b: Field, b1: Field, slid: Field, state: State, c: Coefficients
     for side, base in _open_edges(state, sides):
         held[side] = np.maximum(held[side], base)
         if c.graded:
-            held[side] = np.minimum(held[side], b[side])
+            held[side] = np.minimum(held[side], highest_border(b[side], c))
     state["budget"][0, SOLIDS_EXPORTED] += total(b2 - held)
     return held
 
@@ -295,6 +312,19 @@ def donate(a: Field, share: Field, sides: Sides) -> Field:
     """What a cell gives is exactly what its neighbours take."""
     out = share * a
     return np.maximum(0, a - paired(out)) + paired(inflow(out, sides))
+
+
+def meet_sea(state: State, c: Coefficients, sides: Sides) -> None:
+    """Hold border cells below sea level at sea level; water above it leaves with its share of the sediment."""
+    b, w, s = state["elevation"], state["water"], state["suspended"]
+    at_sea = border_mask(b.shape, sides) & (b < c.sea_level)
+    depth = np.where(at_sea, c.sea_level - b, b.dtype.type(0))
+    stays = np.minimum(depth / np.maximum(w + c.kappa * s, TINY), 1)
+    s2 = np.where(at_sea, s * stays, s)
+    w2 = np.where(at_sea, np.maximum(0, depth - c.kappa * s2), w)
+    state["budget"][0, SEA] += total(w - w2)
+    state["budget"][0, SOLIDS_EXPORTED] += total(s - s2)
+    state["water"], state["suspended"] = w2, s2
 
 
 LEADING_OUT = {"west": (WEST, NW, SW), "east": (EAST, NE, SE), "north": (NORTH, NW, NE), "south": (SOUTH, SW, SE)}

@@ -514,6 +514,14 @@ def carry_both_eight(
 
 
 @kernel
+def at_sea_level(b, w, s, sea_level, kappa):
+    """Water and sediment of a border cell in the sea: what stands above its level leaves, what lacks comes in."""
+    depth = sea_level - b
+    s2 = s * min(depth / max(w + kappa * s, TINY), UNIT)
+    return max(ZERO, depth - kappa * s2), s2
+
+
+@kernel
 def tap(b, s, own):
     """A neighbour's sediment; nodata and walls count as the cell's own."""
     return s if b < IS_WALL else own

@@ -25,7 +25,15 @@ from slopewash.backends.compiled import inlined, kernel, parallel_kernel, stage_
 from slopewash.backends.ghosts import close_ends
 from slopewash.models import ground as _g
 from slopewash.models.virtual_pipes import rows
-from slopewash.models.virtual_pipes.fields import EVAPORATED, MOVED, RAIN, SOLIDS_EXPORTED, SOURCES, WATER_EXPORTED
+from slopewash.models.virtual_pipes.fields import (
+    EVAPORATED,
+    MOVED,
+    RAIN,
+    SEA,
+    SOLIDS_EXPORTED,
+    SOURCES,
+    WATER_EXPORTED,
+)
 
 RING = 6
 """Rows kept of each field: the oldest still read lies five behind the newest."""
@@ -63,10 +71,15 @@ def pour(y, own, state, ring, t, scratch, grid, c, budget):
     height, periodic = grid.height, grid.wraps_columns
     h = t[H, y % RING]
     if not grid.wraps_rows and (y < 0 or y >= height):
-        # Beyond an open edge: dry ground at the edge cell's own bed. Beyond a closed one: a wall. (The iteration before
-        # has finished row 0's ground by now, though not yet its water: its `work` runs a row ahead of its `carry`.)
+        # Beyond an open edge: dry ground at the edge cell's own bed. Beyond a closed one, and beyond the sea: a wall.
+        # (The iteration before has finished row 0's ground by now, though not yet its water: its `work` runs a row
+        # ahead of its `carry`.)
         if grid.open_north if y < 0 else grid.open_south:
-            rows.copy(state[B, (0 if y < 0 else height - 1) % ring], h)
+            b = state[B, (0 if y < 0 else height - 1) % ring]
+            rows.copy(b, h)
+            if c.sea:
+                for x in range(h.size):
+                    h[x] = WALL if b[x] < c.sea_level else b[x]
         else:
             h[:] = WALL
         return
@@ -87,9 +100,9 @@ def pour(y, own, state, ring, t, scratch, grid, c, budget):
     close_ends(d1, periodic, ZERO)
     close_ends(h, periodic, WALL)
     if grid.open_west:
-        h[0] = b[1]
+        h[0] = WALL if c.sea and b[1] < c.sea_level else b[1]
     if grid.open_east:
-        h[h.size - 1] = b[h.size - 2]
+        h[h.size - 1] = WALL if c.sea and b[h.size - 2] < c.sea_level else b[h.size - 2]
 
 
 @stage_kernel
@@ -225,19 +238,19 @@ def base_of(y, x, grid):
 
 @stage_kernel
 def hold_cell(y, x, b, s, R, delta, slid, sent, grid, c, b2, s1, R2, moved):
-    """Compute a border cell again: never below its base level, and without deposits on a graded one.
+    """Compute a border cell again: never below its base level, and without deposits on a graded one above the sea.
 
     Returns what holding it takes from the ground.
     """
-    base = base_of(y, x, grid)
+    base, highest = base_of(y, x, grid), max(b[x], c.sea_level)
     held = min(delta[x], max(ZERO, b[x] - base))
     if c.graded:
-        held = max(held, ZERO)
+        held = max(held, b[x] - highest)
     loose, s1[x], R2[x], taken = rows.wear(b[x], s[x], R[x], held, slid[x], c.Kh)
     moved[x] = sent[x] + taken
     b2[x] = max(loose, base)
     if c.graded:
-        b2[x] = min(b2[x], b[x])
+        b2[x] = min(b2[x], highest)
     return np.float64(loose - b2[x])
 
 
@@ -360,6 +373,21 @@ def export(y, a, share, out, i, grid, c):
 
 
 @stage_kernel
+def meet_sea(y, b, grid, c, w, s):
+    """Hold the border cells of a row that lie below sea level at sea level; returns water and solids that leave."""
+    last = b.size - 2
+    whole = (grid.open_north and y == 0) or (grid.open_south and y == grid.height - 1)
+    water, solids = 0.0, 0.0
+    for x in range(1, last + 1, 1 if whole else max(1, last - 1)):  # whole border rows, else the two ends
+        if (whole or (x == 1 and grid.open_west) or (x == last and grid.open_east)) and b[x] < c.sea_level:
+            w2, s2 = rows.at_sea_level(b[x], w[x], s[x], c.sea_level, c.kappa)
+            water += np.float64(w[x] - w2)
+            solids += np.float64(s[x] - s2)
+            w[x], s[x] = w2, s2
+    return water, solids
+
+
+@stage_kernel
 def carry(y, own, state, ring, t, out, scratch, grid, c, budget):
     """Transport (15) and evaporation (16)."""
     height, wraps, periodic, nothing = grid.height, grid.wraps_rows, grid.wraps_columns, grid.nothing
@@ -401,6 +429,11 @@ def carry(y, own, state, ring, t, out, scratch, grid, c, budget):
         budget[at, WATER_EXPORTED] += export(y, w1, q, out, i, grid, c)
         if not c.semi_lagrangian:
             budget[at, SOLIDS_EXPORTED] += export(y, s1, q, out, i, grid, c)
+    if c.sea:
+        water, solids = meet_sea(at, out[B, i], grid, c, out[W, i], out[S, i])
+        if own:
+            budget[at, SEA] += water
+            budget[at, SOLIDS_EXPORTED] += solids
     close_ends(out[W, i], periodic, ZERO)
     close_ends(out[S, i], periodic, ZERO)
 

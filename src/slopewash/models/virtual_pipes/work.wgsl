@@ -211,9 +211,11 @@ fn main(
     let corners = slanted(y, x);
     let d = grounds(corners);
     let slid = slide(i, b, around, a, corners, d, g);
-    // On open edges `level` is base level: no process takes the border below it, nor deposits anything on a graded one.
+    // On open edges `level` is base level: no process takes the border below it, nor deposits anything on a graded one
+    // above the sea.
     let held = on_open_edge(y, x);
     let change = cell[i].x;
+    let highest = max(change, c.sea_level - level[i]);
     var depth = poured[i].x;
     var delta = 0.0;
     if (hydraulic) {
@@ -222,7 +224,7 @@ fn main(
     }
     if (held) {
       delta = min(delta, max(0.0, change));
-      if (graded) { delta = max(delta, 0.0); }
+      if (graded) { delta = max(delta, change - highest); }
     }
     let worn = rounded(change - delta);
     let lost = change - worn;  // what the ground really lost, after rounding
@@ -230,7 +232,7 @@ fn main(
     var left = loose;
     if (held) {
       left = max(left, 0.0);
-      if (graded) { left = min(left, change); }
+      if (graded) { left = min(left, highest); }
     }
     var R = cell[i].w;
     if (hydraulic && lost < 0.0) { R = min(1.0, R - c.Kh * lost); }  // Eq. 14

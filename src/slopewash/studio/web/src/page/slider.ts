@@ -85,7 +85,8 @@ export class Slider {
 
   private typed(): void {
     const text = this.field.value.trim().replace(",", ".");
-    const value = /^(inf|infinity|∞)$/i.test(text) ? Infinity : Number(text);
+    const endless = /^(inf|infinity|∞)$/i.test(text) ? Infinity : /^(none|-inf|–)$/i.test(text) ? -Infinity : null;
+    const value = endless ?? Number(text);
     if (text === "" || Number.isNaN(value)) this.show(this.value);
     else {
       this.change(this.options.whole ? Math.round(value) : value);

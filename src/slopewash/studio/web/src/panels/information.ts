@@ -12,6 +12,7 @@ const WATER = {
   "water sources": "water_sources",
   evaporated: "water_evaporated",
   outflow: "water_exported",
+  "to the sea": "water_sea",
   edited: "water_edited",
 };
 const SOLIDS = {

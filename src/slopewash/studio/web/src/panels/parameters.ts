@@ -72,7 +72,7 @@ export class ParametersPanel {
       receive: (value: ParameterValue) => {
         row.receive(value);
         element.classList.toggle("changed", value !== this.usual(parameter));
-        reset.title = `Reset ${words(parameter.name)} to ${String(this.usual(parameter))}`;
+        reset.title = `Reset ${words(parameter.name)} to ${named(this.usual(parameter))}`;
       },
     };
     this.rows.set(parameter.name, result);
@@ -88,7 +88,7 @@ function numberRow(parameter: ParameterDeclaration, send: (value: ParameterValue
     high,
     log: parameter.log,
     whole: parameter.whole,
-    changed: (value) => void send(Number.isFinite(value) ? value : "inf"),
+    changed: (value) => void send(Number.isFinite(value) ? value : value > 0 ? "inf" : "-inf"),
   });
   const name = make(
     "span",
@@ -126,7 +126,12 @@ function choiceRow(parameter: ParameterDeclaration, send: (value: ParameterValue
 }
 
 function toNumber(value: ParameterValue): number {
-  return value === "inf" ? Infinity : Number(value);
+  return value === "inf" ? Infinity : value === "-inf" ? -Infinity : Number(value);
+}
+
+/** Minus infinity is how parameters say none. */
+function named(value: ParameterValue): string {
+  return value === "-inf" ? "none" : String(value);
 }
 
 function wrap(label: string, control: HTMLElement): HTMLElement {
@@ -145,5 +150,5 @@ function symbol(text: string): DocumentFragment {
 function help(parameter: ParameterDeclaration): string {
   const typical = parameter.typical ? ` Typical: ${parameter.typical[0]} … ${parameter.typical[1]}.` : "";
   const equation = parameter.eq ? ` Eq. ${parameter.eq}.` : "";
-  return `${parameter.doc.replaceAll("`", "")}${typical} Default: ${String(parameter.default)}.${equation}`;
+  return `${parameter.doc.replaceAll("`", "")}${typical} Default: ${named(parameter.default)}.${equation}`;
 }

@@ -1,0 +1,113 @@
+"""The sea beyond open edges: its level, and the ground it covers.
+
+A border cell below sea level is part of the sea. No pipe leads out of it: what stands above sea level there leaves,
+with its share of the sediment, and what is missing comes in. Other ground below sea level is under water at the start
+if the sea reaches it; after that, water gets there through the pipes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.errors import InvalidParameter
+from slopewash.models.ground import IS_WALL, around
+from slopewash.models.state import Domain, Sides, State
+from slopewash.models.virtual_pipes.fields import SEA
+
+if TYPE_CHECKING:
+    from slopewash.models.virtual_pipes.model import VirtualPipes
+
+Field = NDArray[Any]
+Mask = NDArray[np.bool_]
+
+DIGITS = 23
+"""Binary digits of the level, one less than float32 has: then ground plus depth up to the level is the level exactly,
+and still water does not move."""
+
+
+def level_in_cells(m: VirtualPipes, domain: Domain) -> float:
+    """Sea level above the datum; -inf for no sea."""
+    if m.sea_level == -math.inf:
+        return -math.inf
+    share, exponent = math.frexp((m.sea_level - domain.datum) / domain.cell_size)
+    return math.ldexp(round(share * 2**DIGITS), exponent - DIGITS)
+
+
+def check_land(m: VirtualPipes, b: Field, domain: Domain) -> None:
+    """Refuse a sea that leaves no land."""
+    highest = float(b.max(where=b < IS_WALL, initial=-math.inf))
+    if domain.sides.any_open and level_in_cells(m, domain) >= highest:
+        top = domain.datum + highest * domain.cell_size
+        raise InvalidParameter(
+            f"sea_level is {m.sea_level:g} m and the highest ground {top:g} m: all of it would be under water; "
+            "choose a lower sea level"
+        )
+
+
+def covered(b: Field, level: float, sides: Sides, *, diagonally: bool) -> Mask:
+    """Ground below sea level that the sea reaches from an open edge."""
+    low: Mask = b < level
+    sea = low & border_mask(b.shape, sides)
+    while True:
+        before = np.count_nonzero(sea)
+        sea = _along_rows(sea, low)
+        sea = _along_rows(sea.T, low.T).T
+        # Along whole rows and columns at once; over diagonals and periodic sides, cell by cell.
+        near = around(sea, sides, False)
+        sea = sea | (low & np.logical_or.reduce(near if diagonally else near[:4]))
+        if np.count_nonzero(sea) == before:
+            return sea
+
+
+def _along_rows(sea: Mask, low: Mask) -> Mask:
+    """Spread the sea over every unbroken run of low ground in a row that it touches."""
+    breaks = ~low
+    breaks[:, 0] = True
+    run = np.cumsum(breaks.ravel())
+    reached = np.zeros(run[-1] + 1, bool)
+    reached[run[sea.ravel()]] = True
+    return reached[run].reshape(low.shape) & low
+
+
+def border_mask(shape: tuple[int, ...], sides: Sides) -> Mask:
+    """Cells along open sides."""
+    mask = np.zeros(shape, bool)
+    edges: dict[str, Any] = {"north": np.s_[0], "south": np.s_[-1], "west": np.s_[:, 0], "east": np.s_[:, -1]}
+    for name, side in sides.items():
+        if side == "open":
+            mask[edges[name]] = True
+    return mask
+
+
+def flooded(b: Field, w: Field, m: VirtualPipes, domain: Domain, s: Field | float = 0.0) -> Field:
+    """Depth of water where the sea stands up to its level, at least; water that stands higher stays."""
+    level = level_in_cells(m, domain)
+    if level == -math.inf or not domain.sides.any_open:
+        return w
+    sea = covered(b, level, domain.sides, diagonally=m.pipe_count == 8)
+    depth = (b.dtype.type(level) - b) - m.sediment_volume * s
+    result: Field = np.where(sea, np.maximum(w, depth), w).astype(w.dtype)
+    return result
+
+
+def flood(state: State, m: VirtualPipes, domain: Domain) -> None:
+    """Let the sea in, when a run goes on with another sea level."""
+    before = np.array(state["water"])
+    after = flooded(state["elevation"], before, m, domain, state["suspended"])
+    budget = np.array(state["budget"])
+    budget[0, SEA] -= float((after - before).sum(dtype=np.float64))
+    state["water"], state["budget"] = after, budget
+
+
+def displaced(state: State, s: Field, m: VirtualPipes, domain: Domain, budget: Field) -> Field:
+    """Depth of water after sediment has settled on the floor of the sea, which takes the water's place."""
+    before = np.array(state["water"])
+    sea = covered(state["elevation"], level_in_cells(m, domain), domain.sides, diagonally=m.pipe_count == 8)
+    rises = s * s.dtype.type(1 - m.sediment_volume)  # the rest counted as water all the time
+    after: Field = np.where(sea, np.maximum(before - rises, 0), before)
+    budget[0, SEA] += float((before - after).sum(dtype=np.float64))
+    return after
