@@ -17,7 +17,7 @@ from slopewash.models.ground import IS_WALL, WALL
 from slopewash.models.state import Array, Domain, State, Window
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, SHORTENING, SLANTED_WIDTH, TINY, Coefficients
 from slopewash.models.virtual_pipes.fields import BASES
-from slopewash.models.virtual_pipes.strata import beds
+from slopewash.models.virtual_pipes.strata import LEAST_FACE, beds
 
 HERE = Path(__file__).parent
 
@@ -53,6 +53,7 @@ CONSTANTS: dict[str, Constant] = {
     "WALL": WALL,
     "IS_WALL": IS_WALL,
     "TINY": TINY,
+    "LEAST_FACE": LEAST_FACE,
     "SHALLOW": SHALLOW,
     "DIAGONAL": math.sqrt(2),
     "SHORTENING": SHORTENING,

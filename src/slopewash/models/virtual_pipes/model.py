@@ -35,7 +35,7 @@ from slopewash.models.virtual_pipes.base_level import (
 from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients, cover
 from slopewash.models.virtual_pipes.fields import BUDGET, EVAPORATED, FIELDS, MOVED, SOLIDS_EXPORTED
 from slopewash.models.virtual_pipes.prepare import ground, source_rate, total
-from slopewash.models.virtual_pipes.strata import expose
+from slopewash.models.virtual_pipes.strata import expose, exposed_step
 from slopewash.terrain import Layer, Terrain
 
 
@@ -63,10 +63,10 @@ class VirtualPipes(Model):
     - `pipe_friction` slows the flow in a pipe; the paper has none. Without it the surface of a deep river becomes
       level, so that nothing carries its sediment on, and fronts and hatching appear on its bed.
 
-    On a terrain with strata, R is that of the exposed layer, or 1 where loose soil covers the bedrock (the lowest level
-    the ground has had). Soil thinner than what four iterations slide down a slope of one, or than a sixteenth of a
-    cell, counts in part. R is looked up once per iteration: an iteration that erodes beyond the bottom of a layer does
-    so with that layer's R. Eq. 14 has no effect then.
+    On a terrain with strata, R is that of the layers exposed between a cell and its lowest neighbour, by their parts of
+    that face, or 1 where loose soil covers the bedrock (the lowest level the ground has had). Soil thinner than what
+    four iterations slide down a slope of one, or than a sixteenth of a cell, counts in part. R is looked up once per
+    iteration: one that erodes beyond the bottom of a layer does so with the R it began with. Eq. 14 has no effect then.
 
     Water and solids are conserved to rounding. With `transport="semi_lagrangian"` (Eq. 15) the mass-balance error of
     solids is tens of percent.
@@ -317,7 +317,8 @@ class VirtualPipes(Model):
         budget[0, MOVED] += total(s)
         b = state["elevation"] + s
         if domain.strata:
-            state["erodibility"] = self._exposed(b, state["bedrock"], state["strata_top"], domain)
+            step = exposed_step(b, domain.sides)
+            state["erodibility"] = self._exposed(b, state["bedrock"], state["strata_top"], domain, step)
         state["elevation"], state["suspended"] = b, np.zeros_like(s)
         if dry:
             budget[0, EVAPORATED] += total(state["water"])
@@ -364,8 +365,8 @@ class VirtualPipes(Model):
             patches += [Patch("bedrock", rock, patch.window), Patch("erodibility", R, patch.window)]
         return patches
 
-    def _exposed(self, b: Array, rock: Array, top: Array, domain: Domain) -> Array:
-        return expose(b, rock, top, domain, 1 / cover(self)).astype(top.dtype)
+    def _exposed(self, b: Array, rock: Array, top: Array, domain: Domain, step: Array | None = None) -> Array:
+        return expose(b, rock, top, domain, 1 / cover(self), step).astype(top.dtype)
 
     def follow(self, name: str, window: Window | None, state: State, domain: Domain) -> Sequence[Patch]:
         """What sources feed; and the base level, where an edit is undone from before another law came into force."""

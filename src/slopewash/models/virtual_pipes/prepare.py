@@ -13,7 +13,7 @@ from slopewash.models.state import Domain, Sides, State
 from slopewash.models.virtual_pipes.base_level import edge_base
 from slopewash.models.virtual_pipes.coefficients import cover
 from slopewash.models.virtual_pipes.fields import BUDGET
-from slopewash.models.virtual_pipes.strata import expose
+from slopewash.models.virtual_pipes.strata import expose, exposed_step
 from slopewash.terrain import (
     Terrain,
     WaterSource,
@@ -60,7 +60,8 @@ def prepare(
         assert strata.top is not None  # a terrain's strata always have one
         rock = np.minimum(cells("bedrock", domain.datum), b) if "bedrock" in terrain else b.copy()
         top = ((strata.top - domain.datum) / l).astype(dtype)
-        arrays |= {"bedrock": rock, "erodibility": expose(b, rock, top, domain, 1 / cover(model))}
+        step = exposed_step(b if terrain.nodata is None else np.where(terrain.nodata, dtype(WALL), b), domain.sides)
+        arrays |= {"bedrock": rock, "erodibility": expose(b, rock, top, domain, 1 / cover(model), step)}
     r = terrain["rainfall"].astype(dtype) if "rainfall" in terrain else np.ones(terrain.shape, dtype)
     if terrain.nodata is not None:
         for name, array in arrays.items():

@@ -25,7 +25,7 @@ from slopewash.models.virtual_pipes.fields import (
     WATER_EXPORTED,
 )
 from slopewash.models.virtual_pipes.prepare import Field, total
-from slopewash.models.virtual_pipes.strata import expose
+from slopewash.models.virtual_pipes.strata import expose, exposed_step
 
 WEST, EAST, NORTH, SOUTH, NW, NE, SW, SE = range(8)
 OPPOSITE = (EAST, WEST, SOUTH, NORTH, SE, SW, NE, NW)
@@ -57,7 +57,9 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
     budget[0, MOVED] += moved + total(np.maximum(delta, 0))
     if domain.strata:
         state["bedrock"] = np.minimum(state["bedrock"], state["elevation"])
-        state["erodibility"] = expose(state["elevation"], state["bedrock"], state["strata_top"], domain, c.per_cover)
+        state["erodibility"] = expose(
+            state["elevation"], state["bedrock"], state["strata_top"], domain, c.per_cover, exposed_step(b, sides)
+        )
     elif c.hydraulic:
         state["erodibility"] = np.where(delta < 0, np.minimum(1, R - c.Kh * delta), R)  # 14
     if c.hydraulic:

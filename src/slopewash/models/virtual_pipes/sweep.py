@@ -261,7 +261,10 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
     if grid.layered:
         rock = len(state) - 1
         top = grid.top[at % grid.top.shape[0]]
-        rows.expose(b2, state[rock, y % ring], top, grid.depths, grid.layers, c.per_cover, out[rock, i], R2)
+        rows.expose(
+            b_n, b, b_s, b2, state[rock, y % ring], top, grid.depths, grid.layers, c.per_cover, out[rock, i],
+            scratch[SPARE], R2,
+        )  # fmt: skip
     close_ends(b2, periodic, WALL)
     close_ends(R2, periodic, ZERO)
     close_ends(s1, periodic, ZERO)

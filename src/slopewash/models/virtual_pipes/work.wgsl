@@ -133,13 +133,15 @@ fn wear(
   return exchange(drop, s, exposed_erodibility(i), C * ramp, d2);
 }
 
-// Erodibility of the bedrock's layer at a depth below the top of the first, or 1 where loose soil covers it.
-fn expose(loose: f32, below: f32) -> f32 {
+// Erodibility of the layers in the bedrock's face, by their parts of it, or 1 where loose soil covers it.
+fn expose(loose: f32, below: f32, step: f32) -> f32 {
   var begins = BEGINS;
   var own = OWN;
+  let face = max(step, LEAST_FACE);
   var R = own[0];
   for (var k = 1u; k < LAYERS; k++) {
-    if (below >= begins[k]) { R = own[k]; }
+    let share = max(1.0 + (below - begins[k]) / face, 0.0);  // of the face that lies below this boundary
+    R = select(R + (own[k] - own[k - 1u]) * share, own[k], below >= begins[k]);
   }
   let covered = min(loose * c.per_cover, 1.0);
   return min(R * (1.0 - covered) + covered, 1.0);
@@ -189,7 +191,7 @@ fn main(
 #if layered
     let deep = min(rock[i].x, left);
     rock[i] = vec2<f32>(deep, rock[i].y);
-    R = select(0.0, expose(left - deep, rock[i].y - deep), b < IS_WALL);
+    R = select(0.0, expose(left - deep, rock[i].y - deep, max(0.0, b - lowest(a))), b < IS_WALL);
 #endif
     worked[i] = vec4<f32>(left, depth, not_negative(cell[i].z + lost), R);
     moved = vec4<f32>(slid.sent + max(lost, 0.0), loose - left, 0.0, 0.0);
