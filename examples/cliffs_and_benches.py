@@ -21,7 +21,7 @@ import slopewash as sw
 PRESET = sw.find_preset("single_grid")
 MODEL = PRESET.model.replace(
     rain_rate=0.03,  # narrower rivers leave more of the benches
-    thermal_rate=3.0,  # cliffs crumble over several cells instead of being one cell wide
+    thermal_rate=3.0,  # cliffs crumble as fast as rivers undermine them
     talus_slope_range=0.6,
     talus_slope_bias=0.5,  # soil stands at 27 degrees, hard rock at 47
 )
@@ -73,7 +73,8 @@ def main(words: Sequence[str] | None = None) -> None:
         steep = ", ".join(f"{kind} {after['slope'][where].mean():.0f}°" for kind, where in kinds.items() if where.any())
         print(f"{name}: {steep}; mass-balance error of solids {simulation.budget.solids_drift:.1e}", flush=True)
         size = (options.width, options.width * 5 // 8)
-        sw.render_view(after, options.out / f"strata-{name}.png", size=size, zoom=1.25)
+        watered = sw.add_water(after)
+        sw.render_view(watered, options.out / f"strata-{name}.png", size=size, zoom=1.25, season="desert")
         sw.hillshade(after, options.out / f"strata-{name}-shape.png", width=options.width)
         hardness = after.replace(own_layers={"hardness": 1 - after["erodibility"]})
         sw.overlay(

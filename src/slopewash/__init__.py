@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         usual_preset,
     )
     from slopewash.rendering import (
+        contact_sheet,
         hillshade,
         overlay,
         render,
@@ -123,7 +124,8 @@ _HOMES = {
         "erode", "preset_beds", "preset_source", "recipe", "resume", "usual_preset",
     ),
     "slopewash.rendering": (
-        "hillshade", "overlay", "render", "render_mesh", "render_view", "side_by_side", "wear_and_deposit",
+        "contact_sheet", "hillshade", "overlay", "render", "render_mesh", "render_view", "side_by_side",
+        "wear_and_deposit",
     ),
     "slopewash.simulation": (
         "Budget",
@@ -193,6 +195,7 @@ __all__ = [
     "backend_names",
     "breach_depressions",
     "brushes",
+    "contact_sheet",
     "copy_bandwidth",
     "describe_backends",
     "describe_generator",

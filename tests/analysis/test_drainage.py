@@ -128,7 +128,7 @@ def test_a_valley_gathers_its_water_on_the_floor() -> None:
     valley = Terrain(2 * np.abs(x - 20) + 0.5 * y, cell_size=1.0)
     watered = add_water(valley)
     assert (watered["drainage"][1:-1].argmax(axis=1) == 20).all()
-    wet = watered["river"][4:30] > 0
+    wet = watered["river"][4:30] > 0.02  # what pictures draw
     assert wet[:, 20].all()
     assert not wet[:, :17].any()
     assert not wet[:, 24:].any()

@@ -281,3 +281,42 @@ def test_demo_writes_pictures_layers_and_a_balanced_budget(run_outside: Run, tmp
     assert report["steps"] == 20
     assert report["budget"]["water_drift"] < 1e-5  # float32 fields, float64 sums
     assert "drift" in done.out
+
+
+def test_rendering_is_the_same_as_the_python_api(run: Run, raw: Path, tmp_path: Path) -> None:
+    out, expected = tmp_path / "view.png", tmp_path / "expected.png"
+    done = run(
+        "render", raw, "-o", out, "--width", 160, "--season", "winter", "--sun", "135,20", "--snow-line", "none",
+        "--water", "none",
+    )  # fmt: skip
+    assert (done.code, done.out) == (0, f"{out}\n")
+    sw.render_view(
+        sw.read(raw), expected, size=(160, 100), season="winter", sun=(135, 20), snow_line=None, water="none"
+    )
+    assert out.read_bytes() == expected.read_bytes()
+
+
+def test_rendering_adds_rivers_unless_the_file_has_them(run: Run, raw: Path, tmp_path: Path) -> None:
+    watered = tmp_path / "watered.npz"
+    sw.write(sw.add_water(sw.read(raw)), watered)
+    for name, file in (("a", raw), ("b", watered)):
+        assert run("render", file, "-o", tmp_path / f"{name}.png", "--view", "map", "--width", 96).code == 0
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--sun", "dusk"), "unknown sun"),
+        (("--sun", "a,b"), "--sun is a,b"),
+        (("--snow-line", "high"), "--snow-line is high"),
+        (("-o", "view.jpg"), "must end in .png"),
+    ],
+)
+def test_rendering_names_what_it_cannot_use(
+    run: Run, raw: Path, tmp_path: Path, words: tuple[str, ...], named: str
+) -> None:
+    output = () if "-o" in words else ("-o", tmp_path / "view.png")
+    done = run("render", raw, *output, *words)
+    assert done.code == 2
+    assert named in done.err

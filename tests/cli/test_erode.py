@@ -386,7 +386,7 @@ def test_a_mesh_is_written_where_the_suffix_asks_for_one(run: Run, tmp_path: Pat
 
 
 def test_a_real_place_gets_the_gentle_preset_unless_another_is_named(run: Run, tmp_path: Path) -> None:
-    heights = sw.generate("dome", size=24)["elevation"]
+    heights = sw.generate("dome", size=24, relief=150.0)["elevation"]
     real = sw.write(sw.Terrain(heights, cell_size=30.0, crs="EPSG:32611"), tmp_path / "dem.tif")
     out = tmp_path / "out.tif"
     done = run("erode", real, "-o", out, "--steps", 4, "--json")

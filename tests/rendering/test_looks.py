@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from slopewash.analysis.rivers import add_water
 from slopewash.errors import InvalidParameter, UnknownName
 from slopewash.rendering import render, render_view
 from slopewash.rendering.palettes import palette_names
-from slopewash.terrain import Terrain
+from slopewash.terrain import Strata, Stratum, Terrain
 
 SIZE = (160, 100)
 
@@ -103,3 +104,95 @@ def test_far_ridges_fade_into_the_air() -> None:
     sky = column[0]
     near, far = (np.abs(column[row] - sky).sum() for row in (52, 44))
     assert far < near
+
+
+def warmth(picture: NDArray[np.float64]) -> float:
+    """Red relative to blue where the sun shines."""
+    bright = picture.mean(axis=2) > np.quantile(picture.mean(axis=2), 0.7)
+    return float(picture[bright][:, 0].mean() / picture[bright][:, 2].mean())
+
+
+def test_the_evening_is_warmer_than_noon(dry: Terrain) -> None:
+    noon, evening = (pixels(dry, sun=sun) for sun in ("noon", "evening"))
+    assert warmth(evening) > 1.15 * warmth(noon)
+    assert (pixels(dry, sun=(180, 58)) == noon).all()
+
+
+def test_an_unknown_time_of_day_suggests_the_nearest(dry: Terrain) -> None:
+    with pytest.raises(UnknownName, match='"morning"'):
+        render(dry, sun="mornin")  # type: ignore[arg-type]
+
+
+def test_a_season_is_that_of_the_palette(dry: Terrain) -> None:
+    assert (pixels(dry, season="autumn") == pixels(dry, palette="autumn")).all()
+    assert (pixels(dry, season="summer") == pixels(dry)).all()
+    assert (pixels(dry, season="desert") == pixels(dry, palette="desert")).all()
+    snowy, desert = pixels(dry, palette="desert", season="winter"), pixels(dry, palette="desert")
+    assert (snowy > desert + 30).any()
+    with pytest.raises(UnknownName, match='"winter"'):
+        render(dry, season="wintr")  # type: ignore[arg-type]
+
+
+def test_snow_is_scarcer_on_the_sunny_side() -> None:
+    roof = 400 - 5 * np.abs(np.arange(128) - 63.5)[:, None] * np.ones(128)
+    terrain = Terrain(roof, cell_size=10.0)
+    # Lit from the east, both sides of a ridge that runs there are equally bright but for their snow.
+    gain = (pixels(terrain, snow_line=250.0, sun=(90, 60)) - pixels(terrain, snow_line=None, sun=(90, 60))).mean(axis=2)
+    north, south = gain[20:60, 8:-8].mean(), gain[68:108, 8:-8].mean()
+    assert north > 1.3 * south > 0
+
+
+def test_shade_keeps_its_detail() -> None:
+    y, x = np.mgrid[0:160, 0:160].astype(float)
+    # A flank of gullies that faces away from a low sun, below a ridge that shades it.
+    height = np.clip(5 * (80 - x), 0, 400) + 10 * np.sin(y / 3)
+    picture = pixels(Terrain(height, cell_size=10.0), sun=(270, 15), snow_line=None)
+    shade = picture[16:-16, 40:56].mean(axis=2)
+    assert shade.min() > 20
+    assert shade.std(axis=0).mean() > 4
+
+
+@pytest.mark.parametrize("layer", ["wear", "flow", "bedrock"])
+def test_the_ground_follows_the_simulation(dry: Terrain, layer: str) -> None:
+    """Where a layer says that the ground differs, so does its colour."""
+    ground = dry["elevation"].astype(np.float64)
+    there = np.zeros(dry.shape, bool)
+    there[:, 60:64] = True
+    usual, special = {
+        "wear": (20.0, np.where(there, 60.0, 20.0)),
+        "flow": (1.0, np.where(there, 100.0, 1.0)),
+        "bedrock": (ground - 20.0, np.where(there, ground, ground - 20.0)),
+    }[layer]
+    before, after = (pixels(dry.replace(**{layer: values})) for values in (usual, special))
+    change = np.abs(after - before).mean(axis=-1)
+    assert change[:, 60:64].mean() > 3 * change[:, :30].mean()
+    assert change[:, 60:64].mean() > 1.5
+
+
+def test_beds_show_as_bands_on_a_cliff_and_not_below_soil() -> None:
+    cliff = np.repeat(np.linspace(400, 0, 128)[:, None], 128, axis=1) * 3
+    strata = Strata([Stratum(thickness=100.0, erodibility=r) for r in (0.0, 1.0) * 6])
+    bare = Terrain(cliff, cell_size=10.0, strata=strata, bedrock=cliff)
+    buried = bare.replace(bedrock=cliff - 100)
+    hard_and_soft = [
+        np.arange(128)[(cliff[:, 0] <= 1200 - low) & (cliff[:, 0] > 1200 - low - 100)] for low in (600, 700)
+    ]
+    contrast = []
+    for terrain in (bare, buried):
+        lines = pixels(terrain, snow_line=None, season="desert").mean(axis=(1, 2))
+        hard, soft = (float(lines[rows[2:-2]].mean()) for rows in hard_and_soft)
+        contrast.append(soft - hard)
+    assert contrast[0] > 30
+    assert contrast[1] < 0.5 * contrast[0]
+
+
+def test_a_narrow_river_askew_to_the_grid_is_drawn_without_beads() -> None:
+    y, x = np.mgrid[0:96, 0:96].astype(float)
+    valley = Terrain(np.abs(x - 40 - 0.37 * y) * 3 + 0.6 * y, cell_size=10.0)
+    watered = add_water(valley, river_width=0.02)
+    shown = np.asarray(render(watered, width=384)).astype(float)
+    dry_ground = np.asarray(render(watered, width=384, water="none")).astype(float)
+    # Pixels that water changes, summed across the river: the same from line to line.
+    across = np.abs(shown - dry_ground).sum(axis=2)[120:280].sum(axis=1)
+    assert across.mean() > 100
+    assert (across - np.convolve(across, np.ones(25) / 25, "same"))[25:-25].std() < 0.06 * across.mean()

@@ -27,6 +27,8 @@ VALLEY = 0.08
 """Rise of the ground beside a river, per cell, at which smoothing moves it half as far: it stays in its valley."""
 DEPTH_OF_WIDTH = 0.25
 """Depth of a river relative to its width."""
+SHORE = 0.75
+"""Cells from the edge of a river to where its depth ends: a profile as smooth as this has no steps when enlarged."""
 NARROWEST = 1.0
 """Cells of width that a river keeps; a narrower one becomes shallower instead, so that it fades and never breaks up."""
 
@@ -140,7 +142,7 @@ def _blur(values: Floats, reach: int) -> Floats:
 
 
 def _rivers(drainage: Drainage, least_area: float, width: float) -> Layer:
-    """Depth of rivers, full in the middle of the line and fading over the cell at its edge."""
+    """Depth of rivers, greatest in the middle of the line and falling to nothing a little beyond its edge."""
     lines = drainage.lines
     cells = np.flatnonzero(lines.area > least_area)
     depth = np.zeros(drainage.shape, np.float32)
@@ -184,7 +186,8 @@ def _smooth_lines(drainage: Drainage, cells: Cells) -> tuple[Floats, Floats]:
 def _draw_lines(depth: Layer, points: tuple[Floats, Floats], below: Cells, wide: Floats, deep: Floats) -> None:
     """Draw segments from every point to the one below it; where several cover a cell, the deepest counts."""
     y, x = points
-    reach = int(np.ceil(wide.max() / 2 + 1.5))
+    radius = wide / 2 + SHORE
+    reach = int(np.ceil(radius.max() + 1))
     rows, columns = depth.shape
     dy, dx = y[below] - y, x[below] - x
     length = np.maximum(dy * dy + dx * dx, 1e-12)
@@ -193,6 +196,6 @@ def _draw_lines(depth: Layer, points: tuple[Floats, Floats], below: Cells, wide:
             i, j = np.rint(y + dy / 2).astype(np.int64) + down, np.rint(x + dx / 2).astype(np.int64) + right
             along = np.clip(((i - y) * dy + (j - x) * dx) / length, 0, 1)
             aside = np.hypot(i - y - along * dy, j - x - along * dx)
-            cover = np.clip(wide / 2 + 0.5 - aside, 0, 1)
-            inside = (cover > 0) & (i >= 0) & (j >= 0) & (i < rows) & (j < columns)
-            np.maximum.at(depth, (i[inside], j[inside]), (cover * deep)[inside].astype(np.float32))
+            profile = np.maximum(1 - (aside / radius) ** 2, 0) ** 2
+            inside = (profile > 0) & (i >= 0) & (j >= 0) & (i < rows) & (j < columns)
+            np.maximum.at(depth, (i[inside], j[inside]), (profile * deep)[inside].astype(np.float32))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from cyclopts import Parameter
 
@@ -12,6 +12,7 @@ from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from slopewash import Emitter
+    from slopewash.rendering.light import SunName
 
 Edges = Literal["open", "closed", "periodic"]
 Out = Annotated[Path, Parameter(name=["--out", "-o"])]
@@ -75,6 +76,34 @@ def parse_height_range(text: str | None) -> tuple[float, float] | None:
     if not low < high:
         raise InvalidParameter(f"--height-range is {text}; the first number must be below the second")
     return low, high
+
+
+def parse_sun(text: str) -> tuple[float, float] | SunName:
+    """Read `AZIMUTH,ALTITUDE` in degrees, or the name of a time of day.
+
+    >>> parse_sun("135,20"), parse_sun("noon")
+    ((135.0, 20.0), 'noon')
+    """
+    if "," in text:
+        return _two_numbers("--sun", text, "AZIMUTH,ALTITUDE in degrees, such as 135,20")
+    return cast("SunName", text)  # names are checked where they are used
+
+
+def parse_snow_line(text: str) -> float | Literal["auto"] | None:
+    """Read a height in metres, `none` or `auto`.
+
+    >>> parse_snow_line("1200"), parse_snow_line("none"), parse_snow_line("auto")
+    (1200.0, None, 'auto')
+    """
+    if text in ("auto", "none"):
+        return "auto" if text == "auto" else None
+    try:
+        height = float(text)
+    except ValueError:
+        height = math.nan
+    if not math.isfinite(height):
+        raise InvalidParameter(f"--snow-line is {text}; it must be a height in metres, none or auto")
+    return height
 
 
 def parse_shape(text: str | None) -> tuple[int, int] | None:

@@ -1,6 +1,7 @@
 """Pictures of terrains: plan views, perspective stills, maps of layers."""
 
 from slopewash.rendering.colours import colour_map_names
+from slopewash.rendering.contact_sheet import contact_sheet
 from slopewash.rendering.map import hillshade, render
 from slopewash.rendering.mesh_view import render_mesh
 from slopewash.rendering.notebook import picture
@@ -11,6 +12,7 @@ from slopewash.terrain import Terrain
 
 __all__ = [
     "colour_map_names",
+    "contact_sheet",
     "hillshade",
     "overlay",
     "picture",

@@ -89,8 +89,9 @@ def _srgb_table() -> Bytes:
 
 
 def mix(first: Floats, second: Floats, share: Floats) -> Floats:
-    """Blend two colours; `share` is the fraction of the second, per cell."""
-    blended: Floats = first + (second - first) * share[..., None]
+    """Blend two colours, each one for all cells or one per cell; `share` is the fraction of the second, per cell."""
+    blended: Floats = (second - first) * share[..., None]
+    blended += first  # in place: this is bound by memory
     return blended
 
 

@@ -15,6 +15,8 @@ SMALLEST_LONG_SIDE = 768
 """Smaller terrains are enlarged to about this many pixels, so that a 64-cell terrain is not tiny."""
 LARGEST_LONG_SIDE = 4096
 """Larger terrains are reduced to this unless a width is given, which limits memory: 2.2 GB with water at 4096²."""
+COARSE_RADIUS = 3
+"""Cells: a wider blur is computed on a coarser grid, on which it is about this wide."""
 MOST_PIXELS = 8192 * 8192
 
 
@@ -90,18 +92,27 @@ def blur(values: Floats, radius: float) -> Floats:
     reach = round(radius)
     if reach < 1:
         return values
+    if (factor := reach // COARSE_RADIUS) > 1 and min(values.shape) > 4 * reach:
+        # What is blurred that much has no detail left that a coarser grid would lose.
+        rows, columns = values.shape
+        coarse = resize(values, (columns // factor, rows // factor))
+        return resize(blur(coarse, radius * coarse.shape[1] / columns), (columns, rows))
     for axis in (0, 1):
         r = min(reach, values.shape[axis] - 1)
-        if r < 1:
-            continue
-        for _ in range(3):
-            padded = np.pad(values, [(r + 1, r) if a == axis else (0, 0) for a in (0, 1)], mode="symmetric")
-            sums = np.cumsum(padded, axis=axis, dtype=np.float64)
-            length = values.shape[axis]
-            upper = np.take(sums, range(2 * r + 1, 2 * r + 1 + length), axis=axis)
-            lower = np.take(sums, range(length), axis=axis)
-            values = ((upper - lower) / (2 * r + 1)).astype(np.float32)
+        for _ in range(3 if r >= 1 else 0):
+            values = _box(values, r, axis)
     return values
+
+
+def _box(values: Floats, radius: int, axis: int) -> Floats:
+    """Average along an axis, by shifted copies: for the few cells of a box, sums over whole lines take longer."""
+    padded = np.pad(values, [(radius, radius) if a == axis else (0, 0) for a in (0, 1)], mode="symmetric")
+    length = values.shape[axis]
+    total = np.zeros_like(values)
+    for shift in range(2 * radius + 1):
+        total += padded[shift : shift + length] if axis == 0 else padded[:, shift : shift + length]
+    total *= np.float32(1 / (2 * radius + 1))
+    return total
 
 
 def mottle(shape: tuple[int, int], wavelength: float, octaves: int, seed: int) -> Floats:
@@ -137,3 +148,12 @@ def sample(field: Floats, i: Floats, j: Floats) -> Floats:
     bottom = flat[corner + columns] * (1 - across) + flat[corner + columns + 1] * across
     sampled: Floats = top * (1 - down) + bottom * down
     return sampled
+
+
+def sample_tile(tile: Floats, i: Floats, j: Floats) -> Floats:
+    """Bilinear samples of a tile that repeats, forth and back, so that it has no seams."""
+    down, right = (
+        (n - 1) - np.abs(cells % np.float32(2 * (n - 1)) - np.float32(n - 1))
+        for cells, n in zip((i, j), tile.shape, strict=True)
+    )
+    return sample(tile, down.astype(np.float32), right.astype(np.float32))

@@ -10,18 +10,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.errors import InvalidParameter
-from slopewash.rendering.grid import resize
+from slopewash.errors import InvalidParameter, unknown_name
+from slopewash.rendering.grid import blur, resize
 
 Floats = NDArray[np.float32]
 Sun = tuple[float, float]
+SunName = Literal["map", "morning", "noon", "evening"]
+Sunlight = Sun | SunName
+"""Azimuth and altitude in degrees, or a name."""
 
 DEFAULT_SUN: Sun = (315.0, 38.0)
 """North-west, as is usual on maps: lit from the south, valleys look like ridges."""
+SUNS: dict[SunName, Sun] = {
+    "map": DEFAULT_SUN,
+    "morning": (105.0, 24.0),
+    "noon": (180.0, 58.0),
+    "evening": (268.0, 17.0),
+}
+"""Where the sun stands; but for that of maps, as north of the tropics in summer."""
 
 SUN_RADIUS = 1.6
 """Degrees. Six times the real disc, which softens shadows as haze does."""
@@ -33,6 +44,10 @@ SKY_SOFTNESS = 8.0
 """Degrees over which one sky direction fades out, so that the rings leave no contours."""
 SKY_TOWARDS_SUN = 0.45
 """How much brighter the sky is on the sun's side: gives shape to slopes the sun does not reach."""
+FILL_ALTITUDE = 35.0
+"""Degrees; hazy light from the side opposite the sun, which shapes slopes in the shade."""
+BOUNCE_REACH = 0.03
+"""Fraction of the picture over which lit slopes light those across the valley."""
 NOWHERE = np.float32(-1e30)
 """Height of the light plane where no ground is in front of it."""
 
@@ -43,12 +58,16 @@ class Light:
 
     sun: Floats
     sky: Floats
+    fill: Floats
+    """Diffuse light from the side opposite the sun."""
+    bounce: Floats
+    """Light of sunny slopes around that reaches a cell: nothing in the open, where it sees the sky instead."""
 
 
 def illuminate(
     height: Floats,
     cell_size: float,
-    sun: Sun,
+    sun: Sunlight,
     *,
     shadows: bool = True,
     sky_size: tuple[int, int] | None = None,
@@ -60,7 +79,9 @@ def illuminate(
     no finer detail. `roughness` in metres, of boulders and trees, is lit but casts no shadow and hides no sky.
 
     >>> light = illuminate(np.zeros((4, 4), dtype=np.float32), 1.0, (315, 40))
-    >>> bool(np.allclose(light.sun, 1) and np.allclose(light.sky, 1))
+    >>> bool(np.allclose(light.sun, 1) and np.allclose(light.sky, 1) and np.allclose(light.fill, 1))
+    True
+    >>> bool(np.allclose(light.bounce, 0))
     True
     """
     azimuth, altitude = checked_sun(sun)
@@ -71,13 +92,23 @@ def illuminate(
     )
     if shadows:
         facing *= sunshine(height, cell_size, (azimuth, altitude))
+    sky = _sky(height, cell_size, azimuth, normal, sky_size)
+    fill = np.maximum(_facing(rough, azimuth + 180, FILL_ALTITUDE), 0) / np.float32(
+        math.sin(math.radians(FILL_ALTITUDE))
+    )
+    lit_around = blur(facing, BOUNCE_REACH * max(height.shape))
+    hidden = 1 - np.minimum(sky, 1)
+    return Light(facing, sky, fill * (1 - hidden), lit_around * hidden)
+
+
+def _sky(height: Floats, cell_size: float, azimuth: float, normal: Floats, sky_size: tuple[int, int] | None) -> Floats:
     rows, columns = height.shape
-    sky_size = _coarse(sky_size or (columns, rows))
-    if sky_size[0] >= columns or sky_size[1] >= rows:
-        return Light(facing, skylight(height, cell_size, azimuth, normal))
-    coarse, coarse_cell = resize(height, sky_size), cell_size * columns / sky_size[0]
+    size = _coarse(sky_size or (columns, rows))
+    if size[0] >= columns or size[1] >= rows:
+        return skylight(height, cell_size, azimuth, normal)
+    coarse, coarse_cell = resize(height, size), cell_size * columns / size[0]
     sky = skylight(coarse, coarse_cell, azimuth, normals(coarse, coarse_cell))
-    return Light(facing, np.maximum(resize(sky, (columns, rows)), 0))
+    return np.maximum(resize(sky, (columns, rows)), 0)
 
 
 def _coarse(size: tuple[int, int]) -> tuple[int, int]:
@@ -85,8 +116,16 @@ def _coarse(size: tuple[int, int]) -> tuple[int, int]:
     return max(1, round(size[0] * factor)), max(1, round(size[1] * factor))
 
 
-def checked_sun(sun: Sun) -> Sun:
-    """Return the sun's azimuth and altitude in degrees, or raise."""
+def checked_sun(sun: Sunlight) -> Sun:
+    """Return the sun's azimuth and altitude in degrees, or raise.
+
+    >>> checked_sun("noon"), checked_sun((-45, 30))
+    ((180.0, 58.0), (315.0, 30.0))
+    """
+    if isinstance(sun, str):
+        if sun not in SUNS:
+            raise unknown_name("sun", sun, SUNS)
+        return SUNS[sun]
     azimuth, altitude = float(sun[0]), float(sun[1])
     if not (math.isfinite(azimuth) and 0 < altitude <= 90):
         raise InvalidParameter(

@@ -12,7 +12,8 @@ from slopewash.errors import unknown_name
 from slopewash.rendering.colours import display, mix
 from slopewash.rendering.grid import coverage, filled, picture_size, resize
 from slopewash.rendering.layers import WaterShown
-from slopewash.rendering.light import DEFAULT_SUN, Sun, illuminate
+from slopewash.rendering.light import DEFAULT_SUN, Sunlight, illuminate
+from slopewash.rendering.palettes import Season
 from slopewash.rendering.picture import save, to_picture
 from slopewash.rendering.scene import Look, brightness, build_scene, checked_exaggeration
 from slopewash.rendering.view import render_view
@@ -30,10 +31,11 @@ def render(
     path: str | os.PathLike[str] | None = None,
     *,
     view: Literal["map", "perspective"] = "map",
-    sun: Sun = DEFAULT_SUN,
+    sun: Sunlight = DEFAULT_SUN,
     exaggeration: float = 1.0,
     width: int | None = None,
     palette: str = "alpine",
+    season: Season | None = None,
     snow_line: float | Literal["auto"] | None = "auto",
     water: WaterShown = "auto",
     shore_depth: float | None = None,
@@ -44,13 +46,15 @@ def render(
     ----------
     terrain
         Terrain to draw. Its layers are used where present: `river`, `lake`, or else `water` and `suspended`, for the
-        water; `deposit` or `difference` for sediment, `drainage` or `flow` for damp ground, `erodibility` for rock.
+        water; `deposit` or `difference` for sediment, `drainage` and `flow` for floors and damp ground, `wear` for
+        fresh rock, `bedrock` for soil, strata or `erodibility` for the layers of rock.
     path
         PNG file to write, or None.
     view
         "map" looks straight down; "perspective" is `render_view` with its defaults.
     sun
-        Azimuth (clockwise from north) and altitude of the sun in degrees.
+        Azimuth (clockwise from north) and altitude of the sun in degrees, or "morning", "noon", "evening" or "map",
+        which is north-west.
     exaggeration
         Factor on heights for light and shadow.
     width
@@ -58,9 +62,11 @@ def render(
         whole factor, those beyond 4096 cells reduced) and a perspective is 1600 pixels wide.
     palette
         "alpine", "autumn", "winter" or "desert".
+    season
+        "summer", "autumn" or "winter" of the palette "alpine" or "desert"; "desert" alone is that palette.
     snow_line
-        Height in metres above which snow lies where it is not too steep, or None for no snow. By default, the palette
-        chooses it by the relief.
+        Height in metres above which snow lies on shallow slopes, less on those that face south, or None for no snow.
+        By default, the palette chooses it by the relief.
     water
         "auto" draws the layers `river` and `lake` of `add_water` if the terrain has them, else the simulated `water`;
         "simulated" always draws the latter, "none" neither.
@@ -82,20 +88,21 @@ def render(
     if view == "perspective":
         size = (1600, 1000) if width is None else (width, max(1, round(width * 0.625)))
         return render_view(
-            terrain, path, size=size, sun=sun, exaggeration=exaggeration, palette=palette, snow_line=snow_line,
-            water=water, shore_depth=shore_depth,
+            terrain, path, size=size, sun=sun, exaggeration=exaggeration, palette=palette, season=season,
+            snow_line=snow_line, water=water, shore_depth=shore_depth,
         )  # fmt: skip
     if view != "map":
         raise unknown_name("view", view, ("map", "perspective"))
     look = Look(
-        sun=sun, exaggeration=exaggeration, palette=palette, snow_line=snow_line, water=water, shore_depth=shore_depth
-    )
+        sun=sun, exaggeration=exaggeration, palette=palette, season=season, snow_line=snow_line, water=water,
+        shore_depth=shore_depth,
+    )  # fmt: skip
     scene = build_scene(terrain, picture_size(terrain.shape, width), look)
     colour = scene.ground
     if scene.water is not None:
         colour = from_above(colour, scene.water, brightness(scene.light), scene.light.sky)
     if scene.coverage is not None:
-        colour = mix(np.broadcast_to(NEUTRAL, colour.shape), colour, scene.coverage)
+        colour = mix(NEUTRAL, colour, scene.coverage)
     return save(to_picture(display(colour), scene.coverage), path)
 
 
@@ -103,7 +110,7 @@ def hillshade(
     terrain: Terrain,
     path: str | os.PathLike[str] | None = None,
     *,
-    sun: Sun = DEFAULT_SUN,
+    sun: Sunlight = DEFAULT_SUN,
     exaggeration: float = 1.0,
     width: int | None = None,
     shadows: bool = True,

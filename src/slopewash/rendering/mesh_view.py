@@ -13,10 +13,11 @@ from PIL import Image, ImageDraw
 from slopewash.errors import InvalidParameter
 from slopewash.rendering.camera import Camera, look_at
 from slopewash.rendering.colours import colour_table, display, linear, mix, smoothstep
-from slopewash.rendering.light import DEFAULT_SUN, Sun
+from slopewash.rendering.light import DEFAULT_SUN, Sunlight
 from slopewash.rendering.picture import save
 from slopewash.rendering.scene import Look, build_scene
-from slopewash.rendering.view import BACKDROP, BASE_EXTENT, BASE_RELIEF, MOST_PIXELS, SUPERSAMPLING
+from slopewash.rendering.sky import backdrop
+from slopewash.rendering.view import BASE_EXTENT, BASE_RELIEF, MOST_PIXELS, SUPERSAMPLING
 from slopewash.terrain import TriangleMesh
 
 Reals = NDArray[np.float64]
@@ -57,7 +58,7 @@ def render_mesh(
     pitch: float = 30.0,
     distance: float = 1.5,
     zoom: float = 1.0,
-    sun: Sun = DEFAULT_SUN,
+    sun: Sunlight = DEFAULT_SUN,
     wireframe: bool = False,
     changes: bool = False,
 ) -> Image.Image:
@@ -123,7 +124,7 @@ def _project(camera: Camera, points: Reals) -> tuple[Reals, Reals]:
     return pixels, ahead
 
 
-def _ground(mesh: TriangleMesh, points: Reals, camera: Camera, sun: Sun, *, changes: bool) -> Shapes:
+def _ground(mesh: TriangleMesh, points: Reals, camera: Camera, sun: Sunlight, *, changes: bool) -> Shapes:
     west, north, east, south = mesh.extent
     cell = max(0.7 * mesh.shortest_edge(), max(east - west, south - north) / LIGHT_SIDE)
     grid = mesh.to_terrain(cell)
@@ -179,10 +180,8 @@ def _balls(mesh: TriangleMesh, rows: Reals, camera: Camera) -> Shapes:
 
 
 def _backdrop(size: tuple[int, int]) -> Bytes:
-    row = np.linspace(0, 1, size[1], dtype=np.float32)
-    sky = mix(np.broadcast_to(BACKDROP[0], (len(row), 3)), BACKDROP[1], smoothstep(-0.05, 0.55, row))
-    column = display(mix(sky, BACKDROP[2], smoothstep(0.45, 1.05, row)) * np.float32(1.15))
-    return np.ascontiguousarray(np.broadcast_to(column[:, None], (size[1], size[0], 3)))
+    row, column = (np.linspace(0, 1, n, dtype=np.float32) for n in size[::-1])
+    return display(backdrop(row, column))
 
 
 def _paint(draw: ImageDraw.ImageDraw, shapes: list[Shapes], *, wireframe: bool) -> None:

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from slopewash.rendering.colour_bar import Scale, bar_width, choose_scale, draw_bar
 from slopewash.rendering.colours import colour_table
 from slopewash.rendering.grid import coverage, filled, picture_size, resize
-from slopewash.rendering.light import DEFAULT_SUN, Sun, illuminate
+from slopewash.rendering.light import DEFAULT_SUN, Sunlight, illuminate
 from slopewash.rendering.picture import save
 from slopewash.rendering.scene import checked_exaggeration, open_light
 from slopewash.rendering.text import INK, PAPER, draw_text, text_width
@@ -38,7 +38,7 @@ def overlay(
     limits: tuple[float, float] | None = None,
     log: bool | None = None,
     title: str | None = None,
-    sun: Sun = DEFAULT_SUN,
+    sun: Sunlight = DEFAULT_SUN,
     exaggeration: float = 1.0,
     width: int | None = None,
 ) -> Image.Image:
@@ -101,7 +101,7 @@ def wear_and_deposit(
 
 
 def _draw_map(
-    terrain: Terrain, layer: str, scale: Scale, table: Bytes, size: tuple[int, int], sun: Sun, exaggeration: float
+    terrain: Terrain, layer: str, scale: Scale, table: Bytes, size: tuple[int, int], sun: Sunlight, exaggeration: float
 ) -> Bytes:
     share = np.clip(resize(scale(filled(terrain, layer)), size), 0, 1)
     colour = table[np.rint(share * (len(table) - 1)).astype(np.intp)]

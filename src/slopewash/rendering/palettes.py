@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from slopewash.errors import unknown_name
 from slopewash.rendering.colours import linear
 
 Floats = NDArray[np.float32]
+Season = Literal["summer", "autumn", "winter", "desert"]
+"""Of the year; "desert" is the season of a country that has no other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +26,9 @@ class Palette:
     """Second tree colour, in patches among the first."""
     grass: str
     meadow: str
-    """Damp grass on valley floors."""
+    """Grass on valley floors."""
+    lush: str
+    """Grass and shrubs along streams."""
     heath: str
     """Dry grass above the trees."""
     soil: str
@@ -32,6 +37,8 @@ class Palette:
     pale_rock: str
     scree: str
     sand: str
+    gravel: str
+    """Of river banks and the heads of fans."""
     snow: str = "#d9dee4"
     wooded: float = 1.0
     """Largest share of trees."""
@@ -55,39 +62,51 @@ class Palette:
 PALETTES = {
     "alpine": Palette(
         doc="Conifers and meadows below grey rock and snow.",
-        forest="#2f3d27", forest_mixed="#46502e", grass="#69703f", meadow="#6d7642", heath="#897f57",
-        soil="#85735a", rock="#877b6c", dark_rock="#5f564c", pale_rock="#aa9c86", scree="#9a9185", sand="#b5a583",
+        forest="#2f3d27", forest_mixed="#46502e", grass="#69703f", meadow="#6f7848", lush="#4e6534", heath="#897f57",
+        soil="#85735a", rock="#877b6c", dark_rock="#5f564c", pale_rock="#aa9c86", scree="#9a9185", sand="#b0a181",
+        gravel="#a39b8c",
     ),
     "autumn": Palette(
         doc="Larches and beeches in October, straw-coloured grass, first snow.",
-        forest="#4a4526", forest_mixed="#8c5f30", grass="#8d7c42", meadow="#8a8a48", heath="#a0804a",
+        forest="#4a4526", forest_mixed="#7f5b33", grass="#8d7c42", meadow="#8d8549", lush="#7d6a34", heath="#a0804a",
         soil="#80684e", rock="#817970", dark_rock="#5b5550", pale_rock="#9f968a", scree="#978c80", sand="#b29f7c",
-        snow_line=0.76,
+        gravel="#a1978a", snow_line=0.76,
     ),
     "winter": Palette(
         doc="Snow down to the valleys, dark trees and bare rock where it is too steep for it.",
-        forest="#2c352f", forest_mixed="#3b4238", grass="#8f8f80", meadow="#9a9a8c", heath="#97917f",
+        forest="#2c352f", forest_mixed="#3b4238", grass="#8f8f80", meadow="#9a9a8c", lush="#7f8273", heath="#97917f",
         soil="#7d7468", rock="#77736f", dark_rock="#55524f", pale_rock="#94908a", scree="#8f8c88", sand="#a8a193",
-        snow="#dde4ec", wooded=0.8, snow_line=0.02, snow_needs_relief=False,
+        gravel="#98948c", snow="#dde4ec", wooded=0.8, snow_line=0.02, snow_needs_relief=False,
     ),
     "desert": Palette(
         doc="Layered red and ochre rock, sand floors, shrubs along the dry streams.",
-        forest="#5c5a3a", forest_mixed="#6f6640", grass="#a98a5e", meadow="#93834f", heath="#ab8457",
+        forest="#5c5a3a", forest_mixed="#6f6640", grass="#a98a5e", meadow="#93834f", lush="#6f7040", heath="#ab8457",
         soil="#a8794e", rock="#a8714a", dark_rock="#7b4c34", pale_rock="#d0a478", scree="#b88a62", sand="#d2b083",
-        wooded=0.22, green_floors=0.12, rock_slope=-10.0, bands=2.2, tree_line=0.9, snow_line=None,
+        gravel="#c0a587", wooded=0.22, green_floors=0.12, rock_slope=-10.0, bands=2.2, tree_line=0.9, snow_line=None,
     ),
 }  # fmt: skip
 
 
-def find_palette(name: str) -> Palette:
-    """Return the palette of that name, or raise an error that suggests the nearest.
+_DESERT_SEASONS: dict[str | None, dict[str, Any]] = {
+    "autumn": {"forest": "#7a5f36", "lush": "#9a7a3a", "meadow": "#a08249"},
+    "winter": {"snow_line": 0.45, "snow_needs_relief": False, "lush": "#8a7a55"},
+}
+"""What changes in a desert over the year: the shrubs, and snow on its mesas."""
 
-    >>> find_palette("desert").snow_line is None
-    True
+
+def find_palette(name: str, season: str | None = None) -> Palette:
+    """Return the palette of that name, as it is in a season, or raise an error that suggests the nearest.
+
+    >>> find_palette("desert").snow_line is None, find_palette("alpine", "winter") == PALETTES["winter"]
+    (True, True)
     """
     if name not in PALETTES:
         raise unknown_name("palette", name, PALETTES)
-    return PALETTES[name]
+    if season is not None and season not in get_args(Season):
+        raise unknown_name("season", season, get_args(Season))
+    if name == "desert" or season == "desert":
+        return replace(PALETTES["desert"], **_DESERT_SEASONS.get(season, {}))
+    return PALETTES[{None: name, "summer": "alpine"}.get(season, str(season))]
 
 
 def palette_names() -> list[str]:

@@ -63,7 +63,7 @@ def side_by_side(
     columns: int | None = None,
     height: int | None = None,
 ) -> Picture:
-    """Arrange pictures as a contact sheet.
+    """Arrange pictures in rows of a common height, with titles above; `contact_sheet` has thumbnails of one size.
 
     Parameters
     ----------

@@ -9,24 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
-from slopewash.rendering.colours import linear
-from slopewash.rendering.grid import coverage, filled, resize
-from slopewash.rendering.ground import Shape, cover, shape_of
-from slopewash.rendering.layers import WaterShown, materials_of, shown_water
-from slopewash.rendering.light import Light, Sun, illuminate, normals
-from slopewash.rendering.palettes import Palette, find_palette
+from slopewash.rendering.daylight import EXPOSURE, SUN_SHARE, Daylight, daylight
+from slopewash.rendering.grid import blur, coverage, filled, resize
+from slopewash.rendering.ground import cover
+from slopewash.rendering.layers import WaterShown, shown_water
+from slopewash.rendering.light import Light, Sunlight, checked_sun, illuminate, normals
+from slopewash.rendering.materials import materials_of
+from slopewash.rendering.palettes import Palette, Season, find_palette
+from slopewash.rendering.shape import Shape, shape_of
 from slopewash.rendering.water import Water
 from slopewash.terrain import Terrain
 
 Floats = NDArray[np.float32]
 
-SUN_SHARE = 0.70
-"""Fraction of the light on open flat ground; the rest comes from the sky."""
-SUN_COLOUR = linear("#fff3e0") / linear("#fff3e0").mean()
-SKY_COLOUR = linear("#c6daf4") / linear("#c6daf4").mean()
-BOUNCE = 0.11
-"""Light reflected by neighbouring slopes into hollows the sky does not reach: no shadow is pure black."""
-EXPOSURE = 1.5
+FILL = 0.10
+"""Hazy light from the side opposite the sun, as a fraction of the light on open flat ground."""
+BOUNCE = 0.26
+"""Light of sunny slopes that reaches hollows the sky does not: no shadow is pure black."""
+ROUNDED = 0.4
+"""Cells of the terrain over which a picture with smaller pixels smooths it."""
+AMBIENT = 0.06
+"""The same where no slope around is sunny."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,11 @@ class Scene:
     cell_size: float
     """Metres between neighbouring pixels."""
     light: Light
+    day: Daylight
     ground: Floats
     """Linear-light colour of the lit ground."""
+    coarseness: Floats
+    """Typical height of boulders and trees, in cells."""
     water: Water | None
     coverage: Floats | None
 
@@ -50,9 +56,10 @@ class Scene:
 class Look:
     """How a terrain is to look, as users give it to `render` and `render_view`."""
 
-    sun: Sun
+    sun: Sunlight
     exaggeration: float = 1.0
     palette: str = "alpine"
+    season: Season | None = None
     snow_line: float | Literal["auto"] | None = "auto"
     water: WaterShown = "auto"
     shore_depth: float | None = None
@@ -61,19 +68,28 @@ class Look:
 def build_scene(terrain: Terrain, size: tuple[int, int], look: Look) -> Scene:
     """Light and colour a terrain on a grid of (width, height) pixels."""
     scale = np.float32(checked_exaggeration(look.exaggeration))
-    palette = find_palette(look.palette)
-    elevation = resize(filled(terrain, "elevation"), size)
+    palette = find_palette(look.palette, look.season)
+    sun = checked_sun(look.sun)
+    day = daylight(sun[1])
+    elevation = _smooth(resize(filled(terrain, "elevation"), size), size[0] / terrain.shape[1])
     cell_size = terrain.width / size[0]
     bed = elevation * scale
     water = shown_water(terrain, size, look.water, look.shore_depth)
     surface = bed if water is None else bed + water.raised * scale
-    shape = shape_of(elevation, cell_size, normals(elevation, cell_size)[2])
-    covered = cover(shape, palette, materials_of(terrain, size), _snow_level(look.snow_line, palette, shape))
+    shape = shape_of(elevation, cell_size, normals(elevation, cell_size))
+    materials = materials_of(terrain, size, elevation, shape.slope)
+    covered = cover(shape, palette, materials, _snow_level(look.snow_line, palette, shape))
     rough = covered.roughness * np.float32(cell_size)
     if water is not None:
         rough *= 1 - water.shown
-    light = illuminate(surface, cell_size, look.sun, sky_size=(terrain.shape[1], terrain.shape[0]), roughness=rough)
-    return Scene(bed, surface, cell_size, light, covered.colour * lit(light), water, coverage(terrain, size))
+    light = illuminate(surface, cell_size, sun, sky_size=(terrain.shape[1], terrain.shape[0]), roughness=rough)
+    ground = covered.colour * lit(light, day)
+    return Scene(bed, surface, cell_size, light, day, ground, covered.coarseness, water, coverage(terrain, size))
+
+
+def _smooth(elevation: Floats, enlarged: float) -> Floats:
+    """Round off what enlarging leaves of the cells: steps in gullies that run askew."""
+    return blur(elevation, enlarged * ROUNDED) if enlarged >= 2 else elevation
 
 
 def _snow_level(snow_line: float | str | None, palette: Palette, shape: Shape) -> float | None:
@@ -92,17 +108,18 @@ def _snow_level(snow_line: float | str | None, palette: Palette, shape: Shape) -
     return (snow_line - shape.low) / max(shape.relief, 1e-6)
 
 
-def lit(light: Light) -> Floats:
+def lit(light: Light, day: Daylight) -> Floats:
     """Linear-light colour of white ground under this light."""
-    sun = light.sun[..., None] * (SUN_SHARE * SUN_COLOUR)
-    sky = light.sky[..., None] * ((1 - SUN_SHARE) * SKY_COLOUR)
-    bounce = np.float32(BOUNCE) * (1 - np.minimum(light.sky, 1))[..., None] * SUN_COLOUR
-    colour: Floats = (EXPOSURE * (sun + sky + bounce)).astype(np.float32)
+    sun = np.float32(day.sun_share) * light.sun + np.float32(BOUNCE * day.sun_share) * light.bounce
+    sun += np.float32(AMBIENT) * (1 - np.minimum(light.sky, 1))
+    sky = np.float32(1 - SUN_SHARE) * light.sky + np.float32(FILL) * (light.fill - 1)
+    exposure = np.float32(day.exposure)
+    colour: Floats = np.maximum(sun[..., None] * (exposure * day.sun) + sky[..., None] * (exposure * day.sky), 0)
     return colour
 
 
 def brightness(light: Light) -> Floats:
-    """Linear light on white ground, without colour or bounce."""
+    """Linear light on white ground under a high sun, without colour or bounce."""
     total: Floats = np.float32(EXPOSURE) * open_light(light)
     return total
 

@@ -14,11 +14,14 @@ from PIL import Image
 from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.rendering.camera import Camera, Upright, look_at, upright_for
 from slopewash.rendering.colours import display, linear, mix, smoothstep
-from slopewash.rendering.grid import blur, mottle, sample
+from slopewash.rendering.grid import blur, sample
 from slopewash.rendering.layers import WaterShown
-from slopewash.rendering.light import DEFAULT_SUN, Sun, checked_sun, normals
+from slopewash.rendering.light import DEFAULT_SUN, Sun, Sunlight, checked_sun, normals
+from slopewash.rendering.near_grain import grain_contrast, near_grain
+from slopewash.rendering.palettes import Season
 from slopewash.rendering.picture import save
-from slopewash.rendering.scene import EXPOSURE, SUN_SHARE, Look, Scene, brightness, build_scene
+from slopewash.rendering.scene import Look, Scene, brightness, build_scene
+from slopewash.rendering.sky import backdrop, open_sky, towards_sun
 from slopewash.rendering.viewpoint import find_viewpoint, look_from
 from slopewash.rendering.walls import Rock, rock_of
 from slopewash.rendering.water import CLEAR, DEEP, SKY, under_water, with_mud
@@ -36,21 +39,18 @@ STEP = 0.75
 MOST_PIXELS = 4000 * 4000
 BASE_RELIEF, BASE_EXTENT = 0.15, 0.05
 """The block reaches this fraction of its relief, or of its extent, below the lowest ground, whichever is more."""
-BACKDROP = (linear("#8fb0cc"), linear("#d3dee5"), linear("#c9c8c2"))
-"""Sky above, haze in the middle, floor below."""
 HAZE = linear("#c3d3e0")
-HAZE_FAR = 0.34
+HAZE_FAR = 0.40
 """Fraction of haze at the far edge of the block."""
-AIR = linear("#b9cbdc")
-AIR_DENSITY = 0.8
-"""Haze from inside: all but exp(-this) at a distance of one diagonal of the block."""
-ZENITH = linear("#6d98c4")
+AIR_DENSITY, AIR_POWER = 1.9, 1.4
+"""Haze from inside: optical depth of one diagonal of the block, at the height of its lowest ground, and how it grows
+with distance: a little slower at first than haze does, so that the near side of a valley is clear."""
+AIR_HEIGHT = 1.3
+"""Reliefs over which haze thins out upwards to 1/e."""
+BLUE_FIRST = np.array([0.80, 0.97, 1.23], dtype=np.float32)
+"""Haze hides blue light first, and so far ridges look blue: extinction of red, green and blue."""
 NEAREST = 0.5
 """Cells in front of a camera inside at which its rays begin."""
-NEAR_GRAIN, NEAR_GRAIN_CELLS, NEAR_GRAIN_SEED = 0.13, 512, 31
-"""Contrast of the texture that replaces what the cells cannot hold close to the camera, on a tile of so many cells."""
-NEAR_GRAIN_SCALES = ((24.0, 90.0), (5.3, 500.0))
-"""Cells of that tile per cell of the drape, and cells of the drape over which the texture fades."""
 CONTACT = 0.55
 """How much the block darkens the floor at its foot."""
 FRESNEL_HEAD_ON = 0.02
@@ -72,9 +72,10 @@ def render_view(
     camera: Literal["block", "inside"] = "block",
     viewpoint: tuple[float, ...] | None = None,
     heading: float | None = None,
-    sun: Sun = DEFAULT_SUN,
+    sun: Sunlight = DEFAULT_SUN,
     exaggeration: float = 1.0,
     palette: str = "alpine",
+    season: Season | None = None,
     snow_line: float | Literal["auto"] | None = "auto",
     water: WaterShown = "auto",
     shore_depth: float | None = None,
@@ -107,14 +108,16 @@ def render_view(
     heading
         Direction to look in from inside, in degrees clockwise from north. By default, that with the best view.
     sun
-        Azimuth and altitude of the sun in degrees.
+        Azimuth and altitude of the sun in degrees, or "morning", "noon", "evening" or "map", which is north-west.
     exaggeration
         Factor on heights.
     palette
         "alpine", "autumn", "winter" or "desert".
+    season
+        "summer", "autumn" or "winter" of the palette "alpine" or "desert"; "desert" alone is that palette.
     snow_line
-        Height in metres above which snow lies where it is not too steep, or None for no snow. By default, the palette
-        chooses it by the relief.
+        Height in metres above which snow lies on shallow slopes, less on those that face south, or None for no snow.
+        By default, the palette chooses it by the relief.
     water
         "auto" draws the layers `river` and `lake` of `add_water` if the terrain has them, else the simulated `water`;
         "simulated" always draws the latter, "none" neither.
@@ -133,20 +136,22 @@ def render_view(
         raise unknown_name("camera", camera, ("block", "inside"))
     drape_size = _drape_size(terrain.shape, size)
     look = Look(
-        sun=sun, exaggeration=exaggeration, palette=palette, snow_line=snow_line, water=water, shore_depth=shore_depth
-    )
+        sun=sun, exaggeration=exaggeration, palette=palette, season=season, snow_line=snow_line, water=water,
+        shore_depth=shore_depth,
+    )  # fmt: skip
+    sky = checked_sun(sun)
     scene = build_scene(terrain, drape_size, look)
     block = _Block.around(scene, rock_of(terrain, drape_size, exaggeration))
     fine = (size[0] * SUPERSAMPLING, size[1] * SUPERSAMPLING)
     inside = camera == "inside" or viewpoint is not None
     if inside:
-        spot = find_viewpoint(scene.surface, scene.cell_size, sun[0], viewpoint, heading, pitch)
+        spot = find_viewpoint(scene.surface, scene.cell_size, sky[0], viewpoint, heading, pitch)
         eye = look_from(spot, scene.surface, scene.cell_size, fine, zoom)
     else:
         down = 30.0 if pitch is None else pitch
         eye = look_at(block.outline(scene), size=fine, azimuth=azimuth, pitch=down, distance=distance, zoom=zoom)
     upright = upright_for(eye)
-    picture = _draw(scene, block, eye, upright, _drape(scene, block, eye, inside=inside), checked_sun(sun))
+    picture = _draw(scene, block, eye, upright, _drape(scene, block, eye, sky, inside=inside), sky)
     pitched = Image.fromarray(picture).transform(
         fine, Image.Transform.PERSPECTIVE, upright.coefficients, Image.Resampling.BICUBIC
     )
@@ -188,8 +193,11 @@ class _Block:
         return np.concatenate([top, corners]).astype(np.float64)
 
 
-def _drape(scene: Scene, block: _Block, camera: Camera, *, inside: bool) -> Floats:
-    """Linear-light colour of every point of the surface as the camera sees it, with water and haze."""
+def _drape(scene: Scene, block: _Block, camera: Camera, sun: Sun, *, inside: bool) -> Floats:
+    """Linear-light colour of every point of the surface as the camera sees it, with water and haze.
+
+    From inside, a fourth component is the contrast of what is too small for the cells.
+    """
     rows, columns = scene.surface.shape
     east = (np.arange(columns, dtype=np.float32) * scene.cell_size - block.east - camera.eye[0])[None, :]
     north = (block.north - np.arange(rows, dtype=np.float32) * scene.cell_size - camera.eye[1])[:, None]
@@ -201,14 +209,32 @@ def _drape(scene: Scene, block: _Block, camera: Camera, *, inside: bool) -> Floa
         normal = normals(blur(scene.surface, CALM * max(scene.surface.shape)), scene.cell_size)
         towards = -(normal[0] * east + normal[1] * north + normal[2] * up) / away
         mirrored = FRESNEL_HEAD_ON + (1 - FRESNEL_HEAD_ON) * (1 - np.clip(towards, 0, 1)) ** 5
-        sky = SKY * (np.float32(EXPOSURE) * np.minimum(scene.light.sky, 1))[..., None]
+        sky = SKY * (np.float32(scene.day.exposure) * np.minimum(scene.light.sky, 1))[..., None]
         colour = mix(colour, mix(wet, sky, mirrored.astype(np.float32)), scene.water.shown)
     reach = np.float32(max(block.diagonal, 1e-6))
     if inside:
-        return mix(colour, AIR, 1 - np.exp(-np.float32(AIR_DENSITY) * away / reach))
+        passed = _through_air(scene, block, camera, away)
+        glow = towards_sun(np.broadcast_to(east, away.shape), np.broadcast_to(north, away.shape), sun[0])
+        air = mix(scene.day.air, scene.day.glow, glow)
+        seen = colour * passed + air * (1 - passed)
+        contrast = grain_contrast(scene.coarseness)
+        if scene.water is not None:
+            contrast = contrast * (1 - scene.water.shown)
+        return np.concatenate([seen, contrast[..., None]], axis=2)
     ahead = east * camera.forward[0] + north * camera.forward[1]
     far = np.clip((ahead - ahead.min()) / reach, 0, 1) ** 1.5
     return mix(colour, HAZE, (HAZE_FAR * far).astype(np.float32))
+
+
+def _through_air(scene: Scene, block: _Block, camera: Camera, away: Floats) -> Floats:
+    """Fraction of red, green and blue light that comes through the haze, which is densest in the valleys."""
+    low, high = float(scene.bed.min()), float(scene.surface.max())
+    scale = AIR_HEIGHT * max(high - low, 1e-6)
+    halfway = (scene.surface + np.float32(camera.eye[2])) / 2 - np.float32(low)
+    share = away / np.float32(max(block.diagonal, 1e-6))
+    depth = np.float32(AIR_DENSITY) * share ** np.float32(AIR_POWER) * np.exp(-halfway / np.float32(scale))
+    passed: Floats = np.exp(-depth[..., None] * BLUE_FIRST)
+    return passed
 
 
 def _draw(scene: Scene, block: _Block, camera: Camera, upright: Upright, drape: Floats, sun: Sun) -> NDArray[np.uint8]:
@@ -218,7 +244,7 @@ def _draw(scene: Scene, block: _Block, camera: Camera, upright: Upright, drape: 
     for start in range(0, columns, COLUMNS_AT_ONCE):
         strip = slice(start, min(start + COLUMNS_AT_ONCE, columns))
         rays = _Rays.into(block, camera, upright.sideways[strip], NEAREST * scene.cell_size)
-        colour = _backdrop(block, camera, rays, upright.upward)
+        colour = _backdrop(scene, block, camera, rays, upright, strip, sun)
         if rays.hits.any():
             _paint(colour, scene, block, camera, rays, upright.upward, drape, sun)
         picture[:, strip] = display(colour)
@@ -259,21 +285,22 @@ def _crossing(start: float, direction: Floats, half: float) -> tuple[Floats, Flo
     return np.minimum(first, second), np.maximum(first, second)
 
 
-def _backdrop(block: _Block, camera: Camera, rays: _Rays, upward: Floats) -> Floats:
-    """Sky, haze and floor behind the block, with its contact shadow on the floor."""
+def _backdrop(
+    scene: Scene, block: _Block, camera: Camera, rays: _Rays, upright: Upright, strip: slice, sun: Sun
+) -> Floats:
+    """Sky, or haze and floor behind the block, with its contact shadow on the floor."""
+    upward = upright.upward
     if rays.from_inside:
-        sky = mix(np.broadcast_to(AIR, (len(upward), 3)), ZENITH, smoothstep(-0.02, 0.75, upward)) * np.float32(1.1)
-        return np.repeat(sky[:, None, :], len(rays.east), axis=1).astype(np.float32)
-    row = camera.row_of(upward)
-    sky = mix(np.broadcast_to(BACKDROP[0], (len(row), 3)), BACKDROP[1], smoothstep(-0.05, 0.55, row))
-    column = mix(sky, BACKDROP[2], smoothstep(0.45, 1.05, row)) * np.float32(1.15)
+        return open_sky(rays.east, rays.north, upward, scene.day, sun[0]).astype(np.float32)
+    across = np.linspace(0, 1, len(upright.sideways), dtype=np.float32)[strip]
+    behind = backdrop(camera.row_of(upward), across, scene.day)
     floor = np.float32(block.base - camera.eye[2]) / np.minimum(upward, np.float32(-1e-4))[:, None]
     outside = np.hypot(
         np.maximum(np.abs(camera.eye[0] + floor * rays.east) - block.east, 0),
         np.maximum(np.abs(camera.eye[1] + floor * rays.north) - block.north, 0),
     ) / np.float32(max(block.diagonal, 1e-6))
     shade = 1 - CONTACT * (0.6 * np.exp(-outside / 0.012) + 0.4 * np.exp(-outside / 0.06))
-    return (column[:, None, :] * shade[..., None]).astype(np.float32)
+    return (behind * shade[..., None]).astype(np.float32)
 
 
 def _paint(
@@ -299,29 +326,17 @@ def _paint(
     reached = rays.enter[columns] + position[rows, columns] / np.float32(steps) * length[columns]
     i = _row(scene, block, camera.eye[1] + reached * rays.north[columns])
     j = _column(scene, block, camera.eye[0] + reached * rays.east[columns])
-    colour[rows, columns] = sample(drape, i, j)
+    found = sample(drape, i, j)
+    colour[rows, columns] = found[:, :3]
     if rays.from_inside:
-        colour[rows, columns] *= _near_grain(scene, reached, i, j)[:, None]
+        away: Floats = (reached / scene.cell_size).astype(np.float32)
+        colour[rows, columns] *= near_grain(away, (i, j, upward[rows] * away), found[:, 3])[:, None]
         return
 
     foot = np.float32(block.base - camera.eye[2]) / rays.enter
     cut = (position == 0) & (upward[:, None] >= foot)
     rows, columns = np.nonzero(cut)
     colour[rows, columns] = _wall(scene, block, camera, rays, columns, upward[rows], sun)
-
-
-def _near_grain(scene: Scene, reached: Floats, i: Floats, j: Floats) -> Floats:
-    """Brightness of stones and tufts, fading where the cells themselves are as small as a pixel."""
-    tile = mottle((NEAR_GRAIN_CELLS, NEAR_GRAIN_CELLS), 48, 6, NEAR_GRAIN_SEED)
-    grain = np.ones_like(reached)
-    last = np.float32(NEAR_GRAIN_CELLS - 1)
-    for fine, reach in NEAR_GRAIN_SCALES:
-        # Forth and back over the tile, so that it has no seams.
-        down, right = (last - np.abs((cells * np.float32(fine)) % (2 * last) - last) for cells in (i, j))
-        grain += (
-            np.float32(NEAR_GRAIN) * np.exp(-reached / np.float32(reach * scene.cell_size)) * sample(tile, down, right)
-        )
-    return grain
 
 
 def _first_hits(slope: Floats, ridge: Floats, rising: Floats) -> Floats:
@@ -353,14 +368,14 @@ def _wall(
     inside = smoothstep(0.0, 0.3 * scene.cell_size, height - ground)
     if scene.water is not None:
         deep = smoothstep(0.0, 1.0, (ground + water - height) / np.float32(4 * scene.water.absorption_depth))
-        cut = with_mud(mix(np.broadcast_to(CLEAR, colour.shape), DEEP, deep), sample(scene.water.mud, i, j))
+        cut = with_mud(mix(CLEAR, DEEP, deep), sample(scene.water.mud, i, j))
         colour = mix(colour, cut, inside)
     azimuth, altitude = (math.radians(a) for a in sun)
     faces_east = -np.sign(rays.east[columns]) * rays.through_side[columns]
     faces_north = -np.sign(rays.north[columns]) * ~rays.through_side[columns]
     facing = np.maximum(faces_east * math.sin(azimuth) + faces_north * math.cos(azimuth), 0) / math.tan(altitude)
     sky = WALL_SKY * (0.55 + 0.45 * smoothstep(0.0, 0.08, above))
-    light = EXPOSURE * (SUN_SHARE * np.minimum(facing, 1.2) + sky)
+    light = scene.day.exposure * (scene.day.sun_share * np.minimum(facing, 1.6) + sky)
     return (colour * light[..., None]).astype(np.float32)
 
 

@@ -23,7 +23,7 @@ SEARCH_CELLS = 96
 SEARCH_SPACING, SEARCH_MARGIN = 3, 8
 SEARCH_HEADINGS = 16
 SEARCH_RAYS = 9
-LIT = 0.15
+LIT = 0.30
 """Advantage of looking away from the sun, at flanks that it lights."""
 LEAST_AHEAD = 0.45
 """Fraction of the longer side that lies ahead at least: no view ends at the near edge."""

@@ -86,7 +86,7 @@ def under_water(ground: Floats, water: Water, light: Floats, steepness: float = 
     """
     path = np.maximum(water.depth, 0) / np.float32(water.absorption_depth * max(steepness, 0.2))
     passed = np.exp(-path[..., None] * (RED_FIRST + 2.5 * water.mud[..., None]))
-    body = mix(np.broadcast_to(CLEAR, ground.shape), DEEP, 1 - np.exp(-path / 3))
+    body = mix(CLEAR, DEEP, 1 - np.exp(-path / 3))
     body = mix(body, ABYSS, 1 - np.exp(-path / ABYSS_PATH))
     body = with_mud(body, water.mud) * light[..., None]
     seen: Floats = ground * passed + body * (1 - passed)

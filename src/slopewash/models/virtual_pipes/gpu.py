@@ -19,7 +19,7 @@ from slopewash.models.virtual_pipes.bedding import HARDEST, ROUNDING, SECOND, SE
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, SHORTENING, SLANTED_WIDTH, TINY, Coefficients
 from slopewash.models.virtual_pipes.cover import DECAY
 from slopewash.models.virtual_pipes.fields import BASES
-from slopewash.models.virtual_pipes.strata import beds
+from slopewash.models.virtual_pipes.strata import LEAST_FACE, beds
 
 HERE = Path(__file__).parent
 
@@ -60,6 +60,7 @@ CONSTANTS: dict[str, Constant] = {
     "WALL": WALL,
     "IS_WALL": IS_WALL,
     "TINY": TINY,
+    "LEAST_FACE": LEAST_FACE,
     "SHALLOW": SHALLOW,
     "DIAGONAL": math.sqrt(2),
     "SHORTENING": SHORTENING,

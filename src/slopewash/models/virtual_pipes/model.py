@@ -40,7 +40,7 @@ from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficien
 from slopewash.models.virtual_pipes.fields import BUDGET, EVAPORATED, FIELDS, MOVED, SOLIDS_EXPORTED
 from slopewash.models.virtual_pipes.prepare import ground, source_rate, total
 from slopewash.models.virtual_pipes.sea import check_land, displaced, flood, flooded, level_in_cells
-from slopewash.models.virtual_pipes.strata import expose
+from slopewash.models.virtual_pipes.strata import expose, exposed_step
 from slopewash.terrain import Layer, Terrain
 
 
@@ -68,11 +68,12 @@ class VirtualPipes(Model):
     - `pipe_friction` slows the flow in a pipe; the paper has none. Without it the surface of a deep river becomes
       level, so that nothing carries its sediment on, and fronts and hatching appear on its bed.
 
-    On a terrain with strata, R is that of the exposed layer, or 1 where loose soil covers the bedrock (the lowest level
-    the ground has had). Soil thinner than what four iterations slide down a slope of one, or than a sixteenth of a
-    cell, counts in part. R is looked up once per iteration: an iteration that erodes beyond the bottom of a layer does
-    so with that layer's R. Eq. 14 has no effect then, nor with tilted beds (`bed_contrast`) or `cover="loose"`. With
-    loose cover R is always that of the rock, whatever lies on it.
+    On a terrain with strata, R is that of the layers exposed between a cell and its lowest neighbour, by their parts of
+    that face, or 1 where loose soil covers the bedrock (the lowest level the ground has had). Soil thinner than what
+    four iterations slide down a slope of one, or than a sixteenth of a cell, counts in part. R is looked up once per
+    iteration: one that erodes beyond the bottom of a layer does so with the R it began with. Eq. 14 has no effect then,
+    nor with tilted beds (`bed_contrast`) or `cover="loose"`. With loose cover R is always that of the rock, whatever
+    lies on it.
 
     Water and solids are conserved to rounding. With `transport="semi_lagrangian"` (Eq. 15) the mass-balance error of
     solids is tens of percent.
@@ -483,7 +484,9 @@ class VirtualPipes(Model):
         if domain.strata:
             assert rock is not None
             top = state.part("strata_top", window)
-            return expose(b, rock, top, domain, c.per_cover).astype(top.dtype)
+            # Of a part of the grid alone, the faces to its surroundings are not known.
+            step = exposed_step(b, domain.sides) if window is None else None
+            return expose(b, rock, top, domain, c.per_cover, step).astype(top.dtype)
         whole, phase = state.part("rock_erodibility", window), state.part("bed_phase", window)
         return expose_beds(self._surface(b, rock), whole, phase, c).astype(phase.dtype)
 

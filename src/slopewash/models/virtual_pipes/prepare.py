@@ -14,7 +14,7 @@ from slopewash.models.virtual_pipes.base_level import edge_base
 from slopewash.models.virtual_pipes.bedding import banding, expose_beds, phase_of
 from slopewash.models.virtual_pipes.fields import BUDGET
 from slopewash.models.virtual_pipes.sea import check_land, flooded, level_in_cells
-from slopewash.models.virtual_pipes.strata import expose
+from slopewash.models.virtual_pipes.strata import expose, exposed_step
 from slopewash.terrain import (
     Terrain,
     WaterSource,
@@ -62,7 +62,8 @@ def prepare(
         assert strata.top is not None  # a terrain's strata always have one
         top = ((strata.top - domain.datum) / l).astype(dtype)
         per_cover = model.coefficients(domain, substeps=1).per_cover
-        arrays["erodibility"] = expose(b, rock, top, domain, per_cover)
+        step = exposed_step(b if terrain.nodata is None else np.where(terrain.nodata, dtype(WALL), b), domain.sides)
+        arrays["erodibility"] = expose(b, rock, top, domain, per_cover, step)
     elif model.bed_contrast:
         arrays |= _beds(terrain, model, domain, rock if model.covered else b)
     else:

@@ -29,7 +29,7 @@ from slopewash.models.virtual_pipes.fields import (
 )
 from slopewash.models.virtual_pipes.prepare import Field, total
 from slopewash.models.virtual_pipes.sea import border_mask
-from slopewash.models.virtual_pipes.strata import expose
+from slopewash.models.virtual_pipes.strata import expose, exposed_step
 
 WEST, EAST, NORTH, SOUTH, NW, NE, SW, SE = range(8)
 OPPOSITE = (EAST, WEST, SOUTH, NORTH, SE, SW, NE, NW)
@@ -69,7 +69,9 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
     if c.covered:
         state["bedrock"] = weather(state["elevation"], state["bedrock"], c)
     if domain.strata:
-        state["erodibility"] = expose(state["elevation"], state["bedrock"], state["strata_top"], domain, c.per_cover)
+        state["erodibility"] = expose(
+            state["elevation"], state["bedrock"], state["strata_top"], domain, c.per_cover, exposed_step(b, sides)
+        )
     elif c.bedded:
         surface = state["bedrock"] if c.covered else state["elevation"]
         state["erodibility"] = expose_beds(surface, state["rock_erodibility"], state["bed_phase"], c)

@@ -16,6 +16,7 @@ from slopewash.models import ground as _g
 from slopewash.models.virtual_pipes import bedding as _b
 from slopewash.models.virtual_pipes import coefficients as _c
 from slopewash.models.virtual_pipes import cover as _cover
+from slopewash.models.virtual_pipes import strata as _s
 
 ONE = np.uintp(1)
 ZERO = np.float32(0)
@@ -26,6 +27,7 @@ SHORTENING = np.float32(_c.SHORTENING)
 SLANTED_WIDTH = np.float32(_c.SLANTED_WIDTH)
 IS_WALL = np.float32(_g.IS_WALL)
 TINY = np.float32(_c.TINY)
+LEAST_FACE = np.float32(_s.LEAST_FACE)
 SHALLOW = np.float32(_c.SHALLOW)
 EIGHT, SIXTEEN = np.float32(8), np.float32(16)
 ROUNDING, PARABOLA = np.float32(_b.ROUNDING), np.float32(1 - _b.ROUNDING)
@@ -284,13 +286,18 @@ def weather_rock(b, rock, weather, per_weather, rock2):
 
 
 @row_kernel
-def expose(b, rock, top, depths, layers, per_cover, R2):
+def expose(b_n, b0, b_s, b, rock, top, depths, layers, per_cover, face, R2):
+    """Erodibility of the layers in the face to the lowest neighbour, from the ground `b0` before this iteration."""
     for x in range(ONE, np.uintp(b.size - 1)):
+        lowest = min(min(b0[x - ONE], b0[x + ONE]), min(b_n[x], b_s[x]))
+        face[x] = max(max(ZERO, b0[x] - lowest), LEAST_FACE)
         R2[x] = layers[0]
     for k in range(ONE, np.uintp(depths.size)):
-        begins, own = depths[k], layers[k]
+        begins, upper, own = depths[k], layers[k - ONE], layers[k]
         for x in range(ONE, np.uintp(b.size - 1)):
-            R2[x] = own if top[x] - rock[x] >= begins else R2[x]
+            below = (top[x] - rock[x]) - begins
+            share = max(UNIT + below / face[x], ZERO)
+            R2[x] = own if top[x] - rock[x] >= begins else R2[x] + (own - upper) * share
     for x in range(ONE, np.uintp(b.size - 1)):
         covered = min((b[x] - rock[x]) * per_cover, UNIT)
         R2[x] = min(R2[x] * (UNIT - covered) + covered, UNIT) if b[x] < IS_WALL else ZERO

@@ -327,7 +327,7 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
         rows.lower_rock(b2, state[deepest, y % ring], out[deepest, i])
     if grid.layered:
         top = grid.top[at % grid.top.shape[0]]
-        rows.expose(b2, out[deepest, i], top, grid.depths, grid.layers, c.per_cover, R2)
+        rows.expose(b_n, b, b_s, b2, out[deepest, i], top, grid.depths, grid.layers, c.per_cover, scratch[SPARE], R2)
     elif c.bedded and c.covered:
         rows.expose_beds(out[deepest, i], grid.rock[at], grid.phase[at], c.per_bed, c.bed_contrast, R2)
     elif c.bedded:

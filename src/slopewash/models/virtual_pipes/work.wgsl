@@ -167,13 +167,15 @@ fn wear(
   return exchange(drop, s, exposed_erodibility(i), C * ramp, d2, loose);
 }
 
-// Erodibility of the bedrock's layer at a depth below the top of the first, or 1 where loose soil covers it.
-fn expose(loose: f32, below: f32) -> f32 {
+// Erodibility of the layers in the bedrock's face, by their parts of it, or 1 where loose soil covers it.
+fn expose(loose: f32, below: f32, step: f32) -> f32 {
   var begins = BEGINS;
   var own = OWN;
+  let face = max(step, LEAST_FACE);
   var R = own[0];
   for (var k = 1u; k < LAYERS; k++) {
-    if (below >= begins[k]) { R = own[k]; }
+    let share = max(1.0 + (below - begins[k]) / face, 0.0);  // of the face that lies below this boundary
+    R = select(R + (own[k] - own[k - 1u]) * share, own[k], below >= begins[k]);
   }
   let covered = min(loose * c.per_cover, 1.0);
   return min(R * (1.0 - covered) + covered, 1.0);
@@ -243,7 +245,7 @@ fn main(
     if (b < IS_WALL) { rock[i].x -= c.weather * decay((left - rock[i].x) * c.per_weather); }
 #endif
 #if layered
-    R = select(0.0, expose(left - rock[i].x, rock[i].y - rock[i].x), b < IS_WALL);
+    R = select(0.0, expose(left - rock[i].x, rock[i].y - rock[i].x, max(0.0, b - lowest(a))), b < IS_WALL);
 #endif
 #if bedded
     var surface = level[i] + left;
