@@ -1,6 +1,6 @@
 """Starting terrains: fractal ground, test shapes and the papers' initial height fields."""
 
-from slopewash.generators import diamond_square, noise, shapes  # noqa: F401  (each registers its generators)
+from slopewash.generators import diamond_square, noise, scenes, shapes  # noqa: F401  (each registers its generators)
 from slopewash.generators.extent import EXTENT
 from slopewash.generators.registry import describe_generator, generate, generator_names
 from slopewash.generators.strata import strata_bands

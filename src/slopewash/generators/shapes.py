@@ -30,7 +30,7 @@ def dome(grid: Grid, *, noise: float = 0.5, persistence: float = 0.5) -> Shape:
     """
     noise = checks.fraction("noise", noise)
     bumps = fbm(grid, persistence=persistence)
-    y, x = _centred(grid.rows), _centred(grid.columns)
+    y, x = centred(grid.rows), centred(grid.columns)
     # Slopes reach right down to every edge: a foot that levels out would leave plains without valleys.
     rise = (1.0 - y * y)[:, None] * (1.0 - x * x)[None, :]
     return (1.0 - noise) * rise + noise * bumps
@@ -73,7 +73,7 @@ def bowl(grid: Grid) -> Shape:
 @generator("ramp")
 def ramp(grid: Grid) -> Shape:
     """Build an even slope, high in the north and low in the south."""
-    return np.repeat(-_centred(grid.rows)[:, None], grid.columns, axis=1)
+    return np.repeat(-centred(grid.rows)[:, None], grid.columns, axis=1)
 
 
 @generator("noisy_cylinder")
@@ -96,13 +96,13 @@ def noisy_cylinder(grid: Grid, *, arc: float = 120.0, noise: float = 0.05) -> Sh
     noise = checks.number("noise", noise, "at least 0", low=0.0)
     half = math.radians(0.5 * arc)
     # Across the axis the grid spans -sin(half) .. sin(half) of a cylinder of radius 1.
-    across = math.sin(half) * _centred(grid.rows)
+    across = math.sin(half) * centred(grid.rows)
     profile = (np.sqrt(1.0 - across * across) - math.cos(half)) / (1.0 - math.cos(half))
     grains = lattice.uniform(np.arange(grid.rows), np.arange(grid.columns), grid.seed, 0)
     return profile[:, None] + 0.5 * noise * grains
 
 
-def _centred(cells: int) -> Shape:
+def centred(cells: int) -> Shape:
     """Cell centres from -1 to 1, the outer edges of the grid; exactly symmetric."""
     return (2.0 * np.arange(cells) - (cells - 1)) / cells
 
@@ -110,7 +110,7 @@ def _centred(cells: int) -> Shape:
 def _squared_distance(grid: Grid) -> Shape:
     """Squared distance from the middle, 1 at the nearer edges."""
     shorter = min(grid.shape)
-    y, x = _centred(grid.rows) * (grid.rows / shorter), _centred(grid.columns) * (grid.columns / shorter)
+    y, x = centred(grid.rows) * (grid.rows / shorter), centred(grid.columns) * (grid.columns / shorter)
     return (y * y)[:, None] + (x * x)[None, :]
 
 
