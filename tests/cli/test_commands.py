@@ -320,3 +320,24 @@ def test_rendering_names_what_it_cannot_use(
     done = run("render", raw, *output, *words)
     assert done.code == 2
     assert named in done.err
+
+
+def test_the_library_lists_recipes_and_shows_what_one_is_made_of(run: Run) -> None:
+    listed = run("recipes")
+    assert listed.code == 0
+    assert all(name in listed.out for name in sw.looks())
+    shown = run("recipes", "archipelago")
+    assert "islands" in shown.out
+    assert "of the relief" in shown.out
+    assert {look["name"] for look in run("recipes", "--json").json["recipes"]} == set(sw.looks())
+    assert 'did you mean "mesas"' in run("recipes", "mesa").err
+
+
+def test_demo_makes_a_landscape_of_the_library(run: Run, tmp_path: Path) -> None:
+    words = ("demo", "--out", tmp_path, "--recipe", "archipelago", "--size", 48, "--steps", 8)
+    done = run(*words, "--json")
+    assert done.code == 0
+    assert done.json["parameters"]["sea_level"] > 0
+    assert (tmp_path / "view.png").exists()
+    assert "name one only" in run(*words, "--preset", "landscape").err
+    assert "steps is 0" in run(*words[:-1], 0).err

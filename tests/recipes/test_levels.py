@@ -53,12 +53,18 @@ def test_another_model_s_values_hold_on_every_level() -> None:
     assert expanded(talus, dome(256)) == [talus]
 
 
-def test_steps_are_those_of_all_levels_on_a_terrain_of_the_usual_size() -> None:
-    start = sw.generate("dome", size=512, cell_size=10.0, seed=7, relief=970.0)
-    for asked in (None, 740):
-        stage = sw.recipe("landscape", source=start, steps=asked).stage
-        assert sum(level.steps for level in expanded(stage, start)) == stage.steps
-        assert stage.steps == asked or asked is None
+@pytest.mark.parametrize("size", [64, 200, 512])
+def test_steps_are_those_of_all_levels(size: int) -> None:
+    start = sw.generate("dome", size=size, seed=7, relief=970.0)
+    stage = sw.recipe("landscape", source=start, steps=740).stage
+    for asked in (stage, sw.recipe("landscape", source=start).replace(steps=740).stage):
+        assert sum(level.steps for level in expanded(asked, start)) == pytest.approx(740, abs=2)
+
+
+def test_a_preset_states_the_steps_of_its_levels_on_the_usual_terrain() -> None:
+    start = sw.generate("dome", size=512, seed=7, relief=970.0)
+    stage = sw.recipe("landscape", source=start).stage
+    assert sum(level.steps for level in expanded(stage, start)) == stage.steps
 
 
 def test_closed_basins_get_a_way_out_or_become_lakes() -> None:

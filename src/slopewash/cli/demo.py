@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -13,15 +14,18 @@ from slopewash.cli.console import as_json, interrupts_report, note, print_json
 from slopewash.cli.options import Adapter, Backend, Json, Threads
 from slopewash.cli.outputs import make_folder
 from slopewash.cli.running import run_recipe, use_adapter
-from slopewash.cli.stages import make_stage
+from slopewash.cli.stages import check_steps, make_stage
+from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from slopewash import Result, Terrain
+    from slopewash import Look, Recipe, Result, Terrain
 
 EXAMPLES = """Examples:
   slopewash demo                              512 x 512 cells into out/demo
   slopewash demo --size 256 --steps 1500      the same ground, coarser, sooner
   slopewash demo --seed 3 --out out/third     another mountain range
+  slopewash demo --recipe archipelago         another kind of landscape;
+                                              `slopewash recipes` lists them
   slopewash demo --strata bands               cliffs and benches
   slopewash demo --preset chiba_strata        a paper's own start and layers
 
@@ -31,10 +35,11 @@ Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 def command(
     *,
     out: Annotated[Path, Parameter(name=["--out", "-o"])] = Path("out/demo"),
-    preset: str = "landscape",
+    recipe: str | None = None,
+    preset: str | None = None,
     size: int | None = None,
     extent: float | None = None,
-    seed: int = 7,
+    seed: int | None = None,
     strata: str | None = None,
     steps: int | None = None,
     backend: Backend = "auto",
@@ -48,14 +53,16 @@ def command(
     ----------
     out
         Folder to write to; created if missing.
+    recipe
+        Landscape from the library, such as mesas or archipelago; `slopewash recipes` lists them.
     preset
-        Parameter set to use, with the terrain and the layers it starts from.
+        Parameter set to use instead, with the terrain and the layers it starts from.
     size
         Cells along a side: more are the same ground, finer. The preset's own number if not given, or 512.
     extent
         Side of the ground in metres; the preset's own if not given, or 5120. The cell size follows.
     seed
-        Random seed.
+        Random seed; 7 if not given, or that of the recipe.
     strata
         FILE.toml with geological layers, or bands for alternating hard and soft ones.
     steps
@@ -63,24 +70,27 @@ def command(
     """
     import slopewash as sw
 
-    recipe = sw.recipe(preset, size=size, seed=seed, backend=use_adapter(adapter, backend))
-    recipe = recipe.replace(
-        source=sw.preset_source(preset, size=size, seed=seed, extent=extent),
-        strata=parse_beds(strata, preset),
-        stages=(make_stage(preset=preset, steps=steps),),
-    )
-    start = recipe.terrain()
+    if recipe is not None and preset is not None:
+        raise InvalidParameter(f"--recipe {recipe} and --preset {preset}: name one only")
+    backend = use_adapter(adapter, backend)
+    look = None if recipe is None else sw.looks()[recipe]
+    job = _of_preset(preset or "landscape", size, seed, steps) if look is None else _of_look(look, size, seed, steps)
+    if extent is not None and isinstance(job.source, sw.Generated):
+        job = job.replace(source=dataclasses.replace(job.source, extent=extent, cell_size=None))
+    beds = job.strata if strata is None else parse_beds(strata, None)
+    job = job.replace(backend=backend, strata=beds)
+    start = job.terrain()
     make_folder(out)
     before = out / "before.png"
     written: list[Path] = []
     with interrupts_report(written):
         sw.render(start, before)
         written.append(before)
-        with run_recipe(sw.Running(recipe, start), threads=threads) as (result, code):
+        with run_recipe(sw.Running(job, start), threads=threads) as (result, code):
             data = write_data(result, out)
             written += data
         note("drawing pictures")
-        for picture in draw_pictures(result.terrain, out):
+        for picture in draw_pictures(result.terrain, out, {} if look is None else look.picture):
             written.append(picture)
     files = [file for file in written if file not in data] + data  # pictures first
     if json:
@@ -96,6 +106,18 @@ def command(
     return code
 
 
+def _of_preset(preset: str, size: int | None, seed: int | None, steps: int | None) -> Recipe:
+    import slopewash as sw
+
+    stage = make_stage(preset=preset, steps=steps)
+    return sw.recipe(preset, size=size, seed=7 if seed is None else seed).replace(stages=(stage,))
+
+
+def _of_look(look: Look, size: int | None, seed: int | None, steps: int | None) -> Recipe:
+    check_steps(steps)
+    return look.recipe(size=size, seed=seed, steps=steps)
+
+
 def write_data(result: Result, folder: Path) -> list[Path]:
     """Write layers and budget; return the files."""
     import slopewash as sw
@@ -106,15 +128,15 @@ def write_data(result: Result, folder: Path) -> list[Path]:
     return [layers, budget]
 
 
-def draw_pictures(terrain: Terrain, folder: Path) -> Iterator[Path]:
+def draw_pictures(terrain: Terrain, folder: Path, options: Mapping[str, Any]) -> Iterator[Path]:
     """Draw the pictures one by one and yield each file once it is written, the best first."""
     import slopewash as sw
 
     view, after, flow, wear_deposit = (folder / f"{name}.png" for name in ("view", "after", "flow", "wear_deposit"))
     watered = sw.add_water(terrain)
-    sw.render_view(watered, view)
+    sw.render_view(watered, view, **options)
     yield view
-    sw.render(watered, after)
+    sw.render(watered, after, **options)
     yield after
     if "flow" in terrain:  # models without water on the grid have no such layer
         sw.overlay(terrain, "flow", flow)

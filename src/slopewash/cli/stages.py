@@ -28,14 +28,19 @@ def make_stage(
     """Combine the options with the defaults of the preset; the default preset is landscape."""
     import slopewash as sw
 
-    if steps is not None and steps < 1:
-        raise InvalidParameter(f"steps is {steps}; it must be 1 or more")
+    check_steps(steps)
     if dry and settle is False:
         raise InvalidParameter("--dry needs settling; leave out --no-settle")
     check_named(preset, model)
     chosen = sw.find_model(model)() if model is not None and preset is None else preset
     stage = sw.Stage.of(chosen, steps=steps, strength=strength, settle=settle, dry=dry, edges=edges)
     return stage.with_parameters(**parse_settings(stage.model, settings))
+
+
+def check_steps(steps: int | None) -> None:
+    """Refuse a run of no steps."""
+    if steps is not None and steps < 1:
+        raise InvalidParameter(f"steps is {steps}; it must be 1 or more")
 
 
 def check_named(preset: str | None, model: str | None) -> None:

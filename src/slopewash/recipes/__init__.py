@@ -1,6 +1,7 @@
 """A whole job: where the terrain comes from, what is done to it, and what is written."""
 
 from slopewash.recipes.definition import Beds, Output, Recipe, Stage, preset_beds, preset_source, recipe, usual_preset
+from slopewash.recipes.library import Look, looks
 from slopewash.recipes.recording import Recording
 from slopewash.recipes.running import Result, Running, erode, resume
 from slopewash.recipes.sources import FromFile, FromTerrain, Generated, Source
@@ -10,6 +11,7 @@ __all__ = [
     "FromFile",
     "FromTerrain",
     "Generated",
+    "Look",
     "Output",
     "Recipe",
     "Recording",
@@ -18,6 +20,7 @@ __all__ = [
     "Source",
     "Stage",
     "erode",
+    "looks",
     "preset_beds",
     "preset_source",
     "recipe",

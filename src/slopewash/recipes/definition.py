@@ -61,7 +61,9 @@ class Stage:
     preset: str | None = None
     """Preset that the model came from."""
     levels: tuple[Level, ...] = ()
-    """From coarse to fine; `steps` are then those of all levels on a terrain of the usual size."""
+    """From coarse to fine; `steps` are then those of all of them together."""
+    strength: float | None = None
+    """Share of the steps that the levels ask for, which depend on the terrain; in place of `steps`."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Parameters that hold on every level."""
     detail: float = 0.0
@@ -107,8 +109,10 @@ class Stage:
                 raise InvalidParameter(f"steps is {steps} and strength {strength:g}; give one of them")
             if not 0 < strength <= 100:
                 raise InvalidParameter(f"strength is {strength:g}; it must be above 0 and at most 100")
-            steps = max(1, round(usual * strength))
-        steps = usual if steps is None else steps
+        elif steps is None:
+            strength = 1.0
+        steps = max(1, round(usual * strength)) if steps is None and strength is not None else steps
+        assert steps is not None
         if settle is None:
             settle = 0 if preset is None else preset.settling(steps)
         elif isinstance(settle, bool):
@@ -116,14 +120,16 @@ class Stage:
         if preset is not None:
             return cls(
                 model=preset.model, steps=steps, settle=settle, dry=dry, edges=edges or preset.edges,
-                preset=preset.name, levels=preset.levels, detail=preset.detail, restored=preset.restored,
-                basins=preset.basins, low_water=preset.low_water,
+                preset=preset.name, levels=preset.levels, strength=strength if preset.levels else None,
+                detail=preset.detail, restored=preset.restored, basins=preset.basins, low_water=preset.low_water,
             )  # fmt: skip
         assert isinstance(model, Model)
         return cls(model=model, steps=steps, settle=settle, dry=dry, edges=edges or "open")
 
     def replace(self, **changes: Any) -> Stage:
         """Return a copy with some of it changed; what differs in another model holds on every level."""
+        if "steps" in changes:
+            changes = {"strength": None, **changes}
         model = changes.get("model", self.model)
         if self.levels and type(model) is not type(self.model):
             changes = {"levels": (), "low_water": {}, **changes}
@@ -142,11 +148,6 @@ class Stage:
         return self.replace(model=self.model.replace(**values), settings={**self.settings, **values})
 
     @property
-    def strength(self) -> float:
-        """Share of the steps that the preset is made for."""
-        return self.steps / (self.usual_steps or STEPS_WITHOUT_PRESET)
-
-    @property
     def usual_steps(self) -> int | None:
         """Steps that the preset is made for; None without one."""
         return None if self.preset is None else find_preset(self.preset).steps
@@ -160,7 +161,7 @@ class Stage:
         edges = dict(self.edges.items()) if isinstance(self.edges, Sides) else self.edges
         return {
             "model": self.model.name, "preset": self.preset, "parameters": plain(self.model.values()),
-            "steps": self.steps, "settle": self.settle, "dry": self.dry, "edges": edges,
+            "steps": self.steps, "settle": self.settle, "dry": self.dry, "edges": edges, "strength": self.strength,
             "settings": plain(self.settings), "levels": [plain(dataclasses.asdict(level)) for level in self.levels],
             "detail": self.detail, "restored": self.restored,
             "basins": self.basins, "low_water": plain(self.low_water), "cells": self.cells,
@@ -172,7 +173,8 @@ class Stage:
         edges: Any = facts["edges"] if isinstance(facts["edges"], str) else Sides.of(facts["edges"])
         model = find_model(facts["model"])(**facts["parameters"])
         read_as_is = (
-            "steps", "settle", "dry", "preset", "settings", "detail", "restored", "basins", "low_water", "cells",
+            "steps", "settle", "dry", "preset", "strength", "settings", "detail", "restored", "basins", "low_water",
+            "cells",
         )  # fmt: skip
         levels = tuple(Level(**level) for level in facts["levels"])
         return cls(model=model, edges=edges, levels=levels, **{name: facts[name] for name in read_as_is})
@@ -326,22 +328,22 @@ def recipe(
     *,
     source: Source | Terrain | str | Path | None = None,
     size: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     backend: str = "auto",
     **stage: Any,
 ) -> Recipe:
-    """Recipe of a preset: its own generator and strata, unless a source or terrain is given.
+    """Recipe of that name from the library, or of a preset: its own generator and strata, unless a source is given.
 
     Parameters
     ----------
     name
-        Of the preset.
+        Of the preset, or of a recipe that `looks()` lists.
     source
         Where the terrain comes from instead: a source, a terrain, or a file.
     size
         Cells along a side of a generated terrain.
     seed
-        Random seed, for the generator too.
+        Random seed, for the generator too; 0 if not given, or that of the library.
     backend
         As for `Simulation`.
     stage
@@ -353,12 +355,22 @@ def recipe(
     if isinstance(name, Model):
         made = type(name).__name__
         raise InvalidParameter(f"recipe takes the name of a preset; set a model by recipe(...).replace(model={made}())")
-    preset = _as_preset(name)
+    from slopewash.recipes.library import looks
+
+    look = looks().get(name) if isinstance(name, str) else None
+    preset = _as_preset(name if look is None else look.preset)
     parameters = [p.name for p in preset.model.parameters()]
     for option in stage:
         if option not in (*OF_STAGE, *parameters):
             raise unknown_name("option of a recipe", option, [*OF_STAGE, "source", "size", "seed", *parameters])
     values = {option: stage.pop(option) for option in parameters if option in stage}
+    if look is not None:
+        if source is not None:
+            raise InvalidParameter(f'recipe "{name}" has a start of its own; give a source to a preset instead')
+        share = {option: stage.pop(option) for option in ("steps", "strength") if option in stage}
+        made = look.recipe(size=size, seed=seed, backend=backend, **share)
+        return made.replace(stages=(made.stage.replace(**stage).with_parameters(**values),))
+    seed = 0 if seed is None else seed
     made_stage = Stage.of(preset, **stage)
     return Recipe(
         source=preset_source(preset.name, size=size, seed=seed) if source is None else as_source(source),

@@ -79,19 +79,21 @@ def expanded(stage: Stage, terrain: Terrain) -> list[Stage]:
     side = max(terrain.width, terrain.height)
     # Where slopes are half as steep, water does half the work: the same landscape takes twice the steps.
     relief = min(max(USUAL_RELIEF * side / max(terrain.relief, 1e-9), 0.5), 2.5)
+    levels = [values_at(stage.levels, cells) for cells in sizes(max(terrain.shape))]
+    whole = relief * sum(level.steps for level in levels)
+    share = stage.steps / whole if stage.strength is None else stage.strength
     stages = []
-    for cells in sizes(max(terrain.shape)):
-        level = values_at(stage.levels, cells)
-        last = cells == max(terrain.shape)
-        settle = None if last and stage.settle is None else max(LEAST_SETTLING, round(level.settle * stage.strength))
+    for level in levels:
+        last = level is levels[-1]
+        settle = None if last and stage.settle is None else max(LEAST_SETTLING, round(level.settle * share))
         stages.append(
             dataclasses.replace(
                 stage,
                 model=stage.model.replace(**{**level.parameters, **stage.settings}),
-                steps=max(LEAST_STEPS, round(level.steps * stage.strength * relief)),
+                steps=max(LEAST_STEPS, round(level.steps * share * relief)),
                 settle=settle,
                 levels=(),
-                cells=cells,
+                cells=level.cells,
                 dry=stage.dry and last,
                 low_water=stage.low_water if last else {},
             )

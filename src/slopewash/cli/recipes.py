@@ -1,0 +1,78 @@
+"""`slopewash recipes`: the library of landscapes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from slopewash.cli.console import console, make_table, print_json
+from slopewash.cli.options import Json
+
+if TYPE_CHECKING:
+    from slopewash import Look
+
+EXAMPLES = """Examples:
+  slopewash recipes                        every landscape of the library
+  slopewash recipes mesas                  what one is made of
+  slopewash demo --recipe mesas            make it, with pictures
+  slopewash demo --recipe mesas --seed 2   another one of its kind"""
+
+
+def command(name: Annotated[str | None, Parameter(name="NAME")] = None, /, *, json: Json = False) -> None:
+    """List the landscapes of the library, or what one is made of.
+
+    Parameters
+    ----------
+    name
+        A landscape. By default all are listed.
+    """
+    import slopewash as sw
+
+    looks = sw.looks()
+    if name is not None:
+        facts = look_facts(looks[name])
+        print_json(facts) if json else print_look(facts)
+    elif json:
+        print_json({"recipes": [look_facts(look) for look in looks.values()]})
+    else:
+        table = make_table("recipe", "what it is")
+        for look in looks.values():
+            table.add_row(look.name, look.doc)
+        console().print(table)
+        print("slopewash demo --recipe NAME makes one; slopewash recipes NAME shows what it is made of.")
+
+
+def look_facts(look: Look) -> dict[str, Any]:
+    """Facts about a landscape, for JSON."""
+    start = look.start
+    return {
+        "name": look.name,
+        "doc": look.doc,
+        "start": {"generator": start.kind, "seed": start.seed, "relief": start.relief, **start.options},
+        "preset": look.preset,
+        "strength": look.strength,
+        "parameters": dict(look.settings),
+        "factors": dict(look.scaled),
+        "sea_level": look.sea,
+        "basins": look.basins,
+        "strata": None if look.strata is None else len(look.strata.layers),
+        "picture": dict(look.picture),
+    }
+
+
+def print_look(facts: dict[str, Any]) -> None:
+    """Print what a landscape is made of, line by line."""
+    print(f"{facts['name']}: {facts['doc']}")
+    words = {
+        "strength": "{:g} of the preset's steps",
+        "sea_level": "at {:g} of the relief",
+        "strata": "{} layers",
+    }
+    table = make_table("part", "value")
+    for part, value in facts.items():
+        if part in ("name", "doc") or value in (None, {}):
+            continue
+        listed = ", ".join(f"{key}={each}" for key, each in value.items()) if isinstance(value, dict) else str(value)
+        table.add_row(part.replace("_", " "), words[part].format(value) if part in words else listed)
+    console().print(table)
