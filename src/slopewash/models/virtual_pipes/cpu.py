@@ -141,7 +141,8 @@ class CpuBackend(Backend):
         self._bands = bands
         fields, width = len(self._now), columns + 2
         self._rings = np.zeros((bands, self._depth, fields, kernels.RING, width), np.float32)
-        self._temporaries = np.zeros((bands, self._depth, kernels.TEMPORARIES, kernels.RING, width), np.float32)
+        temporaries = kernels.TEMPORARIES if self._rocky else kernels.WITHOUT_COVER
+        self._temporaries = np.zeros((bands, self._depth, temporaries, kernels.RING, width), np.float32)
         self._scratch = np.zeros((bands, kernels.SCRATCH, width), np.float32)
 
     def advance(self, coefficients: Coefficients, iterations: int) -> None:

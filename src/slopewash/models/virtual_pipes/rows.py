@@ -8,6 +8,7 @@ Indices are unsigned: with signed ones every load would first test for Python's 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +37,35 @@ SECOND_PER_BED = np.float32(_b.SECOND_PER_BED)
 SECOND_SHIFT = np.float32(_b.SECOND_SHIFT)
 HARDEST = np.float32(_b.HARDEST)
 PER_DECAY = np.float32(1 / _cover.DECAY)
+
+
+class Carrying(NamedTuple):
+    """Coefficients of the capacity. A row is given those it needs: passing all of them costs as much as many cells."""
+
+    Kc: float
+    Kc75: float
+    Kc50: float
+    sin_min: float
+    per_fan: float
+    ramp_0: float
+    ramp_1: float
+
+
+class Exchange(NamedTuple):
+    """Coefficients of what the ground and the water exchange."""
+
+    take: float
+    drop: float
+    water_0: float
+    water_1: float
+    load_0: float
+    load_1: float
+    load_2: float
+    dig_0: float
+    dig_1: float
+    rise_0: float
+    rise_1: float
+    Kh: float
 
 
 @row_kernel
@@ -232,13 +262,27 @@ def wear(b, s, R, delta, slid, Kh):  # Eqs. 12-14
     return b1 + slid, max(s + lost, ZERO), R2, max(lost, ZERO)
 
 
+@kernel
+def drop_to_four(b, b_w, b_e, b_n, b_s):
+    """Height above the lowest of four neighbours."""
+    return b - min(min(b_w, b_e), min(b_n, b_s))
+
+
 @row_kernel
 def work_ground(b_n, b, b_s, s, R, C, d2, slid, sent, c, delta, b2, s1, R2, moved):  # Eqs. 12-14
     for x in range(ONE, np.uintp(b.size - 1)):
-        drop = b[x] - min(min(b[x - ONE], b[x + ONE]), min(b_n[x], b_s[x]))
-        if c.eight:
-            slanted = min(min(b_n[x - ONE], b_n[x + ONE]), min(b_s[x - ONE], b_s[x + ONE]))
-            drop = max(drop, (b[x] - slanted) * SHORTENING)
+        drop = drop_to_four(b[x], b[x - ONE], b[x + ONE], b_n[x], b_s[x])
+        delta[x] = exchange(drop, s[x], R[x], C[x], d2[x], c)
+        b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid[x], c.Kh)
+        moved[x] = sent[x] + taken
+
+
+@row_kernel
+def work_ground_eight(b_n, b, b_s, s, R, C, d2, slid, sent, c, delta, b2, s1, R2, moved):  # Eqs. 12-14
+    for x in range(ONE, np.uintp(b.size - 1)):
+        straight = drop_to_four(b[x], b[x - ONE], b[x + ONE], b_n[x], b_s[x])
+        slanted = drop_to_four(b[x], b_n[x - ONE], b_n[x + ONE], b_s[x - ONE], b_s[x + ONE])
+        drop = max(straight, slanted * SHORTENING)
         delta[x] = exchange(drop, s[x], R[x], C[x], d2[x], c)
         b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid[x], c.Kh)
         moved[x] = sent[x] + taken
@@ -257,12 +301,12 @@ def exchange_with_cover(drop, s, R, C, d2, loose, c):  # Eqs. 12-13
 
 
 @row_kernel
-def work_covered_ground(b_n, b, b_s, s, R, C, d2, loose, slid, sent, c, delta, b2, s1, R2, moved):  # Eqs. 12-14
+def work_covered_ground(b_n, b, b_s, s, R, C, d2, loose, slid, sent, c, eight, delta, b2, s1, R2, moved):  # Eqs. 12-14
     for x in range(ONE, np.uintp(b.size - 1)):
-        drop = b[x] - min(min(b[x - ONE], b[x + ONE]), min(b_n[x], b_s[x]))
-        if c.eight:
-            slanted = min(min(b_n[x - ONE], b_n[x + ONE]), min(b_s[x - ONE], b_s[x + ONE]))
-            drop = max(drop, (b[x] - slanted) * SHORTENING)
+        drop = drop_to_four(b[x], b[x - ONE], b[x + ONE], b_n[x], b_s[x])
+        if eight:
+            slanted = drop_to_four(b[x], b_n[x - ONE], b_n[x + ONE], b_s[x - ONE], b_s[x + ONE])
+            drop = max(drop, slanted * SHORTENING)
         delta[x] = exchange_with_cover(drop, s[x], R[x], C[x], d2[x], loose[x], c)
         b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid[x], c.Kh)
         moved[x] = sent[x] + taken

@@ -49,7 +49,7 @@ GX, GY, EAST, SOUTH = WEIGHT, TALUS, SENT, 11
 Q = U
 # Only with loose cover: soil through the faces, what part of it is there, cover that stays.
 SOIL_EAST, SOIL_SOUTH, PORTION, COVER = range(12, 16)
-TEMPORARIES = 16
+WITHOUT_COVER, TEMPORARIES = 12, 16
 # Rows used and forgotten within a stage.
 D2, DELTA, SLID, MOVES, DRIED, SPARE = range(6)
 SCRATCH = 6
@@ -111,25 +111,26 @@ def flow(y, first, state, ring, t, out, scratch, grid, c):
     height, wraps, periodic = grid.height, grid.wraps_rows, grid.wraps_columns
     i, n, s = y % RING, (y - 1) % RING, (y + 1) % RING
     last = FSE if c.eight else FS
+    carrying = rows.Carrying(c.Kc, c.Kc75, c.Kc50, c.sin_min, c.per_fan, c.ramp_0, c.ramp_1)
     if c.hydraulic and c.eight:
         j = y % ring
         rows.push_eight_pipes(
             t[H, n], t[H, i], t[H, s], t[D1, i],
             state[FW, j], state[FE, j], state[FN, j], state[FS, j], state[FNW, j], state[FNE, j], state[FSW, j],
-            state[FSE, j], c.push, c.flow_kept, c.dt, c, out[FW, i], out[FE, i], out[FN, i], out[FS, i], out[FNW, i],
-            out[FNE, i], out[FSW, i], out[FSE, i], t[SHARE, i], t[C, i], t[Q, i],
+            state[FSE, j], c.push, c.flow_kept, c.dt, carrying, out[FW, i], out[FE, i], out[FN, i], out[FS, i],
+            out[FNW, i], out[FNE, i], out[FSW, i], out[FSE, i], t[SHARE, i], t[C, i], t[Q, i],
         )  # fmt: skip
     elif c.hydraulic and c.along_flow and c.rooted:
         rows.push_pipes_by_roots(
             t[H, n], t[H, i], t[H, s], t[D1, i],
             state[FW, y % ring], state[FE, y % ring], state[FN, y % ring], state[FS, y % ring],
-            c.push, c.flow_kept, c.dt, c, out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i], t[C, i],
+            c.push, c.flow_kept, c.dt, carrying, out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i], t[C, i],
         )  # fmt: skip
     elif c.hydraulic and c.along_flow:
         rows.push_pipes_along_flow(
             t[H, n], t[H, i], t[H, s], t[D1, i],
             state[FW, y % ring], state[FE, y % ring], state[FN, y % ring], state[FS, y % ring],
-            c.push, c.flow_kept, c.dt, c, out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i], t[C, i],
+            c.push, c.flow_kept, c.dt, carrying, out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i], t[C, i],
         )  # fmt: skip
     elif c.hydraulic:
         rows.push_pipes(
@@ -296,13 +297,21 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
             rows.capacity_by_collision(b_n, b, b_s, u, v, d1, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_)
         elif not c.along_flow:
             rows.capacity_by_tilt(b_n, b, b_s, u, v, d1, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_)
+        terms = rows.Exchange(
+            c.take, c.drop, c.water_0, c.water_1, c.load_0, c.load_1, c.load_2, c.dig_0, c.dig_1, c.rise_0, c.rise_1,
+            c.Kh,
+        )  # fmt: skip
         if c.covered:
             loose = t[COVER, i]
             if not c.fall_line:
                 rows.cover_depth(b, state[len(state) - 1, y % ring], loose)
-            rows.work_covered_ground(b_n, b, b_s, s, R_, C_, d2, loose, slid, sent, c, delta, b2, s1, R2, moved)
+            rows.work_covered_ground(
+                b_n, b, b_s, s, R_, C_, d2, loose, slid, sent, terms, c.eight, delta, b2, s1, R2, moved
+            )
+        elif c.eight:
+            rows.work_ground_eight(b_n, b, b_s, s, R_, C_, d2, slid, sent, terms, delta, b2, s1, R2, moved)
         else:
-            rows.work_ground(b_n, b, b_s, s, R_, C_, d2, slid, sent, c, delta, b2, s1, R2, moved)
+            rows.work_ground(b_n, b, b_s, s, R_, C_, d2, slid, sent, terms, delta, b2, s1, R2, moved)
     else:
         delta[:] = ZERO
         rows.slide_ground(b, slid, b2)
