@@ -363,3 +363,14 @@ def test_help_explains_checkpoints(run: Run) -> None:
     words = run("resume", "--help").out
     assert "bit-identical" in words
     assert "143" in words
+
+
+def test_info_shows_the_level_that_a_run_from_coarse_to_fine_has_reached(tmp_path: Path, run: Run) -> None:
+    raw = sw.write(sw.generate("dome", size=100), tmp_path / "raw.exr")
+    words = ("erode", raw, "-o", tmp_path / "out.exr", "--strength", 0.02, "--checkpoint", tmp_path / "run.ckpt")
+    assert run(*words).code == 0
+    shown = run("info", tmp_path / "run.ckpt")
+    assert shown.code == 0
+    assert re.search(r"level +2 of 2", shown.out)
+    assert re.search(r"finished +yes", shown.out)
+    assert run("info", tmp_path / "none.ckpt").err.endswith("none.ckpt does not exist\n")

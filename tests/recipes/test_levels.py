@@ -104,6 +104,22 @@ def test_a_run_that_is_interrupted_on_a_coarse_level_gives_the_full_size() -> No
     assert np.corrcoef(coarse.ravel(), fine.ravel())[0, 1] > 0.7  # besides the noise of the finer levels
 
 
+def test_a_level_alone_is_not_written_over_its_recipe(tmp_path: Path) -> None:
+    running = sw.Running(ladder(dome(100), 0.01), checkpoint=tmp_path)
+    running.write_checkpoint()
+    alone = sw.Simulation.resume(tmp_path)
+    alone.run(1)
+    with pytest.raises(sw.CheckpointError, match="holds a recipe of which this simulation is a part"):
+        alone.checkpoint(tmp_path)
+    assert sw.Running.resumed(tmp_path).stages == running.stages
+
+
+@pytest.mark.parametrize("shape", [(1, 100), (100, 1), (2, 99)])
+def test_a_line_of_cells_goes_through_the_levels(shape: tuple[int, int]) -> None:
+    line = sw.Terrain(np.linspace(0, 50, shape[0] * shape[1]).reshape(shape), cell_size=10.0)
+    assert ladder(line, 0.01).run().terrain.shape == shape
+
+
 def test_progress_names_the_level(capsys: pytest.CaptureFixture[str]) -> None:
     titles = []
 

@@ -42,6 +42,8 @@ def command(
     """
     import slopewash as sw
 
+    if not file.exists():
+        raise InvalidFile(f"{file} does not exist")
     if file.is_dir():
         facts = checkpoint_facts(file)
         print_json(facts) if json else print_facts(facts)
@@ -73,7 +75,8 @@ def checkpoint_facts(folder: Path) -> dict[str, Any]:
         manifest, _ = sw.read_checkpoint(folder)
     kept = manifest["recipe"]
     recipe = kept.get("recipe")
-    stage = None if recipe is None else recipe["stages"][kept.get("stage", 0)]
+    stages = kept.get("stages") or (recipe or {}).get("stages")
+    stage = None if stages is None else stages[kept.get("stage", 0)]
     rows, columns = manifest["domain"]["shape"]
     facts: dict[str, Any] = {
         "checkpoint": str(folder),
@@ -90,7 +93,7 @@ def checkpoint_facts(folder: Path) -> dict[str, Any]:
     if stage is not None:
         facts |= {
             "steps_wanted": stage["steps"], "settling_steps_wanted": stage["settle"],
-            "stage": kept.get("stage", 0) + 1, "stages": len(recipe["stages"]),
+            "stage": kept.get("stage", 0) + 1, "stages": len(stages or ()), "level": stage.get("cells"),
             "preset": stage["preset"], "finished": kept.get("finished", False),
         }  # fmt: skip
         facts["outputs"] = [output["path"] for output in recipe["outputs"]]
@@ -151,9 +154,9 @@ def _shares(facts: dict[str, Any]) -> dict[str, Any]:
     shown = {
         "step": ("steps", f"{facts['step']} of {facts['steps_wanted']}"),
         "settling_steps": ("settling", None if settle is None else f"{facts['settling_steps']} of {settle}"),
-        "stage": ("stage", f"{facts['stage']} of {facts['stages']}"),
+        "stage": ("level" if facts["level"] else "stage", f"{facts['stage']} of {facts['stages']}"),
     }
-    left_out = ("steps_wanted", "settling_steps_wanted", "stages")
+    left_out = ("steps_wanted", "settling_steps_wanted", "stages", "level")
     return dict(shown.get(name, (name, value)) for name, value in facts.items() if name not in left_out)
 
 

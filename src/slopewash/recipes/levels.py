@@ -169,5 +169,5 @@ def _steepness(z: Heights, cell_size: float) -> Heights:
             p = np.pad(z, [(1, 1) if k == axis else (0, 0) for k in (0, 1)], mode="edge")
             before, after = (p[:-2], p[2:]) if axis == 0 else (p[:, :-2], p[:, 2:])
             z = 0.25 * (before + after) + 0.5 * z
-    gy, gx = np.gradient(z, cell_size)
-    return np.hypot(gy, gx)
+    along = [np.gradient(z, cell_size, axis=axis) for axis in (0, 1) if z.shape[axis] > 1]
+    return np.sqrt(sum((slope * slope for slope in along), np.zeros_like(z)))

@@ -52,6 +52,7 @@ def write_checkpoint(
     with FolderLock(folder):
         if not replace:
             check_owner(folder, facts.get("run"))
+            _check_recipe(folder, facts.get("recipe"))
         others = find_checkpoints(folder) if _is_of_another(newest_manifest(folder), facts.get("run")) else []
         final = _write(folder, f"step-{number:06d}", facts, arrays, needed)
         if others:
@@ -74,6 +75,17 @@ def check_owner(folder: Path, run: str | None) -> None:
         raise CheckpointError(
             f"{folder} holds another run, at step {manifest['step']}; continue it with Simulation.resume or "
             "slopewash resume, or choose another folder"
+        )
+
+
+def _check_recipe(folder: Path, recipe: Mapping[str, Any] | None) -> None:
+    """Refuse to write a simulation alone over the recipe that it is part of: other stages and outputs would be lost."""
+    manifest = newest_manifest(folder)
+    noted = {} if manifest is None else manifest.get("recipe", {})
+    if not recipe and "stages" in noted and not noted.get("finished"):
+        raise CheckpointError(
+            f"{folder} holds a recipe of which this simulation is a part; continue it with sw.resume or slopewash "
+            "resume, or choose another folder"
         )
 
 
@@ -120,12 +132,15 @@ def _seal(manifest: Mapping[str, Any]) -> str:
 
 
 def _why(folder: Path, needed: int, error: OSError) -> str:
-    room = ""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        known = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
-        room = f"; it needs {_size(needed)} and {_size(shutil.disk_usage(known).free)} are free there"
+    why, room = error.strerror or str(error), ""
+    known = next((parent for parent in (folder, *folder.parents) if parent.exists()), folder)
+    free = shutil.disk_usage(known).free
+    if error.errno is None and free < needed:  # NumPy counts items instead of giving the reason
+        why = os.strerror(errno.ENOSPC)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT) or free < needed:
+        room = f"; it needs {_size(needed)} and {_size(free)} are free there"
     kept = "; the checkpoints before it are intact" if find_checkpoints(folder) else ""
-    return f"cannot write a checkpoint to {folder}: {error.strerror or error}{room}{kept}"
+    return f"cannot write a checkpoint to {folder}: {why}{room}{kept}"
 
 
 def _size(count: int) -> str:
