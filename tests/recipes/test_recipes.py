@@ -260,3 +260,14 @@ def test_a_preset_in_place_of_its_model_is_refused() -> None:
         InvalidParameter, match=r'model is the preset "single_grid"; pass its model, preset\("single_grid"\)'
     ):
         sw.Simulation(sw.generate("dome", size=16), sw.presets()["single_grid"])  # type: ignore[arg-type]
+
+
+def test_replace_takes_parameters_of_the_model_and_the_number_of_cells() -> None:
+    changed = sw.recipe("landscape", size=64).replace(rain_rate=0.004, size=32, steps=5)
+    assert changed.stage.settings == {"rain_rate": 0.004}
+    assert isinstance(changed.source, sw.Generated)
+    assert (changed.source.size, changed.source.side, changed.stage.steps) == (32, 5120.0, 5)
+    with pytest.raises(UnknownName, match='did you mean "rain_rate"'):
+        changed.replace(rain_rat=1)
+    with pytest.raises(UnknownName, match="size"):
+        sw.recipe("landscape", source=sw.generate("dome", size=16)).replace(size=8)

@@ -103,7 +103,7 @@ def command(
     out
         File to write; the suffix picks the format. .exr and .npz keep every layer, .glb, .obj, .ply and .stl a mesh.
     preset
-        Parameter set to use. It also sets steps, settling, edges and strata. If nothing is named: landscape, or gentle
+        Parameter set to use. It also sets steps, settling, edges and strata. Without one: landscape, or gentle
         for a georeferenced file.
     model
         Model to use with its paper's defaults, instead of a preset: 1000 steps, no settling, open edges.

@@ -240,24 +240,30 @@ class Recipe:
         return self.stages[0]
 
     def replace(self, **changes: Any) -> Recipe:
-        """Return a copy with some of it changed; what concerns a stage changes the first.
+        """Return a copy with some of it changed; what concerns a stage, or its model's parameters, changes the first.
 
-        A new random seed is the generator's too.
+        A new random seed is the generator's too, and `size` its number of cells.
 
-        >>> recipe("landscape", size=32).replace(seed=3, steps=10).source.seed
+        >>> recipe("landscape", size=32).replace(seed=3, steps=10, rain_rate=0.01).source.seed
         3
         """
         of_stage = {f.name for f in dataclasses.fields(Stage)}
-        known = of_stage | {f.name for f in dataclasses.fields(self)}
+        of_model = {p.name for p in self.stage.model.parameters()} - of_stage
+        sizes = {"size"} if isinstance(self.source, Generated) else set()
+        known = of_stage | of_model | sizes | {f.name for f in dataclasses.fields(self)}
         for name in changes:
             if name not in known:
                 raise unknown_name("part of a recipe", name, known)
         if "seed" in changes and "source" not in changes and isinstance(self.source, Generated):
             changes["source"] = dataclasses.replace(self.source, seed=changes["seed"])
+        if "size" in changes:
+            source = changes.get("source", self.source)
+            changes["source"] = source.resized(changes.pop("size"))
         stage = {name: changes.pop(name) for name in list(changes) if name in of_stage}
+        values = {name: changes.pop(name) for name in list(changes) if name in of_model}
         stages = changes.pop("stages", self.stages)
-        if stage:
-            stages = (stages[0].replace(**stage), *stages[1:])
+        if stage or values:
+            stages = (stages[0].replace(**stage).with_parameters(**values), *stages[1:])
         return dataclasses.replace(self, stages=stages, **changes)
 
     def terrain(self) -> Terrain:
