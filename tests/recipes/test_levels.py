@@ -41,9 +41,20 @@ def test_parameters_that_a_user_sets_hold_on_every_level() -> None:
     assert [level.model.rain_rate for level in expanded(stage, dome(256))] == [0.005] * 3  # type: ignore[attr-defined]
 
 
-def test_gentle_relief_takes_more_steps() -> None:
-    low = expanded(ladder(dome(256)).stage, sw.Terrain(dome(256)["elevation"] * np.float32(0.5), cell_size=10.0))
-    assert low[0].steps == pytest.approx(2 * expanded(ladder(dome(256)).stage, dome(256))[0].steps, abs=1)
+def test_gentle_relief_takes_more_steps_and_steep_relief_fewer() -> None:
+    usual = expanded(ladder(dome(256)).stage, dome(256))[0].steps
+    for factor, expected in ((0.5, 2**0.3), (2.0, 0.5)):
+        other = sw.Terrain(dome(256)["elevation"] * np.float32(factor), cell_size=10.0)
+        assert expanded(ladder(dome(256)).stage, other)[0].steps == pytest.approx(expected * usual, rel=0.01)
+
+
+@pytest.mark.slow
+def test_about_the_same_share_of_the_relief_is_taken_away_whatever_it_is() -> None:
+    shares = []
+    for relief in (0.05, 0.1, 0.19, 0.35):
+        start = sw.generate("dome", size=128, extent=EXTENT, seed=7, relief=relief * EXTENT)
+        shares.append(float(ladder(start).run().terrain["wear"].mean()) / start.relief)
+    assert max(shares) < 1.35 * min(shares)
 
 
 def test_another_model_s_values_hold_on_every_level() -> None:

@@ -30,6 +30,8 @@ COARSEST = 48
 """Least cells along the longer side of a level."""
 USUAL_RELIEF = 970 / 5120
 """Relief over the longer side that steps are made for."""
+GENTLER = 0.3
+"""Power of the relief that steps grow with on gentler ground: about the same share of it is taken away."""
 LEAST_STEPS, LEAST_SETTLING = 4, 40
 """Of a level, however little strength is asked for: what flows must come to rest, or it would stand as spires."""
 DETAIL_WAVELENGTH, DETAIL_OCTAVES = 16, 3
@@ -77,8 +79,10 @@ def expanded(stage: Stage, terrain: Terrain) -> list[Stage]:
     if not stage.levels:
         return [stage]
     side = max(terrain.width, terrain.height)
-    # Where slopes are half as steep, water does half the work: the same landscape takes twice the steps.
-    relief = min(max(USUAL_RELIEF * side / max(terrain.relief, 1e-9), 0.5), 2.5)
+    # Twice as steep, water does the same in half the steps. Half as steep, twice the steps would leave only plains and
+    # the bones of hills: there is less to take away.
+    gentler = USUAL_RELIEF * side / max(terrain.relief, 1e-9)
+    relief = max(gentler, 0.3) if gentler < 1 else min(gentler**GENTLER, 1.6)
     levels = [values_at(stage.levels, cells) for cells in sizes(max(terrain.shape))]
     whole = relief * sum(level.steps for level in levels)
     share = stage.steps / whole if stage.strength is None else stage.strength
