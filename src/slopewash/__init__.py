@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from slopewash.analysis.breaching import breach_depressions
     from slopewash.analysis.drainage import drainage_area, fill_depressions
     from slopewash.analysis.rivers import add_water
+    from slopewash.analysis.trunks import trunk_agreement
     from slopewash.backends import (
         adapters,
         available_backends,
@@ -106,6 +107,7 @@ _HOMES = {
     "slopewash.analysis.breaching": ("breach_depressions",),
     "slopewash.analysis.drainage": ("drainage_area", "fill_depressions"),
     "slopewash.analysis.rivers": ("add_water",),
+    "slopewash.analysis.trunks": ("trunk_agreement",),
     "slopewash.backends": (
         "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "use_adapter",
     ),
@@ -237,6 +239,7 @@ __all__ = [
     "statistics",
     "strata_bands",
     "studio",
+    "trunk_agreement",
     "use_adapter",
     "usual_preset",
     "wear_and_deposit",

@@ -85,7 +85,7 @@ def add_water(
             drainage = Drainage(land)
             area = np.where(sea, area, drainage.area)
     source = max(source_area * whole, SOURCE_CELLS * terrain.cell_size**2)
-    river = _rivers(_gathered(land, drainage), source, river_width)
+    river = _rivers(gathered(land, drainage), source, river_width)
     river[lake > river] = 0
     return terrain.replace(drainage=area, river=river, lake=lake)
 
@@ -116,7 +116,7 @@ def _lakes(terrain: Terrain, drainage: Drainage, least_depth: float, least_area:
     return lake
 
 
-def _gathered(terrain: Terrain, drainage: Drainage) -> Drainage:
+def gathered(terrain: Terrain, drainage: Drainage) -> Drainage:
     """Return the drainage after streams have cut a little into the ground.
 
     On a plain, streams that come out of neighbouring valleys run side by side for ever. Real ones dig and join. Ground
