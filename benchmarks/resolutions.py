@@ -25,6 +25,8 @@ STARTS = ("dome:7", "dome:31", "ridged:4")
 SIZES = (256, 512, 1024)
 LOW_PASS = 64
 """Cells a side of the grid on which changes are compared: valleys, not gullies."""
+TRUNK_GRID = 256
+"""Cells a side of the grid on which trunks are compared too: there the reach is the same in metres for all pairs."""
 
 LEAST_CORRELATION, MOST_EROSION_RATIO, LEAST_TRUNKS = 0.97, 1.07, 0.75
 STEEPEST_DOME, AXIS_PREFERENCE, MOST_DRIFT = 35.0, (0.7, 1.6), 1e-5
@@ -64,11 +66,13 @@ def pair_row(kind: str, seed: int, coarse: sw.Terrain, fine: sw.Terrain) -> str:
     correlation = float(np.corrcoef(low_passed(coarse), low_passed(fine))[0, 1])
     ratio = float(fine["wear"].mean() / coarse["wear"].mean())
     trunks, lines = (sw.trunk_agreement(coarse, fine, gather=gather) for gather in (True, False))
+    grid = min(TRUNK_GRID, max(coarse.shape))
     cells = (
         f"{kind} {seed}", f"{coarse.shape[1]}² / {fine.shape[1]}²",
         marked(f"{correlation:.3f}", correlation >= LEAST_CORRELATION),
         marked(f"{ratio:.3f}", 1 / MOST_EROSION_RATIO <= ratio <= MOST_EROSION_RATIO),
         marked(f"{trunks:.3f}", trunks >= LEAST_TRUNKS),
+        f"{sw.trunk_agreement(coarse.resampled(grid), fine.resampled(grid)):.3f}",
         f"{lines:.3f}",
     )  # fmt: skip
     return row(cells)
@@ -84,7 +88,7 @@ RUN_HEAD = (
 )  # fmt: skip
 PAIR_HEAD = (
     "start", "cells", f"correlation of the change on {LOW_PASS}²", "ratio of mean erosion", "trunk agreement",
-    "without gathering",
+    f"both on {TRUNK_GRID}²", "without gathering",
 )  # fmt: skip
 
 

@@ -188,6 +188,8 @@ def test_a_coarse_and_a_fine_grid_give_the_same_landscape() -> None:
     a, b = (low_passed(terrain["difference"], 64) for terrain in (coarse, fine))
     assert np.corrcoef(a.ravel(), b.ravel())[0, 1] > 0.97
     assert fine["wear"].mean() == pytest.approx(coarse["wear"].mean(), rel=0.15)
+    # Streams of another seed agree by about 0.1.
+    assert sw.trunk_agreement(coarse, fine) > 0.9
 
 
 @pytest.mark.slow
