@@ -99,6 +99,7 @@ if TYPE_CHECKING:
         Terrain,
         TriangleMesh,
         WaterSource,
+        add_gullies,
         erodibility_from_elevation,
     )
 
@@ -143,7 +144,8 @@ _HOMES = {
     ),
     "slopewash.studio": ("studio",),
     "slopewash.terrain": (
-        "Emitter", "Strata", "Stratum", "Terrain", "TriangleMesh", "WaterSource", "erodibility_from_elevation",
+        "Emitter", "Strata", "Stratum", "Terrain", "TriangleMesh", "WaterSource", "add_gullies",
+        "erodibility_from_elevation",
     ),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -194,6 +196,7 @@ __all__ = [
     "WaterSource",
     "__version__",
     "adapters",
+    "add_gullies",
     "add_water",
     "available_backends",
     "axis_preference",

@@ -87,6 +87,16 @@ def test_the_command_gives_what_the_python_function_gives(
         np.testing.assert_array_equal(result[name], layer, err_msg=name)
 
 
+def test_gullies_are_drawn_at_the_end(run: Run, raw: Path) -> None:
+    out = raw.with_name("eroded.exr")
+    assert run("erode", raw, "-o", out, *QUICK, *ONE_GRID, "--gullies", 0.5).code == 0
+    expected = sw.erode(sw.read(raw), "single_grid", steps=6, backend="reference", gullies=0.5)
+    np.testing.assert_array_equal(sw.read(out)["elevation"], expected["elevation"])
+    plain = sw.erode(sw.read(raw), "single_grid", steps=6, backend="reference")
+    assert not np.array_equal(plain["elevation"], expected["elevation"])
+    assert "gullies is -1" in run("erode", raw, "-o", out, *QUICK, "--gullies", -1).err
+
+
 def test_a_model_runs_with_its_papers_defaults(run: Run, raw: Path) -> None:
     out = raw.with_name("eroded.exr")
     report = run("erode", raw, "-o", out, *QUICK, "--model", "virtual_pipes", "--edges", "closed", "--json").json

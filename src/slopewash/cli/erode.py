@@ -53,6 +53,8 @@ EXAMPLES = """Examples:
       --strata layers.toml, with dip, direction and [[strata]] tables
   slopewash erode raw.exr -o eroded.exr --picture eroded.png --dry
       a picture too, and no lakes
+  slopewash erode raw.exr -o eroded.exr --gullies 0.5
+      fine gullies drawn into the slopes at the end
   slopewash erode peak.exr -o cut.glb --preset bezin2010 \\
     --emitter 900,800,60,40,2,180
       a stream of particles that cuts into a triangle mesh
@@ -83,6 +85,7 @@ def command(
     strata: str | None = None,
     settle: bool | None = None,
     dry: Flag = False,
+    gullies: float | None = None,
     cell_size: CellSize = None,
     height_range: HeightRange = None,
     allow_8bit: Allow8bit = False,
@@ -130,6 +133,8 @@ def command(
         steps. --no-settle leaves the sediment in the water.
     dry
         Let the water evaporate at the end.
+    gullies
+        Draw fine gullies into the slopes at the end; 0.5 is a good depth, 0 none. Mass is not conserved then.
     picture
         PNG to draw of the result.
     checkpoint
@@ -154,7 +159,7 @@ def command(
     def make(preset: str | None) -> sw.Stage:
         return make_stage(
             preset=preset, model=model, settings=settings, edges=edges, steps=steps, strength=strength, settle=settle,
-            dry=dry,
+            dry=dry, gullies=gullies,
         )  # fmt: skip
 
     stage = make(preset)

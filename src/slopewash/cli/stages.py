@@ -24,6 +24,7 @@ def make_stage(
     strength: float | None = None,
     settle: bool | None = None,
     dry: bool = False,
+    gullies: float | None = None,
 ) -> Stage:
     """Combine the options with the defaults of the preset; the default preset is landscape."""
     import slopewash as sw
@@ -33,7 +34,7 @@ def make_stage(
         raise InvalidParameter("--dry needs settling; leave out --no-settle")
     check_named(preset, model)
     chosen = sw.find_model(model)() if model is not None and preset is None else preset
-    stage = sw.Stage.of(chosen, steps=steps, strength=strength, settle=settle, dry=dry, edges=edges)
+    stage = sw.Stage.of(chosen, steps=steps, strength=strength, settle=settle, dry=dry, edges=edges, gullies=gullies)
     return stage.with_parameters(**parse_settings(stage.model, settings))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PRESET, GENTLE_PRESET = "landscape", "gentle"
 STEPS_WITHOUT_PRESET = 1000
-OF_STAGE = ("steps", "settle", "dry", "edges", "strength")
+OF_STAGE = ("steps", "settle", "dry", "edges", "strength", "gullies")
 """What `Stage.of` takes besides the model."""
 
 
@@ -70,6 +71,7 @@ class Stage:
     restored: float = 1.0
     basins: Basins = "kept"
     low_water: Mapping[str, float | str] = field(default_factory=dict)
+    gullies: float = 0.0
     """As of `Preset`."""
     cells: int | None = None
     """Cells along the longer side of the level that this stage is; None for the terrain as it is."""
@@ -81,6 +83,12 @@ class Stage:
                 raise InvalidParameter(f"{name} is {value!r}; it must be a whole number, zero or more")
         if self.dry and self.settle is None:
             raise InvalidParameter("dry needs settling; leave out settle=False")
+        if not (math.isfinite(self.gullies) and self.gullies >= 0):
+            raise InvalidParameter(f"gullies is {self.gullies}; it must be finite and not negative")
+        if self.gullies and self.model.meshed:
+            raise InvalidParameter(
+                f"gullies is {self.gullies:g}, but {self.model.name} erodes a mesh; use add_gullies on its terrain"
+            )
         self.model.check_sides(Sides.of(self.edges))
 
     @classmethod
@@ -93,6 +101,7 @@ class Stage:
         dry: bool = False,
         edges: Edges | Sides | None = None,
         strength: float | None = None,
+        gullies: float | None = None,
     ) -> Stage:
         """Make a stage of a model, a preset or its name, with what suits it where nothing is asked for.
 
@@ -122,9 +131,10 @@ class Stage:
                 model=preset.model, steps=steps, settle=settle, dry=dry, edges=edges or preset.edges,
                 preset=preset.name, levels=preset.levels, strength=strength if preset.levels else None,
                 detail=preset.detail, restored=preset.restored, basins=preset.basins, low_water=preset.low_water,
+                gullies=preset.gullies if gullies is None else gullies,
             )  # fmt: skip
         assert isinstance(model, Model)
-        return cls(model=model, steps=steps, settle=settle, dry=dry, edges=edges or "open")
+        return cls(model=model, steps=steps, settle=settle, dry=dry, edges=edges or "open", gullies=gullies or 0.0)
 
     def replace(self, **changes: Any) -> Stage:
         """Return a copy with some of it changed; what differs in another model holds on every level."""
@@ -164,7 +174,8 @@ class Stage:
             "steps": self.steps, "settle": self.settle, "dry": self.dry, "edges": edges, "strength": self.strength,
             "settings": plain(self.settings), "levels": [plain(dataclasses.asdict(level)) for level in self.levels],
             "detail": self.detail, "restored": self.restored,
-            "basins": self.basins, "low_water": plain(self.low_water), "cells": self.cells,
+            "basins": self.basins, "low_water": plain(self.low_water), "gullies": self.gullies,
+            "cells": self.cells,
         }  # fmt: skip
 
     @classmethod
@@ -174,7 +185,7 @@ class Stage:
         model = find_model(facts["model"])(**facts["parameters"])
         read_as_is = (
             "steps", "settle", "dry", "preset", "strength", "settings", "detail", "restored", "basins", "low_water",
-            "cells",
+            "gullies", "cells",
         )  # fmt: skip
         levels = tuple(Level(**level) for level in facts["levels"])
         return cls(model=model, edges=edges, levels=levels, **{name: facts[name] for name in read_as_is})
@@ -353,7 +364,7 @@ def recipe(
     backend
         As for `Simulation`.
     stage
-        What `Stage.of` takes (steps, settle, dry, edges), and parameters of the model.
+        What `Stage.of` takes (steps, settle, dry, edges, strength, gullies), and parameters of the model.
 
     >>> recipe("landscape", steps=100, rain_rate=0.02).stage.model.rain_rate
     0.02

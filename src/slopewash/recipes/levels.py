@@ -100,6 +100,7 @@ def expanded(stage: Stage, terrain: Terrain) -> list[Stage]:
                 cells=level.cells,
                 dry=stage.dry and last,
                 low_water=stage.low_water if last else {},
+                gullies=stage.gullies if last else 0.0,
             )
         )
     return stages

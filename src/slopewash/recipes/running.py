@@ -25,7 +25,7 @@ from slopewash.simulation import Budget, Simulation, read_checkpoint
 from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.parts import of_this_version
-from slopewash.terrain import Terrain, TriangleMesh
+from slopewash.terrain import Terrain, TriangleMesh, add_gullies
 from slopewash.terrain.parts import put_together, take_apart
 
 START = "start."
@@ -264,7 +264,7 @@ class Running:
             return
         if self.stage.cells is not None:
             self._budgets.append(self._budget())
-        simulation = self._start(self.number + 1, self.simulation.terrain)
+        simulation = self._start(self.number + 1, self._carved())
         self.simulation.close()
         self.number, self.simulation = self.number + 1, simulation
 
@@ -306,6 +306,10 @@ class Running:
             return {}
         return {START + name: array for name, array in take_apart(self.start)[1].items()}
 
+    def _carved(self) -> Terrain:
+        """The ground of the stage under way after its end: gullies are drawn into what the simulation leaves."""
+        return add_gullies(self.simulation.terrain, depth=self.stage.gullies, seed=self.recipe.seed)
+
     def _budget(self) -> Budget:
         """Mass budget of the stage under way; solids count from the datum of the first."""
         simulation = self.simulation
@@ -321,12 +325,17 @@ class Running:
         """The result so far."""
         simulation, stage, levels = self.simulation, self.stage, self._levels()
         before = self.stages[self._first_level(self.number) : self.number]
+        budget = simulation.budget if stage.cells is None else Budget.joined([*self._budgets, self._budget()])
+        terrain = self._terrain()
+        if self._finished and stage.gullies:
+            carved = terrain["elevation"].astype(np.float64) - simulation.terrain["elevation"]
+            budget = budget.reshaped(float(carved.sum()) * terrain.cell_size**2)
         return Result(
             recipe=self.recipe,
             stage=stage,
-            terrain=self._terrain(),
+            terrain=terrain,
             mesh=simulation.mesh if simulation.has_mesh else None,
-            budget=simulation.budget if stage.cells is None else Budget.joined([*self._budgets, self._budget()]),
+            budget=budget,
             backend=simulation.backend,
             steps=sum(level.steps for level in before) + min(simulation.step, stage.steps),
             steps_wanted=sum(level.steps for level in levels),
@@ -339,7 +348,7 @@ class Running:
 
     def _terrain(self) -> Terrain:
         """The terrain as it is now, on the grid of the start; what levels changed is counted from there."""
-        terrain = self.simulation.terrain
+        terrain = self._carved() if self._finished else self.simulation.terrain
         if self.stage.cells is None:
             return terrain
         if terrain.shape != self.start.shape:  # interrupted on a coarse level
@@ -415,6 +424,7 @@ def erode(
     seed: int = 0,
     settle: int | bool | None = None,
     dry: bool = False,
+    gullies: float | None = None,
 ) -> Terrain:
     """Erode a terrain in one line and return the result, as `slopewash erode` does.
 
@@ -436,6 +446,8 @@ def erode(
         the number of steps. True asks for the preset's own number, False leaves the sediment in the water.
     dry
         Whether the water evaporates at the end.
+    gullies
+        Depth of fine gullies that are drawn at the end, as for `add_gullies`; what the preset suggests if not given.
 
     >>> import slopewash as sw
     >>> sw.erode(sw.generate("cone", size=16), sw.VirtualPipes(), steps=2, backend="reference")["elevation"].shape
@@ -444,7 +456,7 @@ def erode(
     if not isinstance(terrain, Terrain):
         raise InvalidParameter(f"terrain is {_named(terrain)}; wrap heights as Terrain(heights, cell_size=...)")
     chosen = usual_preset(terrain) if model is None else model
-    stage = Stage.of(chosen, steps=steps, settle=settle, dry=dry, edges=edges)
+    stage = Stage.of(chosen, steps=steps, settle=settle, dry=dry, edges=edges, gullies=gullies)
     recipe = Recipe(
         source=FromTerrain(terrain=terrain), strata=preset_beds(stage.preset), stages=(stage,), seed=seed,
         backend=backend,

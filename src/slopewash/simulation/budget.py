@@ -13,10 +13,10 @@ class Budget:
     `water_drift` is the mass-balance error of the water, relative to all the water there ever was (start, rain, sources
     and what was painted in or came from the sea); `solids_drift` the same for ground and sediment, relative to all the
     soil that moved or was painted. `water_edited` and `solids_edited` are what edits between steps added, negative
-    where they took away; `water_resampled` and `solids_resampled` what changes of resolution and the detail noise of
-    levels added. `solids_exported` is negative where more came in over the edges than left: ground that is held at base
-    level there is supplied from outside. `water_sea` is what left into the sea beyond open edges, where a model has
-    one; it is negative where more came in.
+    where they took away; `water_resampled` and `solids_resampled` what changes of resolution, the detail noise of
+    levels and gullies drawn at the end added. `solids_exported` is negative where more came in over the edges than
+    left: ground that is held at base level there is supplied from outside. `water_sea` is what left into the sea beyond
+    open edges, where a model has one; it is negative where more came in.
     """
 
     water_start: float = 0.0
@@ -58,6 +58,10 @@ class Budget:
     def raised(self, solids: float) -> Budget:
         """Return the same with solids counted from a lower datum."""
         return replace(self, solids_start=self.solids_start + solids, solids_now=self.solids_now + solids)
+
+    def reshaped(self, solids: float) -> Budget:
+        """Return the same after the ground was changed by so much without a simulation; it counts as resampled."""
+        return replace(self, solids_resampled=self.solids_resampled + solids, solids_now=self.solids_now + solids)
 
     @classmethod
     def joined(cls, budgets: Sequence[Budget]) -> Budget:

@@ -2,6 +2,7 @@
 
 from slopewash.terrain.emitters import Emitter, emitter_table, emitters_of
 from slopewash.terrain.erodibility import erodibility_from_elevation
+from slopewash.terrain.gullies import add_gullies
 from slopewash.terrain.mesh import TriangleMesh
 from slopewash.terrain.rock import bed_phase, rock_erodibility
 from slopewash.terrain.sources import WaterSource, source_table, sources_of
@@ -17,6 +18,7 @@ __all__ = [
     "Terrain",
     "TriangleMesh",
     "WaterSource",
+    "add_gullies",
     "bed_phase",
     "check_terrain",
     "emitter_table",
