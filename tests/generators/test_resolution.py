@@ -19,15 +19,22 @@ from slopewash.generators.noise import NOMINAL_OCTAVES
 # finest displacement, which the centre of a cell has in full and the mean over smaller cells only in part.
 TOLERANCES = {
     "bowl": (0.0024, 0.006),
+    "coast": (0.0044, 0.06),
     "cone": (0.0016, 0.005),
     "diamond_square": (0.0075, 0.031),
     "dome": (0.0035, 0.008),
     "fbm": (0.003, 0.01),
+    "front": (0.0015, 0.008),
     "hill": (0.0001, 0.0002),
+    "islands": (0.0033, 0.021),
     "noisy_cylinder": (0.024, 0.073),  # white noise has grains of its own on every grid
     "plateau": (0.0001, 0.0002),
     "ramp": (0.001, 0.0016),
+    "range": (0.0027, 0.012),
     "ridged": (0.003, 0.017),
+    "scarp": (0.0033, 0.027),
+    "troughs": (0.0033, 0.02),
+    "volcano": (0.0007, 0.011),
 }
 
 

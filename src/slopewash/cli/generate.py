@@ -11,7 +11,8 @@ from slopewash.cli.console import print_json
 from slopewash.cli.options import Json, Out
 from slopewash.cli.outputs import check_output
 
-KINDS = "diamond_square fbm ridged dome cone noisy_cylinder ramp bowl plateau hill"
+KINDS = """diamond_square fbm ridged dome range front scarp coast troughs
+  islands volcano cone noisy_cylinder ramp bowl plateau hill"""
 """For the help only, which must not import NumPy; a test compares it with the registered generators."""
 
 EXAMPLES = f"""Kinds: {KINDS}

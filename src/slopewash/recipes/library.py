@@ -34,7 +34,11 @@ class Look:
     """Factors for parameters that differ from level to level."""
     sea: float | None = None
     """Sea level as a share of the start's relief."""
+    drowned: float | None = None
+    """Level to which the sea rises when all is eroded, likewise: it floods valleys, which become bays."""
     basins: Basins = "breached"
+    stage: Mapping[str, Any] = field(default_factory=dict)
+    """Other parts of the stage, such as `detail`."""
     strata: Strata | None = None
     """Layers, their thicknesses as shares of the relief."""
     picture: Mapping[str, Any] = field(default_factory=dict)
@@ -54,14 +58,16 @@ class Look:
         start = start if seed is None else dataclasses.replace(start, seed=seed)
         share = self.strength * (1.0 if strength is None else strength) if steps is None else None
         stage = Stage.of(self.preset, steps=steps, strength=share)
-        stage = stage.replace(levels=tuple(map(self._scaled, stage.levels)), basins=self.basins)
+        stage = stage.replace(levels=tuple(map(self._scaled, stage.levels)), basins=self.basins, **self.stage)
+        relief = start.relief or start.make().relief
         settings = dict(self.settings)
         if self.sea is not None:
-            assert start.relief is not None
-            settings["sea_level"] = self.sea * start.relief
+            settings["sea_level"] = self.sea * relief
+        if self.drowned is not None:
+            stage = stage.replace(low_water={**stage.low_water, "sea_level": self.drowned * relief})
         return Recipe(
             source=start,
-            strata=None if self.strata is None else Beds(self.strata, shares=True),
+            strata=None if self.strata is None else Beds(_in_metres(self.strata, relief)),
             stages=(stage.with_parameters(**settings),),
             seed=start.seed,
             backend=backend,
@@ -95,72 +101,99 @@ def _start(kind: str, seed: int, relief: float, **options: Any) -> Generated:
     return Generated(kind=kind, seed=seed, relief=relief, options=options)
 
 
+def _in_metres(strata: Strata, relief: float) -> Strata:
+    """The strata with the thicknesses that are shares of a relief in metres; unlike `fitted`, whatever their sum."""
+    return strata.fitted(relief * sum(layer.thickness for layer in strata.layers))
+
+
 def _layers(*layers: tuple[float, float], **geometry: Any) -> Strata:
     """Strata of thickness, as a share of the relief, and erodibility."""
     return Strata.from_table([{"thickness": t, "erodibility": e} for t, e in layers], **geometry)
 
 
-_DRY = {"season": "desert", "snow_line": None}
+_DRY = {"season": "desert", "snow_line": None, "water": "none"}
+
+_GREEN = {"palette": "green"}
 
 LIBRARY = (
     Look(
         name="alpine",
         doc="A range with knife ridges, snow and tributaries of several orders.",
-        start=_start("dome", 7, 1250.0),
+        start=_start("range", 7, 1400.0, noise=0.65),
         settings={"cover": "loose", "creep_rate": 0.05, "bed_contrast": 0.15, "bed_thickness": 80.0},
+        picture={"snow_line": 700.0},
     ),
     Look(
         name="rolling_hills",
-        doc="Old, soft, green hills with meandering valleys between them.",
-        start=_start("fbm", 3, 420.0, persistence=0.42),
-        strength=0.6,
-        settings={"creep_rate": 0.12, "fan_slope": 0.15},
-        scaled={"talus_slope_bias": 0.6, "talus_slope_range": 0.6, "capacity_half": 0.4},
+        doc="Old, soft, green hills with wide valleys between them.",
+        start=_start("fbm", 3, 420.0, feature_size=1500.0, persistence=0.42),
+        strength=0.9,
+        stage={"detail": 0.3},
+        settings={"creep_rate": 0.25, "fan_slope": 0.1, "capacity_half": 0.5},
+        scaled={"talus_slope_bias": 0.7, "capacity_three_quarters": 0.6},
+        picture=_GREEN,
     ),
     Look(
         name="badlands",
         doc="Soft rock cut into gullies and sharp spurs, banded in colour, almost bare.",
-        start=_start("fbm", 11, 520.0, persistence=0.55),
-        settings={"bed_contrast": 0.2, "bed_thickness": 30.0, "bed_dip": 2.0, "fan_slope": 0.2},
-        scaled={"capacity_half": 1.6, "talus_slope_bias": 1.1},
+        start=_start("fbm", 11, 600.0, persistence=0.6, feature_size=1200.0),
+        strata=_layers(*((0.04, e) for e in (0.5, 1.0, 0.7, 1.0, 0.4, 0.9) * 5)),
+        strength=0.42,
+        settings={"fan_slope": 0.1},
+        scaled={"capacity_half": 2.0, "talus_slope_bias": 1.1},
         picture=_DRY,
     ),
     Look(
         name="mesas",
         doc="Mesas and canyons: hard layers form cliffs and benches, soft ones the slopes below them.",
-        start=_start("scarp", 5, 760.0, noise=0.25, edge=0.55),
+        start=_start("scarp", 11, 760.0, noise=0.15, edge=0.5, bays=2.4),
+        strength=0.7,
         strata=_layers((0.16, 0.08), (0.16, 0.9), (0.1, 0.1), (0.2, 0.9), (0.1, 0.12), (0.28, 0.8)),
         picture=_DRY,
     ),
     Look(
         name="volcanic_island",
-        doc="A young volcano in the sea, its flanks furrowed by radial valleys.",
-        start=_start("volcano", 4, 1500.0),
-        sea=0.16,
-        strength=0.45,
-        picture={"snow_line": None},
+        doc="A volcano in the sea: a crater open to one side, and flanks furrowed by radial valleys.",
+        start=_start("volcano", 4, 1300.0, crater=0.11, width=0.78),
+        sea=0.1,
+        drowned=0.16,
+        basins="kept",
+        strength=0.5,
+        stage={"restored": 1.0},
+        picture=_GREEN,
     ),
     Look(
         name="archipelago",
-        doc="Islands of several sizes with bays and drowned valleys.",
-        start=_start("islands", 8, 1000.0),
-        sea=0.55,
-        strength=0.35,
-        picture={"snow_line": None},
+        doc="Islands of all sizes, with bays, drowned valleys and straits between them.",
+        start=_start("islands", 5, 800.0),
+        sea=0.2,
+        drowned=0.4,
+        strength=0.34,
+        picture=_GREEN,
+    ),
+    Look(
+        name="fjords",
+        doc="A snowy highland whose deep, branching valleys the sea has flooded.",
+        start=_start("troughs", 5, 1150.0),
+        sea=0.05,
+        drowned=0.24,
+        strength=0.12,
+        settings={"cover": "loose"},
+        picture={"snow_line": 560.0},
     ),
     Look(
         name="lake_district",
         doc="A ridged massif whose closed basins hold lakes.",
-        start=_start("ridged", 4, 1000.0),
+        start=_start("ridged", 5, 1000.0, feature_size=1900.0),
         basins="lakes",
-        strength=0.25,
+        strength=0.12,
     ),
     Look(
         name="alluvial_fans",
-        doc="A dry mountain front, whose valleys end in fans on the plain.",
+        doc="A dry mountain front, whose valleys end in an apron of fans on the plain.",
         start=_start("front", 3, 1100.0),
         settings={"fan_slope": 0.5, "cover": "loose"},
-        picture=_DRY,
+        picture={**_DRY, "water": "auto", "sun": (300.0, 24.0)},  # their channels show the fans
     ),
     Look(
         name="desert_wash",
@@ -173,32 +206,41 @@ LIBRARY = (
     Look(
         name="plateau_gorges",
         doc="The edge of a green plateau, cut back by gorges.",
-        start=_start("scarp", 9, 900.0, noise=0.12, edge=0.62, steepness=9.0),
-        strata=_layers((0.22, 0.15), (0.3, 0.7), (0.12, 0.15), (0.36, 0.7)),
-        strength=0.6,
+        start=_start("scarp", 9, 900.0, noise=0.15, edge=0.8, steepness=7.0, tilt=0.3),
+        strata=_layers((0.12, 0.15), (0.35, 0.9), (0.12, 0.2), (0.6, 0.9)),
+        strength=0.85,
+        # Capacity grows with the discharge itself: rivers cut gorges and rills leave the plateau alone.
+        settings={"capacity_half": 0.0, "sediment_capacity": 8.0},
+        scaled={"talus_slope_bias": 1.6, "capacity_three_quarters": 0.2},
+        picture=_GREEN,
     ),
     Look(
         name="sea_cliffs",
-        doc="A coast of cliffs and bays below a plateau.",
-        start=_start("scarp", 2, 800.0, noise=0.12, edge=0.55, steepness=12.0),
-        sea=0.35,
-        strength=0.3,
-        strata=_layers((0.6, 0.25), (0.4, 0.6)),
-        picture={"snow_line": None},
+        doc="A coast of cliffs, bays and sea stacks below a green plateau.",
+        start=_start("coast", 5, 600.0, edge=0.6, steepness=40.0),
+        sea=0.05,
+        drowned=0.2,
+        strength=0.2,
+        stage={"restored": 1.0},
+        strata=_layers((0.7, 0.15), (0.5, 0.3)),
+        settings={"talus_slope_bias": 1.5, "talus_slope_range": 1.5, "capacity_half": 0.5, "thermal_rate": 0.5},
+        scaled={"capacity_three_quarters": 0.3},
+        picture=_GREEN,
     ),
     Look(
         name="hogbacks",
         doc="Steeply tilted hard layers stand as parallel ridges, with valleys in the soft rock between.",
-        start=_start("dome", 31, 700.0),
-        strata=_layers(*((0.16, e) for e in (0.12, 0.9) * 14), dip=28.0, direction=75.0),
-        strength=0.8,
-        picture={"season": "autumn"},
+        start=_start("fbm", 31, 500.0, persistence=0.42),
+        strata=_layers(*((t, e) for t in (0.3, 0.22, 0.4, 0.26) * 4 for e in (0.08, 1.0)), dip=35.0, direction=75.0),
+        strength=0.95,
+        picture={"season": "autumn", "snow_line": None},
     ),
     Look(
         name="winter_range",
         doc="A ridged range under snow.",
         start=_start("ridged", 9, 1150.0),
+        strength=0.5,
         settings={"cover": "loose"},
-        picture={"season": "winter"},
+        picture={"season": "winter", "water": "none"},
     ),
 )

@@ -54,8 +54,8 @@ def cover(shape: Shape, palette: Palette, materials: Materials, snow_line: float
 
     bare = smoothstep(
         limit - 9, limit + 5,
-        shape.slope + 1.6 * grain + 3.0 * patches + 18.0 * (shape.level - 0.42) - 5.0 * shape.gully - 3.0 * damp
-        + _uncovered(shape, materials),
+        shape.slope + 1.6 * grain + 3.0 * patches + 18.0 * (shape.level - palette.bare_line + 0.2)
+        - 5.0 * shape.gully - 3.0 * damp + _uncovered(shape, materials),
     )  # fmt: skip
     wooded = _wooded(shape, palette, damp, patches, grain, limit) * (1 - bare)
     colour = _plants(shape, palette, damp, wooded, patches)
@@ -65,8 +65,8 @@ def cover(shape: Shape, palette: Palette, materials: Materials, snow_line: float
     debris = smoothstep(0.15, 0.6, blur(bare, longest * 2 * RIDGE_REACH)) * smoothstep(-0.3, 0.5, shape.gully)
     debris *= smoothstep(20, 29, shape.slope) * (1 - bare) * smoothstep(0.25, 0.6, shape.level + 0.1 * patches)
     colour = mix(colour, palette.colour("scree"), debris * np.float32(0.75))
-    alpine = smoothstep(0.62, 0.98, shape.level + 0.05 * patches) * np.float32(0.8 * shape.ruggedness)
-    bare = np.maximum(bare, alpine)
+    high = smoothstep(palette.bare_line, palette.bare_line + 0.36, shape.level + 0.05 * patches)
+    bare = np.maximum(bare, high * np.float32(0.8 * shape.ruggedness))
     colour = mix(colour, stone(shape, palette, materials, patches, grain), bare)
     tinted = 1 - GULLY_TINT * shape.gully + 0.05 * grain * (bare + wooded) + 0.04 * patches
     colour = colour * np.asarray(tinted, dtype=np.float32)[..., None]

@@ -61,7 +61,7 @@ def render(
         Width of the picture in pixels. By default, a map has one pixel per cell (small terrains are enlarged by a
         whole factor, those beyond 4096 cells reduced) and a perspective is 1600 pixels wide.
     palette
-        "alpine", "autumn", "winter" or "desert".
+        "alpine", "autumn", "winter", "desert" or "green".
     season
         "summer", "autumn" or "winter" of the palette "alpine" or "desert"; "desert" alone is that palette.
     snow_line

@@ -49,6 +49,8 @@ class Palette:
     bands: float = 1.0
     """Contrast of the layers in rock."""
     tree_line: float = 0.62
+    bare_line: float = 0.62
+    """Where plants begin to give way to rock, whatever the slope."""
     snow_line: float | None = 0.84
     """None: no snow unless a height is asked for."""
     snow_needs_relief: bool = True
@@ -84,6 +86,12 @@ PALETTES = {
         soil="#a8794e", rock="#a8714a", dark_rock="#7b4c34", pale_rock="#d0a478", scree="#b88a62", sand="#d2b083",
         gravel="#c0a587", wooded=0.22, green_floors=0.12, rock_slope=-10.0, bands=2.2, tree_line=0.9, snow_line=None,
     ),
+    "green": Palette(
+        doc="Woods and pastures up to the tops, as on hills, coasts and islands; rock only where it is steep.",
+        forest="#2f4426", forest_mixed="#4a592c", grass="#6b7a3c", meadow="#758546", lush="#4d6a32", heath="#7f8049",
+        soil="#847758", rock="#857b6e", dark_rock="#5d564e", pale_rock="#a89d8a", scree="#928a7a", sand="#b8a883",
+        gravel="#a39b8c", wooded=0.7, tree_line=1.1, bare_line=1.4, snow_line=None,
+    ),
 }  # fmt: skip
 
 
@@ -113,6 +121,6 @@ def palette_names() -> list[str]:
     """Return the names that `palette=` accepts.
 
     >>> palette_names()
-    ['alpine', 'autumn', 'winter', 'desert']
+    ['alpine', 'autumn', 'winter', 'desert', 'green']
     """
     return list(PALETTES)

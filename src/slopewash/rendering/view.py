@@ -112,7 +112,7 @@ def render_view(
     exaggeration
         Factor on heights.
     palette
-        "alpine", "autumn", "winter" or "desert".
+        "alpine", "autumn", "winter", "desert" or "green".
     season
         "summer", "autumn" or "winter" of the palette "alpine" or "desert"; "desert" alone is that palette.
     snow_line
