@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--keep", type=Path, help="folder to write the terrains to")
     asked = parser.parse_args()
-    erode(start("dome", 0, 96), 0, asked.backend, 0.01)  # compiles the kernels
+    erode(start("dome", 0, 512), 0, asked.backend, 0.01)  # compiles the kernels of all levels
     print(table(RUN_HEAD), flush=True)
     pairs = []
     for kind, _, seed in (name.partition(":") for name in asked.starts):
