@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from slopewash.generators import checks
 from slopewash.generators.noise import fbm, ridged
@@ -34,7 +31,7 @@ def front(grid: Grid, *, noise: float = 0.35, foot: float = 0.55, plain: float =
     noise, foot, plain = checks.fraction("noise", noise), checks.fraction("foot", foot), checks.fraction("plain", plain)
     y, x = _shares(grid)
     bumps = fbm(grid) - 0.5
-    line = foot + 0.06 * np.sin(7.0 * x + 1.0 + grid.seed) + 0.25 * bumps  # the front is no straight line
+    line = foot + 0.06 * np.sin(7.0 * x + 1.0 + grid.seed % 1000) + 0.25 * bumps  # the front is no straight line
     rise = _smooth((line - y) / 0.4)
     return plain * (1.0 - y) + (1.0 - noise) * 0.9 * rise + noise * 2.0 * bumps * np.sqrt(rise)
 
@@ -88,7 +85,7 @@ def volcano(grid: Grid, *, noise: float = 0.12, crater: float = 0.08, width: flo
     width = checks.positive("width", width)
     bumps = fbm(grid) - 0.5
     y, x = _shares(grid)
-    random = np.random.default_rng(abs(grid.seed) * 2 + (grid.seed < 0))
+    random = _random(grid)
     lean, open_side = random.uniform(-0.06, 0.06, 2), random.uniform(0.0, 2.0 * np.pi)
     south, east = y - 0.5 - lean[0], x - 0.5 - lean[1]
     r = 2.0 * np.hypot(south, east) + 0.16 * bumps
@@ -117,14 +114,14 @@ def islands(grid: Grid, *, roughness: float = 0.2, land: float = 0.35) -> Shape:
     roughness = checks.fraction("roughness", roughness)
     land = checks.number("land", land, "above 0 and below 1", low=0.0, high=1.0, open_low=True, open_high=True)
     y, x = _shares(grid)
-    size = _share_of_side(grid, 0.22)
+    size = _length(grid, 0.22)
     heights = (1.0 - roughness) * fbm(grid, feature_size=size) + roughness * ridged(grid, feature_size=size)
     out = np.maximum(np.abs(2.0 * y - 1.0), np.abs(2.0 * x - 1.0))
     heights = heights - 0.4 * out**8  # open sea around
     # By rank and not by height: any seed has its share of land.
     shore = np.quantile(heights, 1.0 - land)
-    above = SHORE + (1.0 - SHORE) * (heights - shore) / (heights.max() - shore)
-    below = SHORE * (heights - heights.min()) / (shore - heights.min())
+    above = SHORE + (1.0 - SHORE) * (heights - shore) / max(heights.max() - shore, 1e-9)
+    below = SHORE * (heights - heights.min()) / max(shore - heights.min(), 1e-9)
     return np.where(heights > shore, above, below)
 
 
@@ -149,7 +146,7 @@ def coast(grid: Grid, *, edge: float = 0.5, steepness: float = 14.0, stacks: flo
     bumps = fbm(grid) - 0.5
     inland = edge - y + 0.9 * bumps
     near = np.exp(-((inland / 0.1) ** 2))
-    inland = inland + 0.35 * stacks * near * (fbm(grid, feature_size=_share_of_side(grid, 1 / 12)) - 0.5)
+    inland = inland + 0.35 * stacks * near * (fbm(grid, feature_size=_length(grid, 1 / 12)) - 0.5)
     step = _smooth(0.5 + steepness * inland)
     floor = 0.16 * _smooth(1.0 + inland / 0.5)
     return floor + step * (0.4 + 0.35 * _smooth(inland / 0.7) + 0.25 * (bumps + 0.3))
@@ -168,10 +165,10 @@ def mountain_range(grid: Grid, *, noise: float = 0.5) -> Shape:
     """
     noise = checks.fraction("noise", noise)
     y, x = _shares(grid)
-    lean, wave = np.random.default_rng(abs(grid.seed) * 2 + (grid.seed < 0)).uniform(-1.0, 1.0, 2)
+    lean, wave = _random(grid).uniform(-1.0, 1.0, 2)
     crest = 0.5 + 0.25 * lean * (x - 0.5) + 0.09 * np.sin(2.0 * np.pi * (x + wave))
     rise = 1.0 - np.minimum(np.abs(y - crest) / 0.7, 1.0) ** 1.3
-    bumps = 0.4 * fbm(grid) + 0.6 * ridged(grid, feature_size=_share_of_side(grid, 0.35))
+    bumps = 0.4 * fbm(grid) + 0.6 * ridged(grid, feature_size=_length(grid, 0.35))
     return (1.0 - noise) * rise + noise * bumps * (0.4 + 0.6 * rise)
 
 
@@ -191,9 +188,9 @@ def troughs(grid: Grid, *, depth: float = 0.75, breadth: float = 0.5) -> Shape:
     depth, breadth = checks.fraction("depth", depth), checks.fraction("breadth", breadth)
     y, _ = _shares(grid)
     # The crests of one octave of ridged noise, upside down.
-    lines = ridged(grid, feature_size=_share_of_side(grid, 0.55), octaves=1)
+    lines = ridged(grid, feature_size=_length(grid, 0.55), octaves=1).astype(np.float64)
     cut = _smooth((lines - 0.95 + 0.5 * breadth) / 0.32)
-    highland = 0.55 + 0.25 * (1.0 - y) + 0.5 * (ridged(grid, feature_size=_share_of_side(grid, 0.3)) - 0.5)
+    highland = 0.55 + 0.25 * (1.0 - y) + 0.5 * (ridged(grid, feature_size=_length(grid, 0.3)) - 0.5)
     return highland * (1.0 - depth * cut) + 0.12 * (1.0 - y) * cut
 
 
@@ -202,12 +199,17 @@ def _shares(grid: Grid) -> tuple[Shape, Shape]:
     return 0.5 + 0.5 * centred(grid.rows)[:, None], 0.5 + 0.5 * centred(grid.columns)[None, :]
 
 
-def _share_of_side(grid: Grid, share: float) -> float:
-    """A length in metres; at least a cell, the finest that noise can have."""
+def _length(grid: Grid, share: float) -> float:
+    """A share of the side in metres, at least one cell."""
     return max(share * grid.side, grid.cell_size)
 
 
-def _smooth(t: NDArray[Any]) -> Shape:
+def _random(grid: Grid) -> np.random.Generator:
+    """Random numbers by the seed, which may be negative."""
+    return np.random.default_rng(grid.seed if grid.seed >= 0 else (-grid.seed, 1))
+
+
+def _smooth(t: Shape) -> Shape:
     """From 0 at 0 to 1 at 1, without a crease."""
     t = np.clip(t, 0.0, 1.0)
     return t * t * (3.0 - 2.0 * t)
