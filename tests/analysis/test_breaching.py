@@ -54,3 +54,19 @@ def test_nothing_is_closed_any_more(kind: str) -> None:
         left = (sw.fill_depressions(breached) - breached["elevation"]) * (1 if terrain.nodata is None else ~hole)
         assert left.max() < 1e-3
         assert (sw.fill_depressions(terrain) - terrain["elevation"]).max() > 10
+
+
+def test_a_small_pit_costs_no_mountain() -> None:
+    slope = np.tile(np.arange(64.0)[:, None] * 10.0, (1, 64))
+    slope[30, 30] -= 11.0
+    lowered = slope - sw.breach_depressions(sw.Terrain(slope, cell_size=10.0), fall=0.0)
+    assert 0 < lowered.max() < 11.0
+
+
+@pytest.mark.parametrize("kind", ["dome", "ridged", "fbm"])
+def test_nothing_is_lowered_by_more_than_the_deepest_cut(kind: str) -> None:
+    start = sw.generate(kind, size=64, seed=4, relief=2500.0)
+    alone = start["elevation"] - sw.breach_depressions(start, bank_slope=1e6)
+    lowered = start["elevation"] - sw.breach_depressions(start)
+    assert lowered.max() <= alone.max() + 1e-2
+    assert lowered.sum() > alone.clip(0).sum()

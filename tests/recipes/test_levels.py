@@ -131,6 +131,65 @@ def test_a_line_of_cells_goes_through_the_levels(shape: tuple[int, int]) -> None
     assert ladder(line, 0.01).run().terrain.shape == shape
 
 
+def test_sediment_of_the_start_is_counted_once() -> None:
+    start = dome(100, suspended=1.0)
+    result = ladder(start, 0.01).run()
+    assert abs(result.budget.solids_resampled) < 0.2 * start.area
+
+
+def test_cells_without_ground_hold_no_solids() -> None:
+    hole = np.zeros((100, 100), bool)
+    hole[:40, 60:] = True
+    high = dome(100).replace(elevation=dome(100)["elevation"] + 2000.0, nodata=hole)
+    result = ladder(high, 0.01).run()
+    ground = (high["elevation"].astype(np.float64) - high.range("elevation")[0])[~hole].sum() * high.cell_size**2
+    assert result.budget.solids_start == pytest.approx(ground, rel=1e-6)
+
+
+def test_land_too_small_for_a_coarse_level_keeps_its_height() -> None:
+    hole = np.ones((100, 100), bool)
+    hole[20:80, 20:80] = False
+    hole[5, 5] = False
+    start = dome(100).replace(elevation=dome(100)["elevation"] + 2000.0, nodata=hole)
+    coarse = expanded(ladder(start).stage, start)[0]
+    first = terrain_of(coarse, start, None, seed=7).replace(water=0.0)
+    fine = terrain_of(expanded(ladder(start).stage, start)[1], start, first, seed=7)
+    assert fine["elevation"][5, 5] == pytest.approx(start["elevation"][5, 5], abs=60.0)
+
+
+def test_what_was_asked_of_the_water_holds_after_the_flood_has_receded() -> None:
+    assert sw.erode(dome(64), "landscape", steps=8, dry=True)["water"].max() == 0
+    assert sw.erode(dome(64), "landscape", steps=8, settle=False)["suspended"].max() > 0
+    for asked in ({"processes": "thermal"}, {"rain_rate": 0.0}):
+        assert ladder(dome(64), 0.01).replace(**asked).run().budget.water_rain == 0
+
+
+def test_settling_lasts_as_long_as_was_asked_for() -> None:
+    usual = [level.settle for level in expanded(sw.Stage.of("landscape"), dome(256))]
+    asked = [level.settle for level in expanded(sw.Stage.of("landscape", settle=1200), dome(256))]
+    assert asked == [2 * (steps or 0) for steps in usual]
+    assert [level.settle for level in expanded(sw.Stage.of("landscape", settle=0), dome(256))] == [0, 0, 0]
+
+
+def test_another_model_leaves_all_of_the_preset_behind() -> None:
+    for name in ("gentle", "landscape"):
+        result = sw.recipe(name, size=48).replace(model=sw.SteepestTalus(), steps=3).run()
+        assert result.steps == 3
+
+
+def test_a_sea_stays_where_a_run_is_interrupted_on_a_coarse_level() -> None:
+    running = sw.Running(sw.recipe("volcanic_island", size=100))
+
+    def interrupt(simulation: sw.Simulation) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        running.run(interrupt)
+    result = running.result()
+    held = float(result.terrain["water"].sum(dtype=np.float64)) * result.terrain.cell_size**2
+    assert held == pytest.approx(result.budget.water_now, rel=0.05)
+
+
 def test_progress_names_the_level(capsys: pytest.CaptureFixture[str]) -> None:
     titles = []
 

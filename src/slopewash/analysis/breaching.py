@@ -13,7 +13,8 @@ def breach_depressions(terrain: Terrain, *, filled: float = 0.25, fall: float = 
     """Return the elevation with a way out of every depression, in metres.
 
     Each is filled by a share of its depth. From what is left of it, a valley is carved through the lowest pass, which
-    falls all the way to an edge or to nodata, with banks that do not slide shut again.
+    falls all the way to an edge or to nodata, with banks that do not slide shut again. Nothing
+    is lowered by more than the deepest cut.
 
     Parameters
     ----------
@@ -34,6 +35,5 @@ def breach_depressions(terrain: Terrain, *, filled: float = 0.25, fall: float = 
     before, cell = drainage.ground, terrain.cell_size
     carved = before.copy()
     flood.carve(drainage.order, drainage.outlet, drainage.parent, drainage.level, fall * cell, carved)
-    bank = np.where(carved < before, carved, np.inf)
-    flood.widen(drainage.missing.ravel(), drainage.steps, bank_slope * cell, bank)
-    return drainage.layer(np.minimum(before, bank))
+    flood.widen(drainage.missing.ravel(), drainage.steps, bank_slope * cell, before, carved)
+    return drainage.layer(carved)

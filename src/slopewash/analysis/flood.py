@@ -129,20 +129,24 @@ def carve(order, outlet, parent, level, fall, ground):
 
 
 @kernel
-def widen(missing, steps, rise, bank):
-    """Let banks climb by `rise` per cell from wherever `bank` has a height, until no lower one is found."""
+def widen(missing, steps, rise, before, ground):
+    """Let banks climb by `rise` per cell beside lowered ground, none lowered by more than the cell it climbs from."""
     changed = True
     while changed:
         changed = False
         for turn in range(2):
-            for position in range(bank.size):
-                cell = bank.size - 1 - position if turn else position
+            for position in range(ground.size):
+                cell = ground.size - 1 - position if turn else position
                 if missing[cell]:
                     continue
                 for k in range(8):
-                    up = bank[cell + steps[k]] + rise * (DIAGONAL if k % 2 else 1.0)
-                    if up < bank[cell]:
-                        bank[cell] = up
+                    near = cell + steps[k]
+                    if missing[near] or ground[near] >= before[near]:
+                        continue
+                    bank = ground[near] + rise * (DIAGONAL if k % 2 else 1.0)
+                    bank = max(bank, before[cell] - (before[near] - ground[near]))
+                    if bank < ground[cell]:
+                        ground[cell] = bank
                         changed = True
 
 

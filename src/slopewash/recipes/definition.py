@@ -81,6 +81,8 @@ class Stage:
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
                 raise InvalidParameter(f"{name} is {value!r}; it must be a whole number, zero or more")
+        if self.strength is not None and not 0 < self.strength <= 100:
+            raise InvalidParameter(f"strength is {self.strength:g}; it must be above 0 and at most 100")
         if self.dry and self.settle is None:
             raise InvalidParameter("dry needs settling; leave out settle=False")
         if not (math.isfinite(self.gullies) and self.gullies >= 0):
@@ -141,8 +143,16 @@ class Stage:
         if "steps" in changes:
             changes = {"strength": None, **changes}
         model = changes.get("model", self.model)
-        if self.levels and type(model) is not type(self.model):
-            changes = {"levels": (), "low_water": {}, **changes}
+        if type(model) is not type(self.model):
+            alone: dict[str, Any] = {
+                "preset": None,
+                "levels": (),
+                "strength": None,
+                "settings": {},
+                "detail": 0.0,
+                "low_water": {},
+            }
+            changes = {**alone, "basins": "kept", "settle": 0 if self.settle else self.settle, **changes}
         elif self.levels and "settings" not in changes:
             before = self.model.values()
             differs = {name: value for name, value in model.values().items() if value != before[name]}
@@ -156,6 +166,21 @@ class Stage:
         {'rain_rate': 0.01}
         """
         return self.replace(model=self.model.replace(**values), settings={**self.settings, **values})
+
+    @property
+    def recedes(self) -> bool:
+        """Whether there is a flood to recede at the end: not where water or sediment were asked to be otherwise."""
+        return bool(self.low_water) and not self.dry and self.settle is not None
+
+    @property
+    def receding(self) -> dict[str, float | str]:
+        """Values for low water: no more rain than was asked for, and no other processes."""
+        values = dict(self.low_water)
+        if "processes" in self.settings:
+            values["processes"] = self.settings["processes"]
+        if "rain_rate" in self.settings and "rain_rate" in values:
+            values["rain_rate"] = min(self.settings["rain_rate"], values["rain_rate"])
+        return values
 
     @property
     def usual_steps(self) -> int | None:
@@ -268,7 +293,9 @@ class Recipe:
         if "seed" in changes and "source" not in changes and isinstance(self.source, Generated):
             changes["source"] = dataclasses.replace(self.source, seed=changes["seed"])
         if "size" in changes:
-            source = changes.get("source", self.source)
+            source = as_source(changes.get("source", self.source))
+            if not isinstance(source, Generated):
+                raise InvalidParameter(f"{source.name} is not generated; give it another size with resampled()")
             changes["source"] = source.resized(changes.pop("size"))
         stage = {name: changes.pop(name) for name in list(changes) if name in of_stage}
         values = {name: changes.pop(name) for name in list(changes) if name in of_model}
@@ -384,9 +411,8 @@ def recipe(
     if look is not None:
         if source is not None:
             raise InvalidParameter(f'recipe "{name}" has a start of its own; give a source to a preset instead')
-        share = {option: stage.pop(option) for option in ("steps", "strength") if option in stage}
-        made = look.recipe(size=size, seed=seed, backend=backend, **share)
-        return made.replace(stages=(made.stage.replace(**stage).with_parameters(**values),))
+        made = look.recipe(size=size, seed=seed, backend=backend, **stage)
+        return made.replace(stages=(made.stage.with_parameters(**values),))
     seed = 0 if seed is None else seed
     made_stage = Stage.of(preset, **stage)
     return Recipe(

@@ -86,10 +86,15 @@ def expanded(stage: Stage, terrain: Terrain) -> list[Stage]:
     levels = [values_at(stage.levels, cells) for cells in sizes(max(terrain.shape))]
     whole = relief * sum(level.steps for level in levels)
     share = stage.steps / whole if stage.strength is None else stage.strength
+    usual = stage.usual_settling(stage.steps)
+    calm = (
+        share * (relief if stage.strength is None else 1.0) * (stage.settle / usual if stage.settle and usual else 1.0)
+    )
     stages = []
     for level in levels:
         last = level is levels[-1]
-        settle = None if last and stage.settle is None else max(LEAST_SETTLING, round(level.settle * share))
+        settle: int | None = 0 if stage.settle == 0 else max(LEAST_SETTLING, round(level.settle * calm))
+        settle = None if last and stage.settle is None else settle
         stages.append(
             dataclasses.replace(
                 stage,
@@ -106,8 +111,11 @@ def expanded(stage: Stage, terrain: Terrain) -> list[Stage]:
     return stages
 
 
-def terrain_of(stage: Stage, start: Terrain, before: Terrain | None, *, seed: int) -> Terrain:
-    """Terrain that a level begins with: the start on its grid, with what the level before has changed."""
+def terrain_of(stage: Stage, start: Terrain, before: Terrain | None, *, seed: int, last: bool = False) -> Terrain:
+    """Terrain that a level begins with: the start on its grid, with what the level before has changed.
+
+    With `last`, no level follows which would bring its own sea.
+    """
     assert stage.cells is not None
     here = start.resampled(stage.cells)
     if before is None:
@@ -117,6 +125,9 @@ def terrain_of(stage: Stage, start: Terrain, before: Terrain | None, *, seed: in
     z = _fine(before, "elevation", here) + stage.restored * (
         here["elevation"].astype(np.float64) - _fine(coarse, "elevation", here)
     )
+    finer = before.resampled(max(here.shape)).nodata
+    if finer is not None:  # land too small for the level before, which has changed nothing there
+        z = np.where(fitted(finer, here) > 0, here["elevation"], z)
     if stage.detail:
         noise = fractal_noise(
             here.shape,
@@ -126,7 +137,12 @@ def terrain_of(stage: Stage, start: Terrain, before: Terrain | None, *, seed: in
             seed=1000 * seed + stage.cells,
         )
         z += stage.detail * cell * np.minimum(_steepness(z, cell), STEEPEST_DETAIL) * noise
-    layers: dict[str, Any] = {"elevation": z, "water": _water(before, here, stage.model.water_beyond)}
+    layers: dict[str, Any] = {
+        "elevation": z,
+        "water": _water(before, here, -math.inf if last else stage.model.water_beyond),
+    }
+    if "suspended" in here or "suspended" in before:
+        layers["suspended"] = np.maximum(_fine(before, "suspended", here), 0) if "suspended" in before else 0.0
     if "bedrock" in before:  # as deep below the ground as it was
         layers["bedrock"] = z - np.maximum(_fine(before, "elevation", here) - _fine(before, "bedrock", here), 0)
     return here.replace(**layers)
@@ -143,7 +159,9 @@ def _drained(stage: Stage, terrain: Terrain) -> Terrain:
     if stage.basins == "lakes":
         standing = fill_depressions(terrain) - terrain["elevation"]
         return terrain.replace(water=np.maximum(terrain["water"], standing) if "water" in terrain else standing)
-    return terrain.replace(elevation=breach_depressions(terrain))
+    breached = breach_depressions(terrain)
+    rock = {"bedrock": np.minimum(terrain["bedrock"], breached)} if "bedrock" in terrain else {}
+    return terrain.replace(elevation=breached, **rock)
 
 
 def _water(before: Terrain, here: Terrain, sea_level: float) -> Heights:

@@ -19,7 +19,7 @@ from slopewash.models import Model, Preset
 from slopewash.models.state import Edges, Sides
 from slopewash.observers import Checkpoints, Progress
 from slopewash.recipes.definition import Recipe, Stage, preset_beds, usual_preset
-from slopewash.recipes.levels import expanded, fitted, terrain_of
+from slopewash.recipes.levels import expanded, terrain_of
 from slopewash.recipes.sources import FromTerrain
 from slopewash.simulation import Budget, Simulation, read_checkpoint
 from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint
@@ -262,11 +262,13 @@ class Running:
         if self.number + 1 == len(self.stages):
             self._finished = True
             return
-        if self.stage.cells is not None:
-            self._budgets.append(self._budget())
-        simulation = self._start(self.number + 1, self._carved())
+        following = self.number + 1
+        ended = self._budget()
+        simulation = self._start(following, self._carved())
+        if self._first_level(following) != following:
+            self._budgets.append(ended)
         self.simulation.close()
-        self.number, self.simulation = self.number + 1, simulation
+        self.number, self.simulation = following, simulation
 
     @property
     def _elapsed(self) -> float:
@@ -286,8 +288,8 @@ class Running:
                 stage.settle is not None and simulation.step == stage.steps
             ):  # also of 0 steps: that deposits the sediment
                 simulation.settle(stage.settle, dry=stage.dry, done=simulation.settled)
-            if stage.low_water:
-                simulation.model = stage.model.replace(**stage.low_water)
+            if stage.recedes:
+                simulation.model = stage.model.replace(**stage.receding)
                 simulation.run(max(0, stage.steps + max(simulation.start.shape) - simulation.step))
         finally:
             simulation.remove(*observers)
@@ -353,9 +355,7 @@ class Running:
             return terrain
         if terrain.shape != self.start.shape:  # interrupted on a coarse level
             finest = self._levels()[-1]
-            carried = terrain.resampled(max(self.start.shape))["suspended"] if "suspended" in terrain else None
-            terrain = terrain_of(finest, self.start, terrain, seed=self.recipe.seed)
-            terrain = terrain if carried is None else terrain.replace(suspended=fitted(carried, terrain))
+            terrain = terrain_of(finest, self.start, terrain, seed=self.recipe.seed, last=True)
         change = terrain["elevation"] - self.start["elevation"]
         return terrain.replace(difference=change, wear=np.maximum(-change, 0), deposit=np.maximum(change, 0))
 
@@ -372,13 +372,17 @@ class Running:
 
 def _contents(terrain: Terrain) -> Budget:
     """What a terrain holds before anything happens to it: what is done to it on the way to a first level counts too."""
-    low = terrain.range("elevation")[0]  # which is what cells without ground hold
-    ground = float((terrain["elevation"].astype(np.float64) - low).sum())
+    low = terrain.range("elevation")[0]
+    ground = float((terrain["elevation"].astype(np.float64) - low).sum(where=_present(terrain)))
     carried, water = (
         float(terrain[name].sum(dtype=np.float64)) if name in terrain else 0.0 for name in ("suspended", "water")
     )
     solids, water = ((ground + carried) * terrain.cell_size**2, water * terrain.cell_size**2)
     return Budget(water_start=water, water_now=water, solids_start=solids, solids_now=solids)
+
+
+def _present(terrain: Terrain) -> Any:
+    return True if terrain.nodata is None else ~terrain.nodata
 
 
 def check_every(every: int) -> None:

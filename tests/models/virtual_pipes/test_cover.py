@@ -248,3 +248,13 @@ def test_cover_on_eight_pipes_of_soil_is_refused_in_one_sentence() -> None:
     assert str(caught.value) == (
         'cover is "loose" and hillslope "eight_pipes"; loose cover needs hillslope="fall_line"'
     )  # fmt: skip
+
+
+@on_every_backend
+def test_undoing_an_edit_from_before_there_was_cover_leaves_none_below_the_ground(backend: str) -> None:
+    simulation = Simulation(Terrain(hills((24, 30))), LADDER.replace(cover="none"), backend=backend, seed=3)
+    simulation.run(3)
+    simulation.paint("raise", points=[(12.0, 12.0)], radius=6.0, strength=8.0)
+    simulation.model = LADDER
+    simulation.undo()
+    assert (simulation.terrain["bedrock"] <= simulation.terrain["elevation"] + 1e-5).all()

@@ -498,9 +498,14 @@ class VirtualPipes(Model):
         """What sources feed; and the base level, where an edit is undone from before another law came into force."""
         if name == "sources":
             return [Patch("source_rate", source_rate(state["sources"], domain, state.get("nodata")))]
+        patches: list[Patch] = []
+        if name == "elevation" and "bedrock" in state:  # which an edit from before there was one does not take back
+            rock, ground = state.part("bedrock", window), state.part("elevation", window)
+            if (rock > ground).any():
+                patches.append(Patch("bedrock", np.minimum(rock, ground), window))
         if name == "elevation" and state["base_version"][0] != state.scalars["base_changes"]:
-            return self._base(state, domain)
-        return ()
+            patches += self._base(state, domain)
+        return patches
 
 
 def _beds(model: VirtualPipes) -> tuple[float, ...]:
