@@ -9,7 +9,7 @@ from slopewash.analysis.drainage import Drainage
 from slopewash.terrain import Layer, Terrain
 
 
-def breach_depressions(terrain: Terrain, *, filled: float = 0.25, fall: float = 0.02, bank_slope: float = 0.4) -> Layer:
+def breach_depressions(terrain: Terrain, *, filled: float = 0.15, fall: float = 0.02, bank_slope: float = 0.4) -> Layer:
     """Return the elevation with a way out of every depression, in metres.
 
     Each is filled by a share of its depth. From what is left of it, a valley is carved through the lowest pass, which
