@@ -55,7 +55,9 @@ def look_facts(look: Look) -> dict[str, Any]:
         "parameters": dict(look.settings),
         "factors": dict(look.scaled),
         "sea_level": look.sea,
+        "sea_level_at_the_end": look.drowned,
         "basins": look.basins,
+        "stage": dict(look.stage),
         "strata": None if look.strata is None else len(look.strata.layers),
         "picture": dict(look.picture),
     }
@@ -67,6 +69,7 @@ def print_look(facts: dict[str, Any]) -> None:
     words = {
         "strength": "{:g} of the preset's steps",
         "sea_level": "at {:g} of the relief",
+        "sea_level_at_the_end": "at {:g} of the relief",
         "strata": "{} layers",
     }
     table = make_table("part", "value")
