@@ -86,7 +86,7 @@ def test_a_preset_brings_its_model_and_the_panel_follows(studio: Any) -> None:
 
 def test_a_preset_can_be_started_from_its_own_terrain(studio: Any) -> None:
     studio.tab("start")
-    usual = sw.preset_source("landscape")
+    usual = sw.preset_source("single_grid")
     studio.ask(type="start", generator={"extent": usual.side, "relief": usual.relief})
     studio.page.locator("[data-role=own-start]").wait_for(state="hidden")
     studio.page.select_option("select[aria-label='Preset']", "chiba_fig2")

@@ -42,7 +42,7 @@ def command(
     """
     import slopewash as sw
 
-    if not file.exists():
+    if not file.exists() and not sw.is_mesh_file(file):
         raise InvalidFile(f"{file} does not exist")
     if file.is_dir():
         facts = checkpoint_facts(file)

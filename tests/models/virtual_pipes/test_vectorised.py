@@ -39,6 +39,7 @@ def arguments(function: Any) -> list[Any]:
         "bed_contrast",
         "weather",
         "per_weather",
+        "eight",
     }
     values: list[Any] = []
     for name in inspect.signature(function).parameters:
