@@ -40,7 +40,7 @@ def test_every_slider_reaches_the_simulation_and_back(studio: Any) -> None:
     # And back: values set elsewhere move the sliders.
     studio.ask(type="parameters", values={p["name"]: before[p["name"]] for p in numbers})
     for p in numbers:
-        text = {"inf": "∞", "-inf": "none"}.get(before[p["name"]])
+        text = {"inf": "∞", "-inf": "–"}.get(before[p["name"]])
         studio.wait(
             "([name, value, text]) => {"
             " const shown = document.querySelector(`[data-parameter=${name}] [data-role=value]`).value;"
