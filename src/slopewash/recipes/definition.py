@@ -81,8 +81,7 @@ class Stage:
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
                 raise InvalidParameter(f"{name} is {value!r}; it must be a whole number, zero or more")
-        if self.strength is not None and not 0 < self.strength <= 100:
-            raise InvalidParameter(f"strength is {self.strength:g}; it must be above 0 and at most 100")
+        check_strength(self.strength)
         if self.dry and self.settle is None:
             raise InvalidParameter("dry needs settling; leave out settle=False")
         if not (math.isfinite(self.gullies) and self.gullies >= 0):
@@ -115,12 +114,8 @@ class Stage:
         """
         preset = None if isinstance(model, Model) else _as_preset(DEFAULT_PRESET if model is None else model)
         usual = STEPS_WITHOUT_PRESET if preset is None else preset.steps
-        if strength is not None:
-            if steps is not None:
-                raise InvalidParameter(f"steps is {steps} and strength {strength:g}; give one of them")
-            if not 0 < strength <= 100:
-                raise InvalidParameter(f"strength is {strength:g}; it must be above 0 and at most 100")
-        elif steps is None:
+        check_strength(strength, steps)
+        if strength is None and steps is None:
             strength = 1.0
         steps = max(1, round(usual * strength)) if steps is None and strength is not None else steps
         assert steps is not None
@@ -214,6 +209,16 @@ class Stage:
         )  # fmt: skip
         levels = tuple(Level(**level) for level in facts["levels"])
         return cls(model=model, edges=edges, levels=levels, **{name: facts[name] for name in read_as_is})
+
+
+def check_strength(strength: float | None, steps: int | None = None) -> None:
+    """Refuse a share of the steps that is none, and one beside a number of steps."""
+    if strength is None:
+        return
+    if steps is not None:
+        raise InvalidParameter(f"steps is {steps} and strength {strength:g}; give one of them")
+    if not 0 < strength <= 100:
+        raise InvalidParameter(f"strength is {strength:g}; it must be above 0 and at most 100")
 
 
 def _as_preset(given: Any) -> Preset:

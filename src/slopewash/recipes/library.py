@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from slopewash.errors import InvalidParameter, unknown_name
+from slopewash.errors import unknown_name
 from slopewash.models.catalogue import Basins, Level
-from slopewash.recipes.definition import Beds, Recipe, Stage
+from slopewash.recipes.definition import Beds, Recipe, Stage, check_strength
 from slopewash.recipes.sources import Generated
 from slopewash.terrain import Strata
 
@@ -55,10 +55,7 @@ class Look:
         **stage_options: Any,
     ) -> Recipe:
         """Return its recipe; another seed is another landscape of the same kind. Options are those of `Stage.of`."""
-        if steps is not None and strength is not None:
-            raise InvalidParameter(f"steps is {steps} and strength {strength:g}; give one of them")
-        if strength is not None and not 0 < strength <= 100:
-            raise InvalidParameter(f"strength is {strength:g}; it must be above 0 and at most 100")
+        check_strength(strength, steps)
         start = self.start if size is None else self.start.resized(size)
         start = start if seed is None else dataclasses.replace(start, seed=seed)
         share = self.strength * (1.0 if strength is None else strength) if steps is None else None

@@ -25,7 +25,7 @@ CLEAR = linear("#2b5259")
 DEEP = linear("#152c3b")
 ABYSS = linear("#0a1826")
 ABYSS_PATH = 30
-"""Absorption depths over which the deep of a sea darkens: a shelf is told from the open sea."""
+"""Absorption depths over which the deep of a sea darkens: a shelf looks lighter than the open sea."""
 SILTY = linear("#4f573d")
 MUDDY = linear("#6f4d35")
 HALF_MUDDY = 1.2

@@ -22,7 +22,10 @@ DIP = (0.06, 0.10)
 """Tilt of the beds to the south and to the east."""
 BENDING, BEND_SIZE, BEND_OCTAVES = 10 / 512, 1 / 6, 3
 """How far beds are bent up and down, and over what distance, as shares of the longer side."""
+SECOND, SECOND_PER_BED = 0.6, 2.3
+"""Strength of the thinner beds, and how many of them there are to one of the others."""
 LEAST = 0.05
+"""Least erodibility of a bed."""
 PERIOD = 10
 """Beds after which hard and soft ones come in the same order again."""
 BEND_PER_BED, BEND_SIZE_PER_BED = BENDING / BED, BEND_SIZE / BED
@@ -55,7 +58,7 @@ def rock_erodibility(terrain: Terrain, *, seed: int = 0, banding: float = BANDIN
         east = (np.arange(columns) + 0.5)[None, :] * terrain.cell_size
         bent = BENDING * side * noise(BEND_SIZE, BEND_OCTAVES, 2)
         bed = (z + DIP[0] * south + DIP[1] * east + bent) / (BED * side)
-        R += banding * (np.sin(2 * np.pi * bed) + 0.6 * np.sin(4.6 * np.pi * bed + 1))
+        R += banding * (np.sin(2 * np.pi * bed) + SECOND * np.sin(2 * SECOND_PER_BED * np.pi * bed + 1))
     return np.clip(R, LEAST, 1.0).astype(np.float32)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from slopewash.models.ground import IS_WALL
 from slopewash.models.state import Domain
 from slopewash.terrain import bed_phase
-from slopewash.terrain.rock import PERIOD
+from slopewash.terrain.rock import LEAST, PERIOD, SECOND, SECOND_PER_BED
 
 if TYPE_CHECKING:
     from slopewash.models.virtual_pipes.coefficients import Coefficients
@@ -23,16 +23,10 @@ if TYPE_CHECKING:
 
 Field = NDArray[Any]
 
-SECOND = 0.6
-"""Strength of the thinner beds."""
-SECOND_PER_BED = 2.3
-"""How many of them there are to one of the others."""
 SECOND_SHIFT = 0.5 / math.pi
 """Where they begin: one radian."""
 ROUNDING = 0.225
 """Share of its square in a half wave: makes a sine of a parabola."""
-HARDEST = 0.05
-"""Least erodibility of a bed."""
 
 
 def sine(turns: Field) -> Field:
@@ -54,7 +48,7 @@ def banding(surface: Field, phase: Field, c: Coefficients) -> Field:
 
 def expose_beds(surface: Field, rock: Field, phase: Field, c: Coefficients) -> Field:
     """Erodibility of the bed at the surface; `rock` is that of the rock without its beds."""
-    R = np.minimum(np.maximum(rock + banding(surface, phase, c), HARDEST), 1)
+    R = np.minimum(np.maximum(rock + banding(surface, phase, c), LEAST), 1)
     return np.where(surface < IS_WALL, R, surface.dtype.type(0))
 
 

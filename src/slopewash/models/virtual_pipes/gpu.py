@@ -15,11 +15,12 @@ from slopewash.backends.gpu.workspace import Workspace
 from slopewash.models.backend import Backend, cut
 from slopewash.models.ground import IS_WALL, WALL
 from slopewash.models.state import Array, Domain, State, Window
-from slopewash.models.virtual_pipes.bedding import HARDEST, ROUNDING, SECOND, SECOND_PER_BED, SECOND_SHIFT
+from slopewash.models.virtual_pipes.bedding import ROUNDING, SECOND_SHIFT
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, SHORTENING, SLANTED_WIDTH, TINY, Coefficients
 from slopewash.models.virtual_pipes.cover import DECAY
 from slopewash.models.virtual_pipes.fields import BASES
 from slopewash.models.virtual_pipes.strata import LEAST_FACE, beds
+from slopewash.terrain.rock import LEAST, SECOND, SECOND_PER_BED
 
 HERE = Path(__file__).parent
 
@@ -69,7 +70,7 @@ CONSTANTS: dict[str, Constant] = {
     "SECOND_PER_BED": SECOND_PER_BED,
     "SECOND_SHIFT": SECOND_SHIFT,
     "ROUNDING": ROUNDING,
-    "HARDEST": HARDEST,
+    "HARDEST": LEAST,
     "DECAY": float(DECAY),
 }
 SUMS = Use("sums", "update", whole=True, apart=True)

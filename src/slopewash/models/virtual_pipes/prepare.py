@@ -31,7 +31,7 @@ Field = NDArray[Any]
 """A float32 field; the reference also runs in float64."""
 
 FINE_NOISE = 0.15
-"""Amplitude of the fine erodibility noise of the `landscape` preset."""
+"""Amplitude of the fine erodibility noise of `default_erodibility="from_elevation_fine"`."""
 
 
 def prepare(

@@ -195,10 +195,10 @@ def along_flow(b: Field, h: Field, f: Field, c: Coefficients, sides: Sides) -> t
 
 def steepest_drop(b: Field, c: Coefficients, sides: Sides) -> Field:
     """Largest drop to a neighbour, per unit of distance."""
-    near = around(b, sides, WALL)
-    drop = np.maximum(0, b - np.minimum(np.minimum(near.w, near.e), np.minimum(near.n, near.s)))
+    drop = exposed_step(b, sides)
     if not c.eight:
         return drop
+    near = around(b, sides, WALL)
     slanted = b - np.minimum(np.minimum(near.nw, near.ne), np.minimum(near.sw, near.se))
     return np.maximum(drop, slanted * b.dtype.type(SHORTENING))
 

@@ -18,6 +18,7 @@ from slopewash.models.virtual_pipes import bedding as _b
 from slopewash.models.virtual_pipes import coefficients as _c
 from slopewash.models.virtual_pipes import cover as _cover
 from slopewash.models.virtual_pipes import strata as _s
+from slopewash.terrain import rock as _rock
 
 ONE = np.uintp(1)
 ZERO = np.float32(0)
@@ -32,10 +33,10 @@ LEAST_FACE = np.float32(_s.LEAST_FACE)
 SHALLOW = np.float32(_c.SHALLOW)
 EIGHT, SIXTEEN = np.float32(8), np.float32(16)
 ROUNDING, PARABOLA = np.float32(_b.ROUNDING), np.float32(1 - _b.ROUNDING)
-SECOND = np.float32(_b.SECOND)
-SECOND_PER_BED = np.float32(_b.SECOND_PER_BED)
+SECOND = np.float32(_rock.SECOND)
+SECOND_PER_BED = np.float32(_rock.SECOND_PER_BED)
 SECOND_SHIFT = np.float32(_b.SECOND_SHIFT)
-HARDEST = np.float32(_b.HARDEST)
+HARDEST = np.float32(_rock.LEAST)
 PER_DECAY = np.float32(1 / _cover.DECAY)
 
 
