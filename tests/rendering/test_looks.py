@@ -8,6 +8,7 @@ from slopewash.analysis.rivers import add_water
 from slopewash.errors import InvalidParameter, UnknownName
 from slopewash.rendering import render, render_view
 from slopewash.rendering.palettes import palette_names
+from slopewash.rendering.viewpoint import find_viewpoint
 from slopewash.terrain import Strata, Stratum, Terrain
 
 SIZE = (160, 100)
@@ -80,6 +81,22 @@ def test_the_view_from_inside_has_sky_above_ground(dry: Terrain) -> None:
     top, bottom = picture[:5].mean(axis=(0, 1)), picture[-20:].mean(axis=(0, 1))
     assert top[2] > top[0] + 20  # blue
     assert bottom[2] < bottom[:2].max()
+
+
+def test_a_viewpoint_is_found_on_dry_ground(rough: Terrain) -> None:
+    height = rough["elevation"]
+    dry = find_viewpoint(height, np.zeros_like(height), 10.0, 135.0, None, None, None)
+    y, x = np.indices(height.shape)
+    wet = (np.hypot(y - dry.row, x - dry.column) < 20).astype(np.float32)
+    spot = find_viewpoint(height, wet, 10.0, 135.0, None, None, None)
+    assert wet[round(spot.row), round(spot.column)] == 0
+
+
+def test_still_water_has_ripples_from_inside() -> None:
+    lake = Terrain(np.full((96, 96), 50.0), cell_size=10.0, water=20.0)
+    view = render_view(lake, size=SIZE, viewpoint=(480, 900, 10), heading=0, pitch=10)
+    row = np.asarray(view).astype(float)[80].mean(axis=-1)
+    assert 0.5 < np.abs(np.diff(row)).mean() < 20
 
 
 def test_a_viewpoint_and_a_heading_choose_the_view(dry: Terrain) -> None:

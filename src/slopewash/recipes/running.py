@@ -364,7 +364,7 @@ class Running:
         self.simulation.close()
 
     def __repr__(self) -> str:
-        stages = "" if len(self.recipe.stages) == 1 else f"stage {self.number + 1} of {len(self.recipe.stages)}, "
+        stages = "" if len(self.stages) == 1 else f"stage or level {self.number + 1} of {len(self.stages)}, "
         settling = f" and {self.simulation.settled} of settling" if self.simulation.settled else ""
         state = "finished" if self._finished else f"step {self.simulation.step} of {self.stage.steps}{settling}"
         return f"Running {self.stage.model.name}, {stages}{state}"

@@ -1,4 +1,4 @@
-"""Stones, tufts and trees close to the camera, which the cells of a terrain cannot hold.
+"""Stones, tufts and trees close to the camera, and ripples on water, which the cells of a terrain cannot hold.
 
 The pattern fills space, so that it is drawn out neither on steep slopes nor on those seen from the side.
 """
@@ -16,6 +16,9 @@ SMOOTH, COARSE = 0.05, 0.34
 """Contrast on smooth ground, and more per cell of height of boulders and trees."""
 SCALES = ((7.0, 120.0), (1.9, 900.0))
 """Cells of the pattern per cell of the drape, and cells of the drape over which it fades."""
+RIPPLES = ((16.0, 30.0), (5.0, 110.0), (1.3, 400.0), (0.11, 3000.0))
+"""Likewise on water: from ripples to the patches of a wind."""
+RIPPLE_CONTRAST = 0.09
 BRIGHTEST = 1.8
 """Deviations: gaps between trees may be dark, but no stone shines."""
 SIDE = 64
@@ -29,15 +32,26 @@ def grain_contrast(coarseness: Floats) -> Floats:
     return contrast
 
 
-def near_grain(reached: Floats, point: tuple[Floats, Floats, Floats], contrast: Floats) -> Floats:
-    """Brightness of points at that distance; all lengths in cells of the drape."""
+def near_grain(reached: Floats, point: tuple[Floats, Floats, Floats], contrast: Floats, wet: Floats) -> Floats:
+    """Brightness of points at that distance, of which a share is water; all lengths in cells of the drape."""
+    total = np.minimum(_layered(SCALES, reached, point), np.float32(BRIGHTEST)) * contrast
+    water = np.flatnonzero(wet > 0)
+    if water.size:
+        y, x = (axis[water] for axis in point[:2])
+        rippled = _layered(RIPPLES, reached[water], (y, x, np.zeros_like(x)))
+        total[water] += (np.float32(RIPPLE_CONTRAST) * rippled - total[water]) * wet[water]
+    brightness: Floats = np.exp(total)
+    return brightness
+
+
+def _layered(scales: tuple[tuple[float, float], ...], reached: Floats, point: tuple[Floats, Floats, Floats]) -> Floats:
+    """Sum of the pattern at every scale, each fading with distance."""
     total = np.zeros_like(reached)
-    for fine, reach in SCALES:
+    for fine, reach in scales:
         near = np.flatnonzero(reached < np.float32(3 * reach))
         fading = np.exp(-reached[near] / np.float32(reach))
         total[near] += fading * _sample(tuple(axis[near] * np.float32(fine) for axis in point))
-    brightness: Floats = np.exp(contrast * np.minimum(total, np.float32(BRIGHTEST)))
-    return brightness
+    return total
 
 
 def _sample(point: tuple[Floats, ...]) -> Floats:

@@ -145,7 +145,8 @@ def render_view(
     fine = (size[0] * SUPERSAMPLING, size[1] * SUPERSAMPLING)
     inside = camera == "inside" or viewpoint is not None
     if inside:
-        spot = find_viewpoint(scene.surface, scene.cell_size, sky[0], viewpoint, heading, pitch)
+        wet = np.zeros_like(scene.surface) if scene.water is None else scene.water.shown
+        spot = find_viewpoint(scene.surface, wet, scene.cell_size, sky[0], viewpoint, heading, pitch)
         eye = look_from(spot, scene.surface, scene.cell_size, fine, zoom)
     else:
         down = 30.0 if pitch is None else pitch
@@ -196,7 +197,7 @@ class _Block:
 def _drape(scene: Scene, block: _Block, camera: Camera, sun: Sun, *, inside: bool) -> Floats:
     """Linear-light colour of every point of the surface as the camera sees it, with water and haze.
 
-    From inside, a fourth component is the contrast of what is too small for the cells.
+    From inside, a fourth component is the contrast of what is too small for the cells, a fifth the share of water.
     """
     rows, columns = scene.surface.shape
     east = (np.arange(columns, dtype=np.float32) * scene.cell_size - block.east - camera.eye[0])[None, :]
@@ -217,10 +218,8 @@ def _drape(scene: Scene, block: _Block, camera: Camera, sun: Sun, *, inside: boo
         glow = towards_sun(np.broadcast_to(east, away.shape), np.broadcast_to(north, away.shape), sun[0])
         air = mix(scene.day.air, scene.day.glow, glow)
         seen = colour * passed + air * (1 - passed)
-        contrast = grain_contrast(scene.coarseness)
-        if scene.water is not None:
-            contrast = contrast * (1 - scene.water.shown)
-        return np.concatenate([seen, contrast[..., None]], axis=2)
+        wet = np.zeros_like(away) if scene.water is None else scene.water.shown
+        return np.concatenate([seen, grain_contrast(scene.coarseness)[..., None], wet[..., None]], axis=2)
     ahead = east * camera.forward[0] + north * camera.forward[1]
     far = np.clip((ahead - ahead.min()) / reach, 0, 1) ** 1.5
     return mix(colour, HAZE, (HAZE_FAR * far).astype(np.float32))
@@ -330,7 +329,7 @@ def _paint(
     colour[rows, columns] = found[:, :3]
     if rays.from_inside:
         away: Floats = (reached / scene.cell_size).astype(np.float32)
-        colour[rows, columns] *= near_grain(away, (i, j, upward[rows] * away), found[:, 3])[:, None]
+        colour[rows, columns] *= near_grain(away, (i, j, upward[rows] * away), *found.T[3:])[:, None]
         return
 
     foot = np.float32(block.base - camera.eye[2]) / rays.enter

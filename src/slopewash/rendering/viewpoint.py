@@ -25,6 +25,10 @@ SEARCH_HEADINGS = 16
 SEARCH_RAYS = 9
 LIT = 0.30
 """Advantage of looking away from the sun, at flanks that it lights."""
+DULL_WATER, NEAR = 1.5, 0.15
+"""Disadvantage of water in the foreground, and the fraction of the longer side that this is: a shore frames a lake."""
+DISTANT_WATER = 1.5
+"""Advantage of water beyond it, up to a tenth of what lies ahead."""
 LEAST_AHEAD = 0.45
 """Fraction of the longer side that lies ahead at least: no view ends at the near edge."""
 
@@ -44,6 +48,7 @@ class Viewpoint:
 
 def find_viewpoint(
     surface: Floats,
+    wet: Floats,
     cell_size: float,
     sun_azimuth: float,
     at: tuple[float, ...] | None,
@@ -67,7 +72,7 @@ def find_viewpoint(
         places = np.array([[at[1] / cell_size - 0.5, at[0] / cell_size - 0.5]])
     if heading is not None and not math.isfinite(heading):
         raise InvalidParameter(f"heading is {heading} degrees; it must be finite")
-    row, column, direction, skyline = _best(surface, cell_size, sun_azimuth, places, above, heading)
+    row, column, direction, skyline = _best(surface, wet, cell_size, sun_azimuth, places, above, heading)
     if pitch is None:
         # The skyline ahead a third from the top, but never a picture of the sky or of the ground only.
         pitch = float(np.clip(10.0 - math.degrees(math.atan(skyline)), -12.0, 14.0))
@@ -78,6 +83,7 @@ def find_viewpoint(
 
 def _best(
     surface: Floats,
+    wet: Floats,
     cell_size: float,
     sun_azimuth: float,
     places: NDArray[np.float64] | None,
@@ -88,8 +94,10 @@ def _best(
     rows, columns = surface.shape
     factor = max(rows, columns) / min(SEARCH_CELLS, max(rows, columns))
     size = max(2, round(columns / factor)), max(2, round(rows / factor))
-    ground, cell = resize(surface, size), cell_size * columns / size[0]
-    spots = _valley_sides(ground) if places is None else np.clip(places / factor, 0, np.array(ground.shape) - 1.0)
+    ground, water, cell = resize(surface, size), resize(wet, size), cell_size * columns / size[0]
+    spots = (
+        _valley_sides(ground, water) if places is None else np.clip(places / factor, 0, np.array(ground.shape) - 1.0)
+    )
     i, j = spots[:, 0], spots[:, 1]
     eye = ground[np.rint(i).astype(int), np.rint(j).astype(int)] + np.float32(above)
     longest = max(ground.shape)
@@ -102,8 +110,8 @@ def _best(
             angle = math.radians(towards + aside)
             y, x = i[:, None] - far * math.cos(angle), j[:, None] + far * math.sin(angle)
             inside = (y >= 0) & (x >= 0) & (y <= ground.shape[0] - 1) & (x <= ground.shape[1] - 1)
-            nearest = (np.clip(np.rint(v), 0, n - 1).astype(int) for v, n in ((y, size[1]), (x, size[0])))
-            reached = ground[tuple(nearest)]
+            nearest = tuple(np.clip(np.rint(v), 0, n - 1).astype(int) for v, n in ((y, size[1]), (x, size[0])))
+            reached, over_water = ground[nearest], water[nearest]
             tangent = np.where(inside, (reached - eye[:, None]) / (far * cell), -np.inf)
             top = np.maximum.accumulate(tangent, axis=1)
             seen = inside & (tangent >= top)
@@ -112,6 +120,9 @@ def _best(
             score += 2.0 * np.clip(np.max(np.where(far > 0.25 * longest, tangent, -1), axis=1), -0.2, 0.25)
             score += LIT * math.cos(math.radians(towards - sun_azimuth - 180))
             score -= 2.0 * np.clip(top[:, max(1, int(0.08 * longest))], -0.2, 0.5)
+            near = max(1, int(NEAR * longest))
+            score -= DULL_WATER * over_water[:, :near].mean(axis=1)
+            score += DISTANT_WATER * np.minimum((seen * over_water)[:, near:].mean(axis=1), 0.1)
             score -= 1.5 * (inside.sum(axis=1) < LEAST_AHEAD * longest)
             skyline += np.maximum(np.where(np.isfinite(top[:, -1]), top[:, -1], 0), -0.2) / SEARCH_RAYS
         winner = int(np.argmax(score))
@@ -122,8 +133,8 @@ def _best(
     return float(spot[0]), float(spot[1]), towards, sky
 
 
-def _valley_sides(ground: Floats) -> NDArray[np.float64]:
-    """Rows and columns of cells a little above the lowest ground around them, away from the edges."""
+def _valley_sides(ground: Floats, water: Floats) -> NDArray[np.float64]:
+    """Rows and columns of dry cells a little above the lowest ground around them, away from the edges."""
     rows, columns = ground.shape
     margin = min(SEARCH_MARGIN, (min(rows, columns) - 1) // 2)
     found = []
@@ -134,7 +145,7 @@ def _valley_sides(ground: Floats) -> NDArray[np.float64]:
             around = ground[max(0, i - reach) : i + reach + 1, max(0, j - reach) : j + reach + 1]
             low, high = float(around.min()), float(around.max())
             everywhere.append((i, j))
-            if low + 0.12 * (high - low) <= ground[i, j] <= low + 0.5 * (high - low):
+            if water[i, j] < 0.5 and low + 0.12 * (high - low) <= ground[i, j] <= low + 0.5 * (high - low):
                 found.append((i, j))
     return np.array(found or everywhere or [(rows // 2, columns // 2)], dtype=np.float64)
 
