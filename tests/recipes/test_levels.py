@@ -215,6 +215,16 @@ def test_the_sea_stays_level_from_level_to_level() -> None:
 
 
 @pytest.mark.slow
+def test_a_lake_below_sea_level_keeps_its_water_from_level_to_level() -> None:
+    y, x = np.indices((128, 128))
+    lake = np.hypot(y - 64, x - 64) < 20
+    start = sw.Terrain(np.where(lake, 0.0, 200.0), cell_size=10.0, water=np.where(lake, 40.0, 0.0))
+    before, after = expanded(ladder(start).stage.replace(settings={"sea_level": 100.0}, basins="kept"), start)
+    fine = terrain_of(after, start, terrain_of(before, start, None, seed=1), seed=1)
+    inner = np.hypot(y - 64, x - 64) < 14
+    np.testing.assert_allclose(fine["water"][inner], 40.0, atol=0.5)
+
+
 def test_an_island_keeps_its_sea_through_all_levels() -> None:
     start = dome(128)
     level = 0.5 * start.relief

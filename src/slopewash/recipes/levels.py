@@ -168,8 +168,9 @@ def _water(before: Terrain, here: Terrain, sea_level: float) -> Heights:
     """Depth of the water of the level before, without the sea: the next level starts with its own."""
     if sea_level > -math.inf:
         ground = before["elevation"].astype(np.float64)
+        sea = (ground < sea_level) & (fill_depressions(before) <= sea_level)  # not the lakes behind higher ground
         surface = ground + before["water"]
-        before = before.replace(water=np.maximum(surface - np.maximum(ground, sea_level), 0))
+        before = before.replace(water=np.where(sea, np.maximum(surface - sea_level, 0), before["water"]))
     return np.maximum(_fine(before, "water", here), 0)
 
 
