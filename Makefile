@@ -5,6 +5,7 @@ WORKERS ?= 2
 
 BIN := .venv/bin
 READY := .venv/.installed
+DEV := .venv/.installed-dev
 WEB := src/slopewash/studio/web
 SOURCES := $(shell find $(WEB) -type f -not -path '*/node_modules/*' 2>/dev/null)
 # The Node that pip installs comes first; without it, the machine's own will do.
@@ -12,6 +13,14 @@ NPM := PATH="$(CURDIR)/$(BIN):$$PATH" npm --prefix $(WEB)
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 
 QUICK := -m 'not slow and not gpu' --ignore tests/browser --ignore tests/validation --ignore tests/examples --ignore tests/benchmarks
+
+comma := ,
+define install
+if $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+  $(PIP) $(BIN)/python -m pip install --quiet --editable '.[$(1)]'; \
+  else $(PIP) $(PYTHON) -m pip --python $(BIN)/python install --quiet --editable '.[$(1)]'; fi \
+  || { echo "installation failed; if the reason is venv or ensurepip: sudo apt-get install python3-venv" >&2; exit 1; }
+endef
 
 .PHONY: help demo studio test test-quick check bench clean testers
 
@@ -30,11 +39,11 @@ demo: $(READY)
 studio: $(READY)
 	@$(BIN)/slopewash studio
 
-test: $(READY) testers
+test: $(DEV) testers
 	@$(BIN)/python -m pytest -n $(WORKERS)
 
 # For use while editing: about 140 s of CPU time once kernels are compiled.
-test-quick: $(READY)
+test-quick: $(DEV)
 	@$(BIN)/python -m pytest -n $(WORKERS) $(QUICK)
 
 # The gpu backend is tested on Mesa's software Vulkan and the studio in Chromium. They are installed if permissions allow;
@@ -48,7 +57,7 @@ testers:
 	    apt-get install -y -qq --no-install-recommends $$missing </dev/null; } >/dev/null \
 	  || echo "they could not be installed; the tests that need them are skipped" >&2; fi
 
-check: $(READY) $(WEB)/node_modules/.package-lock.json
+check: $(DEV) $(WEB)/node_modules/.package-lock.json
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
@@ -56,7 +65,7 @@ check: $(READY) $(WEB)/node_modules/.package-lock.json
 	@$(NPM) run --silent check
 
 # npm writes this file whenever it installs.
-$(WEB)/node_modules/.package-lock.json: $(WEB)/package.json $(WEB)/package-lock.json | $(READY)
+$(WEB)/node_modules/.package-lock.json: $(WEB)/package.json $(WEB)/package-lock.json | $(DEV)
 	@$(NPM) ci --ignore-scripts --loglevel=error
 
 bench: $(READY)
@@ -76,8 +85,11 @@ $(READY): pyproject.toml hatch_build.py $(SOURCES)
 	  if $(PYTHON) -c 'import ensurepip' 2>/dev/null; then $(PYTHON) -m venv .venv; \
 	  elif $(PYTHON) -m pip --version >/dev/null 2>&1; then $(PYTHON) -m venv --without-pip .venv; \
 	  else echo "python3 cannot create a virtual environment: sudo apt-get install python3-venv" >&2; exit 1; fi; fi
-	@if $(BIN)/python -m pip --version >/dev/null 2>&1; then \
-	  $(PIP) $(BIN)/python -m pip install --quiet --editable '.[dev]'; \
-	  else $(PIP) $(PYTHON) -m pip --python $(BIN)/python install --quiet --editable '.[dev]'; fi \
-	  || { echo "installation failed; if the reason is venv or ensurepip: sudo apt-get install python3-venv" >&2; exit 1; }
+	@$(call install,gpu$(comma)studio)
+	@touch $@
+
+# What tests and checks need on top, among it the readers of other formats that results are compared with.
+$(DEV): $(READY)
+	@echo "installing what the tests need into .venv (once; takes a minute)" >&2
+	@$(call install,dev)
 	@touch $@
