@@ -301,11 +301,6 @@ class VirtualPipes(Model):
         return self.processes != "hydraulic"
 
     @property
-    def step_time(self) -> float:
-        """Model time that passes in one step."""
-        return self.time_step
-
-    @property
     def water_beyond(self) -> float:
         """Elevation in metres of the sea beyond open edges; -inf for no sea."""
         return self.sea_level
