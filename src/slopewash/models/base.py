@@ -127,7 +127,7 @@ class Model(ABC):
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.changed().items())})"
 
     def limits(self) -> tuple[Limit, ...]:
-        """Stability limits of this parameter set, on any terrain."""
+        """Stability limits of this parameter set, on any terrain; none where every run is stable."""
         return ()
 
     def limits_in(self, state: State) -> tuple[Limit, ...]:
@@ -141,7 +141,7 @@ class Model(ABC):
 
     @property
     def step_time(self) -> float:
-        """Model time that passes in one step."""
+        """Model time that passes in one step: the parameter `time_step`, or 1 for models without one."""
         return getattr(self, "time_step", 1.0)
 
     @property
