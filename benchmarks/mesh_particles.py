@@ -16,6 +16,7 @@ import hashlib
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,9 @@ import slopewash as sw
 from slopewash.backends.compiled import parallel_kernel
 from slopewash.models import Sides
 from slopewash.models.mesh_particles.cpu import CpuBackend
-from slopewash.models.mesh_particles.particles import ALIVE, ground_below
+from slopewash.models.mesh_particles.particles import ALIVE
 from slopewash.models.mesh_particles.physics import Coefficients
+from slopewash.models.mesh_particles.table import height
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # run as a script, Python looks beside it only
 
@@ -41,6 +43,15 @@ SETTLING = 15
 """Steps before the clock starts: kernels are compiled, particles find the ground."""
 LEAST_SECONDS = 4.0
 ROUNDS = 4
+PHASES = {
+    "hashing": ("_sort",),
+    "forces": ("_pair_forces", "_upload", "_upload_ground", "_dispatch", "_download"),
+    "collision": ("_move_and_collide",),
+    "erosion": ("_erosion_per_vertex",),
+    "sediment": ("_export", "_age", "_take_up", "_count"),
+    "vertices": ("_erode_and_deposit",),
+}
+"""Methods of a backend that make up a phase of the steps. The gpu does not tell forces, collision and erosion apart."""
 
 
 def dome() -> sw.Terrain:
@@ -66,7 +77,7 @@ def pour(backend: CpuBackend, count: int) -> None:
     X[:, 1] = y[chosen] + 0.005 * spacing * random.normal(size=count)
     places = [X[:, k].astype(np.float64) for k in (0, 1)]
     at = backend.surface.locate(places[0], places[1])
-    X[:, 2] = ground_below(X, at, backend.surface.table) + 0.1
+    X[:, 2] = height(backend.surface.table[at], places[0], places[1]) + 0.1
     backend.write("particle_position", X)
     backend.write("particle_velocity", np.zeros_like(X))
     backend.write("particle_birth", np.zeros(count))
@@ -85,13 +96,34 @@ def start(model: sw.MeshParticles, name: str) -> tuple[CpuBackend, Coefficients]
     return backend, coefficients
 
 
+def time_phases(backend: CpuBackend, clock: Callable[[], float]) -> dict[str, float]:
+    """Add up the time spent in each phase of the steps from now on."""
+    seconds = dict.fromkeys(PHASES, 0.0)
+
+    def timed(phase: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*values: Any, **named: Any) -> Any:
+            begin = clock()
+            result = method(*values, **named)
+            seconds[phase] += clock() - begin
+            return result
+
+        return run
+
+    for phase, names in PHASES.items():
+        for name in names:
+            if hasattr(backend, name):
+                setattr(backend, name, timed(phase, getattr(backend, name)))
+    return seconds
+
+
 def measure(count: int, triangles: int, name: str) -> dict[str, Any]:
     model = sw.MeshParticles(triangles=triangles, particle_radius=0.25, maximum_particles=1_000_000)
     begin = time.perf_counter()
     backend, numbers = start(model, name)
     meshing = time.perf_counter() - begin
-    if numba.get_num_threads() == 1:
-        backend.clock = time.process_time  # other work on the machine does not count
+    # With one thread, other work on the machine does not count.
+    clock = time.process_time if numba.get_num_threads() == 1 else time.perf_counter
+    seconds = time_phases(backend, clock)
     pour(backend, count)
     begin = time.perf_counter()
     backend.advance(numbers, SETTLING * numbers.substeps)
@@ -99,17 +131,17 @@ def measure(count: int, triangles: int, name: str) -> dict[str, Any]:
     begin = time.perf_counter()
     backend.advance(numbers, numbers.update_every * numbers.substeps)
     steps = numbers.update_every * max(1, round(LEAST_SECONDS / ROUNDS / (time.perf_counter() - begin)))
-    wall, cpu, split = np.inf, np.inf, dict.fromkeys(backend.seconds, 0.0)
+    wall, cpu, split = np.inf, np.inf, dict.fromkeys(seconds, 0.0)
     for _ in range(ROUNDS):
-        backend.seconds = dict.fromkeys(backend.seconds, 0.0)
+        seconds.update(dict.fromkeys(seconds, 0.0))
         w, c = time.perf_counter(), time.process_time()
         backend.advance(numbers, steps * numbers.substeps)
         w, c = (time.perf_counter() - w) / steps, (time.process_time() - c) / steps
         cpu = min(cpu, c)
         if w < wall:
-            wall, split = w, {name: s / steps for name, s in backend.seconds.items()}
+            wall, split = w, {name: s / steps for name, s in seconds.items()}
     backend._sort()
-    search = min(split["forces"], *(_timed(backend) for _ in range(5)))
+    search = min(split["forces"], *(_timed(backend, clock) for _ in range(5)))
     split = {"neighbour search": search} | split
     split["forces"] -= search
     sums, carried = backend.scalars, float(backend.grains.volume.sum()) + float(backend.deposit.sum())
@@ -155,10 +187,10 @@ def search(n: int, X: Any, cell: Any, columns: int, start: Any, r2: Any, found: 
         found[i] = near
 
 
-def _timed(backend: CpuBackend) -> float:
-    begin = backend.clock()
+def _timed(backend: CpuBackend, clock: Callable[[], float]) -> float:
+    begin = clock()
     count_neighbours(backend)
-    return backend.clock() - begin
+    return clock() - begin
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:

@@ -13,6 +13,7 @@ import slopewash as sw
 from slopewash import (
     BackendUnavailable,
     InvalidParameter,
+    InvalidTerrain,
     NotFinite,
     Simulation,
     Terrain,
@@ -212,7 +213,7 @@ def test_steps_must_be_whole(steps: Any) -> None:
 
 
 def test_heights_without_a_terrain_are_refused_with_the_remedy() -> None:
-    with pytest.raises(InvalidParameter, match="wrap heights as Terrain"):
+    with pytest.raises(InvalidTerrain, match="wrap heights as Terrain"):
         Simulation(np.zeros((3, 3)), VirtualPipes())  # type: ignore[arg-type]
 
 

@@ -37,5 +37,5 @@ def test_a_terrain_keeps_its_emitters() -> None:
     terrain = Terrain(np.zeros((3, 4)), cell_size=10.0, emitters=[emitter])
     assert terrain.replace(water=1.0).emitters == (emitter,)
     assert "1 emitter" in repr(terrain)
-    with pytest.raises(InvalidTerrain, match="emitters holds 'spring'; each must be an Emitter"):
+    with pytest.raises(InvalidTerrain, match="emitters holds 'spring'; each must be of type Emitter"):
         terrain.replace(emitters=["spring"])

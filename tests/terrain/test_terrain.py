@@ -113,7 +113,7 @@ def test_read_only_arrays_and_masks_are_accepted() -> None:
         ),
         ({"elevation": FLAT, "transform": (1, 2, 3)}, "transform is (1, 2, 3); it must be six finite numbers"),
         ({"elevation": FLAT, "transform": 5}, "transform is 5; it must be six finite numbers"),
-        ({"elevation": FLAT, "sources": ["spring"]}, "sources holds 'spring'; each must be a WaterSource"),
+        ({"elevation": FLAT, "sources": ["spring"]}, "sources holds 'spring'; each must be of type WaterSource"),
     ],
 )
 def test_what_cannot_be_a_terrain_is_refused_in_one_sentence(arguments: dict[str, Any], message: str) -> None:

@@ -24,8 +24,6 @@ def diamond_square(grid: Grid, *, roughness: float = 0.3) -> Points:
 
     Parameters
     ----------
-    grid
-        The grid to fill.
     roughness
         0 (smooth) .. 1 (rough). Displacements shrink by 2^(roughness - 1) per level, so that it is 1 minus the Hurst
         exponent, and 3 - (1 - roughness) is the fractal dimension.

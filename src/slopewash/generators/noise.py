@@ -36,8 +36,6 @@ def fbm(
 
     Parameters
     ----------
-    grid
-        The grid to fill.
     feature_size
         Wavelength of the first octave in metres. If given, the landscape is anchored to the world (see `generate`);
         the default is half of the longer side, and the landscape is fitted to the grid.
@@ -74,7 +72,7 @@ def ridged(
 
     Parameters
     ----------
-    grid, feature_size, octaves, persistence
+    feature_size, octaves, persistence
         As for `fbm`.
     """
     wavelength, amplitudes, nominal = _checked(grid, feature_size, octaves, persistence)

@@ -19,8 +19,6 @@ def front(grid: Grid, *, noise: float = 0.35, foot: float = 0.55, plain: float =
 
     Parameters
     ----------
-    grid
-        The grid to fill.
     noise
         Share of the noise in the relief, 0 .. 1.
     foot
@@ -44,8 +42,6 @@ def scarp(
 
     Parameters
     ----------
-    grid
-        The grid to fill.
     noise
         Share of the noise in the relief, 0 .. 1.
     edge
@@ -72,8 +68,6 @@ def volcano(grid: Grid, *, noise: float = 0.12, crater: float = 0.08, width: flo
 
     Parameters
     ----------
-    grid
-        The grid to fill.
     noise
         Share of the noise in the relief, 0 .. 1.
     crater
@@ -104,8 +98,6 @@ def islands(grid: Grid, *, roughness: float = 0.2, land: float = 0.35) -> Shape:
 
     Parameters
     ----------
-    grid
-        The grid to fill.
     roughness
         Share of ridges in the noise, 0 .. 1.
     land
@@ -131,8 +123,6 @@ def coast(grid: Grid, *, edge: float = 0.5, steepness: float = 14.0, stacks: flo
 
     Parameters
     ----------
-    grid
-        The grid to fill.
     edge
         Where the plateau ends, as a share of the way from the north to the south, 0 .. 1.
     steepness
@@ -158,8 +148,6 @@ def mountain_range(grid: Grid, *, noise: float = 0.5) -> Shape:
 
     Parameters
     ----------
-    grid
-        The grid to fill.
     noise
         Share of the noise in the relief, 0 .. 1.
     """
@@ -178,8 +166,6 @@ def troughs(grid: Grid, *, depth: float = 0.75, breadth: float = 0.5) -> Shape:
 
     Parameters
     ----------
-    grid
-        The grid to fill.
     depth
         Depth of the troughs as a share of the height of the highland, 0 .. 1.
     breadth

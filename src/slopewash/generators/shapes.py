@@ -21,8 +21,6 @@ def dome(grid: Grid, *, noise: float = 0.5, persistence: float = 0.5) -> Shape:
 
     Parameters
     ----------
-    grid
-        The grid to fill.
     noise
         Share of the noise in the relief, 0 (a smooth dome) .. 1 (noise alone).
     persistence
@@ -54,8 +52,6 @@ def plateau(grid: Grid, *, top: float = 0.5) -> Shape:
 
     Parameters
     ----------
-    grid
-        The grid to fill.
     top
         Radius of the flat top relative to the radius of the foot, 0 .. 1 (1 excluded).
     """
@@ -85,8 +81,6 @@ def noisy_cylinder(grid: Grid, *, arc: float = 120.0, noise: float = 0.05) -> Sh
 
     Parameters
     ----------
-    grid
-        The grid to fill.
     arc
         Angle of the cylinder that the grid shows, in degrees, up to 180.
     noise

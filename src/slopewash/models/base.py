@@ -126,9 +126,9 @@ class Model(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.changed().items())})"
 
-    @abstractmethod
     def limits(self) -> tuple[Limit, ...]:
-        """Stability limits of this parameter set."""
+        """Stability limits of this parameter set, on any terrain; none where every run is stable."""
+        return ()
 
     def limits_in(self, state: State) -> tuple[Limit, ...]:
         """Stability limits of a run in this state, where they depend on what was prepared."""
@@ -141,8 +141,8 @@ class Model(ABC):
 
     @property
     def step_time(self) -> float:
-        """Model time that passes in one step."""
-        return 1.0
+        """Model time that passes in one step: the parameter `time_step`, or 1 for models without one."""
+        return getattr(self, "time_step", 1.0)
 
     @property
     def water_beyond(self) -> float:
@@ -197,11 +197,10 @@ class Model(ABC):
         return {name: self.derive(name, state, domain) for name in names}
 
     def yields(self, state: State) -> list[str]:
-        """Layers that a run yields in this state; with strata, the erodibility of what is exposed."""
-        exposed = "erodibility" if "strata_top" in state else None
-        return [
-            name for name, spec in self.layers().items() if spec.role == "derived" or name in state or name == exposed
-        ]
+        """Layers that a run yields in this state; with strata, the erodibility of what is exposed, and the bedrock."""
+        exposed = ("bedrock", "erodibility") if "strata_top" in state else ()
+        layers = self.layers()
+        return [name for name in layers if layers[name].role == "derived" or name in state or name in exposed]
 
     def mesh(self, state: State, domain: Domain) -> TriangleMesh | None:
         """Return the ground as triangles; None for models on a grid."""

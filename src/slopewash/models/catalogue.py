@@ -88,7 +88,7 @@ class Presets(dict[str, Preset]):
         return "\n".join(f"{name:<14}{preset.doc}" for name, preset in self.items())
 
 
-_presets: dict[str, Preset] = {}
+_presets = Presets()
 
 
 def register_preset(preset: Preset) -> Preset:
@@ -109,8 +109,6 @@ def presets() -> Presets:
 
 def find_preset(name: str) -> Preset:
     """Preset of that name."""
-    if name not in _presets:
-        raise unknown_name("preset", name, _presets)
     return _presets[name]
 
 

@@ -15,6 +15,7 @@ from slopewash.terrain import Stratum
 from slopewash.terrain.fields import FieldSpec
 
 Array = NDArray[Any]
+Reals = NDArray[np.float64]
 Window = tuple[slice, slice]
 """Rows and columns of part of the grid."""
 Side = Literal["open", "closed", "periodic", "halo"]

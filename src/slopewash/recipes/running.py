@@ -25,7 +25,7 @@ from slopewash.simulation import Budget, Simulation, read_checkpoint
 from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.parts import of_this_version
-from slopewash.terrain import Terrain, TriangleMesh, add_gullies
+from slopewash.terrain import Terrain, TriangleMesh, add_gullies, check_terrain
 from slopewash.terrain.parts import put_together, take_apart
 
 START = "start."
@@ -457,8 +457,7 @@ def erode(
     >>> sw.erode(sw.generate("cone", size=16), sw.VirtualPipes(), steps=2, backend="reference")["elevation"].shape
     (16, 16)
     """
-    if not isinstance(terrain, Terrain):
-        raise InvalidParameter(f"terrain is {_named(terrain)}; wrap heights as Terrain(heights, cell_size=...)")
+    check_terrain(terrain)
     chosen = usual_preset(terrain) if model is None else model
     stage = Stage.of(chosen, steps=steps, settle=settle, dry=dry, edges=edges, gullies=gullies)
     recipe = Recipe(
@@ -466,10 +465,6 @@ def erode(
         backend=backend,
     )  # fmt: skip
     return run(recipe).terrain
-
-
-def _named(given: object) -> str:
-    return "an array" if isinstance(given, np.ndarray) else f"of type {type(given).__name__}"
 
 
 def resume(folder: str | Path, *, progress: bool = False) -> Result:

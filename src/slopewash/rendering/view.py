@@ -107,22 +107,10 @@ def render_view(
         ground). Without it, `camera="inside"` finds a place.
     heading
         Direction to look in from inside, in degrees clockwise from north. By default, that with the best view.
-    sun
-        Azimuth and altitude of the sun in degrees, or "morning", "noon", "evening" or "map", which is north-west.
     exaggeration
         Factor on heights.
-    palette
-        "alpine", "autumn", "winter", "desert" or "green".
-    season
-        "summer", "autumn" or "winter" of the palette "alpine" or "desert"; "desert" alone is that palette.
-    snow_line
-        Height in metres above which snow lies on shallow slopes, less on those that face south, or None for no snow.
-        By default, the palette chooses it by the relief.
-    water
-        "auto" draws the layers `river` and `lake` of `add_water` if the terrain has them, else the simulated `water`;
-        "simulated" always draws the latter, "none" neither.
-    shore_depth
-        Minimum depth of water drawn, in metres. The default is 0.02 cells.
+    sun, palette, season, snow_line, water, shore_depth
+        As for `render`.
 
     Examples
     --------

@@ -34,6 +34,7 @@ from slopewash.terrain import (
     Terrain,
     TriangleMesh,
     WaterSource,
+    check_terrain,
     emitter_table,
     emitters_of,
     source_table,
@@ -90,9 +91,7 @@ class Simulation:
         _check_model(model)
         sides = Sides.of(edges)
         model.check_sides(sides)
-        if not isinstance(terrain, Terrain):
-            kind = "an array" if isinstance(terrain, np.ndarray) else f"of type {type(terrain).__name__}"
-            raise InvalidParameter(f"terrain is {kind}; wrap heights as Terrain(heights, cell_size=...)")
+        check_terrain(terrain)
         self.backend = choose_backend(backend, model.backends)
         self.step = 0
         self.settled = 0
@@ -377,13 +376,11 @@ class Simulation:
     def undo(self) -> bool:
         """Undo the last edit: what it overwrote is as it was, to the bit. False if there is none."""
         with self._turn:
-            self._check_open()
             return self._history.undo(self._editor.swap)
 
     def redo(self) -> bool:
         """Redo the last edit undone. False if there is none."""
         with self._turn:
-            self._check_open()
             return self._history.redo(self._editor.swap)
 
     @property

@@ -60,14 +60,6 @@ def fractal_noise(
     return total
 
 
-def gradient_noise(x: Coordinates, y: Coordinates, key: int) -> Samples:
-    """Gradient noise on the unit lattice: 256 unit gradients, quintic fade; 0 at lattice points, within ±√½."""
-    x, y = np.broadcast_arrays(x, y)
-    workspace = Workspace(x.shape)
-    workspace.x[...], workspace.y[...] = x, y
-    return workspace.noise(key)
-
-
 class Workspace:
     """Arrays of one block, used for all its octaves: allocating them each time would cost as much as the arithmetic."""
 
@@ -89,7 +81,10 @@ class Workspace:
         return self.noise(key)
 
     def noise(self, key: int) -> Samples:
-        """Noise at the positions in `x` and `y`, in an array that the next call overwrites."""
+        """Gradient noise at the positions in `x` and `y`, in an array that the next call overwrites.
+
+        On the unit lattice: 256 unit gradients, quintic fade; 0 at lattice points, within ±√½.
+        """
         self._split(self.y, self.v, self.v1, self.numbers)
         self.numbers *= np.uint32(lattice.ROW_STEP)
         self._split(self.x, self.u, self.u1, self.hashes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Layer = NDArray[np.float32]
 _Default = TypeVar("_Default")
+T = TypeVar("T")
 
 
 class Terrain(Mapping[str, Layer]):
@@ -85,10 +86,10 @@ class Terrain(Mapping[str, Layer]):
         self.nodata = _as_mask(nodata, self.shape)
         self.crs = _checked_crs(crs)
         self.transform = _checked_transform(transform)
-        self.sources = _checked_sources(sources)
+        self.sources = _checked_each("sources", sources, WaterSource)
         for source in self.sources:
             source.footprint(self.shape, self.cell_size)
-        self.emitters = _checked_emitters(emitters)
+        self.emitters = _checked_each("emitters", emitters, Emitter)
         for emitter in self.emitters:
             emitter.check_within(self.width, self.height)
         self._layers: dict[str, Layer] = {"elevation": self._checked_layer("elevation", ground)}
@@ -369,26 +370,15 @@ def _checked_transform(transform: Sequence[float] | None) -> tuple[float, ...] |
     return numbers
 
 
-def _checked_sources(sources: Sequence[WaterSource]) -> tuple[WaterSource, ...]:
+def _checked_each(name: str, given: Iterable[T], kind: type[T]) -> tuple[T, ...]:
     try:
-        given = tuple(sources)
+        things = tuple(given)
     except TypeError:
-        raise InvalidTerrain(f"sources is {sources!r}; it must be a sequence of WaterSource") from None
-    for source in given:
-        if not isinstance(source, WaterSource):
-            raise InvalidTerrain(f"sources holds {source!r}; each must be a WaterSource")
-    return given
-
-
-def _checked_emitters(emitters: Sequence[Emitter]) -> tuple[Emitter, ...]:
-    try:
-        discs = tuple(emitters)
-    except TypeError:
-        raise InvalidTerrain(f"emitters is {emitters!r}; it must be a sequence of Emitter") from None
-    for disc in discs:
-        if not isinstance(disc, Emitter):
-            raise InvalidTerrain(f"emitters holds {disc!r}; each must be an Emitter")
-    return discs
+        raise InvalidTerrain(f"{name} is {given!r}; it must be a sequence of {kind.__name__}") from None
+    for thing in things:
+        if not isinstance(thing, kind):
+            raise InvalidTerrain(f"{name} holds {thing!r}; each must be of type {kind.__name__}")
+    return things
 
 
 def check_terrain(given: object, *others: type) -> None:

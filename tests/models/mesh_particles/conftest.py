@@ -4,17 +4,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from slopewash.models import MeshParticles, Sides
-from slopewash.models.mesh_particles.particles import Particles, ground_below
+from slopewash.models.mesh_particles.particles import Particles
 from slopewash.models.mesh_particles.sediment import Grains
 from slopewash.models.mesh_particles.surface import Surface
-from slopewash.models.state import State
+from slopewash.models.mesh_particles.table import height
+from slopewash.models.state import Reals, State
 from slopewash.simulation import Budget, Simulation
 from slopewash.terrain import Emitter, Layer, Terrain, TriangleMesh
-
-Reals = NDArray[np.float64]
 
 NOWHERE = Emitter(x=1.0, y=1.0, radius=1.0, rate=0.0)
 """An emitter that emits nothing."""
@@ -148,11 +147,12 @@ class Lab:
         """Put particles at (x, y, height above the ground)."""
         points = np.asarray(X, np.float64).reshape(-1, 3)
         n, backend = len(points), run.backend
-        flow = backend.flow = Particles.of(*run.flow.taken(), room=n + 16)
+        flow = backend.flow = Particles(*run.flow.taken(), room=n + 16)
         flow.count = n
         flow.X[:n], flow.V[:n] = points, V
-        flow.at[:n] = backend._locate(*(flow.X[:n, k].astype(np.float64) for k in (0, 1)))
-        flow.X[:n, 2] += ground_below(flow.X[:n], flow.at[:n], backend.surface.table).astype(flow.X.dtype)
+        x, y = (flow.X[:n, k].astype(np.float64) for k in (0, 1))
+        flow.at[:n] = backend._locate(x, y)
+        flow.X[:n, 2] += height(backend.surface.table[flow.at[:n]], x, y).astype(flow.X.dtype)
         run.sums["born"] += n
 
     @staticmethod

@@ -67,8 +67,7 @@ def test_vertex_sums_are_those_of_table_1_bit_for_bit(lab: Any) -> None:
     n, m = run.flow.count, len(run.surface.triangles)
     touched = random.integers(-1, m, n).astype(np.int32)
     erosion = random.random(n)
-    surface = run.surface
-    wanted = reference.erosion_per_vertex(touched, erosion, surface.triangles, surface.shares.erosion, len(surface.z))
+    wanted = reference.erosion_per_vertex(touched, erosion, run.surface)
     np.testing.assert_array_equal(run.backend._erosion_per_vertex(touched, erosion), wanted)
 
 

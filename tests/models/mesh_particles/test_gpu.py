@@ -150,7 +150,7 @@ def test_triangles_meet_where_float32_does_not_have_their_corners(lab: Any) -> N
     far = TriangleMesh(mesh.vertices + np.array([20_000.123, 30_000.456, 0.0]), mesh.triangles)
     surface = surface_on(far, 0.0)
     table, corners = surface.table, surface.vertices[surface.triangles]
-    parts = packed(table, np.ones(len(table)), surface.triangles, surface.shares.erosion)
+    parts = packed(table, np.ones(len(table)), surface.triangles, surface.erosion_shares)
     assert parts.shape == (len(table), PARTS, 4)
     np.testing.assert_array_equal(parts[:, 3, :3], surface.triangles)
     real = parts.view(np.float32).astype(np.float64)

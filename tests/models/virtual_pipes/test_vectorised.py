@@ -11,15 +11,15 @@ import numba
 import numpy as np
 import pytest
 
-from slopewash.models.virtual_pipes import rows
+from slopewash.models.virtual_pipes import rock_rows, rows
 from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients
 from slopewash.models.virtual_pipes.model import VirtualPipes
 
-LOOPS = sorted(
-    name
-    for name, function in vars(rows).items()
+LOOPS = {
+    name: function
+    for name, function in sorted((vars(rows) | vars(rock_rows)).items())
     if hasattr(function, "py_func") and "for " in inspect.getsource(function.py_func)
-)
+}
 PACKED = {"x86_64": r"\b(v?(mul|add|sub|max|min)ps)\s+.*%[xyz]mm", "aarch64": r"\bf(mul|add|sub|max|min)\w*\s+v\d+\.4s"}
 
 
@@ -53,7 +53,7 @@ def test_rows_are_packed(name: str) -> None:
     pattern = PACKED.get(platform.machine())
     if pattern is None:
         pytest.skip(f"no pattern of packed instructions for {platform.machine()}")
-    compiled = getattr(rows, name)
+    compiled = LOOPS[name]
     function = compiled.py_func
     # Compiled anew, with the kernel's own options: what comes from the cache has no assembly to look at.
     fresh: Any = numba.jit(pipeline_class=compiled._compiler.pipeline_class, **compiled.targetoptions)(function)
@@ -68,4 +68,4 @@ def test_rows_are_packed(name: str) -> None:
 
 
 def test_the_rows_of_eight_pipes_are_among_them() -> None:
-    assert {"push_eight_pipes", "move_depth_eight", "carry_both_eight", "work_ground"} <= set(LOOPS)
+    assert {"push_eight_pipes", "move_depth_eight", "carry_both_eight", "work_ground", "expose"} <= set(LOOPS)

@@ -6,22 +6,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from slopewash.models.mesh_particles.derive import living, mesh_of
-from slopewash.models.mesh_particles.particles import GONE, in_order, set_down
-from slopewash.models.mesh_particles.prepare import refined, surface_on
-from slopewash.models.mesh_particles.sediment import fall
-from slopewash.models.mesh_particles.step import GRAINS, PARTICLES
-from slopewash.models.mesh_particles.surface import hash_cell, surface_of
-from slopewash.models.mesh_particles.vertices import deposit
-from slopewash.models.state import Array, Domain, State
+from slopewash.models.mesh_particles.derive import mesh_of
+from slopewash.models.mesh_particles.iteration import ReferenceBackend
+from slopewash.models.mesh_particles.particles import lift
+from slopewash.models.mesh_particles.prepare import mesh_fields, refined, surface_on
+from slopewash.models.mesh_particles.surface import surface_of
+from slopewash.models.state import Domain, State
 from slopewash.terrain import TriangleMesh
 
 if TYPE_CHECKING:
     from slopewash.models.mesh_particles.model import MeshParticles
 
 
-def refine_anew(model: MeshParticles, state: State, domain: Domain) -> None:
-    """Put other triangles under the run: heights are sampled, and shifted so that no ground is gained or lost."""
+def adopt(model: MeshParticles, before: MeshParticles, state: State, domain: Domain) -> None:
+    """Refine the ground as it is now anew where parameters of the mesh have changed.
+
+    Heights are sampled, and shifted so that no ground is gained or lost.
+    """
+    if all(getattr(model, name) == getattr(before, name) for name in ("triangles", "gradient_weight", "depth_weight")):
+        return
     old = surface_of(state)
     mesh = refined(mesh_of(state, domain).to_terrain(domain.cell_size, shape=domain.shape), model)
     x, y = mesh.vertices[:, 0], mesh.vertices[:, 1]
@@ -39,41 +42,22 @@ def refine_anew(model: MeshParticles, state: State, domain: Domain) -> None:
     waiting = np.bincount(free, weights=state["pending_deposit"], minlength=len(surface.z))
     X = np.array(state["particle_position"])
     at = surface.locate(*(X[:, k].astype(np.float64) for k in (0, 1)))
-    set_down(X, at, surface.table)
+    lift(X, at, surface.table)
     state.scalars.update(edge=surface.edge, shifted=0)
-    changed: dict[str, Array] = {
-        "vertices": surface.vertices,
-        "triangles": surface.triangles,
-        "areas_at_start": surface.areas_at_start,
-        "height_at_start": first.height_at(x, y) - domain.datum,
-        "vertex_bedrock": np.minimum(rock.height_at(x, y), surface.z),
-        "pending_erosion": np.zeros(len(surface.z)),
-        "pending_deposit": waiting.astype(np.float64),
-        "particle_position": X,
-        "particle_triangle": at,
-    }
+    bedrock = np.minimum(rock.height_at(x, y), surface.z)
+    state.arrays.update(
+        mesh_fields(surface, first.height_at(x, y) - domain.datum, bedrock, waiting.astype(np.float64)),
+        particle_position=X,
+        particle_triangle=at,
+    )
     if "pending_erosion_units" in state:
-        changed["pending_erosion_units"] = np.zeros(len(surface.z), np.int64)
-    state.arrays.update(changed)
+        state["pending_erosion_units"] = np.zeros(len(surface.z), np.int64)
 
 
-def lay_down(radius: float, state: State, domain: Domain, *, dry: bool) -> None:
+def lay_down(model: MeshParticles, state: State, domain: Domain, *, dry: bool) -> None:
     """Let every grain fall where it is; with `dry` the particles evaporate."""
-    surface, scalars = surface_of(state), state.scalars
-    X, V, birth, at, fate = (np.array(state[name]) for name in PARTICLES)
-    per_vertex, exported = fall(surface, at[state["grain_carrier"]], state["grain_volume"])
-    gained = deposit(surface, state["pending_deposit"] + per_vertex, limited=False)
-    scalars["exported"] += exported
-    scalars["deposited"] += float(gained.sum())
-    surface.follow_heights()
-    set_down(X, at, surface.table)
-    if dry:
-        scalars["evaporated"] += int(living(state).sum())
-        fate[:] = GONE
-    order = in_order(X, fate, hash_cell(2 * radius, surface.extent))
-    state["vertices"] = surface.vertices
-    state["pending_deposit"] = np.zeros_like(gained)  # what is left is rounding
-    for name, values in zip(PARTICLES, (X, V, birth, at, fate), strict=True):
-        state[name] = values[order]
-    for name in GRAINS:
-        state[name] = state[name][:0]
+    run = ReferenceBackend(state, domain, dtype=state["particle_position"].dtype)
+    run.use(model.coefficients(domain, substeps=1))
+    run.lay_down(dry=dry)
+    state.arrays.update(run.host)
+    state.scalars.update(run.scalars)

@@ -2,64 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.backends.bands import NUMBA_THREADS
 from slopewash.models.mesh_particles import sweep
+from slopewash.models.mesh_particles.iteration import ReferenceBackend
 from slopewash.models.mesh_particles.particles import Particles
 from slopewash.models.mesh_particles.reference import NEAR
-from slopewash.models.mesh_particles.step import MeshBackend
-from slopewash.models.state import Domain, State
-
-Reals = NDArray[np.float64]
+from slopewash.models.state import Domain, Reals, State
 
 RING = 1
 """Cells around the particles, so that the search needs no test for the border."""
 FEW = 4000
-"""Particles below which one thread is faster than two that wait for each other."""
+"""Particles below which one thread is faster than two that wait for each other; results are the same."""
 
 
-@contextmanager
-def _threads_for(particles: int) -> Iterator[None]:
-    """Use one thread where there is little to do; results are the same."""
-    threads = numba.get_num_threads()
-    numba.set_num_threads(1 if particles < FEW else threads)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(threads)
-
-
-class CpuBackend(MeshBackend):
+class CpuBackend(ReferenceBackend):
     """Steps the state with Numba kernels."""
 
     def __init__(self, state: State, domain: Domain) -> None:
-        super().__init__(state, domain)
+        super().__init__(state, domain, dtype=np.float32)
         self._room = 0
 
     def _step(self) -> None:
-        with NUMBA_THREADS, _threads_for(self.flow.count):
-            super()._step()
+        threads = numba.get_num_threads()
+        with NUMBA_THREADS:
+            try:
+                numba.set_num_threads(1 if self.flow.count < FEW else threads)
+                super()._step()
+            finally:
+                numba.set_num_threads(threads)
 
-    def _make_room(self) -> None:
+    def _make_room(self, room: int) -> None:
         """Buffers that follow the number of particles."""
-        room = self.flow.room
-        if room == self._room:
-            return
         self._room = room
-        self._spare = Particles(room, self.dtype)
+        self._spare = Particles(*self.flow.taken(), room=room)
         self._cell, self._spare_cell, self._order, self._touched = (np.zeros(room, np.int32) for _ in range(4))
         self._pushes = np.zeros((room, 3), np.float32)
         self._eroded = np.zeros(room)
         self._corners, self._pairs = np.zeros((2, 3 * room), np.int32)
 
     def _hash(self) -> NDArray[np.int32]:
-        self._make_room()
+        if self.flow.room != self._room:
+            self._make_room(self.flow.room)
         flow, spare, n = self.flow, self._spare, self.flow.count
         place = np.full(max(n, 1), -1, np.int32)
         box = np.zeros(4)
@@ -96,12 +83,11 @@ class CpuBackend(MeshBackend):
         return self._touched, self._eroded
 
     def _erosion_per_vertex(self, touched: NDArray[np.int32], erosion: NDArray[np.floating]) -> Reals:
-        surface = self.surface
-        sums = np.zeros(len(surface.z))
-        start = np.zeros(len(surface.z) + 1, np.int32)
+        surface, count = self.surface, len(self.surface.z)
+        sums, start = np.zeros(count), np.zeros(count + 1, np.int32)
         sweep.corners_touched(self.flow.count, touched, surface.triangles, self._corners)
         sweep.counting_sort(self._corners, 3 * self.flow.count, start, self._pairs)
-        sweep.sum_up(start, self._pairs, touched, erosion, surface.shares.erosion, sums)
+        sweep.sum_up(start, self._pairs, touched, erosion, surface.erosion_shares, sums)
         return sums
 
     def _nearest_particles(self, vertices: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -113,6 +99,6 @@ class CpuBackend(MeshBackend):
     def _locate(self, x: Reals, y: Reals) -> NDArray[np.int32]:
         return self.surface.locate(x, y)
 
-    def _set_down(self, *, plan: bool) -> None:
+    def _lift(self, *, plan: bool) -> None:
         flow, surface = self.flow, self.surface
-        sweep.set_down(flow.count, flow.X, flow.at, surface.table, surface.grid, plan)
+        sweep.lift(flow.count, flow.X, flow.at, surface.table, surface.grid, plan)

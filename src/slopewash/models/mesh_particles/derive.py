@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,11 @@ from numpy.typing import NDArray
 from slopewash.models.ground import slope_degrees
 from slopewash.models.mesh_particles.particles import ALIVE
 from slopewash.models.mesh_particles.strata import exposed_erodibility
-from slopewash.models.state import Array, Domain, State
+from slopewash.models.state import Array, Domain, Reals, State
 from slopewash.terrain import Layer, Terrain, TriangleMesh
 
-Reals = NDArray[np.float64]
+if TYPE_CHECKING:
+    from slopewash.models.mesh_particles.model import MeshParticles
 
 
 def mesh_of(state: State, domain: Domain) -> TriangleMesh:
@@ -56,8 +58,8 @@ def first_bad(state: State, domain: Domain) -> tuple[str, int, int] | None:
     return None
 
 
-def derive(names: Sequence[str], state: State, domain: Domain, particle_volume: float) -> dict[str, Array]:
-    """Work layers out; a particle stands for so many cubic metres of water."""
+def derive_all(model: MeshParticles, names: Sequence[str], state: State, domain: Domain) -> dict[str, Array]:
+    """Work layers out in metres: most of them from the same raster of the mesh."""
     l, shape, alive = domain.cell_size, domain.shape, living(state)  # noqa: E741
     X, V = (state[name][alive].astype(np.float64) for name in ("particle_position", "particle_velocity"))
 
@@ -89,7 +91,7 @@ def derive(names: Sequence[str], state: State, domain: Domain, particle_volume: 
 
     makers: dict[str, Callable[[], Array]] = {
         "elevation": lambda: raster()["elevation"],
-        "water": lambda: particles() * (particle_volume / (l * l)),
+        "water": lambda: particles() * (model.particle_volume(state) / (l * l)),
         "suspended": suspended,
         "velocity": lambda: per_cell(X, np.sqrt((V * V).sum(axis=1)), domain) / np.maximum(particles(), 1),
         "wear": lambda: change("eroded"),

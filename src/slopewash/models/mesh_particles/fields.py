@@ -19,8 +19,7 @@ FIELDS = (
     LAYERS["deposit"],
     LAYERS["difference"],
     LAYERS["slope"],
-    LAYERS["bedrock"],
-    LAYERS["erodibility"].replace(role="input"),  # derived where there are strata
+    *(LAYERS[name].replace(role="input") for name in ("bedrock", "erodibility")),  # derived where there are strata
     FieldSpec(name="strata_top", units="m", doc="Top of the first stratum, absolute.", role="input", layer=False),
     _list("vertices", "East, south and height of each vertex.", units="m", role="prognostic"),
     _list("triangles", "Vertices at the corners of each triangle.", role="prognostic"),

@@ -28,11 +28,8 @@ from slopewash.models.mesh_particles.physics import Physics
 from slopewash.models.mesh_particles.rows import EPS, MISS
 from slopewash.models.mesh_particles.surface import Surface
 from slopewash.models.mesh_particles.table import AX, AY, BX, BY, GX, GY, TILT, X0, Y0, Z0
-from slopewash.models.state import Domain, State
+from slopewash.models.state import Domain, Reals, State
 from slopewash.terrain import emitters_of
-
-Reals = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
 HERE = Path(__file__).parent
 PARTS = 5
@@ -143,34 +140,30 @@ class GpuBackend(CpuBackend):
 
     def _run(self, steps: int) -> None:
         """Take particles and grains through some steps on the card."""
-        starts, ends = np.zeros(steps), np.zeros(steps)
-        for k in range(steps):
+        times = [self._scalars["time"]]
+        for _ in range(steps):
             self._emit()
-            starts[k] = self._scalars["time"]
             self._scalars["time"] += self.c.time_step
-            ends[k] = self._scalars["time"]
+            times.append(self._scalars["time"])
         self._scalars["step"] += steps
         # Particles are put in another order only when vertices move: a run in parts gives the same bits.
         self._close_ranks(self.flow.alive())
         if self.flow.count == 0:
             return
-        dry = self._dry_after(ends)
-        with self._timed("forces"):  # and collision and erosion: the card does not tell them apart
-            self._upload(np.searchsorted(starts, self.flow.born[: self.flow.count]), dry)
-            self._upload_ground()
-            self._dispatch(self._step_passes() * steps)
-            self._download()
-        with self._timed("sediment"):
-            self._count(dry, steps)
+        dry = self._dry_after(times[1:])
+        self._upload(np.searchsorted(times[:-1], self.flow.born[: self.flow.count]), dry)
+        self._upload_ground()
+        self._dispatch(self._step_passes() * steps)
+        self._download()
+        self._count(dry, steps)
 
-    def _pair_forces(self) -> Singles:
-        """Acceleration of every particle by its neighbours, alone."""
+    def _pair_forces(self) -> NDArray[np.float32]:
         n = self.flow.count
         self._upload(np.zeros(n, np.int64), np.full(n, NEVER))
         self._dispatch(self._push_passes())
         return self._lists.tables["pushes"].download(n)[:, :3]
 
-    def _dry_after(self, ends: Reals) -> NDArray[np.int64]:
+    def _dry_after(self, ends: list[float]) -> NDArray[np.int64]:
         """Number of the step at whose end each particle has evaporated."""
         born = self.flow.born[: self.flow.count]
         dry = np.full(len(born), NEVER)
@@ -213,7 +206,7 @@ class GpuBackend(CpuBackend):
         lists.tables["eroded"].upload(self.host[UNITS_FIELD].view("<u4"))
         if self._on_card == (surface, surface.version):
             return
-        parts = packed(surface.table, self.erodible, surface.triangles, surface.shares.erosion)
+        parts = packed(surface.table, self.erodible, surface.triangles, surface.erosion_shares)
         lists.tables["triangles"].upload(parts)
         lists.tables["box_starts"].upload(start)
         lists.tables["boxed"].upload(triangle)
@@ -222,7 +215,7 @@ class GpuBackend(CpuBackend):
     def _fine_scale(self) -> float:
         """Power of two by which the most that a particle can erode off a vertex at once becomes at most 1."""
         p = self.physics
-        most = p.erosion * p.fastest * float(self.surface.shares.erosion.max() * self.erodible.max())
+        most = p.erosion * p.fastest * float(self.surface.erosion_shares.max() * self.erodible.max())
         return 2.0 ** -math.ceil(math.log2(max(most, 1e-30)))
 
     def _add_units(self) -> None:
@@ -241,16 +234,10 @@ class GpuBackend(CpuBackend):
 
     def _dispatch(self, passes: list[Pass]) -> None:
         physics = self.physics
-        _, _, boxes_per_metre, columns, rows = self.surface.grid[:5]
-        west, north, east, south = self.surface.extent
-        lot = Lot(
-            particles=self.flow.count, grains=len(self.grains.left),
-            cells_per_metre=1 / (2 * physics.radius * WIDER), side=self._side(),
-            west=west, north=north, east=east, south=south,
-            boxes_per_metre=boxes_per_metre, columns=columns, rows=rows,
-        )  # fmt: skip
-        scaled = physics.erosion * self._scalars["pending_erosion_scale"]
-        self._lists.use(physics._replace(erosion=scaled), lot)
+        cells_per_metre = 1 / (2 * physics.radius * WIDER)
+        counts = self.flow.count, len(self.grains.left)
+        lot = Lot(*counts, cells_per_metre, self._side(), *self.surface.extent, *self.surface.grid[2:5])
+        self._lists.use(physics._replace(erosion=physics.erosion * self._scalars["pending_erosion_scale"]), lot)
         self._lists.run(passes)
 
     def _download(self) -> None:
@@ -276,8 +263,7 @@ class GpuBackend(CpuBackend):
 
     def _settle(self, grains: NDArray[np.int32]) -> None:
         """Export grains and let them fall as the card has found, step by step: parts of a run add up to the bit."""
-        became = grains[:, 2]
-        step = self.grains.left - grains[:, 1]
+        became, step = grains[:, 2], self.grains.left - grains[:, 1]
         done = became != ON_ITS_WAY
         for k in np.unique(step[done]):
             now = done & (step == k)
@@ -326,7 +312,7 @@ def packed(table: Reals, erodible: Reals, triangles: NDArray[np.int32], shares: 
     return bits
 
 
-def _padded(a: NDArray[np.generic]) -> Singles:
+def _padded(a: NDArray[np.generic]) -> NDArray[np.float32]:
     return np.pad(a, ((0, 0), (0, 1))).astype(np.float32)
 
 

@@ -8,27 +8,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slopewash.models.base import Model, register
 from slopewash.models.mesh_particles import changes as _changes
 from slopewash.models.mesh_particles import derive as _derive
 from slopewash.models.mesh_particles import prepare as _prepare
 from slopewash.models.mesh_particles.fields import FIELDS
-from slopewash.models.mesh_particles.physics import (
-    STANDARD_GRAVITY,
-    STEPS_PER_CONTACT,
-    Coefficients,
-    contact_period,
-)
+from slopewash.models.mesh_particles.physics import STANDARD_GRAVITY, STEPS_PER_CONTACT, Coefficients, contact_period
 from slopewash.models.mesh_particles.surface import volume_of
 from slopewash.models.parameters import Limit, Rule, fraction, law, not_negative, parameter, positive
-from slopewash.models.state import Array, Domain, Patch, Side, Sides, State, Window
-from slopewash.terrain import Terrain, TriangleMesh
+from slopewash.models.state import Array, Domain, Patch, Side, State, Window
 
 whole = Rule(lambda v: 1 <= v <= 100_000_000 and v == int(v), "a whole number, 1 .. 100000000")
-
-MESH_PARAMETERS = ("triangles", "gradient_weight", "depth_weight")
 
 
 @register
@@ -71,11 +62,7 @@ class MeshParticles(Model):
     summary: ClassVar = "Streams of particles that cut channels into an adaptive triangle mesh and deposit grains."
     paper: ClassVar = "Bézin et al. 2010"
     halo: ClassVar = None  # particles and grains may cross the whole terrain
-    backends: ClassVar = {
-        "gpu": "gpu.GpuBackend",
-        "cpu": "cpu.CpuBackend",
-        "reference": "reference_backend.ReferenceBackend",
-    }
+    backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "iteration.ReferenceBackend"}
     sides: ClassVar[tuple[Side, ...]] = ("open",)
     meshed: ClassVar = True
     particles: ClassVar = True
@@ -166,32 +153,27 @@ class MeshParticles(Model):
         doc="Erosion moves vertices straight down, or into the ground along their normal.",
     )  # fmt: skip
 
-    @property
-    def step_time(self) -> float:
-        """Model time that passes in one step."""
-        return self.time_step
-
-    def limits(self) -> tuple[Limit, ...]:
-        """None that hold for every mesh: how long a contact takes depends on its shortest edge."""
-        return ()
-
     def limits_in(self, state: State) -> tuple[Limit, ...]:
         """Stability limit of a run: the time step must resolve the contact of two particles."""
-        radius = self._radius(state)
+        radius = self.radius(state)
         share = self.time_step / contact_period(self.stiffness, radius)
         return (Limit(f"Δt / contact period of particles of radius {radius:.3g} m", share, 1 / STEPS_PER_CONTACT),)
 
-    def _radius(self, state: State) -> float:
+    def radius(self, state: State) -> float:
         """Radius of a particle in metres."""
         return self.particle_radius * state.scalars["edge"]
 
-    def _particle_volume(self, state: State) -> float:
+    def particle_volume(self, state: State) -> float:
         """Cubic metres of water that a particle stands for."""
-        return 4 / 3 * math.pi * self._radius(state) ** 3
+        return 4 / 3 * math.pi * self.radius(state) ** 3
 
-    def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
-        """Refine the terrain into a mesh."""
-        return _prepare.prepare(terrain, self, sides=sides, seed=seed)
+    prepare = _prepare.prepare
+    adopt = _changes.adopt
+    lay_down = _changes.lay_down
+    derive_all = _derive.derive_all
+    mesh = staticmethod(_derive.mesh_of)
+    positions = staticmethod(_derive.positions)
+    first_bad = staticmethod(_derive.first_bad)
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one step; those in metres follow from the mesh."""
@@ -200,18 +182,9 @@ class MeshParticles(Model):
         laws = {"uniform": self.weights == "uniform", "lateral": self.displacement == "lateral"}
         return Coefficients(substeps=substeps, strength=strength, **laws, **own)  # type: ignore[arg-type]
 
-    def adopt(self, before: MeshParticles, state: State, domain: Domain) -> None:
-        """Refine the ground as it is now anew where parameters of the mesh have changed."""
-        if any(getattr(self, name) != getattr(before, name) for name in MESH_PARAMETERS):
-            _changes.refine_anew(self, state, domain)
-
-    def lay_down(self, state: State, domain: Domain, *, dry: bool) -> None:
-        """Let every grain fall where it is; with `dry` the particles evaporate."""
-        _changes.lay_down(self._radius(state), state, domain, dry=dry)
-
     def amounts(self, state: State, domain: Domain) -> Mapping[str, float]:
         """Amounts of the mass budget in cubic metres; a particle is a ball of water."""
-        cubic, sums = self._particle_volume(state), state.scalars
+        cubic, sums = self.particle_volume(state), state.scalars
         carried = float(state["grain_volume"].sum()) + float(state["pending_deposit"].sum())
         return {
             "water_sources": sums["born"] * cubic,
@@ -227,27 +200,6 @@ class MeshParticles(Model):
     def derive(self, name: str, state: State, domain: Domain) -> Array:
         """Work a layer out in metres."""
         return self.derive_all([name], state, domain)[name]
-
-    def derive_all(self, names: Sequence[str], state: State, domain: Domain) -> dict[str, Array]:
-        """Work layers out in metres: most of them from the same raster of the mesh."""
-        return _derive.derive(names, state, domain, self._particle_volume(state))
-
-    def yields(self, state: State) -> list[str]:
-        """Layers that a run yields; what is exposed only where there are strata, or the terrain had the layer."""
-        layered = "strata_top" in state
-        return [name for name in self.layers() if layered or name in state or name not in ("bedrock", "erodibility")]
-
-    def mesh(self, state: State, domain: Domain) -> TriangleMesh:
-        """Return the mesh as it is now, with `eroded` and `deposited` in metres at each vertex."""
-        return _derive.mesh_of(state, domain)
-
-    def positions(self, state: State, domain: Domain) -> NDArray[np.float32]:
-        """Particles as rows of x, y, z in metres and place in the flow, 0 newest .. 1 oldest."""
-        return _derive.positions(state, domain)
-
-    def first_bad(self, state: State, domain: Domain) -> tuple[str, int, int] | None:
-        """Layer, row and column of the first vertex or particle that is not finite, or None."""
-        return _derive.first_bad(state, domain)
 
     def follow(self, name: str, window: Window | None, state: State, domain: Domain) -> Sequence[Patch]:
         """New emitters owe nothing, and none of their particles starts where one has started before."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from slopewash.models.mesh_particles.table import GX, GY, X0, Y0, Z0
+from slopewash.models.mesh_particles.table import height
+from slopewash.models.state import Reals
 from slopewash.terrain import Emitter, Terrain
 
 ALIVE, LEFT, GONE = 0, 1, 2
@@ -29,34 +30,16 @@ SEEDS = 1 << 40
 
 
 class Particles:
-    """Arrays of `room` places of which the first `count` are taken."""
+    """Arrays with room for more, of which the first `count` places are taken."""
 
-    def __init__(self, room: int, dtype: DTypeLike) -> None:
-        self.count = 0
-        self.X = np.zeros((room, 3), dtype)
-        """east, south and up from the corner of the terrain and the datum, in metres"""
-        self.V = np.zeros((room, 3), dtype)
-        """velocity in metres per second"""
-        self.born = np.zeros(room)
-        """time of birth in seconds"""
-        self.at = np.zeros(room, np.int32)
-        """triangle below"""
-        self.fate = np.zeros(room, np.int8)
+    fields = ("particle_position", "particle_velocity", "particle_birth", "particle_triangle", "particle_fate")
 
-    @classmethod
-    def of(cls, *arrays: NDArray[Any], room: int = FIRST_ROOM) -> Particles:
-        """Copy positions, velocities, times of birth, triangles and fates, with room for more."""
-        count = len(arrays[0])
-        particles = cls(max(room, count), arrays[0].dtype)
-        particles.count = count
-        for target, source in zip(particles.arrays(), arrays, strict=True):
-            target[:count] = source
-        return particles
-
-    @property
-    def room(self) -> int:
-        """Places there are."""
-        return len(self.born)
+    def __init__(self, *arrays: NDArray[Any], room: int = FIRST_ROOM) -> None:
+        self.count = len(arrays[0])
+        self.room = max(room, self.count)
+        self.X, self.V, self.born, self.at, self.fate = (
+            np.concatenate([a, np.zeros((self.room - self.count, *a.shape[1:]), a.dtype)]) for a in arrays
+        )
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """All that belongs to a particle, room included."""
@@ -71,38 +54,20 @@ class Particles:
         return self.fate[: self.count] == ALIVE
 
 
-def in_order(X: NDArray[np.floating], fate: NDArray[np.int8], cell: float) -> NDArray[np.intp]:
-    """Numbers of the living by the cell of a hash grid they are in; those of a cell keep their order."""
-    living = np.flatnonzero(fate == ALIVE)
-    cells = cells_of(X[living], cell)
-    return living[np.lexsort((cells[:, 0], cells[:, 1]))]
-
-
 def cells_of(points: NDArray[np.floating], cell: float) -> NDArray[np.int64]:
     """Column and row of the cells of a hash grid that points lie in."""
     return np.floor(points[:, :2].astype(np.float64) * (1 / cell)).astype(np.int64)
 
 
-def ground_below(X: NDArray[np.floating], at: NDArray[np.int32], table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Height of the ground below particles."""
-    x, y, t = X[:, 0].astype(np.float64), X[:, 1].astype(np.float64), table[at]
-    return t[:, Z0] + t[:, GX] * (x - t[:, X0]) + t[:, GY] * (y - t[:, Y0])
+def above_ground(z: Reals | float, ground: Reals | float, dtype: DTypeLike) -> Reals:
+    """Heights at which particles may be: above the ground in their own, coarser numbers too."""
+    return np.maximum(z, ground + CLEARANCE + 2 * float(np.finfo(dtype).eps) * np.abs(ground))
 
 
-def set_down(X: NDArray[np.floating], at: NDArray[np.int32], table: NDArray[np.float64]) -> None:
+def lift(X: NDArray[np.floating], at: NDArray[np.int32], table: Reals) -> None:
     """Lift particles that the ground has risen above."""
-    ground = ground_below(X, at, table)
-    least = ground + CLEARANCE + 2 * float(np.finfo(X.dtype).eps) * np.abs(ground)
-    X[:, 2] = np.maximum(X[:, 2].astype(np.float64), least)
-
-
-class Births(NamedTuple):
-    """Where particles start in plan, and how fast."""
-
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
-    vx: float
-    vy: float
+    x, y, z = X.astype(np.float64).T
+    X[:, 2] = above_ground(z, height(table[at], x, y), X.dtype)
 
 
 def default_emitter(terrain: Terrain, edge: float) -> Emitter:
@@ -117,8 +82,10 @@ def default_emitter(terrain: Terrain, edge: float) -> Emitter:
     return Emitter(x=x, y=y, radius=DEFAULT_DISC * edge, rate=DEFAULT_RATE)
 
 
-def births(emitter: Emitter, seed: int, first: int, count: int, extent: tuple[float, float, float, float]) -> Births:
-    """Place particles number `first` and on evenly on the disc: a function of seed and number alone.
+def births(
+    emitter: Emitter, seed: int, first: int, count: int, extent: tuple[float, float, float, float]
+) -> tuple[Reals, Reals]:
+    """Place particles number `first` and on evenly on the disc, in plan: a function of seed and number alone.
 
     An additive recurrence keeps particles born one after another apart, where random ones would overlap and burst.
     """
@@ -127,10 +94,5 @@ def births(emitter: Emitter, seed: int, first: int, count: int, extent: tuple[fl
     out = emitter.radius * np.sqrt((0.5 + number * STRIDES[0] + seed * STRIDES[1]) % 1.0)
     angle = 2 * np.pi * ((0.5 + number * STRIDES[1] + seed * STRIDES[0]) % 1.0)
     west, north, east, south = extent
-    turn = math.radians(emitter.direction)
-    return Births(
-        x=np.clip(emitter.x + out * np.cos(angle), west, east),
-        y=np.clip(emitter.y + out * np.sin(angle), north, south),
-        vx=emitter.speed * math.sin(turn),
-        vy=-emitter.speed * math.cos(turn),
-    )
+    x, y = emitter.x + out * np.cos(angle), emitter.y + out * np.sin(angle)
+    return np.clip(x, west, east), np.clip(y, north, south)

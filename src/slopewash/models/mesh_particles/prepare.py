@@ -5,22 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slopewash.models.mesh_particles.particles import default_emitter
 from slopewash.models.mesh_particles.sediment import fall
 from slopewash.models.mesh_particles.surface import Surface
-from slopewash.models.state import Array, Domain, Sides, State
+from slopewash.models.state import Array, Domain, Reals, Sides, State
 from slopewash.terrain import Terrain, TriangleMesh, emitter_table
 from slopewash.terrain.mesh.refine import sample
 
 if TYPE_CHECKING:
     from slopewash.models.mesh_particles.model import MeshParticles
 
-Reals = NDArray[np.float64]
 
-
-def prepare(terrain: Terrain, model: MeshParticles, *, sides: Sides, seed: int) -> tuple[Domain, State]:
+def prepare(model: MeshParticles, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
     """Refine the terrain into a mesh and work out what is global."""
     strata = terrain.strata
     domain = Domain(
@@ -32,15 +29,9 @@ def prepare(terrain: Terrain, model: MeshParticles, *, sides: Sides, seed: int) 
     deposit, volume, exported = _sediment(terrain, surface)
     emitters = terrain.emitters or (default_emitter(terrain, surface.edge),)
     arrays: dict[str, Array] = {
-        "vertices": surface.vertices,
-        "triangles": mesh.triangles,
-        "areas_at_start": surface.areas_at_start,
-        "height_at_start": surface.z.copy(),
+        **mesh_fields(surface, surface.z.copy(), _bedrock(terrain, surface, domain.datum), deposit),
         "first_vertices": mesh.vertices,
         "first_triangles": mesh.triangles,
-        "vertex_bedrock": _bedrock(terrain, surface, domain.datum),
-        "pending_erosion": np.zeros(len(surface.z)),
-        "pending_deposit": deposit,
         "particle_position": np.zeros((0, 3)),
         "particle_velocity": np.zeros((0, 3)),
         "particle_birth": np.zeros(0),
@@ -59,15 +50,10 @@ def prepare(terrain: Terrain, model: MeshParticles, *, sides: Sides, seed: int) 
     elif "erodibility" in terrain:
         arrays["erodibility"] = terrain["erodibility"]
     scalars: dict[str, float | int] = {
-        "step": 0,  # settling included, unlike the simulation's
-        "time": 0.0,
+        # Steps include settling, unlike the simulation's. Shifted: have vertices moved in plan since the mesh was made?
+        **dict.fromkeys(("step", "shifted", "born", "left", "evaporated"), 0),
+        **dict.fromkeys(("time", "eroded", "deposited"), 0.0),
         "edge": surface.edge,
-        "shifted": 0,  # whether vertices have moved in plan since the mesh was made
-        "born": 0,
-        "left": 0,
-        "evaporated": 0,
-        "eroded": 0.0,
-        "deposited": 0.0,
         "exported": exported,
         "solids_start": surface.volume() + volume,
     }
@@ -77,10 +63,7 @@ def prepare(terrain: Terrain, model: MeshParticles, *, sides: Sides, seed: int) 
 def refined(terrain: Terrain, model: MeshParticles) -> TriangleMesh:
     """Make a mesh of the ground."""
     return TriangleMesh.from_terrain(
-        terrain,
-        budget=int(model.triangles),
-        gradient_weight=model.gradient_weight,
-        depth_weight=model.depth_weight,
+        terrain, budget=int(model.triangles), gradient_weight=model.gradient_weight, depth_weight=model.depth_weight
     )
 
 
@@ -89,6 +72,19 @@ def surface_on(mesh: TriangleMesh, datum: float) -> Surface:
     vertices = np.array(mesh.vertices)
     vertices[:, 2] -= datum
     return Surface(vertices, mesh.triangles, edge=mesh.shortest_edge(), areas_at_start=np.array(mesh.areas))
+
+
+def mesh_fields(surface: Surface, height_at_start: Reals, bedrock: Reals, deposit: Reals) -> dict[str, Array]:
+    """Fields that follow the mesh; no erosion is pending."""
+    return {
+        "vertices": surface.vertices,
+        "triangles": surface.triangles,
+        "areas_at_start": surface.areas_at_start,
+        "height_at_start": height_at_start,
+        "vertex_bedrock": bedrock,
+        "pending_erosion": np.zeros(len(surface.z)),
+        "pending_deposit": deposit,
+    }
 
 
 def _bedrock(terrain: Terrain, surface: Surface, datum: float) -> Reals:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.models.mesh_particles.particles import CLEARANCE
+from slopewash.models.mesh_particles.particles import above_ground
 from slopewash.models.mesh_particles.physics import Physics
-from slopewash.models.mesh_particles.table import AX, AY, BX, BY, GX, GY, NX, NZ, TILT, X0, Y0, Z0
+from slopewash.models.mesh_particles.table import AX, AY, BX, BY, NX, NZ, TILT, X0, Y0, height
+from slopewash.models.state import Reals
 
-Reals = NDArray[np.float64]
+if TYPE_CHECKING:
+    from slopewash.models.mesh_particles.surface import Surface
+
 Floats = NDArray[np.floating]
 
 SLACK = 1e-9
@@ -69,21 +72,8 @@ def triangle_at(table: Reals, x: float, y: float) -> int:
     return int((least >= 0).argmax() if (least >= 0).any() else least.argmax())
 
 
-def height(table: Reals, x: float, y: float) -> Reals:
-    """Height of every triangle's plane at a point."""
-    return table[:, Z0] + table[:, GX] * (x - table[:, X0]) + table[:, GY] * (y - table[:, Y0])
-
-
-class Hit(NamedTuple):
-    """First triangle on the way, and when."""
-
-    triangle: int
-    share: float
-    """of the way"""
-
-
-def first_hit(table: Reals, start: Reals, way: Reals) -> Hit | None:
-    """Closest triangle that the way from `start` goes through from above (Fig. 1a)."""
+def first_hit(table: Reals, start: Reals, way: Reals) -> tuple[float, int] | None:
+    """Share of the way from `start` after which it goes through a triangle from above, and the triangle (Fig. 1a)."""
     end = start + way
     above = start[2] - height(table, start[0], start[1])
     below = end[2] - height(table, end[0], end[1])
@@ -92,8 +82,8 @@ def first_hit(table: Reals, start: Reals, way: Reals) -> Hit | None:
         share = above[t] / (above[t] - below[t])
         point = start + share * way
         if inside(table[t : t + 1], point[0], point[1])[0] >= -SLACK:
-            hits.append(Hit(int(t), float(share)))
-    return min(hits, key=lambda hit: hit.share, default=None)
+            hits.append((float(share), int(t)))
+    return min(hits, default=None)
 
 
 def slip(velocity: Reals, normal: Reals, bounce: float) -> Reals:
@@ -102,33 +92,25 @@ def slip(velocity: Reals, normal: Reals, bounce: float) -> Reals:
     return velocity - (1 + bounce) * into * normal
 
 
-class Moved(NamedTuple):
-    """A particle after a step."""
-
-    position: Floats
-    velocity: Floats
-    at: int
-    touched: int
-    """triangle, -1 for none"""
-    erosion: float
-    left: bool
-
-
 def collide(
-    table: Reals, erodible: Reals, extent: tuple[float, ...], start: Floats, velocity: Floats, at: int, p: Physics
-) -> Moved:
-    """Move a particle for Δt; it touches at most one triangle and never ends below the surface."""
+    surface: Surface, erodible: Reals, start: Floats, velocity: Floats, at: int, p: Physics
+) -> tuple[Floats, Floats, int, int, float, bool]:
+    """Move a particle for Δt; it touches at most one triangle and never ends below the surface.
+
+    Returns position, velocity, the triangle below, the one touched (-1 for none), the erosion C, and whether it left.
+    """
+    table = surface.table
     x, v = start.astype(np.float64), velocity.astype(np.float64)
     speed = float(np.sqrt((v * v).sum()))
     hit = first_hit(table, x, v * p.dt)
     end = x + v * p.dt
     touched = -1
     if hit is not None:
-        touched = hit.triangle
+        share, touched = hit
         v_new = slip(v, table[touched, NX : NZ + 1], p.bounce)
-        end = x + hit.share * p.dt * v + (1 - hit.share) * p.dt * v_new
+        end = x + share * p.dt * v + (1 - share) * p.dt * v_new
         v = v_new
-    west, north, east, south = extent
+    west, north, east, south = surface.extent
     place = end.astype(start.dtype)
     left = not (west <= place[0] <= east and north <= place[1] <= south)
     if not left:
@@ -139,28 +121,19 @@ def collide(
             v = slip(v, table[at, NX : NZ + 1], p.bounce)
         place[2] = above_ground(end[2], ground, start.dtype)
     C = 0.0 if touched < 0 else p.erosion * float(table[touched, TILT]) * speed * float(erodible[touched])  # Eq. 1
-    return Moved(place, v.astype(velocity.dtype), at, touched, C, left)
+    return place, v.astype(velocity.dtype), at, touched, C, left
 
 
-def above_ground(z: float, ground: float, dtype: np.dtype[np.floating]) -> float:
-    """Height at which a particle may be: above the ground in its own, coarser numbers too."""
-    if z > ground + CLEARANCE + 2 * float(np.finfo(dtype).eps) * abs(ground):
-        return z
-    return ground + CLEARANCE + 2 * float(np.finfo(dtype).eps) * abs(ground)
-
-
-def erosion_per_vertex(
-    touched: NDArray[np.int32], erosion: Floats, triangles: NDArray[np.int32], shares: Reals, count: int
-) -> Reals:
+def erosion_per_vertex(touched: NDArray[np.int32], erosion: Floats, surface: Surface) -> Reals:
     """Erosion of each vertex: pairs of vertex and particle, sorted by vertex, summed from start to end (Table 1)."""
     particle = np.flatnonzero(touched >= 0)
-    index_vertex = triangles[touched[particle]].ravel()  # step a
-    amount = (shares[touched[particle]] * erosion[particle, None]).ravel()
+    index_vertex = surface.triangles[touched[particle]].ravel()  # step a
+    amount = (surface.erosion_shares[touched[particle]] * erosion[particle, None]).ravel()
     order = np.argsort(index_vertex, kind="stable")  # step b
     index_vertex, amount = index_vertex[order], amount[order]
-    cell_start = np.searchsorted(index_vertex, np.arange(count), side="left")  # step c
-    cell_end = np.searchsorted(index_vertex, np.arange(count), side="right")
-    sums = np.zeros(count)
+    vertices = np.arange(len(surface.z))
+    cell_start, cell_end = (np.searchsorted(index_vertex, vertices, side) for side in ("left", "right"))  # step c
+    sums = np.zeros(len(vertices))
     for vertex in np.flatnonzero(cell_end > cell_start):  # step d
         for k in range(cell_start[vertex], cell_end[vertex]):
             sums[vertex] += amount[k]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from slopewash.models.mesh_particles.surface import Surface
-
-Reals = NDArray[np.float64]
+from slopewash.models.state import Reals
 
 
 def diameter(volume: ArrayLike) -> Reals:
@@ -42,7 +42,7 @@ def transport_steps(size: ArrayLike, longest: float, largest: float) -> NDArray[
 
 def fall(surface: Surface, triangle: NDArray[np.int32], volume: Reals) -> tuple[Reals, float]:
     """Share volumes out over the corners of triangles: what each vertex gets, and what leaves over the border."""
-    parts = surface.shares.fall[triangle] * volume[:, None]
+    parts = surface.fall_shares[triangle] * volume[:, None]
     corners = surface.triangles[triangle]
     # Without any volumes counts would be whole numbers.
     per_vertex = np.bincount(corners.ravel(), weights=parts.ravel(), minlength=len(surface.z)).astype(np.float64)
@@ -52,6 +52,8 @@ def fall(surface: Surface, triangle: NDArray[np.int32], volume: Reals) -> tuple[
 @dataclass
 class Grains:
     """Grains on their way, in the order in which they were taken up."""
+
+    fields: ClassVar = ("grain_carrier", "grain_steps", "grain_volume")
 
     carrier: NDArray[np.int32]
     """place of the particle that carries it"""

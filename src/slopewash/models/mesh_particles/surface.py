@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.models.mesh_particles import sweep
 from slopewash.models.mesh_particles.table import AX, AY, BX, BY, GX, GY, NX, NY, NZ, TABLE, TILT, X0, Y0, Z0
-from slopewash.models.state import State
+from slopewash.models.state import Reals, State
 from slopewash.terrain.mesh.adjacency import border_vertices, fan_of, neighbours_of
+from slopewash.terrain.mesh.mesh import plan_areas
 
-Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Extent = tuple[float, float, float, float]
 
@@ -23,6 +23,8 @@ FAN = 6.0
 """Triangles around a vertex of a mesh of like triangles."""
 TRIANGLE_CELL = 1.5
 """Cells of the grid of triangles in shortest edges."""
+HAIR = 1e-6
+"""Of such a cell: frames of triangles are wider by so much, for rounding."""
 MOST_CELLS = 1 << 24
 """Of a hash grid: on larger ones cells are wider."""
 
@@ -31,15 +33,6 @@ def hash_cell(size: float, extent: Extent) -> float:
     """Side in metres of the cells of a hash grid that are to be `size` wide."""
     west, north, east, south = extent
     return max(size, math.sqrt((east - west) * (south - north) / MOST_CELLS))
-
-
-class Shares(NamedTuple):
-    """Part of a triangle's change that each corner takes; shape (m, 3)."""
-
-    erosion: Reals
-    """Of height: adds up to 1 where all triangles are alike, less for corners amid larger or more triangles."""
-    fall: Reals
-    """Nothing for corners on the border; all zero where there are no others."""
 
 
 class Surface:
@@ -59,10 +52,13 @@ class Surface:
         self.edge = edge
         self.areas_at_start = areas_at_start
         self.uniform = False
+        """Whether erosion is shared among corners alike, not by height; `follow_heights` after a change."""
         self.version = 0
         """Counts changes of anything in here, for whoever keeps a copy."""
         self.table = np.zeros((len(triangles), TABLE))
-        self.shares = Shares(*np.zeros((2, len(triangles), 3)))
+        self.erosion_shares, self.fall_shares = np.zeros((2, len(triangles), 3))
+        """Part of a triangle's change that each corner takes; of erosion less amid larger or more triangles, of what
+        falls nothing on the border."""
         self._grid: tuple[Any, ...] | None = None
         self.lay_out()
         self.follow_heights()
@@ -86,12 +82,6 @@ class Surface:
         t[:, AX], t[:, AY] = v[:, 1] / twice, -v[:, 0] / twice
         t[:, BX], t[:, BY] = -u[:, 1] / twice, u[:, 0] / twice
 
-    def weigh(self, *, uniform: bool) -> None:
-        """Share erosion among corners alike, or by height."""
-        if self.uniform != uniform:
-            self.uniform = uniform
-            self.follow_heights()
-
     def follow_heights(self, moved: NDArray[np.bool_] | None = None) -> None:
         """Derive what depends on the heights, of triangles with a moved vertex: planes, normals, tilt and shares."""
         self.version += 1
@@ -109,38 +99,28 @@ class Surface:
         t[:, TILT] = np.sqrt(steep) / length
         self.table[which] = t
         evenly = FAN * self.areas[which][:, None] / self.around[corners]
-        self.shares.erosion[which], self.shares.fall[which] = self._shares(z, evenly, self.border[corners])
+        self.erosion_shares[which], self.fall_shares[which] = self._shares(z, evenly, self.border[corners])
 
-    def _shares(self, z: Reals, evenly: Reals, border: NDArray[np.bool_]) -> Shares:
+    def _shares(self, z: Reals, evenly: Reals, border: NDArray[np.bool_]) -> tuple[Reals, Reals]:
         low, high = z.min(axis=1, keepdims=True), z.max(axis=1, keepdims=True)
         height = (z - low) / np.maximum(high - low, 1e-300)
         erosion = np.ones_like(z) if self.uniform else LEAST + (MOST - LEAST) * height
         fall = np.where(border, 0.0, MOST - (MOST - LEAST) * height)
         total = fall.sum(axis=1, keepdims=True)
-        return Shares(evenly * erosion / erosion.sum(axis=1, keepdims=True), fall / np.where(total > 0, total, 1.0))
+        return evenly * erosion / erosion.sum(axis=1, keepdims=True), fall / np.where(total > 0, total, 1.0)
 
     def _over_fan(self, function: np.ufunc, values: Reals) -> Reals:
         return function.reduceat(values[self.fan.triangle], self.fan.start[:-1])
 
-    def lowest_around(self, which: Integers | None = None) -> Reals:
-        """Height of the lowest of each vertex and its neighbours."""
-        return self._extreme_around(np.minimum, which)
-
-    def highest_around(self, which: Integers | None = None) -> Reals:
-        """Height of the highest of each vertex and its neighbours."""
-        return self._extreme_around(np.maximum, which)
-
-    def _extreme_around(self, function: np.ufunc, which: Integers | None) -> Reals:
-        if which is None:
-            return self._over_fan(function, _of_corners(function, self.z, self.corners))
+    def extreme_around(self, function: np.ufunc, which: Integers) -> Reals:
+        """Height of the lowest (np.minimum) or highest (np.maximum) of some vertices and their neighbours."""
         if len(which) == 0:
             return np.zeros(0)
         start = self.fan.start[which]
         counts = self.fan.start[which + 1] - start
         first = np.cumsum(counts) - counts
         around = self.fan.triangle[np.repeat(start - first, counts) + np.arange(int(counts.sum()))]
-        a, b, c = (self.z[corner[around]] for corner in self.corners)
-        return function.reduceat(function(function(a, b), c), first)
+        return function.reduceat(_of_corners(function, self.z, self.corners[:, around]), first)
 
     def mean_normals(self) -> Reals:
         """Unit normal of each vertex: that of its triangles, weighted by their areas in space."""
@@ -159,13 +139,23 @@ class Surface:
             west, north, east, south = self.extent
             size = hash_cell(TRIANGLE_CELL * self.edge, self.extent)
             columns, rows = int((east - west) / size) + 1, int((south - north) / size) + 1
-            corners = self.vertices[self.triangles][..., :2]
-            start = np.zeros(columns * rows + 1, np.int32)
-            where = (west, north, 1 / size, columns, rows)
-            triangle = np.zeros(sweep.count_triangles(corners, *where, start), np.int32)
-            sweep.fill_triangles(corners, *where, start, triangle)
-            self._grid = (*where, start, triangle)
+            j0, j1 = self._cells_covered(0, west, size, columns)
+            i0, i1 = self._cells_covered(1, north, size, rows)
+            wide, cells = j1 - j0 + 1, (j1 - j0 + 1) * (i1 - i0 + 1)
+            facts = np.arange(len(cells)), i0 * columns + j0, wide, np.cumsum(cells) - cells
+            triangle, corner, wide, begin = (np.repeat(a.astype(np.int32), cells) for a in facts)
+            k = np.arange(len(triangle), dtype=np.int32) - begin  # number of a cell in the triangle's frame
+            cell = corner + k + k // wide * (columns - wide)
+            start, order = np.zeros(columns * rows + 1, np.int32), np.zeros(len(cell), np.int32)
+            sweep.counting_sort(cell, len(cell), start, order)
+            self._grid = (west, north, 1 / size, columns, rows, start, triangle[order])
         return self._grid
+
+    def _cells_covered(self, axis: int, low: float, size: float, count: int) -> tuple[NDArray[np.int32], ...]:
+        """First and last column or row of the cells that each triangle's frame covers."""
+        at = (self.vertices[:, axis][self.corners] - low) / size
+        first, last = np.floor(at.min(axis=0) - HAIR), np.floor(at.max(axis=0) + HAIR)
+        return np.maximum(first, 0).astype(np.int32), np.minimum(last, count - 1).astype(np.int32)
 
     def locate(self, x: Reals, y: Reals) -> NDArray[np.int32]:
         """Triangle below each point."""
@@ -183,10 +173,8 @@ def surface_of(state: State) -> Surface:
 
 def volume_of(state: State) -> float:
     """Cubic metres of ground above the datum."""
-    vertices, corners = state["vertices"], np.ascontiguousarray(state["triangles"].T)
-    a, b, c = (vertices[corner, :2] for corner in corners)
-    u, v = b - a, c - a
-    return _volume(0.5 * (u[:, 0] * v[:, 1] - v[:, 0] * u[:, 1]), vertices[:, 2], corners)
+    vertices, triangles = state["vertices"], state["triangles"]
+    return _volume(plan_areas(vertices, triangles), vertices[:, 2], triangles.T)
 
 
 def _volume(areas: Reals, z: Reals, corners: NDArray[np.int32]) -> float:

@@ -117,8 +117,7 @@ def nearest_all(points, X, inverse, column0, row0, columns, rows, start, near, f
                 if west > east:
                     continue
                 for k in range(start[row * columns + west], start[row * columns + east + 1]):
-                    dx, dy = X[k, 0] - points[q, 0], X[k, 1] - points[q, 1]
-                    dz = X[k, 2] - points[q, 2]
+                    dx, dy, dz = X[k, 0] - points[q, 0], X[k, 1] - points[q, 1], X[k, 2] - points[q, 2]
                     d2 = dx * dx + dy * dy + dz * dz
                     if d2 < least:
                         least = d2
@@ -126,7 +125,7 @@ def nearest_all(points, X, inverse, column0, row0, columns, rows, start, near, f
 
 
 @parallel_kernel
-def set_down(n, X, at, T, grid, moved):
+def lift(n, X, at, T, grid, moved):
     """Lift particles that the ground has risen above; `moved` means that triangles have shifted in plan."""
     for i in prange(n):
         x, y = np.float64(X[i, 0]), np.float64(X[i, 1])
@@ -139,47 +138,3 @@ def set_down(n, X, at, T, grid, moved):
 def locate_all(x, y, T, grid, at):
     for i in range(len(x)):
         at[i] = locate(T, grid, x[i], y[i])
-
-
-@kernel
-def count_triangles(corners, west, north, inverse, columns, rows, start):
-    """Hash triangles by the cells their frames cover: how many there are in each."""
-    start[:] = 0
-    for t in range(len(corners)):
-        i0, i1, j0, j1 = frame(corners, t, west, north, inverse, columns, rows)
-        for i in range(i0, i1 + 1):
-            for j in range(j0, j1 + 1):
-                start[i * columns + j + 1] += 1
-    for k in range(1, len(start)):
-        start[k] += start[k - 1]
-    return start[len(start) - 1]
-
-
-@kernel
-def fill_triangles(corners, west, north, inverse, columns, rows, start, triangle):
-    """Write down which, ascending; starts slide down to their cells' beginnings."""
-    total = start[len(start) - 1]
-    for t in range(len(corners) - 1, -1, -1):
-        i0, i1, j0, j1 = frame(corners, t, west, north, inverse, columns, rows)
-        for i in range(i0, i1 + 1):
-            for j in range(j0, j1 + 1):
-                cell = i * columns + j + 1
-                start[cell] -= 1
-                triangle[start[cell]] = t
-    for k in range(len(start) - 1):
-        start[k] = start[k + 1]
-    start[len(start) - 1] = total
-
-
-@kernel
-def frame(corners, t, west, north, inverse, columns, rows):
-    """First and last row and column of the cells that a triangle's frame covers, a hair widened for rounding."""
-    x0 = min(corners[t, 0, 0], corners[t, 1, 0], corners[t, 2, 0])
-    x1 = max(corners[t, 0, 0], corners[t, 1, 0], corners[t, 2, 0])
-    y0 = min(corners[t, 0, 1], corners[t, 1, 1], corners[t, 2, 1])
-    y1 = max(corners[t, 0, 1], corners[t, 1, 1], corners[t, 2, 1])
-    i0 = max(0, int(np.floor((y0 - north) * inverse - 1e-6)))
-    i1 = min(rows - 1, int(np.floor((y1 - north) * inverse + 1e-6)))
-    j0 = max(0, int(np.floor((x0 - west) * inverse - 1e-6)))
-    j1 = min(columns - 1, int(np.floor((x1 - west) * inverse + 1e-6)))
-    return i0, i1, j0, j1

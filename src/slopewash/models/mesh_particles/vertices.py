@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.models.mesh_particles.surface import Surface
-
-Reals = NDArray[np.float64]
+from slopewash.models.state import Reals
 
 HEAP = 0.02
 """Of the shortest edge: by so much a vertex may be raised above its highest neighbour in one move."""
@@ -26,7 +25,7 @@ def erode(surface: Surface, pending: Reals, dig_limit: float, smallest: float = 
     """
     z, dig = surface.z, np.zeros_like(pending)
     some = np.flatnonzero((pending > 0) & ~surface.border)
-    dig[some] = np.minimum(pending[some], dig_limit * np.maximum(z[some] - surface.lowest_around(some), 0))
+    dig[some] = np.minimum(pending[some], dig_limit * np.maximum(z[some] - surface.extreme_around(np.minimum, some), 0))
     small = dig * surface.around < 3 * smallest
     pending[:] = np.where(small, dig, 0)
     dig[small] = 0
@@ -40,11 +39,10 @@ def erode(surface: Surface, pending: Reals, dig_limit: float, smallest: float = 
 
 def deposit(surface: Surface, pending: Reals, *, limited: bool = True) -> Reals:
     """Raise vertices by the volumes pending there, as far as there is room; returns the volume each has gained."""
-    z = surface.z
-    rise = 3 * pending / surface.around
+    z, rise = surface.z, 3 * pending / surface.around
     if limited:
         some = np.flatnonzero(pending > 0)
-        room = np.maximum(surface.highest_around(some) - z[some], 0) + HEAP * surface.edge
+        room = np.maximum(surface.extreme_around(np.maximum, some) - z[some], 0) + HEAP * surface.edge
         rise[some] = np.minimum(rise[some], room)
     raised = z + rise
     # Rounding must not deposit more than there is: the mass budget would not know where it came from.

@@ -12,7 +12,7 @@ import numpy as np
 from slopewash.errors import InvalidParameter
 from slopewash.models import ground
 from slopewash.models.base import Model, register
-from slopewash.models.parameters import Limit, Rule, law, not_negative, parameter, positive
+from slopewash.models.parameters import Rule, law, not_negative, parameter, positive
 from slopewash.models.state import Array, Domain, Sides, State, Window
 from slopewash.models.steepest_talus.coefficients import Coefficients, beds
 from slopewash.models.steepest_talus.fields import FIELDS
@@ -106,10 +106,6 @@ class SteepestTalus(Model):
         if self.talus_law != "uniform":
             return None
         return "talus_law=uniform ignores strata; use --set talus_law=hard_stands_steeper"
-
-    def limits(self) -> tuple[Limit, ...]:
-        """No limits: the amplitude's range keeps every run stable."""
-        return ()
 
     def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
         """Convert a terrain in metres to heights in whole units."""

@@ -9,14 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from slopewash.models.base import Model, in_metres, register
-from slopewash.models.parameters import Limit, Rule, law, not_negative, parameter, positive
-from slopewash.models.state import Array, Domain, Side, Sides, State
+from slopewash.models.parameters import Rule, law, not_negative, parameter, positive
+from slopewash.models.state import Array, Domain, Side, State
+from slopewash.models.velocity_field import prepare as _prepare
 from slopewash.models.velocity_field.coefficients import Coefficients
 from slopewash.models.velocity_field.fields import FIELDS
 from slopewash.models.velocity_field.hillslope import Hillslope
-from slopewash.models.velocity_field.prepare import prepare
 from slopewash.models.velocity_field.reference import Motion
-from slopewash.terrain import Terrain
 
 whole = Rule(lambda v: 1 <= v <= 1_000_000 and v == int(v), "a whole number, 1 .. 1000000")
 
@@ -146,13 +145,7 @@ class VelocityField(Model):
         """Δt: the time in which the fastest particle crosses one cell."""
         return 1 / self.maximum_speed
 
-    def limits(self) -> tuple[Limit, ...]:
-        """No limits: speed and erosion are limited whatever the parameters."""
-        return ()
-
-    def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
-        """Convert a terrain in metres to a state in cells."""
-        return prepare(terrain, sides=sides, seed=seed)
+    prepare = staticmethod(_prepare.prepare)
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one iteration."""

@@ -76,31 +76,22 @@ CONSTANTS: dict[str, Constant] = {
 SUMS = Use("sums", "update", whole=True, apart=True)
 
 
-def kernels(
-    *,
-    supplied: bool,
-    semi_lagrangian: bool,
-    rocky: bool = False,
-    covered: bool = False,
-    bedded: bool = False,
-    eight: bool = False,
-    sea: bool = False,
-) -> tuple[Kernel, ...]:
+def kernels(c: Coefficients, *, supplied: bool, rocky: bool) -> tuple[Kernel, ...]:
     """One iteration: what each dispatch reads and writes; `rocky` if the bedrock's surface is known."""
     push = [Use("cell", "read"), Use("flux", "update"), Use("level", "read"), Use("poured", "write"), SUMS]
     carry = [Use("worked", "read"), Use("flux", "read"), Use("poured", "read"), Use("cell", "write")]
     carry += [Use("flow", "update", apart=True), SUMS]
     if supplied:
         push.append(Use("supply", "read", apart=True))
-    if semi_lagrangian or sea:
+    if c.semi_lagrangian or c.sea:
         carry.append(Use("level", "read"))
     work = [Use("cell", "read"), Use("flux", "read"), Use("level", "read"), Use("poured", "read")]
     work += [Use("worked", "write"), SUMS]
-    if rocky or bedded:
+    if rocky or c.bedded:
         work.append(Use("rock", "update" if rocky else "read", apart=True))
-    if covered:
+    if c.covered:
         push.append(Use("rock", "read", apart=True))
-    if eight:
+    if c.eight:
         push.append(Use("slanted_flux", "update"))
         work.append(Use("slanted_flux", "read"))
         carry.append(Use("slanted_flux", "read"))
@@ -358,15 +349,7 @@ class GpuBackend(Backend):
         self._scalars["iterations"] += iterations
 
     def _kernels(self, c: Coefficients) -> tuple[Kernel, ...]:
-        return kernels(
-            supplied=self._supplied,
-            semi_lagrangian=c.semi_lagrangian,
-            rocky=self._rocky,
-            covered=c.covered,
-            bedded=c.bedded,
-            eight=c.eight,
-            sea=c.sea,
-        )
+        return kernels(c, supplied=self._supplied, rocky=self._rocky)
 
     def forget(self) -> None:
         """Drop what was downloaded."""

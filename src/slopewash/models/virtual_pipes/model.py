@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from slopewash.errors import InvalidParameter
-from slopewash.models.base import OF_STRATA, Model, register
+from slopewash.models.base import Model, register
 from slopewash.models.parameters import (
     Limit,
     Rule,
@@ -24,24 +22,18 @@ from slopewash.models.parameters import (
     positive,
     positive_fraction,
 )
-from slopewash.models.state import Array, Domain, Patch, Sides, State, Window
+from slopewash.models.state import Array, Domain, Sides, State, Window
+from slopewash.models.virtual_pipes import changes as _changes
 from slopewash.models.virtual_pipes import derive as _derive
 from slopewash.models.virtual_pipes import prepare as _prepare
-from slopewash.models.virtual_pipes.base_level import (
-    border,
-    border_ring,
-    edge_base,
-    lowered,
-    lowered_by,
-    on_border,
-)
-from slopewash.models.virtual_pipes.bedding import banding, expose_beds, phase_of
 from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients
-from slopewash.models.virtual_pipes.fields import BUDGET, EVAPORATED, FIELDS, MOVED, SOLIDS_EXPORTED
-from slopewash.models.virtual_pipes.prepare import ground, source_rate, total
-from slopewash.models.virtual_pipes.sea import check_land, displaced, flood, flooded, level_in_cells
-from slopewash.models.virtual_pipes.strata import expose, exposed_step
+from slopewash.models.virtual_pipes.fields import BUDGET, FIELDS
+from slopewash.models.virtual_pipes.prepare import ground, total
+from slopewash.models.virtual_pipes.sea import level_in_cells
 from slopewash.terrain import Layer, Terrain
+
+DEVICE_UNITS = 2**32
+"""Units per cell³ in which a device sums."""
 
 
 @register
@@ -301,11 +293,6 @@ class VirtualPipes(Model):
         return self.processes != "hydraulic"
 
     @property
-    def step_time(self) -> float:
-        """Model time that passes in one step."""
-        return self.time_step
-
-    @property
     def water_beyond(self) -> float:
         """Elevation in metres of the sea beyond open edges; -inf for no sea."""
         return self.sea_level
@@ -337,6 +324,11 @@ class VirtualPipes(Model):
             limits.append(Limit("Δt·(K_cr + K_t)", dt * (self.creep_rate + self.thermal_rate), 0.25))
         return tuple(limits)
 
+    adopt = _changes.adopt
+    lay_down = _changes.lay_down
+    edit = _changes.edit
+    follow = _changes.follow
+
     def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
         """Convert a terrain in metres to a state in cells."""
         return _prepare.prepare(terrain, self, sides=sides, seed=seed)
@@ -352,79 +344,6 @@ class VirtualPipes(Model):
             self, substeps, strength, cell_size=domain.cell_size, layered=bool(domain.strata),
             sea_level=level_in_cells(self, domain),
         )  # fmt: skip
-
-    def adopt(self, before: VirtualPipes, state: State, domain: Domain) -> None:
-        """Find the base level again if its law has changed, add or remove the pipes to diagonal neighbours, lay beds.
-
-        Ground below the base level stays where it is; new pipes start without flow. Where there was no cover yet, all
-        ground is rock. A sea that has risen covers what it reaches at once; where it has fallen, the water runs off.
-        """
-        risen = self.sea_level != before.sea_level and self.sea_level > -math.inf
-        if risen:
-            check_land(self, state["elevation"], domain)
-        if self.pipes != before.pipes:
-            outflow = np.zeros((self.pipe_count, *domain.shape), state["outflow"].dtype)
-            kept = min(self.pipe_count, before.pipe_count)
-            outflow[:kept] = state["outflow"][:kept]
-            state["outflow"] = outflow
-        if self.covered and "bedrock" not in state:
-            state["bedrock"] = np.array(state["elevation"])
-        self._adopt_rock(before, state, domain)
-        if self.edge_base != before.edge_base or (self.edge_base == "graded" and self.sea_level != before.sea_level):
-            state.scalars["base_changes"] += 1
-            for patch in self._base(state, domain):
-                state[patch.name] = patch.values
-        if risen:
-            flood(state, self, domain)
-
-    def _adopt_rock(self, before: VirtualPipes, state: State, domain: Domain) -> None:
-        """Lay other beds through the same rock, and look at what lies bare by the laws in force."""
-        other_beds = not domain.strata and _beds(self) != _beds(before)
-        if not other_beds and self.cover == before.cover:
-            return
-        if other_beds and not before.bed_contrast:
-            state["rock_erodibility"] = np.array(state["erodibility"])
-        if other_beds and not self.bed_contrast:
-            state["erodibility"] = np.clip(state["rock_erodibility"], 0, 1)
-        elif other_beds:
-            state["bed_phase"] = phase_of(self, domain, state["rock_erodibility"].dtype)
-        if self._exposes(domain):
-            state["erodibility"] = self._exposed(state["elevation"], state.get("bedrock"), None, state, domain)
-
-    def _base(self, state: State, domain: Domain) -> list[Patch]:
-        """Base level by the law in force, nowhere above the ground."""
-        sea_level = level_in_cells(self, domain)
-        base = edge_base(state["start"], graded=self.edge_base == "graded", sea_level=sea_level)
-        base |= lowered(base, border(state["elevation"]))
-        return [*(Patch(name, level) for name, level in base.items()), _base_version(state)]
-
-    def lay_down(self, state: State, domain: Domain, *, dry: bool) -> None:
-        """Deposit all sediment where it is; with `dry`, let the water evaporate, except for the sea.
-
-        Nothing is deposited on graded open edges above the sea: sediment there is exported. What settles on the floor
-        of the sea displaces water, and the surface stays as it was.
-        """
-        s, budget = np.array(state["suspended"]), np.array(state["budget"])
-        if self.edge_base == "graded" and domain.sides.any_open:
-            y, x = _open_ring(domain)
-            room = np.maximum(level_in_cells(self, domain) - state["elevation"][y, x], 0)
-            settles = np.minimum(s[y, x], room).astype(s.dtype)
-            budget[0, SOLIDS_EXPORTED] += total(s[y, x] - settles)
-            s[y, x] = settles
-        budget[0, MOVED] += total(s)
-        b = state["elevation"] + s
-        if self.sea_level > -math.inf:
-            state["water"] = displaced(state, s, self, domain, budget)
-        if self._exposes(domain):
-            state["erodibility"] = self._exposed(b, state.get("bedrock"), None, state, domain)
-        state["elevation"], state["suspended"] = b, np.zeros_like(s)
-        if dry:
-            water = np.array(state["water"])
-            left = np.minimum(water, flooded(b, np.zeros_like(s), self, domain))
-            budget[0, EVAPORATED] += total(water - left)
-            state["water"] = left
-            state["outflow"] = np.zeros_like(state["outflow"])
-        state["budget"] = budget
 
     def amounts(self, state: State, domain: Domain) -> Mapping[str, float]:
         """Amounts of the mass budget in cubic metres."""
@@ -447,90 +366,3 @@ class VirtualPipes(Model):
         if name == "elevation" and "nodata" in state:
             values = ground(values)
         return super().metres(name, values, window, state, domain)
-
-    def edit(self, patch: Patch, state: State, domain: Domain) -> Sequence[Patch]:
-        """Raised ground is loose; digging exposes the bedrock, and no base level stays above the ground."""
-        if patch.name == "erodibility" and domain.strata:
-            raise InvalidParameter(OF_STRATA)
-        if patch.name == "erodibility" and self._exposes(domain):
-            # What is painted is what lies bare now; other beds of the same rock differ from it as they did before.
-            rock = state.part("bedrock", patch.window) if self.covered else None
-            surface = self._surface(state.part("elevation", patch.window), rock)
-            softer = banding(surface, state.part("bed_phase", patch.window), self.coefficients(domain, substeps=1))
-            return [Patch("rock_erodibility", (patch.values - softer).astype(np.float32), patch.window)]
-        if patch.name != "elevation":
-            return ()
-        patches = []
-        if on_border(patch.window, domain.shape):
-            # Ground dug below the base level of an open edge would be lifted back to it at once.
-            patches += [Patch(name, level) for name, level in lowered_by(patch, state, domain.shape).items()]
-            patches.append(_base_version(state))
-        rock = None
-        if "bedrock" in state:
-            rock = np.minimum(state.part("bedrock", patch.window), patch.values)
-            patches.append(Patch("bedrock", rock, patch.window))
-        if self._exposes(domain):
-            R = self._exposed(patch.values, rock, patch.window, state, domain)
-            patches.append(Patch("erodibility", R, patch.window))
-        return patches
-
-    def _exposes(self, domain: Domain) -> bool:
-        """Whether the erodibility follows from what lies bare."""
-        return bool(domain.strata) or self.bed_contrast > 0
-
-    def _exposed(self, b: Array, rock: Array | None, window: Window | None, state: State, domain: Domain) -> Array:
-        """Erodibility of what lies bare in a part of the grid."""
-        c = self.coefficients(domain, substeps=1)
-        if domain.strata:
-            assert rock is not None
-            top = state.part("strata_top", window)
-            # Of a part of the grid alone, the faces to its surroundings are not known.
-            step = exposed_step(b, domain.sides) if window is None else None
-            return expose(b, rock, top, domain, c.per_cover, step).astype(top.dtype)
-        whole, phase = state.part("rock_erodibility", window), state.part("bed_phase", window)
-        return expose_beds(self._surface(b, rock), whole, phase, c).astype(phase.dtype)
-
-    def _surface(self, b: Array, rock: Array | None) -> Array:
-        """Where the rock ends, above which there are no beds: at the ground, unless cover is set apart."""
-        return rock if self.covered and rock is not None else b
-
-    def follow(self, name: str, window: Window | None, state: State, domain: Domain) -> Sequence[Patch]:
-        """What sources feed; and the base level, where an edit is undone from before another law came into force."""
-        if name == "sources":
-            return [Patch("source_rate", source_rate(state["sources"], domain, state.get("nodata")))]
-        patches: list[Patch] = []
-        if name == "elevation" and "bedrock" in state:  # which an edit from before there was one does not take back
-            rock, ground = state.part("bedrock", window), state.part("elevation", window)
-            if (rock > ground).any():
-                patches.append(Patch("bedrock", np.minimum(rock, ground), window))
-        if name == "elevation" and state["base_version"][0] != state.scalars["base_changes"]:
-            patches += self._base(state, domain)
-        return patches
-
-
-def _beds(model: VirtualPipes) -> tuple[float, ...]:
-    """What beds depend on."""
-    return (
-        () if not model.bed_contrast else (model.bed_contrast, model.bed_thickness, model.bed_dip, model.bed_direction)
-    )
-
-
-def _base_version(state: State) -> Patch:
-    """Which of its laws the base level follows, counted in changes so far; an edit of the border keeps it for undo."""
-    return Patch("base_version", np.array([state.scalars["base_changes"]], np.int64))
-
-
-DEVICE_UNITS = 2**32
-"""Units per cell³ in which a device sums."""
-
-
-def _open_ring(domain: Domain) -> tuple[Array, Array]:
-    """Row and column indices of the cells along open sides."""
-    rows, columns = domain.shape
-    y, x = border_ring(rows, columns)
-    sides = domain.sides
-    on = (
-        ((y == 0) & (sides.north == "open")) | ((y == rows - 1) & (sides.south == "open"))
-        | ((x == 0) & (sides.west == "open")) | ((x == columns - 1) & (sides.east == "open"))
-    )  # fmt: skip
-    return y[on], x[on]

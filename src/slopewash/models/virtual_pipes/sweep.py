@@ -24,7 +24,7 @@ import numpy as np
 from slopewash.backends.compiled import inlined, kernel, parallel_kernel, stage_kernel
 from slopewash.backends.ghosts import close_ends
 from slopewash.models import ground as _g
-from slopewash.models.virtual_pipes import rows
+from slopewash.models.virtual_pipes import rock_rows, rows
 from slopewash.models.virtual_pipes.fields import (
     EVAPORATED,
     MOVED,
@@ -172,15 +172,15 @@ def part_cover(y, first, state, ring, t, grid, c, b_n, b, b_s, gy):
         R_n = row(state, R, y - 1, height, wraps, ring, nothing)
         rows.gradient_east(b_n, t[GX, n])
         rows.gradient_east(b, t[GX, i])
-        rows.fluxes_south(b_n, b, R_n, R_, t[GX, n], t[GX, i], c, t[SOUTH, n], t[SOIL_SOUTH, n])
+        rock_rows.fluxes_south(b_n, b, R_n, R_, t[GX, n], t[GX, i], c, t[SOUTH, n], t[SOIL_SOUTH, n])
     R_s = row(state, R, y + 1, height, wraps, ring, nothing)
     rows.gradient_east(b_s, t[GX, s])
     rows.gradient_south(b_n, b, b_s, gy)
     close_ends(gy, periodic, ZERO)
-    rows.fluxes_east(b, R_, gy, c, t[EAST, i], t[SOIL_EAST, i])
-    rows.fluxes_south(b, b_s, R_, R_s, t[GX, i], t[GX, s], c, t[SOUTH, i], t[SOIL_SOUTH, i])
+    rock_rows.fluxes_east(b, R_, gy, c, t[EAST, i], t[SOIL_EAST, i])
+    rock_rows.fluxes_south(b, b_s, R_, R_s, t[GX, i], t[GX, s], c, t[SOUTH, i], t[SOIL_SOUTH, i])
     rock = state[len(state) - 1, y % ring]
-    rows.share_cover(b, rock, t[SOIL_EAST, i], t[SOIL_SOUTH, n], t[SOIL_SOUTH, i], t[PORTION, i], t[COVER, i])
+    rock_rows.share_cover(b, rock, t[SOIL_EAST, i], t[SOIL_SOUTH, n], t[SOIL_SOUTH, i], t[PORTION, i], t[COVER, i])
     close_ends(t[PORTION, i], periodic, ZERO)
 
 
@@ -191,10 +191,10 @@ def slide_with_cover(y, first, t, grid, slid, sent):
     i, n = y % RING, (y - 1) % RING
     if first:
         portion_n = row(t, PORTION, y - 1, height, wraps, RING, nothing)
-        rows.add_soil_south(t[SOIL_SOUTH, n], portion_n, t[PORTION, i], t[SOUTH, n])
+        rock_rows.add_soil_south(t[SOIL_SOUTH, n], portion_n, t[PORTION, i], t[SOUTH, n])
     portion_s = row(t, PORTION, y + 1, height, wraps, RING, nothing)
-    rows.add_soil_east(t[SOIL_EAST, i], t[PORTION, i], t[EAST, i])
-    rows.add_soil_south(t[SOIL_SOUTH, i], t[PORTION, i], portion_s, t[SOUTH, i])
+    rock_rows.add_soil_east(t[SOIL_EAST, i], t[PORTION, i], t[EAST, i])
+    rock_rows.add_soil_south(t[SOIL_SOUTH, i], t[PORTION, i], portion_s, t[SOUTH, i])
     rows.gather_faces(t[EAST, i], t[SOUTH, n], t[SOUTH, i], slid, sent)
 
 
@@ -304,8 +304,8 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
         if c.covered:
             loose = t[COVER, i]
             if not c.fall_line:
-                rows.cover_depth(b, state[len(state) - 1, y % ring], loose)
-            rows.work_covered_ground(
+                rock_rows.cover_depth(b, state[len(state) - 1, y % ring], loose)
+            rock_rows.work_covered_ground(
                 b_n, b, b_s, s, R_, C_, d2, loose, slid, sent, terms, c.eight, delta, b2, s1, R2, moved
             )
         elif c.eight:
@@ -331,16 +331,18 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
         budget[at, MOVED] += rows.total(moved)
     deepest = len(state) - 1
     if c.covered:
-        rows.weather_rock(b2, state[deepest, y % ring], c.weather, c.per_weather, out[deepest, i])
+        rock_rows.weather_rock(b2, state[deepest, y % ring], c.weather, c.per_weather, out[deepest, i])
     elif grid.rocky:
-        rows.lower_rock(b2, state[deepest, y % ring], out[deepest, i])
+        rock_rows.lower_rock(b2, state[deepest, y % ring], out[deepest, i])
     if grid.layered:
         top = grid.top[at % grid.top.shape[0]]
-        rows.expose(b_n, b, b_s, b2, out[deepest, i], top, grid.depths, grid.layers, c.per_cover, scratch[SPARE], R2)
+        rock_rows.expose(
+            b_n, b, b_s, b2, out[deepest, i], top, grid.depths, grid.layers, c.per_cover, scratch[SPARE], R2
+        )
     elif c.bedded and c.covered:
-        rows.expose_beds(out[deepest, i], grid.rock[at], grid.phase[at], c.per_bed, c.bed_contrast, R2)
+        rock_rows.expose_beds(out[deepest, i], grid.rock[at], grid.phase[at], c.per_bed, c.bed_contrast, R2)
     elif c.bedded:
-        rows.expose_beds(b2, grid.rock[at], grid.phase[at], c.per_bed, c.bed_contrast, R2)
+        rock_rows.expose_beds(b2, grid.rock[at], grid.phase[at], c.per_bed, c.bed_contrast, R2)
     close_ends(b2, periodic, WALL)
     close_ends(R2, periodic, ZERO)
     close_ends(s1, periodic, ZERO)
