@@ -13,13 +13,14 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 
 QUICK := -m 'not slow and not gpu' --ignore tests/browser --ignore tests/validation --ignore tests/examples --ignore tests/benchmarks
 
-.PHONY: help demo studio test test-quick check bench clean testers
+.PHONY: help demo studio test test-quick fuzz check bench clean testers
 
 help:
 	@echo "make demo        erode a mountain range; pictures in out/demo"
 	@echo "make studio      watch it erode in your browser"
 	@echo "make test        run all tests"
 	@echo "make test-quick  run the fast tests, for use while editing"
+	@echo "make fuzz        read 1000 damaged files of every format"
 	@echo "make check       run linters, type checkers and formatters of Python and of the page, and import checks"
 	@echo "make bench       time one iteration, compared with the papers"
 	@echo "make clean       remove .venv, caches and out/"
@@ -36,6 +37,10 @@ test: $(READY) testers
 # For use while editing: about 140 s of CPU time once kernels are compiled.
 test-quick: $(READY)
 	@$(BIN)/python -m pytest -n $(WORKERS) $(QUICK)
+
+# The test suite reads 60 of each.
+fuzz: $(READY)
+	@FUZZ_FILES=1000 $(BIN)/python -m pytest -n $(WORKERS) tests/io/test_mutations.py
 
 # The gpu backend is tested on Mesa's software Vulkan and the studio in Chromium. They are installed if permissions allow;
 # otherwise their tests are skipped with the reason.

@@ -30,6 +30,10 @@ class InvalidFile(SlopewashError, OSError):
     """A file that is missing, damaged, too large or not in the format of its suffix."""
 
 
+class NotEnoughMemory(SlopewashError, MemoryError):
+    """A grid, a mesh or a run that does not fit into the memory that is left."""
+
+
 class BackendUnavailable(SlopewashError, RuntimeError):
     """A backend that this machine or installation cannot run."""
 
