@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         SimulationClosed,
         SlopewashError,
         StabilityWarning,
+        TooManySubsteps,
         UnknownName,
     )
     from slopewash.generators import describe_generator, generate, generator_names, strata_bands
@@ -116,7 +117,7 @@ _HOMES = {
     "slopewash.errors": (
         "BackendUnavailable", "CheckpointError", "CheckpointWarning", "InvalidFile", "InvalidMesh", "InvalidParameter",
         "InvalidTerrain", "NotEnoughMemory", "NotFinite", "SimulationClosed", "SlopewashError", "StabilityWarning",
-        "UnknownName",
+        "TooManySubsteps", "UnknownName",
     ),
     "slopewash.generators": ("describe_generator", "generate", "generator_names", "strata_bands"),
     "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
@@ -192,6 +193,7 @@ __all__ = [
     "Strata",
     "Stratum",
     "Terrain",
+    "TooManySubsteps",
     "TriangleMesh",
     "UnknownName",
     "VelocityField",

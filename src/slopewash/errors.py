@@ -22,6 +22,10 @@ class InvalidParameter(SlopewashError, ValueError):
     """A parameter or option outside its valid range, or unknown."""
 
 
+class TooManySubsteps(InvalidParameter):
+    """A time step so long that stability would need more sub-steps than a step may have."""
+
+
 class UnknownName(SlopewashError, ValueError):
     """An unknown model, preset, generator, layer or option."""
 

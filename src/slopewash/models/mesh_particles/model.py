@@ -78,6 +78,7 @@ class MeshParticles(Model):
     }
     sides: ClassVar[tuple[Side, ...]] = ("open",)
     meshed: ClassVar = True
+    divisible: ClassVar = False
     particles: ClassVar = True
     fields: ClassVar = FIELDS
 
