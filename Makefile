@@ -13,7 +13,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 
 QUICK := -m 'not slow and not gpu' --ignore tests/browser --ignore tests/validation --ignore tests/examples --ignore tests/benchmarks
 
-.PHONY: help demo studio test test-quick fuzz check bench clean testers
+.PHONY: help demo studio test test-quick fuzz soak check bench clean testers
 
 help:
 	@echo "make demo        erode a mountain range; pictures in out/demo"
@@ -21,6 +21,7 @@ help:
 	@echo "make test        run all tests"
 	@echo "make test-quick  run the fast tests, for use while editing"
 	@echo "make fuzz        read 1000 damaged files of every format"
+	@echo "make soak        take 200 000 steps of every model"
 	@echo "make check       run linters, type checkers and formatters of Python and of the page, and import checks"
 	@echo "make bench       time one iteration, compared with the papers"
 	@echo "make clean       remove .venv, caches and out/"
@@ -41,6 +42,10 @@ test-quick: $(READY)
 # The test suite reads 60 of each.
 fuzz: $(READY)
 	@FUZZ_FILES=1000 $(BIN)/python -m pytest -n $(WORKERS) tests/io/test_mutations.py
+
+# The test suite takes 20 000.
+soak: $(READY)
+	@SOAK_STEPS=200000 $(BIN)/python -m pytest -n $(WORKERS) tests/simulation/test_soak.py
 
 # The gpu backend is tested on Mesa's software Vulkan and the studio in Chromium. They are installed if permissions allow;
 # otherwise their tests are skipped with the reason.
