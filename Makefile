@@ -22,13 +22,15 @@ if $(BIN)/python -m pip --version >/dev/null 2>&1; then \
   || { echo "installation failed; if the reason is venv or ensurepip: sudo apt-get install python3-venv" >&2; exit 1; }
 endef
 
-.PHONY: help demo studio test test-quick check bench clean testers
+.PHONY: help demo studio test test-quick fuzz soak check bench clean testers
 
 help:
 	@echo "make demo        erode a mountain range; pictures in out/demo"
 	@echo "make studio      watch it erode in your browser"
 	@echo "make test        run all tests"
 	@echo "make test-quick  run the fast tests, for use while editing"
+	@echo "make fuzz        read 1000 damaged files of every format"
+	@echo "make soak        take 200 000 steps of every model"
 	@echo "make check       run linters, type checkers and formatters of Python and of the page, and import checks"
 	@echo "make bench       time one iteration, compared with the papers"
 	@echo "make clean       remove .venv, caches and out/"
@@ -45,6 +47,14 @@ test: $(DEV) testers
 # For use while editing: about 140 s of CPU time once kernels are compiled.
 test-quick: $(DEV)
 	@$(BIN)/python -m pytest -n $(WORKERS) $(QUICK)
+
+# The test suite reads 60 of each.
+fuzz: $(DEV)
+	@FUZZ_FILES=1000 $(BIN)/python -m pytest -n $(WORKERS) tests/io/test_mutations.py
+
+# The test suite takes 20 000.
+soak: $(DEV)
+	@SOAK_STEPS=200000 $(BIN)/python -m pytest -n $(WORKERS) tests/simulation/test_soak.py
 
 # The gpu backend is tested on Mesa's software Vulkan and the studio in Chromium. They are installed if permissions allow;
 # otherwise their tests are skipped with the reason.

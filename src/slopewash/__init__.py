@@ -29,10 +29,12 @@ if TYPE_CHECKING:
         InvalidMesh,
         InvalidParameter,
         InvalidTerrain,
+        NotEnoughMemory,
         NotFinite,
         SimulationClosed,
         SlopewashError,
         StabilityWarning,
+        TooManySubsteps,
         UnknownName,
     )
     from slopewash.generators import describe_generator, generate, generator_names, strata_bands
@@ -114,7 +116,8 @@ _HOMES = {
     ),
     "slopewash.errors": (
         "BackendUnavailable", "CheckpointError", "CheckpointWarning", "InvalidFile", "InvalidMesh", "InvalidParameter",
-        "InvalidTerrain", "NotFinite", "SimulationClosed", "SlopewashError", "StabilityWarning", "UnknownName",
+        "InvalidTerrain", "NotEnoughMemory", "NotFinite", "SimulationClosed", "SlopewashError", "StabilityWarning",
+        "TooManySubsteps", "UnknownName",
     ),
     "slopewash.generators": ("describe_generator", "generate", "generator_names", "strata_bands"),
     "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
@@ -170,6 +173,7 @@ __all__ = [
     "InvalidTerrain",
     "Look",
     "MeshParticles",
+    "NotEnoughMemory",
     "NotFinite",
     "Observer",
     "Output",
@@ -189,6 +193,7 @@ __all__ = [
     "Strata",
     "Stratum",
     "Terrain",
+    "TooManySubsteps",
     "TriangleMesh",
     "UnknownName",
     "VelocityField",

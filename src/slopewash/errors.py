@@ -22,12 +22,20 @@ class InvalidParameter(SlopewashError, ValueError):
     """A parameter or option outside its valid range, or unknown."""
 
 
+class TooManySubsteps(InvalidParameter):
+    """A time step so long that stability would need more sub-steps than a step may have."""
+
+
 class UnknownName(SlopewashError, ValueError):
     """An unknown model, preset, generator, layer or option."""
 
 
 class InvalidFile(SlopewashError, OSError):
     """A file that is missing, damaged, too large or not in the format of its suffix."""
+
+
+class NotEnoughMemory(SlopewashError, MemoryError):
+    """A grid, a mesh or a run that does not fit into the memory that is left."""
 
 
 class BackendUnavailable(SlopewashError, RuntimeError):

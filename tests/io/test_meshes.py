@@ -105,7 +105,12 @@ TWICE = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty flo
         ("b.obj", "v 0 0 0\nv 1 0 0\n", InvalidMesh, "b.obj: the mesh is empty; it needs at least one triangle"),
         ("c.obj", "", InvalidMesh, "c.obj: the mesh is empty"),
         ("d.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n", InvalidMesh, "a triangle refers to vertex 8; there are 3"),
-        ("e.obj", "v 0 0 zero\n", InvalidFile, "e.obj is not a readable OBJ file: could not convert"),
+        (
+            "e.obj",
+            "v 0 0 zero\n",
+            InvalidFile,
+            "e.obj is not a readable OBJ file: 'v 0 0 zero' are not three",
+        ),
         ("f.stl", "x" * 100, InvalidFile, "f.stl is not a readable STL file: its length does not match"),
         ("g.glb", "x" * 100, InvalidFile, "g.glb is not a readable GLB file: it is not binary glTF 2.0"),
         ("h.ply", "plyx", InvalidFile, 'h.ply is not a readable PLY file: it does not begin with "ply"'),

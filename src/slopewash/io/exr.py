@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from slopewash.errors import InvalidFile
-from slopewash.io.decoding import decoding
+from slopewash.io.decoding import Damaged, decoding, quiet
 from slopewash.io.exr_header import read_header
 from slopewash.io.gathering import gather
 from slopewash.io.heights import as_float32, as_metres, with_nan
@@ -56,8 +56,10 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         transform = json.loads(texts[_TRANSFORM]) if _TRANSFORM in texts else None
         sources = [WaterSource(**source) for source in json.loads(texts.get(_SOURCES, "[]"))]
         emitters = [Emitter(**emitter) for emitter in json.loads(texts.get(_EMITTERS, "[]"))]
-        with OpenEXR.File(str(path), separate_channels=True) as file:
+        with quiet() as said, OpenEXR.File(str(path), separate_channels=True) as file:
             layers = {name: channel.pixels for name, channel in file.channels().items()}
+        if any(said):  # the library prints that pixels cannot be decoded, and returns zeros
+            raise Damaged("its pixels are damaged")
         top = layers.pop(STRATA_TOP, None) if _STRATA in texts else None
         if len(layers) == 1:
             layers = {"elevation": layers.popitem()[1]}

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from slopewash.io.decoding import Damaged
+
 _MAGIC = b"\x76\x2f\x31\x01"
 _TILED, _DEEP, _MULTIPART = 0x200, 0x800, 0x1000
 _DTYPES = ("uint32", "float16", "float32")
@@ -28,18 +30,18 @@ class ExrHeader:
 
 
 def read_header(path: Path) -> ExrHeader:
-    """Read the attributes; raises ValueError or struct.error on anything but a complete, flat, single-part image."""
+    """Read the attributes; raises `Damaged` or `struct.error` on anything but a complete, flat, single-part image."""
     with path.open("rb") as file:
         if file.read(4) != _MAGIC:
-            raise ValueError("wrong file signature")
+            raise Damaged("wrong file signature")
         flags = struct.unpack("<I", file.read(4))[0]
         if flags & (_DEEP | _MULTIPART):
-            raise ValueError("it has several parts or deep pixels; a height field needs a single flat image")
-        attributes = _attributes(file)
+            raise Damaged("it has several parts or deep pixels; a height field needs a single flat image")
+        attributes = _attributes(file, path.stat().st_size)
         west, north, east, south = struct.unpack("<4i", attributes["dataWindow"])
         width, height = east - west + 1, south - north + 1
         if width < 1 or height < 1:
-            raise ValueError("its header is damaged")
+            raise Damaged("its header is damaged")
         compression = attributes["compression"][0]
         if not flags & _TILED and compression < len(_ROWS_PER_CHUNK):
             _check_chunks(file, path.stat().st_size, -(-height // _ROWS_PER_CHUNK[compression]))
@@ -47,15 +49,17 @@ def read_header(path: Path) -> ExrHeader:
     return ExrHeader(width=width, height=height, channels=_channels(attributes["channels"]), texts=texts)
 
 
-def _attributes(file: IO[bytes]) -> dict[str, bytes]:
+def _attributes(file: IO[bytes], file_size: int) -> dict[str, bytes]:
     attributes = {}
     while name := _text(file):
         _text(file)  # the type's name
         (size,) = struct.unpack("<I", file.read(4))
+        if size > file_size:
+            raise Damaged("it is truncated")
         attributes[name] = file.read(size)
     for name in ("channels", "dataWindow", "compression"):
         if not attributes.get(name):
-            raise ValueError("its header is damaged")
+            raise Damaged("its header is damaged")
     return attributes
 
 
@@ -64,7 +68,7 @@ def _text(file: IO[bytes]) -> str:
     while (byte := file.read(1)) != b"\0":
         text += byte
         if not byte or len(text) > 255:
-            raise ValueError("its header is damaged")
+            raise Damaged("its header is damaged")
     return text.decode("utf-8", "replace")
 
 
@@ -81,12 +85,12 @@ def _channels(value: bytes) -> dict[str, str]:
 def _check_chunks(file: IO[bytes], file_size: int, count: int) -> None:
     """Check that the last chunk of rows ends within the file."""
     if file.tell() + 8 * count > file_size:
-        raise ValueError("it is truncated")
+        raise Damaged("it is truncated")
     offsets = struct.unpack(f"<{count}Q", file.read(8 * count))
     last = max(offsets)
     if min(offsets) == 0 or last + 8 > file_size:
-        raise ValueError("it is truncated")
+        raise Damaged("it is truncated")
     file.seek(last + 4)  # past the number of its first row
     (size,) = struct.unpack("<I", file.read(4))
     if last + 8 + size > file_size:
-        raise ValueError("it is truncated")
+        raise Damaged("it is truncated")

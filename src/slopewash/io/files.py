@@ -8,11 +8,10 @@ from pathlib import Path
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.formats import FORMATS, format_of
 from slopewash.io.info import FileInfo
+from slopewash.io.limits import MAXIMUM_LAYERS, MAXIMUM_PIXELS, grid_allowance
 from slopewash.io.mesh_files import is_mesh_file, write_mesh
-from slopewash.io.options import MAXIMUM_PIXELS, HeightRange, ReadOptions
+from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.terrain import Terrain, TriangleMesh, check_terrain
-
-_MOST_LAYERS = 64
 
 
 def read(
@@ -40,7 +39,8 @@ def read(
     shape
         Rows and columns of a file without a header (.r16, .raw) that is not square.
     max_pixels
-        Largest number of cells to read.
+        Largest number of cells to read; all layers together may have as many values of 32 bits, or more where the file
+        itself is large.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -149,8 +149,9 @@ def _check_info(path: Path, info: FileInfo, options: ReadOptions) -> None:
             f"{path} has {info.width} x {info.height} cells, more than {options.max_pixels}; raise max_pixels, or "
             f"--max-pixels, if this is intended"
         )
-    if info.channels > _MOST_LAYERS:
-        raise InvalidFile(f"{path} has {info.channels} layers; at most {_MOST_LAYERS} are read")
+    if info.channels > MAXIMUM_LAYERS:
+        raise InvalidFile(f"{path} has {info.channels} layers; at most {MAXIMUM_LAYERS} are read")
+    grid_allowance(path, options.max_pixels).take(info.width * info.height * info.channels * -(-info.bits // 8))
     if options.shape is not None and options.shape != (info.height, info.width):
         raise InvalidFile(f"{path} has {info.height} rows and {info.width} columns, but shape is {options.shape}")
     if info.bits < 8:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile
-from slopewash.io.decoding import decoding
+from slopewash.io.decoding import Damaged, decoding
+from slopewash.io.limits import Allowance, mesh_allowance
 from slopewash.io.mesh_parts import Parts, colours, welded
 from slopewash.io.staging import staged
 
@@ -87,6 +88,7 @@ def read(path: Path) -> Parts:
     """Read all triangles of a file whose nodes have no transforms."""
     with decoding(path, "GLB"):
         document, body = _chunks(path)
+        allowance = mesh_allowance(path)
         for node in document.get("nodes", []):
             # A node without a mesh transforms the meshes of its children.
             if {"mesh", "children"} & node.keys() and {"matrix", "translation", "rotation", "scale"} & node.keys():
@@ -99,17 +101,15 @@ def read(path: Path) -> Parts:
                 if primitive.get("mode", TRIANGLES) != TRIANGLES:
                     continue
                 names = primitive["attributes"]
-                place = _accessor(document, body, names["POSITION"]).astype(np.float64)
+                place = _accessor(document, body, names["POSITION"], allowance).astype(np.float64)
                 index = np.arange(len(place))
                 if "indices" in primitive:
-                    index = _accessor(document, body, primitive["indices"]).astype(np.int64).ravel()
+                    index = _accessor(document, body, primitive["indices"], allowance).astype(np.int64).ravel()
                 if index.max(initial=0) >= len(place):
-                    raise ValueError(
-                        f"a triangle refers to vertex {index.max()}; there are {len(place)}, numbered from 0"
-                    )
+                    raise Damaged(f"a triangle refers to vertex {index.max()}; there are {len(place)}, numbered from 0")
                 faces.append(index.reshape(-1, 3) + sum(map(len, points)))
                 points.append(np.stack([place[:, 0], -place[:, 2], place[:, 1]], axis=1) + 0.0)
-                own = {n[1:].lower(): _accessor(document, body, k) for n, k in names.items() if n.startswith("_")}
+                own = {n[1:].lower(): _accessor(document, body, k, allowance) for n, k in names.items() if n[:1] == "_"}
                 extra.append({n: values for n, values in own.items() if values.shape == (len(place),)})
     if not points:
         raise InvalidFile(f"{path} contains no triangles")
@@ -127,20 +127,23 @@ def _chunks(path: Path) -> tuple[dict[str, Any], bytes]:
         raise InvalidFile(f"{path} is not a readable GLB file: it is not binary glTF 2.0")
     length, kind = struct.unpack_from("<II", data, 12)
     if kind != JSON:
-        raise ValueError("its first chunk is not JSON")
+        raise Damaged("its first chunk is not JSON")
     document = json.loads(data[20 : 20 + length])
     return document, data[20 + length + 8 :]
 
 
-def _accessor(document: dict[str, Any], body: bytes, number: int) -> NDArray[Any]:
+def _accessor(document: dict[str, Any], body: bytes, number: int, allowance: Allowance) -> NDArray[Any]:
     accessor = document["accessors"][number]
     if "sparse" in accessor or "bufferView" not in accessor:
-        raise ValueError("sparse accessors are not supported")
+        raise Damaged("sparse accessors are not supported")
     view = document["bufferViews"][accessor["bufferView"]]
     kind, width = np.dtype(COMPONENTS[accessor["componentType"]]), WIDTHS[accessor["type"]]
     offset = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
     stride, count = view.get("byteStride", kind.itemsize * width), int(accessor["count"])
-    if count < 0 or offset + stride * (count - 1) + kind.itemsize * width > len(body):
-        raise ValueError("an accessor reaches beyond the end of the file")
+    if stride < kind.itemsize * width:
+        raise Damaged(f"byteStride is {stride}, less than the {kind.itemsize * width} bytes of a value")
+    if min(count, offset) < 0 or offset + stride * (count - 1) + kind.itemsize * width > len(body):
+        raise Damaged("an accessor reaches beyond the end of the file")
+    allowance.take(count * width * kind.itemsize)
     values = np.ndarray((count, width), kind, body, offset, (stride, kind.itemsize)).copy()
     return values if width > 1 else values[:, 0]

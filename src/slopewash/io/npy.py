@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import math
 import zipfile
 from pathlib import Path
 from typing import IO, Any
@@ -11,10 +13,11 @@ from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile
-from slopewash.io.decoding import decoding
+from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.gathering import gather
 from slopewash.io.heights import as_float32, as_metres, check_no_nodata
 from slopewash.io.info import FileInfo
+from slopewash.io.limits import LARGEST_ARRAY_HEADER, MAXIMUM_LAYERS, WIDEST_SAMPLE, grid_allowance
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
 from slopewash.io.strata import LARGEST_TABLE, from_metadata, metadata_of
@@ -26,6 +29,8 @@ _LONGEST_TEXT = {"crs": 1 << 16, "strata": 4 * LARGEST_TABLE}
 _DISCS = {"sources": ("x", "y", "radius", "rate"), "emitters": ("x", "y", "radius", "rate", "speed", "direction")}
 """Columns of each array; every disc is a row."""
 _MOST_DISCS = 1 << 16
+
+_Header = tuple[tuple[int, ...], np.dtype[Any]]
 
 
 def probe_npy(path: Path, options: ReadOptions) -> FileInfo:
@@ -52,11 +57,8 @@ def write_npy(terrain: Terrain, path: Path, layer: str, height_range: HeightRang
 
 def probe_npz(path: Path, options: ReadOptions) -> FileInfo:
     """Read the header of every array; the elevation's is reported."""
-    headers = {}
     with decoding(path, "NPZ"), zipfile.ZipFile(path) as archive:
-        for entry in archive.namelist():
-            with archive.open(entry) as file:
-                headers[entry.removesuffix(".npy")] = _header(file)
+        headers = _headers(path, archive)
     layers = tuple(name for name in headers if name not in _NOTES)
     if "elevation" not in layers:
         raise InvalidFile(f"{path} contains {', '.join(layers) or 'nothing'}; one layer must be called elevation")
@@ -68,7 +70,9 @@ def probe_npz(path: Path, options: ReadOptions) -> FileInfo:
 def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     """Read all layers, cell size, mask, georeference, water sources, emitters and strata."""
     with decoding(path, "NPZ"), zipfile.ZipFile(path) as archive:
-        arrays = {}
+        arrays, allowance = {}, grid_allowance(path, options.max_pixels)
+        for shape, dtype in _headers(path, archive).values():
+            allowance.take(math.prod(shape) * dtype.itemsize)
         for entry in archive.namelist():
             with archive.open(entry) as file:
                 arrays[entry.removesuffix(".npy")] = npy_format.read_array(file, allow_pickle=False)
@@ -124,14 +128,28 @@ def write_npz(terrain: Terrain, path: Path, layer: str, height_range: HeightRang
                 npy_format.write_array(file, array, allow_pickle=False)
 
 
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _headers(path: Path, archive: zipfile.ZipFile) -> dict[str, _Header]:
+    names, most = archive.namelist(), MAXIMUM_LAYERS + len(_NOTES)
+    if len(names) > most:
+        raise InvalidFile(f"{path} contains {len(names)} arrays; at most {most} are read")
+    if len({name.removesuffix(".npy") for name in names}) < len(names):
+        raise Damaged("it contains two arrays of the same name")
+    headers = {}
+    for name in names:
+        with archive.open(name) as file:
+            headers[name.removesuffix(".npy")] = _header(file)
+    return headers
+
+
+def _header(stream: IO[bytes]) -> _Header:
+    file = io.BytesIO(stream.read(LARGEST_ARRAY_HEADER))  # a forged length would have gigabytes read
     version = npy_format.read_magic(file)
     if version == (1, 0):
         shape, _, dtype = npy_format.read_array_header_1_0(file)
     elif version == (2, 0):
         shape, _, dtype = npy_format.read_array_header_2_0(file)
     else:  # version 3 is for field names beyond Latin-1, which no grid has
-        raise ValueError(f"array format version {version}")
+        raise Damaged(f"its arrays have format version {version[0]}")
     return shape, dtype
 
 
@@ -144,7 +162,7 @@ def _check_header(path: Path, name: str, shape: tuple[int, ...], dtype: np.dtype
     elif name in ("cell_size", "transform"):
         fits = dtype.kind in "iuf" and shape == (() if name == "cell_size" else (6,))
     else:
-        fits = dtype.kind in "biuf" and shape == grid
+        fits = dtype.kind in "biuf" and shape == grid and dtype.itemsize <= WIDEST_SAMPLE
     if not fits:
         raise InvalidFile(f"{path}: {name} has shape {shape} and type {dtype}, which does not fit a grid of {grid}")
 
@@ -152,8 +170,8 @@ def _check_header(path: Path, name: str, shape: tuple[int, ...], dtype: np.dtype
 def _info(path: Path, format: str, shape: tuple[int, ...], dtype: np.dtype[Any], layers: tuple[str, ...]) -> FileInfo:
     if len(shape) != 2 or 0 in shape:
         raise InvalidFile(f"{path} contains an array of shape {shape}; heights need two dimensions, rows and columns")
-    if dtype.kind not in "iuf":
-        raise InvalidFile(f"{path} contains values of type {dtype}; heights must be real numbers")
+    if dtype.kind not in "iuf" or dtype.itemsize > WIDEST_SAMPLE:
+        raise InvalidFile(f"{path} contains values of type {dtype}; heights must be real numbers of at most 64 bits")
     return FileInfo(
         format=format,
         width=shape[1],

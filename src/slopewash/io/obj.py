@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from slopewash.io.decoding import decoding
+from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.mesh_parts import Parts, colours
 from slopewash.io.staging import staged
 
@@ -31,9 +31,17 @@ def read(path: Path) -> Parts:
         for line in file:
             word, *rest = line.split() or [""]
             if word == "v":
-                points.append(tuple(float(v) for v in rest[:3]))
+                points.append(_point(line, rest))
             elif word == "f":
                 corners = [int(corner.split("/")[0]) for corner in rest]
                 corners = [c - 1 if c > 0 else len(points) + c for c in corners]
                 faces += [(corners[0], b, c) for b, c in itertools.pairwise(corners[1:])]
         return Parts(np.array(points, np.float64).reshape(-1, 3), np.array(faces, np.int32).reshape(-1, 3))
+
+
+def _point(line: str, words: list[str]) -> tuple[float, ...]:
+    try:
+        x, y, z = (float(word) for word in words[:3])
+    except ValueError:
+        raise Damaged(f"{line.strip()[:60]!r} are not three coordinates") from None
+    return x, y, z

@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass
 
 from slopewash.errors import InvalidParameter
+from slopewash.io.limits import MAXIMUM_PIXELS
 
 HeightRange = tuple[float, float]
-
-MAXIMUM_PIXELS = 16384**2
-"""Largest grid read by default, so that a forged header cannot exhaust memory."""
 
 
 @dataclass(frozen=True, kw_only=True)

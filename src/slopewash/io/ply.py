@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile
-from slopewash.io.decoding import decoding
+from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.mesh_parts import Parts, colours
 from slopewash.io.staging import staged
 
@@ -94,7 +94,9 @@ def _text(body: bytes, elements: list[Element]) -> dict[str, dict[str, NDArray[A
     lines = iter(body.decode("ascii").splitlines())
     found: dict[str, dict[str, NDArray[Any]]] = {}
     for name, count, properties in elements:
-        rows = [next(lines).split() for _ in range(count)]
+        rows = [line.split() for line in itertools.islice(lines, count)]
+        if len(rows) < count:
+            raise Damaged(f"it is truncated: it has {len(rows)} of {count} {name} lines")
         if name == "face":
             found[name] = _triangulate([[int(v) for v in row[1 : 1 + int(row[0])]] for row in rows])
         elif all(p[0] != "list" for p in properties):
@@ -114,7 +116,7 @@ def _binary(body: bytes, elements: list[Element], order: str) -> dict[str, dict[
             at += rows.nbytes
             continue
         if len(properties) != 1:
-            raise ValueError(f"element {name} has a list among other properties")
+            raise Damaged(f"element {name} has a list among other properties")
         number, item = (np.dtype(order + TYPES[word]) for word in properties[0][1:3])
         triangle = np.dtype([("count", number), ("corners", item, 3)])
         whole = len(body) - at >= count * triangle.itemsize

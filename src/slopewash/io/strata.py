@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile, InvalidTerrain, SlopewashError, unknown_name
+from slopewash.io.toml_nesting import DEEPEST_KEY, too_deep
 from slopewash.terrain import Strata
 from slopewash.terrain.fields import STRATA_TOP
 
@@ -56,7 +57,10 @@ def read_strata(path: str | os.PathLike[str]) -> Strata:
     if len(text) > LARGEST_TABLE:
         raise InvalidFile(f"{path} is larger than {LARGEST_TABLE} bytes, too large for a table of strata")
     try:
-        table = tomllib.loads(text.decode("utf-8"))
+        decoded = text.decode("utf-8")
+        if too_deep(decoded):
+            raise ValueError(f"its keys or tables are nested more than {DEEPEST_KEY} deep")
+        table = tomllib.loads(decoded)
     except (ValueError, RecursionError) as error:
         raise InvalidFile(f"{path} is not a readable TOML file: {error}") from error
     try:

@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile
-from slopewash.io.decoding import decoding
+from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.gathering import gather
 from slopewash.io.geotiff import GDAL_NODATA, georeference_tags, read_georeference
 from slopewash.io.heights import as_float32, as_metres, with_nan
 from slopewash.io.info import FileInfo
-from slopewash.io.options import MAXIMUM_PIXELS, HeightRange, ReadOptions
+from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
+from slopewash.io.tiff_directories import subfile_types
+from slopewash.io.tiff_pixels import read_pixels
 from slopewash.terrain import Terrain
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
 _WHITE_IS_ZERO, _PALETTE = 0, 3
 _REDUCED_OR_MASK = 1 | 4
-_LZW, _FLOATING_POINT = 5, 3
 _ROWS_PER_STRIP = 64
 
 
@@ -35,8 +36,6 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
     with _first_page(path) as page:
         channels = int(page.samplesperpixel)
         names = ("palette",) if page.photometric == _PALETTE else ("elevation",)
-        if page.tilewidth * page.tilelength > MAXIMUM_PIXELS:
-            raise ValueError(f"its tiles are {page.tilewidth} x {page.tilelength} pixels")
         return FileInfo(
             format="TIFF",
             width=int(page.imagewidth),
@@ -61,7 +60,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         if page.photometric == _WHITE_IS_ZERO and np.dtype(info.dtype).kind in "iu" and not place.present:
             raise InvalidFile(f"{path} stores white as 0; save it with black as 0, so that larger values are higher")
         nodata_text = page.tags.valueof(GDAL_NODATA)
-        samples = _pixels(path, page)
+        samples = read_pixels(path, page)
         nodata = _nodata_mask(samples, nodata_text)
     in_metres = place.present and samples.dtype.kind in "iu" and options.height_range is None
     elevation = as_float32(samples) if in_metres else as_metres(path, samples, options.height_range)
@@ -106,31 +105,15 @@ def _first_page(path: Path) -> Iterator[TiffPage]:
     logger = logging.getLogger("tifffile")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())
-    with decoding(path, "TIFF"), tifffile.TiffFile(path) as file:
-        page, *others = (page for page in file.pages if isinstance(page, tifffile.TiffPage))
-        if not (page.imagewidth > 0 and page.imagelength > 0) or page.imagedepth != 1:
-            raise ValueError("its first image is not a flat grid")
-        images = 1 + sum(not int(other.subfiletype) & _REDUCED_OR_MASK for other in others)
+    with decoding(path, "TIFF"):
+        images = 1 + sum(not kind & _REDUCED_OR_MASK for kind in subfile_types(path)[1:])
         if images > 1:
             raise InvalidFile(f"{path} contains {images} images; a height field needs a single one")
-        yield page
-
-
-def _pixels(path: Path, page: TiffPage) -> NDArray[Any]:
-    """Decode with tifffile, or with Pillow where tifffile needs another package for the compression."""
-    if page.compression != _LZW and page.predictor != _FLOATING_POINT:
-        return np.asarray(page.asarray())
-    from PIL import TiffImagePlugin
-
-    # The plugin itself, since Image.open has its own, lower limit on the number of pixels.
-    with path.open("rb") as file, TiffImagePlugin.TiffImageFile(file) as image:
-        samples = np.asarray(image)
-    wanted = np.dtype(page.dtype).newbyteorder("=")
-    if wanted == np.uint32 and samples.dtype == np.int32:
-        return samples.view(np.uint32)  # Pillow has no unsigned mode, but keeps the bits
-    if samples.dtype.kind != wanted.kind:
-        raise ValueError(f"{wanted} with this compression; save it with deflate and the horizontal predictor")
-    return samples.astype(np.float32 if wanted.kind == "f" else wanted, copy=False)
+        with tifffile.TiffFile(path) as file:
+            page = file.pages.first
+            if not (page.imagewidth > 0 and page.imagelength > 0) or page.imagedepth != 1:
+                raise Damaged("its first image is not a flat grid")
+            yield page
 
 
 def _nodata_mask(samples: NDArray[Any], nodata_text: Any) -> NDArray[np.bool_] | None:

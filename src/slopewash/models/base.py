@@ -45,6 +45,8 @@ class Model(ABC):
     """Kinds of side it runs with."""
     particles: ClassVar[bool] = False
     """Whether it has particles, which start from emitters."""
+    divisible: ClassVar[bool] = True
+    """Whether a step can be interrupted between its sub-steps."""
     meshed: ClassVar[bool] = False
     """Whether it erodes triangles, not cells."""
 

@@ -7,7 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from slopewash.errors import InvalidParameter
+from slopewash.errors import InvalidParameter, TooManySubsteps
+
+LARGEST, SMALLEST = 1e12, 1e-12
+"""Magnitudes of a value: beyond, products in single precision overflow, or vanish where they must not be 0."""
+
+MOST_SUBSTEPS = 100
+"""Sub-steps of a step: presets and sliders need 1 to 5."""
+
+_COUNTLESS = 2**31
 
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
@@ -61,6 +69,8 @@ class Parameter:
             return self.none
         try:
             number = float(value)
+        except OverflowError:  # a whole number beyond all floats
+            number = math.inf if value > 0 else -math.inf
         except (TypeError, ValueError):
             or_none = "" if self.none is None else ' or "none"'
             raise InvalidParameter(f"{self.name} is {value!r}; it must be a number{or_none}") from None
@@ -68,6 +78,10 @@ class Parameter:
             symbol = f" ({self.symbol})" if self.symbol else ""
             units = f" {self.units}" if self.units else ""
             raise InvalidParameter(f"{self.name}{symbol} is {number}{units}; it must be {self.rule.must_be}")
+        vanishes = 0 < abs(number) < SMALLEST and self.rule is not None and not self.rule.holds(0.0)
+        if vanishes or LARGEST < abs(number) < math.inf:
+            bound = f"at least {SMALLEST:g}" if vanishes else f"at most {LARGEST:g}"
+            raise InvalidParameter(f"{self.name} is {number:g}; its magnitude must be {bound}")
         return number
 
     def parse(self, text: str) -> float | str | bool:
@@ -114,5 +128,17 @@ class Limit:
     @property
     def substeps(self) -> int:
         """Equal sub-steps that bring the value within the bound."""
+        ratio = self.value / self.bound
+        if not ratio < _COUNTLESS:  # infinite or NaN, too
+            return _COUNTLESS
         # A hair of slack, so that a value meant to sit exactly on the bound is not split by rounding.
-        return max(1, math.ceil(self.value / self.bound - 1e-9))
+        return max(1, math.ceil(ratio - 1e-9))
+
+    def check(self) -> None:
+        """Refuse more than `MOST_SUBSTEPS`."""
+        if self.substeps > MOST_SUBSTEPS:
+            raise TooManySubsteps(
+                f"{self.name} is {self.value:.3g}, above the stability limit {self.bound:.3g}: a step would need "
+                f"{self.substeps:.3g} sub-steps, more than {MOST_SUBSTEPS}; make time_step at least "
+                f"{self.substeps / MOST_SUBSTEPS:.3g} times smaller"
+            )

@@ -137,6 +137,8 @@ def _lines(action: list[Any]) -> list[str]:
     kind, *rest = action
     if kind == "run":
         return [f"simulation.run({rest[0]})"]
+    if kind == "interrupted":
+        return [f"simulation.run(1, stop_after={rest[0]})"]
     if kind == "model":
         return [f"simulation.model = simulation.model.replace({keywords(rest[0])})"]
     if kind == "paint":

@@ -70,6 +70,7 @@ def take_apart(simulation: Simulation) -> tuple[dict[str, Any], dict[str, Array]
         "substeps": simulation._substeps_wanted,
         "step": simulation.step,
         "settled": simulation.settled,
+        "substeps_done": simulation.substeps_done,
         "time": simulation.time,
         "since": simulation._since,
         "relief": simulation._relief,
@@ -93,6 +94,7 @@ def put_together(simulation: Simulation, facts: dict[str, Any], arrays: dict[str
     simulation.run_id = facts.get("run")
     simulation._substeps_wanted = facts["substeps"]
     simulation.step, simulation.settled, simulation._since = facts["step"], facts["settled"], tuple(facts["since"])
+    simulation.substeps_done = facts.get("substeps_done", 0)
     simulation._relief, simulation._level = facts["relief"], facts["level"]
     simulation._start = terrain_parts.put_together(facts["terrain"], those("terrain."))
     simulation._history = History.put_together(facts["history"], those("history."))

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from slopewash.backends import choose_backend
 from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, SimulationClosed, StabilityWarning
-from slopewash.interrupts import whole_steps
+from slopewash.interrupts import Stopped, should_stop, stopping, whole_steps
 from slopewash.models.backend import Backend
 from slopewash.models.base import Model
 from slopewash.models.catalogue import Preset
+from slopewash.models.parameters import MOST_SUBSTEPS
 from slopewash.models.state import Array, Domain, Edges, Patch, Sides, State
+from slopewash.pieces import Pieces
 from slopewash.simulation.brush import BRUSHES, Stroke, make_stroke
 from slopewash.simulation.budget import Budget
 from slopewash.simulation.checkpoints import read_checkpoint, write_checkpoint
@@ -64,7 +66,7 @@ class Simulation:
     seed
         Random seed for whatever the model draws, such as erodibility where the terrain has none.
     substeps
-        Sub-steps each time step is split into; "auto" takes as many as stability needs, and warns.
+        Sub-steps each time step is split into, at most 100; "auto" takes as many as stability needs, and warns.
 
     >>> import slopewash as sw
     >>> simulation = sw.Simulation(sw.generate("hill", size=16), sw.VirtualPipes(), backend="reference")
@@ -96,6 +98,8 @@ class Simulation:
         self.step = 0
         self.settled = 0
         """Steps of settling so far, which do not count as `step`."""
+        self.substeps_done = 0
+        """Sub-steps of the current step that were taken before it was interrupted."""
         self._since = (0, 0.0)
         """Step and time from which on the parameters in force count."""
         self._model = model
@@ -113,10 +117,12 @@ class Simulation:
         # A notebook and the studio may hold the same run: each takes whole steps and whole edits.
         self._turn = threading.RLock()
         self._observers: list[Observer] = []
+        self._sub_steps_left: int | None = None
         self._observed_by: int | None = None
         self._domain = domain
+        self._pieces = Pieces()
         self._substeps = 1
-        self._find_substeps(state)
+        self._substeps = self._find_substeps(self._model, state)
         self._coefficients()  # raises where the model cannot run on this terrain
         self._opened: Backend | None = self._model.backend(self.backend)(state, domain)
 
@@ -141,22 +147,26 @@ class Simulation:
     def _state(self) -> State:
         return self._device.state
 
-    def _find_substeps(self, state: State) -> None:
+    def _find_substeps(self, model: Model, state: State) -> int:
         """Split steps as wanted, or as stability needs; warn when that is more than before."""
         if self._substeps_wanted != "auto":
-            if not _is_whole(self._substeps_wanted) or self._substeps_wanted < 1:
-                raise InvalidParameter(f'substeps is {self._substeps_wanted!r}; it must be "auto" or 1 or more')
-            self._substeps = self._substeps_wanted
-            return
-        worst = max(self._model.limits_in(state), key=lambda limit: limit.substeps, default=None)
-        before, self._substeps = self._substeps, 1 if worst is None else worst.substeps
-        if worst is not None and worst.substeps > before:
+            if not _is_whole(self._substeps_wanted) or not 1 <= self._substeps_wanted <= MOST_SUBSTEPS:
+                raise InvalidParameter(
+                    f'substeps is {self._substeps_wanted!r}; it must be "auto" or 1 .. {MOST_SUBSTEPS}'
+                )
+            return int(self._substeps_wanted)
+        worst = max(model.limits_in(state), key=lambda limit: limit.substeps, default=None)
+        if worst is None:
+            return 1
+        worst.check()
+        if worst.substeps > self._substeps:
             warnings.warn(
                 f"{worst.name} is {worst.value:.3g}, above the stability limit {worst.bound:.3g}: "
                 f"each step is taken in {worst.substeps} sub-steps",
                 StabilityWarning,
                 stacklevel=4,
             )
+        return worst.substeps
 
     @property
     def model(self) -> Model:
@@ -170,10 +180,12 @@ class Simulation:
             raise InvalidParameter(f"this run uses {self._model.name}; start another Simulation for {model.name}")
         with self._turn:
             model.coefficients(self._domain, substeps=1)  # raises where it cannot run on this terrain
+            substeps = self._find_substeps(model, self._state)
             model.adopt(self._model, self._state, self._domain)
             self._since = (self.step, self.time)
             self._model = model
-            self._find_substeps(self._state)
+            self._substeps, self.substeps_done = substeps, 0  # a step that was interrupted begins anew
+            self._pieces = Pieces()
 
     @property
     def edges(self) -> Edges | Sides:
@@ -446,13 +458,37 @@ class Simulation:
         ]  # fmt: skip
         return self
 
-    def run(self, steps: int) -> None:
-        """Advance by `steps` whole time steps. Interrupted, it stops after a whole number of them."""
-        _check_steps(steps)
-        self._check_can_run()
-        self._watched(steps, "eroding", self._advance)
+    def run(self, steps: int, *, stop: Callable[[], bool] | None = None, stop_after: int | None = None) -> None:
+        """Advance by `steps` whole time steps.
 
-    def settle(self, steps: int = 600, *, dry: bool = False, done: int = 0, stop_after: int | None = None) -> None:
+        Interrupted, it stops after a whole number of sub-steps, within a second; the next `run` completes the step.
+
+        Parameters
+        ----------
+        steps
+            Time steps to take.
+        stop
+            Asked at least every second; the run is interrupted when it returns true.
+        stop_after
+            Interrupt it after so many sub-steps, as Ctrl-C did.
+        """
+        _check_steps(steps)
+        if stop_after is not None:
+            _check_steps(stop_after, "stop_after")
+        self._check_can_run()
+        self._sub_steps_left = stop_after
+        with stopping(stop):
+            self._watched(steps, "eroding", self._advance)
+
+    def settle(
+        self,
+        steps: int = 600,
+        *,
+        dry: bool = False,
+        done: int = 0,
+        stop_after: int | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
         """End a run: while it still rains, the water's power to erode fades over `steps`; then all sediment settles.
 
         Fading water still erodes, about as much as half as many steps of the run would: stopping erosion at once leaves
@@ -469,6 +505,8 @@ class Simulation:
             Steps of these that were taken before, where a settling goes on that was interrupted.
         stop_after
             Interrupt it after so many of the steps: the sediment stays in the water, as after Ctrl-C.
+        stop
+            Asked at least every second; the settling is interrupted when it returns true.
         """
         _check_steps(steps)
         _check_steps(done, "done")
@@ -480,40 +518,68 @@ class Simulation:
         ends = stop_after is None or stop_after > steps - done
         last = steps if stop_after is None else min(done + stop_after, steps)
 
-        def advance(taken: int, chunk: int) -> None:
-            self._fade(done + taken, chunk, steps)
+        def advance(taken: int, chunk: int) -> bool:
+            if not self._fade(done + taken, chunk, steps):
+                return False
             if ends and done + taken + chunk == steps:  # observers see the ground with the sediment deposited
-                self._lay_down(dry=dry)
+                with whole_steps():
+                    self._lay_down(dry=dry)
+            return True
 
         if ends and done == steps:
             with whole_steps(), self._turn:
                 self._lay_down(dry=dry)
             self._check_finite()
-        self._watched(last - done, "settling", advance)
+        self._sub_steps_left = None
+        with stopping(stop):
+            self._watched(last - done, "settling", advance)
 
     def _lay_down(self, *, dry: bool) -> None:
         self._model.lay_down(self._state, self._domain, dry=dry)
 
-    def _fade(self, done: int, chunk: int, steps: int) -> None:
+    def _fade(self, done: int, chunk: int, steps: int) -> bool:
         """Take `chunk` settling steps after `done` of `steps`; strength depends on the step alone and ends at 0."""
         fades = min(FADES, steps)
         while chunk > 0:
             fade = done * fades // steps
             next_fade = -(-(fade + 1) * steps // fades)
             length = min(chunk, next_fade - done)
-            self._device.advance(self._coefficients(1 - (fade + 1) / fades), length * self._substeps)
-            self.settled += length
+            if not self._take(length, 1 - (fade + 1) / fades, "settled"):
+                return False
             done += length
             chunk -= length
+        return True
 
     def _coefficients(self, strength: float = 1.0) -> Any:
         return self._model.coefficients(self._domain, substeps=self._substeps, strength=strength)
 
-    def _advance(self, done: int, steps: int) -> None:
-        self._device.advance(self._coefficients(), steps * self._substeps)
-        self.step += steps
+    def _advance(self, done: int, steps: int) -> bool:
+        return self._take(steps, 1.0, "step")
 
-    def _watched(self, steps: int, label: str, advance: Callable[[int, int], None]) -> None:
+    def _take(self, steps: int, strength: float, counter: str) -> bool:
+        """Take steps in pieces, between which signals arrive; false where the run was asked to stop before the end."""
+        coefficients, unit = self._coefficients(strength), 1 if self._model.divisible else self._substeps
+        left = wanted = steps * self._substeps - self.substeps_done
+        if self._sub_steps_left is not None:
+            left = min(wanted, self._sub_steps_left)
+        while left > 0:
+            stopped, done = False, self._pieces.next(left, unit)
+            with whole_steps():
+                try:
+                    with self._pieces:
+                        self._device.advance(coefficients, done)
+                except Stopped as early:
+                    stopped, done = True, early.done
+                whole, self.substeps_done = divmod(self.substeps_done + done, self._substeps)
+                setattr(self, counter, getattr(self, counter) + whole)
+            left, wanted = left - done, wanted - done
+            if self._sub_steps_left is not None:
+                self._sub_steps_left -= done
+            if stopped or (wanted > 0 and should_stop()):
+                return False
+        return wanted <= 0
+
+    def _watched(self, steps: int, label: str, advance: Callable[[int, int], bool]) -> None:
         done = 0
         try:
             with self._turn, self._observing():
@@ -524,15 +590,18 @@ class Simulation:
                 with self._turn:
                     everys = [LONGEST_CHUNK, *(observer.every for observer in self._observers)]
                     chunk = min(steps - done, *(every - self.steps_taken % every for every in everys))
-                    with whole_steps():
-                        advance(done, chunk)
+                    if not advance(done, chunk):
+                        return
                     done += chunk
+                    stopped = done < steps and should_stop()
                     if self.steps_taken % CHECK_EVERY == 0 or done == steps:
                         self._check_finite()
                     with self._observing():
                         for observer in self._observers:
                             if self.steps_taken % observer.every == 0 or done == steps:
                                 observer.observe(self)
+                    if stopped:
+                        return
         finally:
             with self._turn, self._observing():
                 for observer in self._observers:

@@ -76,6 +76,8 @@ class Run:
                 )
         self.simulation = simulation
         self._recording = sw.Recording(recipe, simulation.backend)
+        self._interrupted = 0
+        """Sub-steps of an interrupted step that are recorded."""
         self._settling: tuple[int, bool, int] | None = None
         """Steps of the settling under way, whether it dries, and steps of settling before it."""
         self._stroke: Any = None
@@ -128,31 +130,44 @@ class Run:
         for warning in caught:
             self._notice(str(warning.message))
 
-    def advance(self, steps: int) -> None:
-        """Take steps; those taken before a failure count."""
+    def advance(self, steps: int, stop: Callable[[], bool] | None = None) -> None:
+        """Take steps until `stop` returns true; those taken before a failure count."""
         before = self.simulation.step
         try:
-            self.simulation.run(steps)
+            self.simulation.run(steps, stop=stop)
         finally:
             done = self.simulation.step - before
             if done:
                 self._recording.add("run", done)
+                self._interrupted = 0
+
+    def _record_interruption(self) -> None:
+        """Record how far an interrupted step has got, before something else happens to the run."""
+        done = self.simulation.substeps_done
+        if done > self._interrupted:
+            self._recording.add("interrupted", done - self._interrupted)
+        self._interrupted = done
 
     def change_parameters(self, values: dict[str, Any]) -> None:
         """Continue with other values."""
         changed = self.simulation.model.replace(**values)
+        self._record_interruption()
         with self._notices():
             self.simulation.model = changed
+        self._interrupted = 0
         self._recording.add("model", {name: getattr(changed, name) for name in values})
 
-    def settle(self, steps: int, *, dry: bool, look: Callable[[], None]) -> None:
-        """Settle, calling `look` every 20 steps; it may raise `Cancelled`."""
+    def settle(
+        self, steps: int, *, dry: bool, look: Callable[[], None], stop: Callable[[], bool] | None = None
+    ) -> None:
+        """Settle; `look` is called every 20 steps and may raise `Cancelled`, `stop` is asked at least every second."""
+        self._record_interruption()
         interlude, before = Interlude(look), self.simulation.settled
         self._settling = (steps, dry, before)
         self.simulation.add(interlude)
         try:
             with suppress(Cancelled):
-                self.simulation.settle(steps, dry=dry)
+                self.simulation.settle(steps, dry=dry, stop=stop)
         finally:
             self.simulation.remove(interlude)
             self._settling = None
@@ -168,6 +183,7 @@ class Run:
         simulation, key = self.simulation, getattr(message, "stroke", None)
         stroke = None if key is None else (viewer, key)
         join = stroke is not None and stroke == self._stroke and simulation.can_undo
+        self._record_interruption()
         if isinstance(message, messages.Paint):
             self._check_work(message)
             dabs = message.model_dump(include={"tool", "points", "radius", "strength", "falloff"})

@@ -208,8 +208,10 @@ class Session:
         if steps > 0:  # a notebook cell may have passed the target
             self._report_compiling()
             begin = time.monotonic()
-            self.run.advance(steps)
-            self._pace.took(steps, time.monotonic() - begin)
+            before = simulation.step
+            self.run.advance(steps, stop=lambda: self._closing or not self._jobs.empty())
+            if simulation.step > before:
+                self._pace.took(simulation.step - before, time.monotonic() - begin)
             self._busy = None
         if self._target is not None and simulation.step >= self._target:
             stage = self.run.recipe.stage
@@ -367,10 +369,13 @@ class Session:
             self._publish()
             self._keep()
 
+        def stop() -> bool:
+            return self._closing or self._cancels != cancels_before
+
         self._settling = True
         try:
             with self._at_work(f"settling over {message.steps} steps"):
-                self.run.settle(message.steps, dry=message.dry, look=look)
+                self.run.settle(message.steps, dry=message.dry, look=look, stop=stop)
         finally:
             self._settling = False
             self._changed()

@@ -65,6 +65,7 @@ class MeshParticles(Model):
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "iteration.ReferenceBackend"}
     sides: ClassVar[tuple[Side, ...]] = ("open",)
     meshed: ClassVar = True
+    divisible: ClassVar = False
     particles: ClassVar = True
     fields: ClassVar = FIELDS
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from slopewash.interrupts import safe_point
 from slopewash.models.state import Domain, State
 from slopewash.models.velocity_field import rows, sweep
 from slopewash.models.velocity_field.iteration import FieldBackend
 from slopewash.models.velocity_field.reference import Integers, Motion, Routed, Sums
 from slopewash.models.velocity_field.surface import Field, Surface
+from slopewash.pieces import Pieces
 
 MOST_MEMORY = 1 << 30
 """Bytes for the bands' own sums: on large grids fewer bands than threads."""
@@ -45,7 +47,14 @@ class CpuBackend(RoutingOnCores):
             self._sums = np.zeros((bands, *w.shape, rows.SUMS), np.int64)
         self._sums[:] = 0
         ends = np.zeros((bands, 3), np.int64)
-        sweep.launch(surface, w, motion, self._sums, ends)
+        pieces, first = Pieces(), 0
+        while first < len(w):
+            last = first + pieces.next(len(w) - first, unit=bands)
+            with pieces:
+                sweep.launch(surface, first, last, w, motion, self._sums, ends)
+            first = last
+            if first < len(w):
+                safe_point()
         total = self._sums.sum(axis=0)
         left, sunk, steps = (int(n) for n in ends.sum(axis=0))
         W, Vy, Vx, E = np.moveaxis(total, -1, 0)

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from slopewash.backends.gpu.program import Kernel, Use
 from slopewash.backends.gpu.wgsl import Block
 from slopewash.backends.gpu.workspace import Workspace
+from slopewash.interrupts import safe_point
 from slopewash.models.state import Domain, State
 from slopewash.models.velocity_field.cpu import RoutingOnCores
 from slopewash.models.velocity_field.reference import SCALE, Integers, Motion, Sums, fixed
 from slopewash.models.velocity_field.surface import Field, Surface
+from slopewash.pieces import Pieces
 
 HERE = Path(__file__).parent
 KINDS = {
@@ -77,7 +79,14 @@ class GpuBackend(RoutingOnCores):
             fields["pulls"].upload(np.pad(pulls, ((1, 1), (1, 1), (0, 0))))
         self._launch(w)
         self._work.use(motion, kernels=[kernel(steepest=steepest)], constants=CONSTANTS | {"steepest": steepest})
-        self._work.run(math.ceil(motion.most_steps / STEPS_AT_ONCE))
+        pieces, left = Pieces(), math.ceil(motion.most_steps / STEPS_AT_ONCE)
+        while left > 0:
+            count = pieces.next(left)
+            with pieces:
+                self._work.run(count)
+            left -= count
+            if left > 0:
+                safe_point()
         return self._sums(w)
 
     def _launch(self, w: Field) -> None:

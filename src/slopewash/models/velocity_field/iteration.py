@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.interrupts import Stopped
 from slopewash.models.backend import Backend
 from slopewash.models.state import Domain, State
 from slopewash.models.velocity_field import reference
@@ -74,8 +75,12 @@ class FieldBackend(Backend):
 
     def advance(self, coefficients: Coefficients, iterations: int) -> None:
         """Take the state through some iterations."""
-        for _ in range(iterations):
-            self._find_velocity_field(coefficients)
+        for done in range(iterations):
+            try:
+                self._find_velocity_field(coefficients)
+            except Stopped as early:  # nothing of this iteration is written yet
+                early.done = done
+                raise
             self._erode(coefficients)
             if coefficients.hillslope.creep > 0 or coefficients.hillslope.slide > 0:
                 self._slide(coefficients)

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from slopewash.errors import InvalidParameter
 from slopewash.models.base import Model, in_metres, register
 from slopewash.models.parameters import Rule, law, not_negative, parameter, positive
 from slopewash.models.state import Array, Domain, Side, State
@@ -18,6 +19,10 @@ from slopewash.models.velocity_field.hillslope import Hillslope
 from slopewash.models.velocity_field.reference import Motion
 
 whole = Rule(lambda v: 1 <= v <= 1_000_000 and v == int(v), "a whole number, 1 .. 1000000")
+
+
+STRONGEST_PULL = 10
+"""g·Δt² in cells: above it, sums of collision energy in fixed point could overflow on large grids."""
 
 
 @register
@@ -139,6 +144,15 @@ class VelocityField(Model):
         "trap", "trap", "stop",
         doc="A pit stops particles too slow to climb out of it, or every particle.",
     )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        pull = self.gravity * self.particle_time_step**2
+        if pull > STRONGEST_PULL:
+            raise InvalidParameter(
+                f"gravity (g) is {self.gravity:g} and maximum_speed {self.maximum_speed:g}: particles would gain "
+                f"{pull:.3g} cells per step in each step, more than {STRONGEST_PULL}; use less gravity or more speed"
+            )
 
     @property
     def particle_time_step(self) -> float:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.interrupts import safe_point
 from slopewash.models.velocity_field.surface import STEPS, Field, Surface
 
 Integers = NDArray[np.int64]
@@ -92,6 +93,7 @@ def velocity_field(surface: Surface, w: Field, motion: Motion) -> Sums:
         i, j, oy, ox, vy, vx, vz, w, stayed = _those(inside, to_i, to_j, oy, ox, vy, vx, vz, w, stayed)
         if len(w) == 0:
             break
+        safe_point()
     sums.sunk += int(fixed(w).sum())
     return sums
 

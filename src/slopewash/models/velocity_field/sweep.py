@@ -15,11 +15,14 @@ DJ = np.array([j for _, j in STEPS])
 
 
 @kernel
-def launch_rows(surface, first, stride, w, motion, sums, ends):
-    """Particles of every `stride`-th row from `first`; `ends` get water that left, water at rest, and steps taken."""
+def launch_rows(surface, first, last, stride, w, motion, sums, ends):
+    """Particles of every `stride`-th row from `first` to before `last`.
+
+    `ends` get water that left, water at rest, and steps taken.
+    """
     T, ay, ax, az, escape, nodata = surface
-    rows, columns = w.shape
-    for i in range(first, rows, stride):
+    columns = w.shape[1]
+    for i in range(first, last, stride):
         for j in range(columns):
             if w[i, j] > 0:
                 gone, taken = run(T, ay, ax, az, escape, nodata, motion, i, j, w[i, j], sums)
@@ -29,11 +32,11 @@ def launch_rows(surface, first, stride, w, motion, sums, ends):
 
 
 @parallel_kernel
-def launch(surface, w, motion, sums, ends):
-    """Each band has sums of its own; they are whole numbers, so that the total does not depend on the bands."""
+def launch(surface, first, last, w, motion, sums, ends):
+    """Particles of some rows. Each band has sums of its own; they are whole numbers: the total is the same for any."""
     bands = len(sums)
     for band in prange(bands):
-        launch_rows(surface, band, bands, w, motion, sums[band], ends[band])
+        launch_rows(surface, first + band, last, bands, w, motion, sums[band], ends[band])
 
 
 @kernel

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from slopewash.errors import InvalidParameter
+from slopewash.memory import check_memory
 from slopewash.terrain.fields import LAYERS
 from slopewash.terrain.terrain import Layer, Terrain
 
@@ -20,6 +21,10 @@ SLACK = 1e-9
 """Fraction of a triangle by which a point may lie outside it and still count, so that rounding leaves no cracks."""
 AT_ONCE = 4_000_000
 """Pairs of points and triangles processed at once, which limits memory."""
+BYTES_PER_CELL = 120
+"""Of the triangle under each cell, its corners and their weights, and what is worked out from them."""
+LARGEST_GRID = 1 << 30
+"""Cells of a grid that a mesh is sampled on: above it, the cell size is certainly not meant."""
 
 
 def raster_of(
@@ -33,18 +38,25 @@ def raster_of(
     if not (math.isfinite(cell_size) and cell_size > 0):
         raise InvalidParameter(f"cell_size is {cell_size} m; it must be positive and finite")
     low, high = vertices[:, :2].min(axis=0), vertices[:, :2].max(axis=0)
-    columns, rows = ((high - low) / cell_size + 1e-9).astype(np.int64) + 1
+    across, down = (high - low) / cell_size + 1e-9
     if shape is not None:
-        rows, columns = shape
-    triangle, weights = find_on_grid(vertices, triangles, low, cell_size, (int(rows), int(columns)))
+        down, across = shape[0] - 1, shape[1] - 1
+    count = float(across + 1) * float(down + 1)
+    if not count <= LARGEST_GRID:
+        raise InvalidParameter(
+            f"cell_size is {cell_size:g} m, which gives {across + 1:.4g} x {down + 1:.4g} cells; use a larger one"
+        )
+    rows, columns = int(down) + 1, int(across) + 1
+    check_memory(f"a grid of {columns} x {rows} cells", BYTES_PER_CELL * count, "use a larger cell_size")
+    triangle, weights = find_on_grid(vertices, triangles, low, cell_size, (rows, columns))
     hit = triangle >= 0
     corners = triangles[np.where(hit, triangle, 0)]
 
     def cells(values: NDArray[np.floating]) -> NDArray[np.float64]:
         interpolated: Points = (values[corners].astype(np.float64) * weights).sum(axis=1)
-        return interpolated.reshape(int(rows), int(columns))
+        return interpolated.reshape(rows, columns)
 
-    nodata = None if hit.all() else ~hit.reshape(int(rows), int(columns))
+    nodata = None if hit.all() else ~hit.reshape(rows, columns)
     layers: dict[str, Any] = {name: cells(values) for name, values in attributes.items()}
     own = {name: layers.pop(name) for name in list(layers) if name not in LAYERS}
     return Terrain(cells(vertices[:, 2]), cell_size=cell_size, nodata=nodata, own_layers=own, **layers)

@@ -1,0 +1,149 @@
+"""Pixels of a TIFF: strips and tiles, each decoded to no more bytes than the image has for it."""
+
+from __future__ import annotations
+
+import lzma
+import zlib
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.io.decoding import Damaged, quiet
+from slopewash.io.limits import LARGEST_TILE
+
+if TYPE_CHECKING:
+    from tifffile import TiffPage
+
+_NONE, _LZW, _DEFLATE, _OLD_DEFLATE, _PACKBITS, _LZMA = 1, 5, 8, 32946, 32773, 34925
+_MOST_EXPANSION = {_NONE: 1, _DEFLATE: 1032, _OLD_DEFLATE: 1032, _PACKBITS: 64, _LZMA: 1 << 14}
+"""Bytes that one compressed byte can stand for."""
+_HORIZONTAL, _FLOATING_POINT = 2, 3
+_LZMA_MEMORY = 1 << 27
+_REVERSED_BITS = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
+
+
+def read_pixels(path: Path, page: TiffPage) -> NDArray[Any]:
+    """Decode a page with one sample per pixel."""
+    compression = int(page.compression)
+    if compression == _LZW:
+        return _by_pillow(path, page)
+    if compression not in _MOST_EXPANSION:
+        name = getattr(page.compression, "name", str(compression)).lower()
+        raise Damaged(f"its compression ({name}) is not supported; save it with deflate")
+    if int(page.predictor) not in (1, _HORIZONTAL, _FLOATING_POINT):
+        raise Damaged(f"its predictor ({int(page.predictor)}) is not supported; save it without")
+    height, width = int(page.imagelength), int(page.imagewidth)
+    rows, columns = _segment_shape(page, height, width)
+    dtype = np.dtype(page.dtype)
+    starts = [(row, column) for row in range(0, height, rows) for column in range(0, width, columns)]
+    if not len(starts) == len(page.dataoffsets) == len(page.databytecounts):
+        raise Damaged(f"it has {len(page.dataoffsets)} strips or tiles, where its size needs {len(starts)}")
+    _check_lengths(page, compression, rows * columns * dtype.itemsize, path.stat().st_size)
+    pixels = np.full((height, width), page.nodata if page.nodata is not None else 0, dtype)
+    with path.open("rb") as file:
+        for (row, column), offset, count in zip(starts, page.dataoffsets, page.databytecounts, strict=True):
+            if offset == 0 or count == 0:
+                continue  # left out, as GDAL does where all is nodata
+            down, across = min(rows, height - row), min(columns, width - column)
+            values = _segment(file, page, compression, (offset, count), (rows, columns), down)
+            pixels[row : row + down, column : column + across] = values[:, :across]
+    return pixels
+
+
+def _segment_shape(page: TiffPage, height: int, width: int) -> tuple[int, int]:
+    if not page.is_tiled:
+        return max(1, min(int(page.rowsperstrip), height)), width
+    rows, columns = int(page.tilelength), int(page.tilewidth)
+    if min(rows, columns) < 1 or rows * columns > max(LARGEST_TILE, 4 * height * width):
+        raise Damaged(f"its tiles are {columns} x {rows} pixels")
+    return rows, columns
+
+
+def _check_lengths(page: TiffPage, compression: int, segment_bytes: int, file_size: int) -> None:
+    """Refuse segments beyond the end of the file, and those too short to hold their pixels, before memory is taken."""
+    places = [(offset, count) for offset, count in zip(page.dataoffsets, page.databytecounts, strict=True) if count]
+    if any(offset + count > file_size for offset, count in places):
+        raise Damaged("it is truncated")
+    whole = places[:-1] if len(places) == len(page.dataoffsets) else places  # the last strip may be short
+    if any(count * _MOST_EXPANSION[compression] < segment_bytes for _, count in whole):
+        raise Damaged("a strip or tile is too short for its pixels")
+
+
+def _segment(
+    file: IO[bytes], page: TiffPage, compression: int, place: tuple[int, int], shape: tuple[int, int], down: int
+) -> NDArray[Any]:
+    """Rows of one strip or tile; the last strip may be padded to the size of the others."""
+    dtype = np.dtype(page.dtype).newbyteorder(page.parent.byteorder)
+    row_bytes = shape[1] * dtype.itemsize
+    most, needed = shape[0] * row_bytes, down * row_bytes
+    offset, count = place
+    file.seek(offset)
+    data = file.read(min(count, 2 * most + 65536))  # compression never doubles the size
+    if int(page.fillorder) == 2:
+        data = data.translate(_REVERSED_BITS)
+    decoded = _expand(data, compression, most)
+    if len(decoded) > most:
+        raise Damaged("a strip or tile decodes to more bytes than the image has for it")
+    if len(decoded) < needed:
+        raise Damaged("it is truncated")
+    if int(page.predictor) == _FLOATING_POINT:
+        return _undo_floating_point(decoded[:needed], down, shape[1], dtype)
+    values = np.frombuffer(decoded, dtype, down * shape[1]).reshape(down, shape[1])
+    if int(page.predictor) == _HORIZONTAL:
+        whole = np.dtype(f"u{dtype.itemsize}")
+        bits = values.view(whole.newbyteorder(dtype.byteorder)).astype(whole)
+        return np.cumsum(bits, axis=1, dtype=whole).view(dtype.newbyteorder("="))
+    return values
+
+
+def _expand(data: bytes, compression: int, most: int) -> bytes:
+    """Decompress to at most one byte more than allowed."""
+    if compression == _NONE:
+        return data[:most]
+    if compression == _LZMA:
+        return lzma.LZMADecompressor(memlimit=_LZMA_MEMORY).decompress(data, most + 1)
+    if compression == _PACKBITS:
+        return _unpack_bits(data, most)
+    return zlib.decompressobj().decompress(data, most + 1)
+
+
+def _unpack_bits(data: bytes, most: int) -> bytes:
+    """Apple's PackBits: literals of 1 to 128 bytes and repeats of 2 to 128."""
+    out, at = bytearray(), 0
+    while at < len(data) and len(out) <= most:
+        head = data[at]
+        if head < 128:
+            out += data[at + 1 : at + 2 + head]
+            at += 2 + head
+        else:
+            if head > 128:
+                out += data[at + 1 : at + 2] * (257 - head)
+            at += 2 if head > 128 else 1
+    return bytes(out)
+
+
+def _undo_floating_point(decoded: bytes, down: int, columns: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """TIFF Technical Note 3: differences of bytes, the most significant of all pixels of a row first."""
+    differences = np.frombuffer(decoded, np.uint8).reshape(down, dtype.itemsize * columns)
+    planes = np.cumsum(differences, axis=1, dtype=np.uint8).reshape(down, dtype.itemsize, columns)
+    pixels = np.ascontiguousarray(planes.transpose(0, 2, 1)).view(dtype.newbyteorder(">"))
+    return pixels.reshape(down, columns)
+
+
+def _by_pillow(path: Path, page: TiffPage) -> NDArray[Any]:
+    """Decode LZW, for which tifffile needs another package; libtiff fills a buffer of the image's size."""
+    from PIL import TiffImagePlugin
+
+    # The plugin itself, since Image.open has its own, lower limit on the number of pixels.
+    with path.open("rb") as file, quiet(), TiffImagePlugin.TiffImageFile(file) as image:
+        if image.size != (int(page.imagewidth), int(page.imagelength)):  # decided by a tag that is there twice
+            raise Damaged("it has two sizes")
+        samples = np.asarray(image)
+    wanted = np.dtype(page.dtype).newbyteorder("=")
+    if wanted == np.uint32 and samples.dtype == np.int32:
+        return samples.view(np.uint32)  # Pillow has no unsigned mode, but keeps the bits
+    if samples.dtype.kind != wanted.kind:
+        raise Damaged(f"{wanted} with this compression; save it with deflate and the horizontal predictor")
+    return samples.astype(np.float32 if wanted.kind == "f" else wanted, copy=False)

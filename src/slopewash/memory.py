@@ -1,0 +1,73 @@
+"""How much memory is left, so that what cannot fit is refused before it starts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from slopewash.errors import NotEnoughMemory
+
+_GROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+)
+"""Limit and use of the container, as Linux has them in version 2 and 1 of its control groups."""
+
+
+def available_memory() -> int | None:
+    """Bytes that this process may still take; None where the system does not report it."""
+    known = [amount for amount in (_of_machine(), _of_group(), _of_process()) if amount is not None]
+    return max(0, min(known)) if known else None
+
+
+def check_memory(what: str, needed: float, remedy: str) -> None:
+    """Refuse what needs more bytes than are available.
+
+    >>> check_memory("a grid of 4 x 4 cells", 1000, "use a smaller one")
+    >>> check_memory("a grid of 4 x 4 cells", 1e18, "use a smaller one")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    slopewash.errors.NotEnoughMemory: a grid of 4 x 4 cells needs about 931,322,575 GiB ...; use a smaller one
+    """
+    available = available_memory()
+    if available is not None and needed > available:
+        raise NotEnoughMemory(
+            f"{what} needs about {_gib(needed)} of memory, and {_gib(available)} is available; {remedy}"
+        )
+
+
+def _gib(amount: float) -> str:
+    size = amount / 2**30
+    return f"{size:,.0f} GiB" if size >= 10 else f"{size:.1f} GiB"
+
+
+def _of_machine() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text("ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+        return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (OSError, ValueError, AttributeError, IndexError):
+        return None
+
+
+def _of_group() -> int | None:
+    for limit, used in _GROUPS:
+        try:
+            return int(Path(limit).read_text("ascii")) - int(Path(used).read_text("ascii"))
+        except (OSError, ValueError):  # there is no such file, or it says "max"
+            continue
+    return None
+
+
+def _of_process() -> int | None:
+    """What `ulimit -v` leaves."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return None
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+        return int(limit) - pages * os.sysconf("SC_PAGE_SIZE")
+    except (ImportError, OSError, ValueError):
+        return None
