@@ -17,6 +17,7 @@ from slopewash.io.gathering import gather
 from slopewash.io.geotiff import GDAL_NODATA, georeference_tags, read_georeference
 from slopewash.io.heights import as_float32, as_metres, with_nan
 from slopewash.io.info import FileInfo
+from slopewash.io.notes import Notes, notes_from, notes_text
 from slopewash.io.options import MAXIMUM_PIXELS, HeightRange, ReadOptions
 from slopewash.io.staging import staged
 from slopewash.terrain import Terrain
@@ -37,8 +38,10 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
         names = ("palette",) if page.photometric == _PALETTE else ("elevation",)
         if page.tilewidth * page.tilelength > MAXIMUM_PIXELS:
             raise ValueError(f"its tiles are {page.tilewidth} x {page.tilelength} pixels")
+        described = page.tags.valueof("ImageDescription")
         return FileInfo(
             format="TIFF",
+            made_by=notes_from(described if isinstance(described, str) else None),
             width=int(page.imagewidth),
             height=int(page.imagelength),
             bits=int(page.bitspersample),
@@ -76,7 +79,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     )
 
 
-def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
+def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None, notes: Notes) -> None:
     """Write one layer as float32 with its georeference, NaN in nodata cells."""
     import tifffile
 
@@ -92,6 +95,7 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
             photometric="minisblack",
             rowsperstrip=_ROWS_PER_STRIP,
             software="slopewash",
+            description=notes_text(notes) if notes else None,
             metadata=None,
             extratags=tags,
         )
