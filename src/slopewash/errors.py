@@ -30,6 +30,10 @@ class InvalidFile(SlopewashError, OSError):
     """A file that is missing, damaged, too large or not in the format of its suffix."""
 
 
+class InvalidRecipe(SlopewashError, ValueError):
+    """A recipe file with a mistake in it; the message names the line and the key."""
+
+
 class BackendUnavailable(SlopewashError, RuntimeError):
     """A backend that this machine or installation cannot run."""
 
