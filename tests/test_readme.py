@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import slopewash as sw
+
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 COMMANDS = [
     line.split("  #")[0].strip()
@@ -52,6 +54,18 @@ def test_the_page_on_observers_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert sorted(steps) == [20, 40, 50, 60, 60, 70, 80, 80]
 
 
+def test_the_page_on_recipes_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "recipes.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for number, block in enumerate(re.findall(r"```toml\n(.*?)```", page, flags=re.S)[:2]):
+        (tmp_path / f"{number}.toml").write_text(block, encoding="utf-8")
+        assert sw.Recipe.read(f"{number}.toml").terrain().shape[0] >= 256
+    (block,) = re.findall(r"```python\n(.*?)```", page, flags=re.S)
+    exec(compile(block, "recipes.md", "exec"), {})
+    made = sorted(path.name for path in (tmp_path / "out" / "my").iterdir())
+    assert made == ["eroded.exr", "manifest.json", "map.png", "recipe.toml"]
+
+
 @pytest.mark.slow
 def test_the_command_line_tour_runs(tmp_path: Path) -> None:
     assert len(COMMANDS) >= 6
@@ -62,6 +76,8 @@ def test_the_command_line_tour_runs(tmp_path: Path) -> None:
             words += ["--steps", "20"]
         if words[0] == "bench":
             words += ["--size", "64", "--steps", "4"]
+        if words[0] == "run":
+            words += ["--set", "source.size=128", "--set", "stage.steps=8"]
         if words[0] == "demo":
             words += ["--size", "40", "--steps", "20"]
         if words[0] == "studio":  # serves until it is told to stop: tests/studio start and end it

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         InvalidFile,
         InvalidMesh,
         InvalidParameter,
+        InvalidRecipe,
         InvalidTerrain,
         NotEnoughMemory,
         NotFinite,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
         TooManySubsteps,
         UnknownName,
     )
-    from slopewash.generators import describe_generator, generate, generator_names, strata_bands
+    from slopewash.generators import describe_generator, generate, generator_names, generator_options, strata_bands
     from slopewash.io import is_mesh_file, probe, read, read_mesh, read_strata, write
     from slopewash.io.formats import format_of
     from slopewash.models import (
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
         FromFile,
         FromTerrain,
         Generated,
+        LayerFile,
         Look,
         Output,
         Recipe,
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
         preset_beds,
         preset_source,
         recipe,
+        recipe_schema,
         resume,
         usual_preset,
     )
@@ -116,10 +119,10 @@ _HOMES = {
     ),
     "slopewash.errors": (
         "BackendUnavailable", "CheckpointError", "CheckpointWarning", "InvalidFile", "InvalidMesh", "InvalidParameter",
-        "InvalidTerrain", "NotEnoughMemory", "NotFinite", "SimulationClosed", "SlopewashError", "StabilityWarning",
-        "TooManySubsteps", "UnknownName",
+        "InvalidRecipe", "InvalidTerrain", "NotEnoughMemory", "NotFinite", "SimulationClosed", "SlopewashError",
+        "StabilityWarning", "TooManySubsteps", "UnknownName",
     ),
-    "slopewash.generators": ("describe_generator", "generate", "generator_names", "strata_bands"),
+    "slopewash.generators": ("describe_generator", "generate", "generator_names", "generator_options", "strata_bands"),
     "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
     "slopewash.io.formats": ("format_of",),
     "slopewash.models": (
@@ -128,8 +131,9 @@ _HOMES = {
     ),
     "slopewash.observers": ("Checkpoints", "Observer", "Progress", "Recorder"),
     "slopewash.recipes": (
-        "Beds", "FromFile", "FromTerrain", "Generated", "Output", "Recipe", "Recording", "Result", "Running", "Stage",
-        "Look", "erode", "looks", "preset_beds", "preset_source", "recipe", "resume", "usual_preset",
+        "Beds", "FromFile", "FromTerrain", "Generated", "LayerFile", "Look", "Output", "Recipe", "Recording",
+        "Result", "Running", "Stage", "erode", "looks", "preset_beds", "preset_source", "recipe", "recipe_schema",
+        "resume", "usual_preset",
     ),
     "slopewash.rendering": (
         "contact_sheet", "hillshade", "overlay", "render", "render_mesh", "render_view", "side_by_side",
@@ -170,7 +174,9 @@ __all__ = [
     "InvalidFile",
     "InvalidMesh",
     "InvalidParameter",
+    "InvalidRecipe",
     "InvalidTerrain",
+    "LayerFile",
     "Look",
     "MeshParticles",
     "NotEnoughMemory",
@@ -222,6 +228,7 @@ __all__ = [
     "format_of",
     "generate",
     "generator_names",
+    "generator_options",
     "hillshade",
     "is_mesh_file",
     "local_minima",
@@ -239,6 +246,7 @@ __all__ = [
     "read_mesh",
     "read_strata",
     "recipe",
+    "recipe_schema",
     "render",
     "render_mesh",
     "render_view",

@@ -38,6 +38,10 @@ class NotEnoughMemory(SlopewashError, MemoryError):
     """A grid, a mesh or a run that does not fit into the memory that is left."""
 
 
+class InvalidRecipe(SlopewashError, ValueError):
+    """A recipe file with a mistake in it; the message names the line and the key."""
+
+
 class BackendUnavailable(SlopewashError, RuntimeError):
     """A backend that this machine or installation cannot run."""
 

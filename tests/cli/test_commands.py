@@ -25,6 +25,36 @@ def test_generating_is_the_same_as_the_python_api(run: Run, tmp_path: Path) -> N
     assert terrain.cell_size == 5
 
 
+@pytest.mark.parametrize("kind", sw.generator_names())
+def test_every_option_of_every_generator_can_be_given(kind: str, run: Run, tmp_path: Path) -> None:
+    options = {option.name: option.default for option in sw.generator_options(kind)}
+    options |= {"octaves": 3, "feature_size": 2000.0} if "octaves" in options else {}
+    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
+    out = tmp_path / "raw.npy"
+    assert run("generate", kind, "-o", out, "--size", 12, *words).code == 0
+    np.testing.assert_array_equal(sw.read(out)["elevation"], sw.generate(kind, size=12, **options)["elevation"])
+    explained = run("generate", kind, "--explain").out
+    assert all(f"--{name.replace('_', '-')}" in explained for name in options)
+    assert all(option.doc for option in sw.generator_options(kind))
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("dome", "--nois", 1), 'unknown option of dome "--nois"; did you mean "--noise"?'),
+        (("dome", "--sizes", 16), 'unknown option of dome "--sizes"; did you mean "--size"?'),
+        (("dome", "--noise", "loud"), "--noise is loud; it must be a number"),
+        (("dome", "--noise", -2), "noise is -2.0; it must be within 0 .. 1"),
+        (("fbm", "--octaves", 2.5), "--octaves is 2.5; it must be a whole number"),
+    ],
+)
+def test_bad_options_of_generators_are_refused(run: Run, tmp_path: Path, words: tuple[Any, ...], expected: str) -> None:
+    done = run("generate", *words, "-o", tmp_path / "raw.npy")
+    assert done.code == 2
+    assert expected in done.err
+    assert done.err.count("\n") == 1
+
+
 def test_generating_reports_as_json(run: Run, tmp_path: Path) -> None:
     report = run("generate", "ramp", "-o", tmp_path / "ramp.tif", "--size", 16, "--json").json
     assert (report["rows"], report["columns"], report["kind"]) == (16, 16, "ramp")

@@ -207,7 +207,7 @@ def test_ctrl_c_while_a_picture_is_drawn_tells_what_exists(
     run: Run, raw: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = raw.with_name("eroded.exr")
-    monkeypatch.setattr(sw, "render", _press)
+    monkeypatch.setattr("slopewash.rendering.render", _press)
     done = run("erode", raw, "-o", out, *QUICKEST, *ONE_GRID, "--picture", raw.with_name("map.png"))
     assert (done.code, done.err) == (130, f"interrupted; written: {out}\n")
     assert out.exists()
@@ -247,11 +247,12 @@ def _press(*_: object, **__: object) -> None:
 def _press_while_writing(monkeypatch: pytest.MonkeyPatch) -> None:
     write = sw.write
 
-    def pressed(terrain: sw.Terrain, path: Path) -> Path:
+    def pressed(terrain: sw.Terrain, path: Path, **options: Any) -> Path:
         _press()
-        return write(terrain, path)
+        return write(terrain, path, **options)
 
     monkeypatch.setattr(sw, "write", pressed)
+    monkeypatch.setattr("slopewash.recipes.output_kinds.write", pressed)
 
 
 def _interrupt_at(monkeypatch: pytest.MonkeyPatch, phase: str, steps: int) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import slopewash as sw
 from slopewash.cli.app import COMMANDS, make_app
-from slopewash.cli.generate import KINDS
+from slopewash.cli.generate import KINDS, OPTIONS
 
 Run = Callable[..., Any]
 
@@ -60,6 +60,16 @@ def test_every_option_is_explained(name: str) -> None:
 
 def test_help_lists_the_kinds_that_there_are() -> None:
     assert sorted(KINDS.split()) == sorted(sw.generator_names())
+
+
+def test_help_lists_the_options_of_each_kind() -> None:
+    listed = {}
+    for line in OPTIONS.splitlines():
+        kinds, flags = line.strip().split("  ", 1)
+        for kind in kinds.split(", "):
+            listed[kind] = [flag.removeprefix("--").replace("-", "_") for flag in flags.split()]
+    declared = {kind: [option.name for option in sw.generator_options(kind)] for kind in sw.generator_names()}
+    assert listed == {kind: names for kind, names in declared.items() if names}
 
 
 def test_version_is_reported(run: Run) -> None:

@@ -40,7 +40,7 @@ def test_outputs_that_cannot_be_written_are_refused_before_the_run(tmp_path: Pat
     assert sentence(lambda: short(outputs=(3,))) == (
         "outputs holds 3; pass a tuple of Outputs, such as Output(path)"
     )  # fmt: skip
-    assert 'an output is a "terrain" or a "picture"' in sentence(lambda: sw.Output(Path("a.png"), "map"))  # type: ignore[arg-type]
+    assert 'unknown kind of output "map"' in sentence(lambda: sw.Output(Path("a.png"), "map"))
 
 
 def test_another_seed_makes_another_terrain() -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from cyclopts import App, CycloptsError
 
 import slopewash as sw
-from slopewash.cli import bench, demo, doctor, erode, generate, info, models, recipes, render, resume, studio
+from slopewash.cli import bench, demo, doctor, erode, generate, info, models, recipes, render, resume, run, studio
 from slopewash.cli.console import note
 from slopewash.errors import CheckpointWarning, SlopewashError, StabilityWarning
 
@@ -22,6 +22,7 @@ OURS = (StabilityWarning, CheckpointWarning)
 EXAMPLES = """Examples:
   slopewash demo                           a mountain range, with pictures
   slopewash recipes                        islands, canyons, badlands and more
+  slopewash run my.toml                    a whole job, from a recipe file
   slopewash generate dome -o raw.exr       a height field to start from
   slopewash erode raw.exr -o eroded.exr    erode it with the landscape preset
   slopewash render eroded.exr -o view.png  a picture: seasons, sun, views
@@ -31,7 +32,7 @@ EXAMPLES = """Examples:
 
 COMMANDS = {
     module.__name__.rpartition(".")[2]: module
-    for module in (demo, recipes, generate, erode, resume, render, studio, info, models, bench, doctor)
+    for module in (demo, recipes, run, generate, erode, resume, render, studio, info, models, bench, doctor)
 }
 
 

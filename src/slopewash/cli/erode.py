@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from slopewash.cli.beds import parse_beds
-from slopewash.cli.console import interrupts_report, note, print_json
+from slopewash.cli.console import note
+from slopewash.cli.finishing import finish
 from slopewash.cli.options import (
     Adapter,
     Allow8bit,
@@ -29,12 +29,9 @@ from slopewash.cli.options import (
     read_options,
 )
 from slopewash.cli.outputs import check_holds, check_output, check_picture
-from slopewash.cli.running import check_checkpoint, run_recipe, use_adapter
+from slopewash.cli.running import check_checkpoint, use_adapter
 from slopewash.cli.stages import make_stage
 from slopewash.errors import InvalidParameter
-
-if TYPE_CHECKING:
-    from slopewash import Result, Running
 
 EXAMPLES = """Examples:
   slopewash erode raw.exr -o eroded.exr
@@ -193,53 +190,3 @@ def command(
         )
     running = sw.Running(recipe, terrain, checkpoint=checkpoint, every=500 if every is None else every)
     return finish(running, threads=threads, json=json, shown=(out, picture), facts={"input": str(source)})
-
-
-def finish(
-    running: Running,
-    *,
-    threads: int | None,
-    json: bool,
-    shown: Sequence[Path | None] = (),
-    facts: Mapping[str, str] | None = None,
-) -> int:
-    """Run a recipe to its end, write its outputs and report; `shown` are their names as the user wrote them."""
-    import slopewash as sw
-
-    written: list[Path] = []
-    was_finished = running.finished
-    outputs = running.recipe.outputs
-    names = [path for path in shown if path is not None] or [output.path for output in outputs]
-    files = " and ".join(map(str, names)) or str(running.checkpoint)
-    with interrupts_report(written):
-        with run_recipe(running, threads=threads) as (result, code):
-            for output, name in zip(outputs, names, strict=True):
-                if output.kind == "terrain":
-                    mesh = result.mesh if sw.is_mesh_file(output.path) else None
-                    sw.write(result.terrain if mesh is None else mesh, output.path)
-                    written.append(name)
-                    note_lost_sediment(result, name)
-        for output, name in zip(outputs, names, strict=True):
-            if output.kind == "picture":
-                sw.render(result.terrain, output.path)
-                written.append(name)
-    if json:
-        pictures = [str(name) for output, name in zip(outputs, names, strict=True) if output.kind == "picture"]
-        paths = {"output": str(names[0]) if names else None, "picture": pictures[0] if pictures else None}
-        print_json({**(facts or {}), **paths, **result.as_dict()})
-    else:
-        print(result.budget)
-        print(result.budget.summary)
-        took = "" if was_finished else f" in {result.seconds:.1f} s"
-        print(f"{result.progress} on {result.backend}{took}: {files}")
-    if code:
-        note(f"interrupted after {result.progress}; what is done is in {files}")
-    return code
-
-
-def note_lost_sediment(result: Result, out: Path) -> None:
-    """Name what a file of one layer leaves out where the sediment was not deposited; others keep it as `suspended`."""
-    import slopewash as sw
-
-    if result.carried > 0 and (sw.is_mesh_file(out) or not sw.format_of(out).all_layers):
-        note(f"note: the water still carries {result.carried:.6g} m³ of sediment, which {out} does not hold")

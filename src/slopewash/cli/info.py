@@ -38,14 +38,16 @@ def command(
     Parameters
     ----------
     file
-        File with heights, or a folder of checkpoints.
+        File with heights, a folder of checkpoints, or the output folder of a run that is not complete.
     """
     import slopewash as sw
 
     if not file.exists() and not sw.is_mesh_file(file):
         raise InvalidFile(f"{file} does not exist")
     if file.is_dir():
-        facts = checkpoint_facts(file)
+        from slopewash.recipes.running import checkpoints_of
+
+        facts = checkpoint_facts(checkpoints_of(file))
         print_json(facts) if json else print_facts(facts)
         return
     options = read_options(cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels)
@@ -180,4 +182,6 @@ def _words(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_words(each)}" for name, each in value.items() if each is not None)
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from slopewash.cli.console import console, make_table, print_json
-from slopewash.cli.options import Json
+from slopewash.cli.options import Flag, Json
+from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from slopewash import Look
@@ -16,21 +18,43 @@ EXAMPLES = """Examples:
   slopewash recipes                        every landscape of the library
   slopewash recipes mesas                  what one is made of
   slopewash demo --recipe mesas            make it, with pictures
+  slopewash recipes mesas -o my.toml       write it to a file, and change it:
+  slopewash run my.toml                    then run that
   slopewash demo --recipe mesas --seed 2   another one of its kind"""
 
 
-def command(name: Annotated[str | None, Parameter(name="NAME")] = None, /, *, json: Json = False) -> None:
-    """List the landscapes of the library, or what one is made of.
+def command(
+    name: Annotated[str | None, Parameter(name="NAME")] = None,
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None,
+    schema: Flag = False,
+    json: Json = False,
+) -> None:
+    """List the landscapes of the library, show what one is made of, or write it to a recipe file.
 
     Parameters
     ----------
     name
         A landscape. By default all are listed.
+    out
+        FILE.toml to write the recipe to, for you to change and `slopewash run` to run.
+    schema
+        Print the JSON Schema of recipe files, for editors that complete and check them.
     """
     import slopewash as sw
 
+    if schema:
+        print_json(sw.recipe_schema())
+        return
     looks = sw.looks()
-    if name is not None:
+    if out is not None:
+        if name is None:
+            raise InvalidParameter(f"--out {out} needs the NAME of a landscape")
+        look = looks[name]
+        look.recipe().replace(outputs=look.outputs).write(out)
+        print(out)
+    elif name is not None:
         facts = look_facts(looks[name])
         print_json(facts) if json else print_look(facts)
     elif json:
@@ -41,6 +65,9 @@ def command(name: Annotated[str | None, Parameter(name="NAME")] = None, /, *, js
             table.add_row(look.name, look.doc)
         console().print(table)
         print("slopewash demo --recipe NAME makes one; slopewash recipes NAME shows what it is made of.")
+        print(
+            "slopewash recipes NAME -o my.toml writes it to a file that you can change, and slopewash run my.toml runs."
+        )
 
 
 def look_facts(look: Look) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from slopewash.cli.console import note
-from slopewash.cli.erode import finish
+from slopewash.cli.finishing import finish
 from slopewash.cli.options import Adapter, Json, Threads
-from slopewash.cli.outputs import check_output, check_picture
 from slopewash.errors import InvalidParameter
 
 EXAMPLES = """Examples:
@@ -20,6 +19,8 @@ EXAMPLES = """Examples:
       how far it has got
   slopewash resume run.ckpt
       continue it, and write eroded.exr
+  slopewash resume out/my
+      continue `slopewash run my.toml`, and write its outputs
 
 The result is bit-identical to that of a run that was never interrupted.
 Ctrl-C and SIGTERM write a checkpoint; the exit code is 130 or 143. A killed
@@ -41,17 +42,18 @@ def command(
     Parameters
     ----------
     folder
-        Folder of checkpoints that `erode --checkpoint` wrote.
+        Output folder of `slopewash run`, or the folder of checkpoints that `erode --checkpoint` wrote.
     every
         Steps between two checkpoints; as before if not given.
     """
     import slopewash as sw
+    from slopewash.recipes.running import check_outputs, checkpoints_of
 
+    folder = checkpoints_of(folder)
     if adapter is not None:
         _use_adapter(folder, adapter)
     running = sw.Running.resumed(folder, every=every)
-    for output in running.recipe.outputs:
-        (check_picture if output.kind == "picture" else check_output)(output.path)
+    check_outputs(running.recipe, running.folder, force=True)
     if running.finished:
         again = "its outputs are written again" if running.recipe.outputs else "its recipe has no outputs to write"
         note(f"the run is finished; {again}")

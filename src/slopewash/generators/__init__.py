@@ -2,7 +2,21 @@
 
 from slopewash.generators import diamond_square, noise, scenes, shapes  # noqa: F401  (each registers its generators)
 from slopewash.generators.extent import EXTENT
-from slopewash.generators.registry import describe_generator, generate, generator_names
+from slopewash.generators.registry import (
+    GeneratorOption,
+    describe_generator,
+    generate,
+    generator_names,
+    generator_options,
+)
 from slopewash.generators.strata import strata_bands
 
-__all__ = ["EXTENT", "describe_generator", "generate", "generator_names", "strata_bands"]
+__all__ = [
+    "EXTENT",
+    "GeneratorOption",
+    "describe_generator",
+    "generate",
+    "generator_names",
+    "generator_options",
+    "strata_bands",
+]

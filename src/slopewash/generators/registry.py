@@ -45,6 +45,18 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class GeneratorOption:
+    """An option that only one kind of terrain has, as its function declares it."""
+
+    name: str
+    default: float | int | None
+    """None stands for what the generator works out itself."""
+    whole: bool
+    """Whether it is a whole number."""
+    doc: str
+
+
+@dataclass(frozen=True)
 class Generator:
     """A registered function from a grid to raw heights."""
 
@@ -98,6 +110,37 @@ def describe_generator(kind: str) -> tuple[str, dict[str, Any]]:
     parameters = inspect.signature(heights).parameters
     options = {name: parameters[name].default for name in _find(kind).options}
     return (inspect.getdoc(heights) or "").partition("\n\n")[0].replace("\n", " "), options
+
+
+def generator_options(kind: str) -> tuple[GeneratorOption, ...]:
+    """Return the options of a generator, each with its default and meaning.
+
+    >>> [(option.name, option.default) for option in generator_options("dome")]
+    [('noise', 0.5), ('persistence', 0.5)]
+    """
+    chosen = _find(kind)
+    parameters, meanings = inspect.signature(chosen.heights).parameters, _meanings(chosen.heights)
+    return tuple(
+        GeneratorOption(
+            name, parameters[name].default, str(parameters[name].annotation).startswith("int"), meanings.get(name, "")
+        )
+        for name in chosen.options
+    )
+
+
+def _meanings(function: Callable[..., Heights]) -> dict[str, str]:
+    """What the docstring says of each parameter, in one line."""
+    section = (inspect.getdoc(function) or "").partition("Parameters\n----------\n")[2]
+    meanings: dict[str, str] = {}
+    name = ""
+    for line in section.splitlines():
+        if line.startswith("    "):
+            meanings[name] = f"{meanings.get(name, '')} {line.strip()}".strip()
+        elif line:
+            name = line.strip()
+        elif name:
+            break
+    return meanings
 
 
 def generate(

@@ -14,6 +14,7 @@ from slopewash.io.exr_header import read_header
 from slopewash.io.gathering import gather
 from slopewash.io.heights import as_float32, as_metres, with_nan
 from slopewash.io.info import FileInfo
+from slopewash.io.notes import MADE_BY, Notes, notes_from, notes_text
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
 from slopewash.io.strata import from_metadata, metadata_of
@@ -39,6 +40,7 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
         dtype=dtype.name,
         channels=len(names),
         layers=names,
+        made_by=notes_from(header.texts.get(MADE_BY)),
     )
 
 
@@ -82,7 +84,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     )
 
 
-def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
+def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None, notes: Notes) -> None:
     """Write every layer, NaN in nodata cells; numbers are stored as text, since numeric attributes are float32."""
     import OpenEXR
 
@@ -91,6 +93,8 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
         "type": OpenEXR.scanlineimage,
         _CELL_SIZE: repr(terrain.cell_size),
     }
+    if notes:
+        header[MADE_BY] = notes_text(notes)
     if terrain.crs is not None:
         header[_CRS] = terrain.crs
     if terrain.transform is not None:

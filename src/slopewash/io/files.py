@@ -10,6 +10,7 @@ from slopewash.io.formats import FORMATS, format_of
 from slopewash.io.info import FileInfo
 from slopewash.io.limits import MAXIMUM_LAYERS, MAXIMUM_PIXELS, grid_allowance
 from slopewash.io.mesh_files import is_mesh_file, write_mesh
+from slopewash.io.notes import Notes
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.terrain import Terrain, TriangleMesh, check_terrain
 
@@ -68,6 +69,7 @@ def write(
     *,
     layer: str = "elevation",
     height_range: HeightRange | None = None,
+    notes: Notes | None = None,
 ) -> Path:
     """Write a terrain or a mesh atomically, in the format of the suffix, and return the path.
 
@@ -83,6 +85,8 @@ def write(
     height_range
         Values of the lowest and the highest 16-bit step (.png, .r16, .raw). The default is the range of the layer.
         It is recorded, in the image or in a sidecar file, and `read` uses it.
+    notes
+        What made the terrain, by name; recipes give version, preset, seed and step. Kept in .exr, .png, .tif and .glb.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +97,7 @@ def write(
     path = Path(path)
     check_terrain(terrain, TriangleMesh)
     if is_mesh_file(path):
-        return write_mesh(terrain, path)
+        return write_mesh(terrain, path, notes=notes)
     format = format_of(path)
     if isinstance(terrain, TriangleMesh):
         raise InvalidParameter(
@@ -104,7 +108,7 @@ def write(
         raise InvalidParameter(f"{path} stores heights in metres; leave out height_range, which is for {takers} only")
     if not format.all_layers:
         terrain[layer]  # an unknown layer raises before anything is written
-    format.write(terrain, path, layer, height_range)
+    format.write(terrain, path, layer, height_range, **({"notes": notes or {}} if format.keeps_notes else {}))
     return path
 
 

@@ -11,7 +11,7 @@ from slopewash.errors import InvalidFile
 from slopewash.io import exr, npy, png, raw, tiff
 from slopewash.io.info import FileInfo
 from slopewash.io.mesh_files import is_mesh_file
-from slopewash.io.options import HeightRange, ReadOptions
+from slopewash.io.options import ReadOptions
 from slopewash.terrain import Terrain
 
 
@@ -21,20 +21,23 @@ class Format:
 
     probe: Callable[[Path, ReadOptions], FileInfo]
     read: Callable[[Path, FileInfo, ReadOptions], Terrain]
-    write: Callable[[Terrain, Path, str, HeightRange | None], None]
+    write: Callable[..., None]
+    """Called with the terrain, the path, the layer and the height range, and with `notes` if it keeps them."""
     all_layers: bool = False
     whole_numbers: bool = False
     """Writes heights as integer steps of a range, so that `height_range` applies."""
+    keeps_notes: bool = False
+    """Can say what made the file."""
 
 
-_TIFF = Format(probe=tiff.probe, read=tiff.read, write=tiff.write)
+_TIFF = Format(probe=tiff.probe, read=tiff.read, write=tiff.write, keeps_notes=True)
 _RAW = Format(probe=raw.probe, read=raw.read, write=raw.write, whole_numbers=True)
 
 FORMATS: Mapping[str, Format] = {
-    ".exr": Format(probe=exr.probe, read=exr.read, write=exr.write, all_layers=True),
+    ".exr": Format(probe=exr.probe, read=exr.read, write=exr.write, all_layers=True, keeps_notes=True),
     ".npy": Format(probe=npy.probe_npy, read=npy.read_npy, write=npy.write_npy),
     ".npz": Format(probe=npy.probe_npz, read=npy.read_npz, write=npy.write_npz, all_layers=True),
-    ".png": Format(probe=png.probe, read=png.read, write=png.write, whole_numbers=True),
+    ".png": Format(probe=png.probe, read=png.read, write=png.write, whole_numbers=True, keeps_notes=True),
     ".r16": _RAW,
     ".raw": _RAW,
     ".tif": _TIFF,

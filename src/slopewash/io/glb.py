@@ -15,6 +15,7 @@ from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.limits import Allowance, mesh_allowance
 from slopewash.io.mesh_parts import Parts, colours, welded
 from slopewash.io.staging import staged
+from slopewash.plain import plain
 
 MAGIC, VERSION, JSON, BINARY = 0x46546C67, 2, 0x4E4F534A, 0x004E4942
 FLOAT, BYTE, UNSIGNED = 5126, 5121, 5125
@@ -50,7 +51,11 @@ def write(parts: Parts, path: Path) -> None:
         "attributes": {name: k for k, (name, *_) in enumerate(blocks[:-1])}, "indices": len(blocks) - 1, "material": 0,
     }  # fmt: skip
     document = {
-        "asset": {"version": "2.0", "generator": "slopewash"},
+        "asset": {
+            "version": "2.0",
+            "generator": "slopewash",
+            **({"extras": plain(parts.notes)} if parts.notes else {}),
+        },
         "scene": 0,
         "scenes": [{"nodes": [0]}],
         "nodes": [{"mesh": 0, "name": "terrain"}],

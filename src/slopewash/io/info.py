@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,3 +25,5 @@ class FileInfo:
     dtype: str
     channels: int = 1
     layers: tuple[str, ...] = ()
+    made_by: Mapping[str, Any] | None = field(default=None, repr=False)
+    """Version, preset, seed and step that made it, if it is one of ours."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from slopewash.errors import InvalidFile, InvalidMesh
 from slopewash.io import glb, obj, ply, stl
@@ -60,12 +61,14 @@ def read_mesh(path: str | os.PathLike[str]) -> TriangleMesh:
         raise InvalidMesh(f"{path}: {error}") from error
 
 
-def write_mesh(mesh: TriangleMesh | Terrain, path: str | os.PathLike[str]) -> Path:
+def write_mesh(
+    mesh: TriangleMesh | Terrain, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None
+) -> Path:
     """Write a mesh atomically; a terrain is written with two triangles between four cell centres."""
     path = Path(path)
     if isinstance(mesh, Terrain):
         mesh = full_mesh(mesh)
-    MESH_FORMATS[path.suffix.lower()].write(parts_of(mesh), path)
+    MESH_FORMATS[path.suffix.lower()].write(replace(parts_of(mesh), notes=notes or {}), path)
     return path
 
 

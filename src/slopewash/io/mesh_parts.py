@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,8 @@ class Parts:
     points: NDArray[np.float64]
     faces: NDArray[np.int32]
     attributes: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    """What made it, for formats that can say so."""
 
 
 def parts_of(mesh: TriangleMesh) -> Parts:

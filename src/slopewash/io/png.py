@@ -16,6 +16,7 @@ from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.gathering import gather
 from slopewash.io.heights import as_metres, as_uint16
 from slopewash.io.info import FileInfo
+from slopewash.io.notes import MADE_BY, Notes, notes_from, notes_text
 from slopewash.io.options import HeightRange, ReadOptions, check_height_range
 from slopewash.io.staging import staged
 from slopewash.terrain import Terrain
@@ -40,6 +41,7 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
         bits=bits,
         dtype="uint16" if bits == 16 else "uint8",
         channels=channels,
+        made_by=notes_from(_notes(path).get(MADE_BY)),
         layers=("palette",) if colour == _PALETTE else layers.get(channels, ("red", "green", "blue", "alpha")),
     )
 
@@ -64,16 +66,18 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     return gather(path, {"elevation": elevation}, cell_size=options.cell_size or cell_size)
 
 
-def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
+def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None, notes: Notes) -> None:
     """Write one layer in 65536 steps and record their range."""
     from PIL import Image, PngImagePlugin
 
     samples, (low, high) = as_uint16(terrain, layer, height_range)
-    notes = PngImagePlugin.PngInfo()
-    notes.add_text(_RANGE, f"{low!r},{high!r}")
-    notes.add_text(_CELL_SIZE, repr(terrain.cell_size))
+    texts = PngImagePlugin.PngInfo()
+    texts.add_text(_RANGE, f"{low!r},{high!r}")
+    texts.add_text(_CELL_SIZE, repr(terrain.cell_size))
+    if notes:
+        texts.add_text(MADE_BY, notes_text(notes))
     with staged(path) as temporary, temporary.open("wb") as file:
-        Image.fromarray(samples).save(file, format="PNG", pnginfo=notes, compress_level=_COMPRESSION)
+        Image.fromarray(samples).save(file, format="PNG", pnginfo=texts, compress_level=_COMPRESSION)
 
 
 def _image_header(path: Path) -> tuple[int, int, int, int]:

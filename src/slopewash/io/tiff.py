@@ -17,6 +17,7 @@ from slopewash.io.gathering import gather
 from slopewash.io.geotiff import GDAL_NODATA, georeference_tags, read_georeference
 from slopewash.io.heights import as_float32, as_metres, with_nan
 from slopewash.io.info import FileInfo
+from slopewash.io.notes import Notes, notes_from, notes_text
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
 from slopewash.io.tiff_directories import subfile_types
@@ -36,8 +37,10 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
     with _first_page(path) as page:
         channels = int(page.samplesperpixel)
         names = ("palette",) if page.photometric == _PALETTE else ("elevation",)
+        described = page.tags.valueof("ImageDescription")
         return FileInfo(
             format="TIFF",
+            made_by=notes_from(described if isinstance(described, str) else None),
             width=int(page.imagewidth),
             height=int(page.imagelength),
             bits=int(page.bitspersample),
@@ -75,7 +78,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     )
 
 
-def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
+def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None, notes: Notes) -> None:
     """Write one layer as float32 with its georeference, NaN in nodata cells."""
     import tifffile
 
@@ -91,6 +94,7 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
             photometric="minisblack",
             rowsperstrip=_ROWS_PER_STRIP,
             software="slopewash",
+            description=notes_text(notes) if notes else None,
             metadata=None,
             extratags=tags,
         )

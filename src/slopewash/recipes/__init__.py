@@ -1,9 +1,13 @@
 """A whole job: where the terrain comes from, what is done to it, and what is written."""
 
-from slopewash.recipes.definition import Beds, Output, Recipe, Stage, preset_beds, preset_source, recipe, usual_preset
+from slopewash.recipes import output_kinds  # noqa: F401  (which registers them)
+from slopewash.recipes.definition import Beds, Recipe, Stage, preset_beds, preset_source, recipe, usual_preset
+from slopewash.recipes.layers import LayerFile
 from slopewash.recipes.library import Look, looks
+from slopewash.recipes.outputs import Output
 from slopewash.recipes.recording import Recording
 from slopewash.recipes.running import Result, Running, erode, resume
+from slopewash.recipes.schema import recipe_schema
 from slopewash.recipes.sources import FromFile, FromTerrain, Generated, Source
 
 __all__ = [
@@ -11,6 +15,7 @@ __all__ = [
     "FromFile",
     "FromTerrain",
     "Generated",
+    "LayerFile",
     "Look",
     "Output",
     "Recipe",
@@ -24,6 +29,7 @@ __all__ = [
     "preset_beds",
     "preset_source",
     "recipe",
+    "recipe_schema",
     "resume",
     "usual_preset",
 ]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from slopewash.errors import InvalidParameter, SlopewashError, unknown_name
 from slopewash.models import Model, Preset, find_model, find_preset, model_names
 from slopewash.models.catalogue import Basins, Level
 from slopewash.models.state import Edges, Sides
 from slopewash.plain import plain
-from slopewash.recipes.sources import Generated, Source, as_source, source_from
+from slopewash.recipes.layers import LayerSource, as_layer_sources, layer_facts, layers_from, with_layers
+from slopewash.recipes.outputs import Output
+from slopewash.recipes.sources import FromTerrain, Generated, Source, as_source, source_from
 from slopewash.terrain import Strata, Terrain
 from slopewash.terrain.parts import strata_facts, strata_from
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 DEFAULT_PRESET, GENTLE_PRESET = "landscape", "gentle"
 STEPS_WITHOUT_PRESET = 1000
+PREVIEW = 4
+"""Cells of the whole along a side for one of a preview."""
 OF_STAGE = ("steps", "settle", "dry", "edges", "strength", "gullies")
 """What `Stage.of` takes besides the model."""
 
@@ -75,6 +79,8 @@ class Stage:
     """As of `Preset`."""
     cells: int | None = None
     """Cells along the longer side of the level that this stage is; None for the terrain as it is."""
+    name: str | None = None
+    """What `slopewash run --set` calls it, besides its preset or model."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "settle"):
@@ -160,7 +166,9 @@ class Stage:
         >>> Stage.of("landscape").with_parameters(rain_rate=0.01).settings
         {'rain_rate': 0.01}
         """
-        return self.replace(model=self.model.replace(**values), settings={**self.settings, **values})
+        model = self.model.replace(**values)
+        checked = {name: getattr(model, name) for name in values}
+        return self.replace(model=model, settings={**self.settings, **checked})
 
     @property
     def recedes(self) -> bool:
@@ -195,7 +203,7 @@ class Stage:
             "settings": plain(self.settings), "levels": [plain(dataclasses.asdict(level)) for level in self.levels],
             "detail": self.detail, "restored": self.restored,
             "basins": self.basins, "low_water": plain(self.low_water), "gullies": self.gullies,
-            "cells": self.cells,
+            "cells": self.cells, "name": self.name,
         }  # fmt: skip
 
     @classmethod
@@ -208,7 +216,8 @@ class Stage:
             "gullies", "cells",
         )  # fmt: skip
         levels = tuple(Level(**level) for level in facts["levels"])
-        return cls(model=model, edges=edges, levels=levels, **{name: facts[name] for name in read_as_is})
+        kept = {name: facts[name] for name in read_as_is}
+        return cls(model=model, edges=edges, levels=levels, name=facts.get("name"), **kept)
 
 
 def check_strength(strength: float | None, steps: int | None = None) -> None:
@@ -235,22 +244,9 @@ def _as_preset(given: Any) -> Preset:
     return find_preset(given)
 
 
-@dataclass(frozen=True)
-class Output:
-    """A file to write: the terrain (or mesh) as data, or a picture of it."""
-
-    path: Path
-    kind: Literal["terrain", "picture"] = "terrain"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "path", Path(self.path))
-        if self.kind not in ("terrain", "picture"):
-            raise InvalidParameter(f'kind is {self.kind!r}; an output is a "terrain" or a "picture"')
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Recipe:
-    """Source, strata, stages and outputs of one job; `backend` is where it runs.
+    """Source, layers, strata, stages and outputs of one job; `backend` is where it runs.
 
     >>> made = recipe("outerrain", size=32, seed=3)
     >>> made.stages[0].steps, made.terrain().shape
@@ -259,6 +255,8 @@ class Recipe:
 
     source: Source
     stages: tuple[Stage, ...]
+    layers: Mapping[str, LayerSource] = field(default_factory=dict)
+    """Layers to add to the terrain: a number, or a file to read."""
     strata: Beds | None = None
     seed: int = 0
     """Random seed for whatever the models draw."""
@@ -268,6 +266,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", as_source(self.source))
+        object.__setattr__(self, "layers", as_layer_sources(self.layers))
         object.__setattr__(self, "stages", _as_tuple("stages", self.stages, Stage))
         outputs = [self.outputs] if isinstance(self.outputs, str | Path | Output) else self.outputs
         made = tuple(Output(Path(given)) if isinstance(given, str | Path) else given for given in outputs)
@@ -310,27 +309,60 @@ class Recipe:
         return dataclasses.replace(self, stages=stages, **changes)
 
     def terrain(self) -> Terrain:
-        """Make the terrain it starts from, with its strata."""
-        terrain = self.source.make()
+        """Make the terrain it starts from, with its layers and strata."""
+        terrain = with_layers(self.source.make(), self.layers)
         return terrain if self.strata is None else self.strata.under(terrain)
 
-    def run(self, *, progress: bool = False) -> Result:
-        """Run it from start to end, and write its outputs; with `progress`, a bar on the terminal."""
+    def run(self, *, progress: bool = False, folder: str | Path | None = None) -> Result:
+        """Run it from start to end, and write its outputs; with `progress`, a bar on the terminal.
+
+        Outputs go into `folder`, with the recipe and a manifest of checksums, or without one each to its own path.
+        """
         from slopewash.recipes.running import run
 
-        return run(self, progress=progress)
+        return run(self, progress=progress, folder=folder)
+
+    @classmethod
+    def read(cls, path: str | Path, *, settings: Iterable[str] = ()) -> Recipe:
+        """Read a recipe from a TOML file; `settings` change it, as --set does: "landscape.rain_rate=0.02".
+
+        The files that it reads are relative to its folder; the outputs keep their names, for `run` to place.
+        """
+        from slopewash.recipes.reading import read_recipe
+
+        return read_recipe(path, settings=settings)
+
+    def write(self, path: str | Path) -> Path:
+        """Write it to a TOML file, from which `Recipe.read` makes the same recipe."""
+        from slopewash.recipes.writing import write_recipe
+
+        return write_recipe(self, path)
+
+    def preview(self) -> Recipe:
+        """Return the same on a quarter of the cells along each side, which takes little time.
+
+        >>> recipe("landscape", size=512).preview().source.size
+        128
+        """
+        source = self.source
+        if isinstance(source, FromTerrain):
+            side = source.size or max(source.make().shape)
+            return self.replace(source=dataclasses.replace(source, size=max(1, side // PREVIEW)))
+        side = source.size if isinstance(source, Generated) else source.longest
+        return self.replace(source=source.resized(max(1, side // PREVIEW)))
 
     def as_dict(self) -> dict[str, Any]:
         """Facts that JSON and TOML can hold; infinity is "inf"."""
         beds = self.strata
         facts = {
             "source": self.source.as_dict(),
+            "layers": layer_facts(self.layers),
             "strata": None if beds is None else
             {**strata_facts(beds.strata), "shares": beds.shares, "replace": beds.replace},
             "stages": [stage.as_dict() for stage in self.stages],
             "seed": self.seed,
             "backend": self.backend,
-            "outputs": [{"path": str(output.path), "kind": output.kind} for output in self.outputs],
+            "outputs": [output.as_dict() for output in self.outputs],
         }  # fmt: skip
         return dict(plain(facts))
 
@@ -354,11 +386,12 @@ class Recipe:
         beds = facts["strata"]
         return cls(
             source=source_from(facts["source"]),
+            layers=layers_from(facts.get("layers", {})),
             strata=None if beds is None else Beds(strata_from(beds, None), beds["shares"], beds["replace"]),
             stages=tuple(Stage.from_dict(stage) for stage in facts["stages"]),
             seed=facts["seed"],
             backend=facts["backend"],
-            outputs=tuple(Output(Path(output["path"]), output["kind"]) for output in facts["outputs"]),
+            outputs=tuple(map(Output.from_dict, facts["outputs"])),
         )
 
 

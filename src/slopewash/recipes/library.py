@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from slopewash.errors import unknown_name
 from slopewash.models.catalogue import Basins, Level
 from slopewash.recipes.definition import Beds, Recipe, Stage, check_strength
+from slopewash.recipes.outputs import Output
 from slopewash.recipes.sources import Generated
 from slopewash.terrain import Strata
 
@@ -74,6 +76,17 @@ class Look:
             seed=start.seed,
             backend=backend,
         )
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """What its recipe writes as a file: the data, a view and a map, drawn as suits it."""
+        options = {name: "none" if value is None else value for name, value in self.picture.items()}
+        if options.get("water") != "none":
+            options["water"] = "rivers"
+        view, plan = ({"view": view, **options} for view in ("block", "map"))
+        return (Output(Path("terrain.exr")), *(
+            Output(Path(f"{name}.png"), "picture", each) for name, each in (("view", view), ("map", plan))
+        ))  # fmt: skip
 
     def _scaled(self, level: Level) -> Level:
         values = {name: value * self.scaled.get(name, 1.0) for name, value in level.parameters.items()}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +15,12 @@ import numpy as np
 
 from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter
 from slopewash.interrupts import whole_steps
-from slopewash.io import is_mesh_file, write
-from slopewash.io.formats import format_of
 from slopewash.models import Model, Preset
 from slopewash.models.state import Edges, Sides
 from slopewash.observers import Checkpoints, Progress
 from slopewash.recipes.definition import Recipe, Stage, preset_beds, usual_preset
 from slopewash.recipes.levels import expanded, terrain_of
+from slopewash.recipes.manifest import MANIFEST, RECIPE, input_files, write_records
 from slopewash.recipes.sources import FromTerrain
 from slopewash.simulation import Budget, Simulation, read_checkpoint
 from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint
@@ -28,6 +29,8 @@ from slopewash.simulation.parts import of_this_version
 from slopewash.terrain import Terrain, TriangleMesh, add_gullies, check_terrain
 from slopewash.terrain.parts import put_together, take_apart
 
+CHECKPOINTS = "checkpoints"
+"""Folder within the output folder of a recipe, while it is not complete."""
 START = "start."
 """Begins the names of the arrays that a checkpoint keeps of the start."""
 
@@ -78,16 +81,31 @@ class Result:
             words += f" and {self.settling_steps}{share} of settling"
         return words
 
-    def write_outputs(self) -> tuple[Path, ...]:
-        """Write the outputs of the recipe, and return where they are."""
-        for output in self.recipe.outputs:
-            if output.kind == "picture":
-                from slopewash.rendering import render  # a run without pictures does not load what draws them
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What made the terrain, for files and manifests: version, model, preset, seed and step."""
+        from slopewash import __version__
 
-                render(self.terrain, output.path)
-            else:
-                write(self.mesh if self.mesh is not None and is_mesh_file(output.path) else self.terrain, output.path)
-        return tuple(output.path for output in self.recipe.outputs)
+        presets = [stage.preset or stage.model.name for stage in self.recipe.stages]
+        return {
+            "slopewash": __version__,
+            "model": self.stage.model.name,
+            "preset": self.stage.preset,
+            "stages": presets,
+            "seed": self.recipe.seed,
+            "step": self.steps,
+        }
+
+    def write_outputs(self, folder: str | Path | None = None) -> tuple[Path, ...]:
+        """Write the outputs of the recipe, and return where they are.
+
+        Into a folder, which is created, with the recipe and a manifest; without one, each to its own path.
+        """
+        place = None if folder is None else Path(folder)
+        if place is not None:
+            make_folders(self.recipe, place)
+        written = tuple(file for output in self.recipe.outputs for file in output.within(place).write(self))
+        return written if place is None else (*written, *write_records(self, place, written))
 
     def __repr__(self) -> str:
         rows, columns = self.terrain.shape
@@ -128,6 +146,8 @@ class Running:
         Folder to write checkpoints to, the first before the first step; none are written without.
     every
         Steps between two checkpoints.
+    folder
+        Where outputs go, with the recipe and a manifest; without one, each goes to its own path.
     """
 
     def __init__(
@@ -137,9 +157,11 @@ class Running:
         *,
         checkpoint: str | Path | None = None,
         every: int = 500,
+        folder: str | Path | None = None,
     ) -> None:
         check_every(every)
         self.recipe = recipe
+        self.folder = None if folder is None else Path(folder)
         self.checkpoint, self.every = None if checkpoint is None else Path(checkpoint), every
         if self.checkpoint is not None:
             check_kind(self.checkpoint)
@@ -162,10 +184,10 @@ class Running:
 
     @classmethod
     def resumed(cls, folder: str | Path, *, every: int | None = None) -> Running:
-        """Continue from a folder of checkpoints that a recipe wrote, or from one of them."""
+        """Continue from a folder of checkpoints that a recipe wrote, from one of them, or from its output folder."""
         if every is not None:
             check_every(every)
-        folder = Path(folder)
+        folder = checkpoints_of(folder)
         facts, arrays = read_checkpoint(folder)
         noted = facts["recipe"]
         if noted.get("studio"):
@@ -180,6 +202,8 @@ class Running:
         with of_this_version(facts):
             running.recipe = Recipe.from_dict(noted["recipe"])
         running.checkpoint = folder.parent if is_checkpoint(folder) else folder
+        outputs = noted.get("folder")
+        running.folder = None if outputs is None else Path(os.path.normpath(running.checkpoint / outputs))
         running.every = noted["every"] if every is None else every
         running.number, running._seconds, running._finished = noted["stage"], noted["seconds"], noted["finished"]
         running.stages = [Stage.from_dict(stage) for stage in noted["stages"]]
@@ -300,6 +324,9 @@ class Running:
             "recipe": self.recipe.as_dict(), "stage": self.number, "every": self.every, "seconds": self._elapsed,
             "finished": self._finished, "stages": [stage.as_dict() for stage in self.stages],
             "budgets": [budget.as_dict() for budget in self._budgets], "start": take_apart(self.start)[0],
+            # As seen from the checkpoints, so that the folder can be moved.
+            "folder": None if self.folder is None or self.checkpoint is None
+            else os.path.relpath(self.folder, self.checkpoint),
         }  # fmt: skip
 
     def _start_arrays(self) -> Mapping[str, Any]:
@@ -322,6 +349,11 @@ class Running:
         if self.checkpoint is None:
             raise CheckpointError("this run has no folder for checkpoints; give it one")
         return self.simulation.checkpoint(self.checkpoint, recipe=self._noted(), arrays=self._start_arrays())
+
+    def remove_checkpoints(self) -> None:
+        """Remove those of a complete run from its output folder: they are not what was asked for."""
+        if self._finished and self.folder is not None and self.checkpoint == self.folder / CHECKPOINTS:
+            shutil.rmtree(self.checkpoint, ignore_errors=True)
 
     def result(self) -> Result:
         """The result so far."""
@@ -385,37 +417,65 @@ def _present(terrain: Terrain) -> Any:
     return True if terrain.nodata is None else ~terrain.nodata
 
 
+def checkpoints_of(folder: str | Path) -> Path:
+    """Folder of the checkpoints of a run, given that or the folder of its outputs."""
+    within = Path(folder) / CHECKPOINTS
+    return within if within.is_dir() else Path(folder)
+
+
 def check_every(every: int) -> None:
     """Refuse a number of steps between checkpoints that is not positive."""
     if every < 1:
         raise InvalidParameter(f"every is {every}; it must be 1 or more")
 
 
-def run(recipe: Recipe, *, progress: bool = False, observers: Sequence[Any] = ()) -> Result:
+def run(
+    recipe: Recipe, *, progress: bool = False, observers: Sequence[Any] = (), folder: str | Path | None = None
+) -> Result:
     """Run a recipe from start to end, and write its outputs."""
-    _check_outputs(recipe)
-    return _finished(Running(recipe), [*([Progress()] if progress else []), *observers])
+    if folder is None:
+        check_outputs(recipe)
+    else:
+        prepare_outputs(recipe, Path(folder))
+    return _finished(Running(recipe), [*([Progress()] if progress else []), *observers], folder)
 
 
-def _finished(running: Running, observers: Sequence[Any]) -> Result:
+def _finished(running: Running, observers: Sequence[Any], folder: str | Path | None = None) -> Result:
     try:
         running.run(*observers)
         result = running.result()
     finally:
         running.close()
-    result.write_outputs()
+    result.write_outputs(folder)
     return result
 
 
-def _check_outputs(recipe: Recipe) -> None:
-    """Refuse outputs that could not be written, before the run."""
-    for output in recipe.outputs:
-        if output.kind == "picture" and output.path.suffix.lower() != ".png":
-            raise InvalidFile(f"picture {output.path} must end in .png")
-        if output.kind == "terrain" and not is_mesh_file(output.path):
-            format_of(output.path)
-        if not output.path.absolute().parent.is_dir():
-            raise InvalidFile(f"cannot write {output.path}: there is no folder {output.path.parent}; create it first")
+def check_outputs(recipe: Recipe, folder: Path | None = None, *, force: bool = False) -> None:
+    """Refuse outputs that could not be written, or that would overwrite an input, before the run."""
+    outputs = [output.within(folder) for output in recipe.outputs]
+    for output in outputs:
+        output.check()
+    files = [output.path for output in outputs] + ([] if folder is None else [folder / RECIPE, folder / MANIFEST])
+    if not force:
+        inputs = [file.resolve() for file in input_files(recipe)]
+        for file in files:
+            if file.resolve() in inputs:
+                raise InvalidFile(f"{file} is an input of the recipe and would be overwritten; choose another name")
+
+
+def prepare_outputs(recipe: Recipe, folder: Path, *, force: bool = False) -> None:
+    """Create the output folder, and refuse before the run what could not be written into it."""
+    make_folders(recipe, folder)
+    check_outputs(recipe, folder, force=force)
+
+
+def make_folders(recipe: Recipe, folder: Path) -> None:
+    """Create the folder for the outputs of a recipe, and those that their names ask for within it."""
+    try:
+        for place in {folder, *(output.within(folder).path.parent for output in recipe.outputs)}:
+            place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidFile(f"folder {folder} cannot be created: {error.strerror}") from None
 
 
 def erode(
@@ -470,5 +530,7 @@ def erode(
 def resume(folder: str | Path, *, progress: bool = False) -> Result:
     """Continue a recipe from its checkpoints to its end, and write its outputs."""
     running = Running.resumed(folder)
-    _check_outputs(running.recipe)
-    return _finished(running, [Progress()] if progress else [])
+    check_outputs(running.recipe, running.folder)
+    result = _finished(running, [Progress()] if progress else [], running.folder)
+    running.remove_checkpoints()
+    return result

@@ -9,8 +9,13 @@ from typing import Any
 
 from slopewash.errors import InvalidParameter
 from slopewash.generators import EXTENT, describe_generator, generate
-from slopewash.io import read
+from slopewash.generators.extent import cell_size_for
+from slopewash.generators.registry import LARGEST_SIDE
+from slopewash.io import probe, read
 from slopewash.terrain import Terrain
+
+SAMPLE = 16
+"""Cells of a side that are enough to find out whether a generator takes its options."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +58,13 @@ class Generated:
         """
         return replace(self, size=size, cell_size=None, extent=self.side)
 
+    def check(self) -> None:
+        """Refuse values that the generator does not take, without the work of a whole terrain."""
+        if self.size < 1 or self.size > LARGEST_SIDE:
+            raise InvalidParameter(f"size is {self.size}; it must be within 1 .. {LARGEST_SIDE} cells")
+        cell_size_for(self.size, cell_size=self.cell_size, extent=self.extent)
+        self.resized(min(self.size, SAMPLE)).make()
+
     def make(self) -> Terrain:
         """Generate it."""
         own = describe_generator(self.kind)[1]
@@ -89,6 +101,8 @@ class FromFile:
     path: Path
     options: Mapping[str, Any] = field(default_factory=dict)
     """What `slopewash.read` takes besides the file."""
+    size: int | None = None
+    """Cells along the longer side, if it is to have another number of them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path))
@@ -100,16 +114,33 @@ class FromFile:
 
     def make(self) -> Terrain:
         """Read it."""
-        return read(self.path, **self.options)
+        terrain = read(self.path, **self.options)
+        return terrain if self.size is None else terrain.resampled(self.size)
+
+    def resized(self, size: int) -> FromFile:
+        """Return the same ground with another number of cells along its longer side."""
+        return replace(self, size=size)
+
+    @property
+    def longest(self) -> int:
+        """Cells along the longer side, known before the file is decoded."""
+        if self.size is not None:
+            return self.size
+        if (shape := self.options.get("shape")) is not None:
+            return int(max(shape))
+        info = probe(self.path)
+        return max(info.width, info.height)
 
     def script(self) -> str:
         """Python that reads it."""
         words = "".join(f", {key}={value!r}" for key, value in self.options.items() if value is not None)
-        return f"sw.read({str(self.path)!r}{words})"
+        code = f"sw.read({str(self.path)!r}{words})"
+        return code if self.size is None else f"{code}.resampled({self.size})"
 
     def as_dict(self) -> dict[str, Any]:
         """Facts that JSON and TOML can hold."""
-        return {"file": str(self.path), "options": {k: v for k, v in self.options.items() if v is not None}}
+        facts = {"file": str(self.path), "options": {k: v for k, v in self.options.items() if v is not None}}
+        return facts if self.size is None else {**facts, "size": self.size}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -170,7 +201,7 @@ def source_from(facts: Mapping[str, Any]) -> Source:
         return Generated(kind=facts["generator"], **{k: v for k, v in facts.items() if k != "generator"})
     if "file" in facts:
         options = {name: tuple(v) if isinstance(v, list) else v for name, v in facts["options"].items()}
-        return FromFile(path=Path(facts["file"]), options=options)
+        return FromFile(path=Path(facts["file"]), options=options, size=facts.get("size"))
     return FromTerrain(name=facts["terrain"], code=facts.get("code"), size=facts.get("size"))
 
 

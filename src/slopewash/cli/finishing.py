@@ -1,0 +1,77 @@
+"""Runs a recipe to its end, writes what it is to write and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slopewash.cli.console import interrupts_report, note, print_json
+from slopewash.cli.running import run_recipe
+
+if TYPE_CHECKING:
+    from slopewash import Output, Result, Running
+
+
+def finish(
+    running: Running,
+    *,
+    threads: int | None,
+    json: bool,
+    shown: Sequence[Path | None] = (),
+    facts: Mapping[str, str] | None = None,
+) -> int:
+    """Run a recipe to its end, write its outputs and report; `shown` are their names as the user wrote them."""
+    written: list[Path] = []
+    was_finished = running.finished
+    outputs = [output.within(running.folder) for output in running.recipe.outputs]
+    names = [path for path in shown if path is not None] or [output.path for output in outputs]
+    files = str(running.folder) if running.folder else " and ".join(map(str, names)) or str(running.checkpoint)
+    made: list[Path] = []
+    with interrupts_report(written):
+        with run_recipe(running, threads=threads) as (result, code):
+            for output, name in zip(outputs, names, strict=True):
+                if not output.declared.drawn:
+                    made += output.write(result)
+                    written.append(name)
+                    note_lost_sediment(result, output, name)
+        for output, name in zip(outputs, names, strict=True):
+            if output.declared.drawn:
+                made += output.write(result)
+                written.append(name)
+        if running.folder is not None:
+            from slopewash.recipes.manifest import write_records
+
+            made += write_records(result, running.folder, made)
+            running.remove_checkpoints()
+    if json:
+        print_json({**(facts or {}), **_paths(outputs, names, made, running.folder), **result.as_dict()})
+    else:
+        print(result.budget)
+        print(result.budget.summary)
+        took = "" if was_finished else f" in {result.seconds:.1f} s"
+        print(f"{result.progress} on {result.backend}{took}: {files}")
+        for file in made if running.folder is not None else ():
+            print(f"  {file}")
+    if code:
+        note(f"interrupted after {result.progress}; what is done is in {files}")
+    return code
+
+
+def _paths(
+    outputs: Sequence[Output], names: Sequence[Path], made: Sequence[Path], folder: Path | None
+) -> dict[str, object]:
+    if folder is not None:
+        return {"folder": str(folder), "files": [str(file) for file in made]}
+    pictures = [str(name) for output, name in zip(outputs, names, strict=True) if output.kind == "picture"]
+    return {"output": str(names[0]) if names else None, "picture": pictures[0] if pictures else None}
+
+
+def note_lost_sediment(result: Result, output: Output, out: Path) -> None:
+    """Name what a file of one layer leaves out where the sediment was not deposited; others keep it as `suspended`."""
+    import slopewash as sw
+
+    if output.kind != "terrain" or result.carried == 0:
+        return
+    if sw.is_mesh_file(out) or not sw.format_of(out).all_layers:
+        note(f"note: the water still carries {result.carried:.6g} m³ of sediment, which {out} does not hold")

@@ -1,0 +1,139 @@
+"""`slopewash run`: a whole job from a recipe file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from slopewash.cli.console import note, print_json
+from slopewash.cli.finishing import finish
+from slopewash.cli.options import Adapter, Backend, Flag, Force, Json, Settings, Threads
+from slopewash.cli.running import check_checkpoint, use_adapter
+from slopewash.errors import InvalidFile
+
+if TYPE_CHECKING:
+    from slopewash import Recipe
+
+EXAMPLES = """A recipe is a small text file:
+
+  seed = 7
+
+  [source]                     # or: file = "dem.tif"
+  generator = "dome"
+  size = 512
+
+  [[stages]]                   # one or more, one after the other
+  preset = "landscape"
+  strength = 0.5
+  parameters = { rain_rate = 0.004 }
+
+  [[outputs]]
+  path = "eroded.exr"
+
+  [[outputs]]
+  kind = "picture"
+  path = "view.png"
+
+Examples:
+  slopewash recipes alpine -o my.toml     a landscape of the library as a file
+  slopewash run my.toml                   run it; results in out/my
+  slopewash run my.toml --preview         a quarter of the cells, in seconds
+  slopewash run my.toml --check           only look for mistakes
+  slopewash run my.toml --set seed=3 --set landscape.strength=0.5
+  slopewash run my.toml --set source.size=1024 -o out/large
+  slopewash resume out/my                 continue it if it was interrupted
+
+Files that the recipe reads are relative to it; outputs go into the folder of
+--out, beside recipe.toml (the recipe used) and manifest.json (version, seed,
+checksums of all files, mass budget). Two runs give byte-identical files.
+Every key of a recipe: docs/recipes.md. Ctrl-C ends a run early: what is done
+is written, `slopewash resume` continues it, and the exit code is 130."""
+
+
+def command(
+    recipe: Annotated[Path, Parameter(name="RECIPE")],
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None,
+    settings: Settings = (),
+    preview: Flag = False,
+    check: Flag = False,
+    backend: Backend | None = None,
+    adapter: Adapter = None,
+    every: int = 500,
+    threads: Threads = None,
+    force: Force = False,
+    json: Json = False,
+) -> int:
+    """Run a recipe file: make or read a terrain, erode it in one or more stages, write files and pictures.
+
+    Parameters
+    ----------
+    recipe
+        The recipe, a .toml file, or the name of a landscape that `slopewash recipes` lists.
+    out
+        Folder for the outputs, created if missing; out/NAME for NAME.toml if not given.
+    settings
+        Change one value: --set landscape.rain_rate=0.02, where the first word is a stage by its name, preset, model or
+        number (`stage` if there is only one), or source, layers or strata; without one, seed or backend. May be
+        repeated.
+    preview
+        Run on a quarter of the cells along each side, into out/NAME-preview.
+    check
+        Only look for mistakes in the recipe; nothing is run or written.
+    backend
+        auto, gpu, cpu or reference; that of the recipe if not given.
+    every
+        Steps between two checkpoints, which are kept in the output folder until the run is complete.
+    """
+    import slopewash as sw
+    from slopewash.recipes.running import CHECKPOINTS, prepare_outputs
+
+    job = load(recipe, settings)
+    name = recipe.stem if recipe.suffix.lower() == ".toml" else recipe.name
+    if preview:
+        job = job.preview()
+    chosen = use_adapter(adapter, backend or job.backend)
+    job = job.replace(backend=chosen)
+    if check:
+        facts = summary(job)
+        words = ", ".join(f"{part} {', '.join(values)}" for part, values in facts.items() if values)
+        print_json({"recipe": str(recipe), "valid": True, **facts}) if json else print(f"{recipe} is valid: {words}")
+        return 0
+    folder = out or Path("out") / (f"{name}-preview" if preview else name)
+    if not job.outputs:
+        note("note: the recipe has no [[outputs]]; only its recipe.toml and manifest.json are written")
+    own = folder / "recipe.toml"
+    if not force and recipe.exists() and own.exists() and own.samefile(recipe):
+        raise InvalidFile(f"{own} is the recipe itself and would be rewritten; choose another --out, or add --force")
+    checkpoint = folder / CHECKPOINTS
+    check_checkpoint(checkpoint)
+    prepare_outputs(job, folder, force=force)
+    running = sw.Running(job, checkpoint=checkpoint, every=every, folder=folder)
+    return finish(running, threads=threads, json=json, facts={"recipe": str(recipe), "folder": str(folder)})
+
+
+def load(recipe: Path, settings: tuple[str, ...] = ()) -> Recipe:
+    """Read a recipe file, or take the landscape of that name from the library."""
+    import slopewash as sw
+    from slopewash.recipes.reading import look_recipe
+
+    if not recipe.exists() and not recipe.suffix and recipe.name == str(recipe):
+        return look_recipe(recipe.name, settings=settings)
+    return sw.Recipe.read(recipe, settings=settings)
+
+
+def summary(recipe: Recipe) -> dict[str, list[str]]:
+    """What a recipe will do, for people and for JSON."""
+    import slopewash as sw
+
+    source = recipe.source
+    size = f" of {source.size} x {source.size} cells" if isinstance(source, sw.Generated) else ""
+    return {
+        "source": [f"{source.name}{size}"],
+        "layers": list(recipe.layers),
+        "stages": [stage.name or stage.preset or stage.model.name for stage in recipe.stages],
+        "outputs": [str(output.path) for output in recipe.outputs],
+    }

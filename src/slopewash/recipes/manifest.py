@@ -1,0 +1,67 @@
+"""What made an output folder: the recipe used, and a manifest with version, seed, checksums and mass budget."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slopewash.io.staging import staged
+from slopewash.plain import plain
+from slopewash.recipes.layers import LayerFile
+from slopewash.recipes.sources import FromFile
+from slopewash.recipes.writing import relative, write_recipe
+
+if TYPE_CHECKING:
+    from slopewash.recipes.definition import Recipe
+    from slopewash.recipes.running import Result
+
+RECIPE, MANIFEST = "recipe.toml", "manifest.json"
+
+
+def input_files(recipe: Recipe) -> list[Path]:
+    """Files that a recipe reads: its source and its layers."""
+    files = [recipe.source.path] if isinstance(recipe.source, FromFile) else []
+    return files + [layer.path for layer in recipe.layers.values() if isinstance(layer, LayerFile)]
+
+
+def write_records(result: Result, folder: Path, outputs: Iterable[Path]) -> tuple[Path, Path]:
+    """Write the recipe and the manifest of a run into its folder, the manifest last; two runs give the same bytes."""
+    recipe, manifest = folder / RECIPE, folder / MANIFEST
+    write_recipe(result.recipe, recipe)
+    text = json.dumps(plain(manifest_facts(result, folder, outputs)), indent=2, ensure_ascii=False, allow_nan=False)
+    with staged(manifest) as temporary:
+        temporary.write_text(f"{text}\n", encoding="utf-8")
+    return recipe, manifest
+
+
+def manifest_facts(result: Result, folder: Path, outputs: Iterable[Path]) -> dict[str, Any]:
+    """What made the files of a folder; nothing in it depends on the time or on the machine's speed."""
+    rows, columns = result.terrain.shape
+    return {
+        **result.notes,
+        "backend": result.backend,
+        "interrupted": result.interrupted,
+        "rows": rows,
+        "columns": columns,
+        "cell_size": result.terrain.cell_size,
+        "recipe": RECIPE,
+        "inputs": _checksums(input_files(result.recipe), folder),
+        "outputs": _checksums([folder / RECIPE, *outputs], folder),
+        "budget": result.budget.as_dict(),
+    }
+
+
+def _checksums(files: Iterable[Path], folder: Path) -> list[dict[str, Any]]:
+    return [
+        {"file": relative(file, folder.absolute()), "sha256": _sha256(file), "bytes": file.stat().st_size}
+        for file in files
+        if file.is_file()  # an input may be gone when a run is resumed
+    ]
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()

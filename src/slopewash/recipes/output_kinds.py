@@ -1,0 +1,143 @@
+"""The kinds of output that every recipe can have: data and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slopewash.errors import InvalidFile, InvalidParameter
+from slopewash.io import is_mesh_file, write
+from slopewash.io.formats import format_of
+from slopewash.io.notes import MADE_BY, notes_text
+from slopewash.io.raw import sidecar
+from slopewash.recipes.entries import Entry
+from slopewash.recipes.outputs import Options, OutputKind, register_output
+
+if TYPE_CHECKING:
+    from slopewash.recipes.running import Result
+
+
+def _check_terrain(path: Path, options: Options) -> None:
+    format = None if is_mesh_file(path) else format_of(path)
+    one_layer = format is not None and not format.all_layers
+    takes = {"layer": one_layer, "height_range": format is not None and format.whole_numbers}
+    for name in options:
+        if not takes[name]:
+            holds = "one layer in metres" if one_layer else "every layer in metres" if format else "a mesh"
+            raise InvalidParameter(f"{name} is given, but {path} holds {holds}; leave it out")
+
+
+def _write_terrain(result: Result, path: Path, **options: Any) -> Sequence[Path]:
+    mesh = result.mesh if is_mesh_file(path) else None
+    write(result.terrain if mesh is None else mesh, path, notes=result.notes, **options)
+    return [path, sidecar(path)] if path.suffix.lower() in (".r16", ".raw") else [path]
+
+
+TERRAIN = register_output(
+    OutputKind(
+        name="terrain",
+        doc="The terrain as data; the suffix of the path selects the format. "
+        ".exr and .npz keep every layer, .glb, .obj, .ply and .stl a mesh.",
+        options=(
+            Entry(
+                name="layer", kinds=("text",), default="elevation",
+                doc="Layer to write to a format that holds one (.png, .tif, .r16, .raw, .npy).",
+            ),
+            Entry(
+                name="height_range", kinds=("numbers",), count=2, default="the range of the layer", units="m",
+                doc="Heights of black and of white in 16-bit files (.png, .r16, .raw).",
+            ),
+        ),
+        check=_check_terrain,
+        write=_write_terrain,
+    )
+)  # fmt: skip
+
+
+def _check_picture(path: Path, options: Options) -> None:
+    if path.suffix.lower() != ".png":
+        raise InvalidFile(f"picture {path} must end in .png")
+    view = options.get("view", "map")
+    for name in options:
+        if view == "map" and name in ("azimuth", "pitch", "zoom", "heading"):
+            raise InvalidParameter(f'{name} is given, but the view is a map; add view = "block" or "inside"')
+
+
+def _write_picture(
+    result: Result, path: Path, *, view: str = "map", water: str = "auto", width: int | None = None, **options: Any
+) -> Sequence[Path]:
+    from slopewash.analysis.rivers import add_water  # a run without pictures does not load what draws them
+    from slopewash.rendering import render, render_view
+    from slopewash.rendering.picture import save
+
+    terrain = result.terrain
+    if water == "rivers":
+        water = "auto"
+        terrain = terrain if "river" in terrain or "lake" in terrain else add_water(terrain)
+    if options.get("snow_line") == "none":
+        options["snow_line"] = None
+    if view == "map":
+        drawn = render(terrain, water=water, width=width, **options)  # type: ignore[arg-type]
+    else:
+        across = 1600 if width is None else width
+        size = (across, round(across * 0.625))
+        drawn = render_view(terrain, camera=view, water=water, size=size, **options)  # type: ignore[arg-type]
+    save(drawn, path, {MADE_BY: notes_text(result.notes)})
+    return [path]
+
+
+PICTURE = register_output(
+    OutputKind(
+        name="picture",
+        doc="A picture of the terrain as a landscape, a .png file.",
+        options=(
+            Entry(
+                name="view", kinds=("text",), choices=("map", "block", "inside"), default="map",
+                doc="From straight above, the whole terrain as a block, or from a valley inside it.",
+            ),
+            Entry(
+                name="water", kinds=("text",), choices=("auto", "rivers", "simulated", "none"), default="auto",
+                doc="rivers draws rivers and lakes along the drainage, simulated the depth of the run; auto is rivers "
+                "where the terrain has them, else simulated.",
+            ),
+            Entry(
+                name="palette", kinds=("text",), choices=("alpine", "autumn", "winter", "desert", "green"),
+                default="alpine", doc="Colours of ground and plants.",
+            ),
+            Entry(
+                name="season", kinds=("text",), choices=("summer", "autumn", "winter", "desert"), default="summer",
+                doc="Plants, stone and snow of a season.",
+            ),
+            Entry(
+                name="sun", kinds=("text", "numbers"), choices=("morning", "noon", "evening", "map"), count=2,
+                default="map", units="°", doc="Time of day, or azimuth and altitude of the sun.",
+            ),
+            Entry(
+                name="snow_line", kinds=("number", "text"), choices=("auto", "none"), default="auto", units="m",
+                doc="Height above which snow lies.",
+            ),
+            Entry(
+                name="width", kinds=("integer",), default="1600 for a view, one pixel per cell for a map",
+                units="pixels", doc="Width of the picture.",
+            ),
+            Entry(name="exaggeration", kinds=("number",), default="1", doc="Factor on heights."),
+            Entry(
+                name="azimuth", kinds=("number",), default="205", units="°",
+                doc="Direction of the camera as seen from the block, clockwise from north.",
+            ),
+            Entry(
+                name="pitch", kinds=("number",), default="30 for the block", units="°",
+                doc="Angle by which the camera looks down.",
+            ),
+            Entry(name="zoom", kinds=("number",), default="1", doc="Magnification of a view."),
+            Entry(
+                name="heading", kinds=("number",), default="that with the best view", units="°",
+                doc="Direction to look in from inside, clockwise from north.",
+            ),
+        ),
+        check=_check_picture,
+        write=_write_picture,
+        drawn=True,
+    )
+)  # fmt: skip

@@ -1,0 +1,109 @@
+"""What a recipe writes: kinds of output, each with its options, in a table that further kinds can join."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slopewash.errors import InvalidFile, unknown_name
+from slopewash.recipes.entries import Entry, Table
+
+if TYPE_CHECKING:
+    from slopewash.recipes.running import Result
+
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputKind:
+    """One kind of output. Registered, it can be used in Python, in recipe files and in checkpoints alike."""
+
+    name: str
+    doc: str
+    options: tuple[Entry, ...] = ()
+    """Further keys of its table in a recipe file, which are the keyword arguments of `write`."""
+    check: Callable[[Path, Options], None]
+    """Refuses, before the run, what could not be written after it."""
+    write: Callable[..., Sequence[Path]]
+    """Called with the result, the path and the options; returns the files that it wrote."""
+    drawn: bool = False
+    """Whether it is drawn from the data, and written after them: an interrupt loses it, and nothing else."""
+
+    @property
+    def table(self) -> Table:
+        """Its keys in a recipe file."""
+        path = Entry(name="path", kinds=("text",), doc="File or folder to write, in the output folder.")
+        kind = Entry(name="kind", kinds=("text",), choices=(self.name,), doc=self.doc)
+        return Table(name="outputs", doc=self.doc, entries=(kind, path, *self.options))
+
+
+_kinds: dict[str, OutputKind] = {}
+
+
+def register_output(kind: OutputKind) -> OutputKind:
+    """Make a kind of output known by its name."""
+    _kinds[kind.name] = kind
+    return kind
+
+
+def output_kinds() -> dict[str, OutputKind]:
+    """Every kind of output by name.
+
+    >>> output_kinds()["terrain"].drawn, output_kinds()["picture"].drawn
+    (False, True)
+    """
+    return dict(_kinds)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Something to write at the end: the terrain (or mesh) as data, a picture of it, or another kind.
+
+    >>> Output("view.png", "picture", {"season": "winter"}).kind
+    'picture'
+    """
+
+    path: Path
+    kind: str = "terrain"
+    options: Options = field(default_factory=dict, hash=False)
+    """What this kind of output takes besides the path."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path))
+        table = self.declared.table
+        given = {name: table.entry(name).check(value) for name, value in self.options.items()}
+        object.__setattr__(self, "options", given)
+
+    @property
+    def declared(self) -> OutputKind:
+        """What is known of its kind."""
+        if self.kind not in _kinds:
+            raise unknown_name("kind of output", str(self.kind), _kinds)
+        return _kinds[self.kind]
+
+    def within(self, folder: Path | None) -> Output:
+        """Return the same with a path in a folder, unless it is absolute."""
+        return self if folder is None else dataclasses.replace(self, path=folder / self.path)
+
+    def check(self) -> None:
+        """Refuse what could not be written later."""
+        self.declared.check(self.path, self.options)
+        if not self.path.absolute().parent.is_dir():
+            raise InvalidFile(f"cannot write {self.path}: there is no folder {self.path.parent}; create it first")
+
+    def write(self, result: Result) -> tuple[Path, ...]:
+        """Write it, and return the files."""
+        return tuple(self.declared.write(result, self.path, **self.options))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Facts that JSON and TOML can hold."""
+        return {"kind": self.kind, "path": str(self.path), **self.options}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Output:
+        """Output that `as_dict` described."""
+        options = {name: value for name, value in facts.items() if name not in ("kind", "path")}
+        return cls(Path(facts["path"]), facts["kind"], options)

@@ -1,0 +1,320 @@
+"""From a recipe file to a `Recipe`; mistakes are reported with the line and the key they stand at."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from slopewash.errors import InvalidFile, InvalidParameter, InvalidRecipe, SlopewashError, unknown_name
+from slopewash.io import read_strata
+from slopewash.io.formats import format_of
+from slopewash.io.options import ReadOptions
+from slopewash.models import Model, find_model
+from slopewash.models.catalogue import Level
+from slopewash.models.state import Sides
+from slopewash.recipes import declaration as declared
+from slopewash.recipes.definition import OF_STAGE, Beds, Recipe, Stage, preset_beds
+from slopewash.recipes.entries import Table
+from slopewash.recipes.layers import LayerFile, LayerSource
+from slopewash.recipes.library import looks
+from slopewash.recipes.outputs import Output, output_kinds
+from slopewash.recipes.settings import apply_settings
+from slopewash.recipes.sources import FromFile, Generated, Source
+from slopewash.recipes.toml_lines import Place, key_lines
+from slopewash.recipes.writing import recipe_text
+from slopewash.terrain import Strata, Stratum
+
+LARGEST_RECIPE = 1 << 20
+"""Bytes. A larger file is certainly not a recipe."""
+
+Facts = Mapping[str, Any]
+
+
+def read_recipe(path: str | Path, *, settings: Iterable[str] = ()) -> Recipe:
+    """Read a recipe from a TOML file, and change what `settings` ask for: "stage.key=value"."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_RECIPE + 1)
+    except FileNotFoundError:
+        raise InvalidFile(f"{path} does not exist; `slopewash recipes NAME -o FILE` writes one to begin with") from None
+    except (OSError, ValueError) as error:
+        raise InvalidFile(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    if len(data) > LARGEST_RECIPE:
+        raise InvalidFile(f"{path} is larger than {LARGEST_RECIPE} bytes, too large for a recipe")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidRecipe(f"{path} is not text in UTF-8: {error.reason} at byte {error.start}") from error
+    return parse_recipe(text, label=str(path), folder=path.absolute().parent, settings=settings)
+
+
+def parse_recipe(text: str, *, label: str, folder: Path, settings: Iterable[str] = ()) -> Recipe:
+    r"""Recipe of a TOML text; files that it names are relative to `folder`, and errors begin with `label`.
+
+    >>> parse_recipe('[source]\ngenerator = "cone"\n[[stages]]\nsteps = 5', label="a.toml", folder=Path()).stage.steps
+    5
+    """
+    try:
+        facts = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        what, _, where = str(error).partition(" (at ")
+        line = re.match(r"line \d+", where)
+        raise InvalidRecipe(f"{label}{f', {line[0]}' if line else ''}: {what[:1].lower()}{what[1:]}") from error
+    reader = _Reader(label, folder, key_lines(text))
+    for setting, place in apply_settings(facts, settings):
+        reader.settings[place] = setting
+    return reader.recipe(facts)
+
+
+def look_recipe(name: str, *, settings: Iterable[str] = ()) -> Recipe:
+    """Recipe of the library with outputs, as if it had been written to a file and read.
+
+    >>> look_recipe("mesas", settings=["source.size=64"]).source.size
+    64
+    """
+    look = looks()[name]
+    text = recipe_text(look.recipe().replace(outputs=look.outputs), Path.cwd())
+    return parse_recipe(text, label=f"recipe {name}", folder=Path.cwd(), settings=settings)
+
+
+@dataclass
+class _Reader:
+    label: str
+    folder: Path
+    lines: Mapping[Place, int]
+    settings: dict[Place, str] = field(default_factory=dict)
+    """Where a value comes from the command line instead."""
+
+    @contextmanager
+    def at(self, *place: str | int) -> Iterator[None]:
+        """Let errors say where the value stands; those that say so already pass."""
+        try:
+            yield
+        except InvalidRecipe:
+            raise
+        except SlopewashError as error:
+            key = str(error).partition(" ")[0]  # many sentences begin with the name of what is wrong
+            nearer = (*place, key)
+            raise InvalidRecipe(f"{self.where(nearer if self.knows(nearer) else place)}: {error}") from error
+
+    def knows(self, place: Place) -> bool:
+        return place in self.lines or place in self.settings
+
+    def where(self, place: Place) -> str:
+        """File, line and key of a value, or the --set it comes from."""
+        if place in self.settings:
+            return f"--set {self.settings[place]}"
+        known: Place = place
+        while known and known not in self.lines:
+            known = known[:-1]
+        line = f", line {self.lines[known]}" if known in self.lines else ""
+        key = ""
+        for part in place:
+            key += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if key else part
+        return f"{self.label}{line}{f', {key}' if key else ''}"
+
+    def entries(self, table: Table, facts: Facts, place: Place) -> dict[str, Any]:
+        """Check keys and types of one table."""
+        checked = {}
+        for name, value in facts.items():
+            with self.at(*place, name):
+                checked[name] = table.entry(name).check(value)
+        return checked
+
+    def required(self, facts: Facts, place: Place, *names: str) -> None:
+        for name in names:
+            if name not in facts:
+                with self.at(*place):
+                    raise InvalidParameter(f"{name} is missing; add it")
+
+    def file(self, name: str) -> Path:
+        return self.folder / Path(name).expanduser()
+
+    # The parts of a recipe
+
+    def recipe(self, facts: Facts) -> Recipe:
+        top = self.entries(declared.top_table(), facts, ())
+        self.required(top, (), "source", "stages")
+        seed = top.get("seed", 0)
+        stages = tuple(self.stage(stage, ("stages", number)) for number, stage in enumerate(top["stages"]))
+        source = self.source(top["source"], seed)
+        outputs = tuple(self.output(output, ("outputs", n)) for n, output in enumerate(top.get("outputs", ())))
+        with self.at():
+            return Recipe(
+                source=source, layers=self.layers(top.get("layers", {})), strata=self.strata(top, stages),
+                stages=stages, seed=seed, backend=top.get("backend", "auto"), outputs=outputs,
+            )  # fmt: skip
+
+    def source(self, facts: Facts, seed: int) -> Source:
+        with self.at("source"):
+            if ("generator" in facts) == ("file" in facts):
+                raise InvalidParameter('name either a generator, such as generator = "dome", or a file')
+        if "file" in facts:
+            given = self.entries(declared.source_table(None), facts, ("source",))
+            path, size = self.file(given.pop("file")), given.pop("size", None)
+            with self.at("source"):
+                ReadOptions(**given)
+                if size is not None and size < 1:
+                    raise InvalidParameter(f"size is {size}; it must be at least one cell")
+            with self.at("source", "file"):
+                _check_input(path)
+            return FromFile(path=path, options=given, size=size)
+        with self.at("source", "generator"):
+            kind = declared.source_table("dome").entry("generator").check(facts["generator"])
+        table = declared.source_table(kind)
+        given = {"seed": seed, **self.entries(table, facts, ("source",))}
+        common = {name: given.pop(name) for name in declared.GENERATED if name in given}
+        with self.at("source"):
+            if "extent" in common and "cell_size" in common:
+                raise InvalidParameter("it has both extent and cell_size; give one of them")
+        source = Generated(kind=kind, options={k: v for k, v in given.items() if k != "generator"}, **common)
+        with self.at("source"):
+            source.check()
+        return source
+
+    def layers(self, facts: Facts) -> dict[str, LayerSource]:
+        layers: dict[str, LayerSource] = {}
+        for name, value in self.entries(declared.layers_table(), facts, ("layers",)).items():
+            if isinstance(value, str):
+                with self.at("layers", name):
+                    _check_input(self.file(value))
+                layers[name] = LayerFile(path=self.file(value))
+            elif isinstance(value, Mapping):
+                given = self.entries(declared.layer_file_table(), value, ("layers", name))
+                self.required(given, ("layers", name), "file")
+                with self.at("layers", name, "file"):
+                    _check_input(self.file(given["file"]))
+                with self.at("layers", name, "range"):
+                    layers[name] = LayerFile(path=self.file(given["file"]), range=given.get("range"))
+            else:
+                layers[name] = value
+        return layers
+
+    def strata(self, top: Facts, stages: Sequence[Stage]) -> Beds | None:
+        facts = top.get("strata")
+        if facts is None:
+            return preset_beds(stages[0].preset) if stages else None
+        if isinstance(facts, str):
+            with self.at("strata"):
+                if facts == declared.NO_STRATA:
+                    return None
+                if not facts.endswith(".toml"):
+                    raise InvalidParameter(f'strata is "{facts}"; it must be a table, a .toml file or "none"')
+                return Beds(read_strata(self.file(facts)))
+        given = self.entries(declared.strata_table(), facts, ("strata",))
+        self.required(given, ("strata",), "layers")
+        layers = []
+        for number, layer in enumerate(given.pop("layers")):
+            place: Place = ("strata", "layers", number)
+            values = self.entries(declared.stratum_table(), layer, place)
+            self.required(values, place, "thickness")
+            with self.at(*place):
+                layers.append(Stratum(**values))
+        shares, replace = given.pop("shares", False), given.pop("replace", True)
+        with self.at("strata"):
+            return Beds(Strata(layers, **given), shares=shares, replace=replace)
+
+    def output(self, facts: Facts, place: Place) -> Output:
+        self.required(facts, place, "path")
+        kind = facts.get("kind", "terrain")
+        with self.at(*place, "kind"):
+            if kind not in output_kinds():
+                raise unknown_name("kind of output", str(kind), output_kinds())
+        given = self.entries(output_kinds()[kind].table, facts, place)
+        path = Path(given.pop("path"))
+        with self.at(*place, "path"):
+            options = {name: value for name, value in given.items() if name != "kind"}
+            output_kinds()[kind].check(path, options)
+            return Output(path, kind, options)
+
+    def stage(self, facts: Facts, place: Place) -> Stage:
+        for name in facts:
+            with self.at(*place, name):
+                _check_place_of(name, facts)
+        given = self.entries(declared.stage_table(), facts, place)
+        with self.at(*place, "model"):
+            if "model" in given and "preset" in given:
+                raise InvalidParameter("it has both a preset and a model; name one of them")
+        model = find_model(given["model"]) if "model" in given else None
+        kind = model or type(Stage.of(given.get("preset")).model)
+        values = self.parameters(kind, given.get("parameters", {}), (*place, "parameters"))
+        if isinstance(given.get("edges"), Mapping):
+            sides = self.entries(declared.edges_table(), given["edges"], (*place, "edges"))
+            with self.at(*place, "edges"):
+                given["edges"] = Sides.of(sides)
+        changes: dict[str, Any] = {
+            name: given[name] for name in ("detail", "restored", "basins", "name") if name in given
+        }
+        if "low_water" in given:
+            changes["low_water"] = self.parameters(kind, given["low_water"], (*place, "low_water"))
+        if "levels" in given:
+            changes["levels"] = self.levels(kind, given["levels"], (*place, "levels"))
+        options = {name: given[name] for name in OF_STAGE if name in given}
+        with self.at(*place):
+            if "levels" in changes and not changes["levels"]:  # one grid, where the preset has several
+                options = {"steps": Stage.of(given.get("preset")).steps} | options
+            if model is None:
+                stage = Stage.of(given.get("preset"), **options).replace(**changes).with_parameters(**values)
+            else:
+                stage = Stage.of(model(**values), **options).replace(**changes)
+        return stage
+
+    def parameters(self, model: type[Model], facts: Facts, place: Place) -> dict[str, Any]:
+        """Values of a model's parameters."""
+        values = {}
+        for name, value in facts.items():
+            with self.at(*place, name):
+                parameter = model.parameter(name)
+                declared.parameters_table(model.name).entry(name).check(value)
+                values[name] = parameter.check(value)
+        return values
+
+    def levels(self, model: type[Model], facts: Sequence[Facts], place: Place) -> tuple[Level, ...]:
+        levels: list[Level] = []
+        for number, level in enumerate(facts):
+            here = (*place, number)
+            given = self.entries(declared.level_table(), level, here)
+            self.required(given, here, "cells", "steps")
+            values = self.parameters(model, given.get("parameters", {}), (*here, "parameters"))
+            with self.at(*here):
+                _check_level(given["cells"], values, levels)
+            settle = given.get("settle", 0)
+            levels.append(Level(cells=given["cells"], steps=given["steps"], settle=settle, parameters=values))
+        return tuple(levels)
+
+
+def _check_input(path: Path) -> None:
+    if not path.is_file():
+        raise InvalidFile(f"{path} does not exist" if not path.exists() else f"{path} is not a file")
+    format_of(path)
+
+
+def _check_level(cells: int, values: Facts, before: Sequence[Level]) -> None:
+    if cells <= (before[-1].cells if before else 0):
+        raise InvalidParameter(f"cells is {cells}; it must be more than those of the level before, and positive")
+    for name, value in values.items():
+        if not isinstance(value, float):
+            raise InvalidParameter(f"{name} is {value!r}; only numbers differ from level to level, others go above")
+    if before and set(values) != set(before[0].parameters):
+        missing = sorted(set(values) ^ set(before[0].parameters))
+        raise InvalidParameter(f"{missing[0]} is given for some levels only; give it for each")
+
+
+def _check_place_of(name: str, facts: Facts) -> None:
+    """Name the table that a parameter belongs in, where it stands beside the keys of the stage."""
+    table = declared.stage_table()
+    if name in table.names():
+        return
+    known = facts.get("model") or facts.get("preset") or "landscape"
+    try:
+        model = find_model(known) if "model" in facts else type(Stage.of(known).model)
+        model.parameter(name)
+    except SlopewashError:
+        return
+    raise InvalidParameter(f'"{name}" is a parameter of {model.name}; put it under [stages.parameters]')

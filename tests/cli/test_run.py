@@ -1,0 +1,226 @@
+"""`slopewash run`: a recipe file, its output folder, and going on after an interrupt."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import OpenEXR
+import pytest
+import tifffile
+from PIL import Image
+
+import slopewash as sw
+
+Run = Callable[..., Any]
+
+RECIPE = """
+seed = 3
+backend = "reference"
+
+[source]
+generator = "dome"
+size = 20
+
+[[stages]]
+name = "slides"
+preset = "outerrain"
+steps = 12
+
+[[stages]]
+model = "virtual_pipes"
+steps = 10
+settle = 4
+
+[[outputs]]
+path = "data/eroded.exr"
+
+[[outputs]]
+path = "eroded.png"
+height_range = [-100, 2000]
+
+[[outputs]]
+path = "eroded.tif"
+layer = "wear"
+
+[[outputs]]
+path = "eroded.npz"
+
+[[outputs]]
+path = "eroded.r16"
+
+[[outputs]]
+path = "mesh.glb"
+
+[[outputs]]
+kind = "picture"
+path = "map.png"
+width = 60
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Path:
+    file = tmp_path / "my.toml"
+    file.write_text(RECIPE, encoding="utf-8")
+    return file
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+FILES = [
+    "data/eroded.exr", "eroded.npz", "eroded.png", "eroded.r16", "eroded.r16.json", "eroded.tif", "manifest.json",
+    "map.png", "mesh.glb", "recipe.toml",
+]  # fmt: skip
+
+
+def test_two_runs_give_byte_identical_folders(run: Run, recipe: Path, tmp_path: Path) -> None:
+    assert run("run", recipe, "-o", tmp_path / "first").code == 0
+    assert run("run", recipe, "-o", tmp_path / "second").code == 0
+    first, second = contents(tmp_path / "first"), contents(tmp_path / "second")
+    assert list(first) == FILES
+    assert first == second
+    manifest = json.loads(first["manifest.json"])
+    assert (manifest["slopewash"], manifest["seed"], manifest["step"]) == (sw.__version__, 3, 10)
+    assert manifest["stages"] == ["outerrain", "virtual_pipes"]
+    assert abs(manifest["budget"]["solids_drift"]) < 1e-5
+    sums = {entry["file"]: entry["sha256"] for entry in manifest["outputs"]}
+    assert sums == {name: hashlib.sha256(first[name]).hexdigest() for name in FILES if name != "manifest.json"}
+
+
+def test_the_recipe_in_the_folder_gives_the_same_folder_again(run: Run, recipe: Path, tmp_path: Path) -> None:
+    words = ("--set", "slides.steps=2", "--set", "virtual_pipes.rain_rate=0.03", "--set", "seed=4", "--preview")
+    assert run("run", recipe, "-o", tmp_path / "first", *words).code == 0
+    assert run("run", tmp_path / "first" / "recipe.toml", "-o", tmp_path / "second").code == 0
+    assert contents(tmp_path / "first") == contents(tmp_path / "second")
+    assert sw.read(tmp_path / "first" / "eroded.npz").shape == (5, 5)
+
+
+def test_files_say_what_made_them(run: Run, recipe: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run("run", recipe, "-o", out).code == 0
+    with Image.open(out / "eroded.png") as heights, Image.open(out / "map.png") as picture:
+        texts = [image.text["slopewash:made_by"] for image in (heights, picture)]  # type: ignore[attr-defined]
+    with OpenEXR.File(str(out / "data" / "eroded.exr")) as file:
+        texts.append(file.header()["slopewash:made_by"])
+    with tifffile.TiffFile(out / "eroded.tif") as tiff:
+        texts.append(tiff.pages[0].tags["ImageDescription"].value)  # type: ignore[union-attr]
+    data = (out / "mesh.glb").read_bytes()
+    (length,) = struct.unpack_from("<I", data, 12)
+    notes = [*map(json.loads, texts), json.loads(data[20 : 20 + length])["asset"]["extras"]]
+    expected = {
+        "slopewash": sw.__version__, "model": "virtual_pipes", "preset": None,
+        "stages": ["outerrain", "virtual_pipes"], "seed": 3, "step": 10,
+    }  # fmt: skip
+    assert notes == [expected] * 5
+    assert "seed 3" in run("info", out / "eroded.tif").out
+    assert run("info", out / "data" / "eroded.exr", "--json").json["made_by"] == expected
+
+
+def test_the_python_call_writes_the_same_folder(run: Run, recipe: Path, tmp_path: Path) -> None:
+    assert run("run", recipe, "-o", tmp_path / "first").code == 0
+    sw.Recipe.read(recipe).run(folder=tmp_path / "second")
+    assert contents(tmp_path / "first") == contents(tmp_path / "second")
+
+
+def test_inputs_are_in_the_manifest_and_never_overwritten(run: Run, recipe: Path, tmp_path: Path) -> None:
+    raw = sw.write(sw.generate("cone", size=12), tmp_path / "raw.exr")
+    short = '[source]\nfile = "raw.exr"\n[[stages]]\nmodel = "steepest_talus"\nsteps = 1\n[[outputs]]\npath = "raw.exr"'
+    recipe.write_text(short)
+    before = raw.read_bytes()
+    done = run("run", recipe, "-o", tmp_path)
+    assert done.code == 2
+    assert "raw.exr is an input of the recipe and would be overwritten" in done.err
+    assert raw.read_bytes() == before
+    assert run("run", recipe, "-o", tmp_path / "out").code == 0
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_bytes())
+    sha = hashlib.sha256(before).hexdigest()
+    assert manifest["inputs"] == [{"file": "../raw.exr", "sha256": sha, "bytes": len(before)}]
+
+
+def test_checking_reports_and_writes_nothing(
+    run: Run, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run("run", recipe, "--check")
+    assert (done.code, done.err) == (0, "")
+    assert "is valid: source dome of 20 x 20 cells, stages slides, virtual_pipes, outputs data/eroded.exr" in done.out
+    recipe.write_text(RECIPE.replace("settle = 4", "setle = 4"))
+    done = run("run", recipe, "--check")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith('my.toml, line 17, stages[2].setle: unknown key "setle"; did you mean "settle"?\n')
+    assert list(tmp_path.iterdir()) == [recipe]
+
+
+def test_outputs_go_to_a_folder_named_after_the_recipe(
+    run: Run, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("run", recipe).code == 0
+    assert list(contents(tmp_path / "out" / "my")) == FILES
+    done = run("run", "out/my/recipe.toml", "-o", "out/my")
+    assert done.code == 2
+    assert "is the recipe itself and would be rewritten" in done.err
+
+
+@pytest.mark.parametrize("stage", ["steepest_talus", "virtual_pipes"])
+def test_an_interrupted_recipe_is_resumed_to_an_identical_folder(
+    stage: str, run: Run, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("run", recipe, "-o", tmp_path / "whole").code == 0
+    observe = sw.Checkpoints.observe
+
+    def observe_and_interrupt(self: sw.Checkpoints, simulation: sw.Simulation) -> None:
+        observe(self, simulation)
+        if simulation.model.name == stage and simulation.steps_taken == 6:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sw.Checkpoints, "observe", observe_and_interrupt)
+        done = run("run", recipe, "-o", tmp_path / "out", "--every", 3)
+    assert done.code == 130
+    assert json.loads((tmp_path / "out" / "manifest.json").read_bytes())["interrupted"] is True
+    done = run("run", recipe, "-o", tmp_path / "out")
+    assert (done.code, "continue it with slopewash resume" in done.err) == (2, True)
+    (tmp_path / "out").rename(tmp_path / "moved")
+    assert run("info", tmp_path / "moved", "--json").json["finished"] is False
+    assert run("resume", tmp_path / "moved").code == 0
+    assert contents(tmp_path / "moved") == contents(tmp_path / "whole")
+
+
+def test_a_look_is_written_to_a_file_and_can_be_run_by_its_name(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "alpine.toml"
+    assert run("recipes", "alpine", "-o", file).out.strip() == str(file)
+    words = ("--set", "source.size=24", "--check", "--json")
+    by_file, by_name = run("run", file, *words).json, run("run", "alpine", *words).json
+    assert by_file | {"recipe": "alpine"} == by_name
+    assert by_name["source"] == ["range of 24 x 24 cells"]
+    assert by_name["outputs"] == ["terrain.exr", "view.png", "map.png"]
+
+
+def test_the_schema_is_printed(run: Run) -> None:
+    assert run("recipes", "--schema").json == sw.recipe_schema()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("run", "none.toml"), "none.toml does not exist; `slopewash recipes NAME -o FILE` writes one"),
+        (("run", "alpin"), 'unknown recipe "alpin"; did you mean "alpine"?'),
+        (("recipes", "-o", "a.toml"), "--out a.toml needs the NAME of a landscape"),
+        (("recipes", "alpine", "-o", "a.txt"), "a.txt must end in .toml"),
+    ],
+)
+def test_bad_input_is_refused_in_one_sentence(run: Run, words: tuple[str, ...], expected: str) -> None:
+    done = run(*words)
+    assert done.code == 2
+    assert expected in done.err
+    assert done.err.count("\n") == 1
