@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         StabilityWarning,
         UnknownName,
     )
+    from slopewash.exports import Exported, export, target_names
     from slopewash.generators import describe_generator, generate, generator_names, strata_bands
     from slopewash.io import is_mesh_file, probe, read, read_mesh, read_strata, write
     from slopewash.io.formats import format_of
@@ -116,6 +117,7 @@ _HOMES = {
         "BackendUnavailable", "CheckpointError", "CheckpointWarning", "InvalidFile", "InvalidMesh", "InvalidParameter",
         "InvalidTerrain", "NotFinite", "SimulationClosed", "SlopewashError", "StabilityWarning", "UnknownName",
     ),
+    "slopewash.exports": ("Exported", "export", "target_names"),
     "slopewash.generators": ("describe_generator", "generate", "generator_names", "strata_bands"),
     "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
     "slopewash.io.formats": ("format_of",),
@@ -160,6 +162,7 @@ __all__ = [
     "CheckpointWarning",
     "Checkpoints",
     "Emitter",
+    "Exported",
     "FolderLock",
     "FromFile",
     "FromTerrain",
@@ -210,6 +213,7 @@ __all__ = [
     "drainage_area",
     "erode",
     "erodibility_from_elevation",
+    "export",
     "fill_depressions",
     "find_checkpoints",
     "find_model",
@@ -242,6 +246,7 @@ __all__ = [
     "statistics",
     "strata_bands",
     "studio",
+    "target_names",
     "trunk_agreement",
     "use_adapter",
     "usual_preset",

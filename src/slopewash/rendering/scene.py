@@ -78,7 +78,7 @@ def build_scene(terrain: Terrain, size: tuple[int, int], look: Look) -> Scene:
     surface = bed if water is None else bed + water.raised * scale
     shape = shape_of(elevation, cell_size, normals(elevation, cell_size))
     materials = materials_of(terrain, size, elevation, shape.slope)
-    covered = cover(shape, palette, materials, _snow_level(look.snow_line, palette, shape))
+    covered = cover(shape, palette, materials, snow_level(look.snow_line, palette, shape))
     rough = covered.roughness * np.float32(cell_size)
     if water is not None:
         rough *= 1 - water.shown
@@ -92,7 +92,7 @@ def _smooth(elevation: Floats, enlarged: float) -> Floats:
     return blur(elevation, enlarged * ROUNDED) if enlarged >= 2 else elevation
 
 
-def _snow_level(snow_line: float | str | None, palette: Palette, shape: Shape) -> float | None:
+def snow_level(snow_line: float | str | None, palette: Palette, shape: Shape) -> float | None:
     """Height of the snow line as a fraction of the relief; None for no snow."""
     if snow_line is None:
         return None
