@@ -92,6 +92,24 @@ def _look_up(share: Floats) -> Bytes:
     return np.take(_srgb_table(), index)
 
 
+BRIGHTEST = 16.0
+"""Linear light up to which `display_table` tells shades apart; all of it is white beyond."""
+
+
+@cache
+def display_table() -> Bytes:
+    """8-bit sRGB of linear light after the shoulder, by the square root of the light up to that of BRIGHTEST.
+
+    >>> table = display_table()
+    >>> [int(table[round((light / BRIGHTEST) ** 0.5 * (len(table) - 1))]) for light in (0.0, 0.2, 0.6)]
+    [0, 123, 194]
+    """
+    light = (np.arange(16384) / 16383.0) ** 2 * BRIGHTEST
+    table = display(light)
+    table.setflags(write=True)
+    return table
+
+
 @cache
 def _srgb_table() -> Bytes:
     light = (np.arange(4096) / 4095.0) ** 2
