@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         TooManySubsteps,
         UnknownName,
     )
+    from slopewash.exports import Exported, export, target_names
     from slopewash.generators import describe_generator, generate, generator_names, generator_options, strata_bands
     from slopewash.io import is_mesh_file, probe, read, read_mesh, read_strata, write
     from slopewash.io.formats import format_of
@@ -122,6 +123,7 @@ _HOMES = {
         "InvalidRecipe", "InvalidTerrain", "NotEnoughMemory", "NotFinite", "SimulationClosed", "SlopewashError",
         "StabilityWarning", "TooManySubsteps", "UnknownName",
     ),
+    "slopewash.exports": ("Exported", "export", "target_names"),
     "slopewash.generators": ("describe_generator", "generate", "generator_names", "generator_options", "strata_bands"),
     "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
     "slopewash.io.formats": ("format_of",),
@@ -167,6 +169,7 @@ __all__ = [
     "CheckpointWarning",
     "Checkpoints",
     "Emitter",
+    "Exported",
     "FolderLock",
     "FromFile",
     "FromTerrain",
@@ -221,6 +224,7 @@ __all__ = [
     "drainage_area",
     "erode",
     "erodibility_from_elevation",
+    "export",
     "fill_depressions",
     "find_checkpoints",
     "find_model",
@@ -255,6 +259,7 @@ __all__ = [
     "statistics",
     "strata_bands",
     "studio",
+    "target_names",
     "trunk_agreement",
     "use_adapter",
     "usual_preset",

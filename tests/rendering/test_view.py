@@ -100,3 +100,58 @@ def test_view_is_written_and_is_what_render_draws(rough: Terrain, tmp_path: Path
 def test_impossible_views_are_rejected(rough: Terrain, option: dict[str, float], message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
         render_view(rough, **{"size": SMALL, **option})  # type: ignore[arg-type]
+
+
+def test_a_target_is_in_the_middle_of_the_picture() -> None:
+    y, x = np.mgrid[0:64, 0:64]
+    lake = Terrain(np.zeros((64, 64)), cell_size=10.0, water=np.where(np.hypot(x - 50, y - 12) < 3, 5.0, 0.0))
+    for azimuth in (0.0, 130.0, 205.0):
+        picture = np.asarray(
+            render_view(lake, size=SMALL, zoom=4, azimuth=azimuth, target=(505.0, 125.0), pitch=40)
+        ).astype(float)
+        wet = picture[..., 2] > picture[..., 0] + 10
+        rows, columns = np.nonzero(wet[30:70, 40:120])
+        assert abs(rows.mean() - 20) < 3
+        assert abs(columns.mean() - 40) < 3
+
+
+@pytest.mark.parametrize("target", [(1.0,), (-5.0, 0.0), (10.0, np.nan), (1e9, 0.0)])
+def test_a_target_off_the_terrain_is_refused(target: tuple[float, ...], rough: Terrain) -> None:
+    with pytest.raises(InvalidParameter, match="target"):
+        render_view(rough, size=SMALL, target=target)
+
+
+def test_a_draped_layer_takes_the_place_of_the_landscape(rough: Terrain) -> None:
+    east = Terrain(rough["elevation"], cell_size=10.0, water=rough["water"], wear=np.arange(128.0) * np.ones((96, 1)))
+    picture = np.asarray(render_view(east, size=SMALL, azimuth=180.0, pitch=60.0, layer="wear")).astype(float)
+    left, right = picture[50, 45], picture[50, 115]
+    assert left[2] > left[0]  # batlow begins with blue
+    assert right[0] > right[2]  # and ends with pink
+
+
+def test_contour_lines_are_drawn_at_their_heights() -> None:
+    from slopewash.rendering.draped import contour_lines
+
+    ramp = np.repeat(np.linspace(0, 100, 401, dtype=np.float32)[None, :], 8, axis=0)
+    dark = contour_lines(ramp, 10.0)[4]
+    assert [round(c / 4) for c in np.flatnonzero(dark > 0.3)[::1] if c % 40 == 0] == list(range(0, 101, 10))
+    assert dark[20] == 0
+    assert dark[200] >= dark[40]  # every fifth is bolder
+    assert (contour_lines(ramp, "auto") > 0).any()
+    with pytest.raises(InvalidParameter, match="contours"):
+        contour_lines(ramp, 0.0)
+    with pytest.raises(InvalidParameter, match="contours"):
+        contour_lines(ramp, "fine")  # type: ignore[arg-type]
+
+
+def test_more_rays_per_pixel_make_smoother_edges(rough: Terrain) -> None:
+    once, often = (
+        np.asarray(render_view(rough, size=SMALL, supersampling=n)).astype(float).mean(axis=2) for n in (1, 4)
+    )
+
+    def edges(picture: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
+        return float(np.abs(np.diff(picture, n=2, axis=0)).mean())
+
+    assert edges(often) < 0.9 * edges(once)
+    with pytest.raises(InvalidParameter, match="supersampling"):
+        render_view(rough, size=SMALL, supersampling=9)

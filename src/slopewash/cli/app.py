@@ -11,7 +11,21 @@ from contextlib import contextmanager
 from cyclopts import App, CycloptsError
 
 import slopewash as sw
-from slopewash.cli import bench, demo, doctor, erode, generate, info, models, recipes, render, resume, run, studio
+from slopewash.cli import (
+    bench,
+    demo,
+    doctor,
+    erode,
+    export,
+    generate,
+    info,
+    models,
+    recipes,
+    render,
+    resume,
+    run,
+    studio,
+)
 from slopewash.cli.console import note
 from slopewash.errors import CheckpointWarning, SlopewashError, StabilityWarning
 
@@ -26,13 +40,14 @@ EXAMPLES = """Examples:
   slopewash generate dome -o raw.exr       a height field to start from
   slopewash erode raw.exr -o eroded.exr    erode it with the landscape preset
   slopewash render eroded.exr -o view.png  a picture: seasons, sun, views
+  slopewash export eroded.exr --target unreal --size 505 --fit resample -o game/
   slopewash studio                         watch it erode, change everything live
   slopewash models landscape               what --set name=value can change
   slopewash COMMAND --help                 every option, with examples"""
 
 COMMANDS = {
     module.__name__.rpartition(".")[2]: module
-    for module in (demo, recipes, run, generate, erode, resume, render, studio, info, models, bench, doctor)
+    for module in (demo, recipes, run, generate, erode, resume, render, export, studio, info, models, bench, doctor)
 }
 
 

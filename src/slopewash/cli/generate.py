@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -99,7 +99,7 @@ def command(
         return
     if out is None:
         raise InvalidParameter("--out is missing; name the file to write, such as -o raw.exr")
-    own = parse_options(kind, options)
+    own: dict[str, Any] = dict(parse_options(kind, options))
     check_output(out)
     beds = parse_beds(strata)
     if beds is not None:

@@ -65,7 +65,7 @@ def parse_emitters(texts: tuple[str, ...]) -> list[Emitter]:
     return emitters
 
 
-def parse_height_range(text: str | None) -> tuple[float, float] | None:
+def parse_height_range(text: str | None, option: str = "--height-range") -> tuple[float, float] | None:
     """Read `LOW,HIGH` in metres.
 
     >>> parse_height_range("-20,1400")
@@ -73,9 +73,9 @@ def parse_height_range(text: str | None) -> tuple[float, float] | None:
     """
     if text is None:
         return None
-    low, high = _two_numbers("--height-range", text, "LOW,HIGH in metres, such as 0,1400")
+    low, high = _two_numbers(option, text, "LOW,HIGH in metres, such as 0,1400")
     if not low < high:
-        raise InvalidParameter(f"--height-range is {text}; the first number must be below the second")
+        raise InvalidParameter(f"{option} is {text}; the first number must be below the second")
     return low, high
 
 

@@ -8,6 +8,7 @@ the same point, so that one is an exact plane projection of the other.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,29 +57,79 @@ class Camera:
 
 
 def look_at(
-    points: NDArray[np.float64], *, size: tuple[int, int], azimuth: float, pitch: float, distance: float, zoom: float
+    points: NDArray[np.float64],
+    *,
+    size: tuple[int, int],
+    azimuth: float,
+    pitch: float,
+    distance: float,
+    zoom: float,
+    target: tuple[float, float, float] | None = None,
 ) -> Camera:
-    """Place the camera in the direction `azimuth` and frame the given points (east, north, up)."""
+    """Place the camera in the direction `azimuth` and frame the given points (east, north, up), or centre a target."""
+    eye, forward, p = _place(points, azimuth, pitch, distance)
+    _check_zoom(zoom)
+    across, up = _seen(points - np.array(eye), forward, p)
+    focal = zoom * _fitting(size, np.ptp(across), np.ptp(up))
+    middle = float(across.min() + across.max()) / 2, float(up.min() + up.max()) / 2
+    if target is not None:
+        x, y = _seen(np.array([target]) - np.array(eye), forward, p)
+        middle = float(x[0]), float(y[0])
+    return Camera(eye, forward, p, focal, _centre(size, focal, middle), size)
+
+
+def orbit(
+    points: NDArray[np.float64],
+    *,
+    size: tuple[int, int],
+    azimuths: Sequence[float],
+    pitch: float,
+    distance: float,
+    zoom: float,
+) -> list[Camera]:
+    """Cameras around the points, all with one lens: the axis stays in the middle, and no point leaves the picture."""
+    places = [_place(points, azimuth, pitch, distance) for azimuth in azimuths]
+    _check_zoom(zoom)
+    seen = [_seen(points - np.array(eye), forward, p) for eye, forward, p in places]
+    aside = max(float(np.abs(across).max()) for across, _ in seen)
+    low, high = min(float(up.min()) for _, up in seen), max(float(up.max()) for _, up in seen)
+    focal = zoom * _fitting(size, 2 * aside, high - low)
+    centre = _centre(size, focal, (0.0, (low + high) / 2))
+    return [Camera(eye, forward, p, focal, centre, size) for eye, forward, p in places]
+
+
+def _place(
+    points: NDArray[np.float64], azimuth: float, pitch: float, distance: float
+) -> tuple[tuple[float, float, float], tuple[float, float], float]:
+    """Eye, horizontal direction and pitch in radians."""
+    if not math.isfinite(azimuth):
+        raise InvalidParameter(f"azimuth is {azimuth} degrees; it must be finite")
     if not FLATTEST <= pitch <= STEEPEST:
         raise InvalidParameter(f"pitch is {pitch:g} degrees; it must lie within {FLATTEST:g} .. {STEEPEST:g}")
     if not (distance > 0.7 and math.isfinite(distance)):
         raise InvalidParameter(f"distance is {distance:g} diagonals; it must exceed 0.7 to be outside the block")
-    if not (zoom > 0 and math.isfinite(zoom)):
-        raise InvalidParameter(f"zoom is {zoom:g}; it must be positive")
     a, p = math.radians(azimuth), math.radians(pitch)
     low, high = points.min(axis=0), points.max(axis=0)
     reach = distance * float(np.linalg.norm(high - low))
     forward = (-math.sin(a), -math.cos(a))
     middle = float(low[2] + high[2]) / 2
     eye = (-forward[0] * reach * math.cos(p), -forward[1] * reach * math.cos(p), middle + reach * math.sin(p))
-    across, up = _seen(points - np.array(eye), forward, p)
-    spans = max(float(np.ptp(across)), 1e-9), max(float(np.ptp(up)), 1e-9)
-    focal = zoom * min(MARGIN_ACROSS * size[0] / spans[0], MARGIN_UP * size[1] / spans[1])
-    centre = (
-        size[0] / 2 - focal * float(across.min() + across.max()) / 2,
-        size[1] / 2 + focal * float(up.min() + up.max()) / 2,
-    )
-    return Camera(eye, forward, p, focal, centre, size)
+    return eye, forward, p
+
+
+def _check_zoom(zoom: float) -> None:
+    if not (zoom > 0 and math.isfinite(zoom)):
+        raise InvalidParameter(f"zoom is {zoom:g}; it must be positive")
+
+
+def _fitting(size: tuple[int, int], across: float, up: float) -> float:
+    """Focal length at which tangents of these spans fill the picture but for its margins."""
+    return float(min(MARGIN_ACROSS * size[0] / max(across, 1e-9), MARGIN_UP * size[1] / max(up, 1e-9)))
+
+
+def _centre(size: tuple[int, int], focal: float, middle: tuple[float, float]) -> tuple[float, float]:
+    """Pixel straight ahead, if the point of these tangents is in the middle."""
+    return size[0] / 2 - focal * middle[0], size[1] / 2 + focal * middle[1]
 
 
 def _seen(

@@ -74,10 +74,40 @@ def display(light: ArrayLike) -> Bytes:
     >>> display([[0.0, 0.2, 0.6]]).tolist()
     [[0, 123, 194]]
     """
-    bent = tone(np.maximum(np.asarray(light, dtype=np.float32), 0))
+    return _look_up(tone(np.maximum(np.asarray(light, dtype=np.float32), 0)))
+
+
+def encoded(light: Floats) -> Bytes:
+    """Encode linear light as 8-bit sRGB without a shoulder; what is beyond 0 .. 1 is clipped.
+
+    >>> encoded(np.array([0.0, 0.2, 2.0], np.float32)).tolist()
+    [0, 124, 255]
+    """
+    return _look_up(np.clip(light, 0, 1))
+
+
+def _look_up(share: Floats) -> Bytes:
     # A look-up table instead of a power per pixel: 4096 entries over the square root are accurate enough for 8 bits.
-    index = (np.sqrt(bent) * 4095 + 0.5).astype(np.uint16)
+    index = (np.sqrt(share) * 4095 + 0.5).astype(np.uint16)
     return np.take(_srgb_table(), index)
+
+
+BRIGHTEST = 16.0
+"""Linear light up to which `display_table` tells shades apart; all of it is white beyond."""
+
+
+@cache
+def display_table() -> Bytes:
+    """8-bit sRGB of linear light after the shoulder, by the square root of the light up to that of BRIGHTEST.
+
+    >>> table = display_table()
+    >>> [int(table[round((light / BRIGHTEST) ** 0.5 * (len(table) - 1))]) for light in (0.0, 0.2, 0.6)]
+    [0, 123, 194]
+    """
+    light = (np.arange(16384) / 16383.0) ** 2 * BRIGHTEST
+    table = display(light)
+    table.setflags(write=True)
+    return table
 
 
 @cache

@@ -8,7 +8,6 @@ shadows, and the sky is simply many faint suns, so that valleys darken as they d
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.rendering.grid import blur, resize
+from slopewash.rendering.threads import each
 
 Floats = NDArray[np.float32]
 Sun = tuple[float, float]
@@ -48,8 +48,6 @@ FILL_ALTITUDE = 35.0
 """Degrees; hazy light from the side opposite the sun, which shapes slopes in the shade."""
 BOUNCE_REACH = 0.03
 """Fraction of the picture over which lit slopes light those across the valley."""
-NOWHERE = np.float32(-1e30)
-"""Height of the light plane where no ground is in front of it."""
 
 
 @dataclass(frozen=True)
@@ -159,74 +157,94 @@ def _facing(normal: Floats, azimuth: float, altitude: float) -> Floats:
 def sunshine(height: Floats, cell_size: float, sun: Sun) -> Floats:
     """Fraction of the sun's disc seen from every cell: 0 in full shadow, 1 in the open."""
     azimuth, altitude = sun
-    seen = np.zeros_like(height)
     offsets = (-SUN_RADIUS, 0.0, SUN_RADIUS)
     tangents = _tangents([min(max(altitude + o, 0.5), 89.5) for o in offsets])
-    for offset in offsets:
-        turned, rays = _towards_sun(height, azimuth + offset)
-        result, _ = _towards_sun(seen, azimuth + offset)
-        for row, lit in _sweep(turned, cell_size, rays, tangents, SUN_RADIUS):
-            result[row] += lit.sum(axis=0) / np.float32(len(offsets) ** 2)
-    return seen
+    whole = np.ones(len(offsets), np.float32)
+    sweeps = [
+        _Sweep(azimuth + o, tangents, SUN_RADIUS, level=0 * whole, rise=whole, weight=1 / len(offsets) ** 2)
+        for o in offsets
+    ]
+    return _light_of(sweeps, height, cell_size, None)
 
 
 def skylight(height: Floats, cell_size: float, sun_azimuth: float, normal: Floats) -> Floats:
     """Light of the open sky, brighter on the sun's side, on every cell."""
     sines = (np.arange(SKY_RINGS) + 0.5) / SKY_RINGS  # rings of equal solid angle
-    altitudes = np.degrees(np.arcsin(sines))
-    tangents = _tangents(altitudes.tolist())
-    up = sines.astype(np.float32)[:, None]
-    level = np.sqrt(1 - up * up)
-    total = np.zeros_like(height)
+    tangents = _tangents(np.degrees(np.arcsin(sines)).tolist())
+    rise = sines.astype(np.float32)
+    level = np.sqrt(1 - rise * rise)
+    sweeps = []
     for azimuth in np.arange(SKY_AZIMUTHS) * (360 / SKY_AZIMUTHS) + sun_azimuth:
-        angle = math.radians(azimuth)
         strength = 1 + SKY_TOWARDS_SUN * math.cos(math.radians(azimuth - sun_azimuth))
-        weight = np.float32(strength / (SKY_AZIMUTHS * float(sines.sum())))
-        towards = normal[0] * np.float32(math.sin(angle)) + normal[1] * np.float32(math.cos(angle))
-        turned, rays = _towards_sun(height, azimuth)
-        result, facing_level, facing_up = (_towards_sun(a, azimuth)[0] for a in (total, towards, normal[2]))
-        for row, lit in _sweep(turned, cell_size, rays, tangents, SKY_SOFTNESS):
-            facing = facing_level[row] * level + facing_up[row] * up
-            result[row] += weight * (lit * np.maximum(facing, 0)).sum(axis=0)
-    return total
+        weight = strength / (SKY_AZIMUTHS * float(sines.sum()))
+        sweeps.append(_Sweep(azimuth, tangents, SKY_SOFTNESS, level=level, rise=rise, weight=weight))
+    return _light_of(sweeps, height, cell_size, normal)
 
 
 def _tangents(altitudes: list[float]) -> Floats:
-    return np.tan(np.radians(np.array(altitudes, dtype=np.float32)))[:, None]
+    return np.tan(np.radians(np.array(altitudes, dtype=np.float32)))
 
 
-def _towards_sun(field: Floats, azimuth: float) -> tuple[Floats, float]:
-    """View of a field rotated so that the light comes from row 0, and the columns a ray moves per row."""
+@dataclass(frozen=True)
+class _Sweep:
+    """One direction of light, at several altitudes."""
+
+    azimuth: float
+    tangents: Floats
+    softness: float
+    """Degrees over which it fades out."""
+    level: Floats
+    """Part of the light along the ground, for each altitude."""
+    rise: Floats
+    """Part across it."""
+    weight: float
+
+
+def _light_of(sweeps: list[_Sweep], height: Floats, cell_size: float, normal: Floats | None) -> Floats:
+    """Sum of the light of all sweeps; without normals, cells take it whichever way they face."""
+    from slopewash.rendering.kernels import NOWHERE, sweep
+
+    fields = [height] if normal is None else [height, *normal]
+    turned: dict[tuple[bool, bool], list[Floats]] = {}
+    for given in sweeps:
+        turn, _ = _turn_of(given.azimuth)
+        if turn not in turned:
+            # Copies: kernels would be compiled again for read-only arrays.
+            turned[turn] = [np.array(_turned(field, turn), dtype=np.float32, order="C") for field in fields]
+
+    def work(given: _Sweep) -> Floats:
+        turn, shift = _turn_of(given.azimuth)
+        ground, *facing = turned[turn]
+        east, north, up = facing or (ground, ground, ground)
+        angle = math.radians(given.azimuth)
+        result = np.zeros_like(ground)
+        buffers = np.zeros((3, len(given.tangents), 2, ground.shape[1] + 2), np.float32)
+        buffers[1:, :, 0] = NOWHERE
+        sweep(
+            ground, east, north, up, np.float32(math.sin(angle)), np.float32(math.cos(angle)), np.float32(shift),
+            np.float32(cell_size * math.hypot(1.0, shift)), given.tangents,
+            np.float32(1 / math.tan(math.radians(given.softness))), given.level, given.rise,
+            np.float32(given.weight), normal is None, buffers, result,
+        )  # fmt: skip
+        return result
+
+    total = np.zeros_like(height)
+    for given, result in zip(sweeps, each(work, sweeps), strict=True):
+        _turned(total, _turn_of(given.azimuth)[0])[:] += result
+    return total
+
+
+def _turn_of(azimuth: float) -> tuple[tuple[bool, bool], float]:
+    """Whether to transpose, and then flip, a field so that light comes from row 0; columns a ray moves per row."""
     angle = math.radians(azimuth)
     rows, columns = -math.cos(angle), math.sin(angle)
-    if abs(columns) > abs(rows):
-        field, rows, columns = field.T, columns, rows
-    if rows > 0:
-        field, rows = field[::-1], -rows
-    return field, columns / -rows
+    transposed = abs(columns) > abs(rows)
+    if transposed:
+        rows, columns = columns, rows
+    return (transposed, rows > 0), columns / abs(rows)
 
 
-def _sweep(
-    height: Floats, cell_size: float, shift: float, tangents: Floats, softness: float
-) -> Iterator[tuple[int, Floats]]:
-    """Yield each row with the fraction of light reaching it (one line per altitude), the light coming from row 0."""
-    rows, columns = height.shape
-    stride = np.float32(cell_size * math.hypot(1.0, shift))
-    whole = min(math.floor(shift), 0)
-    share = np.float32(shift - whole)
-    count = len(tangents)
-    plane = np.full((count, columns + 2), NOWHERE, dtype=np.float32)
-    travelled = np.zeros((count, columns + 2), dtype=np.float32)
-    near, far = slice(1 + whole, 1 + whole + columns), slice(2 + whole, 2 + whole + columns)
-    fade = np.float32(1 / math.tan(math.radians(softness)))
-    drop = tangents * stride
-    yield 0, np.ones((count, columns), dtype=np.float32)
-    plane[:, 1:-1] = height[0]
-    for row in range(1, rows):
-        carried = plane[:, near] * (1 - share) + plane[:, far] * share - drop
-        distance = travelled[:, near] * (1 - share) + travelled[:, far] * share + stride
-        ground = height[row]
-        below = np.maximum(carried - ground, 0)
-        yield row, 1 - np.minimum(below * fade / distance, 1)
-        travelled[:, 1:-1] = np.where(below > 0, distance, 0)
-        plane[:, 1:-1] = np.maximum(carried, ground)
+def _turned(field: Floats, turn: tuple[bool, bool]) -> Floats:
+    transposed, flipped = turn
+    view = field.T if transposed else field
+    return view[::-1] if flipped else view

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw
 
 from slopewash.errors import InvalidParameter
+from slopewash.rendering.block import BASE_EXTENT, BASE_RELIEF
 from slopewash.rendering.camera import Camera, look_at
 from slopewash.rendering.colours import colour_table, display, linear, mix, smoothstep
 from slopewash.rendering.light import DEFAULT_SUN, Sunlight
 from slopewash.rendering.picture import save
 from slopewash.rendering.scene import Look, build_scene
 from slopewash.rendering.sky import backdrop
-from slopewash.rendering.view import BASE_EXTENT, BASE_RELIEF, MOST_PIXELS, SUPERSAMPLING
+from slopewash.rendering.view import MOST_PIXELS, SUPERSAMPLING
 from slopewash.terrain import TriangleMesh
 
 Reals = NDArray[np.float64]

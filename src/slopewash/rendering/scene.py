@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
 from slopewash.rendering.daylight import EXPOSURE, SUN_SHARE, Daylight, daylight
+from slopewash.rendering.draped import contour_lines, layer_colours
 from slopewash.rendering.grid import blur, coverage, filled, resize
 from slopewash.rendering.ground import cover
 from slopewash.rendering.layers import WaterShown, shown_water
@@ -21,6 +22,8 @@ from slopewash.rendering.water import Water
 from slopewash.terrain import Terrain
 
 Floats = NDArray[np.float32]
+Contours = float | Literal["auto"] | None
+"""Metres between contour lines; "auto" for about twenty; or none."""
 
 FILL = 0.10
 """Hazy light from the side opposite the sun, as a fraction of the light on open flat ground."""
@@ -63,6 +66,8 @@ class Look:
     snow_line: float | Literal["auto"] | None = "auto"
     water: WaterShown = "auto"
     shore_depth: float | None = None
+    layer: str | None = None
+    contours: Contours = None
 
 
 def build_scene(terrain: Terrain, size: tuple[int, int], look: Look) -> Scene:
@@ -74,16 +79,19 @@ def build_scene(terrain: Terrain, size: tuple[int, int], look: Look) -> Scene:
     elevation = _smooth(resize(filled(terrain, "elevation"), size), size[0] / terrain.shape[1])
     cell_size = terrain.width / size[0]
     bed = elevation * scale
-    water = shown_water(terrain, size, look.water, look.shore_depth)
+    water = None if look.layer else shown_water(terrain, size, look.water, look.shore_depth)
     surface = bed if water is None else bed + water.raised * scale
     shape = shape_of(elevation, cell_size, normals(elevation, cell_size))
     materials = materials_of(terrain, size, elevation, shape.slope)
-    covered = cover(shape, palette, materials, _snow_level(look.snow_line, palette, shape))
-    rough = covered.roughness * np.float32(cell_size)
+    covered = cover(shape, palette, materials, snow_level(look.snow_line, palette, shape))
+    rough = covered.roughness * np.float32(0 if look.layer else cell_size)  # trees would disturb the scale of a layer
     if water is not None:
         rough *= 1 - water.shown
     light = illuminate(surface, cell_size, sun, sky_size=(terrain.shape[1], terrain.shape[0]), roughness=rough)
-    ground = covered.colour * lit(light, day)
+    colour = covered.colour if look.layer is None else layer_colours(terrain, look.layer, size)
+    if look.contours is not None:
+        colour = colour * (1 - contour_lines(elevation, look.contours))[..., None]
+    ground = colour * lit(light, day)
     return Scene(bed, surface, cell_size, light, day, ground, covered.coarseness, water, coverage(terrain, size))
 
 
@@ -92,7 +100,7 @@ def _smooth(elevation: Floats, enlarged: float) -> Floats:
     return blur(elevation, enlarged * ROUNDED) if enlarged >= 2 else elevation
 
 
-def _snow_level(snow_line: float | str | None, palette: Palette, shape: Shape) -> float | None:
+def snow_level(snow_line: float | str | None, palette: Palette, shape: Shape) -> float | None:
     """Height of the snow line as a fraction of the relief; None for no snow."""
     if snow_line is None:
         return None

@@ -33,12 +33,17 @@ GLOW_POWER = 6
 
 def backdrop(row: Floats, column: Floats, day: Daylight | None = None) -> Floats:
     """Linear-light colours behind the block, for rows and columns as fractions of the picture."""
+    out = (2 * column[None, :] - 1) ** 2 + (2 * row[:, None] - 1) ** 2
+    return backdrop_lines(row, day)[:, None, :] * (1 - np.float32(VIGNETTE) * np.minimum(out / 2, 1))[..., None]
+
+
+def backdrop_lines(row: Floats, day: Daylight | None = None) -> Floats:
+    """Colours of the rows of the backdrop, before its corners are darkened."""
     sky = mix(BACKDROP[0], BACKDROP[1], smoothstep(-0.05, 0.55, row))
     lines = mix(sky, BACKDROP[2], smoothstep(0.45, 1.05, row)) * np.float32(BACKDROP_LIGHT)
     if day is not None:
         lines = lines * (1 + np.float32(BACKDROP_TINT) * (day.sun / _white() - 1))
-    out = (2 * column[None, :] - 1) ** 2 + (2 * row[:, None] - 1) ** 2
-    return lines[:, None, :] * (1 - np.float32(VIGNETTE) * np.minimum(out / 2, 1))[..., None]
+    return lines.astype(np.float32)
 
 
 def towards_sun(east: Floats, north: Floats, azimuth: float) -> Floats:

@@ -1,0 +1,113 @@
+"""`slopewash export`: a folder of files for a game engine or another program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from slopewash.cli.console import print_json
+from slopewash.cli.options import (
+    Allow8bit,
+    CellSize,
+    HeightRange,
+    Json,
+    MaxPixels,
+    Shape,
+    parse_height_range,
+    parse_snow_line,
+    read_options,
+)
+from slopewash.errors import InvalidFile, InvalidParameter
+
+EXAMPLES = """Examples:
+  slopewash export eroded.exr --target unreal --size 505 --fit resample -o ue/
+      heights, weights, colours, and a card with what to type in
+  slopewash export eroded.exr --target unity --size 513 --fit pad -o unity/
+  slopewash export big.exr --target unreal --tiles 2x2 --fit crop -o tiles/
+      four files, named _x0_y0 to _x1_y1
+  slopewash export eroded.exr --target godot -o terrain3d/
+  slopewash export eroded.exr --target blender -o blender/
+  slopewash export dem.tif --target gis -o layers/"""
+
+
+def command(
+    file: Annotated[Path, Parameter(name="FILE")],
+    /,
+    *,
+    target: Literal["unreal", "unity", "godot", "blender", "houdini", "gis"],
+    out: Annotated[Path, Parameter(name=["--out", "-o"])],
+    size: int | None = None,
+    tiles: Annotated[str, Parameter(allow_leading_hyphen=True)] = "1x1",
+    fit: Literal["resample", "crop", "pad"] | None = None,
+    shared_edges: bool | None = None,
+    heights: Literal["png", "r16", "exr", "raw", "tif"] | None = None,
+    export_range: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    water: Literal["rivers", "simulated", "none"] = "rivers",
+    season: Literal["summer", "autumn", "winter", "desert"] = "summer",
+    snow_line: Annotated[str, Parameter(allow_leading_hyphen=True)] = "auto",
+    cell_size: CellSize = None,
+    height_range: HeightRange = None,
+    allow_8bit: Allow8bit = False,
+    shape: Shape = None,
+    max_pixels: MaxPixels = None,
+    json: Json = False,
+) -> None:
+    """Write heights, paint layers, colours and an import card for another program.
+
+    Parameters
+    ----------
+    file
+        File with heights; its layers, such as deposit, wear and flow, decide where paint goes.
+    target
+        The program that imports the files.
+    out
+        Folder to write to; created if missing.
+    size
+        Samples along a side of one file; that of the terrain if not given.
+    tiles
+        COLUMNSxROWS of files.
+    fit
+        What to do with a terrain of another size; without it, that is an error.
+    shared_edges
+        Whether neighbouring files repeat the row between them; as the target expects it if not given.
+    heights
+        Format of the heights: png or r16 for unreal, exr or r16 for godot.
+    export_range
+        LOW,HIGH: heights in metres of the lowest and highest 16-bit step; those of the terrain if not given.
+    water
+        Rivers and lakes along the drainage, the simulated depth of the file, or none.
+    season
+        Plants, stone and snow of the colour map.
+    snow_line
+        Height in metres above which snow lies; none; or auto, by season and relief.
+    """
+    import slopewash as sw
+
+    grid = parse_tiles(tiles)
+    if out.exists() and not out.is_dir():
+        raise InvalidFile(f"output {out} is a file; name a folder")
+    options = read_options(cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels)
+    done = sw.export(
+        sw.read(file, **options), target, out, size=size, tiles=grid, fit=fit, shared_edges=shared_edges,
+        heights=heights, height_range=parse_height_range(export_range, "--export-range"), water=water, season=season,
+        snow_line=parse_snow_line(snow_line),
+    )  # fmt: skip
+    if json:
+        print_json(done.card.as_dict() | {"folder": str(done.folder)})
+    else:
+        print(done.card)
+        print(f"{len(done.files)} files in {done.folder}")
+
+
+def parse_tiles(text: str) -> tuple[int, int]:
+    """Read `COLUMNSxROWS`.
+
+    >>> parse_tiles("2x3")
+    (2, 3)
+    """
+    columns, _, rows = text.partition("x")
+    if not (columns.isdecimal() and rows.isdecimal() and int(columns) and int(rows)):
+        raise InvalidParameter(f"--tiles is {text}; it must be COLUMNSxROWS, such as 2x2")
+    return int(columns), int(rows)

@@ -1,0 +1,58 @@
+"""The programs that terrains are exported to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from slopewash.errors import InvalidParameter, unknown_name
+from slopewash.exports import blender, gis, godot, houdini, unity, unreal
+from slopewash.exports.card import Card
+from slopewash.exports.job import Job
+from slopewash.exports.sizes import Sizes
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a program takes, and how its files are written."""
+
+    sizes: Sizes
+    heights: tuple[str, ...]
+    """Formats of the heights, the usual one first."""
+    write: Callable[[Job], Card]
+    painted: bool = True
+    """Whether paints and colours are part of the export."""
+
+    def height_format(self, wanted: str | None) -> str:
+        """Return the format of the heights, or raise."""
+        if wanted is None:
+            return self.heights[0]
+        if wanted not in self.heights:
+            raise InvalidParameter(f'heights is "{wanted}"; {self.sizes.target} takes {" or ".join(self.heights)}')
+        return wanted
+
+
+TARGETS = {
+    module.SIZES.target: Target(module.SIZES, module.HEIGHTS, module.write, module.PAINTED)
+    for module in (unreal, unity, godot, blender, houdini, gis)
+}
+
+
+def find_target(name: str) -> Target:
+    """Return a target, or raise an error that suggests the nearest.
+
+    >>> find_target("unreal").sizes.sides[0]
+    127
+    """
+    if name not in TARGETS:
+        raise unknown_name("target", name, TARGETS)
+    return TARGETS[name]
+
+
+def target_names() -> list[str]:
+    """Return the names that `export` accepts.
+
+    >>> target_names()
+    ['unreal', 'unity', 'godot', 'blender', 'houdini', 'gis']
+    """
+    return list(TARGETS)
