@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         BackendUnavailable,
         CheckpointError,
         CheckpointWarning,
+        GeoreferenceWarning,
         InvalidFile,
         InvalidMesh,
         InvalidParameter,
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
     from slopewash.generators import describe_generator, generate, generator_names, strata_bands
     from slopewash.io import is_mesh_file, probe, read, read_mesh, read_strata, write
     from slopewash.io.formats import format_of
+    from slopewash.io.gdal import without_gdal
+    from slopewash.io.gdal_writing import write_geotiff
+    from slopewash.io.reprojecting import reproject
     from slopewash.models import (
         MeshParticles,
         Sides,
@@ -113,12 +117,16 @@ _HOMES = {
         "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "use_adapter",
     ),
     "slopewash.errors": (
-        "BackendUnavailable", "CheckpointError", "CheckpointWarning", "InvalidFile", "InvalidMesh", "InvalidParameter",
-        "InvalidTerrain", "NotFinite", "SimulationClosed", "SlopewashError", "StabilityWarning", "UnknownName",
+        "BackendUnavailable", "CheckpointError", "CheckpointWarning", "GeoreferenceWarning", "InvalidFile",
+        "InvalidMesh", "InvalidParameter", "InvalidTerrain", "NotFinite", "SimulationClosed", "SlopewashError",
+        "StabilityWarning", "UnknownName",
     ),
     "slopewash.generators": ("describe_generator", "generate", "generator_names", "strata_bands"),
     "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
     "slopewash.io.formats": ("format_of",),
+    "slopewash.io.gdal": ("without_gdal",),
+    "slopewash.io.gdal_writing": ("write_geotiff",),
+    "slopewash.io.reprojecting": ("reproject",),
     "slopewash.models": (
         "MeshParticles", "Sides", "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset",
         "model_names", "preset", "presets",
@@ -164,6 +172,7 @@ __all__ = [
     "FromFile",
     "FromTerrain",
     "Generated",
+    "GeoreferenceWarning",
     "InvalidFile",
     "InvalidMesh",
     "InvalidParameter",
@@ -237,6 +246,7 @@ __all__ = [
     "render",
     "render_mesh",
     "render_view",
+    "reproject",
     "resume",
     "side_by_side",
     "statistics",
@@ -246,8 +256,10 @@ __all__ = [
     "use_adapter",
     "usual_preset",
     "wear_and_deposit",
+    "without_gdal",
     "write",
     "write_checkpoint",
+    "write_geotiff",
 ]
 
 

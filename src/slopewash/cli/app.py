@@ -13,11 +13,11 @@ from cyclopts import App, CycloptsError
 import slopewash as sw
 from slopewash.cli import bench, demo, doctor, erode, generate, info, models, recipes, render, resume, studio
 from slopewash.cli.console import note
-from slopewash.errors import CheckpointWarning, SlopewashError, StabilityWarning
+from slopewash.errors import CheckpointWarning, GeoreferenceWarning, SlopewashError, StabilityWarning
 
 GOOD = 0
 USERS_INPUT = 2
-OURS = (StabilityWarning, CheckpointWarning)
+OURS = (StabilityWarning, CheckpointWarning, GeoreferenceWarning)
 
 EXAMPLES = """Examples:
   slopewash demo                           a mountain range, with pictures
