@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         BackendUnavailable,
         CheckpointError,
         CheckpointWarning,
+        GeoreferenceWarning,
         InvalidFile,
         InvalidMesh,
         InvalidParameter,
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from slopewash.generators import describe_generator, generate, generator_names, generator_options, strata_bands
     from slopewash.io import is_mesh_file, probe, read, read_mesh, read_strata, write
     from slopewash.io.formats import format_of
+    from slopewash.io.gdal import without_gdal
+    from slopewash.io.gdal_writing import write_geotiff
+    from slopewash.io.reprojecting import reproject
     from slopewash.models import (
         MeshParticles,
         Sides,
@@ -119,14 +123,17 @@ _HOMES = {
         "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "use_adapter",
     ),
     "slopewash.errors": (
-        "BackendUnavailable", "CheckpointError", "CheckpointWarning", "InvalidFile", "InvalidMesh", "InvalidParameter",
-        "InvalidRecipe", "InvalidTerrain", "NotEnoughMemory", "NotFinite", "SimulationClosed", "SlopewashError",
-        "StabilityWarning", "TooManySubsteps", "UnknownName",
+        "BackendUnavailable", "CheckpointError", "CheckpointWarning", "GeoreferenceWarning", "InvalidFile",
+        "InvalidMesh", "InvalidParameter", "InvalidRecipe", "InvalidTerrain", "NotEnoughMemory", "NotFinite",
+        "SimulationClosed", "SlopewashError", "StabilityWarning", "TooManySubsteps", "UnknownName",
     ),
     "slopewash.exports": ("Exported", "export", "target_names"),
     "slopewash.generators": ("describe_generator", "generate", "generator_names", "generator_options", "strata_bands"),
     "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
     "slopewash.io.formats": ("format_of",),
+    "slopewash.io.gdal": ("without_gdal",),
+    "slopewash.io.gdal_writing": ("write_geotiff",),
+    "slopewash.io.reprojecting": ("reproject",),
     "slopewash.models": (
         "MeshParticles", "Sides", "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset",
         "model_names", "preset", "presets",
@@ -174,6 +181,7 @@ __all__ = [
     "FromFile",
     "FromTerrain",
     "Generated",
+    "GeoreferenceWarning",
     "InvalidFile",
     "InvalidMesh",
     "InvalidParameter",
@@ -254,6 +262,7 @@ __all__ = [
     "render",
     "render_mesh",
     "render_view",
+    "reproject",
     "resume",
     "side_by_side",
     "statistics",
@@ -264,8 +273,10 @@ __all__ = [
     "use_adapter",
     "usual_preset",
     "wear_and_deposit",
+    "without_gdal",
     "write",
     "write_checkpoint",
+    "write_geotiff",
 ]
 
 

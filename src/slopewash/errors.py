@@ -62,6 +62,10 @@ class NotFinite(SlopewashError, ArithmeticError):
     """A run produced NaN or infinity; the message names step, layer and cell."""
 
 
+class GeoreferenceWarning(UserWarning):
+    """A CRS could not be kept, or not be written so that other programs find it."""
+
+
 class StabilityWarning(UserWarning):
     """The time step exceeds a stability limit, so the simulation takes sub-steps."""
 

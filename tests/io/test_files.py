@@ -45,9 +45,9 @@ def test_content_of_another_known_format_is_reported(hill: Terrain, tmp_path: Pa
 
 
 def test_unknown_suffix_suggests_the_nearest_and_lists_all(hill: Terrain, tmp_path: Path) -> None:
-    with pytest.raises(InvalidFile, match=r'"\.tfif"; did you mean "\.tif"\? Known suffixes are \.exr, \.npy'):
+    with pytest.raises(InvalidFile, match=r'"\.tfif"; did you mean "\.tif"\? Known suffixes are \.asc, \.exr'):
         write(hill, tmp_path / "hill.tfif")
-    with pytest.raises(InvalidFile, match=r'unknown suffix "\.docx"; known suffixes are \.exr'):
+    with pytest.raises(InvalidFile, match=r'unknown suffix "\.docx"; known suffixes are \.asc'):
         read(tmp_path / "hill.docx")
     with pytest.raises(InvalidFile, match="does not exist"):
         probe(tmp_path / "hill")
@@ -82,7 +82,7 @@ def test_options_out_of_range_are_rejected(tmp_path: Path, options: dict[str, ob
         read(tmp_path / "any.png", **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", [suffix for suffix in SUFFIXES if suffix != ".hgt"])
 def test_size_cap_and_wrong_shape_are_reported(hill: Terrain, tmp_path: Path, suffix: str) -> None:
     path = write(hill, tmp_path / f"hill{suffix}")
     assert read(path, max_pixels=35).shape == (5, 7)

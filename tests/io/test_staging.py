@@ -12,7 +12,7 @@ from slopewash.io import read, write
 from slopewash.io.formats import FORMATS
 from slopewash.terrain import Terrain
 
-SUFFIXES = sorted(FORMATS)
+SUFFIXES = sorted(set(FORMATS) - {".hgt"})  # a tile of the earth, which no small hill is
 
 
 def fail(*arguments: Any, **options: Any) -> None:

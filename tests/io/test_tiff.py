@@ -9,8 +9,9 @@ import pytest
 import tifffile
 from PIL import Image
 
-from slopewash.errors import InvalidFile, InvalidParameter, InvalidTerrain
+from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter, InvalidTerrain
 from slopewash.io import probe, read, write
+from slopewash.io.gdal import without_gdal
 from slopewash.terrain import Terrain
 
 SCALE, TIEPOINT = (33550, "d", 3, (30.0, 30.0, 0.0), True), (33922, "d", 6, (0.0, 0.0, 0.0, 500.0, 9000.0, 0.0), True)
@@ -126,8 +127,10 @@ def test_feet_become_metres_and_stay_so(tmp_path: Path) -> None:
         read(odd)
 
 
-def test_user_defined_crs_is_left_out(tmp_path: Path) -> None:
-    assert read(save(tmp_path / "own.tif", METRES, SCALE, TIEPOINT, keys((1024, 1), (3072, 32767)))).crs is None
+def test_user_defined_crs_is_left_out_with_a_warning_where_gdal_is_off(tmp_path: Path) -> None:
+    path = save(tmp_path / "own.tif", METRES, SCALE, TIEPOINT, keys((1024, 1), (3072, 32767)))
+    with without_gdal(), pytest.warns(GeoreferenceWarning, match="a CRS without an EPSG code, which is left out"):
+        assert read(path).crs is None
 
 
 @pytest.mark.parametrize(

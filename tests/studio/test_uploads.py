@@ -118,3 +118,20 @@ def test_a_pickle_is_never_opened(page: Page) -> None:
     np.save(trap, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     answer = page.post("/upload?name=trap.npy", trap.getvalue())
     assert answer.status_code == 400
+
+
+@pytest.mark.filterwarnings("ignore::slopewash.errors.GeoreferenceWarning")
+def test_gdal_is_not_loaded_for_uploads_and_exports(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ground = sw.generate("hill", size=40, cell_size=5.0)
+    place: dict[str, Any] = {"crs": "ESRI:102008", "transform": (5, 0, 0, 0, -5, 0)}
+    (bands,) = sw.write_geotiff(ground.replace(water=1.0, **place), tmp_path / "own.tif", layers="all")
+    laea = sw.write(ground.replace(**place), tmp_path / "laea.tif")
+    monkeypatch.setattr("rasterio.open", lambda *_, **__: pytest.fail("GDAL is used"))
+    answer = page.post("/upload?name=own.tif", bands.read_bytes())
+    assert "which needs GDAL; it is switched off here" in answer.text
+    facts = page.post("/upload?name=laea.tif", laea.read_bytes()).json()
+    page.do("start", upload=facts["upload"])
+    page.until(lambda s: s["name"] == "laea.tif")
+    assert page.get("/export/out.tif").status_code == 200

@@ -223,16 +223,18 @@ def test_pickle_and_deepcopy_keep_every_layer() -> None:
 def test_to_xarray_has_units_centres_and_gaps() -> None:
     pytest.importorskip("xarray")
     ground = np.array([[1.0, np.nan], [3.0, 2.0]])
-    terrain = Terrain(ground, cell_size=10.0, nodata=np.isnan(ground), water=1.0, crs="EPSG:32611", transform=range(6))
+    terrain = Terrain(ground, cell_size=10.0, nodata=np.isnan(ground), water=1.0)
     data = terrain.to_xarray()
     assert data["elevation"].dims == ("y", "x")
     assert data["elevation"].attrs["units"] == "m"
     assert data["x"].values.tolist() == [5.0, 15.0]
+    assert data["y"].values.tolist() == [15.0, 5.0]  # row 0 lies in the north
+    assert data["x"].attrs["units"] == data["y"].attrs["units"] == "m"
     np.testing.assert_array_equal(data["elevation"].values, ground)
     assert np.isnan(data["water"].values[0, 1])
     assert data.attrs["cell_size"] == 10.0
-    assert data.attrs["crs"] == "EPSG:32611"
-    assert data.attrs["transform"] == (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+    assert "crs" not in data.attrs
+    assert data.attrs["transform"] == (10.0, 0.0, 0.0, 0.0, -10.0, 20.0)
 
 
 def test_to_xarray_without_xarray_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,11 +27,11 @@ from slopewash.cli import (
     studio,
 )
 from slopewash.cli.console import note
-from slopewash.errors import CheckpointWarning, SlopewashError, StabilityWarning
+from slopewash.errors import CheckpointWarning, GeoreferenceWarning, SlopewashError, StabilityWarning
 
 GOOD = 0
 USERS_INPUT = 2
-OURS = (StabilityWarning, CheckpointWarning)
+OURS = (StabilityWarning, CheckpointWarning, GeoreferenceWarning)
 
 EXAMPLES = """Examples:
   slopewash demo                           a mountain range, with pictures

@@ -14,14 +14,17 @@ from slopewash.cli.options import (
     Adapter,
     Allow8bit,
     Backend,
+    Band,
     CellSize,
     Edges,
     Emitters,
     Flag,
     HeightRange,
+    HeightUnit,
     Json,
     MaxPixels,
     Out,
+    Reproject,
     Settings,
     Shape,
     Threads,
@@ -43,6 +46,8 @@ EXAMPLES = """Examples:
   slopewash erode dem.tif -o eroded.tif
       a georeferenced tile is eroded already: it gets the gentle preset,
       which keeps its texture, unless you name another
+  slopewash erode N37W119.hgt -o eroded.tif --reproject utm
+      a map in degrees, resampled to the local UTM zone (needs the gis extra)
   slopewash erode raw.npy -o eroded.npz --preset jako2011 --seed 3 --json
       a paper's parameters, and a report for programs
   slopewash erode raw.exr -o mesa.exr --strata bands
@@ -88,6 +93,9 @@ def command(
     allow_8bit: Allow8bit = False,
     shape: Shape = None,
     max_pixels: MaxPixels = None,
+    reproject: Reproject = None,
+    height_unit: HeightUnit = None,
+    band: Band = None,
     picture: Path | None = None,
     checkpoint: Path | None = None,
     every: int | None = None,
@@ -99,7 +107,7 @@ def command(
     Parameters
     ----------
     source
-        File with the heights: .exr, .npy, .npz, .png (16 bit), .tif, .r16, .raw.
+        File with the heights: .asc, .exr, .hgt, .npy, .npz, .png (16 bit), .tif, .r16, .raw.
     out
         File to write; the suffix picks the format. .exr and .npz keep every layer, .glb, .obj, .ply and .stl a mesh.
     preset
@@ -161,7 +169,10 @@ def command(
 
     stage = make(preset)
     outputs = [sw.Output(out.absolute())] + ([] if picture is None else [sw.Output(picture.absolute(), "picture")])
-    given = read_options(cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels)
+    given = read_options(
+        cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels, reproject=reproject,
+        height_unit=height_unit, band=band,
+    )  # fmt: skip
     recipe = sw.Recipe(
         source=sw.FromFile(path=source, options=given),
         strata=parse_beds(strata, stage.preset),

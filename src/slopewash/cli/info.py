@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from slopewash.cli.console import console, make_table, print_json
-from slopewash.cli.options import CellSize, HeightRange, Json, MaxPixels, Shape, read_options
+from slopewash.cli.options import (
+    Band,
+    CellSize,
+    HeightRange,
+    HeightUnit,
+    Json,
+    MaxPixels,
+    Reproject,
+    Shape,
+    read_options,
+)
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.plain import plain
 
@@ -31,6 +41,9 @@ def command(
     height_range: HeightRange = None,
     shape: Shape = None,
     max_pixels: MaxPixels = None,
+    reproject: Reproject = None,
+    height_unit: HeightUnit = None,
+    band: Band = None,
     json: Json = False,
 ) -> None:
     """Show the size, cell size, layers, ranges and statistics of a file, or how far a run with checkpoints has got.
@@ -50,7 +63,10 @@ def command(
         facts = checkpoint_facts(checkpoints_of(file))
         print_json(facts) if json else print_facts(facts)
         return
-    options = read_options(cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels)
+    options = read_options(
+        cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels, reproject=reproject,
+        height_unit=height_unit, band=band,
+    )  # fmt: skip
     # A raw file has no header: --shape cannot be checked against it.
     header = None if shape else sw.probe(file)
     facts = {"file": str(file)} | (plain(header) if header else {})

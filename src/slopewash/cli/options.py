@@ -37,6 +37,14 @@ Allow8bit = Annotated[Flag, Parameter(name="--allow-8bit", help="Accept 8-bit he
 Shape = Annotated[
     str | None, Parameter(allow_leading_hyphen=True, help="ROWS,COLUMNS of a raw file that is not square.")
 ]
+Reproject = Annotated[
+    str | None,
+    Parameter(
+        help="CRS to resample a map to: utm for the local zone, or a code such as EPSG:3035. Needs the gis extra."
+    ),
+]
+HeightUnit = Annotated[Literal["m", "ft", "us-ft"] | None, Parameter(help="Unit of heights, if missing or wrong.")]
+Band = Annotated[int | None, Parameter(help="Band of a .tif to take as the elevation, from 1.")]
 MaxPixels = Annotated[int | None, Parameter(help="Largest number of cells to read.")]
 
 Emitters = Annotated[
@@ -128,11 +136,12 @@ def read_options(
     *,
     allow_8bit: bool = False,
     max_pixels: int | None = None,
+    **others: Any,
 ) -> dict[str, Any]:
     """What was given of the options of `slopewash.read`."""
     options = {
         "cell_size": cell_size, "height_range": parse_height_range(height_range), "shape": parse_shape(shape),
-        "allow_8bit": allow_8bit or None, "max_pixels": max_pixels,
+        "allow_8bit": allow_8bit or None, "max_pixels": max_pixels, **others,
     }  # fmt: skip
     return {name: value for name, value in options.items() if value is not None}
 

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from slopewash.cli.options import CellSize, HeightRange, MaxPixels, Out, Shape, parse_snow_line, parse_sun, read_options
+from slopewash.cli.options import (
+    Band,
+    CellSize,
+    HeightRange,
+    HeightUnit,
+    MaxPixels,
+    Out,
+    Reproject,
+    Shape,
+    parse_snow_line,
+    parse_sun,
+    read_options,
+)
 from slopewash.cli.outputs import check_picture
 
 if TYPE_CHECKING:
@@ -41,6 +53,9 @@ def command(
     height_range: HeightRange = None,
     shape: Shape = None,
     max_pixels: MaxPixels = None,
+    reproject: Reproject = None,
+    height_unit: HeightUnit = None,
+    band: Band = None,
 ) -> None:
     """Draw a terrain as a landscape: a block, a view from inside or a map.
 
@@ -77,7 +92,11 @@ def command(
 
     check_picture(out)
     light, snow = parse_sun(sun), parse_snow_line(snow_line)
-    terrain = sw.read(file, **read_options(cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels))
+    options = read_options(
+        cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels, reproject=reproject,
+        height_unit=height_unit, band=band,
+    )  # fmt: skip
+    terrain = sw.read(file, **options)
     terrain = with_water(terrain, water)
     shown: Literal["auto", "simulated", "none"] = "auto" if water == "rivers" else water
     if view == "map":

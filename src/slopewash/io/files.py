@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from pathlib import Path
 
+import numpy as np
+
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.formats import FORMATS, format_of
+from slopewash.io.gdal import rasterio_for
 from slopewash.io.info import FileInfo
 from slopewash.io.limits import MAXIMUM_LAYERS, MAXIMUM_PIXELS, grid_allowance
 from slopewash.io.mesh_files import is_mesh_file, write_mesh
 from slopewash.io.notes import Notes
 from slopewash.io.options import HeightRange, ReadOptions
+from slopewash.io.units import HEIGHT_UNITS
 from slopewash.terrain import Terrain, TriangleMesh, check_terrain
 
 
@@ -23,8 +28,11 @@ def read(
     allow_8bit: bool = False,
     shape: tuple[int, int] | None = None,
     max_pixels: int = MAXIMUM_PIXELS,
+    band: int | None = None,
+    height_unit: str | None = None,
+    reproject: str | None = None,
 ) -> Terrain:
-    """Read a terrain; the suffix selects the format: .exr, .npy, .npz, .png, .r16, .raw, .tif or .tiff.
+    """Read a terrain; the suffix selects the format: .asc, .exr, .hgt, .npy, .npz, .png, .r16, .raw or .tif.
 
     Parameters
     ----------
@@ -42,6 +50,13 @@ def read(
     max_pixels
         Largest number of cells to read; all layers together may have as many values of 32 bits, or more where the file
         itself is large.
+    band
+        Band of a .tif to take as the elevation, from 1. By default bands are layers by their names.
+    height_unit
+        Unit of the heights in the file, "m", "ft" or "us-ft", if missing or wrong there.
+    reproject
+        CRS to resample the terrain to: "utm" for the local zone, or any code or well-known text in metres or feet. For
+        files in degrees, or with cells that are not square. `cell_size` is then that of the new grid.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -52,15 +67,25 @@ def read(
     """
     path = Path(path)
     options = ReadOptions(
-        cell_size=cell_size, height_range=height_range, allow_8bit=allow_8bit, shape=shape, max_pixels=max_pixels
-    )
+        cell_size=cell_size, height_range=height_range, allow_8bit=allow_8bit, shape=shape, max_pixels=max_pixels,
+        band=band, height_unit=height_unit, reproject=reproject,
+    )  # fmt: skip
     if not (path.suffix or path.exists()):
         raise InvalidFile(f"{path} does not exist")
     format = format_of(path)
     _check_file(path)
     info = format.probe(path, options)
     _check_info(path, info, options)
-    return format.read(path, info, options)
+    if band is not None and info.format != "TIFF":
+        raise InvalidParameter(f"{path} has no bands; leave out band, which is for .tif only")
+    if reproject is None:
+        return _in_metres(format.read(path, info, options), height_unit)
+    rasterio_for(f'reproject="{reproject}" of {path}')
+    from slopewash.io.reprojecting import reproject as reprojected
+
+    # The side of a cell is that of the new grid: the old one may have none in metres.
+    terrain = format.read(path, info, dataclasses.replace(options, cell_size=cell_size or 1.0))
+    return reprojected(_in_metres(terrain, height_unit), reproject, cell_size=cell_size)
 
 
 def write(
@@ -81,7 +106,7 @@ def write(
     path
         The file; an existing one is replaced.
     layer
-        The layer to write to single-layer formats (.npy, .png, .r16, .raw, .tif).
+        The layer to write to single-layer formats (.asc, .npy, .png, .r16, .raw, .tif).
     height_range
         Values of the lowest and the highest 16-bit step (.png, .r16, .raw). The default is the range of the layer.
         It is recorded, in the image or in a sidecar file, and `read` uses it.
@@ -127,6 +152,13 @@ def probe(path: str | os.PathLike[str]) -> FileInfo:
     format = format_of(path)
     _check_file(path)
     return format.probe(path, ReadOptions())
+
+
+def _in_metres(terrain: Terrain, unit: str | None) -> Terrain:
+    if unit in (None, "m"):
+        return terrain
+    feet = terrain["elevation"].astype(np.float64)
+    return terrain.replace(elevation=(feet * HEIGHT_UNITS[unit]).astype(np.float32))
 
 
 def _check_file(path: Path) -> None:

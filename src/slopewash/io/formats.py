@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slopewash.errors import InvalidFile
-from slopewash.io import exr, npy, png, raw, tiff
+from slopewash.io import asc, exr, georaster, hgt, npy, png, raw
 from slopewash.io.info import FileInfo
 from slopewash.io.mesh_files import is_mesh_file
 from slopewash.io.options import ReadOptions
@@ -30,11 +30,13 @@ class Format:
     """Can say what made the file."""
 
 
-_TIFF = Format(probe=tiff.probe, read=tiff.read, write=tiff.write, keeps_notes=True)
+_TIFF = Format(probe=georaster.probe, read=georaster.read, write=georaster.write, keeps_notes=True)
 _RAW = Format(probe=raw.probe, read=raw.read, write=raw.write, whole_numbers=True)
 
 FORMATS: Mapping[str, Format] = {
+    ".asc": Format(probe=asc.probe, read=asc.read, write=asc.write),
     ".exr": Format(probe=exr.probe, read=exr.read, write=exr.write, all_layers=True, keeps_notes=True),
+    ".hgt": Format(probe=hgt.probe, read=hgt.read, write=hgt.write),
     ".npy": Format(probe=npy.probe_npy, read=npy.read_npy, write=npy.write_npy),
     ".npz": Format(probe=npy.probe_npz, read=npy.read_npz, write=npy.write_npz, all_layers=True),
     ".png": Format(probe=png.probe, read=png.read, write=png.write, whole_numbers=True, keeps_notes=True),

@@ -43,6 +43,7 @@ def gather(
             nodata=nodata,
             crs=crs,
             transform=transform,
+            south_up=False,
             sources=sources,
             emitters=emitters,
             strata=strata,

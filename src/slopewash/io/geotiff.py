@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from slopewash.io.cells import metres_per_cell
 from slopewash.terrain import Terrain
 
 PIXEL_SCALE, TIEPOINT, TRANSFORMATION = 33550, 33922, 34264
@@ -19,9 +20,6 @@ _PROJECTED, _GEOGRAPHIC = 1, 2
 _PIXEL_IS_AREA, _PIXEL_IS_POINT = 1, 2
 _METRES_PER_UNIT = {9001: 1.0, 9002: 0.3048, 9003: 1200 / 3937}
 """Metre, foot and US survey foot, by EPSG code."""
-
-_SQUARE = 1e-3
-"""Relative difference of the two pixel sizes up to which rounding in reprojection, not intent, is the likely reason."""
 
 _UNITS_PER_DEGREE = 10_000
 """A step this many times smaller than the cell in metres is in degrees (111 km), not in feet, metres or kilometres."""
@@ -143,14 +141,9 @@ def _pixel_sizes(transform: Transform | None, scale: Any) -> tuple[float, float]
 
 
 def _cell_size(sizes: tuple[float, float], geographic: bool, unit: int) -> tuple[float | None, str | None]:
-    across, down = sizes
-    if geographic:
-        return None, f"has cells of {across:g} x {down:g} degrees, not metres"
-    if unit not in _METRES_PER_UNIT:
+    if unit not in _METRES_PER_UNIT and not geographic:
         return None, f"has cells in units of EPSG:{unit}, not metres"
-    if abs(across - down) > _SQUARE * max(sizes):
-        return None, f"has cells of {across:g} x {down:g}, which are not square"
-    return across * _METRES_PER_UNIT[unit], None
+    return metres_per_cell(sizes, geographic=geographic, unit=_METRES_PER_UNIT.get(unit, 1.0))
 
 
 def _keys(directory: Any) -> dict[int, int]:

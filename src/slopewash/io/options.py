@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from slopewash.errors import InvalidParameter
 from slopewash.io.limits import MAXIMUM_PIXELS
+from slopewash.io.units import check_height_unit
 
 HeightRange = tuple[float, float]
 
@@ -20,6 +21,9 @@ class ReadOptions:
     allow_8bit: bool = False
     shape: tuple[int, int] | None = None
     max_pixels: int = MAXIMUM_PIXELS
+    band: int | None = None
+    height_unit: str | None = None
+    reproject: str | None = None
 
     def __post_init__(self) -> None:
         if self.cell_size is not None and not (math.isfinite(self.cell_size) and self.cell_size > 0):
@@ -30,6 +34,10 @@ class ReadOptions:
             raise InvalidParameter(f"shape is {self.shape}; it must be two positive numbers, rows and columns")
         if self.max_pixels < 1:
             raise InvalidParameter(f"max_pixels is {self.max_pixels}; it must be positive")
+        if self.band is not None and self.band < 1:
+            raise InvalidParameter(f"band is {self.band}; bands are counted from 1")
+        if self.height_unit is not None:
+            check_height_unit(self.height_unit)
 
 
 def check_height_range(height_range: HeightRange) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile
+from slopewash.io.cells import cannot_measure
 from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.gathering import gather
 from slopewash.io.geotiff import GDAL_NODATA, georeference_tags, read_georeference
@@ -59,7 +60,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     with _first_page(path) as page:
         place = read_georeference(page.tags.valueof)
         if place.obstacle and options.cell_size is None:
-            raise InvalidFile(f"{path} {place.obstacle}; give their side in metres with cell_size, or --cell-size")
+            raise InvalidFile(cannot_measure(path, place.obstacle))
         if page.photometric == _WHITE_IS_ZERO and np.dtype(info.dtype).kind in "iu" and not place.present:
             raise InvalidFile(f"{path} stores white as 0; save it with black as 0, so that larger values are higher")
         nodata_text = page.tags.valueof(GDAL_NODATA)

@@ -109,7 +109,7 @@ class Studio:
             folder = tempfile.TemporaryDirectory(prefix="slopewash-export-")
             try:
                 file = Path(folder.name) / f"terrain{suffix}"
-                await anyio.to_thread.run_sync(lambda: sw.write(terrain, file))
+                await anyio.to_thread.run_sync(lambda: _write(terrain, file))
             except SlopewashError as error:
                 folder.cleanup()
                 return _problem(409, error)
@@ -181,6 +181,11 @@ def _wanted(error: Exception) -> Wanted:
     """What the page should ask the user for; the error message is written for Python and the command line."""
     options: tuple[Wanted, ...] = ("height_range", "allow_8bit")
     return next((option for option in options if str(option) in str(error)), None)
+
+
+def _write(terrain: sw.Terrain | sw.TriangleMesh, file: Path) -> None:
+    with sw.without_gdal():  # this process takes files of strangers and stays free of it
+        sw.write(terrain, file)
 
 
 def _problem(status: int, error: Exception, *, close: bool = False, wants: Wanted = None) -> Response:

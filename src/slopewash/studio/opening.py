@@ -155,7 +155,8 @@ def _given(source: Any, size: int | None, options: dict[str, Any]) -> sw.FromTer
     if isinstance(source, sw.Terrain):
         terrain, given = source, fitted("terrain", source, None, size)
     else:
-        terrain = sw.read(source, **options)
+        with sw.without_gdal():  # uploads come to this process too
+            terrain = sw.read(source, **options)
         given = fitted(Path(source).name, terrain, read_call(str(Path(source).absolute()), options), size)
     if size is None and given.make() is not terrain:
         rows, columns = given.make().shape

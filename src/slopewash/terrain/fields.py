@@ -105,7 +105,7 @@ _LAYERS = (
 LAYERS: Mapping[str, FieldSpec] = {spec.name: spec for spec in _LAYERS}
 """The layers users see, by name."""
 
-ATTRIBUTES = ("cell_size", "nodata", "crs", "transform", "sources", "emitters", "strata")
+ATTRIBUTES = ("cell_size", "nodata", "crs", "transform", "south_up", "sources", "emitters", "strata")
 """What a terrain has besides its layers."""
 STRATA_TOP = "strata_top"
 """What files call the top of the first stratum."""

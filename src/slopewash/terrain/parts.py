@@ -22,6 +22,7 @@ def take_apart(terrain: Terrain) -> tuple[Facts, Arrays]:
         "cell_size": terrain.cell_size,
         "crs": terrain.crs,
         "transform": terrain.transform,
+        "south_up": terrain.south_up,
         "layers": list(terrain),
         "own": sorted(terrain.own_layers),
     }
@@ -56,6 +57,7 @@ def put_together(facts: Facts, arrays: Arrays) -> Terrain:
         nodata=arrays.get("nodata"),
         crs=facts["crs"],
         transform=facts["transform"],
+        south_up=facts.get("south_up", False),
         sources=sources_of(arrays["sources"]),
         emitters=emitters_of(arrays["emitters"]),
         strata=strata,

@@ -22,6 +22,9 @@ Layer = NDArray[np.float32]
 _Default = TypeVar("_Default")
 T = TypeVar("T")
 
+LONGEST_CRS_SHOWN = 60
+"""Characters of a CRS in a repr."""
+
 
 class Terrain(Mapping[str, Layer]):
     """A height field with its layers: a mapping from layer name to a read-only float32 array.
@@ -41,6 +44,8 @@ class Terrain(Mapping[str, Layer]):
     crs, transform
         Coordinate reference system (any text, such as "EPSG:32611") and the six numbers of the affine transform from
         (column, row) to world coordinates, carried along unchanged.
+    south_up
+        Whether the file it came from begins in the south. Arrays never do; GIS files are written so again.
     sources
         Water sources on the terrain.
     emitters
@@ -72,6 +77,7 @@ class Terrain(Mapping[str, Layer]):
         nodata: ArrayLike | None = None,
         crs: str | None = None,
         transform: Sequence[float] | None = None,
+        south_up: bool = False,
         sources: Sequence[WaterSource] = (),
         emitters: Sequence[Emitter] = (),
         strata: Strata | None = None,
@@ -86,6 +92,7 @@ class Terrain(Mapping[str, Layer]):
         self.nodata = _as_mask(nodata, self.shape)
         self.crs = _checked_crs(crs)
         self.transform = _checked_transform(transform)
+        self.south_up = bool(south_up)
         self.sources = _checked_each("sources", sources, WaterSource)
         for source in self.sources:
             source.footprint(self.shape, self.cell_size)
@@ -241,29 +248,14 @@ class Terrain(Mapping[str, Layer]):
         return resampled(self, size)
 
     def to_xarray(self) -> xarray.Dataset:
-        """Return the layers as an xarray Dataset with cell-centre coordinates in metres (needs the xarray extra)."""
-        try:
-            import xarray
-        except ImportError:
-            raise ImportError('to_xarray needs the xarray extra: pip install "slopewash[xarray]"') from None
-        rows, columns = self.shape
-        coordinates = {
-            "y": (np.arange(rows) + 0.5) * self.cell_size,
-            "x": (np.arange(columns) + 0.5) * self.cell_size,
-        }
-        fields = {
-            name: (("y", "x"), self._with_nan(layer), {"units": layer_spec(name).units})
-            for name, layer in self._layers.items()
-        }
-        attributes: dict[str, Any] = {"cell_size": self.cell_size}
-        if self.crs:
-            attributes["crs"] = self.crs
-        if self.transform:
-            attributes["transform"] = self.transform
-        return xarray.Dataset(fields, coords=coordinates, attrs=attributes)
+        """Return the layers as an xarray Dataset in the coordinates of the CRS (needs the xarray extra).
 
-    def _with_nan(self, layer: Layer) -> Layer:
-        return layer if self.nodata is None else np.where(self.nodata, np.float32(np.nan), layer)
+        `x` and `y` are those of cell centres, `spatial_ref` holds CRS and transform as rioxarray expects them, and
+        nodata is NaN. A terrain without a transform lies with its south-west corner at the origin, in metres.
+        """
+        from slopewash.terrain.dataset import to_dataset
+
+        return to_dataset(self)
 
     def _repr_png_(self) -> bytes | None:
         draw = type(self).picture
@@ -273,7 +265,7 @@ class Terrain(Mapping[str, Layer]):
         rows, columns = self.shape
         lines = [
             f"Terrain {columns} x {rows} cells of {self.cell_size:g} m ({self.width:g} x {self.height:g} m)"
-            + (f", {self.crs}" if self.crs else "")
+            + (f", {_crs_name(self.crs)}" if self.crs else "")
             + (f", {int(self.nodata.sum())} cells without data" if self.nodata is not None else "")
             + (f", {len(self.sources)} water source{'s'[: len(self.sources) != 1]}" if self.sources else "")
             + (f", {len(self.emitters)} emitter{'s'[: len(self.emitters) != 1]}" if self.emitters else "")
@@ -303,6 +295,14 @@ def _checked_crs(crs: str | None) -> str | None:
             f'crs is {crs!r}; it must be text, such as "EPSG:{crs if isinstance(crs, int) else 32611}"'
         )
     return crs
+
+
+def _crs_name(crs: str) -> str:
+    """Return a short text as it is, and the name in a well-known text, which fills a page."""
+    if len(crs) <= LONGEST_CRS_SHOWN:
+        return crs
+    name = crs.split('"')[1] if crs.count('"') > 1 else crs
+    return name if len(name) <= LONGEST_CRS_SHOWN else f"{name[: LONGEST_CRS_SHOWN - 3]}..."
 
 
 def _as_real(name: str, values: ArrayLike) -> NDArray[Any]:

@@ -1,0 +1,168 @@
+"""Esri's ASCII grid (`.asc`): a header and rows of numbers from the north, with the CRS in a `.prj` file."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter
+from slopewash.io import gdal, wkt
+from slopewash.io.cells import cannot_measure, metres_per_cell
+from slopewash.io.decoding import decoding
+from slopewash.io.gathering import gather
+from slopewash.io.heights import with_nan
+from slopewash.io.info import FileInfo
+from slopewash.io.options import HeightRange, ReadOptions
+from slopewash.io.staging import staged
+from slopewash.terrain import Layer, Terrain
+
+_NODATA = -9999.0
+_LONGEST_HEADER, _LONGEST_PRJ = 4096, 1 << 16
+_KEYS = (
+    "ncols", "nrows", "xllcorner", "yllcorner", "xllcenter", "yllcenter", "cellsize", "dx", "dy", "nodata_value",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Header:
+    rows: int
+    columns: int
+    place: tuple[float, ...]
+    nodata: float
+    lines: int
+
+
+def probe(path: Path, options: ReadOptions) -> FileInfo:
+    """Read the header, and compare it with the size of the file."""
+    header = _header(path)
+    least = 2 * header.rows * header.columns - 1  # a digit and a blank each
+    if path.stat().st_size < least:
+        raise InvalidFile(
+            f"{path} is not a readable ASCII grid file: {header.columns} x {header.rows} numbers need {least} bytes"
+        )
+    return FileInfo(
+        format="ASC", width=header.columns, height=header.rows, bits=32, dtype="float32", layers=("elevation",)
+    )
+
+
+def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
+    """Read heights in metres, and the CRS from the `.prj` file beside it."""
+    if options.height_range is not None:
+        raise InvalidParameter(f"{path} contains metres already; leave out height_range")
+    header, crs = _header(path), _read_prj(path)
+    a, _, _, _, e, _ = header.place
+    cell_size, obstacle = metres_per_cell(
+        (a, -e), geographic=crs is not None and wkt.is_geographic(crs), unit=wkt.horizontal_unit(crs or "") or 1.0
+    )
+    if obstacle and options.cell_size is None:
+        raise InvalidFile(cannot_measure(path, obstacle))
+    heights = _numbers(path, header)
+    nodata = heights == np.float32(header.nodata)
+    return gather(
+        path,
+        {"elevation": heights},
+        cell_size=options.cell_size or cell_size,
+        nodata=nodata,
+        crs=_standard(crs),
+        transform=header.place,
+    )
+
+
+def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
+    """Write one layer with as many digits as float32 has, and the CRS beside it."""
+    size = terrain.cell_size
+    a, b, c, d, e, f = terrain.transform or (size, 0.0, 0.0, 0.0, -size, terrain.height)
+    if b or d or a <= 0 or not np.isclose(a, -e, rtol=1e-9):
+        raise InvalidParameter(f"{path} cannot hold a rotated or oblong grid; write .tif")
+    rows, columns = terrain.shape
+    values = with_nan(terrain, layer)
+    lowest = float(np.nanmin(values))
+    nodata = _NODATA if lowest > _NODATA else float(np.float32(10 * lowest))  # a value that no cell has
+    lines = [f"ncols {columns}", f"nrows {rows}", f"xllcorner {c!r}", f"yllcorner {f + e * rows!r}", f"cellsize {a!r}"]
+    lines += [] if terrain.nodata is None else [f"NODATA_value {nodata:.9g}"]
+    with staged(path) as temporary, temporary.open("w", encoding="ascii", newline="\n") as file:
+        file.write("\n".join(lines) + "\n")
+        for row in values if terrain.nodata is None else np.where(np.isnan(values), np.float32(nodata), values):
+            file.write(" ".join(row.astype(str)) + "\n")
+    _write_prj(terrain, path)
+
+
+def _header(path: Path) -> _Header:
+    found: dict[str, float] = {}
+    with decoding(path, "ASCII grid"), path.open("rb") as file:
+        start, lines = file.read(_LONGEST_HEADER), 0
+        for line in start.split(b"\n"):
+            words = line.decode("ascii").split()
+            if len(words) != 2 or words[0].lower() not in _KEYS:
+                break
+            found[words[0].lower()] = float(words[1])
+            lines += 1
+        missing = [key for key in ("ncols", "nrows") if key not in found]
+        if missing or not ("cellsize" in found or {"dx", "dy"} <= found.keys()):
+            raise ValueError(f"its header has no {missing[0] if missing else 'cellsize'}")
+        columns, rows = int(found["ncols"]), int(found["nrows"])
+        if not (columns > 0 and rows > 0):
+            raise ValueError(f"it has {columns} columns and {rows} rows")
+        return _Header(rows, columns, _place(found, rows), found.get("nodata_value", _NODATA), lines)
+
+
+def _place(found: Mapping[str, float], rows: int) -> tuple[float, ...]:
+    across, down = found.get("dx", found.get("cellsize", 0.0)), found.get("dy", found.get("cellsize", 0.0))
+    if not (across > 0 and down > 0 and np.isfinite([across, down]).all()):
+        raise ValueError(f"its cells are {across:g} x {down:g}")
+    left = found["xllcenter"] - across / 2 if "xllcenter" in found else found.get("xllcorner", 0.0)
+    bottom = found["yllcenter"] - down / 2 if "yllcenter" in found else found.get("yllcorner", 0.0)
+    return across, 0.0, left, 0.0, -down, bottom + rows * down
+
+
+def _numbers(path: Path, header: _Header) -> Layer:
+    with decoding(path, "ASCII grid"), path.open("rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("error")  # NumPy only warns of what is not a number
+        for _ in range(header.lines):
+            file.readline()
+        values = np.fromstring(file.read().decode("ascii"), dtype=np.float32, sep=" ")
+        if values.size != header.rows * header.columns:
+            raise ValueError(f"it has {values.size} numbers; {header.columns} x {header.rows} were announced")
+    return values.reshape(header.rows, header.columns)
+
+
+def _read_prj(path: Path) -> str | None:
+    side_file = path.with_suffix(".prj")
+    try:
+        with side_file.open("rb") as file:
+            text = file.read(_LONGEST_PRJ).decode("utf-8", "replace").strip()
+    except OSError:
+        return None
+    return text or None
+
+
+def _standard(crs: str | None) -> str | None:
+    """The CRS as other formats give it, where GDAL is there to convert Esri's dialect."""
+    if crs is None or not gdal.is_available():
+        return crs
+    from slopewash.io.gdal_raster import crs_text
+    from slopewash.io.gdal_writing import knows_crs, parsed_crs
+
+    return crs_text(parsed_crs(crs)) if knows_crs(crs) else crs
+
+
+def _write_prj(terrain: Terrain, path: Path) -> None:
+    side_file, text = path.with_suffix(".prj"), terrain.crs
+    if text is None or terrain.transform is None:
+        side_file.unlink(missing_ok=True)  # one that is there belongs to another place
+        return
+    if gdal.is_available():
+        from slopewash.io.gdal_writing import knows_crs, parsed_crs
+
+        text = str(parsed_crs(text).to_wkt(version="WKT1_ESRI")) if knows_crs(text) else text
+    if wkt.parse(text) is None:
+        how = "no program would know it" if gdal.is_available() else f"to write it: {gdal.EXTRA}"
+        warnings.warn(f"{path} is written without its CRS {text}; {how}", GeoreferenceWarning, stacklevel=4)
+        side_file.unlink(missing_ok=True)
+        return
+    with staged(side_file) as temporary:
+        temporary.write_text(text, encoding="utf-8")
