@@ -17,7 +17,7 @@ from slopewash.rendering.grid import sample
 from slopewash.rendering.kernels import GROUND, WALL, cast, paint_near, turn_down
 from slopewash.rendering.light import SKY_AZIMUTHS, SKY_RINGS, SKY_SOFTNESS, SKY_TOWARDS_SUN, normals, skylight
 from slopewash.rendering.near_grain import BRIGHTEST as BRIGHTEST_GRAIN
-from slopewash.rendering.near_grain import SCALES, SIDE, pattern
+from slopewash.rendering.near_grain import RIPPLE_CONTRAST, RIPPLES, SCALES, SIDE, pattern
 from slopewash.terrain import Terrain
 
 from .conftest import mountains
@@ -100,10 +100,11 @@ def test_rays_find_the_first_ground_that_covers_a_pixel() -> None:
         assert np.quantile(np.abs(depth[first[both]] - reached[both, c]), 0.9) < 1
 
 
-def test_grain_near_the_camera_follows_its_pattern() -> None:
+@pytest.mark.parametrize("wet", [0.0, 0.25, 1.0])
+def test_grain_and_ripples_near_the_camera_follow_their_pattern(wet: float) -> None:
     cube = pattern().reshape(SIDE, SIDE, SIDE)
-    drape = np.full((9, 9, 4), 0.2, np.float32)
-    drape[..., 3] = 0.3
+    drape = np.full((9, 9, 5), 0.2, np.float32)
+    drape[..., 3], drape[..., 4] = 0.3, wet
     eye, corner = np.array([0.0, 0.0, 2.0], np.float32), np.array([4.0, 4.0], np.float32)
     east, north = np.array([0.3], np.float32), np.array([1.0], np.float32)
     upward = np.array([-0.5, -0.9], np.float32)
@@ -113,14 +114,14 @@ def test_grain_near_the_camera_follows_its_pattern() -> None:
     table = display_table()
     scale = np.float32((len(table) - 1) / math.sqrt(BRIGHTEST))
     paint_near(
-        drape, pattern(), SIDE, np.array(SCALES, np.float32), np.float32(BRIGHTEST_GRAIN), np.float32(1), corner, eye,
-        east, north, upward, reached, kind, table, scale, 0, 1, picture,
+        drape, pattern(), SIDE, np.array(SCALES, np.float32), np.float32(BRIGHTEST_GRAIN),
+        np.array(RIPPLES, np.float32), np.float32(RIPPLE_CONTRAST), np.float32(1), corner, eye, east, north, upward,
+        reached, kind, table, scale, 0, 1, picture,
     )  # fmt: skip
-    for r in range(2):
-        away = float(reached[r, 0])
-        place = np.array([upward[r] * away, 4 - away, 0.3 * away + 4])  # up, row, column
+
+    def layered(scales: tuple[tuple[float, float], ...], away: float, place: NDArray[np.float64]) -> float:
         total = 0.0
-        for fine, reach in SCALES:
+        for fine, reach in scales:
             at = place * fine
             low = np.floor(at).astype(int)
             part = at - low
@@ -130,7 +131,14 @@ def test_grain_near_the_camera_follows_its_pattern() -> None:
                 weight = np.prod(np.where(step, part, 1 - part))
                 value += weight * cube[tuple((low + step) % SIDE)]
             total += math.exp(-away / reach) * value
-        expected = 0.2 * math.exp(0.3 * min(total, BRIGHTEST_GRAIN))
+        return total
+
+    for r in range(2):
+        away = float(reached[r, 0])
+        place = np.array([upward[r] * away, 4 - away, 0.3 * away + 4])  # up, row, column
+        dry = 0.3 * min(layered(SCALES, away, place), BRIGHTEST_GRAIN)
+        rippled = RIPPLE_CONTRAST * layered(RIPPLES, away, place * [0, 1, 1])
+        expected = 0.2 * math.exp(dry + wet * (rippled - dry))
         assert abs(int(picture[r, 0, 0]) - int(display([expected])[0])) <= 1
 
 
