@@ -72,8 +72,14 @@ def ridged(
 
     Parameters
     ----------
-    feature_size, octaves, persistence
-        As for `fbm`.
+    feature_size
+        Wavelength of the first octave in metres. If given, the landscape is anchored to the world (see `generate`);
+        the default is half of the longer side, and the landscape is fitted to the grid.
+    octaves
+        Number of octaves, 1 .. 16. The default is those that the grid can show, down to a wavelength of two cells: a
+        finer grid has the octaves of a coarser one and finer ones.
+    persistence
+        Amplitude of an octave relative to the previous one, 0 .. 1; higher is rougher.
     """
     wavelength, amplitudes, nominal = _checked(grid, feature_size, octaves, persistence)
     scale = np.float32(1.0 / sum(nominal))
