@@ -157,6 +157,38 @@ def test_land_too_small_for_a_coarse_level_keeps_its_height() -> None:
     assert fine["elevation"][5, 5] == pytest.approx(start["elevation"][5, 5], abs=60.0)
 
 
+def test_the_start_s_detail_and_noise_stay_off_floors() -> None:
+    """A plain that the level before has laid down, beside a flank: both had the same rough start."""
+    size = 128
+    rough = np.random.default_rng(3).normal(0.0, 5.0, (size, size))
+    flank = np.maximum(np.arange(size) - size / 2, 0.0) * 20.0
+    start = sw.Terrain(rough + flank, cell_size=20.0)
+    coarse = start.resampled(64)
+    made = np.maximum(np.arange(64) - 31.5, 0.0) * 40.0 + np.zeros((64, 1)) + 50.0
+    stage = expanded(ladder(start).stage, start)[1]
+    fine = terrain_of(stage, start, coarse.replace(elevation=made, water=0.0), seed=7)["elevation"]
+    assert fine[:, : size // 2 - 8].std() < 0.01
+    assert (fine - flank)[:, size // 2 + 8 :].std() > 1.0
+    # Gentle ground that no level has touched keeps its detail.
+    kept = terrain_of(stage, start, coarse.replace(water=0.0), seed=7)["elevation"]
+    assert kept[:, : size // 2 - 8].std() > 2.0
+
+
+def test_a_large_stream_has_a_bed_on_the_next_level() -> None:
+    size = 1024
+    y, x = np.mgrid[:512, :512] + 0.5
+    valley = 0.05 * np.abs(x - 256) + 0.01 * y  # in cells: a floor level enough to lose a stream on
+    start = sw.Terrain(np.zeros((size, size)), cell_size=5.0)
+    before = sw.Terrain(100.0 + 10.0 * valley, cell_size=10.0).replace(water=0.0)
+    stages = expanded(ladder(start).stage, start)
+    fine = terrain_of(stages[-1], start, before, seed=7)["elevation"].astype(np.float64)
+    bed = before.resampled(size)["elevation"] - fine
+    assert bed[:200, 500:524].max() == pytest.approx(8.0, abs=0.1)  # 0.8 cells of the level before
+    assert bed[:200, :480].mean() < 0.1 * bed[:200, 508:516].mean()
+    wet = terrain_of(stages[-1].replace(model=stages[-1].model.replace(sea_level=1000.0)), start, before, seed=7)
+    np.testing.assert_allclose(wet["elevation"], before.resampled(size)["elevation"], atol=0.01)
+
+
 def test_what_was_asked_of_the_water_holds_after_the_flood_has_receded() -> None:
     assert sw.erode(dome(64), "landscape", steps=8, dry=True)["water"].max() == 0
     assert sw.erode(dome(64), "landscape", steps=8, settle=False)["suspended"].max() > 0

@@ -125,12 +125,12 @@ def gathered(terrain: Terrain, drainage: Drainage) -> Drainage:
     """
     for reach in GATHERING_REACH:
         passing = np.log2(np.maximum(drainage.area, terrain.cell_size**2) / np.float32(terrain.cell_size**2))
-        furrow = _blur(passing.astype(np.float64), reach) * (GATHERING_DEPTH * terrain.cell_size)
+        furrow = blurred(passing.astype(np.float64), reach) * (GATHERING_DEPTH * terrain.cell_size)
         drainage = Drainage(terrain.replace(elevation=drainage.filled - furrow))
     return drainage
 
 
-def _blur(values: Floats, reach: int) -> Floats:
+def blurred(values: Floats, reach: int) -> Floats:
     """Average over a square of that many cells each way, three times: nearly round."""
     for _ in range(3):
         for axis in (0, 1):

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.analysis.breaching import breach_depressions
-from slopewash.analysis.drainage import fill_depressions
+from slopewash.analysis.drainage import Drainage, fill_depressions
+from slopewash.analysis.rivers import blurred, gathered
 from slopewash.models.catalogue import Level
 from slopewash.models.state import Sides
 from slopewash.terrain import Terrain
@@ -38,6 +39,15 @@ DETAIL_WAVELENGTH, DETAIL_OCTAVES = 16, 3
 """Of the noise that a level adds; in cells."""
 STEEPEST_DETAIL = 1.5
 """Slope above which detail grows no more."""
+
+FLOOR_SLOPES = (0.1, 0.35)
+"""Slope up to which ground is all floor, where a level has reshaped it, and from which on it is all flank."""
+BED_DEPTH, BED_REACH = 0.8, 2
+"""Of the bed of a large stream, in cells of the level before. Each level raises floors by about half a cell."""
+BED_CELLS = 512
+"""Of the first level whose streams get beds for the next: coarser ones still make the valleys themselves."""
+BED_SHARES = (0.0025, 0.04)
+"""Shares of the terrain that drain through a stream where its bed begins, and where it is as deep as it gets."""
 
 
 def sizes(longest: int) -> list[int]:
@@ -122,9 +132,11 @@ def terrain_of(stage: Stage, start: Terrain, before: Terrain | None, *, seed: in
         return _drained(stage, here)
     cell = here.cell_size
     coarse = here.resampled(max(before.shape))  # the start as the level before saw it
-    z = _fine(before, "elevation", here) + stage.restored * (
-        here["elevation"].astype(np.float64) - _fine(coarse, "elevation", here)
-    )
+    made = _fine(before, "elevation", here)
+    change = made - _fine(coarse, "elevation", here)
+    floor = _floor(made, change, cell)
+    own = here["elevation"] - (made - change)  # detail of the start that the level before could not see
+    z = made - floor * _beds(before, here, stage.model.water_beyond) + stage.restored * (1 - floor) * own
     finer = before.resampled(max(here.shape)).nodata
     if finer is not None:  # land too small for the level before, which has changed nothing there
         z = np.where(fitted(finer, here) > 0, here["elevation"], z)
@@ -136,7 +148,7 @@ def terrain_of(stage: Stage, start: Terrain, before: Terrain | None, *, seed: in
             octaves=DETAIL_OCTAVES,
             seed=1000 * seed + stage.cells,
         )
-        z += stage.detail * cell * np.minimum(_steepness(z, cell), STEEPEST_DETAIL) * noise
+        z += stage.detail * cell * np.minimum(_steepness(z, cell), STEEPEST_DETAIL) * (1 - floor) * noise
     layers: dict[str, Any] = {
         "elevation": z,
         "water": _water(before, here, -math.inf if last else stage.model.water_beyond),
@@ -184,6 +196,39 @@ def fitted(values: NDArray[Any], grid: Terrain) -> Heights:
     rows, columns = grid.shape
     beyond = ((0, max(0, rows - values.shape[0])), (0, max(0, columns - values.shape[1])))
     return np.pad(values, beyond, mode="edge")[:rows, :columns].astype(np.float64)
+
+
+def _floor(made: Heights, change: Heights, cell_size: float) -> Heights:
+    """How much of a valley floor the ground is, 0 to 1: gentle, and no longer what it was at the start.
+
+    The start's detail is buried there or worn away; to bring it back would lead streams astray, as noise would.
+    """
+    most, least = FLOOR_SLOPES
+    gentle = np.clip((least - _steepness(made, cell_size)) / (least - most), 0, 1)
+    return gentle * np.minimum(np.abs(change) / cell_size, 1)
+
+
+def _beds(before: Terrain, grid: Terrain, sea_level: float) -> Heights:
+    """Depth of the beds of large streams of the level before, on a finer grid.
+
+    Floors are level across. Without a bed, a stream would run anywhere on them once the next level has laid down its
+    sediment; that fills the bed again, for the most part. Lakes and the sea have none, nor has a coarse level.
+    """
+    if max(before.shape) < BED_CELLS:
+        return np.zeros(grid.shape)
+    drainage = Drainage(before)
+    rows, columns = before.shape
+    area = gathered(before, drainage).lines.area.reshape(rows + 2, columns + 2)[1:-1, 1:-1]
+    share = area / max(np.count_nonzero(~drainage.missing) * before.cell_size**2, 1e-9)
+    begin, whole = np.log2(BED_SHARES)
+    large = np.clip((np.log2(np.maximum(share, 1e-12)) - begin) / (whole - begin), 0, 1)
+    width = 2 * BED_REACH + 1
+    middle = (3 * width**2 + 1) / 4 / width**3  # what is left of a line in its middle after three averages
+    bed = np.minimum(blurred(large, BED_REACH) / middle, 1)
+    ground = before["elevation"].astype(np.float64)
+    bed[(drainage.filled - ground > 0.5 * before.cell_size) | (ground < sea_level)] = 0
+    depth = Terrain(BED_DEPTH * before.cell_size * bed, cell_size=before.cell_size)
+    return np.maximum(_fine(depth, "elevation", grid), 0)
 
 
 def _steepness(z: Heights, cell_size: float) -> Heights:
