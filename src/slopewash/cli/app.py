@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from cyclopts import App, CycloptsError
 
 import slopewash as sw
-from slopewash.cli import bench, demo, doctor, erode, generate, info, models, recipes, render, resume, studio
+from slopewash.cli import analyse, bench, demo, doctor, erode, generate, info, models, recipes, render, resume, studio
 from slopewash.cli.console import note
 from slopewash.errors import CheckpointWarning, GeoreferenceWarning, SlopewashError, StabilityWarning
 
@@ -26,12 +26,13 @@ EXAMPLES = """Examples:
   slopewash erode raw.exr -o eroded.exr    erode it with the landscape preset
   slopewash render eroded.exr -o view.png  a picture: seasons, sun, views
   slopewash studio                         watch it erode, change everything live
+  slopewash analyse eroded.exr             its streams, beside real landscapes
   slopewash models landscape               what --set name=value can change
   slopewash COMMAND --help                 every option, with examples"""
 
 COMMANDS = {
     module.__name__.rpartition(".")[2]: module
-    for module in (demo, recipes, generate, erode, resume, render, studio, info, models, bench, doctor)
+    for module in (demo, recipes, generate, erode, resume, render, studio, info, analyse, models, bench, doctor)
 }
 
 
