@@ -172,6 +172,21 @@ def test_heights_in_feet_become_metres(tmp_path: Path) -> None:
         sw.read(plain, height_unit="yd")
 
 
+def test_cells_outside_the_mask_of_a_file_are_nodata(tmp_path: Path) -> None:
+    inside = np.ones((23, 31), bool)
+    inside[:4] = False
+    with rasterio.Env(GDAL_TIFF_INTERNAL_MASK=True):
+        path = save(tmp_path / "in.tif", heights(), crs="EPSG:32611")
+        with rasterio.open(path, "r+") as file:
+            file.write_mask(inside)
+    terrain = sw.read(path)
+    assert terrain.nodata is not None
+    assert np.array_equal(terrain.nodata, ~inside)
+    assert same_map(path, sw.write(terrain, tmp_path / "out.tif"))
+    with sw.without_gdal(), pytest.raises(InvalidFile, match="has a mask, which needs GDAL"):
+        sw.read(path)
+
+
 def test_scaled_integers_are_unpacked(tmp_path: Path) -> None:
     path = save(tmp_path / "in.tif", np.arange(12, dtype=np.int16).reshape(3, 4))
     with rasterio.open(path, "r+") as file:
