@@ -251,6 +251,8 @@ def test_bands_are_layers_by_name_and_by_number(tmp_path: Path) -> None:
     files = sw.write_geotiff(terrain, tmp_path / "one.tif", layers=["elevation", "forest"], split=True)
     assert [file.name for file in files] == ["one_elevation.tif", "one_forest.tif"]
     assert np.array_equal(sw.read(files[1])["elevation"], terrain["forest"])
+    with pytest.raises(InvalidFile, match="3 layers of 31 x 23 cells, more than 1000 values; choose one with band="):
+        sw.read(path, max_pixels=1000)
     unnamed = save(tmp_path / "unnamed.tif", heights(), heights() + 1)
     with pytest.raises(InvalidFile, match=r"has bands 1, 2, none called elevation; .* choose one with band="):
         sw.read(unnamed)
