@@ -8,10 +8,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from slopewash import analysis
     from slopewash.analysis import axis_preference, local_minima, statistics
     from slopewash.analysis.breaching import breach_depressions
     from slopewash.analysis.drainage import drainage_area, fill_depressions
     from slopewash.analysis.rivers import add_water
+    from slopewash.analysis.survey import analyse
     from slopewash.analysis.trunks import trunk_agreement
     from slopewash.backends import (
         adapters,
@@ -91,6 +93,7 @@ if TYPE_CHECKING:
         side_by_side,
         wear_and_deposit,
     )
+    from slopewash.reports import write_report
     from slopewash.simulation import (
         Budget,
         FolderLock,
@@ -114,10 +117,12 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
+    "slopewash": ("analysis",),
     "slopewash.analysis": ("axis_preference", "local_minima", "statistics"),
     "slopewash.analysis.breaching": ("breach_depressions",),
     "slopewash.analysis.drainage": ("drainage_area", "fill_depressions"),
     "slopewash.analysis.rivers": ("add_water",),
+    "slopewash.analysis.survey": ("analyse",),
     "slopewash.analysis.trunks": ("trunk_agreement",),
     "slopewash.backends": (
         "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "use_adapter",
@@ -148,6 +153,7 @@ _HOMES = {
         "contact_sheet", "hillshade", "overlay", "render", "render_mesh", "render_view", "side_by_side",
         "wear_and_deposit",
     ),
+    "slopewash.reports": ("write_report",),
     "slopewash.simulation": (
         "Budget",
         "FolderLock",
@@ -220,6 +226,8 @@ __all__ = [
     "adapters",
     "add_gullies",
     "add_water",
+    "analyse",
+    "analysis",
     "available_backends",
     "axis_preference",
     "backend_names",
@@ -277,6 +285,7 @@ __all__ = [
     "write",
     "write_checkpoint",
     "write_geotiff",
+    "write_report",
 ]
 
 
@@ -284,7 +293,10 @@ def __getattr__(name: str) -> Any:
     """Import a public name on first use, so that `import slopewash` stays instant."""
     if name not in _HOME_OF:
         raise AttributeError(f"module 'slopewash' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    home = _HOME_OF[name]
+    value = (
+        importlib.import_module(f"{home}.{name}") if home == __name__ else getattr(importlib.import_module(home), name)
+    )
     globals()[name] = value
     _register_displays()
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -171,6 +172,21 @@ def test_heights_in_feet_become_metres(tmp_path: Path) -> None:
         sw.read(plain, height_unit="yd")
 
 
+def test_cells_outside_the_mask_of_a_file_are_nodata(tmp_path: Path) -> None:
+    inside = np.ones((23, 31), bool)
+    inside[:4] = False
+    with rasterio.Env(GDAL_TIFF_INTERNAL_MASK=True):
+        path = save(tmp_path / "in.tif", heights(), crs="EPSG:32611")
+        with rasterio.open(path, "r+") as file:
+            file.write_mask(inside)
+    terrain = sw.read(path)
+    assert terrain.nodata is not None
+    assert np.array_equal(terrain.nodata, ~inside)
+    assert same_map(path, sw.write(terrain, tmp_path / "out.tif"))
+    with sw.without_gdal(), pytest.raises(InvalidFile, match="has a mask, which needs GDAL"):
+        sw.read(path)
+
+
 def test_scaled_integers_are_unpacked(tmp_path: Path) -> None:
     path = save(tmp_path / "in.tif", np.arange(12, dtype=np.int16).reshape(3, 4))
     with rasterio.open(path, "r+") as file:
@@ -235,6 +251,8 @@ def test_bands_are_layers_by_name_and_by_number(tmp_path: Path) -> None:
     files = sw.write_geotiff(terrain, tmp_path / "one.tif", layers=["elevation", "forest"], split=True)
     assert [file.name for file in files] == ["one_elevation.tif", "one_forest.tif"]
     assert np.array_equal(sw.read(files[1])["elevation"], terrain["forest"])
+    with pytest.raises(InvalidFile, match="3 layers of 31 x 23 cells, more than 1000 values; choose one with band="):
+        sw.read(path, max_pixels=1000)
     unnamed = save(tmp_path / "unnamed.tif", heights(), heights() + 1)
     with pytest.raises(InvalidFile, match=r"has bands 1, 2, none called elevation; .* choose one with band="):
         sw.read(unnamed)
@@ -393,3 +411,23 @@ def test_srtm_tile_goes_out_and_comes_in(tmp_path: Path) -> None:
         sw.write(sw.Terrain(heights()), tmp_path / "N34W071.hgt")
     ground = sw.read(path, reproject="utm", cell_size=500)
     assert (ground.crs, ground.cell_size) == ("EPSG:32719", 500)
+
+
+def test_the_page_in_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "gis.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, flags=re.S)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "maps").mkdir()
+    save(tmp_path / "dem.tif", heights(), transform=Affine(30, 0, 0, 0, -30, 0))
+    eroded = "terrain.replace(wear=0.0)"  # the tests of erosion are elsewhere
+    exec(compile(block.replace("sw.erode(terrain)", eroded), "gis.md", "exec"), {})
+    assert sorted(file.name for file in (tmp_path / "maps").iterdir()) == ["out_elevation.tif", "out_wear.tif"]
+
+
+def test_info_shows_a_long_crs_by_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from slopewash.cli import main
+
+    path = save(tmp_path / "in.tif", heights(), crs="ESRI:102008")
+    assert main(["info", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "North_America_Albers_Equal_Area_Conic (well-known text" in out

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.analysis import flood
+from slopewash.analysis.flow import Flow
 from slopewash.terrain import Layer, Terrain
 
 Floats = NDArray[np.float64]
@@ -33,7 +34,7 @@ def fill_depressions(terrain: Terrain) -> Layer:
     >>> fill_depressions(bowl)[1, 1].item()
     3.0
     """
-    return Drainage(terrain).filled
+    return Flow(terrain).filled
 
 
 def drainage_area(terrain: Terrain) -> Layer:
@@ -116,7 +117,14 @@ class Drainage:
     def area(self) -> Layer:
         """Area that drains through every cell, in m²."""
         area = np.where(self.missing.ravel(), 0.0, self.cell_size**2)
-        flood.spread(*self._course, area)
+        flood.spread(*self._course, False, area)
+        return self.layer(area)
+
+    @cached_property
+    def straight_area(self) -> Layer:
+        """Area that drains through every cell, in m², with shares that keep the direction of steepest descent."""
+        area = np.where(self.missing.ravel(), 0.0, self.cell_size**2)
+        flood.spread(*self._course, True, area)
         return self.layer(area)
 
     @cached_property

@@ -12,6 +12,7 @@ from cyclopts import App, CycloptsError
 
 import slopewash as sw
 from slopewash.cli import (
+    analyse,
     bench,
     demo,
     doctor,
@@ -42,12 +43,28 @@ EXAMPLES = """Examples:
   slopewash render eroded.exr -o view.png  a picture: seasons, sun, views
   slopewash export eroded.exr --target unreal --size 505 --fit resample -o game/
   slopewash studio                         watch it erode, change everything live
+  slopewash analyse eroded.exr             its streams, beside real landscapes
   slopewash models landscape               what --set name=value can change
   slopewash COMMAND --help                 every option, with examples"""
 
 COMMANDS = {
     module.__name__.rpartition(".")[2]: module
-    for module in (demo, recipes, run, generate, erode, resume, render, export, studio, info, models, bench, doctor)
+    for module in (
+        demo,
+        recipes,
+        run,
+        generate,
+        erode,
+        resume,
+        render,
+        analyse,
+        export,
+        studio,
+        info,
+        models,
+        bench,
+        doctor,
+    )  # fmt: skip
 }
 
 

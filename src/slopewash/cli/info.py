@@ -26,6 +26,9 @@ from slopewash.plain import plain
 if TYPE_CHECKING:
     from slopewash import Strata, Terrain
 
+LONGEST = 160
+"""Characters of a value that fits in a line; a CRS in well-known text is shown by its name."""
+
 EXAMPLES = """Examples:
   slopewash info eroded.exr
   slopewash info island.png --height-range 0,1400     metres, not grey values
@@ -194,6 +197,8 @@ def print_strata(facts: dict[str, Any]) -> None:
 
 
 def _words(value: Any) -> str:
+    if isinstance(value, str) and len(value) > LONGEST and value.count('"') > 1:
+        return f"{value.split(chr(34))[1]} (well-known text; --json shows it)"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

@@ -28,6 +28,13 @@ def check_picture(path: Path) -> None:
     _check_place(path)
 
 
+def check_report(path: Path) -> None:
+    """Reject a page that could not be written later."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InvalidFile(f"report {path} must end in .html")
+    _check_place(path)
+
+
 def check_holds(path: Path, terrain: Terrain) -> None:
     """Reject a format that cannot mark nodata cells, if there are any, and a mesh of a single row or column."""
     import tempfile

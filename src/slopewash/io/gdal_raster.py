@@ -35,6 +35,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions, reason: str) -> Terra
     """Read a GeoTIFF with GDAL; `reason` is why nothing less will do."""
     with _opened(path, reason) as source:
         names = _layer_names(path, source, options)
+        _check_size(path, info, source, len(names), options)
         crs = crs_text(source.crs)
         cell_size = options.cell_size or _metres_per_cell(path, source)
         placed = source.crs is not None or not source.transform.is_identity
@@ -91,6 +92,17 @@ def _opened(path: Path, reason: str) -> Iterator[Any]:
         rasterio.open(whole, driver="GTiff", sharing=False) as source,
     ):
         yield source
+
+
+def _check_size(path: Path, info: FileInfo, source: Any, bands: int, options: ReadOptions) -> None:
+    """Reject more values than were asked for, and a size other than that of the header that was checked."""
+    if (source.width, source.height) != (info.width, info.height):
+        raise InvalidFile(f"{path} is not a readable TIFF file: its tags give two sizes")
+    if source.width * source.height * bands > options.max_pixels:
+        raise InvalidFile(
+            f"{path} has {bands} layers of {source.width} x {source.height} cells, more than {options.max_pixels} "
+            "values; choose one with band=, or --band, or raise max_pixels, or --max-pixels"
+        )
 
 
 def _layer_names(path: Path, source: Any, options: ReadOptions) -> dict[str, int]:

@@ -28,6 +28,8 @@ from slopewash.terrain import Terrain
 
 _MODEL_TYPE, _GEOGRAPHIC_CODE, _PROJECTED_CODE, _PROJECTION, _LINEAR_UNIT = 1024, 2048, 3072, 3074, 3076
 _VERTICAL_CODE, _VERTICAL_UNIT = 4096, 4099
+_SUBFILE, _COMPRESSION = 254, 259
+_IS_MASK = 4
 _OWN = 32767
 """Code of what has none and is defined by the file."""
 _VERTICAL_UNITS = {9001: "m", 9002: "ft", 9003: "us-ft"}
@@ -107,9 +109,11 @@ def _beyond_tifffile(path: Path, info: FileInfo, options: ReadOptions, tags: dic
         return f"{path} has {info.channels} bands"
     if info.channels > 1:
         raise InvalidFile(no_elevation(path, _descriptions(tags, info.channels)))
-    compression = tags.get(259, 1)
+    compression = tags.get(_COMPRESSION, 1)
     if int(compression) not in _WITHOUT_EXTRA:
         return f"{path} has compression {compression!r}"
+    if tags[_SUBFILE]:
+        return f"{path} has a mask"
     xml, keys = str(tags.get(GDAL_METADATA) or ""), _codes(tags.get(KEY_DIRECTORY))
     if re.search(r'role="(scale|offset)"', xml):
         return f"{path} has scaled samples"
@@ -132,8 +136,9 @@ def _must(info: FileInfo, options: ReadOptions, tags: dict[int, Any]) -> bool:
     keys = _codes(tags.get(KEY_DIRECTORY))
     scaled = re.search(r'role="(scale|offset)"', str(tags.get(GDAL_METADATA) or ""))
     unknown_heights = keys.get(_VERTICAL_CODE) and options.height_unit is None and _VERTICAL_UNIT not in keys
-    foreign = int(tags.get(259, 1)) not in _WITHOUT_EXTRA
-    return bool(info.channels > 1 or options.band is not None or scaled or unknown_heights or foreign)
+    foreign = int(tags.get(_COMPRESSION, 1)) not in _WITHOUT_EXTRA
+    several = info.channels > 1 or options.band is not None
+    return bool(several or scaled or unknown_heights or foreign or tags[_SUBFILE])
 
 
 def _to_metres(terrain: Terrain, options: ReadOptions, tags: dict[int, Any]) -> Terrain:
@@ -149,8 +154,12 @@ def _to_metres(terrain: Terrain, options: ReadOptions, tags: dict[int, Any]) -> 
 
 
 def _tags(path: Path) -> dict[int, Any]:
+    """What decides who reads a file, by tag, and whether a mask follows the image."""
     with tiff._first_page(path) as page:
-        return {code: page.tags.valueof(code) for code in (259, GDAL_METADATA, KEY_DIRECTORY) if code in page.tags}
+        codes = (_COMPRESSION, GDAL_METADATA, KEY_DIRECTORY)
+        found: dict[int, Any] = {code: page.tags.valueof(code) for code in codes if code in page.tags}
+        found[_SUBFILE] = any(int(getattr(other, "subfiletype", 0)) & _IS_MASK for other in page.parent.pages)
+    return found
 
 
 def _descriptions(tags: dict[int, Any], bands: int) -> list[str | None]:

@@ -1,0 +1,79 @@
+"""`slopewash analyse`: a landscape beside what has been published of real ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from slopewash.cli.console import print_json
+from slopewash.cli.options import (
+    Band,
+    CellSize,
+    HeightRange,
+    HeightUnit,
+    Json,
+    MaxPixels,
+    Reproject,
+    Shape,
+    read_options,
+)
+from slopewash.cli.outputs import check_report
+from slopewash.plain import plain
+
+EXAMPLES = """Examples:
+  slopewash analyse eroded.exr                    beside real landscapes
+  slopewash analyse eroded.exr -o report.html     a page with charts and a map
+  slopewash analyse dem.tif --channel-area 250000 channels from 0.25 km² on
+  slopewash analyse dem.tif --json"""
+
+
+def command(
+    file: Annotated[Path, Parameter(name="FILE")],
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None,
+    channel_area: float | None = None,
+    gather: bool = True,
+    cell_size: CellSize = None,
+    height_range: HeightRange = None,
+    shape: Shape = None,
+    max_pixels: MaxPixels = None,
+    reproject: Reproject = None,
+    height_unit: HeightUnit = None,
+    band: Band = None,
+    json: Json = False,
+) -> None:
+    """Measure streams, catchments, slopes and heights of a terrain, beside published ranges of real landscapes.
+
+    Parameters
+    ----------
+    file
+        File with heights.
+    out
+        Page to write, .html, with charts and a map of the streams.
+    channel_area
+        Area in m² that drains through a channel where it begins; a thousandth of the terrain if not given.
+    gather
+        Draw streams together that run side by side over smooth valley floors. --no-gather: plain D8.
+    """
+    import slopewash as sw
+
+    if out is not None:
+        check_report(out)
+    options = read_options(
+        cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels, reproject=reproject,
+        height_unit=height_unit, band=band,
+    )  # fmt: skip
+    terrain = sw.read(file, **options)
+    survey = sw.analyse(terrain, channel_area=channel_area, gather=gather)
+    if out is not None:
+        sw.write_report(terrain, out, name=file.name, survey=survey)
+    if json:
+        report = None if out is None else str(out)
+        print_json({"file": str(file), "report": report, **plain(survey), "findings": plain(survey.findings)})
+    else:
+        print(survey)
+        if out is not None:
+            print(out)
