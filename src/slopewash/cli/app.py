@@ -64,7 +64,7 @@ COMMANDS = {
         models,
         bench,
         doctor,
-    )  # fmt: skip
+    )
 }
 
 

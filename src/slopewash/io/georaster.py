@@ -23,6 +23,7 @@ from slopewash.io.info import FileInfo
 from slopewash.io.notes import Notes
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.orientation import as_stored, row_0_in_the_north
+from slopewash.io.tiff_directories import subfile_types
 from slopewash.io.units import metres_per
 from slopewash.terrain import Terrain
 
@@ -158,7 +159,7 @@ def _tags(path: Path) -> dict[int, Any]:
     with tiff._first_page(path) as page:
         codes = (_COMPRESSION, GDAL_METADATA, KEY_DIRECTORY)
         found: dict[int, Any] = {code: page.tags.valueof(code) for code in codes if code in page.tags}
-        found[_SUBFILE] = any(int(getattr(other, "subfiletype", 0)) & _IS_MASK for other in page.parent.pages)
+        found[_SUBFILE] = any(kind & _IS_MASK for kind in subfile_types(path))
     return found
 
 
