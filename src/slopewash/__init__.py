@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         InvalidRecipe,
         InvalidTerrain,
         NotFinite,
+        RangeWarning,
         SimulationClosed,
         SlopewashError,
         StabilityWarning,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from slopewash.generators import describe_generator, generate, generator_names, generator_options, strata_bands
     from slopewash.io import is_mesh_file, probe, read, read_mesh, read_strata, write
     from slopewash.io.formats import format_of
+    from slopewash.io.masks import write_masks
     from slopewash.models import (
         MeshParticles,
         Sides,
@@ -117,12 +119,13 @@ _HOMES = {
     ),
     "slopewash.errors": (
         "BackendUnavailable", "CheckpointError", "CheckpointWarning", "InvalidFile", "InvalidMesh", "InvalidParameter",
-        "InvalidRecipe", "InvalidTerrain", "NotFinite", "SimulationClosed", "SlopewashError", "StabilityWarning",
-        "UnknownName",
+        "InvalidRecipe", "InvalidTerrain", "NotFinite", "RangeWarning", "SimulationClosed", "SlopewashError",
+        "StabilityWarning", "UnknownName",
     ),
     "slopewash.generators": ("describe_generator", "generate", "generator_names", "generator_options", "strata_bands"),
     "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
     "slopewash.io.formats": ("format_of",),
+    "slopewash.io.masks": ("write_masks",),
     "slopewash.models": (
         "MeshParticles", "Sides", "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset",
         "model_names", "preset", "presets",
@@ -181,6 +184,7 @@ __all__ = [
     "Observer",
     "Output",
     "Progress",
+    "RangeWarning",
     "Recipe",
     "Recorder",
     "Recording",
@@ -257,6 +261,7 @@ __all__ = [
     "wear_and_deposit",
     "write",
     "write_checkpoint",
+    "write_masks",
 ]
 
 

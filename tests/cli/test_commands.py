@@ -27,7 +27,7 @@ def test_generating_is_the_same_as_the_python_api(run: Run, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("kind", sw.generator_names())
 def test_every_option_of_every_generator_can_be_given(kind: str, run: Run, tmp_path: Path) -> None:
-    options = {option.name: option.default for option in sw.generator_options(kind)}
+    options: dict[str, Any] = {option.name: option.default for option in sw.generator_options(kind)}
     options |= {"octaves": 3, "feature_size": 2000.0} if "octaves" in options else {}
     words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
     out = tmp_path / "raw.npy"

@@ -11,13 +11,27 @@ from contextlib import contextmanager
 from cyclopts import App, CycloptsError
 
 import slopewash as sw
-from slopewash.cli import bench, demo, doctor, erode, generate, info, models, recipes, render, resume, run, studio
+from slopewash.cli import (
+    bench,
+    convert,
+    demo,
+    doctor,
+    erode,
+    generate,
+    info,
+    models,
+    recipes,
+    render,
+    resume,
+    run,
+    studio,
+)
 from slopewash.cli.console import note
-from slopewash.errors import CheckpointWarning, SlopewashError, StabilityWarning
+from slopewash.errors import CheckpointWarning, RangeWarning, SlopewashError, StabilityWarning
 
 GOOD = 0
 USERS_INPUT = 2
-OURS = (StabilityWarning, CheckpointWarning)
+OURS = (StabilityWarning, CheckpointWarning, RangeWarning)
 
 EXAMPLES = """Examples:
   slopewash demo                           a mountain range, with pictures
@@ -32,7 +46,7 @@ EXAMPLES = """Examples:
 
 COMMANDS = {
     module.__name__.rpartition(".")[2]: module
-    for module in (demo, recipes, run, generate, erode, resume, render, studio, info, models, bench, doctor)
+    for module in (demo, recipes, run, generate, erode, resume, convert, render, studio, info, models, bench, doctor)
 }
 
 

@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from slopewash.cli.options import CellSize, HeightRange, MaxPixels, Out, Shape, parse_snow_line, parse_sun, read_options
-from slopewash.cli.outputs import check_picture
+from slopewash.cli.options import (
+    CellSize,
+    Force,
+    HeightRange,
+    MaxPixels,
+    Out,
+    Shape,
+    parse_snow_line,
+    parse_sun,
+    read_options,
+)
+from slopewash.cli.outputs import check_not_input, check_picture
 
 if TYPE_CHECKING:
     from slopewash import Terrain
@@ -41,6 +51,7 @@ def command(
     height_range: HeightRange = None,
     shape: Shape = None,
     max_pixels: MaxPixels = None,
+    force: Force = False,
 ) -> None:
     """Draw a terrain as a landscape: a block, a view from inside or a map.
 
@@ -76,6 +87,7 @@ def command(
     import slopewash as sw
 
     check_picture(out)
+    check_not_input(file, out, force=force)
     light, snow = parse_sun(sun), parse_snow_line(snow_line)
     terrain = sw.read(file, **read_options(cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels))
     terrain = with_water(terrain, water)
