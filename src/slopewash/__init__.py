@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         InvalidTerrain,
         NotEnoughMemory,
         NotFinite,
+        RangeWarning,
         SimulationClosed,
         SlopewashError,
         StabilityWarning,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from slopewash.io.formats import format_of
     from slopewash.io.gdal import without_gdal
     from slopewash.io.gdal_writing import write_geotiff
+    from slopewash.io.masks import write_masks
     from slopewash.io.reprojecting import reproject
     from slopewash.models import (
         MeshParticles,
@@ -130,7 +132,7 @@ _HOMES = {
     "slopewash.errors": (
         "BackendUnavailable", "CheckpointError", "CheckpointWarning", "GeoreferenceWarning", "InvalidFile",
         "InvalidMesh", "InvalidParameter", "InvalidRecipe", "InvalidTerrain", "NotEnoughMemory", "NotFinite",
-        "SimulationClosed", "SlopewashError", "StabilityWarning", "TooManySubsteps", "UnknownName",
+        "RangeWarning", "SimulationClosed", "SlopewashError", "StabilityWarning", "TooManySubsteps", "UnknownName",
     ),
     "slopewash.exports": ("Exported", "export", "target_names"),
     "slopewash.generators": ("describe_generator", "generate", "generator_names", "generator_options", "strata_bands"),
@@ -139,6 +141,7 @@ _HOMES = {
     "slopewash.io.gdal": ("without_gdal",),
     "slopewash.io.gdal_writing": ("write_geotiff",),
     "slopewash.io.reprojecting": ("reproject",),
+    "slopewash.io.masks": ("write_masks",),
     "slopewash.models": (
         "MeshParticles", "Sides", "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset",
         "model_names", "preset", "presets",
@@ -201,6 +204,7 @@ __all__ = [
     "Observer",
     "Output",
     "Progress",
+    "RangeWarning",
     "Recipe",
     "Recorder",
     "Recording",
@@ -285,6 +289,7 @@ __all__ = [
     "write",
     "write_checkpoint",
     "write_geotiff",
+    "write_masks",
     "write_report",
 ]
 

@@ -70,6 +70,10 @@ class StabilityWarning(UserWarning):
     """The time step exceeds a stability limit, so the simulation takes sub-steps."""
 
 
+class RangeWarning(UserWarning):
+    """Heights outside the range that was asked for a 16-bit file; they are written as black or white."""
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """Build the error for an unknown name, suggesting the closest known one.
 

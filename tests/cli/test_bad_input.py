@@ -58,7 +58,7 @@ CASES = {
     "dry without settling": (["erode", "{raw}", "-o", "{out}", "--dry", "--no-settle"], "leave out --no-settle"),
     "no threads": (["erode", "{raw}", "-o", "{out}", "--threads", "0"], "1 or more"),
     "reversed range": (["erode", "{raw}", "-o", "{out}", "--height-range", "9,1"], "below the second"),
-    "half a range": (["erode", "{raw}", "-o", "{out}", "--height-range", "9"], "LOW,HIGH"),
+    "half a range": (["erode", "{raw}", "-o", "{out}", "--height-range", "9"], "LOW..HIGH"),
     "no shape": (["erode", "{raw}", "-o", "{out}", "--shape", "3,x"], "ROWS,COLUMNS"),
     "shape of parts": (["erode", "{raw}", "-o", "{out}", "--shape", "3,0.5"], "whole numbers"),
     "too many cells": (["erode", "{raw}", "-o", "{out}", "--max-pixels", "9"], "--max-pixels"),

@@ -23,6 +23,7 @@ ROUTES = [
     ("GET", "/"),
     ("GET", "/health"),
     ("GET", "/script"),
+    ("GET", "/recipe"),
     ("GET", "/export/a.npy"),
     ("POST", "/upload?name=a.npy"),
     ("GET", "/assets/index.js"),

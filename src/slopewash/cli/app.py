@@ -14,6 +14,7 @@ import slopewash as sw
 from slopewash.cli import (
     analyse,
     bench,
+    convert,
     demo,
     doctor,
     erode,
@@ -28,11 +29,11 @@ from slopewash.cli import (
     studio,
 )
 from slopewash.cli.console import note
-from slopewash.errors import CheckpointWarning, GeoreferenceWarning, SlopewashError, StabilityWarning
+from slopewash.errors import CheckpointWarning, GeoreferenceWarning, RangeWarning, SlopewashError, StabilityWarning
 
 GOOD = 0
 USERS_INPUT = 2
-OURS = (StabilityWarning, CheckpointWarning, GeoreferenceWarning)
+OURS = (StabilityWarning, CheckpointWarning, GeoreferenceWarning, RangeWarning)
 
 EXAMPLES = """Examples:
   slopewash demo                           a mountain range, with pictures
@@ -56,6 +57,7 @@ COMMANDS = {
         generate,
         erode,
         resume,
+        convert,
         render,
         analyse,
         export,

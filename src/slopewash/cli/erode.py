@@ -19,19 +19,26 @@ from slopewash.cli.options import (
     Edges,
     Emitters,
     Flag,
+    Force,
     HeightRange,
     HeightUnit,
     Json,
+    LayerFiles,
+    Layers,
     MaxPixels,
     Out,
+    OutHeightRange,
     Reproject,
     Settings,
     Shape,
     Threads,
     parse_emitters,
+    parse_height_range,
+    parse_layer_files,
+    parse_layers,
     read_options,
 )
-from slopewash.cli.outputs import check_holds, check_output, check_picture
+from slopewash.cli.outputs import check_holds, check_masks, check_not_input, check_output, check_picture, check_range
 from slopewash.cli.running import check_checkpoint, use_adapter
 from slopewash.cli.stages import make_stage
 from slopewash.errors import InvalidParameter
@@ -39,8 +46,14 @@ from slopewash.errors import InvalidParameter
 EXAMPLES = """Examples:
   slopewash erode raw.exr -o eroded.exr
       the landscape preset, every layer written
-  slopewash erode island.png -o eroded.png --height-range 0,1400 --cell-size 20
-      a 16-bit picture whose black is 0 m and whose white is 1400 m
+  slopewash erode island.png -o eroded.png --height-range 0..1400 \\
+    --cell-size 20 --out-height-range 0..1400
+      a 16-bit picture whose black is 0 m and whose white is 1400 m, before
+      and after; without the last option, the range of the result is printed
+  slopewash erode raw.exr -o masks/ --layers flow,wear,deposit
+      heights and masks for texturing as 16-bit PNG, their scales in a file
+  slopewash erode raw.exr -o eroded.exr --layer rainfall=rain.png:0..2
+      more rain where a picture is bright
   slopewash erode raw.exr -o young.exr --strength 0.2 --set fan_slope=0.5
       a fifth of the way; `slopewash models landscape` lists what can be set
   slopewash erode dem.tif -o eroded.tif
@@ -74,12 +87,14 @@ def command(
     /,
     *,
     out: Out,
+    layers: Layers = None,
     preset: str | None = None,
     model: str | None = None,
     steps: int | None = None,
     strength: float | None = None,
     settings: Settings = (),
     emitter: Emitters = (),
+    layer: LayerFiles = (),
     backend: Backend = "auto",
     adapter: Adapter = None,
     edges: Edges | None = None,
@@ -96,6 +111,8 @@ def command(
     reproject: Reproject = None,
     height_unit: HeightUnit = None,
     band: Band = None,
+    out_height_range: OutHeightRange = None,
+    force: Force = False,
     picture: Path | None = None,
     checkpoint: Path | None = None,
     every: int | None = None,
@@ -125,6 +142,9 @@ def command(
         X,Y,RADIUS,RATE,SPEED,DIRECTION: a disc from which particles start, in metres from the north-west corner,
         particles per second, m/s and degrees from north. For models with particles; without any, one on the highest
         ground. May be repeated.
+    layer
+        Layer to start with: --layer rainfall=rain.tif, --layer erodibility=rock.png:0.1..1 with the values of black and
+        white (0 and 1 if not given), or a number. May be repeated.
     edges
         What lies beyond the border: open (water and sediment leave), closed (nothing passes), periodic (the opposite
         side). In Python each side can have its own: sw.Sides.
@@ -150,9 +170,15 @@ def command(
     """
     import slopewash as sw
 
-    check_output(out)
-    if source.exists() and out.exists() and source.samefile(out):
-        raise InvalidParameter(f"--out {out} is the input file; name another file")
+    black_white = parse_height_range(out_height_range, "--out-height-range")
+    if layers is None:
+        check_output(out)
+        check_range(out, black_white)
+    else:
+        check_masks(out)
+        if black_white is not None:
+            raise InvalidParameter("--out-height-range is for a single file; each of --layers has its own range")
+    check_not_input(source, out, force=force)
     if every is not None and checkpoint is None:
         raise InvalidParameter(f"--every {every} needs --checkpoint, the folder to write to")
     if picture is not None:
@@ -168,13 +194,18 @@ def command(
         )  # fmt: skip
 
     stage = make(preset)
-    outputs = [sw.Output(out.absolute())] + ([] if picture is None else [sw.Output(picture.absolute(), "picture")])
+    data = sw.Output(out.absolute(), "terrain", {} if black_white is None else {"height_range": black_white})
+    if layers is not None:
+        data = sw.Output(out.absolute(), "layers", {"layers": parse_layers(layers)})
+        data.check()
+    outputs = [data] + ([] if picture is None else [sw.Output(picture.absolute(), "picture")])
     given = read_options(
         cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels, reproject=reproject,
         height_unit=height_unit, band=band,
     )  # fmt: skip
     recipe = sw.Recipe(
         source=sw.FromFile(path=source, options=given),
+        layers=parse_layer_files(layer),
         strata=parse_beds(strata, stage.preset),
         stages=(stage,),
         seed=seed,
@@ -191,7 +222,8 @@ def command(
         if not stage.model.particles:
             raise InvalidParameter(f"--emitter is for models with particles; {stage.model.name} has none to emit")
         terrain = terrain.replace(emitters=parse_emitters(emitter))
-    check_holds(out, terrain)
+    if layers is None:
+        check_holds(out, terrain)
     if strata is not None and stage.model.strata_note is not None:
         note(f"note: {stage.model.strata_note}")
     if terrain.relief > STEEP * min(terrain.width, terrain.height):

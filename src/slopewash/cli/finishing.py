@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slopewash.cli.console import interrupts_report, note, print_json
+from slopewash.cli.outputs import height_range_of, range_words
 from slopewash.cli.running import run_recipe
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ def finish(
         print(f"{result.progress} on {result.backend}{took}: {files}")
         for file in made if running.folder is not None else ():
             print(f"  {file}")
+        for output, name in zip(outputs, names, strict=True):
+            units = result.terrain.units(output.options.get("layer", "elevation"))
+            if output.kind == "terrain" and (words := range_words(output.path, name, units)):
+                print(words)
     if code:
         note(f"interrupted after {result.progress}; what is done is in {files}")
     return code
@@ -64,7 +69,12 @@ def _paths(
     if folder is not None:
         return {"folder": str(folder), "files": [str(file) for file in made]}
     pictures = [str(name) for output, name in zip(outputs, names, strict=True) if output.kind == "picture"]
-    return {"output": str(names[0]) if names else None, "picture": pictures[0] if pictures else None}
+    facts: dict[str, object] = {
+        "output": str(names[0]) if names else None,
+        "picture": pictures[0] if pictures else None,
+    }
+    black_white = height_range_of(outputs[0].path) if outputs and outputs[0].kind == "terrain" else None
+    return facts if black_white is None else {**facts, "height_range": black_white}
 
 
 def note_lost_sediment(result: Result, output: Output, out: Path) -> None:

@@ -10,8 +10,8 @@ from cyclopts import Parameter
 
 from slopewash.cli.beds import check_keeps_strata, parse_beds
 from slopewash.cli.console import console, make_table, print_json
-from slopewash.cli.options import Flag, Json
-from slopewash.cli.outputs import check_output
+from slopewash.cli.options import Flag, Json, OutHeightRange, parse_height_range
+from slopewash.cli.outputs import check_output, check_range, height_range_of, range_words
 from slopewash.errors import InvalidParameter, unknown_name
 
 KINDS = """diamond_square fbm ridged dome range front scarp coast troughs
@@ -63,6 +63,7 @@ def command(
     seed: int = 0,
     relief: float | None = None,
     strata: str | None = None,
+    height_range: OutHeightRange = None,
     explain: Flag = False,
     json: Json = False,
     **options: Annotated[str, Parameter(allow_leading_hyphen=True)],
@@ -100,31 +101,34 @@ def command(
     if out is None:
         raise InvalidParameter("--out is missing; name the file to write, such as -o raw.exr")
     own: dict[str, Any] = dict(parse_options(kind, options))
+    black_white = parse_height_range(height_range)
     check_output(out)
+    check_range(out, black_white)
     beds = parse_beds(strata)
     if beds is not None:
         check_keeps_strata(out)
     terrain = sw.generate(kind, size=size, cell_size=cell_size, extent=extent, seed=seed, relief=relief, **own)
     if beds is not None:
         terrain = beds.under(terrain)
-    sw.write(terrain, out)
+    sw.write(terrain, out, height_range=black_white)
     if json:
         low, high = terrain.range("elevation")
         rows, columns = terrain.shape
         facts = {"output": str(out), "kind": kind, "seed": seed, "rows": rows, "columns": columns, "options": own}
-        print_json(facts | {"cell_size": terrain.cell_size, "lowest": low, "highest": high, "strata": strata})
+        facts |= {"cell_size": terrain.cell_size, "lowest": low, "highest": high, "strata": strata}
+        print_json(facts | {"height_range": height_range_of(out)})
     else:
         print(terrain)
         if terrain.strata is not None:
             print(terrain.strata)
-        print(out)
+        print(range_words(out, out) or out)
 
 
 COMMON = ("size", "extent", "cell_size", "seed", "relief", "strata")
 """Options of every kind, to suggest where a name is misspelt."""
 
 
-def parse_options(kind: str, given: Mapping[str, str]) -> dict[str, float | int]:
+def parse_options(kind: str, given: Mapping[str, str]) -> dict[str, Any]:
     """Read the options of one kind of terrain as it declares them.
 
     >>> parse_options("fbm", {"octaves": "4", "persistence": "0.4"})
@@ -133,7 +137,7 @@ def parse_options(kind: str, given: Mapping[str, str]) -> dict[str, float | int]
     import slopewash as sw
 
     declared = {option.name: option for option in sw.generator_options(kind)}
-    values: dict[str, float | int] = {}
+    values: dict[str, Any] = {}
     for flag, text in given.items():
         name = flag.replace("-", "_")
         if name not in declared:

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from slopewash import Emitter
+    from slopewash import Emitter, LayerFile
     from slopewash.rendering.light import SunName
 
 Edges = Literal["open", "closed", "periodic"]
@@ -30,7 +30,23 @@ HeightRange = Annotated[
     str | None,
     Parameter(
         allow_leading_hyphen=True,
-        help="LOW,HIGH: heights in metres of the lowest and highest value of a file of integers.",
+        help="LOW..HIGH: metres that black and white of IN stand for, the lowest and the highest value that a file of "
+        "integers can hold, whether or not it holds them.",
+    ),
+]
+OutHeightRange = Annotated[
+    str | None,
+    Parameter(
+        allow_leading_hyphen=True,
+        help="LOW..HIGH: metres that black and white of a 16-bit output stand for; the range of its heights if not "
+        "given, which is printed.",
+    ),
+]
+Layers = Annotated[
+    str | None,
+    Parameter(
+        help="Layers to write as 16-bit masks into the folder of --out, such as flow,wear,deposit: each on a scale "
+        "that shows it, which layers.json records. The elevation is always among them."
     ),
 ]
 Allow8bit = Annotated[Flag, Parameter(name="--allow-8bit", help="Accept 8-bit heights, which show as terraces.")]
@@ -47,6 +63,7 @@ HeightUnit = Annotated[Literal["m", "ft", "us-ft"] | None, Parameter(help="Unit 
 Band = Annotated[int | None, Parameter(help="Band of a .tif to take as the elevation, from 1.")]
 MaxPixels = Annotated[int | None, Parameter(help="Largest number of cells to read.")]
 
+LayerFiles = Annotated[tuple[str, ...], Parameter(name="--layer", negative="", show_default=False)]
 Emitters = Annotated[
     tuple[str, ...], Parameter(name="--emitter", negative="", show_default=False, allow_leading_hyphen=True)
 ]
@@ -74,17 +91,53 @@ def parse_emitters(texts: tuple[str, ...]) -> list[Emitter]:
 
 
 def parse_height_range(text: str | None, option: str = "--height-range") -> tuple[float, float] | None:
-    """Read `LOW,HIGH` in metres.
+    """Read `LOW..HIGH` or `LOW,HIGH` in metres.
 
-    >>> parse_height_range("-20,1400")
-    (-20.0, 1400.0)
+    >>> parse_height_range("-20,1400"), parse_height_range("-20..1400")
+    ((-20.0, 1400.0), (-20.0, 1400.0))
     """
     if text is None:
         return None
-    low, high = _two_numbers(option, text, "LOW,HIGH in metres, such as 0,1400")
+    low, high = _two_numbers(option, text.replace("..", ",", 1), "LOW..HIGH in metres, such as 0..1400", text)
     if not low < high:
         raise InvalidParameter(f"{option} is {text}; the first number must be below the second")
     return low, high
+
+
+def parse_layers(text: str) -> tuple[str, ...]:
+    """Read names with commas between them; the elevation is always the first.
+
+    >>> parse_layers("flow, wear")
+    ('elevation', 'flow', 'wear')
+    """
+    names = [name.strip() for name in text.split(",")]
+    return tuple(dict.fromkeys(["elevation", *(name for name in names if name)]))
+
+
+def parse_layer_files(texts: tuple[str, ...]) -> dict[str, float | LayerFile]:
+    """Read `NAME=FILE`, `NAME=FILE:LOW..HIGH` or `NAME=NUMBER` of each layer.
+
+    >>> parse_layer_files(("rainfall=2",))
+    {'rainfall': 2.0}
+    >>> parse_layer_files(("erodibility=rock.png:0.1..1",))["erodibility"].range
+    (0.1, 1.0)
+    """
+    import slopewash as sw
+
+    layers: dict[str, float | LayerFile] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise InvalidParameter(f"--layer {text} is not a layer; write --layer rainfall=rain.tif or rainfall=2")
+        try:
+            layers[name] = float(value)
+        except ValueError:
+            file, colon, span = value.rpartition(":")
+            if ".." not in span:
+                file, colon, span = value, "", ""
+            black_white = parse_height_range(span, f"--layer {name}={file}:") if colon else None
+            layers[name] = sw.LayerFile(path=Path(file), range=black_white)
+    return layers
 
 
 def parse_sun(text: str) -> tuple[float, float] | SunName:
@@ -146,11 +199,12 @@ def read_options(
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _two_numbers(option: str, text: str, wanted: str) -> tuple[float, float]:
+def _two_numbers(option: str, text: str, wanted: str, given: str | None = None) -> tuple[float, float]:
+    refusal = InvalidParameter(f"{option} is {given or text}; it must be {wanted}")
     try:
         first, second = (float(part) for part in text.split(","))
     except ValueError:
-        raise InvalidParameter(f"{option} is {text}; it must be {wanted}") from None
+        raise refusal from None
     if not (math.isfinite(first) and math.isfinite(second)):
-        raise InvalidParameter(f"{option} is {text}; it must be {wanted}")
+        raise refusal
     return first, second

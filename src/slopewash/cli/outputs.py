@@ -35,6 +35,46 @@ def check_report(path: Path) -> None:
     _check_place(path)
 
 
+def check_masks(folder: Path) -> None:
+    """Reject a place where a folder of masks could not be made."""
+    if folder.suffix and not folder.is_dir():
+        raise InvalidFile(f"--layers writes several files, but {folder} names one; name a folder")
+    if folder.exists() and not folder.is_dir():
+        raise InvalidFile(f"{folder} is a file; name a folder for the layers")
+    check_folder(folder.parent)
+
+
+def check_not_input(source: Path, out: Path, *, force: bool) -> None:
+    """Reject an output that is the input, unless it was asked for."""
+    if not force and source.exists() and out.exists() and source.samefile(out):
+        raise InvalidFile(f"--out {out} is the input file; name another file, or add --force")
+
+
+def check_range(path: Path, height_range: tuple[float, float] | None) -> None:
+    """Reject a range for a file that stores metres."""
+    import slopewash as sw
+
+    if height_range is not None and (sw.is_mesh_file(path) or not sw.format_of(path).whole_numbers):
+        raise InvalidFile(f"{path} stores metres; leave out the height range, which is for 16-bit files")
+
+
+def height_range_of(path: Path) -> tuple[float, float] | None:
+    """What black and white of a 16-bit file that was written stand for; None for others."""
+    import slopewash as sw
+
+    if sw.is_mesh_file(path) or not sw.format_of(path).whole_numbers:
+        return None
+    return sw.probe(path).height_range
+
+
+def range_words(path: Path, shown: Path, units: str = "m") -> str | None:
+    """The same in words, with the name as the user wrote it."""
+    black_white = height_range_of(path)
+    if black_white is None:
+        return None
+    return "{0}: black is {2:.8g}{1}, white is {3:.8g}{1}".format(shown, f" {units}" if units else "", *black_white)
+
+
 def check_holds(path: Path, terrain: Terrain) -> None:
     """Reject a format that cannot mark nodata cells, if there are any, and a mesh of a single row or column."""
     import tempfile

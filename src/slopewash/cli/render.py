@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from slopewash.cli.options import (
     Band,
     CellSize,
+    Force,
     HeightRange,
     HeightUnit,
     MaxPixels,
@@ -20,7 +21,7 @@ from slopewash.cli.options import (
     parse_sun,
     read_options,
 )
-from slopewash.cli.outputs import check_picture
+from slopewash.cli.outputs import check_not_input, check_picture
 
 if TYPE_CHECKING:
     from slopewash import Terrain
@@ -56,6 +57,7 @@ def command(
     reproject: Reproject = None,
     height_unit: HeightUnit = None,
     band: Band = None,
+    force: Force = False,
 ) -> None:
     """Draw a terrain as a landscape: a block, a view from inside or a map.
 
@@ -91,6 +93,7 @@ def command(
     import slopewash as sw
 
     check_picture(out)
+    check_not_input(file, out, force=force)
     light, snow = parse_sun(sun), parse_snow_line(snow_line)
     options = read_options(
         cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels, reproject=reproject,

@@ -23,6 +23,7 @@ from slopewash.cli.stages import check_named
 EXAMPLES = """Examples:
   slopewash studio                         the landscape preset, in the browser
   slopewash studio dem.tif                 your own height field
+  slopewash studio my.toml                 the first stage of a recipe
   slopewash studio --preset chiba_strata   another model
   slopewash studio --size 1024 --seed 3    a finer terrain, another seed
   slopewash studio --new                   do not continue the last run
@@ -59,7 +60,7 @@ def command(
     Parameters
     ----------
     source
-        Height field to start from. By default one is generated.
+        Height field, or recipe (.toml), to start from. By default one is generated.
     preset
         Preset to start with. The default is landscape, unless a model is given.
     model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -120,6 +121,9 @@ def generator_options(kind: str) -> tuple[GeneratorOption, ...]:
     """
     chosen = _find(kind)
     parameters, meanings = inspect.signature(chosen.heights).parameters, _meanings(chosen.heights)
+    for name, text in meanings.items():
+        if like := re.fullmatch(r"As for `(\w+)`\.", text):
+            meanings[name] = _meanings(_find(like[1]).heights).get(name, "")
     return tuple(
         GeneratorOption(
             name, parameters[name].default, str(parameters[name].annotation).startswith("int"), meanings.get(name, "")
@@ -132,13 +136,13 @@ def _meanings(function: Callable[..., Heights]) -> dict[str, str]:
     """What the docstring says of each parameter, in one line."""
     section = (inspect.getdoc(function) or "").partition("Parameters\n----------\n")[2]
     meanings: dict[str, str] = {}
-    name = ""
+    names: list[str] = []
     for line in section.splitlines():
         if line.startswith("    "):
-            meanings[name] = f"{meanings.get(name, '')} {line.strip()}".strip()
+            meanings |= {name: f"{meanings.get(name, '')} {line.strip()}".strip() for name in names}
         elif line:
-            name = line.strip()
-        elif name:
+            names = [name.strip() for name in line.split(",")]
+        else:
             break
     return meanings
 

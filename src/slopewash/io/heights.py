@@ -32,7 +32,7 @@ def as_metres(path: Path, samples: NDArray[Any], height_range: HeightRange | Non
     if height_range is None:
         raise InvalidParameter(
             f"{path} contains integers, not metres; give the heights of its lowest and highest possible value with "
-            f"height_range=(low, high), or --height-range LOW,HIGH"
+            f"height_range=(low, high), or --height-range LOW..HIGH"
         )
     low, high = height_range
     limits = np.iinfo(samples.dtype)

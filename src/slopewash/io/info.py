@@ -25,5 +25,7 @@ class FileInfo:
     dtype: str
     channels: int = 1
     layers: tuple[str, ...] = ()
+    height_range: tuple[float, float] | None = field(default=None, repr=False)
+    """Heights of black and of white, the lowest and the highest possible integer, where they are recorded."""
     made_by: Mapping[str, Any] | None = field(default=None, repr=False)
     """Version, preset, seed and step that made it, if it is one of ours."""

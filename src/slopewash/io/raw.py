@@ -59,7 +59,15 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
             f"{path} has {bytes_found} bytes; {columns} x {rows} heights of 16 bits need "
             f"{rows * columns * _SAMPLE.itemsize}"
         )
-    return FileInfo(format="RAW", width=columns, height=rows, bits=16, dtype="uint16", layers=("elevation",))
+    return FileInfo(
+        format="RAW",
+        width=columns,
+        height=rows,
+        bits=16,
+        dtype="uint16",
+        layers=("elevation",),
+        height_range=None if noted is None else noted.height_range,
+    )
 
 
 def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
@@ -72,7 +80,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         if noted.checksum not in (None, zlib.crc32(samples.data)):
             raise InvalidFile(
                 f"{sidecar(path)} does not describe the heights in {path}; give height_range=(low, high), or "
-                f"--height-range LOW,HIGH"
+                f"--height-range LOW..HIGH"
             )
         height_range = noted.height_range
     elevation = as_metres(path, samples, height_range)

@@ -11,6 +11,7 @@ from slopewash.errors import InvalidParameter, InvalidTerrain, unknown_name
 from slopewash.io import read
 from slopewash.io.options import HeightRange, check_height_range
 from slopewash.models import find_model, model_names
+from slopewash.recipes.masking import MASK
 from slopewash.terrain import Layer, Terrain
 from slopewash.terrain.fields import LAYERS
 
@@ -68,8 +69,11 @@ def input_layers() -> list[str]:
     return [
         name
         for name in LAYERS
-        if name != "elevation"
-        and any(name in m.layers() and m.layers()[name].role in ("prognostic", "input") for m in models)
+        if name == MASK
+        or (
+            name != "elevation"
+            and any(name in m.layers() and m.layers()[name].role in ("prognostic", "input") for m in models)
+        )
     ]
 
 

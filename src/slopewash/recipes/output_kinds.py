@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slopewash.errors import InvalidFile, InvalidParameter
+from slopewash.errors import InvalidFile, InvalidParameter, RangeWarning, unknown_name
 from slopewash.io import is_mesh_file, write
 from slopewash.io.formats import format_of
+from slopewash.io.masks import write_masks
 from slopewash.io.notes import MADE_BY, notes_text
+from slopewash.io.options import HeightRange
 from slopewash.io.raw import sidecar
+from slopewash.models import find_model, model_names
 from slopewash.recipes.entries import Entry
 from slopewash.recipes.outputs import Options, OutputKind, register_output
+from slopewash.terrain import Terrain
 
 if TYPE_CHECKING:
     from slopewash.recipes.running import Result
@@ -30,8 +35,27 @@ def _check_terrain(path: Path, options: Options) -> None:
 
 def _write_terrain(result: Result, path: Path, **options: Any) -> Sequence[Path]:
     mesh = result.mesh if is_mesh_file(path) else None
-    write(result.terrain if mesh is None else mesh, path, notes=result.notes, **options)
+    terrain = result.terrain
+    if "height_range" in options:
+        terrain = _within(terrain, options.get("layer", "elevation"), options["height_range"], path)
+    write(terrain if mesh is None else mesh, path, notes=result.notes, **options)
     return [path, sidecar(path)] if path.suffix.lower() in (".r16", ".raw") else [path]
+
+
+def _within(terrain: Terrain, layer: str, height_range: HeightRange, path: Path) -> Terrain:
+    """Limit a layer to a range: nobody knows before a run how deep it will cut, and its result must not be lost."""
+    values, (low, high) = terrain[layer], height_range
+    outside = int(((values < low) | (values > high)).sum())
+    if not outside:
+        return terrain
+    found = "{:g} .. {:g}".format(*terrain.range(layer))
+    warnings.warn(
+        f"{layer} spans {found}, so {outside} cells ({outside / values.size:.2%}) outside {low:g} .. {high:g} are "
+        f"black or white in {path}; widen the height range",
+        RangeWarning,
+        stacklevel=2,
+    )
+    return terrain.replace(**{layer: values.clip(low, high)})
 
 
 TERRAIN = register_output(
@@ -53,6 +77,34 @@ TERRAIN = register_output(
         write=_write_terrain,
     )
 )  # fmt: skip
+
+
+def _check_layers(path: Path, options: Options) -> None:
+    if path.suffix:
+        raise InvalidFile(f"{path} is to hold several layers, so it must be a folder, without a suffix")
+    if not options.get("layers"):
+        raise InvalidParameter('layers is missing; name the layers to write, such as layers = ["flow", "wear"]')
+    known = [name for model in map(find_model, model_names()) for name in model.layers()]
+    for name in options["layers"]:
+        if name not in known:
+            raise unknown_name("layer", name, known)
+
+
+def _write_layers(result: Result, path: Path, *, layers: Sequence[str]) -> Sequence[Path]:
+    path.mkdir(exist_ok=True)
+    return write_masks(result.terrain, path, layers, result.notes)
+
+
+LAYERS = register_output(
+    OutputKind(
+        name="layers",
+        doc="Layers as 16-bit grey pictures for texturing, in a folder: NAME.png for each, and layers.json with the "
+        "scale (linear, or logarithmic for flow), the range and the units of each.",
+        options=(Entry(name="layers", kinds=("texts",), doc='Names of layers, such as ["flow", "wear", "deposit"].'),),
+        check=_check_layers,
+        write=_write_layers,
+    )
+)
 
 
 def _check_picture(path: Path, options: Options) -> None:

@@ -10,15 +10,22 @@ from typing import Any
 import numpy as np
 
 from slopewash.errors import InvalidParameter
+from slopewash.models import Model
 from slopewash.models.state import Edges, Sides
-from slopewash.recipes.definition import Recipe
-from slopewash.recipes.sources import FromTerrain, keywords
+from slopewash.recipes.definition import Recipe, preset_beds
+from slopewash.recipes.sources import FromTerrain, file_source, keywords
+from slopewash.recipes.writing import recipe_text
 from slopewash.terrain import Terrain
-from slopewash.terrain.parts import Arrays, put_together, take_apart
+from slopewash.terrain.parts import Arrays, put_together, strata_facts, take_apart
 
 MOST_PARTS = 200_000
 """Dabs, water sources, emitters and values that are remembered: at most about 60 MB."""
 MOST_ACTIONS = 50_000
+WORDS = {
+    "paint": "brush strokes", "sources": "water sources", "emitters": "emitters", "undo": "undone edits",
+    "redo": "undone edits",
+}  # fmt: skip
+"""Actions that a recipe file cannot hold."""
 
 
 @dataclass
@@ -97,6 +104,7 @@ class Recording:
             "import slopewash as sw",
             "",
             f"terrain = {self.recipe.source.script()}",
+            *self._layers(),
             *self._strata(),
             f"model = sw.{type(stage.model).__name__}({keywords(stage.model.changed())})",
             f"simulation = sw.Simulation(terrain, model, backend={self.backend!r}, edges={_edges(stage.edges)}, "
@@ -115,10 +123,50 @@ class Recording:
         ]
         return "\n".join(lines)
 
+    def recipe_text(self, model: Model) -> str:
+        """Recipe file of the session: its source, layers and strata, the parameters as they are, and all steps so far.
+
+        Runs of one parameter set, settled at the end or not, are repeated to the bit; a comment names what is missing.
+        """
+        kinds = [action[0] for action in self.actions]
+        settled = [action for action in self.actions if action[0] == "settle"]
+        steps = sum(action[1] for action in self.actions if action[0] == "run")
+        stage = self.recipe.stage.replace(
+            model=model, levels=(), low_water={}, gullies=0.0, steps=steps or self.recipe.stage.steps,
+            settle=settled[-1][1] if settled else None, dry=bool(settled and settled[-1][2]),
+        )  # fmt: skip
+        recipe = self.recipe.replace(source=file_source(self.recipe.source), stages=(stage,))
+        missing = sorted({WORDS[kind] for kind in kinds if kind in WORDS})
+        if len(settled) > 1 or (settled and kinds[-1] != "settle"):
+            missing.append("settling before the end")
+        if "model" in kinds[kinds.index("run") :] if "run" in kinds else False:
+            missing.append("changes of parameters under way")
+        if self.full:
+            missing = ["what was done: there was too much to remember"]
+        notes = ["# A session of the slopewash studio on one grid."]
+        if missing:
+            notes.append(f"# Not in it: {', '.join(missing)}; save it as a Python script to repeat those.")
+        return "\n".join([*notes, "", recipe_text(recipe, None)])
+
+    def _layers(self) -> list[str]:
+        return [
+            f"terrain = terrain.replace({name}={layer!r})" if isinstance(layer, float) else
+            f"terrain = terrain.replace({name}=sw.LayerFile(path={str(layer.path)!r}, range={layer.range!r})"
+            f".values({name!r}, terrain))"
+            for name, layer in self.recipe.layers.items()
+        ]  # fmt: skip
+
     def _strata(self) -> list[str]:
-        if self.recipe.strata is None:
+        beds, preset = self.recipe.strata, self.recipe.stage.preset
+        if beds is None:
             return []
-        return [f"terrain = sw.preset_beds({self.recipe.stage.preset!r}).under(terrain)"]
+        usual = preset_beds(preset)
+        if usual is not None and strata_facts(usual.strata) == strata_facts(beds.strata):
+            return [f"terrain = sw.preset_beds({preset!r}).under(terrain)"]
+        facts = strata_facts(beds.strata)
+        layers = ", ".join(f"sw.Stratum({keywords(layer)})" for layer in facts.pop("layers"))
+        options = keywords({"shares": beds.shares, "replace": beds.replace})
+        return [f"terrain = sw.Beds(sw.Strata([{layers}], {keywords(facts)}), {options}).under(terrain)"]
 
 
 def _edges(edges: Edges | Sides) -> str:

@@ -21,6 +21,7 @@ from slopewash.observers import Checkpoints, Progress
 from slopewash.recipes.definition import Recipe, Stage, preset_beds, usual_preset
 from slopewash.recipes.levels import expanded, terrain_of
 from slopewash.recipes.manifest import MANIFEST, RECIPE, input_files, write_records
+from slopewash.recipes.masking import MASK, blended
 from slopewash.recipes.sources import FromTerrain
 from slopewash.simulation import Budget, Simulation, read_checkpoint
 from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint
@@ -172,6 +173,7 @@ class Running:
         """Of the stage under way."""
         self.start = recipe.terrain() if terrain is None else terrain
         """What it started from."""
+        _check_mask(recipe, self.start)
         self.stages = [level for stage in recipe.stages for level in expanded(stage, self.start)]
         """Stages of the recipe, each level one of its own."""
         self._budgets: list[Budget] = []
@@ -336,8 +338,16 @@ class Running:
         return {START + name: array for name, array in take_apart(self.start)[1].items()}
 
     def _carved(self) -> Terrain:
-        """The ground of the stage under way after its end: gullies are drawn into what the simulation leaves."""
-        return add_gullies(self.simulation.terrain, depth=self.stage.gullies, seed=self.recipe.seed)
+        """The ground of the stage under way after its end: gullies are drawn into what the simulation leaves.
+
+        A mask keeps of that what it asks for; of a stage with levels, it does so after the last.
+        """
+        terrain = add_gullies(self.simulation.terrain, depth=self.stage.gullies, seed=self.recipe.seed)
+        return self._masked(terrain) if self.stages[self.number] is self._levels()[-1] else terrain
+
+    def _masked(self, terrain: Terrain) -> Terrain:
+        start = self.simulation.start if self.stage.cells is None else self.start
+        return blended(terrain, start) if MASK in start else terrain
 
     def _budget(self) -> Budget:
         """Mass budget of the stage under way; solids count from the datum of the first."""
@@ -361,9 +371,8 @@ class Running:
         before = self.stages[self._first_level(self.number) : self.number]
         budget = simulation.budget if stage.cells is None else Budget.joined([*self._budgets, self._budget()])
         terrain = self._terrain()
-        if self._finished and stage.gullies:
-            carved = terrain["elevation"].astype(np.float64) - simulation.terrain["elevation"]
-            budget = budget.reshaped(float(carved.sum()) * terrain.cell_size**2)
+        if self._finished and (stage.gullies or MASK in terrain):
+            budget = budget.reshaped(*_changes(simulation.terrain, terrain))
         return Result(
             recipe=self.recipe,
             stage=stage,
@@ -384,10 +393,12 @@ class Running:
         """The terrain as it is now, on the grid of the start; what levels changed is counted from there."""
         terrain = self._carved() if self._finished else self.simulation.terrain
         if self.stage.cells is None:
-            return terrain
+            return terrain if self._finished else self._masked(terrain)
         if terrain.shape != self.start.shape:  # interrupted on a coarse level
             finest = self._levels()[-1]
             terrain = terrain_of(finest, self.start, terrain, seed=self.recipe.seed, last=True)
+        if not self._finished:
+            terrain = self._masked(terrain)
         change = terrain["elevation"] - self.start["elevation"]
         return terrain.replace(difference=change, wear=np.maximum(-change, 0), deposit=np.maximum(change, 0))
 
@@ -413,6 +424,16 @@ def _contents(terrain: Terrain) -> Budget:
     return Budget(water_start=water, water_now=water, solids_start=solids, solids_now=solids)
 
 
+def _changes(before: Terrain, after: Terrain) -> tuple[float, float]:
+    """Solids and water that were added between two terrains, in cubic metres."""
+    added = {
+        name: float((after[name].astype(np.float64) - before[name]).sum()) * after.cell_size**2
+        for name in ("elevation", "suspended", "water")
+        if name in after and name in before
+    }
+    return added["elevation"] + added.get("suspended", 0.0), added.get("water", 0.0)
+
+
 def _present(terrain: Terrain) -> Any:
     return True if terrain.nodata is None else ~terrain.nodata
 
@@ -421,6 +442,13 @@ def checkpoints_of(folder: str | Path) -> Path:
     """Folder of the checkpoints of a run, given that or the folder of its outputs."""
     within = Path(folder) / CHECKPOINTS
     return within if within.is_dir() else Path(folder)
+
+
+def _check_mask(recipe: Recipe, start: Terrain) -> None:
+    """Refuse a mask for models whose result is a mesh: its vertices are not cells."""
+    meshed = [stage.model.name for stage in recipe.stages if stage.model.meshed]
+    if MASK in start and meshed:
+        raise InvalidParameter(f"the terrain has a mask, but {meshed[0]} erodes a mesh; leave out the mask")
 
 
 def check_every(every: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -203,6 +204,24 @@ def source_from(facts: Mapping[str, Any]) -> Source:
         options = {name: tuple(v) if isinstance(v, list) else v for name, v in facts["options"].items()}
         return FromFile(path=Path(facts["file"]), options=options, size=facts.get("size"))
     return FromTerrain(name=facts["terrain"], code=facts.get("code"), size=facts.get("size"))
+
+
+def file_source(source: Source) -> Source:
+    """Source that a recipe file can hold: a terrain in memory that was read from a file becomes that file.
+
+    >>> file_source(FromTerrain(name="dem", code="sw.read('dem.png', height_range=(0.0, 90.0)).resampled(64)"))
+    FromFile(path=...('dem.png'), options={'height_range': (0.0, 90.0)}, size=64)
+    """
+    if not isinstance(source, FromTerrain) or source.code is None:
+        return source
+    size, call = source.size, ast.parse(source.code, mode="eval").body
+    while isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "resampled":
+        size = ast.literal_eval(call.args[0]) if size is None else size
+        call = call.func.value
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "read"):
+        return source
+    options = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+    return FromFile(path=Path(ast.literal_eval(call.args[0])), options=options, size=size)
 
 
 def keywords(values: Mapping[str, Any]) -> str:

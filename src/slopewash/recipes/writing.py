@@ -32,8 +32,8 @@ def write_recipe(recipe: Recipe, path: str | Path) -> Path:
     return path
 
 
-def recipe_text(recipe: Recipe, folder: Path) -> str:
-    """TOML of a recipe for a file in that folder; the same recipe always gives the same text."""
+def recipe_text(recipe: Recipe, folder: Path | None) -> str:
+    """TOML of a recipe for a file in that folder, or with paths as they are; a recipe always gives the same text."""
     import tomlkit
 
     facts = recipe_facts(recipe, folder)
@@ -57,7 +57,7 @@ def _inline(values: Mapping[str, Any]) -> Any:
     return table
 
 
-def recipe_facts(recipe: Recipe, folder: Path) -> Facts:
+def recipe_facts(recipe: Recipe, folder: Path | None) -> Facts:
     """Keys and tables of the file."""
     facts: Facts = {"seed": recipe.seed}
     if recipe.backend != "auto":
@@ -79,15 +79,17 @@ def recipe_facts(recipe: Recipe, folder: Path) -> Facts:
     return facts
 
 
-def relative(path: Path, folder: Path) -> str:
+def relative(path: Path, folder: Path | None) -> str:
     """Name of a file as seen from a folder, with slashes; absolute where it lies on another drive."""
+    if folder is None:
+        return path.as_posix()
     try:
         return Path(os.path.relpath(path.absolute(), folder)).as_posix()
     except ValueError:
         return path.absolute().as_posix()
 
 
-def _source(recipe: Recipe, folder: Path) -> Facts:
+def _source(recipe: Recipe, folder: Path | None) -> Facts:
     source = recipe.source
     if isinstance(source, Generated):
         facts = source.as_dict()
@@ -104,7 +106,7 @@ def _source(recipe: Recipe, folder: Path) -> Facts:
     )
 
 
-def _layer(layer: LayerSource, folder: Path) -> float | str | Facts:
+def _layer(layer: LayerSource, folder: Path | None) -> float | str | Facts:
     if isinstance(layer, float):
         return layer
     file = relative(layer.path, folder)

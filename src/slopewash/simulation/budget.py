@@ -59,9 +59,12 @@ class Budget:
         """Return the same with solids counted from a lower datum."""
         return replace(self, solids_start=self.solids_start + solids, solids_now=self.solids_now + solids)
 
-    def reshaped(self, solids: float) -> Budget:
-        """Return the same after the ground was changed by so much without a simulation; it counts as resampled."""
-        return replace(self, solids_resampled=self.solids_resampled + solids, solids_now=self.solids_now + solids)
+    def reshaped(self, solids: float, water: float = 0.0) -> Budget:
+        """Return the same after ground and water were changed by so much without a run; it counts as resampled."""
+        return replace(
+            self, solids_resampled=self.solids_resampled + solids, solids_now=self.solids_now + solids,
+            water_resampled=self.water_resampled + water, water_now=self.water_now + water,
+        )  # fmt: skip
 
     @classmethod
     def joined(cls, budgets: Sequence[Budget]) -> Budget:

@@ -51,6 +51,7 @@ class Studio:
             Route("/", self.index),
             Route("/health", self.health),
             Route("/script", self.script),
+            Route("/recipe", self.recipe),
             Route("/export/{name}", self.export),
             Route("/upload", self.upload, methods=["POST"]),
             WebSocketRoute("/ws", self.socket),
@@ -92,6 +93,14 @@ class Studio:
         except SlopewashError as error:
             return _problem(409, error)
         return PlainTextResponse(text, media_type="text/x-python", headers=_attachment("session.py"))
+
+    async def recipe(self, request: Request) -> Response:
+        """The run as a recipe file, which `slopewash run` and `slopewash studio` take."""
+        try:
+            text = await asyncio.wrap_future(self.session.submit(lambda: self.session.run.recipe_text()))
+        except SlopewashError as error:
+            return _problem(409, error)
+        return PlainTextResponse(text, media_type="application/toml", headers=_attachment("session.toml"))
 
     async def export(self, request: Request) -> Response:
         """The current terrain, in the format of the suffix."""

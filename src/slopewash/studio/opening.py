@@ -42,7 +42,8 @@ def studio(
     Parameters
     ----------
     source
-        A terrain, or a file to read one from; by default one is generated.
+        A terrain, a file to read one from, or a recipe file, whose first stage is run on one grid; by default a terrain
+        is generated.
     preset, model
         What to run; the default is the landscape preset.
     size
@@ -92,14 +93,18 @@ def studio(
                     "run, which replaces it, add --new"
                 ) from error
         if server is None:
-            if source is not None and extent is not None:
+            if source is not None and extent is not None and not _is_recipe(source):
                 raise InvalidParameter(
                     f"extent is {extent:g} m, but the terrain is not a generated one; set its size by cell_size"
                 )
-            given = _given(source, size, read_options)
-            recipe = first_recipe(
-                preset=preset, model=model, source=given, size=size, seed=seed, extent=extent, backend=backend
-            )
+            if _is_recipe(source):
+                others = (preset, model, extent, seed, *read_options.values())
+                recipe = _from_recipe(Path(str(source)), size, backend, alone=all(given is None for given in others))
+            else:
+                given = _given(source, size, read_options)
+                recipe = first_recipe(
+                    preset=preset, model=model, source=given, size=size, seed=seed, extent=extent, backend=backend
+                )
             server = serve(recipe)
             if kept is not None:
                 alone = "slopewash studio" if keep is True else f"slopewash studio --keep {keep}"
@@ -146,6 +151,29 @@ def _described(kept: dict[str, Any] | None, size: str = "") -> str:
         return ""
     stages = kept["recipe"].get("recipe", {}).get("stages") or [{}]
     return f" ({stages[0].get('preset') or kept['model']['name']}, {size}step {kept['step']})"
+
+
+def _is_recipe(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == ".toml"
+
+
+def _from_recipe(path: Path, size: int | None, backend: str, *, alone: bool) -> sw.Recipe:
+    """What the studio can run of a recipe file: its first stage, on one grid."""
+    if not alone:
+        raise InvalidParameter(f"{path} says what to run; of the other options, it takes size and backend only")
+    recipe = sw.Recipe.read(path)
+    check_side(size)
+    if isinstance(recipe.source, sw.FromFile):
+        source = recipe.source
+        recipe = recipe.replace(source=_given(source.path, size or source.size, dict(source.options)))
+    elif size is not None:
+        recipe = recipe.replace(size=size)
+    left_out = [f"{len(recipe.stages) - 1} further stages"] if len(recipe.stages) > 1 else []
+    left_out += ["its levels"] if recipe.stage.levels else []
+    if left_out:
+        _print(f"note: the studio runs the first stage of {path} on one grid, without {' and '.join(left_out)}")
+    chosen = recipe.backend if backend == "auto" else backend
+    return recipe.replace(stages=recipe.stages[:1], outputs=(), backend=chosen)
 
 
 def _given(source: Any, size: int | None, options: dict[str, Any]) -> sw.FromTerrain | None:

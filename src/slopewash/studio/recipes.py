@@ -58,9 +58,11 @@ def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.R
         stage = sw.Stage.of(sw.find_model(wanted.model)(), edges=_edges(wanted.model, stage.edges))
     model = stage.model.replace(**wanted.parameters)
     stage = stage.replace(model=model, edges=wanted.edges or stage.edges)
+    own = wanted.preset is None and type(stage.model) is type(recipe.stage.model)
     backend = wanted.backend or (recipe.backend if recipe.backend in ("auto", *model.backends) else "auto")
     return sw.Recipe(
-        source=source, strata=sw.preset_beds(stage.preset), stages=(stage,), backend=backend,
+        source=source, layers=recipe.layers if wanted.upload is None else {},
+        strata=recipe.strata if own else sw.preset_beds(stage.preset), stages=(stage,), backend=backend,
         seed=source.seed if isinstance(source, sw.Generated) else recipe.seed,
     )  # fmt: skip
 

@@ -218,6 +218,10 @@ class Run:
         """The Python script that repeats the run."""
         return self._recording.script()
 
+    def recipe_text(self) -> str:
+        """The recipe file of the run, as far as one can hold it; uploads are to lie beside it."""
+        return self._recording.recipe_text(self.simulation.model)
+
     def ground(self) -> Any:
         """The ground for files of triangles: the model's own mesh, if it has one."""
         return self.simulation.mesh if self.simulation.has_mesh else self.simulation.terrain

@@ -100,6 +100,10 @@ _LAYERS = (
         name="lake", units="m", lowest=0, colour_map="oslo", doc="Depth of lakes to look at: water in depressions.",
     ),
     FieldSpec(name="slope", units="°", doc="Steepness of the ground."),
+    FieldSpec(
+        name="mask", lowest=0, highest=1,
+        doc="How much of what a recipe does is kept: 0 leaves the ground as it was, 1 takes the result.",
+    ),
 )  # fmt: skip
 
 LAYERS: Mapping[str, FieldSpec] = {spec.name: spec for spec in _LAYERS}

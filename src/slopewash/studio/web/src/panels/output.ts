@@ -59,10 +59,16 @@ export class OutputPanel {
           () => void this.save("/script", "session.py"),
           { class: "wide", "data-role": "script" },
         ),
+        button(
+          "Save the terrain and the parameters as a recipe for slopewash run",
+          "Save as recipe",
+          () => void this.save("/recipe", "session.toml"),
+          { class: "wide", "data-role": "recipe" },
+        ),
         make(
           "p",
           { class: "quiet" },
-          "Repeats the run with all parameter changes and edits; the result is bit-identical.",
+          "The script repeats the run with all parameter changes and edits; the result is bit-identical. The recipe holds the terrain and the parameters as they are now.",
         ),
       ),
     );

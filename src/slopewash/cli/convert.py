@@ -1,0 +1,135 @@
+"""`slopewash convert`: one file format to another, or layers as masks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from slopewash.cli.console import note, print_json
+from slopewash.cli.options import (
+    Allow8bit,
+    CellSize,
+    Force,
+    HeightRange,
+    Json,
+    Layers,
+    MaxPixels,
+    Out,
+    OutHeightRange,
+    Shape,
+    parse_height_range,
+    parse_layers,
+    read_options,
+)
+from slopewash.cli.outputs import (
+    check_masks,
+    check_not_input,
+    check_output,
+    check_range,
+    height_range_of,
+    range_words,
+)
+from slopewash.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from slopewash import Terrain, TriangleMesh
+
+EXAMPLES = """Examples:
+  slopewash convert eroded.exr -o eroded.tif
+      the elevation in metres, as 32-bit floats
+  slopewash convert eroded.exr -o heights.png --out-height-range 0..1400
+      16 bits, black at 0 m and white at 1400 m
+  slopewash convert island.png -o island.exr --height-range 0..1400
+      from 16 bits to metres
+  slopewash convert eroded.exr -o wear.tif --layer wear
+      another layer than the elevation
+  slopewash convert eroded.exr -o masks/ --layers flow,wear,deposit
+      masks for texturing; layers.json beside them has scale and range of each
+  slopewash convert eroded.exr -o eroded.glb
+      a mesh"""
+
+
+def command(
+    source: Annotated[Path, Parameter(name="IN")],
+    /,
+    *,
+    out: Out,
+    layer: str | None = None,
+    layers: Layers = None,
+    out_height_range: OutHeightRange = None,
+    cell_size: CellSize = None,
+    height_range: HeightRange = None,
+    allow_8bit: Allow8bit = False,
+    shape: Shape = None,
+    max_pixels: MaxPixels = None,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Convert a file to another format, or write its layers as masks.
+
+    Parameters
+    ----------
+    source
+        File with heights, or a mesh.
+    out
+        File to write; the suffix selects the format. With --layers, a folder.
+    layer
+        Layer to write to a format that holds one (.png, .tif, .r16, .raw, .npy); the elevation if not given.
+    """
+    import slopewash as sw
+
+    black_white = parse_height_range(out_height_range, "--out-height-range")
+    if layers is not None and (layer is not None or black_white is not None):
+        other = "--layer" if layer is not None else "--out-height-range"
+        raise InvalidParameter(f"{other} is for a single file, --layers for a folder; give one of them")
+    if layers is None:
+        check_output(out)
+        check_range(out, black_white)
+    else:
+        check_masks(out)
+    check_not_input(source, out, force=force)
+    options = read_options(cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels)
+    terrain = read_any(source, out, options)
+    if layers is not None:
+        assert isinstance(terrain, sw.Terrain)
+        names = parse_layers(layers)
+        for name in names:
+            terrain[name]
+        out.mkdir(exist_ok=True)
+        files = sw.write_masks(terrain, out, names)
+        print_json({"input": str(source), "files": [str(file) for file in files]}) if json else print(*files, sep="\n")
+        return
+    _check_layer(out, layer)
+    chosen = layer or "elevation"
+    sw.write(terrain, out, layer=chosen, height_range=black_white)
+    if json:
+        print_json({"input": str(source), "output": str(out), "layer": chosen, "height_range": height_range_of(out)})
+        return
+    units = terrain.units(chosen) if isinstance(terrain, sw.Terrain) else "m"
+    print(range_words(out, out, units) or out)
+    if height_range_of(out) is not None and chosen in ("flow", "drainage", "collision_energy"):
+        note(f"note: most of {chosen} is almost black on a linear scale; --layers {chosen} writes a logarithmic one")
+
+
+def read_any(source: Path, out: Path, options: dict[str, Any]) -> Terrain | TriangleMesh:
+    """Read a grid, or a mesh, which becomes a grid where the output needs one."""
+    import slopewash as sw
+
+    if not sw.is_mesh_file(source):
+        return sw.read(source, **options)
+    mesh = sw.read_mesh(source)
+    if sw.is_mesh_file(out):
+        return mesh
+    if "cell_size" not in options:
+        raise InvalidParameter(f"{source} is a mesh; give the side of the cells of {out} in metres with --cell-size")
+    return mesh.to_terrain(options["cell_size"])
+
+
+def _check_layer(out: Path, layer: str | None) -> None:
+    import slopewash as sw
+
+    if layer is not None and (sw.is_mesh_file(out) or sw.format_of(out).all_layers):
+        holds = "a mesh" if sw.is_mesh_file(out) else "every layer"
+        raise InvalidParameter(f"--layer is {layer}, but {out} holds {holds}; leave it out, or write .tif or .png")
