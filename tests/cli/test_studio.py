@@ -57,6 +57,18 @@ def test_it_prints_its_address_and_ctrl_c_ends_it(start: Start, raw: Path) -> No
     assert "Traceback" not in err
 
 
+def test_listening_everywhere_prints_a_reachable_address_and_warns(start: Start, raw: Path) -> None:
+    process = start(raw, "--backend", "reference", "--port", 0, "--host", "0.0.0.0")
+    assert process.stderr is not None
+    lines = [process.stderr.readline() for _ in range(3)]
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert lines[0].startswith("slopewash studio: http://127.0.0.1:")
+    assert lines[1].startswith("from other machines: http://")
+    assert lines[1].partition("token=")[2] == lines[0].partition("token=")[2]
+    assert lines[2].startswith("note: plain HTTP is not encrypted")
+
+
 def test_ctrl_c_ends_it_while_it_runs_and_a_page_is_open(start: Start) -> None:
     from websockets.sync.client import connect
     from websockets.typing import Origin

@@ -1,4 +1,4 @@
-"""Long runs: mass is conserved, values stay finite, memory does not grow. `make soak` takes ten times as many steps."""
+"""Long runs: mass is conserved and memory does not grow. `make soak` takes ten times as many steps."""
 
 from __future__ import annotations
 

@@ -26,8 +26,9 @@ MEGABYTE = 2**20
 LIMIT = 16 * MEGABYTE
 PROGRAM = f"""
 import sys
-from slopewash.studio import StudioServer
+from slopewash.studio import StudioServer, patience, uploads
 from slopewash.studio.recipes import first_recipe
+uploads.STALLED_SECONDS, patience.HEADER_SECONDS = 2.0, 3.0
 with StudioServer(first_recipe(size=64, backend="reference"), port=0, upload_limit={LIMIT}) as server:
     print(server.url, flush=True)
     sys.stdin.read()
@@ -254,6 +255,55 @@ def test_two_hundred_sockets_leave_room_for_the_rest(outside: Outside) -> None:
         except (ConnectionClosed, ValueError):
             time.sleep(0.1)
     pytest.fail("no page got in again")
+
+
+def test_three_hundred_silent_sockets_keep_nobody_out(outside: Outside) -> None:
+    with ExitStack() as opened:
+        for _ in range(300):
+            opened.enter_context(socket.create_connection(("127.0.0.1", outside.port), 60))
+        begin = time.monotonic()
+        assert outside.healthy()
+        assert outside.step() >= 0
+        assert time.monotonic() - begin < 3.0  # one second on a quiet machine
+
+
+def test_a_header_that_never_ends_is_cut_off(outside: Outside) -> None:
+    with socket.create_connection(("127.0.0.1", outside.port), 60) as plain:
+        plain.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
+        assert plain.recv(1) == b""  # closed
+
+
+def test_stalled_uploads_free_their_place(outside: Outside) -> None:
+    with ExitStack() as opened:
+        stalled = [opened.enter_context(socket.create_connection(("127.0.0.1", outside.port), 60)) for _ in range(2)]
+        for plain in stalled:
+            plain.sendall(upload_head(outside, "Content-Length: 1000") + b"half")
+        answer = httpx.get(f"{outside.address}/export/hill.npy", headers=outside.headers, timeout=30)
+        assert answer.status_code == 200
+        for plain in stalled:
+            assert plain.recv(4096).startswith(b"HTTP/1.1 408")
+
+
+def test_absurd_parameters_are_refused_and_long_steps_can_be_paused(outside: Outside) -> None:
+    assert "more than 100" in error_for(outside, '{"type": "parameters", "values": {"time_step": 1e6}}')
+    with outside.connect() as page:
+
+        def do(id: str, **message: Any) -> float:
+            begin = time.monotonic()
+            page.send(json.dumps({**message, "id": id}))
+            while True:
+                received = page.recv(timeout=60)
+                if isinstance(received, str) and json.loads(received).get("id") == id:
+                    assert json.loads(received)["type"] == "done", received
+                    return time.monotonic() - begin
+
+        do("start", type="start", generator={"size": 512}, preset="jako2011")
+        do("long", type="parameters", values={"time_step": 1.7})  # almost 100 sub-steps, seconds with NumPy
+        do("play", type="play")
+        time.sleep(1.0)
+        assert do("pause", type="pause") < 3.0  # one second on a quiet machine
+        assert do("reset", type="reset") < 10.0
+        do("back", type="start", generator={"size": 64}, preset="landscape")
 
 
 @pytest.mark.slow

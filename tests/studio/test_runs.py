@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from typing import Any
 
 import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.studio import StudioServer, session
+from slopewash.studio import StudioServer, hub, session
 
 Page = Any
 
@@ -135,3 +136,16 @@ def test_runs_are_kept_within_bounds(page: Page, server: StudioServer, monkeypat
     page.do("reset")  # too large by itself, and kept all the same
     assert page.until(lambda s: s["step"] == 0)["left"]["step"] == 1
     assert server.session.submit(lambda: len(server.session._left)).result(60) == 1
+
+
+def test_a_simulation_that_does_not_answer_is_reported(
+    page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "WATCH_SECONDS", 0.1)
+    monkeypatch.setattr(hub, "STUCK_SECONDS", 0.5)
+    stuck = server.session.submit(lambda: time.sleep(4.0))
+    assert page.get("/health").status_code == 200
+    while not any("answers again" in told["message"] for told in page.told):
+        page.read()
+    assert any("has not answered for" in told["message"] for told in page.told)
+    stuck.result(60)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -226,8 +227,20 @@ def test_odd_cookies_of_other_servers_do_not_lock_the_page_out(server: StudioSer
 
 def test_each_address_has_a_cookie_of_its_own() -> None:
     gates = [Gate(None, host=host, port=port, secret=b"s") for host in ("127.0.0.1", "0.0.0.0") for port in (1, 2)]
-    assert len({gate._cookie for gate in gates}) == 4
-    assert gates[0]._cookie == Gate(None, host="127.0.0.1", port=1, secret=b"s")._cookie
+    assert len({gate.cookie(5) for gate in gates}) == 4
+    assert gates[0].cookie(5) == Gate(None, host="127.0.0.1", port=1, secret=b"s").cookie(5)
+
+
+def test_a_cookie_expires_and_opens_no_other_port(server: StudioServer, cookie: str) -> None:
+    name, _, value = cookie.partition("=")
+    expires, _, signature = value.partition(".")
+    fine = good(server, cookie)
+    other = Gate(None, host="127.0.0.1", port=server.port + 1)
+    expired, forged = server.gate.cookie(int(time.time()) - 1), f"{int(expires) + 1}.{signature}"
+    for wrong in (expired, forged, other.cookie(), "", "x.y", "9" * 99):
+        assert ask(server, "GET", "/health", {**fine, "Cookie": f"{name}={wrong}"}).status == 403
+    opened = ask(server, "GET", "/", {**fine, "Cookie": cookie})
+    assert "Max-Age=604800" in (opened.getheader("set-cookie") or "")  # opening the page renews it
 
 
 def test_a_browser_on_another_machine_gets_in_by_the_key_alone() -> None:
@@ -251,7 +264,7 @@ def test_a_browser_on_another_machine_gets_in_by_the_key_alone() -> None:
             thread.submit(lambda: asyncio.run(gate(scope, None, send))).result()  # type: ignore[arg-type]
         return int(sent[0].get("status", 403))
 
-    there, cookie = "192.168.1.7:8420", f"{gate._cookie_name}={gate._cookie}"
+    there, cookie = "192.168.1.7:8420", f"{gate._cookie_name}={gate.cookie()}"
     assert status(host=there, query=f"token={gate.token}") == 303
     assert status(host=there, query="token=wrong") == 403
     assert status(host=there) == 403
@@ -263,7 +276,7 @@ def test_a_browser_on_another_machine_gets_in_by_the_key_alone() -> None:
     for here in ("127.0.0.1:8420", "localhost:8420", "[::1]:8420"):
         assert status(host=here, cookie=cookie) == 403
     gate = Gate(app, host="0.0.0.0", port=80)
-    cookie = f"{gate._cookie_name}={gate._cookie}"
+    cookie = f"{gate._cookie_name}={gate.cookie()}"
     for here in ("127.0.0.1", "localhost", "[::1]"):
         assert status(host=here, cookie=cookie) == 403
         assert status(host=here, cookie=cookie, sec_fetch_site="same-origin") == 200

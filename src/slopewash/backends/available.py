@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from slopewash.backends.gpu import adapters
 from slopewash.errors import BackendUnavailable, unknown_name
+from slopewash.threads import check_threads
 
 PREFERENCE = ("gpu", "cpu", "reference")
 """What "auto" tries, fastest first."""
@@ -23,6 +24,8 @@ def choose_backend(name: str, offered: Collection[str]) -> str:
     >>> choose_backend("reference", ("cpu", "reference"))
     'reference'
     """
+    if name in ("auto", "cpu") and "cpu" in offered:
+        check_threads()
     if name == "auto":
         return next(backend for backend in PREFERENCE if backend in offered and _automatic(backend))
     if name not in PREFERENCE:

@@ -23,6 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with _exit_on_interrupt():
         from slopewash.cli.app import run_command
         from slopewash.cli.console import note
+        from slopewash.cli.streams import make_streams_usable
+    make_streams_usable()
     try:
         return run_command(arguments)
     except KeyboardInterrupt as interrupt:

@@ -30,6 +30,7 @@ from slopewash.cli import (
 )
 from slopewash.cli.console import note
 from slopewash.errors import CheckpointWarning, GeoreferenceWarning, RangeWarning, SlopewashError, StabilityWarning
+from slopewash.threads import check_threads
 
 GOOD = 0
 USERS_INPUT = 2
@@ -89,6 +90,7 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     with _warnings_as_notes():
         try:
+            check_threads()
             command, bound, *_ = make_app().parse_args(words, print_error=False, exit_on_error=False)
             code = command(*bound.args, **bound.kwargs) or GOOD
             sys.stdout.flush()
@@ -103,7 +105,7 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return GOOD
         except OSError as error:
-            return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            return _refuse(f"{error.filename or 'cannot write the output'}: {error.strerror or error}")
     return int(code)
 
 

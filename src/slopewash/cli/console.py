@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slopewash.cli.streams import is_utf8
 from slopewash.errors import SlopewashError
 from slopewash.plain import plain
 
@@ -37,8 +38,9 @@ def interrupts_report(written: Sequence[Path]) -> Iterator[None]:
 
 
 def as_json(result: Any) -> str:
-    """Return a result as JSON."""
-    return json.dumps(plain(result), indent=2, ensure_ascii=False, allow_nan=False, default=str)
+    """Return a result as JSON, in plain ASCII where the output cannot take more."""
+    ascii_only = not is_utf8(getattr(sys.stdout, "encoding", "utf-8"))
+    return json.dumps(plain(result), indent=2, ensure_ascii=ascii_only, allow_nan=False, default=str)
 
 
 def print_json(result: Any) -> None:

@@ -34,14 +34,14 @@ class Terminated(KeyboardInterrupt):
 def run_recipe(running: Running, *, threads: int | None = None) -> Iterator[tuple[Result, int]]:
     """Run, and pass the result and the exit code to the block that writes them.
 
-    Ctrl-C interrupts the run after a whole step; a second one waits for the end of the block. With checkpoints, one is
-    written then, and SIGTERM does the same.
+    Ctrl-C and SIGTERM, which batch systems send, interrupt the run within a second; a second one waits for the end of
+    the block. With checkpoints, one is written then.
     """
     import slopewash as sw
 
     use_threads(threads)
     progress, code = sw.Progress(), 0
-    with _terminations(running.checkpoint):
+    with _terminations():
         try:
             running.run(progress)
         except Terminated:
@@ -67,9 +67,9 @@ def _write_last(running: Running) -> None:
 
 
 @contextmanager
-def _terminations(checkpoint: Path | None) -> Iterator[None]:
-    """Let SIGTERM interrupt the run once, if there is a checkpoint to write; a second one changes nothing."""
-    if checkpoint is None or threading.current_thread() is not threading.main_thread():
+def _terminations() -> Iterator[None]:
+    """Let SIGTERM interrupt the run once; a second one changes nothing."""
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
 

@@ -14,12 +14,16 @@ from numpy.typing import NDArray
 from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.generators import checks
 from slopewash.generators.extent import cell_size_for
+from slopewash.memory import check_memory
 from slopewash.terrain import Terrain
 
 Heights: TypeAlias = NDArray[np.floating[Any]]
 
 LARGEST_SIDE = 16384
 """Default limit of cells per side: 1 GiB for each float32 layer."""
+
+BYTES_PER_CELL = 12
+"""Of float64 heights and the layer they become; noise takes more meanwhile."""
 
 # Float32 heights lose detail long before this; beyond it they would overflow to infinity.
 LARGEST_RELIEF = 1e30
@@ -202,6 +206,7 @@ def generate(
     chosen = _find(kind)
     _check_options(chosen, options)
     rows, columns = _checked_size(size, checks.integer("maximum_size", maximum_size))
+    check_memory(f"a terrain of {columns} x {rows} cells", BYTES_PER_CELL * rows * columns, "use fewer cells")
     cell_size = cell_size_for(max(rows, columns), cell_size=cell_size, extent=extent)
     grid = Grid(rows, columns, cell_size, checks.integer("seed", seed))
     feature_size = options.get(chosen.world_option) if chosen.world_option else None

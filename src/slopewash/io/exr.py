@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         transform = json.loads(texts[_TRANSFORM]) if _TRANSFORM in texts else None
         sources = [WaterSource(**source) for source in json.loads(texts.get(_SOURCES, "[]"))]
         emitters = [Emitter(**emitter) for emitter in json.loads(texts.get(_EMITTERS, "[]"))]
-        with quiet() as said, OpenEXR.File(str(path), separate_channels=True) as file:
+        with quiet() as said, OpenEXR.File(_utf8(path), separate_channels=True) as file:
             layers = {name: channel.pixels for name, channel in file.channels().items()}
         if any(said):  # the library prints that pixels cannot be decoded, and returns zeros
             raise Damaged("its pixels are damaged")
@@ -113,6 +114,11 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
     with staged(path) as temporary:
         try:
             with OpenEXR.File(header, channels) as file:
-                file.write(str(temporary))
-        except RuntimeError as error:  # what the library raises when the disk is full
+                file.write(_utf8(temporary))
+        except (RuntimeError, ValueError) as error:  # a full disk, or a folder whose name it cannot take
             raise InvalidFile(f"cannot write {path}: {error}") from error
+
+
+def _utf8(path: Path) -> str:
+    """Return the name so that the library, which encodes it as UTF-8, finds the same bytes in any locale."""
+    return os.fsencode(path).decode("utf-8")

@@ -45,6 +45,8 @@ class Model(ABC):
     """Kinds of side it runs with."""
     particles: ClassVar[bool] = False
     """Whether it has particles, which start from emitters."""
+    bytes_per_cell: ClassVar[int] = 80
+    """Memory of a run, at least: what is taken on the backend that needs least."""
     divisible: ClassVar[bool] = True
     """Whether a step can be interrupted between its sub-steps."""
     meshed: ClassVar[bool] = False

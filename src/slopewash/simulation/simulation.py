@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from slopewash.backends import choose_backend
 from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, SimulationClosed, StabilityWarning
 from slopewash.interrupts import Stopped, should_stop, stopping, whole_steps
+from slopewash.memory import check_memory
 from slopewash.models.backend import Backend
 from slopewash.models.base import Model
 from slopewash.models.catalogue import Preset
@@ -95,6 +96,7 @@ class Simulation:
         model.check_sides(sides)
         check_terrain(terrain)
         self.backend = choose_backend(backend, model.backends)
+        _check_memory(terrain, model)
         self.step = 0
         self.settled = 0
         """Steps of settling so far, which do not count as `step`."""
@@ -698,6 +700,16 @@ class Simulation:
             f"Simulation of {self._model.name} on {columns} x {rows} cells, backend {self.backend}, "
             f"edges {self._domain.sides}, step {self.step}" + (", closed" if self._opened is None else "")
         )
+
+
+def _check_memory(terrain: Terrain, model: Model) -> None:
+    rows, columns = terrain.shape
+    tiles = "" if model.halo is None else ", or erode it in tiles"
+    check_memory(
+        f"a run of {model.name} on {columns} x {rows} cells",
+        rows * columns * model.bytes_per_cell,
+        f"resample it to fewer cells{tiles}",
+    )
 
 
 def _check_model(model: object) -> None:

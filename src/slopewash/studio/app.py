@@ -27,7 +27,7 @@ from slopewash.studio.catalogue import FORMATS, MESHES, welcome
 from slopewash.studio.connection import Connection
 from slopewash.studio.hub import Hub
 from slopewash.studio.session import Session
-from slopewash.studio.uploads import TooLarge, clean_name
+from slopewash.studio.uploads import Stalled, TooLarge, clean_name
 
 Wanted = Literal["height_range", "allow_8bit"] | None
 
@@ -63,13 +63,14 @@ class Studio:
     @asynccontextmanager
     async def _life(self, app: Starlette) -> AsyncIterator[None]:
         self.hub.attach(asyncio.get_running_loop())
-        handing_out = asyncio.create_task(self.hub.run())
+        tasks = [asyncio.create_task(work) for work in (self.hub.run(), self.hub.watch())]
         self.session.start()
         try:
             yield
         finally:
-            handing_out.cancel()
-            await asyncio.gather(handing_out, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await anyio.to_thread.run_sync(self.session.close)
 
     async def index(self, request: Request) -> Response:
@@ -144,6 +145,8 @@ class Studio:
                 key, given, (rows, columns) = await uploads.receive(name, request.stream(), options)
         except TooLarge as error:
             return _problem(413, error, close=True)
+        except Stalled as error:
+            return _problem(408, error, close=True)
         except SlopewashError as error:
             return _problem(400, error, close=True, wants=_wanted(error))
         taken = given.make()

@@ -19,6 +19,9 @@ from slopewash.studio.snapshot import Demand, Snapshot
 from slopewash.studio.strata import strata_block
 
 MOST_CONNECTIONS = 16
+WATCH_SECONDS = 2.0
+STUCK_SECONDS = 10.0
+"""Time without a look for commands after which pages are told."""
 
 
 class Hub:
@@ -101,6 +104,22 @@ class Hub:
                     connection.seen = max(connection.seen, snapshot.version)
             self._newest = None
             self.ask()
+
+    async def watch(self) -> None:
+        """Report a run that does not answer any more, once each time, and when it does again."""
+        stuck = False
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            silent = self.session.silent_for
+            if silent > STUCK_SECONDS and not stuck:
+                what = self.session.busy or "a step of the run"
+                reason = (
+                    f"The simulation has not answered for {silent:.0f} s: {what} takes long. The page stays usable."
+                )
+                self._take_message({"type": "notice", "message": reason})
+            elif stuck and silent < STUCK_SECONDS:
+                self._take_message({"type": "notice", "message": "The simulation answers again."})
+            stuck = silent > STUCK_SECONDS
 
     async def _send(self, snapshot: Snapshot) -> None:
         """Encode once for all pages that watch the same things."""

@@ -115,6 +115,13 @@ def studio(
         if not built_page.is_built():
             _print(f"note: {built_page.HOW_TO_BUILD}")
         _print(f"slopewash studio: {server.url}")
+        if server.reachable is not None:
+            _print(f"from other machines: {server.reachable}")
+        if not server.is_local:
+            _print(
+                "note: plain HTTP is not encrypted: whoever can read this network's traffic gets the access key; use "
+                "an SSH tunnel or an HTTPS proxy where that matters"
+            )
         _print("Press Ctrl-C to stop it")
         with contextlib.suppress(KeyboardInterrupt):  # the usual way to stop it
             server.run(ready=server.open_browser if browser else None)

@@ -30,6 +30,8 @@ Send = Callable[[Any], Awaitable[None]]
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 EVERYWHERE = ("0.0.0.0", "::", "")
 TOKEN_BYTES = 24
+COOKIE_SECONDS = 7 * 24 * 3600
+"""How long a cookie is valid; opening the page renews it."""
 ONCE_SECONDS = 120
 """Seconds for which a one-time key is valid."""
 CONTENT_POLICY = (
@@ -61,8 +63,8 @@ class Gate:
         self._once: dict[str, float] = {}
         self._cookie_name = f"slopewash-{port}"
         # Each address has its own cookie: one seen by the network or another port opens nothing else.
-        place = f"slopewash studio at {host}:{port}".encode()
-        self._cookie = hmac.new(secret or cookie_secret(), place, hashlib.sha256).hexdigest()
+        self._place = f"slopewash studio at {host}:{port}"
+        self._secret = secret or cookie_secret()
 
     def token_for_once(self) -> str:
         """Make a key that works once and soon: other users can see the arguments that a browser is started with."""
@@ -88,7 +90,10 @@ class Gate:
                 scope, send, "open the studio with the address that slopewash printed, which contains the access key"
             )
             return
-        await self._app(scope, receive, self._with_headers(send, host) if scope["type"] == "http" else send)
+        renew = scope["type"] == "http" and scope["path"] == "/"
+        await self._app(
+            scope, receive, self._with_headers(send, host, renew=renew) if scope["type"] == "http" else send
+        )
 
     def _is_allowed_host(self, host: str) -> bool:
         if host.lower() in self._hosts:
@@ -119,8 +124,7 @@ class Gate:
         if scope["method"] != "GET" or not self._is_key(given):
             await _refuse(scope, send, "this access key is not valid; open the address that slopewash printed")
             return
-        cookie = f"{self._cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict"
-        headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
+        headers = [(b"location", b"/"), (b"set-cookie", self._set_cookie()), (b"content-length", b"0")]
         await self._with_headers(send, host)({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
@@ -135,12 +139,26 @@ class Gate:
     def _has_cookie(self, headers: _Headers) -> bool:
         # http.cookies drops all cookies if one is malformed, and other servers of this machine share ours.
         pairs = (pair.strip().partition("=") for text in headers.all("cookie") for pair in text.split(";"))
-        return any(
-            name == self._cookie_name and hmac.compare_digest(value.encode(), self._cookie.encode())
-            for name, _, value in pairs
-        )
+        return any(name == self._cookie_name and self._is_valid(value) for name, _, value in pairs)
 
-    def _with_headers(self, send: Send, host: str) -> Send:
+    def cookie(self, expires: int | None = None) -> str:
+        """Value of a cookie: when it expires, and a signature of that for this address."""
+        expires = int(time.time()) + COOKIE_SECONDS if expires is None else expires
+        signature = hmac.new(self._secret, f"{self._place} until {expires}".encode(), hashlib.sha256)
+        return f"{expires}.{signature.hexdigest()}"
+
+    def _is_valid(self, value: str) -> bool:
+        expires = value.partition(".")[0]
+        if not (expires.isascii() and expires.isdigit() and len(expires) < 16):
+            return False
+        return hmac.compare_digest(value.encode(), self.cookie(int(expires)).encode()) and time.time() < int(expires)
+
+    def _set_cookie(self) -> bytes:
+        return (
+            f"{self._cookie_name}={self.cookie()}; Path=/; HttpOnly; SameSite=Strict; Max-Age={COOKIE_SECONDS}"
+        ).encode()
+
+    def _with_headers(self, send: Send, host: str, *, renew: bool = False) -> Send:
         ancestors = f"'self' http://localhost:* http://127.0.0.1:*" if self._embedded else "'none'"  # noqa: F541
         policy = CONTENT_POLICY.format(sockets=f"ws://{host} wss://{host}", ancestors=ancestors)
         extra = [
@@ -149,6 +167,7 @@ class Gate:
             (b"referrer-policy", b"no-referrer"),
             (b"cross-origin-resource-policy", b"same-origin"),
             (b"cross-origin-opener-policy", b"same-origin"),
+            *([(b"set-cookie", self._set_cookie())] if renew else []),
         ]
 
         async def send_with_headers(message: Any) -> None:

@@ -16,6 +16,7 @@ from slopewash.errors import InvalidParameter
 from slopewash.studio import messages
 from slopewash.studio.app import Studio
 from slopewash.studio.keeping import Keeper
+from slopewash.studio.patience import ImpatientProtocol
 from slopewash.studio.security import EVERYWHERE, Gate
 from slopewash.studio.session import Session
 from slopewash.studio.uploads import Uploads
@@ -79,6 +80,7 @@ class StudioServer:
             ws_per_message_deflate=False,
             timeout_graceful_shutdown=5,
             limit_concurrency=256,
+            http=ImpatientProtocol,
         )
         self._server = uvicorn.Server(config)
         self._thread: threading.Thread | None = None
@@ -88,6 +90,24 @@ class StudioServer:
         """Address without the access key."""
         host = "127.0.0.1" if self.host in EVERYWHERE else f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can connect."""
+        return self.host in ("127.0.0.1", "localhost", "::1")
+
+    @property
+    def reachable(self) -> str | None:
+        """Address with the access key for other machines, where it listens on more than this one."""
+        if self.host not in EVERYWHERE:
+            return None
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect(("192.0.2.1", 9))  # sends nothing; the system chooses the address it would send from
+                own = probe.getsockname()[0]
+            except OSError:
+                own = socket.gethostname()
+        return f"http://{own}:{self.port}/?token={self.gate.token}"
 
     @property
     def url(self) -> str:

@@ -58,6 +58,7 @@ class Session:
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = queue.SimpleQueue()
         self._demand: Demand | None = None
         self._closing = False
+        self._looked, self._waiting = time.monotonic(), True
         self._playing = False
         self._target: int | None = None
         self._settling = False
@@ -110,6 +111,16 @@ class Session:
         except SlopewashError:
             return False
         return message.type != "bring_back" or bool(self._left)
+
+    @property
+    def silent_for(self) -> float:
+        """Seconds since commands were last looked for, while there is something to do."""
+        return 0.0 if self._waiting else time.monotonic() - self._looked
+
+    @property
+    def busy(self) -> str | None:
+        """What takes long at the moment, in words."""
+        return self._busy
 
     def want(self, demand: Demand | None) -> None:
         """Set which frame is wanted next; frames are made only on demand."""
@@ -174,10 +185,13 @@ class Session:
         """Do the jobs that wait; wait for one only if there is nothing to run."""
         wait = self._idle_for()
         for _ in range(JOBS_AT_ONCE):
+            self._looked, self._waiting = time.monotonic(), wait > 0
             try:
                 item = self._jobs.get(timeout=wait) if wait > 0 else self._jobs.get_nowait()
             except queue.Empty:
                 return
+            finally:
+                self._looked, self._waiting = time.monotonic(), False
             wait = 0.0
             if item is not None:
                 job, future = item
@@ -227,6 +241,9 @@ class Session:
             self._compiled.add(kernels)
             self._busy = "compiling kernels (first run only)"
             self.on_state(self.state())
+            adapter = next((text for name, _, text in sw.describe_backends() if name == kernels[1] == "gpu"), "")
+            if "(software" in adapter:
+                self._notice(f"The gpu backend has no card here and runs on {adapter}, which is slow; cpu is faster.")
 
     def _publish(self) -> None:
         if self.run.simulation.step != self._shown:
@@ -364,6 +381,7 @@ class Session:
                 raise Closing
             if self._cancels != cancels_before:
                 raise Cancelled
+            self._looked = time.monotonic()
             self._busy = f"settling, {self.run.simulation.settled - first} of {message.steps} steps"
             self._changed()
             self._publish()

@@ -1,9 +1,11 @@
-"""Height fields uploaded by a page: limited in size while received, and checked by their header before decoding."""
+"""Height fields uploaded by a page: limited in size and time while received, and decoded in a process of their own."""
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import tempfile
+import time
 import unicodedata
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
@@ -16,16 +18,25 @@ import slopewash as sw
 from slopewash.errors import InvalidFile, InvalidParameter, SlopewashError
 from slopewash.studio.catalogue import FORMATS, UPLOAD_BYTES
 from slopewash.studio.recipes import fitted
+from slopewash.untrusted import decode
 
 KEPT = 4
 """Uploads that are remembered."""
 LARGEST_SIDE = 8192
 """Largest number of cells per side of a file; it is resampled to what the studio runs."""
+STALLED_SECONDS = 20.0
+"""Longest wait for the next bytes of an upload, in all."""
+SLOWEST = 1 << 16
+"""Bytes per second that earn more time."""
 HEADLESS = (".r16", ".raw")
 
 
 class TooLarge(SlopewashError):
     """A file has more bytes than the limit."""
+
+
+class Stalled(SlopewashError):
+    """A file arrives too slowly: others wait for its place."""
 
 
 class Uploads:
@@ -65,9 +76,16 @@ class Uploads:
         return key, given, file_shape
 
     async def _store(self, chunks: AsyncIterator[bytes], file: Path) -> None:
-        size = 0
+        size, begin = 0, time.monotonic()
         with file.open("xb") as out:
-            async for chunk in chunks:
+            while True:
+                left = begin + STALLED_SECONDS + size / SLOWEST - time.monotonic()
+                try:
+                    chunk = await asyncio.wait_for(anext(chunks), left)
+                except StopAsyncIteration:
+                    return
+                except TimeoutError:
+                    raise Stalled(f"the upload stalled after {size} bytes; try it again") from None
                 size += len(chunk)
                 if size > self.limit:
                     raise TooLarge(f"the file has more than {self.limit} bytes, the limit")
@@ -96,24 +114,6 @@ def read_call(path: str, options: Mapping[str, Any]) -> str:
 
 def _decode(file: Path, shown: str, options: Mapping[str, Any]) -> sw.Terrain:
     try:
-        _check_header(file, options.get("shape"))
-        with sw.without_gdal():  # strangers' files do not reach it in this process
-            return sw.read(file, max_pixels=LARGEST_SIDE**2, **options)
+        return decode(file, options, largest_side=LARGEST_SIDE)
     except SlopewashError as error:
         raise InvalidFile(str(error).replace(str(file), shown)) from None
-
-
-def _check_header(file: Path, shape: tuple[int, int] | None) -> None:
-    """Refuse a file that would need too much memory, before it is decoded."""
-    layers = 1
-    if shape is None:
-        info = sw.probe(file)
-        shape, layers = (info.height, info.width), max(info.channels, len(info.layers))
-    rows, columns = shape
-    if max(shape) > LARGEST_SIDE:
-        raise InvalidFile(f"{file} has {columns} x {rows} cells; the limit is {LARGEST_SIDE} per side")
-    if rows * columns * layers > LARGEST_SIDE**2:
-        raise InvalidFile(
-            f"{file} has {layers} layers of {columns} x {rows} cells; the limit is {LARGEST_SIDE**2} values, so "
-            "upload fewer layers or fewer cells"
-        )

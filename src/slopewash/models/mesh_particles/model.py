@@ -62,6 +62,7 @@ class MeshParticles(Model):
     summary: ClassVar = "Streams of particles that cut channels into an adaptive triangle mesh and deposit grains."
     paper: ClassVar = "Bézin et al. 2010"
     halo: ClassVar = None  # particles and grains may cross the whole terrain
+    bytes_per_cell: ClassVar = 250
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "iteration.ReferenceBackend"}
     sides: ClassVar[tuple[Side, ...]] = ("open",)
     meshed: ClassVar = True

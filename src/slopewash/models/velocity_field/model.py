@@ -72,6 +72,7 @@ class VelocityField(Model):
     summary: ClassVar = "Water particles with inertia: flow and collisions erode ridges and valleys; strata."
     paper: ClassVar = "Chiba, Muraoka & Fujita 1998"
     halo: ClassVar = None  # a particle may cross the whole grid
+    bytes_per_cell: ClassVar = 400
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "iteration.ReferenceBackend"}
     sides: ClassVar[tuple[Side, ...]] = ("open",)
     fields: ClassVar = FIELDS

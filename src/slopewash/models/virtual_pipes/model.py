@@ -78,6 +78,7 @@ class VirtualPipes(Model):
     summary: ClassVar = "Water and soil in virtual pipes: rain, rivers, lakes, valleys and talus slopes."
     paper: ClassVar = "Jákó & Tóth 2011; also Mei et al. 2007 and Salamin & Szénási"
     halo: ClassVar = 3
+    bytes_per_cell: ClassVar = 170
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "reference.ReferenceBackend"}
     fields: ClassVar = FIELDS
 
