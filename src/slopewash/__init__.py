@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         UnknownName,
     )
     from slopewash.exports import Exported, export, target_names
+    from slopewash.films import film, film_kinds
     from slopewash.generators import describe_generator, generate, generator_names, strata_bands
     from slopewash.io import is_mesh_file, probe, read, read_mesh, read_strata, write
     from slopewash.io.formats import format_of
@@ -118,6 +119,7 @@ _HOMES = {
         "InvalidTerrain", "NotFinite", "SimulationClosed", "SlopewashError", "StabilityWarning", "UnknownName",
     ),
     "slopewash.exports": ("Exported", "export", "target_names"),
+    "slopewash.films": ("film", "film_kinds"),
     "slopewash.generators": ("describe_generator", "generate", "generator_names", "strata_bands"),
     "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
     "slopewash.io.formats": ("format_of",),
@@ -215,6 +217,8 @@ __all__ = [
     "erodibility_from_elevation",
     "export",
     "fill_depressions",
+    "film",
+    "film_kinds",
     "find_checkpoints",
     "find_model",
     "find_preset",

@@ -28,13 +28,13 @@ from slopewash.cli.options import (
     parse_emitters,
     read_options,
 )
-from slopewash.cli.outputs import check_holds, check_output, check_picture
+from slopewash.cli.outputs import check_holds, check_output, check_picture, make_folder
 from slopewash.cli.running import check_checkpoint, run_recipe, use_adapter
 from slopewash.cli.stages import make_stage
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from slopewash import Result, Running
+    from slopewash import Observer, Result, Running
 
 EXAMPLES = """Examples:
   slopewash erode raw.exr -o eroded.exr
@@ -63,6 +63,8 @@ EXAMPLES = """Examples:
 
 Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 
+RECORD_EVERY = 50
+"""Steps between two recorded states."""
 STEEP = 0.75
 """Relief relative to the side above which the cell size is likely wrong: real mountains stay well below."""
 
@@ -94,6 +96,8 @@ def command(
     picture: Path | None = None,
     checkpoint: Path | None = None,
     every: int | None = None,
+    record: Path | None = None,
+    record_every: int | None = None,
     threads: Threads = None,
     json: Json = False,
 ) -> int:
@@ -142,6 +146,10 @@ def command(
         then every --every steps, and on Ctrl-C and SIGTERM; the newest two are kept.
     every
         Steps between two checkpoints; 500 if not given.
+    record
+        Folder in which to record the run, for `slopewash render DIR -o timelapse.webm`; created if missing.
+    record_every
+        Steps between two recorded states; 50 if not given.
     """
     import slopewash as sw
 
@@ -192,7 +200,22 @@ def command(
             f"if its cells are not {terrain.cell_size:g} m wide, give --cell-size"
         )
     running = sw.Running(recipe, terrain, checkpoint=checkpoint, every=500 if every is None else every)
-    return finish(running, threads=threads, json=json, shown=(out, picture), facts={"input": str(source)})
+    return finish(
+        running, threads=threads, json=json, observers=recorders(record, record_every), shown=(out, picture),
+        facts={"input": str(source)},
+    )  # fmt: skip
+
+
+def recorders(folder: Path | None, every: int | None) -> list[Observer]:
+    """Make the observer that records a run for a time-lapse, if one is wanted."""
+    import slopewash as sw
+
+    if folder is None:
+        if every is not None:
+            raise InvalidParameter(f"--record-every is {every}; it needs --record DIR")
+        return []
+    make_folder(folder)
+    return [sw.Recorder(folder, every or RECORD_EVERY, data=".npz", pictures=False)]
 
 
 def finish(
@@ -200,6 +223,7 @@ def finish(
     *,
     threads: int | None,
     json: bool,
+    observers: Sequence[Observer] = (),
     shown: Sequence[Path | None] = (),
     facts: Mapping[str, str] | None = None,
 ) -> int:
@@ -212,7 +236,7 @@ def finish(
     names = [path for path in shown if path is not None] or [output.path for output in outputs]
     files = " and ".join(map(str, names)) or str(running.checkpoint)
     with interrupts_report(written):
-        with run_recipe(running, threads=threads) as (result, code):
+        with run_recipe(running, threads=threads, observers=observers) as (result, code):
             for output, name in zip(outputs, names, strict=True):
                 if output.kind == "terrain":
                     mesh = result.mesh if sw.is_mesh_file(output.path) else None
