@@ -33,8 +33,9 @@ class Codec:
     worst: int
 
 
+# VP9's "good" takes three times the time of "realtime" for a seventh fewer bytes at the same signal-to-noise ratio.
 CODECS = {
-    ".webm": Codec("libvpx-vp9", "webm", {"b:v": "0", "deadline": "good", "cpu-used": "5", "row-mt": "1"}, 30, 63),
+    ".webm": Codec("libvpx-vp9", "webm", {"b:v": "0", "deadline": "realtime", "cpu-used": "5", "row-mt": "1"}, 30, 63),
     ".mp4": Codec("libx264", "mp4", {"preset": "medium"}, 20, 51),
 }
 

@@ -219,7 +219,10 @@ def paint_backdrop(
     last,
     picture,
 ):
-    """Colour the pixels of some columns that show neither ground nor wall: sky, haze and the floor with its shadow."""
+    """Colour the pixels of some columns that show neither ground nor wall: sky, haze and the floor with its shadow.
+
+    `lines` are the square roots of the light of the rows.
+    """
     top_entry = len(table) - 1
     for r in range(kind.shape[0]):
         floor = (base - eye[2]) / min(upward[r], np.float32(-1e-4))
@@ -237,8 +240,9 @@ def paint_backdrop(
                 if outside < np.float32(0.1):
                     shade += np.float32(0.6) * np.exp(-outside / np.float32(0.012))
                 light *= ONE - contact * shade
+            root = np.sqrt(light) * scale
             for k in range(3):
-                picture[r, c, k] = table[min(int(np.sqrt(max(lines[r, k] * light, ZERO)) * scale + HALF), top_entry)]
+                picture[r, c, k] = table[min(int(lines[r, k] * root + HALF), top_entry)]
 
 
 @kernel

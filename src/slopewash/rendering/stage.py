@@ -216,7 +216,7 @@ class Stage:
 
         block = self.block
         row_of = camera.row_of(upright.upward)
-        lines = backdrop_lines(row_of, self.scene.day)
+        lines = np.sqrt(np.maximum(backdrop_lines(row_of, self.scene.day), 0))
         across = np.linspace(0, 1, len(upright.sideways), dtype=np.float32)
         table, scale = _table()
         _in_spans(len(across), lambda a, b: paint_backdrop(
