@@ -80,6 +80,8 @@ def test_the_command_line_tour_runs(tmp_path: Path) -> None:
             words += ["--set", "source.size=128", "--set", "stage.steps=8"]
         if words[0] == "demo":
             words += ["--size", "40", "--steps", "20"]
+        if words[0] == "render" and ".webm" in small:
+            words += ["--width", "160", "--seconds", "0.2"]
         if words[0] == "studio":  # serves until it is told to stop: tests/studio start and end it
             words = ["studio", "--help"]
         done = subprocess.run(

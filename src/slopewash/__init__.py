@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         UnknownName,
     )
     from slopewash.exports import Exported, export, target_names
+    from slopewash.films import film, film_kinds
     from slopewash.generators import describe_generator, generate, generator_names, generator_options, strata_bands
     from slopewash.io import is_mesh_file, probe, read, read_mesh, read_strata, write
     from slopewash.io.formats import format_of
@@ -135,6 +136,7 @@ _HOMES = {
         "RangeWarning", "SimulationClosed", "SlopewashError", "StabilityWarning", "TooManySubsteps", "UnknownName",
     ),
     "slopewash.exports": ("Exported", "export", "target_names"),
+    "slopewash.films": ("film", "film_kinds"),
     "slopewash.generators": ("describe_generator", "generate", "generator_names", "generator_options", "strata_bands"),
     "slopewash.io": ("is_mesh_file", "probe", "read", "read_mesh", "read_strata", "write"),
     "slopewash.io.formats": ("format_of",),
@@ -246,6 +248,8 @@ __all__ = [
     "erodibility_from_elevation",
     "export",
     "fill_depressions",
+    "film",
+    "film_kinds",
     "find_checkpoints",
     "find_model",
     "find_preset",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -38,10 +38,21 @@ from slopewash.cli.options import (
     parse_layers,
     read_options,
 )
-from slopewash.cli.outputs import check_holds, check_masks, check_not_input, check_output, check_picture, check_range
+from slopewash.cli.outputs import (
+    check_holds,
+    check_masks,
+    check_not_input,
+    check_output,
+    check_picture,
+    check_range,
+    make_folder,
+)
 from slopewash.cli.running import check_checkpoint, use_adapter
 from slopewash.cli.stages import make_stage
 from slopewash.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from slopewash import Observer
 
 EXAMPLES = """Examples:
   slopewash erode raw.exr -o eroded.exr
@@ -78,6 +89,8 @@ EXAMPLES = """Examples:
 
 Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 
+RECORD_EVERY = 50
+"""Steps between two recorded states."""
 STEEP = 0.75
 """Relief relative to the side above which the cell size is likely wrong: real mountains stay well below."""
 
@@ -116,6 +129,8 @@ def command(
     picture: Path | None = None,
     checkpoint: Path | None = None,
     every: int | None = None,
+    record: Path | None = None,
+    record_every: int | None = None,
     threads: Threads = None,
     json: Json = False,
 ) -> int:
@@ -167,6 +182,10 @@ def command(
         then every --every steps, and on Ctrl-C and SIGTERM; the newest two are kept.
     every
         Steps between two checkpoints; 500 if not given.
+    record
+        Folder in which to record the run, for `slopewash render DIR -o timelapse.webm`; created if missing.
+    record_every
+        Steps between two recorded states; 50 if not given.
     """
     import slopewash as sw
 
@@ -232,4 +251,19 @@ def command(
             f"if its cells are not {terrain.cell_size:g} m wide, give --cell-size"
         )
     running = sw.Running(recipe, terrain, checkpoint=checkpoint, every=500 if every is None else every)
-    return finish(running, threads=threads, json=json, shown=(out, picture), facts={"input": str(source)})
+    return finish(
+        running, threads=threads, json=json, observers=recorders(record, record_every), shown=(out, picture),
+        facts={"input": str(source)},
+    )  # fmt: skip
+
+
+def recorders(folder: Path | None, every: int | None) -> list[Observer]:
+    """Make the observer that records a run for a time-lapse, if one is wanted."""
+    import slopewash as sw
+
+    if folder is None:
+        if every is not None:
+            raise InvalidParameter(f"--record-every is {every}; it needs --record DIR")
+        return []
+    make_folder(folder)
+    return [sw.Recorder(folder, every or RECORD_EVERY, data=".npz", pictures=False)]

@@ -11,7 +11,7 @@ from slopewash.cli.outputs import height_range_of, range_words
 from slopewash.cli.running import run_recipe
 
 if TYPE_CHECKING:
-    from slopewash import Output, Result, Running
+    from slopewash import Observer, Output, Result, Running
 
 
 def finish(
@@ -19,6 +19,7 @@ def finish(
     *,
     threads: int | None,
     json: bool,
+    observers: Sequence[Observer] = (),
     shown: Sequence[Path | None] = (),
     facts: Mapping[str, str] | None = None,
 ) -> int:
@@ -30,7 +31,7 @@ def finish(
     files = str(running.folder) if running.folder else " and ".join(map(str, names)) or str(running.checkpoint)
     made: list[Path] = []
     with interrupts_report(written):
-        with run_recipe(running, threads=threads) as (result, code):
+        with run_recipe(running, threads=threads, observers=observers) as (result, code):
             for output, name in zip(outputs, names, strict=True):
                 if not output.declared.drawn:
                     made += output.write(result)

@@ -21,6 +21,20 @@ def check_output(path: Path) -> None:
     _check_place(path)
 
 
+def is_film(path: Path) -> bool:
+    """Return whether a suffix is that of a film.
+
+    >>> is_film(Path("turn.webm")), is_film(Path("view.png"))
+    (True, False)
+    """
+    return path.suffix.lower() in (".webm", ".mp4")
+
+
+def check_film(path: Path) -> None:
+    """Reject a film that could not be written later."""
+    _check_place(path)
+
+
 def check_picture(path: Path) -> None:
     """Reject a picture that could not be written later."""
     if path.suffix.lower() != ".png":

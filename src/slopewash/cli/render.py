@@ -1,7 +1,9 @@
-"""`slopewash render`: a picture of a file of heights."""
+"""`slopewash render`: a picture or a film of a file of heights, or of a run."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -21,7 +23,8 @@ from slopewash.cli.options import (
     parse_sun,
     read_options,
 )
-from slopewash.cli.outputs import check_not_input, check_picture
+from slopewash.cli.outputs import check_film, check_not_input, check_picture, is_film
+from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from slopewash import Terrain
@@ -31,7 +34,14 @@ EXAMPLES = """Examples:
   slopewash render eroded.exr -o map.png --view map  from above
   slopewash render eroded.exr -o inside.png --view inside --sun evening
   slopewash render eroded.exr -o winter.png --season winter --sun 135,20
-  slopewash render dem.tif -o dem.png --season desert --exaggeration 1.5"""
+  slopewash render eroded.exr -o flow.png --layer flow --contours auto
+  slopewash render eroded.exr -o peak.png --look-at 2400,2100 --zoom 3
+  slopewash render eroded.exr -o turntable.webm --seconds 10
+  slopewash render eroded.exr -o flight.mp4 --film flyover
+  slopewash render run/ -o timelapse.webm
+      a run that `slopewash erode --record run/` recorded
+
+Films need the video extra: pip install slopewash[video]"""
 
 
 def command(
@@ -45,11 +55,20 @@ def command(
     snow_line: Annotated[str, Parameter(allow_leading_hyphen=True)] = "auto",
     water: Literal["rivers", "simulated", "none"] = "rivers",
     width: int | None = None,
+    height: int | None = None,
     azimuth: float = 205.0,
     pitch: float | None = None,
     zoom: float = 1.0,
+    look_at: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     heading: float | None = None,
     exaggeration: float = 1.0,
+    layer: str | None = None,
+    contours: Annotated[str, Parameter(allow_leading_hyphen=True)] = "none",
+    samples: int = 2,
+    film: Literal["turntable", "flyover", "timelapse"] | None = None,
+    seconds: float = 10.0,
+    fps: int = 25,
+    quality: int | None = None,
     cell_size: CellSize = None,
     height_range: HeightRange = None,
     shape: Shape = None,
@@ -59,14 +78,15 @@ def command(
     band: Band = None,
     force: Force = False,
 ) -> None:
-    """Draw a terrain as a landscape: a block, a view from inside or a map.
+    """Draw a terrain as a landscape: a block, a view from inside, a map, or a film.
 
     Parameters
     ----------
     file
-        File with heights; its layers, such as deposit, wear and flow, colour the ground.
+        File with heights; its layers, such as deposit, wear and flow, colour the ground. For a time-lapse, a folder of
+        a recorded run or of checkpoints.
     out
-        PNG file to write.
+        PNG file to write, or a film: .webm or .mp4.
     view
         block shows the whole terrain, inside stands in a valley, map looks straight down.
     season
@@ -78,30 +98,64 @@ def command(
     water
         rivers and lakes along the drainage, the simulated depth of the file, or none.
     width
-        Pixels across; 1600 for a view, one per cell for a map.
+        Pixels across; 1600 for a view, 1280 for a film, one per cell for a map.
+    height
+        Pixels down of a view or a film; by default 5/8 of the width, 9/16 in films.
     azimuth
         Direction of the camera as seen from the block, in degrees clockwise from north.
     pitch
         Degrees by which the camera looks down; 30 for the block, by the skyline from inside.
     zoom
         Magnification of a view.
+    look_at
+        X,Y in metres east and south of the north-west corner: the middle of a view of the block.
     heading
-        Direction to look in from inside, in degrees clockwise from north.
+        Direction to look in from inside, and of a fly-over, in degrees clockwise from north.
     exaggeration
         Factor on heights.
+    layer
+        Layer to drape over a view or a film, in its colour map.
+    contours
+        Metres between contour lines of a view or a film; auto, or none.
+    samples
+        Rays per pixel each way in views and films, 1 .. 4.
+    film
+        Around the block, in an arc over the terrain, or through a run; for .webm and .mp4 only. By default a time-lapse
+        of a folder, and a turntable of a file.
+    seconds
+        Length of a film.
+    fps
+        Frames per second of a film.
+    quality
+        Constant quality of a film, lower for larger files: 0 .. 63 for .webm, where 30 is usual, 0 .. 51 for .mp4.
     """
     import slopewash as sw
 
-    check_picture(out)
+    filmed = is_film(out)
+    (check_film if filmed else check_picture)(out)
     check_not_input(file, out, force=force)
-    light, snow = parse_sun(sun), parse_snow_line(snow_line)
+    if film is not None and not filmed:
+        raise InvalidParameter(f"--film is {film}, but {out} is no film; name one that ends in .webm or .mp4")
+    light, snow, lines = parse_sun(sun), parse_snow_line(snow_line), parse_contours(contours)
+    place = None if look_at is None else parse_place(look_at)
+    shown: Literal["auto", "simulated", "none"] = "auto" if water == "rivers" else water
     options = read_options(
         cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels, reproject=reproject,
         height_unit=height_unit, band=band,
     )  # fmt: skip
-    terrain = sw.read(file, **options)
-    terrain = with_water(terrain, water)
-    shown: Literal["auto", "simulated", "none"] = "auto" if water == "rivers" else water
+    if filmed:
+        across = 1280 if width is None else width
+        size = across, 2 * round(across * 9 / 32) if height is None else height
+        source = file if file.is_dir() else with_water(sw.read(file, **options), water)
+        with progress_bar(out) as report:
+            sw.film(
+                source, out, kind=film, seconds=seconds, fps=fps, size=size, azimuth=azimuth, pitch=pitch, zoom=zoom,
+                heading=heading, sun=light, season=season, snow_line=snow, water=shown, exaggeration=exaggeration,
+                layer=layer, contours=lines, supersampling=samples, quality=quality, report=report,
+            )  # fmt: skip
+        print(out)
+        return
+    terrain = with_water(sw.read(file, **options), water)
     if view == "map":
         sw.render(
             terrain, out, sun=light, season=season, snow_line=snow, water=shown, width=width, exaggeration=exaggeration
@@ -109,10 +163,50 @@ def command(
     else:
         across = 1600 if width is None else width
         sw.render_view(
-            terrain, out, size=(across, round(across * 0.625)), camera=view, azimuth=azimuth, pitch=pitch, zoom=zoom,
-            heading=heading, sun=light, season=season, snow_line=snow, water=shown, exaggeration=exaggeration,
+            terrain, out, size=(across, round(across * 0.625) if height is None else height), camera=view,
+            azimuth=azimuth, pitch=pitch, zoom=zoom, target=place, heading=heading, sun=light, season=season,
+            snow_line=snow, water=shown, exaggeration=exaggeration, layer=layer, contours=lines, supersampling=samples,
         )  # fmt: skip
     print(out)
+
+
+@contextmanager
+def progress_bar(out: Path) -> Iterator[Callable[[int, int], None]]:
+    """Show on stderr how much of a film is drawn."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} / {task.total} frames")
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"filming {out.name}", total=None)
+        yield lambda done, count: bar.update(task, completed=done, total=count)
+
+
+def parse_contours(text: str) -> float | Literal["auto"] | None:
+    """Read metres, `none` or `auto`.
+
+    >>> parse_contours("50"), parse_contours("none"), parse_contours("auto")
+    (50.0, None, 'auto')
+    """
+    if text in ("auto", "none"):
+        return "auto" if text == "auto" else None
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidParameter(f"--contours is {text}; it must be a number of metres, none or auto") from None
+
+
+def parse_place(text: str) -> tuple[float, float]:
+    """Read `X,Y` in metres.
+
+    >>> parse_place("120,80")
+    (120.0, 80.0)
+    """
+    try:
+        x, y = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidParameter(f"--look-at is {text}; it must be X,Y in metres, such as 2400,2100") from None
+    return x, y
 
 
 def with_water(terrain: Terrain, water: str) -> Terrain:

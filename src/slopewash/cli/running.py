@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -18,7 +18,7 @@ from slopewash.errors import CheckpointError, InvalidParameter
 from slopewash.interrupts import whole_steps
 
 if TYPE_CHECKING:
-    from slopewash import Result, Running
+    from slopewash import Observer, Result, Running
 
 TERMINATED = 143
 """Exit code after SIGTERM, as shells report it."""
@@ -31,7 +31,9 @@ class Terminated(KeyboardInterrupt):
 
 
 @contextmanager
-def run_recipe(running: Running, *, threads: int | None = None) -> Iterator[tuple[Result, int]]:
+def run_recipe(
+    running: Running, *, threads: int | None = None, observers: Sequence[Observer] = ()
+) -> Iterator[tuple[Result, int]]:
     """Run, and pass the result and the exit code to the block that writes them.
 
     Ctrl-C and SIGTERM, which batch systems send, interrupt the run within a second; a second one waits for the end of
@@ -43,7 +45,7 @@ def run_recipe(running: Running, *, threads: int | None = None) -> Iterator[tupl
     progress, code = sw.Progress(), 0
     with _terminations():
         try:
-            running.run(progress)
+            running.run(progress, *observers)
         except Terminated:
             code = TERMINATED
         except KeyboardInterrupt:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slopewash.errors import InvalidParameter
 from slopewash.simulation.observing import Observer
 
 if TYPE_CHECKING:
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 class Recorder(Observer):
     """Writes a picture of the terrain at intervals, named by the steps taken: `frame_000050.png`.
 
-    Steps of runs and of settling count, however many are run at a time. The start is drawn too, and the end of settling
-    or of a run of at least `every` steps; shorter runs count as pieces of one run. If the run continues, the picture of
-    its end is removed. Files are written atomically, so that a viewer may watch the folder.
+    `film` makes a time-lapse of the folder. Steps of runs and of settling count, however many are run at a time. The
+    start is drawn too, and the end of settling or of a run of at least `every` steps; shorter runs count as pieces of
+    one run. If the run continues, the picture of its end is removed. The stages of a recipe count as one run. Files
+    are written atomically, so that a viewer may watch the folder.
 
     Parameters
     ----------
@@ -30,6 +32,8 @@ class Recorder(Observer):
         Draw this layer with a colour map instead of the landscape.
     data
         Suffix of a data file to write beside each picture, such as ".exr" or ".npz".
+    pictures
+        Whether to draw pictures; without them `data` is needed.
 
     >>> import slopewash as sw
     >>> sw.Recorder("frames", every=100, layer="flow")
@@ -43,13 +47,20 @@ class Recorder(Observer):
         *,
         layer: str | None = None,
         data: str | None = None,
+        pictures: bool = True,
     ) -> None:
         super().__init__(every)
+        if not pictures and data is None:
+            raise InvalidParameter('pictures is False and data None; give data=".npz", else there is nothing to record')
         self.folder = Path(folder)
         self.layer = layer
         self.data = data
+        self.pictures = pictures
         self.files: list[Path] = []
-        """Pictures written so far, in the order of the run."""
+        """Pictures written so far, in the order of the run, or data files if there are no pictures."""
+        self._stages_before = 0
+        """Steps of the stages before the present one."""
+        self._newest = 0
         self._is_piece = False
         """Whether the phase may be one of many short runs."""
         self._end: Path | None = None
@@ -60,6 +71,8 @@ class Recorder(Observer):
         super().start(simulation, steps, label=label)
         self._is_piece = label == "eroding" and steps < self.every
         self.folder.mkdir(parents=True, exist_ok=True)
+        if simulation.steps_taken == 0 and self.files:  # the next stage of a recipe; the end of the last one stays
+            self._stages_before, self._end = self._newest, None
         if simulation.steps_taken == 0 and not self.files:
             terrain = simulation.terrain
             if self.layer is None or self.layer in terrain:  # layers such as flow exist only after the first step
@@ -88,17 +101,20 @@ class Recorder(Observer):
         from slopewash.io import write
         from slopewash.rendering import overlay, render
 
-        picture = self.folder / f"frame_{number:06d}.png"
-        if self.layer is None:
+        self._newest = self._stages_before + number
+        picture = self.folder / f"frame_{self._newest:06d}.png"
+        if self.pictures and self.layer is None:
             render(terrain, picture)
-        else:
+        elif self.pictures and self.layer is not None:
             overlay(terrain, self.layer, picture)
-        self.files.append(picture)
         if self.data is not None:
-            write(terrain, picture.with_suffix(self.data))
+            data = write(terrain, picture.with_suffix(self.data))
+            picture = picture if self.pictures else data
+        self.files.append(picture)
         return picture
 
     def __repr__(self) -> str:
         layer = "" if self.layer is None else f", layer={self.layer!r}"
         data = "" if self.data is None else f", data={self.data!r}"
-        return f"Recorder({str(self.folder)!r}, every={self.every}{layer}{data})"
+        drawn = "" if self.pictures else ", pictures=False"
+        return f"Recorder({str(self.folder)!r}, every={self.every}{layer}{data}{drawn})"

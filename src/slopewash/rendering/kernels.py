@@ -219,7 +219,10 @@ def paint_backdrop(
     last,
     picture,
 ):
-    """Colour the pixels of some columns that show neither ground nor wall: sky, haze and the floor with its shadow."""
+    """Colour the pixels of some columns that show neither ground nor wall: sky, haze and the floor with its shadow.
+
+    `lines` are the square roots of the light of the rows.
+    """
     top_entry = len(table) - 1
     for r in range(kind.shape[0]):
         floor = (base - eye[2]) / min(upward[r], np.float32(-1e-4))
@@ -232,11 +235,14 @@ def paint_backdrop(
             out_x = max(abs(eye[0] + floor * east[c]) - half[0], ZERO)
             out_y = max(abs(eye[1] + floor * north[c]) - half[1], ZERO)
             outside = np.sqrt(out_x * out_x + out_y * out_y) / diagonal
-            if outside < ONE:
-                near, wide = np.exp(-outside / np.float32(0.012)), np.exp(-outside / np.float32(0.06))
-                light *= ONE - contact * (np.float32(0.6) * near + np.float32(0.4) * wide)
+            if outside < HALF:  # an exponential is below half a shade beyond
+                shade = np.float32(0.4) * np.exp(-outside / np.float32(0.06))
+                if outside < np.float32(0.1):
+                    shade += np.float32(0.6) * np.exp(-outside / np.float32(0.012))
+                light *= ONE - contact * shade
+            root = np.sqrt(light) * scale
             for k in range(3):
-                picture[r, c, k] = table[min(int(np.sqrt(max(lines[r, k] * light, ZERO)) * scale + HALF), top_entry)]
+                picture[r, c, k] = table[min(int(lines[r, k] * root + HALF), top_entry)]
 
 
 @kernel

@@ -6,6 +6,7 @@ them once. What does is worked out for each picture: reflections on water, haze,
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -77,6 +78,10 @@ class Stage:
         scene = build_scene(terrain, drape, look)
         block = Block.around(scene, rock_of(terrain, drape, look.exaggeration))
         return cls(scene, block, checked_sun(look.sun), look.exaggeration)
+
+    def on(self, base: float) -> Stage:
+        """Return the same on a block that reaches down to `base`, in exaggerated metres."""
+        return dataclasses.replace(self, block=dataclasses.replace(self.block, base=base))
 
     def photograph(self, camera: Camera, supersampling: int, *, sharp: bool = True) -> Image.Image:
         """Draw what a camera with a picture of `supersampling` times the final size sees.
@@ -211,7 +216,7 @@ class Stage:
 
         block = self.block
         row_of = camera.row_of(upright.upward)
-        lines = backdrop_lines(row_of, self.scene.day)
+        lines = np.sqrt(np.maximum(backdrop_lines(row_of, self.scene.day), 0))
         across = np.linspace(0, 1, len(upright.sideways), dtype=np.float32)
         table, scale = _table()
         _in_spans(len(across), lambda a, b: paint_backdrop(
