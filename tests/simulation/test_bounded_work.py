@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import threading
 import time
@@ -14,6 +15,7 @@ import slopewash as sw
 
 HILL = sw.generate("hill", size=12, extent=120.0, relief=40.0)
 MODELS = (sw.VirtualPipes, sw.VelocityField, sw.SteepestTalus, sw.MeshParticles)
+SETS = int(os.environ.get("FUZZ_FILES", "30"))
 SMALL: dict[str, dict[str, Any]] = {
     "mesh_particles": {"triangles": 100, "maximum_particles": 50},
     "velocity_field": {"maximum_steps": 100},
@@ -74,19 +76,64 @@ def test_every_parameter_at_its_extremes_gives_finite_ground_or_one_sentence(
         for value in extremes(p) if not (p.choices or isinstance(p.default, bool)) else (*p.choices, "", 7):
             if p.name in ("triangles", "maximum_particles") and isinstance(value, float) and value > 1e4:
                 continue  # they are the size of the run, which memory bounds
-            begin = time.perf_counter()
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", sw.StabilityWarning)
-                    simulation = sw.Simulation(HILL, small(model, **{p.name: value}), backend=backend)
-                    simulation.run(2)
-            except sw.SlopewashError as error:
-                sentence = str(error)
-            else:
-                sentence = ""
-                assert np.isfinite(simulation.terrain["elevation"]).all(), (p.name, value)
-            assert "\n" not in sentence, (p.name, value)
-            assert time.perf_counter() - begin < 10.0, (p.name, value)
+            check_extreme(model, backend, p.name, value)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["time_step", "rain_rate", "sediment_capacity", "thermal_rate"])
+def test_extremes_on_the_gpu_give_finite_ground_or_one_sentence(name: str) -> None:
+    if "gpu" not in sw.available_backends():
+        pytest.skip("there is no gpu")
+    for value in extremes(sw.VirtualPipes.parameter(name)):
+        check_extreme(sw.VirtualPipes, "gpu", name, value)
+
+
+def check_extreme(model: type[sw.Model], backend: str, name: str, value: Any) -> None:
+    begin, sentence = time.perf_counter(), ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", sw.StabilityWarning)
+            simulation = sw.Simulation(HILL, small(model, **{name: value}), backend=backend)
+            simulation.run(2)
+    except sw.SlopewashError as error:
+        sentence = str(error)
+    else:
+        assert np.isfinite(simulation.terrain["elevation"]).all(), (name, value)
+        simulation.close()
+    assert "\n" not in sentence, (name, value)
+    assert time.perf_counter() - begin < 10.0, (name, value)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)
+def test_random_values_within_the_sliders_keep_the_ground_in_its_place(model: type[sw.Model]) -> None:
+    draw = np.random.default_rng(7)
+    for _ in range(SETS // 3 if model is sw.VelocityField else SETS):
+        values: dict[str, Any] = {}
+        for p in model.parameters():
+            if p.choices and draw.random() < 0.2:
+                values[p.name] = p.choices[draw.integers(len(p.choices))]
+            elif p.typical and p.name not in SMALL.get(model.name, {}):
+                value = draw.uniform(*p.typical)
+                values[p.name] = value if isinstance(p.default, float) else round(value)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", sw.StabilityWarning)
+                simulation = sw.Simulation(HILL, small(model, **values), backend="reference")
+        except sw.InvalidParameter:
+            continue  # laws that exclude each other
+        simulation.run(10)
+        ground = simulation.terrain["elevation"]
+        margin = 10.0 * values.get("margin", 0.0) + 10.0  # cells of 10 m
+        assert ground.min() >= HILL["elevation"].min() - margin, values
+        assert ground.max() <= HILL["elevation"].max() + 2 * HILL.relief, values
+        assert abs(simulation.budget.solids_drift) < 1e-4, values
+
+
+@pytest.mark.parametrize("layer", ["elevation", "water"])
+def test_heights_of_millions_of_cells_are_refused(layer: str) -> None:
+    layers: dict[str, Any] = {"elevation": np.zeros((4, 4)), layer: np.eye(4) * 1e12}
+    with pytest.raises(sw.InvalidParameter, match=r"is 1e\+12 m, more than 1e\+07 cells of 2 m; check its units"):
+        sw.Simulation(sw.Terrain(**layers, cell_size=2.0), sw.VirtualPipes(), backend="reference")
 
 
 def test_a_step_that_is_interrupted_goes_on_bit_identically() -> None:

@@ -395,29 +395,35 @@ def paint_near(
 
 
 @kernel
+def _blend(picture, i, j, k, a, b, d, e):
+    """Weighted sum of four neighbours; Numba would multiply bytes as float64."""
+    above = np.float32(picture[i, j, k]) * a + np.float32(picture[i, j + 1, k]) * b
+    return above + np.float32(picture[i + 1, j, k]) * d + np.float32(picture[i + 1, j + 1, k]) * e
+
+
+@kernel
 def turn_down(upright, plane, samples, first, last, out):
     """Project an upright picture onto that of the camera, the mean of samples² bilinear samples for each pixel."""
     height, width = upright.shape[:2]
+    low, right = np.float32(height - 1), np.float32(width - 1)
     part = ONE / np.float32(samples * samples)
     for r in range(first, last):
         for c in range(out.shape[1]):
-            red = green = blue = ZERO
-            for sub in range(samples * samples):
-                v = np.float32(r * samples + sub // samples) + HALF
-                u = np.float32(c * samples + sub % samples) + HALF
-                below = plane[6] * u + plane[7] * v + ONE
-                x = (plane[0] * u + plane[1] * v + plane[2]) / below - HALF
-                y = (plane[3] * u + plane[4] * v + plane[5]) / below - HALF
-                x = min(max(x, ZERO), np.float32(width - 1))
-                y = min(max(y, ZERO), np.float32(height - 1))
-                j, i = min(int(x), width - 2), min(int(y), height - 2)
-                across, down = x - np.float32(j), y - np.float32(i)
-                a, b = (ONE - down) * (ONE - across), (ONE - down) * across
-                d, e = down * (ONE - across), down * across
-                one, two, three, four = upright[i, j], upright[i, j + 1], upright[i + 1, j], upright[i + 1, j + 1]
-                red += one[0] * a + two[0] * b + three[0] * d + four[0] * e
-                green += one[1] * a + two[1] * b + three[1] * d + four[1] * e
-                blue += one[2] * a + two[2] * b + three[2] * d + four[2] * e
-            out[r, c, 0] = int(red * part + HALF)
-            out[r, c, 1] = int(green * part + HALF)
-            out[r, c, 2] = int(blue * part + HALF)
+            red = green = blue = HALF
+            for above in range(samples):
+                v = np.float32(r * samples + above) + HALF
+                for before in range(samples):
+                    u = np.float32(c * samples + before) + HALF
+                    near = ONE / (plane[6] * u + plane[7] * v + ONE)
+                    x = min(max((plane[0] * u + plane[1] * v + plane[2]) * near - HALF, ZERO), right)
+                    y = min(max((plane[3] * u + plane[4] * v + plane[5]) * near - HALF, ZERO), low)
+                    j, i = min(np.int32(x), width - 2), min(np.int32(y), height - 2)
+                    across, down = x - np.float32(j), y - np.float32(i)
+                    a, b = (ONE - down) * (ONE - across) * part, (ONE - down) * across * part
+                    d, e = down * (ONE - across) * part, down * across * part
+                    red += _blend(upright, i, j, 0, a, b, d, e)
+                    green += _blend(upright, i, j, 1, a, b, d, e)
+                    blue += _blend(upright, i, j, 2, a, b, d, e)
+            out[r, c, 0] = np.uint8(red)
+            out[r, c, 1] = np.uint8(green)
+            out[r, c, 2] = np.uint8(blue)

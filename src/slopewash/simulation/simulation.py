@@ -47,6 +47,9 @@ from slopewash.terrain import (
 CHECK_EVERY = 200
 """Steps between two looks for NaN and infinity: often enough to name the place, rare enough to cost nothing."""
 
+MOST_CELLS_HIGH = 1e7
+"""Relief and depth of water in cells, above which results would be rounding."""
+
 FADES = 20
 """Equal stages in which the power to erode fades while a run settles."""
 
@@ -97,6 +100,7 @@ class Simulation:
         check_terrain(terrain)
         self.backend = choose_backend(backend, model.backends)
         _check_memory(terrain, model)
+        _check_heights(terrain)
         self.step = 0
         self.settled = 0
         """Steps of settling so far, which do not count as `step`."""
@@ -700,6 +704,17 @@ class Simulation:
             f"Simulation of {self._model.name} on {columns} x {rows} cells, backend {self.backend}, "
             f"edges {self._domain.sides}, step {self.step}" + (", closed" if self._opened is None else "")
         )
+
+
+def _check_heights(terrain: Terrain) -> None:
+    """Refuse heights at which single precision, in which models count in cells, loses all detail."""
+    water = terrain.range("water")[1] if "water" in terrain else 0.0
+    for what, metres in (("relief", terrain.relief), ("water", water)):
+        if metres > MOST_CELLS_HIGH * terrain.cell_size:
+            raise InvalidParameter(
+                f"the terrain's {what} is {metres:.3g} m, more than {MOST_CELLS_HIGH:.0e} cells of "
+                f"{terrain.cell_size:g} m; check its units, or use a larger cell_size"
+            )
 
 
 def _check_memory(terrain: Terrain, model: Model) -> None:

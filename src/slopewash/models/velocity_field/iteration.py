@@ -110,6 +110,8 @@ class FieldBackend(Backend):
         Q = host["flow"] * np.sqrt(Vy * Vy + Vx * Vx)
         eroded = c.strength * c.delta * (ground.Kq * Q + ground.Ke * host["collision_energy"])  # δ(S_q + S_e)
         eroded = np.minimum(eroded, np.minimum(room_to_erode(T0, nodata, c.margin), T0 - ground.floor))
+        if c.margin > 0:  # else nothing can sink below its lowest neighbour, and so not below the lowest cell
+            eroded = np.maximum(0, np.minimum(eroded, T0 + c.margin))
         if nodata is not None:
             eroded[nodata] = 0
         T = T0 - eroded

@@ -45,7 +45,8 @@ class VelocityField(Model):
       Where V goes in circles, the lowest cell of the circle passes its sediment to its lowest neighbour, as does any
       cell where V is zero; in a pit the sediment is deposited.
     - In one iteration no cell is eroded by more than half the drop to its lowest neighbour, or raised by more than half
-      the rise to its lowest higher neighbour (in a pit, all of it), plus `margin`; as published, there is no limit.
+      the rise to its lowest higher neighbour (in a pit, all of it), plus `margin`, and never below the lowest cell of
+      the start by more than `margin`; as published, there is no limit.
       Sediment that finds no room is passed on; in a pit it stays suspended until the next iteration.
     - Pits pass nothing on until they are full. Otherwise inertia would carry all sediment across, and they would never
       fill.
