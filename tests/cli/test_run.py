@@ -166,6 +166,7 @@ def test_outputs_go_to_a_folder_named_after_the_recipe(
     monkeypatch.chdir(tmp_path)
     assert run("run", recipe).code == 0
     assert list(contents(tmp_path / "out" / "my")) == FILES
+    assert "is complete; to make it again: slopewash run out/my/recipe.toml" in run("resume", "out/my").err
     done = run("run", "out/my/recipe.toml", "-o", "out/my")
     assert done.code == 2
     assert "is the recipe itself and would be rewritten" in done.err

@@ -247,6 +247,19 @@ MISTAKES = {
         SMALLEST + '[[outputs]]\nkind = "picture"\npath = "a.png"\nseason = "spring"',
         'line 7, outputs[1].season: unknown season "spring"; choose one of',
     ),
+    "option of a map": (
+        SMALLEST + '[[outputs]]\nkind = "picture"\npath = "a.png"\nzoom = 2',
+        "line 7, outputs[1].zoom: zoom is given, but the view is a map",
+    ),
+    "layers of an output": (
+        SMALLEST + '[[outputs]]\nkind = "layers"\npath = "a"\nlayers = ["flw"]',
+        'line 7, outputs[1].layers: layers: unknown layer "flw"; did you mean "flow"?',
+    ),
+    "table instead of tables": (
+        SMALLEST.replace("[[stages]]", "[stages]"),
+        "line 3, stages: stages is a table; it must",
+    ),
+    "tables instead of a table": (SMALLEST.replace("[source]", "[[source]]"), "line 1, source: source is a list of"),
     "no path": (SMALLEST + "[[outputs]]\n", "line 4, outputs[1]: path is missing"),
 }
 
@@ -350,7 +363,7 @@ def test_other_recipes_are_valid_by_the_schema(tmp_path: Path) -> None:
     "mistake",
     [name for name in MISTAKES if name not in
      ("no TOML", "missing file", "option out of range", "inline parameter", "second stage", "steps and strength",
-      "levels out of order", "format")],
+      "levels out of order", "format", "option of a map", "layers of an output")],
 )  # fmt: skip
 def test_the_schema_finds_mistakes_of_keys_and_types(mistake: str) -> None:
     assert schema_errors(MISTAKES[mistake][0])
