@@ -122,7 +122,7 @@ steps = 3
 settle = 0
 
 [[stages]]
-preset = "chiba_fig2"
+preset = "mei2007"
 steps = 2
 settle = 0
 
@@ -153,7 +153,7 @@ def test_four_stages_from_a_file_and_from_python_give_the_same_bits(tmp_path: Pa
         stages=(
             sw.Stage.of(sw.VirtualPipes(rain_rate=0.02), steps=5),
             sw.Stage.of("outerrain", steps=3, settle=0),
-            sw.Stage.of("chiba_fig2", steps=2, settle=0),
+            sw.Stage.of("mei2007", steps=2, settle=0),
             sw.Stage.of("landscape", steps=8, settle=0, edges=sides).with_parameters(sea_level=None, fan_slope=0.5),
         ),
         seed=5,
