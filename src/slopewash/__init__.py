@@ -142,8 +142,8 @@ _HOMES = {
     "slopewash.io.formats": ("format_of",),
     "slopewash.io.gdal": ("without_gdal",),
     "slopewash.io.gdal_writing": ("write_geotiff",),
-    "slopewash.io.reprojecting": ("reproject",),
     "slopewash.io.masks": ("write_masks",),
+    "slopewash.io.reprojecting": ("reproject",),
     "slopewash.models": (
         "MeshParticles", "Sides", "SteepestTalus", "VelocityField", "VirtualPipes", "find_model", "find_preset",
         "model_names", "preset", "presets",

@@ -21,7 +21,10 @@ def raw(tmp_path: Path) -> Path:
 def test_erode_refuses_to_write_over_its_input(raw: Path, run: Run) -> None:
     before = raw.read_bytes()
     done = run("erode", raw, "-o", raw, "--steps", 1)
-    assert (done.code, done.err) == (2, f"slopewash: --out {raw} is the input file; name another file\n")
+    assert (done.code, done.err) == (
+        2,
+        f"slopewash: --out {raw} is the input file; name another file, or add --force\n",
+    )
     assert raw.read_bytes() == before
 
 

@@ -65,6 +65,12 @@ def test_16_bits_are_converted_by_the_ranges_given(run: Run, tmp_path: Path) -> 
     np.testing.assert_allclose(sw.read(tmp_path / "b.png")["elevation"], [[0, 500]], atol=0.5 * 1000 / 65535)
 
 
+def test_heights_in_feet_are_converted(run: Run, tmp_path: Path) -> None:
+    sw.write(sw.Terrain([[0.0, 1000.0]]), tmp_path / "feet.npy")
+    assert run("convert", tmp_path / "feet.npy", "-o", tmp_path / "a.npy", "--height-unit", "ft").code == 0
+    np.testing.assert_allclose(sw.read(tmp_path / "a.npy")["elevation"], [[0, 304.8]], rtol=1e-6)
+
+
 def test_meshes_are_converted(run: Run, eroded: Path) -> None:
     mesh, back = eroded.with_name("a.glb"), eroded.with_name("b.npz")
     assert run("convert", eroded, "-o", mesh).code == 0

@@ -84,7 +84,7 @@ FILES = [
 
 def test_two_runs_give_byte_identical_folders(run: Run, recipe: Path, tmp_path: Path) -> None:
     assert run("run", recipe, "-o", tmp_path / "first").code == 0
-    assert run("run", recipe, "-o", tmp_path / "second").code == 0
+    assert run("run", recipe, "-o", tmp_path / "second", "--no-checkpoints").code == 0
     first, second = contents(tmp_path / "first"), contents(tmp_path / "second")
     assert list(first) == FILES
     assert first == second
@@ -146,6 +146,22 @@ def test_inputs_are_in_the_manifest_and_never_overwritten(run: Run, recipe: Path
     assert manifest["inputs"] == [{"file": "../raw.exr", "sha256": sha, "bytes": len(before)}]
 
 
+def test_exports_and_films_are_outputs(run: Run, recipe: Path, tmp_path: Path) -> None:
+    head, _, _ = RECIPE.partition("[[outputs]]")
+    recipe.write_text(
+        head + '[[outputs]]\nkind = "export"\npath = "unreal"\ntarget = "unreal"\nsize = 127\nfit = "resample"\n'
+        '[[outputs]]\nkind = "film"\npath = "turn.webm"\nseconds = 0.2\nfps = 10\nsize = [64, 40]\nwater = "none"\n'
+    )
+    assert run("run", recipe, "-o", tmp_path / "out").code == 0
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_bytes())
+    written = {entry["file"] for entry in manifest["outputs"]}
+    assert written == set(contents(tmp_path / "out")) - {"manifest.json"}
+    assert "turn.webm" in written
+    assert any(name.startswith("unreal/") for name in written)
+    recipe.write_text(head + '[[outputs]]\nkind = "export"\npath = "a"\ntarget = "unrael"\n')
+    assert 'outputs[1].target: unknown target "unrael"; did you mean "unreal"?' in run("run", recipe, "--check").err
+
+
 def test_checking_reports_and_writes_nothing(
     run: Run, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,6 +182,7 @@ def test_outputs_go_to_a_folder_named_after_the_recipe(
     monkeypatch.chdir(tmp_path)
     assert run("run", recipe).code == 0
     assert list(contents(tmp_path / "out" / "my")) == FILES
+    assert "is complete; to make it again: slopewash run out/my/recipe.toml" in run("resume", "out/my").err
     done = run("run", "out/my/recipe.toml", "-o", "out/my")
     assert done.code == 2
     assert "is the recipe itself and would be rewritten" in done.err

@@ -122,7 +122,7 @@ steps = 3
 settle = 0
 
 [[stages]]
-preset = "chiba_fig2"
+preset = "mei2007"
 steps = 2
 settle = 0
 
@@ -153,7 +153,7 @@ def test_four_stages_from_a_file_and_from_python_give_the_same_bits(tmp_path: Pa
         stages=(
             sw.Stage.of(sw.VirtualPipes(rain_rate=0.02), steps=5),
             sw.Stage.of("outerrain", steps=3, settle=0),
-            sw.Stage.of("chiba_fig2", steps=2, settle=0),
+            sw.Stage.of("mei2007", steps=2, settle=0),
             sw.Stage.of("landscape", steps=8, settle=0, edges=sides).with_parameters(sea_level=None, fan_slope=0.5),
         ),
         seed=5,
@@ -247,6 +247,19 @@ MISTAKES = {
         SMALLEST + '[[outputs]]\nkind = "picture"\npath = "a.png"\nseason = "spring"',
         'line 7, outputs[1].season: unknown season "spring"; choose one of',
     ),
+    "option of a map": (
+        SMALLEST + '[[outputs]]\nkind = "picture"\npath = "a.png"\nzoom = 2',
+        "line 7, outputs[1].zoom: zoom is given, but the view is a map",
+    ),
+    "layers of an output": (
+        SMALLEST + '[[outputs]]\nkind = "layers"\npath = "a"\nlayers = ["flw"]',
+        'line 7, outputs[1].layers: layers: unknown layer "flw"; did you mean "flow"?',
+    ),
+    "table instead of tables": (
+        SMALLEST.replace("[[stages]]", "[stages]"),
+        "line 3, stages: stages is a table; it must",
+    ),
+    "tables instead of a table": (SMALLEST.replace("[source]", "[[source]]"), "line 1, source: source is a list of"),
     "no path": (SMALLEST + "[[outputs]]\n", "line 4, outputs[1]: path is missing"),
 }
 
@@ -350,7 +363,7 @@ def test_other_recipes_are_valid_by_the_schema(tmp_path: Path) -> None:
     "mistake",
     [name for name in MISTAKES if name not in
      ("no TOML", "missing file", "option out of range", "inline parameter", "second stage", "steps and strength",
-      "levels out of order", "format")],
+      "levels out of order", "format", "option of a map", "layers of an output")],
 )  # fmt: skip
 def test_the_schema_finds_mistakes_of_keys_and_types(mistake: str) -> None:
     assert schema_errors(MISTAKES[mistake][0])

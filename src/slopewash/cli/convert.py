@@ -10,14 +10,17 @@ from cyclopts import Parameter
 from slopewash.cli.console import note, print_json
 from slopewash.cli.options import (
     Allow8bit,
+    Band,
     CellSize,
     Force,
     HeightRange,
+    HeightUnit,
     Json,
     Layers,
     MaxPixels,
     Out,
     OutHeightRange,
+    Reproject,
     Shape,
     parse_height_range,
     parse_layers,
@@ -64,6 +67,9 @@ def command(
     allow_8bit: Allow8bit = False,
     shape: Shape = None,
     max_pixels: MaxPixels = None,
+    reproject: Reproject = None,
+    height_unit: HeightUnit = None,
+    band: Band = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -90,7 +96,10 @@ def command(
     else:
         check_masks(out)
     check_not_input(source, out, force=force)
-    options = read_options(cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels)
+    options = read_options(
+        cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels, reproject=reproject,
+        height_unit=height_unit, band=band,
+    )  # fmt: skip
     terrain = read_any(source, out, options)
     if layers is not None:
         assert isinstance(terrain, sw.Terrain)

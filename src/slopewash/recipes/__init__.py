@@ -1,6 +1,6 @@
 """A whole job: where the terrain comes from, what is done to it, and what is written."""
 
-from slopewash.recipes import output_kinds  # noqa: F401  (which registers them)
+from slopewash.recipes import export_kinds, output_kinds  # noqa: F401  (which register them)
 from slopewash.recipes.definition import Beds, Recipe, Stage, preset_beds, preset_source, recipe, usual_preset
 from slopewash.recipes.layers import LayerFile
 from slopewash.recipes.library import Look, looks

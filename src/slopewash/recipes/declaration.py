@@ -7,6 +7,7 @@ from typing import get_args
 
 from slopewash.backends import backend_names
 from slopewash.generators import generator_names, generator_options
+from slopewash.io.units import HEIGHT_UNITS
 from slopewash.models import find_model, model_names, presets
 from slopewash.models.catalogue import Basins
 from slopewash.models.parameters import Parameter
@@ -89,7 +90,7 @@ def _file_table() -> Table:
         entries=(
             Entry(
                 name="file", kinds=("text",),
-                doc="File with heights, relative to the recipe: .exr, .npy, .npz, .png (16 bit), .tif, .r16, .raw.",
+                doc="File with heights, relative to the recipe: .exr, .npz, .npy, .tif, .png (16 bit), .asc and more.",
             ),
             Entry(name="size", kinds=("integer",), default="as the file", doc=_SIZE_DOC),
             Entry(
@@ -108,6 +109,15 @@ def _file_table() -> Table:
                 doc="Accept 8-bit heights, which show as terraces.",
             ),
             Entry(name="max_pixels", kinds=("integer",), doc="Largest number of cells to read."),
+            Entry(name="band", kinds=("integer",), doc="Band of a .tif to take as the elevation, from 1."),
+            Entry(
+                name="height_unit", kinds=("text",), choices=tuple(HEIGHT_UNITS), default="as the file",
+                doc="Unit of the heights, if missing or wrong in the file.",
+            ),
+            Entry(
+                name="reproject", kinds=("text",),
+                doc='CRS to resample a map to: "utm" for the local zone, or a code such as "EPSG:3035".',
+            ),
         ),
     )  # fmt: skip
 

@@ -94,6 +94,8 @@ def _shown(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, Mapping):
         return "a table"
+    if isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
+        return "a list of tables"
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 

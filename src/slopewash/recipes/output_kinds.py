@@ -87,7 +87,8 @@ def _check_layers(path: Path, options: Options) -> None:
     known = [name for model in map(find_model, model_names()) for name in model.layers()]
     for name in options["layers"]:
         if name not in known:
-            raise unknown_name("layer", name, known)
+            error = unknown_name("layer", name, known)
+            raise type(error)(f"layers: {error}")
 
 
 def _write_layers(result: Result, path: Path, *, layers: Sequence[str]) -> Sequence[Path]:

@@ -99,9 +99,10 @@ class _Reader:
         except InvalidRecipe:
             raise
         except SlopewashError as error:
-            key = str(error).partition(" ")[0]  # many sentences begin with the name of what is wrong
-            nearer = (*place, key)
-            raise InvalidRecipe(f"{self.where(nearer if self.knows(nearer) else place)}: {error}") from error
+            # Many sentences begin with the name of what is wrong: a key of this table, or beside this key.
+            key = str(error).partition(" ")[0].rstrip(":")
+            known = next((near for near in ((*place, key), (*place[:-1], key)) if self.knows(near)), place)
+            raise InvalidRecipe(f"{self.where(known)}: {error}") from error
 
     def knows(self, place: Place) -> bool:
         return place in self.lines or place in self.settings

@@ -190,6 +190,8 @@ class Running:
         if every is not None:
             check_every(every)
         folder = checkpoints_of(folder)
+        if (folder / RECIPE).is_file() and (folder / MANIFEST).is_file():
+            raise CheckpointError(f"the run in {folder} is complete; to make it again: slopewash run {folder / RECIPE}")
         facts, arrays = read_checkpoint(folder)
         noted = facts["recipe"]
         if noted.get("studio"):

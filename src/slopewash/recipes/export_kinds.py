@@ -1,0 +1,123 @@
+"""Outputs of a recipe for other programs: export folders for engines, and films."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slopewash.errors import InvalidFile, InvalidParameter
+from slopewash.recipes.entries import Entry
+from slopewash.recipes.output_kinds import PICTURE
+from slopewash.recipes.outputs import Options, OutputKind, register_output
+
+if TYPE_CHECKING:
+    from slopewash.recipes.running import Result
+
+TARGETS = ("unreal", "unity", "godot", "blender", "houdini", "gis")
+FILM_KINDS = ("turntable", "flyover")
+
+
+def _as_in_pictures(*names: str) -> tuple[Entry, ...]:
+    return tuple(entry for entry in PICTURE.options if entry.name in names)
+
+
+def _snow(options: dict[str, Any]) -> dict[str, Any]:
+    """Options with None where the file says none."""
+    return options | ({"snow_line": None} if options.get("snow_line") == "none" else {})
+
+
+def _check_export(path: Path, options: Options) -> None:
+    if "target" not in options:
+        raise InvalidParameter(f"target is missing; name one of {', '.join(TARGETS)}")
+    if path.suffix:
+        raise InvalidFile(f"{path} is to hold several files, so it must be a folder, without a suffix")
+
+
+def _write_export(result: Result, path: Path, *, target: str, **options: Any) -> Sequence[Path]:
+    from slopewash.exports import export
+
+    done = export(result.terrain, target, path, **_snow(options))
+    return [path / file for file in done.files]
+
+
+EXPORT = register_output(
+    OutputKind(
+        name="export",
+        doc="A folder for a game engine or another program, as `slopewash export` writes it, with an import card.",
+        options=(
+            Entry(name="target", kinds=("text",), choices=TARGETS, doc="The program that imports the files."),
+            Entry(name="size", kinds=("integer",), default="that of the terrain", doc="Samples along a side."),
+            Entry(name="tiles", kinds=("integers",), count=2, default="[1, 1]", doc="Columns and rows of files."),
+            Entry(
+                name="fit", kinds=("text",), choices=("resample", "crop", "pad"), default="an error",
+                doc="What to do with a terrain of a size that the target does not take.",
+            ),
+            Entry(
+                name="shared_edges", kinds=("boolean",), default="as the target expects it",
+                doc="Whether neighbouring files repeat the row between them.",
+            ),
+            Entry(
+                name="heights", kinds=("text",), choices=("png", "r16", "exr", "raw", "tif"), default="by the target",
+                doc="Format of the heights: png or r16 for unreal, exr or r16 for godot.",
+            ),
+            Entry(
+                name="height_range", kinds=("numbers",), count=2, default="that of the terrain", units="m",
+                doc="Heights of the lowest and the highest 16-bit step.",
+            ),
+            Entry(
+                name="water", kinds=("text",), choices=("rivers", "simulated", "none"), default="rivers",
+                doc="Rivers and lakes along the drainage, the simulated depth, or none.",
+            ),
+            *_as_in_pictures("palette", "season", "snow_line"),
+        ),
+        check=_check_export,
+        write=_write_export,
+    )
+)  # fmt: skip
+
+
+def _check_film(path: Path, options: Options) -> None:
+    from slopewash.films.encoder import find_codec
+
+    find_codec(path)
+
+
+def _write_film(
+    result: Result, path: Path, *, motion: str = "turntable", water: str = "auto", **options: Any
+) -> Sequence[Path]:
+    from slopewash.analysis.rivers import add_water
+    from slopewash.films import film
+
+    terrain = result.terrain
+    if water == "rivers":
+        water = "auto"
+        terrain = terrain if "river" in terrain or "lake" in terrain else add_water(terrain)
+    return [film(terrain, path, kind=motion, water=water, **_snow(options))]  # type: ignore[arg-type]
+
+
+FILM = register_output(
+    OutputKind(
+        name="film",
+        doc="A film of the terrain, .webm or .mp4; needs the video extra.",
+        options=(
+            Entry(
+                name="motion", kinds=("text",), choices=FILM_KINDS, default="turntable",
+                doc="Around the block, or across the terrain.",
+            ),
+            Entry(name="seconds", kinds=("number",), default="10", units="s", doc="Length of the film."),
+            Entry(name="fps", kinds=("integer",), default="25", doc="Frames per second."),
+            Entry(
+                name="size", kinds=("integers",), count=2, default="[1280, 720]", units="pixels",
+                doc="Width and height, both even.",
+            ),
+            Entry(name="turns", kinds=("number",), default="1", doc="Turns of a turntable."),
+            *_as_in_pictures(
+                "water", "palette", "season", "sun", "snow_line", "exaggeration", "azimuth", "pitch", "zoom", "heading"
+            ),
+        ),
+        check=_check_film,
+        write=_write_film,
+        drawn=True,
+    )
+)  # fmt: skip
