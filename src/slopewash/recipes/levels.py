@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,10 @@ DETAIL_WAVELENGTH, DETAIL_OCTAVES = 16, 3
 """Of the noise that a level adds; in cells."""
 STEEPEST_DETAIL = 1.5
 """Slope above which detail grows no more."""
+DETAIL_REACH = 3
+"""Cells around a cell that its detail depends on."""
+CARRIED = ("elevation", "water", "suspended", "bedrock")
+"""Layers that a level takes from the one before."""
 
 
 def sizes(longest: int) -> list[int]:
@@ -74,7 +78,27 @@ def values_at(levels: Sequence[Level], cells: int) -> Level:
     )
 
 
-def expanded(stage: Stage, terrain: Terrain) -> list[Stage]:
+class Extent(Protocol):
+    """What levels depend on: a terrain, or one that no memory holds."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    @property
+    def width(self) -> float:
+        """Extent from west to east in metres."""
+
+    @property
+    def height(self) -> float:
+        """Extent from north to south in metres."""
+
+    @property
+    def relief(self) -> float:
+        """Highest less lowest ground in metres."""
+
+
+def expanded(stage: Stage, terrain: Extent) -> list[Stage]:
     """One stage for each level that suits a terrain, from coarse to fine; the stage itself where it has none."""
     if not stage.levels:
         return [stage]
@@ -119,15 +143,50 @@ def terrain_of(stage: Stage, start: Terrain, before: Terrain | None, *, seed: in
     assert stage.cells is not None
     here = start.resampled(stage.cells)
     if before is None:
-        return _drained(stage, here)
-    cell = here.cell_size
+        return drained(stage, here)
     coarse = here.resampled(max(before.shape))  # the start as the level before saw it
-    z = _fine(before, "elevation", here) + stage.restored * (
-        here["elevation"].astype(np.float64) - _fine(coarse, "elevation", here)
+    before = _without_sea(before, -math.inf if last else stage.model.water_beyond)
+    fine = before.resampled(max(here.shape))
+    return merged(
+        stage,
+        here,
+        {name: fitted(fine[name], here.shape) for name in CARRIED if name in before},
+        fitted(coarse.resampled(max(here.shape))["elevation"], here.shape),
+        None if fine.nodata is None else fitted(fine.nodata, here.shape) > 0,
+        seed=seed,
     )
-    finer = before.resampled(max(here.shape)).nodata
-    if finer is not None:  # land too small for the level before, which has changed nothing there
-        z = np.where(fitted(finer, here) > 0, here["elevation"], z)
+
+
+def merged(
+    stage: Stage,
+    here: Terrain,
+    fine: Mapping[str, Heights],
+    start: Heights,
+    missing: NDArray[np.bool_] | None,
+    *,
+    seed: int,
+    origin: tuple[int, int] = (0, 0),
+) -> Terrain:
+    """Terrain that a level begins with, or a part of it.
+
+    Parameters
+    ----------
+    here
+        The start on the level's grid.
+    fine
+        Layers of the level before, on this grid.
+    start
+        The start as the level before saw it, on this grid.
+    missing
+        Where the level before had no ground.
+    origin
+        Row and column of the first cell of a part.
+    """
+    assert stage.cells is not None
+    cell = here.cell_size
+    z = fine["elevation"] + stage.restored * (here["elevation"].astype(np.float64) - start)
+    if missing is not None:  # land too small for the level before, which has changed nothing there
+        z = np.where(missing, here["elevation"], z)
     if stage.detail:
         noise = fractal_noise(
             here.shape,
@@ -135,20 +194,18 @@ def terrain_of(stage: Stage, start: Terrain, before: Terrain | None, *, seed: in
             wavelength=DETAIL_WAVELENGTH * cell,
             octaves=DETAIL_OCTAVES,
             seed=1000 * seed + stage.cells,
+            origin=origin,
         )
         z += stage.detail * cell * np.minimum(_steepness(z, cell), STEEPEST_DETAIL) * noise
-    layers: dict[str, Any] = {
-        "elevation": z,
-        "water": _water(before, here, -math.inf if last else stage.model.water_beyond),
-    }
-    if "suspended" in here or "suspended" in before:
-        layers["suspended"] = np.maximum(_fine(before, "suspended", here), 0) if "suspended" in before else 0.0
-    if "bedrock" in before:  # as deep below the ground as it was
-        layers["bedrock"] = z - np.maximum(_fine(before, "elevation", here) - _fine(before, "bedrock", here), 0)
+    layers: dict[str, Any] = {"elevation": z, "water": np.maximum(fine["water"], 0)}
+    if "suspended" in here or "suspended" in fine:
+        layers["suspended"] = np.maximum(fine["suspended"], 0) if "suspended" in fine else 0.0
+    if "bedrock" in fine:  # as deep below the ground as it was
+        layers["bedrock"] = z - np.maximum(fine["elevation"] - fine["bedrock"], 0)
     return here.replace(**layers)
 
 
-def _drained(stage: Stage, terrain: Terrain) -> Terrain:
+def drained(stage: Stage, terrain: Terrain) -> Terrain:
     """The start of the first level, its closed basins treated as the stage asks for.
 
     On a coarse grid a way out of a basin is a valley; on a fine one it would be a ditch. Water is taken to leave at
@@ -164,23 +221,18 @@ def _drained(stage: Stage, terrain: Terrain) -> Terrain:
     return terrain.replace(elevation=breached, **rock)
 
 
-def _water(before: Terrain, here: Terrain, sea_level: float) -> Heights:
-    """Depth of the water of the level before, without the sea: the next level starts with its own."""
-    if sea_level > -math.inf:
-        ground = before["elevation"].astype(np.float64)
-        surface = ground + before["water"]
-        before = before.replace(water=np.maximum(surface - np.maximum(ground, sea_level), 0))
-    return np.maximum(_fine(before, "water", here), 0)
+def _without_sea(before: Terrain, sea_level: float) -> Terrain:
+    """The level before, without the sea: the next level starts with its own."""
+    if sea_level == -math.inf:
+        return before
+    ground = before["elevation"].astype(np.float64)
+    surface = ground + before["water"]
+    return before.replace(water=np.maximum(surface - np.maximum(ground, sea_level), 0))
 
 
-def _fine(terrain: Terrain, layer: str, grid: Terrain) -> Heights:
-    """A layer on a finer grid of the same ground."""
-    return fitted(terrain.resampled(max(grid.shape))[layer], grid)
-
-
-def fitted(values: NDArray[Any], grid: Terrain) -> Heights:
-    """A resampled layer with the very shape of a grid: where sides do not come out even, it may be a cell off."""
-    rows, columns = grid.shape
+def fitted(values: NDArray[Any], shape: tuple[int, int]) -> Heights:
+    """A resampled layer with that very shape: where sides do not come out even, it may be a cell off."""
+    rows, columns = shape
     beyond = ((0, max(0, rows - values.shape[0])), (0, max(0, columns - values.shape[1])))
     return np.pad(values, beyond, mode="edge")[:rows, :columns].astype(np.float64)
 

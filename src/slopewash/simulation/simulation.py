@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Integral
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.backends import choose_backend
-from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, SimulationClosed, StabilityWarning
+from slopewash.errors import BackendUnavailable, InvalidParameter, SimulationClosed
 from slopewash.interrupts import whole_steps
 from slopewash.models.backend import Backend
 from slopewash.models.base import Model
@@ -27,6 +26,7 @@ from slopewash.simulation.checkpoints import read_checkpoint, write_checkpoint
 from slopewash.simulation.editing import Editor
 from slopewash.simulation.history import History
 from slopewash.simulation.observing import LONGEST_CHUNK, Function, Observer, as_observer
+from slopewash.simulation.pacing import fading, needed_substeps, not_finite
 from slopewash.simulation.parts import of_this_version, put_together, take_apart, warn_of_version
 from slopewash.terrain import (
     Emitter,
@@ -42,9 +42,6 @@ from slopewash.terrain import (
 
 CHECK_EVERY = 200
 """Steps between two looks for NaN and infinity: often enough to name the place, rare enough to cost nothing."""
-
-FADES = 20
-"""Equal stages in which the power to erode fades while a run settles."""
 
 
 class Simulation:
@@ -149,15 +146,7 @@ class Simulation:
                 raise InvalidParameter(f'substeps is {self._substeps_wanted!r}; it must be "auto" or 1 or more')
             self._substeps = self._substeps_wanted
             return
-        worst = max(self._model.limits_in(state), key=lambda limit: limit.substeps, default=None)
-        before, self._substeps = self._substeps, 1 if worst is None else worst.substeps
-        if worst is not None and worst.substeps > before:
-            warnings.warn(
-                f"{worst.name} is {worst.value:.3g}, above the stability limit {worst.bound:.3g}: "
-                f"each step is taken in {worst.substeps} sub-steps",
-                StabilityWarning,
-                stacklevel=4,
-            )
+        self._substeps = needed_substeps(self._model.limits_in(state), self._substeps, stacklevel=5)
 
     @property
     def model(self) -> Model:
@@ -499,15 +488,9 @@ class Simulation:
 
     def _fade(self, done: int, chunk: int, steps: int) -> None:
         """Take `chunk` settling steps after `done` of `steps`; strength depends on the step alone and ends at 0."""
-        fades = min(FADES, steps)
-        while chunk > 0:
-            fade = done * fades // steps
-            next_fade = -(-(fade + 1) * steps // fades)
-            length = min(chunk, next_fade - done)
-            self._device.advance(self._coefficients(1 - (fade + 1) / fades), length * self._substeps)
+        for strength, length in fading(done, chunk, steps):
+            self._device.advance(self._coefficients(strength), length * self._substeps)
             self.settled += length
-            done += length
-            chunk -= length
 
     def _coefficients(self, strength: float = 1.0) -> Any:
         return self._model.coefficients(self._domain, substeps=self._substeps, strength=strength)
@@ -553,11 +536,7 @@ class Simulation:
     def _check_finite(self) -> None:
         bad = self._model.first_bad(self._state, self._domain)
         if bad is not None:
-            layer, row, column = bad
-            raise NotFinite(
-                f"{layer} is no longer finite at row {row}, column {column} by step {self.step}; "
-                "use a smaller time_step, or leave substeps at auto"
-            )
+            raise not_finite(*bad, step=self.step)
 
     # Checkpoints and copies
 

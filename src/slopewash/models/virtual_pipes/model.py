@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -28,6 +28,7 @@ from slopewash.models.state import Array, Domain, Patch, Sides, State, Window
 from slopewash.models.virtual_pipes import derive as _derive
 from slopewash.models.virtual_pipes import prepare as _prepare
 from slopewash.models.virtual_pipes.base_level import (
+    base_of,
     border,
     border_ring,
     edge_base,
@@ -41,7 +42,7 @@ from slopewash.models.virtual_pipes.fields import BUDGET, EVAPORATED, FIELDS, MO
 from slopewash.models.virtual_pipes.prepare import ground, source_rate, total
 from slopewash.models.virtual_pipes.sea import check_land, displaced, flood, flooded, level_in_cells
 from slopewash.models.virtual_pipes.strata import expose, exposed_step
-from slopewash.terrain import Layer, Terrain
+from slopewash.terrain import Layer, Place, Terrain
 
 
 @register
@@ -341,6 +342,21 @@ class VirtualPipes(Model):
         """Convert a terrain in metres to a state in cells."""
         return _prepare.prepare(terrain, self, sides=sides, seed=seed)
 
+    def prepare_part(self, terrain: Terrain, place: Place, *, sides: Sides, seed: int) -> tuple[Domain, State]:
+        """Convert part of a terrain."""
+        return _prepare.prepare(terrain, self, sides=sides, seed=seed, place=place)
+
+    def draws(self, given: Collection[str], *, layered: bool) -> int:
+        """How many random fields of one sequence over the whole the erodibility needs."""
+        if layered or "erodibility" in given or not self.default_erodibility.startswith("from_elevation"):
+            return 0
+        return 2 if self.default_erodibility == "from_elevation_fine" else 1
+
+    def border_fields(self, heights: Mapping[str, Array], domain: Domain) -> dict[str, Array]:
+        """Base level from the ground along the four sides."""
+        sides = {f"base_{name}": _prepare.in_cells(z, domain) for name, z in heights.items()}
+        return base_of(sides, graded=self.edge_base == "graded", sea_level=level_in_cells(self, domain))
+
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one iteration.
 
@@ -404,14 +420,16 @@ class VirtualPipes(Model):
         Nothing is deposited on graded open edges above the sea: sediment there is exported. What settles on the floor
         of the sea displaces water, and the surface stays as it was.
         """
-        s, budget = np.array(state["suspended"]), np.array(state["budget"])
+        s, budget, own = np.array(state["suspended"]), np.array(state["budget"]), domain.own
         if self.edge_base == "graded" and domain.sides.any_open:
             y, x = _open_ring(domain)
             room = np.maximum(level_in_cells(self, domain) - state["elevation"][y, x], 0)
             settles = np.minimum(s[y, x], room).astype(s.dtype)
-            budget[0, SOLIDS_EXPORTED] += total(s[y, x] - settles)
+            rows, columns = own
+            counts = (rows.start <= y) & (y < rows.stop) & (columns.start <= x) & (x < columns.stop)
+            budget[0, SOLIDS_EXPORTED] += total((s[y, x] - settles)[counts])
             s[y, x] = settles
-        budget[0, MOVED] += total(s)
+        budget[0, MOVED] += total(s[own])
         b = state["elevation"] + s
         if self.sea_level > -math.inf:
             state["water"] = displaced(state, s, self, domain, budget)
@@ -421,7 +439,7 @@ class VirtualPipes(Model):
         if dry:
             water = np.array(state["water"])
             left = np.minimum(water, flooded(b, np.zeros_like(s), self, domain))
-            budget[0, EVAPORATED] += total(water - left)
+            budget[0, EVAPORATED] += total((water - left)[own])
             state["water"] = left
             state["outflow"] = np.zeros_like(state["outflow"])
         state["budget"] = budget
