@@ -102,6 +102,7 @@ if TYPE_CHECKING:
         add_gullies,
         erodibility_from_elevation,
     )
+    from slopewash.tiles import TiledResult, erode_tiled, resume_tiled
 
 _HOMES = {
     "slopewash.analysis": ("axis_preference", "local_minima", "statistics"),
@@ -147,6 +148,7 @@ _HOMES = {
         "Emitter", "Strata", "Stratum", "Terrain", "TriangleMesh", "WaterSource", "add_gullies",
         "erodibility_from_elevation",
     ),
+    "slopewash.tiles": ("TiledResult", "erode_tiled", "resume_tiled"),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -189,6 +191,7 @@ __all__ = [
     "Strata",
     "Stratum",
     "Terrain",
+    "TiledResult",
     "TriangleMesh",
     "UnknownName",
     "VelocityField",
@@ -209,6 +212,7 @@ __all__ = [
     "describe_generator",
     "drainage_area",
     "erode",
+    "erode_tiled",
     "erodibility_from_elevation",
     "fill_depressions",
     "find_checkpoints",
@@ -238,6 +242,7 @@ __all__ = [
     "render_mesh",
     "render_view",
     "resume",
+    "resume_tiled",
     "side_by_side",
     "statistics",
     "strata_bands",
