@@ -102,7 +102,7 @@ if TYPE_CHECKING:
         add_gullies,
         erodibility_from_elevation,
     )
-    from slopewash.tiles import TiledResult, erode_tiled, resume_tiled
+    from slopewash.tiles import TiledResult, erode_tiled, open, resume_tiled, tiled_facts, write_geotiff
 
 _HOMES = {
     "slopewash.analysis": ("axis_preference", "local_minima", "statistics"),
@@ -148,7 +148,7 @@ _HOMES = {
         "Emitter", "Strata", "Stratum", "Terrain", "TriangleMesh", "WaterSource", "add_gullies",
         "erodibility_from_elevation",
     ),
-    "slopewash.tiles": ("TiledResult", "erode_tiled", "resume_tiled"),
+    "slopewash.tiles": ("TiledResult", "erode_tiled", "open", "resume_tiled", "tiled_facts", "write_geotiff"),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -227,6 +227,7 @@ __all__ = [
     "looks",
     "model_names",
     "newest_manifest",
+    "open",
     "overlay",
     "preset",
     "preset_beds",
@@ -247,12 +248,14 @@ __all__ = [
     "statistics",
     "strata_bands",
     "studio",
+    "tiled_facts",
     "trunk_agreement",
     "use_adapter",
     "usual_preset",
     "wear_and_deposit",
     "write",
     "write_checkpoint",
+    "write_geotiff",
 ]
 
 

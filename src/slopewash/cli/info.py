@@ -45,7 +45,7 @@ def command(
     if not file.exists() and not sw.is_mesh_file(file):
         raise InvalidFile(f"{file} does not exist")
     if file.is_dir():
-        facts = checkpoint_facts(file)
+        facts = sw.tiled_facts(file) or checkpoint_facts(file)
         print_json(facts) if json else print_facts(facts)
         return
     options = read_options(cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels)

@@ -11,6 +11,7 @@ from slopewash.cli.console import note
 from slopewash.cli.erode import finish
 from slopewash.cli.options import Adapter, Json, Threads
 from slopewash.cli.outputs import check_output, check_picture
+from slopewash.cli.tiles import Memory, Scheduler, Workers, resume_on_tiles
 from slopewash.errors import InvalidParameter
 
 EXAMPLES = """Examples:
@@ -33,6 +34,9 @@ def command(
     *,
     every: int | None = None,
     adapter: Adapter = None,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
+    memory: Memory = None,
     threads: Threads = None,
     json: Json = False,
 ) -> int:
@@ -41,12 +45,14 @@ def command(
     Parameters
     ----------
     folder
-        Folder of checkpoints that `erode --checkpoint` wrote.
+        Folder of checkpoints that `erode --checkpoint` wrote, or the output of `erode --tiles`.
     every
         Steps between two checkpoints; as before if not given.
     """
     import slopewash as sw
 
+    if sw.tiled_facts(folder) is not None:
+        return resume_on_tiles(folder, scheduler=scheduler, workers=workers, memory=memory, json=json)
     if adapter is not None:
         _use_adapter(folder, adapter)
     running = sw.Running.resumed(folder, every=every)

@@ -41,7 +41,7 @@ def run_recipe(running: Running, *, threads: int | None = None) -> Iterator[tupl
 
     use_threads(threads)
     progress, code = sw.Progress(), 0
-    with _terminations(running.checkpoint):
+    with terminations(running.checkpoint):
         try:
             running.run(progress)
         except Terminated:
@@ -67,7 +67,7 @@ def _write_last(running: Running) -> None:
 
 
 @contextmanager
-def _terminations(checkpoint: Path | None) -> Iterator[None]:
+def terminations(checkpoint: Path | None) -> Iterator[None]:
     """Let SIGTERM interrupt the run once, if there is a checkpoint to write; a second one changes nothing."""
     if checkpoint is None or threading.current_thread() is not threading.main_thread():
         yield

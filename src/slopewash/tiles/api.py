@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from slopewash.models.state import Edges, Sides
 from slopewash.recipes.definition import Recipe, Stage, preset_beds
 from slopewash.recipes.sources import FromFile, FromTerrain, Generated, as_source
 from slopewash.terrain import Terrain
+from slopewash.tiles.estimate import parse_memory
 from slopewash.tiles.executors import Executor, InProcess, connected
 from slopewash.tiles.run import FINISHED, MANIFEST, TiledResult, TiledRun
 from slopewash.tiles.store import Store
@@ -37,6 +39,8 @@ def erode_tiled(
     scheduler: str | None = None,
     workers: int | None = None,
     iterations: int | None = None,
+    layers: Sequence[str] | None = None,
+    memory: str | float | None = None,
     progress: bool = False,
 ) -> TiledResult:
     """Erode a terrain tile by tile on a Dask cluster: the same bits as in one piece, whatever its size.
@@ -63,8 +67,12 @@ def erode_tiled(
         A Dask client, the address of a scheduler, or the number of processes of this machine; 0 for this process alone.
     iterations
         Between two exchanges with the neighbours; by default what costs least.
+    layers
+        To write; all of them if not given. The elevation is always written.
+    memory
+        Bytes that all processes may need together, such as "6GB"; more is an error before the first round.
     progress
-        Whether to show a bar.
+        Whether to show a bar, and beforehand what the run needs.
 
     >>> import tempfile, slopewash as sw
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +86,8 @@ def erode_tiled(
     made = _recipe(source, recipe, steps=steps, edges=edges, seed=seed, backend=backend)
     store = Store(str(out))
     check_free(store)
-    run = TiledRun(store, made, tile=tile, iterations=iterations)
+    run = TiledRun(store, made, tile=tile, iterations=iterations, layers=layers)
+    run.memory = parse_memory(memory)
     return _run(run, client=client, scheduler=scheduler, workers=workers, progress=progress)
 
 
@@ -88,10 +97,12 @@ def resume_tiled(
     client: Client | None = None,
     scheduler: str | None = None,
     workers: int | None = None,
+    memory: str | float | None = None,
     progress: bool = False,
 ) -> TiledResult:
     """Continue a run on tiles from its last round; the result is the same bits as if it had never stopped."""
     run = TiledRun.resumed(Store(str(out)))
+    run.memory = parse_memory(memory)
     return _run(run, client=client, scheduler=scheduler, workers=workers, progress=progress)
 
 
@@ -104,6 +115,8 @@ def _run(
         executor: Executor = InProcess()
         return run.run(executor)
     with connected(client=client, scheduler=scheduler, workers=workers) as cluster:
+        if cluster.dashboard:
+            run.watching.say(f"dashboard: {cluster.dashboard}")
         return run.run(cluster)
 
 
@@ -119,7 +132,7 @@ def check_free(store: Store) -> None:
     if folder is not None and folder.exists():
         if not folder.is_dir():
             raise InvalidParameter(f"{folder} is a file; a run on tiles writes a folder")
-        if any(folder.iterdir()) and store.read_json(FINISHED) is None:
+        if any(folder.iterdir()) and FINISHED not in store.attributes():
             raise InvalidParameter(f"{folder} is not empty and holds no run on tiles; choose another folder")
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 MOST_DEATHS = 12
 """Times that a tile may lose its worker before the run gives up: then the tile itself is the reason."""
+KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40)}
+"""Lets a process keep what it frees: every task needs as much again, and fresh pages cost as much as the copying."""
 CONNECTING = 10
 """Seconds to wait for a scheduler."""
 
@@ -21,12 +23,18 @@ CONNECTING = 10
 class Executor(Protocol):
     """Runs tasks in any order, each at least once, and yields each result with the task's number."""
 
+    @property
+    def workers(self) -> int:
+        """Tasks that run at the same time."""
+
     def run(self, task: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
         """Run one task for each tuple of arguments."""
 
 
 class InProcess:
     """Runs tasks one after another."""
+
+    workers = 1
 
     def run(self, task: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
         """Run one task for each tuple of arguments."""
@@ -39,6 +47,16 @@ class OnCluster:
 
     def __init__(self, client: Client) -> None:
         self.client = client
+
+    @property
+    def workers(self) -> int:
+        """Tasks that run at the same time."""
+        return max(1, len(self.client.scheduler_info()["workers"]))
+
+    @property
+    def dashboard(self) -> str:
+        """Address of the page that shows the tasks."""
+        return str(self.client.dashboard_link or "")
 
     def run(self, task: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
         """Run one task for each tuple of arguments, and again where its worker was lost."""
@@ -107,7 +125,7 @@ def connected(
         count = workers or os.cpu_count() or 1
         threads = str(max(1, (os.cpu_count() or 1) // count))
         # One thread for Dask in each worker: Numba's threads serve one caller at a time.
-        environment = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"), threads)
+        environment = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"), threads) | KEEP_MEMORY
         with distributed.LocalCluster(
             n_workers=count, threads_per_worker=1, processes=True, memory_limit=0, env=environment,
             dashboard_address=":0", silence_logs="CRITICAL", preload=["slopewash.tiles.worker"],

@@ -154,7 +154,7 @@ class Ground:
         """Return the same with what the tiles found, in the order of the tiles, and the ground along its border."""
         looked = list(surveys)
         grounds = [found.ground for found in looked if found.ground is not None]
-        names = looked[0].ranges
+        names, cells = looked[0].ranges, sum(found.cells for found in looked)
         border = {name: np.full(self.grid.shape[name in ("north", "south")], np.nan, np.float32) for name in SIDES}
         for found in looked:
             for name, (first, strip) in found.border.items():
@@ -168,7 +168,8 @@ class Ground:
             },
             solids=sum(found.solids for found in looked),
             water=sum(found.water for found in looked),
-            cells=sum(found.cells for found in looked),
+            cells=cells,
+            has_nodata=self.has_nodata and cells < self.shape[0] * self.shape[1],
         ), border
 
     def as_dict(self) -> dict[str, Any]:

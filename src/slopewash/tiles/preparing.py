@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from slopewash.errors import InvalidParameter
 from slopewash.models import Model
 from slopewash.models.state import Domain, Sides, State, Window, with_margin
-from slopewash.terrain import Place
+from slopewash.terrain import Place, Terrain
 from slopewash.terrain.erodibility import DEVIATION, random_fields
 from slopewash.tiles.grid import TileGrid, widened
 from slopewash.tiles.ground import Ground
@@ -83,6 +84,7 @@ def draw_numbers(store: Store, grid: TileGrid, seed: int, count: int) -> None:
 def prepare_tile(work: Work, ground: Ground, count: int, group: str, number: int) -> Report:
     """Prepare one tile; `count` random fields were drawn."""
     begin = cpu_seconds()
+    load_kernels(type(work.model), work.backend)
     core = work.grid.window(number)
     if ground.strata is not None:  # what lies bare depends on the neighbours, also across periodic sides
         wide, sides = with_margin(core, 1, work.domain)
@@ -105,6 +107,16 @@ def prepare_tile(work: Work, ground: Ground, count: int, group: str, number: int
     amounts = dict(work.model.amounts(own, domain))
     written = work.write(group, number, _on_device(work, state, domain), domain.own, inputs=True)
     return Report(amounts=amounts, bad=None, written=written, seconds=cpu_seconds() - begin)
+
+
+@functools.cache
+def load_kernels(model: type[Model], backend: str) -> None:
+    """Load or compile the kernels in this process, so that no round waits for them."""
+    made = model()
+    domain, state = made.prepare(Terrain(np.eye(8)), sides=Sides.of("closed"), seed=0)
+    device = made.backend(backend)(state, domain)
+    device.advance(made.coefficients(domain, substeps=1), 1)
+    device.close()
 
 
 def _place(ground: Ground, window: Window, core: Window, drawn: tuple[Array, ...]) -> Place:

@@ -65,9 +65,6 @@ def next_round(
     program: Program, at: Position, most: int, *, source: str, target: str, before: int
 ) -> tuple[Round, Position]:
     """The round that comes next, of so many iterations at most, and how far it leads."""
-    first = program[at.item]
-    if isinstance(first, LayDown):
-        return Round(source=source, target=target, before=before, lay_down=True, dry=first.dry), Position(at.item + 1)
     pieces: list[Piece] = []
     item, done, left = at.item, at.done, most
     while left and item < len(program):
@@ -79,7 +76,14 @@ def next_round(
         left, done = left - length, done + length
         if done == piece.iterations:
             item, done = item + 1, 0
-    return Round(source=source, target=target, before=before, pieces=tuple(pieces)), Position(item, done)
+    end = program[item] if item < len(program) else None
+    if isinstance(end, LayDown):
+        item += 1
+    made = Round(
+        source=source, target=target, before=before, pieces=tuple(pieces), lay_down=isinstance(end, LayDown),
+        dry=isinstance(end, LayDown) and end.dry,
+    )  # fmt: skip
+    return made, Position(item, done)
 
 
 def best_iterations(

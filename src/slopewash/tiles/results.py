@@ -20,12 +20,13 @@ def layers_of(work: Work, ground: Ground) -> tuple[str, ...]:
 
 
 def _yielded(work: Work, ground: Ground) -> list[str]:
-    """What the model yields; rain that was not given is not a layer of the result either."""
+    """What the model yields; rain that was not given, and falls everywhere, is no layer of the result either."""
     names = {cells.name for cells in work.cells}
     stored = names | ({"elevation"} if "elevation_change" in names else set())
     stored |= {"bedrock"} if "bedrock_change" in names else set()
     held = State(dict.fromkeys(stored, np.zeros(0)))
-    return [name for name in work.model.yields(held) if name != "rainfall" or "rainfall" in ground.layers]
+    uneven = "rainfall" in ground.layers or ground.has_nodata
+    return [name for name in work.model.yields(held) if name != "rainfall" or uneven]
 
 
 def result_tile(
@@ -50,7 +51,7 @@ def result_tile(
     if device is not None:
         device.close()
     terrain = before.part(core).replace(**layers)
-    if start is not None:
+    if start is not None and any(name in after.layers for name in CHANGES):
         change = terrain["elevation"] - start.part(core, ["elevation"])["elevation"]
         terrain = terrain.replace(difference=change, wear=np.maximum(-change, 0), deposit=np.maximum(change, 0))
     return after.write(number, terrain)

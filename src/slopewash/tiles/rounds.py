@@ -37,7 +37,7 @@ class Round:
     """Iterations before."""
     pieces: tuple[Piece, ...] = ()
     lay_down: bool = False
-    """Deposit what the water carries, instead of iterations."""
+    """Deposit what the water carries, after the iterations."""
     dry: bool = False
 
     @property
@@ -72,7 +72,7 @@ def advance_tile(work: Work, round: Round, number: int) -> Report:
     begin = cpu_seconds()
     core = work.grid.window(number)
     assert work.model.halo is not None
-    margin = 1 if round.lay_down else work.model.halo * round.iterations
+    margin = work.model.halo * round.iterations + round.lay_down  # what lies bare depends on the neighbours
     wide, sides = with_margin(core, margin, work.domain)
     domain = work.domain.part(wide, sides, core)
     state = work.read(round.source, wide, iterations=round.before)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.backends import choose_backend
-from slopewash.errors import CheckpointError, InvalidParameter
+from slopewash.errors import CheckpointError, InvalidParameter, unknown_name
 from slopewash.interrupts import whole_steps
 from slopewash.models.state import Sides
 from slopewash.recipes.definition import Recipe, Stage
@@ -22,8 +22,10 @@ from slopewash.simulation.budget import Budget
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.pacing import not_finite
 from slopewash.tiles import levels, output
+from slopewash.tiles.estimate import sentence
 from slopewash.tiles.executors import Executor
 from slopewash.tiles.fill import fill
+from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.ground import SIDES, Ground
 from slopewash.tiles.preparing import begin_work, draw_numbers, draws, prepare_tile
 from slopewash.tiles.program import Position, Program, best_iterations, iterations_of, next_round, program_of
@@ -36,8 +38,8 @@ from slopewash.tiles.work import Work
 Array = NDArray[Any]
 SCHEMA = 1
 MANIFEST = "state/manifest.json"
-FINISHED = "slopewash.json"
-"""What is known of a finished run."""
+FINISHED = "slopewash"
+"""Attribute with what is known of a finished run."""
 BORDER = "state/border"
 
 
@@ -55,10 +57,14 @@ class TiledResult:
     steps: int
     rounds: int
     seconds: float
-    read_write: int
-    """Bytes written in rounds."""
+    round_seconds: float
+    """Wall time of the rounds alone, without the source and the result."""
+    bytes_written: int
+    """In all rounds."""
     cpu_seconds: float
     """Of the rounds, of all workers together."""
+    kernel_seconds: float
+    """CPU time of the iterations alone; the rest is reading, writing and preparing."""
     cell_iterations: float
 
     def as_dict(self) -> dict[str, Any]:
@@ -79,14 +85,23 @@ class TiledRun:
         Rows and columns of a tile.
     iterations
         Between two exchanges; found by measuring if not given.
+    layers
+        To write at the end; all if not given.
     """
 
     def __init__(
-        self, store: Store, recipe: Recipe, *, tile: int | tuple[int, int], iterations: int | None = None
+        self,
+        store: Store,
+        recipe: Recipe,
+        *,
+        tile: int | tuple[int, int],
+        iterations: int | None = None,
+        layers: Sequence[str] | None = None,
     ) -> None:
         for stage in recipe.stages:
             _check(stage)
         self.store, self.recipe, self.tile, self.iterations = store, recipe, tile, iterations
+        self.layers = None if layers is None else tuple(layers)
         self.backend = choose_backend(recipe.backend, recipe.stages[0].model.backends)
         self.id = secrets.token_hex(8)
         self.start: Ground | None = None
@@ -103,9 +118,13 @@ class TiledRun:
         """Iterations of the stage under way."""
         self.amounts: dict[str, float] = {}
         self.budgets: list[Budget] = []
-        self.spent: dict[str, float] = {"seconds": 0.0, "cpu": 0.0, "bytes": 0, "cell_iterations": 0.0, "rounds": 0}
+        self.spent: dict[str, float] = dict.fromkeys(
+            ("seconds", "round_seconds", "cpu", "kernel", "bytes", "cell_iterations", "rounds"), 0.0
+        )
         self.finished = False
         self.watching = Watching()
+        self.memory: float | None = None
+        """Bytes that all processes may need together."""
         self._exchange: float | None = None
 
     # From the store, and to it
@@ -117,8 +136,7 @@ class TiledRun:
 
         facts = store.read_json(MANIFEST)
         if facts is None:
-            finished = store.read_json(FINISHED)
-            if finished is not None:
+            if FINISHED in store.attributes():
                 raise CheckpointError(f"{store.url} is finished; there is nothing to continue")
             raise CheckpointError(f"{store.url} holds no run on tiles; start one with erode --tiles")
         if facts.get("schema") != SCHEMA or facts.get("slopewash") != __version__:
@@ -131,6 +149,7 @@ class TiledRun:
         run = cls(
             store, Recipe.from_dict(facts["recipe"]), tile=tile if isinstance(tile, int) else tuple(tile),
             iterations=facts["iterations_wanted"],
+            layers=facts["layers"],
         )  # fmt: skip
         run.backend, run.id = facts["backend"], facts["run"]
         run.start, run.ground = (
@@ -151,7 +170,7 @@ class TiledRun:
             MANIFEST,
             {
                 "schema": SCHEMA, "slopewash": __version__, "run": self.id, "recipe": self.recipe.as_dict(),
-                "tile": self.tile, "iterations_wanted": self.iterations, "backend": self.backend,
+                "tile": self.tile, "iterations_wanted": self.iterations, "layers": self.layers, "backend": self.backend,
                 "start": None if self.start is None else self.start.as_dict(),
                 "ground": None if self.ground is None else self.ground.as_dict(),
                 "stages": [stage.as_dict() for stage in self.stages], "number": self.number,
@@ -176,6 +195,7 @@ class TiledRun:
             while True:
                 if self.work is None:
                     self._begin_stage()
+                    self._say_what_it_needs()
                 while self.at.item < len(self.program):
                     with whole_steps():  # an interrupt finds the round committed
                         self._round()
@@ -255,6 +275,22 @@ class TiledRun:
             if before is not None and before.path not in (ground.path, self.start.path):
                 self.store.remove(before.path)
 
+    def _say_what_it_needs(self) -> None:
+        """Say it once, for the finest grid."""
+        work, start = self.work, self.start
+        assert work is not None
+        assert start is not None
+        if self.number:
+            return
+        finest = dataclasses.replace(work, grid=TileGrid.of(start.shape, self.tile))
+        shapes = [levels.shape_of(stage, start) for stage in self.stages]
+        total = [
+            (shape, iterations_of(program_of(stage, shape))) for stage, shape in zip(self.stages, shapes, strict=True)
+        ]
+        most = self.iterations or best_iterations(finest.grid.tile, finest.grid.counts, work.model.halo or 1)
+        most = min(most, max(count for _, count in total))
+        self.watching.say(sentence(finest, total, workers=self._executor.workers, iterations=most, memory=self.memory))
+
     @property
     def program(self) -> Program:
         """Everything the stage under way does."""
@@ -270,6 +306,7 @@ class TiledRun:
         if most is None:
             cost = () if self._exchange is None else (self._exchange,)
             most = best_iterations(grid.tile, grid.counts, work.model.halo, *cost)
+        begin = time.monotonic()
         source, target = (f"state/{_group(number)}" for number in (self.round, self.round + 1))
         step, at = next_round(program, self.at, most, source=source, target=target, before=self.done)
         work.create(target)
@@ -282,7 +319,9 @@ class TiledRun:
         cells_moved = float(grid.shape[0] * grid.shape[1]) * step.iterations
         self.amounts = _summed(self.amounts, reports)
         self.at, self.round, self.done = at, self.round + 1, self.done + step.iterations
+        self.spent["round_seconds"] += time.monotonic() - begin
         self.spent["cpu"] += sum(report.seconds for report in reports)
+        self.spent["kernel"] += sum(report.kernel for report in reports)
         self.spent["bytes"] += sum(report.written for report in reports)
         self.spent["cell_iterations"] += cells_moved
         self.spent["rounds"] += 1
@@ -381,6 +420,11 @@ class TiledRun:
         from_levels = stage.cells is not None
         if from_levels:
             names = tuple(dict.fromkeys([*names, *CHANGES]))
+        if self.layers is not None:
+            for name in self.layers:
+                if name not in names:
+                    raise unknown_name("layer", name, names)
+            names = tuple(name for name in names if name == "elevation" or name in self.layers)
         budget = self._budget() if not from_levels else Budget.joined([*self.budgets, self._budget()])
         after = self._after("", names, compressed=True)
         with whole_steps():
@@ -392,15 +436,18 @@ class TiledRun:
                 url=self.store.url, shape=after.grid.shape, cell_size=after.cell_size, layers=names,
                 tiles=len(after.grid), budget=budget, backend=self.backend,
                 steps=sum(stage.steps for stage in self.stages), rounds=int(self.spent["rounds"]),
-                seconds=self.spent["seconds"], read_write=int(self.spent["bytes"]), cpu_seconds=self.spent["cpu"],
+                seconds=self.spent["seconds"], round_seconds=self.spent["round_seconds"],
+                bytes_written=int(self.spent["bytes"]), cpu_seconds=self.spent["cpu"],
+                kernel_seconds=self.spent["kernel"],
                 cell_iterations=self.spent["cell_iterations"],
             )  # fmt: skip
             from slopewash import __version__
 
-            self.store.write_json(
-                FINISHED, {"schema": SCHEMA, "slopewash": __version__, **result.as_dict(), "ground": after.as_dict(),
-                           "recipe": self.recipe.as_dict()},
-            )  # fmt: skip
+            facts = {
+                "schema": SCHEMA, "slopewash": __version__, **result.as_dict(), "ground": after.as_dict(),
+                "recipe": self.recipe.as_dict(),
+            }  # fmt: skip
+            self.store.create_group("", {FINISHED: facts})
             self.store.remove("state")
             self.store.tidy()
             self.finished = True

@@ -113,7 +113,7 @@ class Store:
     def read(self, field: Field, grid: TileGrid, window: Window) -> Array:
         """Read a window; what lies beyond the grid is taken from the far side."""
         shape = (window[0].stop - window[0].start, window[1].stop - window[1].start)
-        out = np.full((field.components or 1, *shape), field.fill, field.dtype)
+        out = np.empty((field.components or 1, *shape), field.dtype)
         for rows, to_rows in _wrapped(window[0], grid.shape[0]):
             for columns, to_columns in _wrapped(window[1], grid.shape[1]):
                 self._read(field, grid, (rows, columns), out[:, to_rows, to_columns])
@@ -129,7 +129,8 @@ class Store:
                 rows, to_rows = overlap(window[0], i * height, height)
                 columns, to_columns = overlap(window[1], j * width, width)
                 target = out[:, to_rows, to_columns]
-                read_shard(self._shard(field, (i, j)), (rows, columns), grid.chunk, grid.tile, target)
+                if not read_shard(self._shard(field, (i, j)), (rows, columns), grid.chunk, grid.tile, target):
+                    target[...] = field.fill
 
     def _shard(self, field: Field, place: tuple[int, int]) -> Path:
         assert self.folder is not None
@@ -177,15 +178,8 @@ class Store:
 
     def read_json(self, name: str) -> dict[str, Any] | None:
         """Facts as they were written; None if there are none."""
-        try:
-            if self.folder is None:
-                import fsspec
-
-                files, path = fsspec.core.url_to_fs(self.url)
-                data = files.cat_file(f"{path}/{name}")
-            else:
-                data = (self.folder / name).read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
+        data = self._bytes(name)
+        if data is None:
             return None
         try:
             facts: dict[str, Any] = json.loads(data)
@@ -195,6 +189,22 @@ class Store:
         if not intact:
             raise CheckpointError(f"{self.url}/{name} is not what was written; start the run again")
         return facts
+
+    def attributes(self) -> dict[str, Any]:
+        """Attributes of the group; none where there is no group."""
+        data = self._bytes("zarr.json")
+        return {} if data is None else dict(json.loads(data).get("attributes", {}))
+
+    def _bytes(self, name: str) -> bytes | None:
+        try:
+            if self.folder is not None:
+                return (self.folder / name).read_bytes()
+            import fsspec
+
+            files, path = fsspec.core.url_to_fs(self.url)
+            return bytes(files.cat_file(f"{path}/{name}"))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
     def remove(self, path: str) -> None:
         """Remove an array or a group with all that is in it."""

@@ -21,6 +21,9 @@ class Watching:
     def moved(self, cells: float, left: float) -> None:
         """A round has moved so many cells times iterations; so many are left."""
 
+    def say(self, text: str) -> None:
+        """Something worth knowing beforehand."""
+
     def close(self) -> None:
         """The run ends."""
 
@@ -53,6 +56,10 @@ class TileProgress(Watching):
                 self._bar.add_task(label, total=tasks, left="")
                 self._bar.start()
             self._bar.update(self._bar.task_ids[0], description=label, total=tasks, completed=0, left=self._left)
+
+    def say(self, text: str) -> None:
+        """Print a line."""
+        self._console.out(text, highlight=False)
 
     def advance(self) -> None:
         """Count a tile."""
