@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
 MOST_DEATHS = 12
 """Times that a tile may lose its worker before the run gives up: then the tile itself is the reason."""
-KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40)}
+SETTINGS = {
+    # A task that kills its worker counts by `MOST_DEATHS`; Dask would give up after three.
+    "distributed.scheduler.allowed-failures": MOST_DEATHS,
+    # A killed worker is started again, which may take long on a busy machine; Dask would forget it after 15 seconds.
+    "distributed.deploy.lost-worker-timeout": "10 minutes",
+    "distributed.logging.distributed": "critical",
+}
+KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40), "MALLOC_ARENA_MAX": "1"}
 """Lets a process keep what it frees: every task needs as much again, and fresh pages cost as much as the copying."""
 CONNECTING = 10
 """Seconds to wait for a scheduler."""
@@ -107,10 +114,7 @@ def connected(
     if client is not None:
         yield OnCluster(client)
         return
-    # A task that kills its worker counts by `MOST_DEATHS`; Dask would give up after three.
-    with dask.config.set(
-        {"distributed.scheduler.allowed-failures": MOST_DEATHS, "distributed.logging.distributed": "critical"}
-    ):
+    with dask.config.set(SETTINGS):
         if scheduler is not None:
             try:
                 with distributed.Client(scheduler, timeout=CONNECTING) as connection:
@@ -126,8 +130,9 @@ def connected(
         threads = str(max(1, (os.cpu_count() or 1) // count))
         # One thread for Dask in each worker: Numba's threads serve one caller at a time.
         environment = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"), threads) | KEEP_MEMORY
-        with distributed.LocalCluster(
-            n_workers=count, threads_per_worker=1, processes=True, memory_limit=0, env=environment,
-            dashboard_address=":0", silence_logs="CRITICAL", preload=["slopewash.tiles.worker"],
+        # Before the processes start: memory is managed from their first moment on.
+        with dask.config.set({"distributed.nanny.pre-spawn-environ": environment}), distributed.LocalCluster(
+            n_workers=count, threads_per_worker=1, processes=True, memory_limit=0,
+            dashboard_address="127.0.0.1:0", silence_logs="CRITICAL", preload=["slopewash.tiles.worker"],
         ) as cluster, distributed.Client(cluster) as connection:  # fmt: skip
             yield OnCluster(connection)
