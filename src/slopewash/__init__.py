@@ -118,6 +118,7 @@ if TYPE_CHECKING:
         add_gullies,
         erodibility_from_elevation,
     )
+    from slopewash.tiles import TiledResult, erode_tiled, open, resume_tiled, tiled_facts, write_tiled_geotiff
 
 _HOMES = {
     "slopewash": ("analysis",),
@@ -174,6 +175,9 @@ _HOMES = {
         "Emitter", "Strata", "Stratum", "Terrain", "TriangleMesh", "WaterSource", "add_gullies",
         "erodibility_from_elevation",
     ),
+    "slopewash.tiles": (
+        "TiledResult", "erode_tiled", "open", "resume_tiled", "tiled_facts", "write_tiled_geotiff",
+    ),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -222,6 +226,7 @@ __all__ = [
     "Strata",
     "Stratum",
     "Terrain",
+    "TiledResult",
     "TooManySubsteps",
     "TriangleMesh",
     "UnknownName",
@@ -245,6 +250,7 @@ __all__ = [
     "describe_generator",
     "drainage_area",
     "erode",
+    "erode_tiled",
     "erodibility_from_elevation",
     "export",
     "fill_depressions",
@@ -263,6 +269,7 @@ __all__ = [
     "looks",
     "model_names",
     "newest_manifest",
+    "open",
     "overlay",
     "preset",
     "preset_beds",
@@ -280,11 +287,13 @@ __all__ = [
     "render_view",
     "reproject",
     "resume",
+    "resume_tiled",
     "side_by_side",
     "statistics",
     "strata_bands",
     "studio",
     "target_names",
+    "tiled_facts",
     "trunk_agreement",
     "use_adapter",
     "usual_preset",
@@ -295,6 +304,7 @@ __all__ = [
     "write_geotiff",
     "write_masks",
     "write_report",
+    "write_tiled_geotiff",
 ]
 
 

@@ -49,6 +49,7 @@ from slopewash.cli.outputs import (
 )
 from slopewash.cli.running import check_checkpoint, use_adapter
 from slopewash.cli.stages import make_stage
+from slopewash.cli.tiles import Memory, Scheduler, Tiles, Workers, check_tiled_output, erode_on_tiles
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ EXAMPLES = """Examples:
       a stream of particles that cuts into a triangle mesh
   slopewash erode big.exr -o eroded.exr --checkpoint run.ckpt --every 200
       a long run: if it is killed, `slopewash resume run.ckpt` continues it
+  slopewash erode mosaic.tif -o eroded.zarr --preset gentle --tiles 2048
+      more than memory holds: tile by tile, on all cores or on a Dask cluster
 
 Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 
@@ -131,6 +134,10 @@ def command(
     every: int | None = None,
     record: Path | None = None,
     record_every: int | None = None,
+    tiles: Tiles = None,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
+    memory: Memory = None,
     threads: Threads = None,
     json: Json = False,
 ) -> int:
@@ -191,8 +198,9 @@ def command(
 
     black_white = parse_height_range(out_height_range, "--out-height-range")
     if layers is None:
-        check_output(out)
-        check_range(out, black_white)
+        check_output(out) if tiles is None else check_tiled_output(out)
+        if tiles is None:
+            check_range(out, black_white)
     else:
         check_masks(out)
         if black_white is not None:
@@ -231,6 +239,11 @@ def command(
         backend=backend,
         outputs=tuple(outputs),
     )
+    if tiles is not None:
+        _check_on_tiles(source, preset=preset, model=model, picture=picture, checkpoint=checkpoint)
+        return erode_on_tiles(
+            recipe.replace(outputs=()), out, tiles=tiles, scheduler=scheduler, workers=workers, memory=memory, json=json
+        )
     terrain = recipe.terrain()
     usual = sw.usual_preset(terrain)
     if preset is None and model is None and usual != stage.preset:
@@ -255,6 +268,18 @@ def command(
         running, threads=threads, json=json, observers=recorders(record, record_every), shown=(out, picture),
         facts={"input": str(source)},
     )  # fmt: skip
+
+
+def _check_on_tiles(
+    source: Path, *, preset: str | None, model: str | None, picture: Path | None, checkpoint: Path | None
+) -> None:
+    """Refuse what only a run in one piece can do."""
+    if picture is not None:
+        raise InvalidParameter(f"--picture {picture} needs the whole terrain in memory; leave it out with --tiles")
+    if checkpoint is not None:
+        raise InvalidParameter(f"--checkpoint {checkpoint} is not needed with --tiles: the output is the checkpoint")
+    if preset is None and model is None and source.suffix.lower() in (".tif", ".tiff"):
+        raise InvalidParameter(f"{source} may be a real place; with --tiles name a --preset, such as gentle")
 
 
 def recorders(folder: Path | None, every: int | None) -> list[Observer]:

@@ -63,7 +63,7 @@ def command(
     if file.is_dir():
         from slopewash.recipes.running import checkpoints_of
 
-        facts = checkpoint_facts(checkpoints_of(file))
+        facts = sw.tiled_facts(file) or checkpoint_facts(checkpoints_of(file))
         print_json(facts) if json else print_facts(facts)
         return
     options = read_options(

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from slopewash.cli.console import note
 from slopewash.cli.finishing import finish
 from slopewash.cli.options import Adapter, Json, Threads
+from slopewash.cli.tiles import Memory, Scheduler, Workers, resume_on_tiles
 from slopewash.errors import InvalidParameter
 
 EXAMPLES = """Examples:
@@ -34,6 +35,9 @@ def command(
     *,
     every: int | None = None,
     adapter: Adapter = None,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
+    memory: Memory = None,
     threads: Threads = None,
     json: Json = False,
 ) -> int:
@@ -42,13 +46,16 @@ def command(
     Parameters
     ----------
     folder
-        Output folder of `slopewash run`, or the folder of checkpoints that `erode --checkpoint` wrote.
+        Output folder of `slopewash run`, the folder of checkpoints that `erode --checkpoint` wrote, or the output of
+        `erode --tiles`.
     every
         Steps between two checkpoints; as before if not given.
     """
     import slopewash as sw
     from slopewash.recipes.running import check_outputs, checkpoints_of
 
+    if sw.tiled_facts(folder) is not None:
+        return resume_on_tiles(folder, scheduler=scheduler, workers=workers, memory=memory, json=json)
     folder = checkpoints_of(folder)
     if adapter is not None:
         _use_adapter(folder, adapter)

@@ -43,7 +43,7 @@ def run_recipe(
 
     use_threads(threads)
     progress, code = sw.Progress(), 0
-    with _terminations():
+    with terminations():
         try:
             running.run(progress, *observers)
         except Terminated:
@@ -69,7 +69,7 @@ def _write_last(running: Running) -> None:
 
 
 @contextmanager
-def _terminations() -> Iterator[None]:
+def terminations() -> Iterator[None]:
     """Let SIGTERM interrupt the run once; a second one changes nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -13,7 +13,7 @@ Points = NDArray[np.float32]
 Indices = NDArray[np.int64]
 
 
-@generator("diamond_square")
+@generator("diamond_square", by_position=False)
 def diamond_square(grid: Grid, *, roughness: float = 0.3) -> Points:
     """Displace midpoints of squares, then of the diamonds between them, by normally distributed numbers.
 

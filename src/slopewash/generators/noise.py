@@ -106,8 +106,9 @@ def ridged(
 def _sample(grid: Grid, wavelength: float, fill: Callable[[Coordinates, Coordinates, Samples], None]) -> Samples:
     """Fill the grid block by block on all cores; blocks are independent, so their order does not matter."""
     heights = np.empty(grid.shape, dtype=np.float32)
-    x = (np.arange(grid.columns, dtype=np.float64) + 0.5)[None, :] * grid.cell_size / wavelength
-    y = (np.arange(grid.rows, dtype=np.float64) + 0.5)[:, None] * grid.cell_size / wavelength
+    row, column = (numbers.astype(np.float64) for numbers in grid.numbers)
+    x = (column + 0.5)[None, :] * grid.cell_size / wavelength
+    y = (row + 0.5)[:, None] * grid.cell_size / wavelength
     rows = max(1, _BLOCK // grid.columns)
 
     def fill_rows(top: int) -> None:

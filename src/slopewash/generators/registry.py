@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,12 +31,16 @@ LARGEST_RELIEF = 1e30
 
 @dataclass(frozen=True)
 class Grid:
-    """The cells a generator fills, and the seed it fills them from."""
+    """The cells a generator fills, and the seed it fills them from; they may be part of a larger grid."""
 
     rows: int
     columns: int
     cell_size: float
     seed: int
+    origin: tuple[int, int] = (0, 0)
+    """Row and column of the first cell in the whole."""
+    whole: tuple[int, int] | None = None
+    """Rows and columns of the whole, if this is a part."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -44,9 +48,28 @@ class Grid:
         return self.rows, self.columns
 
     @property
+    def full(self) -> tuple[int, int]:
+        """Rows and columns of the whole."""
+        return self.whole or self.shape
+
+    @property
     def side(self) -> float:
-        """The longer side in metres."""
-        return max(self.rows, self.columns) * self.cell_size
+        """The longer side of the whole in metres."""
+        return max(self.full) * self.cell_size
+
+    @property
+    def numbers(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Numbers of its rows and columns in the whole."""
+        (row, column), (rows, columns) = self.origin, self.shape
+        return np.arange(row, row + rows), np.arange(column, column + columns)
+
+    def part(self, window: tuple[slice, slice]) -> Grid:
+        """Some rows and columns of it."""
+        rows, columns = window
+        return replace(
+            self, rows=rows.stop - rows.start, columns=columns.stop - columns.start, origin=(rows.start, columns.start),
+            whole=self.full,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,6 +92,8 @@ class Generator:
     heights: Callable[..., Heights]
     world_option: str | None
     """Option in metres which, if given, anchors the heights to the world instead of fitting them to the grid."""
+    by_position: bool
+    """Whether heights depend on the position alone, so that a part can be made without the rest."""
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -81,16 +106,17 @@ _GENERATORS: dict[str, Generator] = {}
 
 
 def generator(
-    name: str, *, world_option: str | None = None
+    name: str, *, world_option: str | None = None, by_position: bool = True
 ) -> Callable[[Callable[..., Heights]], Callable[..., Heights]]:
     """Register a function `(grid, *, options) -> raw heights`.
 
     Raw heights have any range: `generate` fits them to the relief. With a `world_option` they must nominally span
-    0 .. 1, because once that option is given they are multiplied by the relief and otherwise left alone.
+    0 .. 1, because once that option is given they are multiplied by the relief and otherwise left alone. A function
+    that must see the whole grid at once is not `by_position`.
     """
 
     def register(function: Callable[..., Heights]) -> Callable[..., Heights]:
-        _GENERATORS[name] = Generator(name, function, world_option)
+        _GENERATORS[name] = Generator(name, function, world_option, by_position)
         return function
 
     return register
@@ -203,6 +229,55 @@ def generate(
     >>> bool((far["elevation"][:32, :32] == near["elevation"]).all())
     True
     """
+    planned = plan(
+        kind, size=size, cell_size=cell_size, extent=extent, seed=seed, relief=relief, maximum_size=maximum_size,
+        **options,
+    )  # fmt: skip
+    raw = planned.raw()
+    planned.fit(raw, raw.min(), raw.max())
+    return Terrain(raw, cell_size=planned.grid.cell_size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """A terrain to be generated, whole or in parts: raw heights first, then fitted to the relief."""
+
+    grid: Grid
+    generator: Generator
+    options: Mapping[str, Any]
+    relief: float
+    anchored: bool
+    """Whether heights are multiplied by the relief and otherwise left alone."""
+
+    def raw(self, window: tuple[slice, slice] | None = None) -> Heights:
+        """Raw heights of all cells, or of some rows and columns."""
+        if window is not None and not self.generator.by_position:
+            raise InvalidParameter(
+                f'generator "{self.generator.name}" must see all of its ground at once; generate it to a file first, '
+                "or take one that is a function of position, such as fbm, ridged or dome"
+            )
+        return self.generator.heights(self.grid if window is None else self.grid.part(window), **self.options)
+
+    def fit(self, raw: Heights, low: Any, high: Any) -> None:
+        """Fit raw heights to the relief, in place; the lowest and the highest are those of the whole."""
+        if self.anchored:
+            raw *= self.relief
+        else:
+            _fit(raw, self.relief, low, high)
+
+
+def plan(
+    kind: str,
+    *,
+    size: int | tuple[int, int] = 512,
+    cell_size: float | None = None,
+    extent: float | None = None,
+    seed: int = 0,
+    relief: float | None = None,
+    maximum_size: int = LARGEST_SIDE,
+    **options: Any,
+) -> Planned:
+    """Check what `generate` was asked for."""
     chosen = _find(kind)
     _check_options(chosen, options)
     rows, columns = _checked_size(size, checks.integer("maximum_size", maximum_size))
@@ -226,17 +301,14 @@ def generate(
         open_low=True,
         units="m",
     )
-    raw = chosen.heights(grid, **options)
-    if feature_size is None:
-        _fit(raw, relief)
-    else:
-        raw *= relief
-    return Terrain(raw, cell_size=grid.cell_size)
+    return Planned(
+        grid=grid, generator=chosen, options=options, relief=relief, anchored=feature_size is not None,
+    )  # fmt: skip
 
 
-def _fit(heights: Heights, relief: float) -> None:
-    heights -= heights.min()
-    highest = heights.max()
+def _fit(heights: Heights, relief: float, low: Any, high: Any) -> None:
+    heights -= low
+    highest = high - low  # as the highest cell is rounded
     if highest > 0:
         # Divided first, so that the highest cell is exactly 1 and then exactly the relief.
         heights /= highest

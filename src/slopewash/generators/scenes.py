@@ -92,7 +92,7 @@ def volcano(grid: Grid, *, noise: float = 0.12, crater: float = 0.08, width: flo
     return cone - 0.5 * np.maximum(inside, 0.6 * gap) * np.exp(-3.2 * rim / width) + noise * bumps
 
 
-@generator("islands")
+@generator("islands", by_position=False)  # the shore lies at a quantile of all heights
 def islands(grid: Grid, *, roughness: float = 0.2, land: float = 0.35) -> Shape:
     """Build islands of all sizes and straits between them; the shore lies at two fifths of the relief.
 
@@ -182,7 +182,8 @@ def troughs(grid: Grid, *, depth: float = 0.75, breadth: float = 0.5) -> Shape:
 
 def _shares(grid: Grid) -> tuple[Shape, Shape]:
     """Position of cell centres as shares of the way from the north and from the west."""
-    return 0.5 + 0.5 * centred(grid.rows)[:, None], 0.5 + 0.5 * centred(grid.columns)[None, :]
+    y, x = centred(grid)
+    return 0.5 + 0.5 * y[:, None], 0.5 + 0.5 * x[None, :]
 
 
 def _length(grid: Grid, share: float) -> float:

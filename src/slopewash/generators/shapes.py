@@ -28,7 +28,7 @@ def dome(grid: Grid, *, noise: float = 0.5, persistence: float = 0.5) -> Shape:
     """
     noise = checks.fraction("noise", noise)
     bumps = fbm(grid, persistence=persistence)
-    y, x = centred(grid.rows), centred(grid.columns)
+    y, x = centred(grid)
     # Slopes reach right down to every edge: a foot that levels out would leave plains without valleys.
     rise = (1.0 - y * y)[:, None] * (1.0 - x * x)[None, :]
     return (1.0 - noise) * rise + noise * bumps
@@ -69,7 +69,7 @@ def bowl(grid: Grid) -> Shape:
 @generator("ramp")
 def ramp(grid: Grid) -> Shape:
     """Build an even slope, high in the north and low in the south."""
-    return np.repeat(-centred(grid.rows)[:, None], grid.columns, axis=1)
+    return np.repeat(-centred(grid)[0][:, None], grid.columns, axis=1)
 
 
 @generator("noisy_cylinder")
@@ -90,21 +90,22 @@ def noisy_cylinder(grid: Grid, *, arc: float = 120.0, noise: float = 0.05) -> Sh
     noise = checks.number("noise", noise, "at least 0", low=0.0)
     half = math.radians(0.5 * arc)
     # Across the axis the grid spans -sin(half) .. sin(half) of a cylinder of radius 1.
-    across = math.sin(half) * centred(grid.rows)
+    across = math.sin(half) * centred(grid)[0]
     profile = (np.sqrt(1.0 - across * across) - math.cos(half)) / (1.0 - math.cos(half))
-    grains = lattice.uniform(np.arange(grid.rows), np.arange(grid.columns), grid.seed, 0)
+    grains = lattice.uniform(*grid.numbers, grid.seed, 0)
     return profile[:, None] + 0.5 * noise * grains
 
 
-def centred(cells: int) -> Shape:
-    """Cell centres from -1 to 1, the outer edges of the grid; exactly symmetric."""
-    return (2.0 * np.arange(cells) - (cells - 1)) / cells
+def centred(grid: Grid) -> tuple[Shape, Shape]:
+    """Cell centres from -1 to 1, the outer edges of the whole grid, by rows and columns; exactly symmetric."""
+    y, x = ((2.0 * at - (cells - 1)) / cells for at, cells in zip(grid.numbers, grid.full, strict=True))
+    return y, x
 
 
 def _squared_distance(grid: Grid) -> Shape:
     """Squared distance from the middle, 1 at the nearer edges."""
-    shorter = min(grid.shape)
-    y, x = centred(grid.rows) * (grid.rows / shorter), centred(grid.columns) * (grid.columns / shorter)
+    (rows, columns), (y, x) = grid.full, centred(grid)
+    y, x = y * (rows / min(rows, columns)), x * (columns / min(rows, columns))
     return (y * y)[:, None] + (x * x)[None, :]
 
 

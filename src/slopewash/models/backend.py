@@ -156,6 +156,23 @@ class _View(MutableMapping[str, T]):
         return len(self._names())
 
 
+def counted_by(domain: Domain) -> dict[str, int]:
+    """First and one past the last row and column that count in the budget, where rows have a ghost at either end."""
+    rows, columns = domain.own
+    return {
+        "from_row": rows.start, "to_row": rows.stop, "from_column": columns.start + 1, "to_column": columns.stop + 1,
+    }  # fmt: skip
+
+
+def counted_on_device(domain: Domain) -> dict[str, int]:
+    """The same for kernels on a device, whose rows have no ghosts."""
+    rows, columns = domain.own
+    return {
+        "COUNT_FROM_ROW": rows.start, "COUNT_TO_ROW": rows.stop,
+        "COUNT_FROM_COLUMN": columns.start, "COUNT_TO_COLUMN": columns.stop,
+    }  # fmt: skip
+
+
 def cut(array: Array, window: Window | None) -> Array:
     """Return a view of part of a field, or all of it."""
     return array if window is None else array[..., window[0], window[1]]

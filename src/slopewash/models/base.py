@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Self, TypeVar
@@ -18,7 +18,7 @@ from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.models.backend import Backend
 from slopewash.models.parameters import Limit, Parameter
 from slopewash.models.state import EDGES, Array, Domain, Edges, Patch, Side, Sides, State, Window, with_margin
-from slopewash.terrain import Layer, Terrain, TriangleMesh
+from slopewash.terrain import Layer, Place, Terrain, TriangleMesh
 from slopewash.terrain.fields import FieldSpec
 
 OF_STRATA = "erodibility comes from this terrain's strata and cannot be changed"
@@ -159,6 +159,24 @@ class Model(ABC):
     def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
         """Convert a terrain to the model's own units; the only place where global facts are worked out."""
 
+    def prepare_part(self, terrain: Terrain, place: Place, *, sides: Sides, seed: int) -> tuple[Domain, State]:
+        """Convert part of a terrain, whose `place` knows the global facts; gives the same bits as `prepare`.
+
+        What follows from the whole border is left to `border_fields`.
+        """
+        raise self._whole_only()
+
+    def _whole_only(self) -> InvalidParameter:
+        return InvalidParameter(f"{self.name} cannot be cut into tiles: any cell may depend on any other")
+
+    def draws(self, given: Collection[str], *, layered: bool) -> int:
+        """How many random fields of one sequence over the whole `prepare` needs, with those layers given."""
+        return 0
+
+    def border_fields(self, heights: Mapping[str, Array], domain: Domain) -> dict[str, Array]:
+        """Fields that follow from the ground along the four sides, in metres, NaN where there is none."""
+        return {}
+
     @classmethod
     def backend(cls, name: str) -> type[Backend]:
         """Class of the backend of that name, imported only now: it may need an extra."""
@@ -169,12 +187,12 @@ class Model(ABC):
         """Cut a part out that can take some iterations by itself: then its `window` is what the whole would give.
 
         Returns the rows and columns with a margin of `halo` cells for each iteration, and their domain and state,
-        which is copied.
+        which is copied. The margin counts in no budget.
         """
         if self.halo is None:
-            raise InvalidParameter(f"{self.name} cannot be cut into tiles: any cell may depend on any other")
+            raise self._whole_only()
         wide, sides = with_margin(window, self.halo * iterations, domain)
-        return wide, domain.part(wide, sides), state.window(wide, self.fields)
+        return wide, domain.part(wide, sides, window), state.window(wide, self.fields)
 
     @abstractmethod
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Any:

@@ -119,16 +119,29 @@ class Domain:
     sides: Sides
     strata: tuple[Stratum, ...] = ()
     """Layers from the top, if there are strata; where they begin is a field."""
+    margins: tuple[int, int, int, int] = (0, 0, 0, 0)
+    """Cells in the north, south, west and east that another part answers for: they count in no budget."""
 
-    def part(self, window: Window, sides: Sides) -> Domain:
-        """Domain of part of the grid."""
+    @property
+    def own(self) -> Window:
+        """Rows and columns without the margins."""
+        north, south, west, east = self.margins
+        return slice(north, self.shape[0] - south), slice(west, self.shape[1] - east)
+
+    def part(self, window: Window, sides: Sides, core: Window | None = None) -> Domain:
+        """Domain of part of the grid, which answers for `core` alone, if given."""
         rows, columns = window
+        own = window if core is None else core
         return dataclasses.replace(
             self,
             shape=(rows.stop - rows.start, columns.stop - columns.start),
             origin=(self.origin[0] + rows.start, self.origin[1] + columns.start),
             sides=sides,
-        )
+            margins=(
+                own[0].start - rows.start, rows.stop - own[0].stop,
+                own[1].start - columns.start, columns.stop - own[1].stop,
+            ),
+        )  # fmt: skip
 
 
 def with_margin(window: Window, margin: int, domain: Domain) -> tuple[Window, Sides]:

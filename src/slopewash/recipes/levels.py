@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,13 +39,18 @@ DETAIL_WAVELENGTH, DETAIL_OCTAVES = 16, 3
 """Of the noise that a level adds; in cells."""
 STEEPEST_DETAIL = 1.5
 """Slope above which detail grows no more."""
+DETAIL_REACH = 6
+"""Cells around a cell that its detail depends on: by its slope, and whether that is a floor's."""
+CARRIED = ("elevation", "water", "suspended", "bedrock")
+"""Layers that a level takes from the one before."""
 
 FLOOR_SLOPES = (0.1, 0.35)
 """Slope up to which ground is all floor, where a level has reshaped it, and from which on it is all flank."""
 BED_DEPTH, BED_REACH = 0.8, 2
 """Of the bed of a large stream, in cells of the level before. Each level raises floors by about half a cell."""
-BED_CELLS = 512
-"""Of the first level whose streams get beds for the next: coarser ones still make the valleys themselves."""
+BED_CELLS = 512, 4096
+"""Of the levels whose streams get beds for the next: coarser ones still make the valleys themselves, and for finer ones
+the drainage of the whole would not fit into memory."""
 BED_SHARES = (0.0025, 0.04)
 """Shares of the terrain that drain through a stream where its bed begins, and where it is as deep as it gets."""
 
@@ -84,7 +89,27 @@ def values_at(levels: Sequence[Level], cells: int) -> Level:
     )
 
 
-def expanded(stage: Stage, terrain: Terrain) -> list[Stage]:
+class Extent(Protocol):
+    """What levels depend on: a terrain, or one that no memory holds."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    @property
+    def width(self) -> float:
+        """Extent from west to east in metres."""
+
+    @property
+    def height(self) -> float:
+        """Extent from north to south in metres."""
+
+    @property
+    def relief(self) -> float:
+        """Highest less lowest ground in metres."""
+
+
+def expanded(stage: Stage, terrain: Extent) -> list[Stage]:
     """One stage for each level that suits a terrain, from coarse to fine; the stage itself where it has none."""
     if not stage.levels:
         return [stage]
@@ -129,17 +154,60 @@ def terrain_of(stage: Stage, start: Terrain, before: Terrain | None, *, seed: in
     assert stage.cells is not None
     here = start.resampled(stage.cells)
     if before is None:
-        return _drained(stage, here)
-    cell = here.cell_size
+        return drained(stage, here)
     coarse = here.resampled(max(before.shape))  # the start as the level before saw it
-    made = _fine(before, "elevation", here)
-    change = made - _fine(coarse, "elevation", here)
-    floor = _floor(made, change, cell)
-    own = here["elevation"] - (made - change)  # detail of the start that the level before could not see
-    z = made - floor * _beds(before, here, stage.model.water_beyond) + stage.restored * (1 - floor) * own
-    finer = before.resampled(max(here.shape)).nodata
-    if finer is not None:  # land too small for the level before, which has changed nothing there
-        z = np.where(fitted(finer, here) > 0, here["elevation"], z)
+    beds = stream_beds(before, stage.model.water_beyond)
+    before = _without_sea(before, -math.inf if last else stage.model.water_beyond)
+    fine = before.resampled(max(here.shape))
+    return merged(
+        stage,
+        here,
+        {name: fitted(fine[name], here.shape) for name in CARRIED if name in before},
+        fitted(coarse.resampled(max(here.shape))["elevation"], here.shape),
+        None if fine.nodata is None else fitted(fine.nodata, here.shape) > 0,
+        None if beds is None else fitted(beds.resampled(max(here.shape))["elevation"], here.shape),
+        seed=seed,
+    )
+
+
+def merged(
+    stage: Stage,
+    here: Terrain,
+    fine: Mapping[str, Heights],
+    start: Heights,
+    missing: NDArray[np.bool_] | None,
+    beds: Heights | None,
+    *,
+    seed: int,
+    origin: tuple[int, int] = (0, 0),
+) -> Terrain:
+    """Terrain that a level begins with, or a part of it.
+
+    Parameters
+    ----------
+    here
+        The start on the level's grid.
+    fine
+        Layers of the level before, on this grid.
+    start
+        The start as the level before saw it, on this grid.
+    missing
+        Where the level before had no ground.
+    beds
+        Depth of the beds of large streams.
+    origin
+        Row and column of the first cell of a part.
+    """
+    assert stage.cells is not None
+    cell = here.cell_size
+    made = fine["elevation"]
+    floor = _floor(made, made - start, cell)
+    own = here["elevation"] - start  # detail that the level before could not see
+    z = made + stage.restored * (1 - floor) * own
+    if beds is not None:
+        z -= floor * np.maximum(beds, 0)
+    if missing is not None:  # land too small for the level before, which has changed nothing there
+        z = np.where(missing, here["elevation"], z)
     if stage.detail:
         noise = fractal_noise(
             here.shape,
@@ -147,20 +215,18 @@ def terrain_of(stage: Stage, start: Terrain, before: Terrain | None, *, seed: in
             wavelength=DETAIL_WAVELENGTH * cell,
             octaves=DETAIL_OCTAVES,
             seed=1000 * seed + stage.cells,
+            origin=origin,
         )
         z += stage.detail * cell * np.minimum(_steepness(z, cell), STEEPEST_DETAIL) * (1 - floor) * noise
-    layers: dict[str, Any] = {
-        "elevation": z,
-        "water": _water(before, here, -math.inf if last else stage.model.water_beyond),
-    }
-    if "suspended" in here or "suspended" in before:
-        layers["suspended"] = np.maximum(_fine(before, "suspended", here), 0) if "suspended" in before else 0.0
-    if "bedrock" in before:  # as deep below the ground as it was
-        layers["bedrock"] = z - np.maximum(_fine(before, "elevation", here) - _fine(before, "bedrock", here), 0)
+    layers: dict[str, Any] = {"elevation": z, "water": np.maximum(fine["water"], 0)}
+    if "suspended" in here or "suspended" in fine:
+        layers["suspended"] = np.maximum(fine["suspended"], 0) if "suspended" in fine else 0.0
+    if "bedrock" in fine:  # as deep below the ground as it was
+        layers["bedrock"] = z - np.maximum(fine["elevation"] - fine["bedrock"], 0)
     return here.replace(**layers)
 
 
-def _drained(stage: Stage, terrain: Terrain) -> Terrain:
+def drained(stage: Stage, terrain: Terrain) -> Terrain:
     """The start of the first level, its closed basins treated as the stage asks for.
 
     On a coarse grid a way out of a basin is a valley; on a fine one it would be a ditch. Water is taken to leave at
@@ -176,24 +242,19 @@ def _drained(stage: Stage, terrain: Terrain) -> Terrain:
     return terrain.replace(elevation=breached, **rock)
 
 
-def _water(before: Terrain, here: Terrain, sea_level: float) -> Heights:
-    """Depth of the water of the level before, without the sea: the next level starts with its own."""
-    if sea_level > -math.inf:
-        ground = before["elevation"].astype(np.float64)
-        sea = (ground < sea_level) & (fill_depressions(before) <= sea_level)  # not the lakes behind higher ground
-        surface = ground + before["water"]
-        before = before.replace(water=np.where(sea, np.maximum(surface - sea_level, 0), before["water"]))
-    return np.maximum(_fine(before, "water", here), 0)
+def _without_sea(before: Terrain, sea_level: float) -> Terrain:
+    """The level before, without the sea: the next level starts with its own."""
+    if sea_level == -math.inf:
+        return before
+    ground = before["elevation"].astype(np.float64)
+    sea = (ground < sea_level) & (fill_depressions(before) <= sea_level)  # not the lakes behind higher ground
+    surface = ground + before["water"]
+    return before.replace(water=np.where(sea, np.maximum(surface - sea_level, 0), before["water"]))
 
 
-def _fine(terrain: Terrain, layer: str, grid: Terrain) -> Heights:
-    """A layer on a finer grid of the same ground."""
-    return fitted(terrain.resampled(max(grid.shape))[layer], grid)
-
-
-def fitted(values: NDArray[Any], grid: Terrain) -> Heights:
-    """A resampled layer with the very shape of a grid: where sides do not come out even, it may be a cell off."""
-    rows, columns = grid.shape
+def fitted(values: NDArray[Any], shape: tuple[int, int]) -> Heights:
+    """A resampled layer with that very shape: where sides do not come out even, it may be a cell off."""
+    rows, columns = shape
     beyond = ((0, max(0, rows - values.shape[0])), (0, max(0, columns - values.shape[1])))
     return np.pad(values, beyond, mode="edge")[:rows, :columns].astype(np.float64)
 
@@ -208,14 +269,14 @@ def _floor(made: Heights, change: Heights, cell_size: float) -> Heights:
     return gentle * np.minimum(np.abs(change) / cell_size, 1)
 
 
-def _beds(before: Terrain, grid: Terrain, sea_level: float) -> Heights:
-    """Depth of the beds of large streams of the level before, on a finer grid.
+def stream_beds(before: Terrain, sea_level: float) -> Terrain | None:
+    """Depth of the beds that large streams of a level hand to the next, as the elevation of a terrain; None for none.
 
-    Floors are level across. Without a bed, a stream would run anywhere on them once the next level has laid down its
-    sediment; that fills the bed again, for the most part. Lakes and the sea have none, nor has a coarse level.
+    Floors are level across: without a bed, a stream would run anywhere on them once the next level has laid down its
+    sediment. Lakes and the sea have none.
     """
-    if max(before.shape) < BED_CELLS:
-        return np.zeros(grid.shape)
+    if not BED_CELLS[0] <= max(before.shape) <= BED_CELLS[1]:
+        return None
     drainage = Drainage(before)
     rows, columns = before.shape
     area = gathered(before, drainage).lines.area.reshape(rows + 2, columns + 2)[1:-1, 1:-1]
@@ -227,8 +288,7 @@ def _beds(before: Terrain, grid: Terrain, sea_level: float) -> Heights:
     bed = np.minimum(blurred(large, BED_REACH) / middle, 1)
     ground = before["elevation"].astype(np.float64)
     bed[(drainage.filled - ground > 0.5 * before.cell_size) | (ground < sea_level)] = 0
-    depth = Terrain(BED_DEPTH * before.cell_size * bed, cell_size=before.cell_size)
-    return np.maximum(_fine(depth, "elevation", grid), 0)
+    return Terrain(BED_DEPTH * before.cell_size * bed, cell_size=before.cell_size)
 
 
 def _steepness(z: Heights, cell_size: float) -> Heights:

@@ -83,6 +83,16 @@ def take_apart(simulation: Simulation) -> tuple[dict[str, Any], dict[str, Array]
     return facts, arrays
 
 
+def domain_from(facts: Mapping[str, Any]) -> Domain:
+    """Domain of its fields as JSON has them."""
+    domain = dict(facts)
+    domain |= {
+        "shape": tuple(domain["shape"]), "origin": tuple(domain["origin"]), "sides": Sides(**domain["sides"]),
+        "strata": tuple(Stratum(**layer) for layer in domain["strata"]), "margins": tuple(domain["margins"]),
+    }  # fmt: skip
+    return Domain(**domain)
+
+
 def put_together(simulation: Simulation, facts: dict[str, Any], arrays: dict[str, Array]) -> None:
     """Give an empty simulation what `take_apart` took."""
 
@@ -98,11 +108,6 @@ def put_together(simulation: Simulation, facts: dict[str, Any], arrays: dict[str
     simulation._relief, simulation._level = facts["relief"], facts["level"]
     simulation._start = terrain_parts.put_together(facts["terrain"], those("terrain."))
     simulation._history = History.put_together(facts["history"], those("history."))
-    domain = dict(facts["domain"])
-    domain |= {
-        "shape": tuple(domain["shape"]), "origin": tuple(domain["origin"]), "sides": Sides(**domain["sides"]),
-        "strata": tuple(Stratum(**layer) for layer in domain["strata"]),
-    }  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StabilityWarning)  # the run was warned of it when it began
-        simulation._begin(Domain(**domain), State(those("state."), dict(facts["scalars"])))
+        simulation._begin(domain_from(facts["domain"]), State(those("state."), dict(facts["scalars"])))

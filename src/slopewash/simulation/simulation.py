@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Integral
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.backends import choose_backend
-from slopewash.errors import BackendUnavailable, InvalidParameter, NotFinite, SimulationClosed, StabilityWarning
+from slopewash.errors import BackendUnavailable, InvalidParameter, SimulationClosed
 from slopewash.interrupts import Stopped, should_stop, stopping, whole_steps
 from slopewash.memory import check_memory
 from slopewash.models.backend import Backend
@@ -30,6 +29,7 @@ from slopewash.simulation.checkpoints import read_checkpoint, write_checkpoint
 from slopewash.simulation.editing import Editor
 from slopewash.simulation.history import History
 from slopewash.simulation.observing import LONGEST_CHUNK, Function, Observer, as_observer
+from slopewash.simulation.pacing import fading, needed_substeps, not_finite
 from slopewash.simulation.parts import of_this_version, put_together, take_apart, warn_of_version
 from slopewash.terrain import (
     Emitter,
@@ -49,9 +49,6 @@ CHECK_EVERY = 200
 
 MOST_CELLS_HIGH = 1e7
 """Relief and depth of water in cells, above which results would be rounding."""
-
-FADES = 20
-"""Equal stages in which the power to erode fades while a run settles."""
 
 
 class Simulation:
@@ -161,18 +158,7 @@ class Simulation:
                     f'substeps is {self._substeps_wanted!r}; it must be "auto" or 1 .. {MOST_SUBSTEPS}'
                 )
             return int(self._substeps_wanted)
-        worst = max(model.limits_in(state), key=lambda limit: limit.substeps, default=None)
-        if worst is None:
-            return 1
-        worst.check()
-        if worst.substeps > self._substeps:
-            warnings.warn(
-                f"{worst.name} is {worst.value:.3g}, above the stability limit {worst.bound:.3g}: "
-                f"each step is taken in {worst.substeps} sub-steps",
-                StabilityWarning,
-                stacklevel=4,
-            )
-        return worst.substeps
+        return needed_substeps(model.limits_in(state), self._substeps, stacklevel=5)
 
     @property
     def model(self) -> Model:
@@ -545,16 +531,7 @@ class Simulation:
 
     def _fade(self, done: int, chunk: int, steps: int) -> bool:
         """Take `chunk` settling steps after `done` of `steps`; strength depends on the step alone and ends at 0."""
-        fades = min(FADES, steps)
-        while chunk > 0:
-            fade = done * fades // steps
-            next_fade = -(-(fade + 1) * steps // fades)
-            length = min(chunk, next_fade - done)
-            if not self._take(length, 1 - (fade + 1) / fades, "settled"):
-                return False
-            done += length
-            chunk -= length
-        return True
+        return all(self._take(length, strength, "settled") for strength, length in fading(done, chunk, steps))
 
     def _coefficients(self, strength: float = 1.0) -> Any:
         return self._model.coefficients(self._domain, substeps=self._substeps, strength=strength)
@@ -625,11 +602,7 @@ class Simulation:
     def _check_finite(self) -> None:
         bad = self._model.first_bad(self._state, self._domain)
         if bad is not None:
-            layer, row, column = bad
-            raise NotFinite(
-                f"{layer} is no longer finite at row {row}, column {column} by step {self.step}; "
-                "use a smaller time_step, or leave substeps at auto"
-            )
+            raise not_finite(*bad, step=self.step)
 
     # Checkpoints and copies
 

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
+from slopewash.terrain.place import Place
 from slopewash.terrain.terrain import Layer, Terrain
 
+DEVIATION = 2.0
+"""Cells over which the noise is blurred, and over which fine noise is."""
+FINE_DEVIATION = 0.7
 
-def erodibility_from_elevation(terrain: Terrain, *, seed: int = 0, fine_noise: float = 0.0) -> Layer:
+
+def erodibility_from_elevation(
+    terrain: Terrain, *, seed: int = 0, fine_noise: float = 0.0, place: Place | None = None
+) -> Layer:
     """Return an erodibility of 0.05 (hard) .. 1 (soft): high ground is hard, with random variation.
 
     `R = 1 - 0.6 * height scaled to 0..1 + 0.3 * normal noise`, blurred over 2 cells. As published, the
     height itself is scaled, which would make summits soft, although the text describes them as hard. `fine_noise` adds
-    noise blurred over 0.7 cells only, which breaks up gullies that would otherwise be spaced too evenly.
+    noise blurred over 0.7 cells only, which breaks up gullies that would otherwise be spaced too evenly. Part of a
+    terrain has its `place` in the whole, with the numbers `drawn` for its cells.
 
     >>> R = erodibility_from_elevation(Terrain(np.eye(8)), seed=1)
     >>> bool(0.05 <= R.min() and R.max() <= 1.0)
@@ -27,14 +36,22 @@ def erodibility_from_elevation(terrain: Terrain, *, seed: int = 0, fine_noise: f
         raise InvalidParameter(f"seed is {seed!r}; it must be a whole number, not negative")
     if not (math.isfinite(fine_noise) and fine_noise >= 0):
         raise InvalidParameter(f"fine_noise is {fine_noise}; it must be finite and not negative")
-    random = np.random.Generator(np.random.Philox(int(seed)))
-    low, high = terrain.range("elevation")
+    place = place or Place.of(terrain)
+    drawn = iter(place.drawn) if place.drawn else random_fields(seed, terrain.shape)
+    low, high = place.low, place.high
     # Clipped, because nodata cells hold 0 m, which may be far below the ground and would bleed into it.
     scaled = np.clip((terrain["elevation"].astype(np.float64) - low) / max(high - low, 1e-30), 0.0, 1.0)
-    soft = blur(1.0 - 0.6 * scaled + 0.3 * random.standard_normal(terrain.shape), 2.0)
+    soft = blur(1.0 - 0.6 * scaled + 0.3 * next(drawn), DEVIATION)
     if fine_noise:
-        soft += blur(fine_noise * random.standard_normal(terrain.shape), 0.7)
+        soft += blur(fine_noise * next(drawn), FINE_DEVIATION)
     return np.clip(soft, 0.05, 1.0).astype(np.float32)
+
+
+def random_fields(seed: int, shape: tuple[int, int]) -> Iterator[NDArray[np.float64]]:
+    """Normal numbers for every cell, one field after another from one sequence; in blocks of rows it is the same."""
+    random = np.random.Generator(np.random.Philox(int(seed)))
+    while True:
+        yield random.standard_normal(shape)
 
 
 def blur(values: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:

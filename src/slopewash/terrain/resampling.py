@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from slopewash.terrain.terrain import Terrain
 
 Field = NDArray[np.float64]
+Window = tuple[slice, slice]
 MOST_CELLS = 65536
 """Along a side."""
 
@@ -38,11 +39,12 @@ def resampled(terrain: Terrain, size: int) -> Terrain:
     if size == longest:
         return terrain
     ratio = longest / size
-    rows, columns = (math.ceil(side / ratio - 1e-9) for side in terrain.shape)
     valid = None if terrain.nodata is None else (~terrain.nodata).astype(np.float64)
-    grid = _Grid(ratio, rows, columns, smooth=valid is None)
+    grid = Resampling(terrain.shape, size, smooth=valid is None)
     share = None if valid is None else grid.carry_over(valid)
-    layers = {name: _layer(grid, layer, valid, share) for name, layer in terrain.items()}
+    layers = {
+        name: resampled_layer(grid, layer, valid, share, (layer.min(), layer.max())) for name, layer in terrain.items()
+    }
     strata = terrain.strata
     if strata is not None and strata.top is not None:
         strata = strata.replace(top=grid.carry_over(np.broadcast_to(strata.top, terrain.shape)))
@@ -50,44 +52,68 @@ def resampled(terrain: Terrain, size: int) -> Terrain:
         **layers,
         cell_size=terrain.cell_size * ratio,
         nodata=None if share is None else share < 0.5,
-        transform=_scaled(terrain.transform, ratio),
+        transform=scaled(terrain.transform, ratio),
         strata=strata,
     )
 
 
-class _Grid:
-    """Which old cells a new cell takes its value from, and how much of each."""
+def resampled_shape(shape: tuple[int, int], size: int) -> tuple[int, int]:
+    """Rows and columns with so many cells along the longer side.
 
-    def __init__(self, ratio: float, rows: int, columns: int, *, smooth: bool) -> None:
-        self._ratio, self._smooth = ratio, smooth
-        self._sides = rows, columns
+    >>> resampled_shape((300, 400), 100)
+    (75, 100)
+    """
+    ratio = max(shape) / size
+    rows, columns = (math.ceil(side / ratio - 1e-9) for side in shape)
+    return rows, columns
 
-    def carry_over(self, layer: NDArray[Any]) -> Field:
-        rows, columns = self._sides
-        return self._along(self._along(layer, rows).T, columns).T
 
-    def _along(self, values: NDArray[Any], count: int) -> Field:
-        old = len(values)
-        first, weights = self._areas(count, old) if self._ratio > 1 else self._curve(count)
-        result = np.zeros((count, values.shape[1]))
-        total = np.zeros((count, 1))
+class Resampling:
+    """Which old cells a new cell takes its value from, and how much of each: by position, so that parts agree."""
+
+    def __init__(self, shape: tuple[int, int], size: int, *, smooth: bool) -> None:
+        self._old, self._ratio, self._smooth = shape, max(shape) / size, smooth
+        self.shape = resampled_shape(shape, size)
+
+    def needs(self, window: Window) -> Window:
+        """Old rows and columns that a window of the new grid takes its values from."""
+        rows, columns = (self._span(span, old) for span, old in zip(window, self._old, strict=True))
+        return rows, columns
+
+    def _span(self, span: slice, old: int) -> slice:
+        first, weights = self._shares(np.array([span.start, span.stop - 1]), old)
+        return slice(min(max(int(first[0]), 0), old - 1), min(max(int(first[1]) + len(weights), 1), old))
+
+    def carry_over(self, layer: NDArray[Any], window: Window | None = None, origin: tuple[int, int] = (0, 0)) -> Field:
+        """Values of the new grid, or of a window of it; `layer` is the old grid, or a part that begins at `origin`."""
+        rows, columns = window or (slice(0, self.shape[0]), slice(0, self.shape[1]))
+        along = self._along(layer, rows, self._old[0], origin[0])
+        return self._along(along.T, columns, self._old[1], origin[1]).T
+
+    def _along(self, values: NDArray[Any], span: slice, old: int, origin: int) -> Field:
+        first, weights = self._shares(np.arange(span.start, span.stop), old)
+        result = np.zeros((len(first), values.shape[1]))
+        total = np.zeros((len(first), 1))
         for k, weight in enumerate(weights):
-            result += weight[:, None] * values[np.clip(first + k, 0, old - 1)]
+            result += weight[:, None] * values[np.clip(first + k, 0, old - 1) - origin]
             total += weight[:, None]
         return result / total
 
-    def _areas(self, count: int, old: int) -> tuple[NDArray[np.intp], list[Field]]:
+    def _shares(self, at: NDArray[np.intp], old: int) -> tuple[NDArray[np.intp], list[Field]]:
+        return self._areas(at, old) if self._ratio > 1 else self._curve(at)
+
+    def _areas(self, at: NDArray[np.intp], old: int) -> tuple[NDArray[np.intp], list[Field]]:
         """Overlap of each new cell with the old ones, which end at `old`."""
-        begin = np.arange(count) * self._ratio
+        begin = at * self._ratio
         end = np.minimum(begin + self._ratio, old)
         first = np.floor(begin).astype(np.intp)
         span = math.ceil(self._ratio) + 1
         cells = [first + k for k in range(span)]
         return first, [np.clip(np.minimum(end, cell + 1) - np.maximum(begin, cell), 0, None) for cell in cells]
 
-    def _curve(self, count: int) -> tuple[NDArray[np.intp], list[Field]]:
+    def _curve(self, at: NDArray[np.intp]) -> tuple[NDArray[np.intp], list[Field]]:
         """Catmull-Rom between cell centres, or straight lines where some cells are missing."""
-        place = (np.arange(count) + 0.5) * self._ratio - 0.5
+        place = (at + 0.5) * self._ratio - 0.5
         first = np.floor(place).astype(np.intp)
         t = place - first
         if not self._smooth:
@@ -98,13 +124,23 @@ class _Grid:
         return first - 1, [before, near, 1 - before - near - after, after]
 
 
-def _layer(grid: _Grid, layer: NDArray[np.float32], valid: Field | None, share: Field | None) -> Field:
+def resampled_layer(
+    grid: Resampling,
+    layer: NDArray[np.float32],
+    valid: Field | None,
+    share: Field | None,
+    limits: tuple[float, float],
+    window: Window | None = None,
+    origin: tuple[int, int] = (0, 0),
+) -> Field:
+    """A layer on the new grid, within the limits of the whole layer; `valid` is 1 where there is ground."""
     if valid is None or share is None:
-        return np.clip(grid.carry_over(layer), layer.min(), layer.max())
-    return np.asarray(grid.carry_over(layer * valid) / np.where(share > 0, share, 1.0))
+        return np.clip(grid.carry_over(layer, window, origin), *limits)
+    return np.asarray(grid.carry_over(layer * valid, window, origin) / np.where(share > 0, share, 1.0))
 
 
-def _scaled(transform: tuple[float, ...] | None, ratio: float) -> tuple[float, ...] | None:
+def scaled(transform: tuple[float, ...] | None, ratio: float) -> tuple[float, ...] | None:
+    """Return the transform of a grid whose cells are so many times as large."""
     if transform is None:
         return None
     a, b, c, d, e, f = transform

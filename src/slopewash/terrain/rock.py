@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.terrain.noise import fractal_noise
+from slopewash.terrain.place import Place
 from slopewash.terrain.terrain import Layer, Terrain
 
 SOFTEST, HARDENING = 0.95, 0.45
@@ -32,30 +33,30 @@ BEND_PER_BED, BEND_SIZE_PER_BED = BENDING / BED, BEND_SIZE / BED
 """How far beds are bent up and down, and over what distance, in thicknesses of a pair of beds."""
 
 
-def rock_erodibility(terrain: Terrain, *, seed: int = 0, banding: float = BANDING) -> Layer:
+def rock_erodibility(terrain: Terrain, *, seed: int = 0, banding: float = BANDING, place: Place | None = None) -> Layer:
     """Erodibility of bedded rock: tilted and bent beds, patches, and harder ground towards the summits.
 
     Beds are what keeps flanks from looking alike: their edges show as ribs and ledges. `banding` is how much the
-    erodibility varies from bed to bed.
+    erodibility varies from bed to bed. Part of a terrain has its `place` in the whole.
 
     >>> R = rock_erodibility(Terrain(np.arange(64.0).reshape(8, 8)), seed=1)
     >>> bool(0.05 <= R.min() and R.max() <= 1.0)
     True
     """
-    rows, columns = terrain.shape
-    side = max(terrain.width, terrain.height)
-    low, high = terrain.range("elevation")
+    (rows, columns), place = terrain.shape, place or Place.of(terrain)
+    side, low, high = place.side(terrain.cell_size), place.low, place.high
     z = np.clip(terrain["elevation"].astype(np.float64), low, high)  # nodata holds 0 m, which may be far below
 
     def noise(share: float, octaves: int, stream: int) -> Layer:
         return fractal_noise(
-            terrain.shape, terrain.cell_size, wavelength=share * side, octaves=octaves, seed=1000 * seed + stream
-        )
+            terrain.shape, terrain.cell_size, wavelength=share * side, octaves=octaves, seed=1000 * seed + stream,
+            origin=place.origin,
+        )  # fmt: skip
 
     R = SOFTEST - HARDENING * (z - low) / max(high - low, 1e-30) + PATCHES * noise(PATCH_SIZE, PATCH_OCTAVES, 1)
     if banding:
-        south = (np.arange(rows) + 0.5)[:, None] * terrain.cell_size
-        east = (np.arange(columns) + 0.5)[None, :] * terrain.cell_size
+        south = (np.arange(rows) + (place.origin[0] + 0.5))[:, None] * terrain.cell_size
+        east = (np.arange(columns) + (place.origin[1] + 0.5))[None, :] * terrain.cell_size
         bent = BENDING * side * noise(BEND_SIZE, BEND_OCTAVES, 2)
         bed = (z + DIP[0] * south + DIP[1] * east + bent) / (BED * side)
         R += banding * (np.sin(2 * np.pi * bed) + SECOND * np.sin(2 * SECOND_PER_BED * np.pi * bed + 1))

@@ -49,19 +49,24 @@ class WaterSource:
         if self.rate < 0:
             raise InvalidTerrain(f"water source: rate is {self.rate} m per unit time; it must not be negative")
 
-    def footprint(self, shape: tuple[int, int], cell_size: float) -> NDArray[np.bool_]:
-        """Cells of a grid of `shape` that this source feeds."""
+    def footprint(
+        self, shape: tuple[int, int], cell_size: float, window: tuple[slice, slice] | None = None
+    ) -> NDArray[np.bool_]:
+        """Cells of a grid of `shape`, or of a window of it, that this source feeds."""
         rows, columns = shape
+        south, east = (slice(0, rows), slice(0, columns)) if window is None else window
         if not (0 <= self.x < columns * cell_size and 0 <= self.y < rows * cell_size):
             raise InvalidTerrain(
                 f"water source at ({self.x:g}, {self.y:g}) m lies outside the terrain of "
                 f"{columns * cell_size:g} x {rows * cell_size:g} m"
             )
-        y = (np.arange(rows) + 0.5)[:, None] * cell_size - self.y
-        x = (np.arange(columns) + 0.5)[None, :] * cell_size - self.x
+        y = (np.arange(south.start, south.stop) + 0.5)[:, None] * cell_size - self.y
+        x = (np.arange(east.start, east.stop) + 0.5)[None, :] * cell_size - self.x
         # Not radius**2, which raises on overflow; the quotient of a point just inside may round up to the far edge.
         fed: NDArray[np.bool_] = x * x + y * y <= self.radius * self.radius
-        fed[min(int(self.y / cell_size), rows - 1), min(int(self.x / cell_size), columns - 1)] = True
+        row, column = min(int(self.y / cell_size), rows - 1), min(int(self.x / cell_size), columns - 1)
+        if south.start <= row < south.stop and east.start <= column < east.stop:
+            fed[row - south.start, column - east.start] = True
         return fed
 
 

@@ -172,14 +172,18 @@ class Strata:
         if self.follow:
             top = ground if self.top is None else ground + float(self.top)
         else:
-            rows, columns = ground.shape
-            north = (0.5 * (rows - 1) - np.arange(rows))[:, None] * cell_size
-            east = (np.arange(columns) - 0.5 * (columns - 1))[None, :] * cell_size
-            turn = math.radians(self.direction)
-            plane = -math.tan(math.radians(self.dip)) * (math.cos(turn) * north + math.sin(turn) * east)
+            plane = self.plane((ground.shape[0], ground.shape[1]), cell_size)
             # As low as possible without leaving ground above the first layer.
             top = plane + ((ground - plane).max() if self.top is None else float(self.top))
         return self.replace(top=top)
+
+    def plane(self, shape: tuple[int, int], cell_size: float, window: tuple[slice, slice] | None = None) -> Field:
+        """Height of a dipping plane through the centre of a grid, or of a window of it."""
+        (rows, columns), (south, east) = shape, window or (slice(0, shape[0]), slice(0, shape[1]))
+        north = (0.5 * (rows - 1) - np.arange(south.start, south.stop))[:, None] * cell_size
+        right = (np.arange(east.start, east.stop) - 0.5 * (columns - 1))[None, :] * cell_size
+        turn = math.radians(self.direction)
+        return -math.tan(math.radians(self.dip)) * (math.cos(turn) * north + math.sin(turn) * right)
 
     def exposed(self, elevation: ArrayLike, bedrock: ArrayLike) -> NDArray[np.int64]:
         """Number of the layer that is exposed in every cell, from 0 at the top; `LOOSE` where soil covers the bedrock.

@@ -68,6 +68,8 @@ class Terrain(Mapping[str, Layer]):
 
     picture: ClassVar[Callable[[Terrain], bytes] | None] = None
     """Draws a PNG for notebooks; registered by the render package."""
+    needs_ground: ClassVar[bool] = True
+    """Whether some cell must have ground; part of a terrain may have none."""
 
     def __init__(
         self,
@@ -89,7 +91,7 @@ class Terrain(Mapping[str, Layer]):
         self.cell_size = _checked_cell_size(cell_size)
         if nodata is None and isinstance(elevation, np.ma.MaskedArray):
             nodata = np.ma.getmaskarray(elevation)
-        self.nodata = _as_mask(nodata, self.shape)
+        self.nodata = _as_mask(nodata, self.shape, needs_ground=self.needs_ground)
         self.crs = _checked_crs(crs)
         self.transform = _checked_transform(transform)
         self.south_up = bool(south_up)
@@ -234,7 +236,7 @@ class Terrain(Mapping[str, Layer]):
         values: dict[str, Any] = {name: getattr(self, name) for name in ATTRIBUTES}
         values.update({name: layer for name, layer in self._layers.items() if name not in own})
         values.update(changes)
-        return Terrain(**values, own_layers=own)
+        return type(self)(**values, own_layers=own)
 
     def resampled(self, size: int) -> Terrain:
         """Return the same ground with `size` cells along its longer side, each the mean over its area.
@@ -336,13 +338,13 @@ def _is_ours_to_keep(array: NDArray[Any]) -> bool:
     )
 
 
-def _as_mask(nodata: ArrayLike | None, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
+def _as_mask(nodata: ArrayLike | None, shape: tuple[int, int], *, needs_ground: bool) -> NDArray[np.bool_] | None:
     if nodata is None:
         return None
     mask = np.array(_as_real("nodata", nodata), dtype=np.bool_, copy=True)
     if mask.shape != shape:
         raise InvalidTerrain(f"nodata has shape {mask.shape}; it must be a mask of {shape}, as elevation is")
-    if mask.all():
+    if needs_ground and mask.all():
         raise InvalidTerrain("every cell is nodata; a terrain needs at least one cell of ground")
     mask.setflags(write=False)
     return mask if mask.any() else None

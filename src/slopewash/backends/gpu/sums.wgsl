@@ -21,6 +21,11 @@ fn sum_lanes(lane: u32, amounts: vec4<f32>) -> vec4<f32> {
   return whole;
 }
 
+// Whether a cell counts in the budget: what lies in the margin of a tile is counted elsewhere.
+fn counts(y: i32, x: i32) -> bool {
+  return y >= COUNT_FROM_ROW && y < COUNT_TO_ROW && x >= COUNT_FROM_COLUMN && x < COUNT_TO_COLUMN;
+}
+
 fn add_sum(group: vec3<u32>, entry: u32, amount: f32) {
   let row = u32(grid.first) + group.y;
   let at = (row * (u32(grid.stride) / GROUP) + group.x) * ENTRIES + entry;

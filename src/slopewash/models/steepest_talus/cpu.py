@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.backends.bands import sweep_in_bands
-from slopewash.models.backend import Backend, cut
+from slopewash.models.backend import Backend, counted_by, cut
 from slopewash.models.state import Array, Domain, State, Window
 from slopewash.models.steepest_talus import sweep as kernels
 from slopewash.models.steepest_talus.coefficients import Coefficients, beds, standing_ground
@@ -27,6 +27,11 @@ class Grid(NamedTuple):
     """What does not change from step to step; heights times eight, as the kernels store them."""
 
     height: int
+    from_row: int
+    to_row: int
+    from_column: int
+    to_column: int
+    """what the budget counts, ghost columns included"""
     wraps_rows: bool
     wraps_columns: bool
     printed: bool
@@ -127,6 +132,7 @@ def _grid(state: State, domain: Domain, c: Coefficients) -> Grid:
 
     return Grid(
         height=rows,
+        **counted_by(domain),
         wraps_rows=domain.sides.wraps_rows,
         wraps_columns=domain.sides.wraps_columns,
         printed=c.printed,

@@ -29,6 +29,6 @@ fn main(
     rock[i] = min(rock[i], n[i]);
 #endif
   }
-  let total = sum_lanes(lane, vec4<f32>(f32(sent), 0.0, 0.0, 0.0));
+  let total = sum_lanes(lane, vec4<f32>(select(0.0, f32(sent), counts(y, x)), 0.0, 0.0, 0.0));
   if (lane == 0u) { add_sum(group, SENT, total.x); }
 }

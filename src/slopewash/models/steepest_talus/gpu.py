@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from slopewash.backends.gpu.program import Kernel, Use
 from slopewash.backends.gpu.wgsl import Block
 from slopewash.backends.gpu.workspace import Workspace
-from slopewash.models.backend import Backend, cut
+from slopewash.models.backend import Backend, counted_on_device, cut
 from slopewash.models.state import Array, Domain, State, Window
 from slopewash.models.steepest_talus.coefficients import Coefficients, beds, standing_ground
 from slopewash.models.steepest_talus.prepare import WALL
@@ -129,7 +129,10 @@ class GpuBackend(Backend):
             _ = self.scalars  # what has slid so far did so by the amplitude in force until now
             self._coefficients = coefficients
             self._numbers = self._prepare(coefficients)
-        constants = {"WALL": WALL, "NOWHERE": NOWHERE, "CLOSER": float(CLOSER), "LOW_BITS": LOW_BITS}
+        constants = {
+            "WALL": WALL, "NOWHERE": NOWHERE, "CLOSER": float(CLOSER), "LOW_BITS": LOW_BITS,
+            **counted_on_device(self.domain),
+        }  # fmt: skip
         self._work.use(self._numbers, kernels=self._kernels(self._numbers), constants=constants)
         self.forget()
         self._work.run(iterations)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ from slopewash.models.state import Array, Domain, Sides, State, Window
 from slopewash.models.steepest_talus.coefficients import Coefficients, beds
 from slopewash.models.steepest_talus.fields import FIELDS
 from slopewash.models.steepest_talus.prepare import HIGHEST, LOWEST, WALL, guessed_erodibility, prepare
-from slopewash.terrain import Layer, Terrain
+from slopewash.terrain import Layer, Place, Terrain
 
 below_upright = Rule(lambda v: 0 < v < 90, "above 0 and below 90")
 cannot_swing = Rule(
@@ -110,6 +110,14 @@ class SteepestTalus(Model):
     def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
         """Convert a terrain in metres to heights in whole units."""
         return prepare(terrain, sides=sides, seed=seed, guess_erodibility=self.talus_law != "uniform")
+
+    def prepare_part(self, terrain: Terrain, place: Place, *, sides: Sides, seed: int) -> tuple[Domain, State]:
+        """Convert part of a terrain."""
+        return prepare(terrain, sides=sides, seed=seed, guess_erodibility=self.talus_law != "uniform", place=place)
+
+    def draws(self, given: Collection[str], *, layered: bool) -> int:
+        """How many random fields of one sequence over the whole the erodibility needs."""
+        return int(self.talus_law != "uniform" and not layered and "erodibility" not in given)
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one iteration; there is no water whose power could fade."""

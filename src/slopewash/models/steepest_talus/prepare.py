@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
 from slopewash.models.state import Domain, Sides, State
-from slopewash.terrain import Terrain, erodibility_from_elevation
+from slopewash.terrain import Place, Terrain, erodibility_from_elevation
 
 Heights = NDArray[np.int32]
 
@@ -29,14 +29,17 @@ FARTHEST = 2**50
 """Farthest top of strata from the datum. Depths may be twice that, so that no ground reaches a clipped depth."""
 
 
-def prepare(terrain: Terrain, *, sides: Sides, seed: int, guess_erodibility: bool) -> tuple[Domain, State]:
+def prepare(
+    terrain: Terrain, *, sides: Sides, seed: int, guess_erodibility: bool, place: Place | None = None
+) -> tuple[Domain, State]:
     """Convert a terrain in metres to whole units above its own lowest ground."""
-    low, high = terrain.range("elevation")
+    place = place or Place.of(terrain)
+    low, high = place.low, place.high
     scale = units_per_cell((high - low) / terrain.cell_size)
     strata = terrain.strata
     domain = Domain(
-        shape=terrain.shape, cell_size=terrain.cell_size, datum=low, scale=scale, seed=seed, sides=sides,
-        strata=() if strata is None else strata.layers,
+        shape=terrain.shape, origin=place.origin, cell_size=terrain.cell_size, datum=low, scale=scale, seed=seed,
+        sides=sides, strata=() if strata is None else strata.layers, margins=place.margins,
     )  # fmt: skip
     per_metre = scale / terrain.cell_size
 
@@ -57,8 +60,9 @@ def prepare(terrain: Terrain, *, sides: Sides, seed: int, guess_erodibility: boo
     elif "erodibility" in terrain:
         arrays["erodibility"] = terrain["erodibility"]
     elif guess_erodibility:
-        arrays["erodibility"] = erodibility_from_elevation(terrain, seed=seed)
-    ground = n if terrain.nodata is None else n[~terrain.nodata]
+        arrays["erodibility"] = erodibility_from_elevation(terrain, seed=seed, place=place)
+    own = domain.own
+    ground = n[own] if terrain.nodata is None else n[own][~terrain.nodata[own]]
     return domain, State(
         arrays, {"solids_start": int(ground.sum(dtype=np.int64)), "solids_edited": 0, "solids_moved": 0}
     )

@@ -29,7 +29,7 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
     state["elevation"] = gather(n, to, c.amplitude, domain.sides)
     if domain.strata:
         state["bedrock"] = np.minimum(state["bedrock"], state["elevation"])
-    state.scalars["solids_moved"] += int((to != NOWHERE).sum()) * c.amplitude
+    state.scalars["solids_moved"] += int((to[domain.own] != NOWHERE).sum()) * c.amplitude
 
 
 def expose(state: State, domain: Domain, c: Coefficients) -> Standing:

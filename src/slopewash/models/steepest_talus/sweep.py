@@ -42,6 +42,7 @@ def row(field, y, height, wraps, ring, beyond):
 def sweep_band(y0, y1, depth, source, target, rings, choices, net, limits, grid, amplitude, sent):
     """Take rows y0 to y1 through `depth` iterations."""
     height, wraps, periodic = grid.height, grid.wraps_rows, grid.wraps_columns
+    top, bottom, left, right = grid.from_row, grid.to_row, grid.from_column, grid.to_column
     for tick in range(y0 - LAG * depth, y1 + LAG * depth):
         for k in range(depth):
             extra = LAG * (depth - 1 - k)
@@ -80,8 +81,8 @@ def sweep_band(y0, y1, depth, source, target, rings, choices, net, limits, grid,
                 if grid.layered:
                     rock = target[ROCK, y] if k == depth - 1 else rings[k, ROCK, y % RING]
                     rows.bare(out, state[ROCK, y % ring], rock)
-                if y0 <= y < y1:
-                    sent[y] += rows.senders(to[y % RING])
+                if y0 <= y < y1 and top <= y < bottom:
+                    sent[y] += rows.senders(to[y % RING][left - 1 : right + 1])
 
 
 @parallel_kernel

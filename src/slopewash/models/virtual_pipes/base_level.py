@@ -25,12 +25,32 @@ def edge_base(b: Field, *, graded: bool, sea_level: float = -math.inf) -> Base:
 
     Rivers grade to the sea, not to its floor: the profile ends at sea level, and below it the border stays as it is.
     """
-    rows, columns = b.shape
-    level = b.copy()
-    if graded:
-        y, x = border_ring(rows, columns)
-        level[y, x] = np.minimum(grade(np.maximum(b[y, x], b.dtype.type(sea_level))), b[y, x])
-    return {name: np.array(side) for name, side in border(level).items()}
+    return base_of(border(b), graded=graded, sea_level=sea_level)
+
+
+def base_of(sides: Base, *, graded: bool, sea_level: float = -math.inf) -> Base:
+    """The same, from the heights along the four sides."""
+    if not graded:
+        return {name: np.array(side) for name, side in sides.items()}
+    north, south, west, east = (sides[f"base_{name}"] for name in ("north", "south", "west", "east"))
+    rows, columns = len(west), len(north)
+    if 1 in (rows, columns):
+        ring = north if rows == 1 else west
+    else:  # clockwise from the north-west corner
+        ring = np.concatenate([north, east[1:], south[-2::-1], west[-2:0:-1]])
+    level = np.minimum(grade(np.maximum(ring, ring.dtype.type(sea_level))), ring)
+    if 1 in (rows, columns):
+        ends = level[:1], level[-1:]
+        across = {"base_north": level, "base_south": level, "base_west": ends[0], "base_east": ends[1]}
+        along = {"base_north": ends[0], "base_south": ends[1], "base_west": level, "base_east": level}
+        return {name: np.array(side) for name, side in (across if rows == 1 else along).items()}
+    corner = columns - 1, columns + rows - 2, 2 * columns + rows - 3
+    return {
+        "base_north": level[:columns].copy(),
+        "base_south": level[corner[1] : corner[2] + 1][::-1].copy(),
+        "base_west": np.concatenate([level[:1], level[corner[2] :][::-1]]),
+        "base_east": level[corner[0] : corner[1] + 1].copy(),
+    }
 
 
 def border(b: Field) -> Base:

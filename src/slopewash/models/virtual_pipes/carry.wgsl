@@ -115,7 +115,7 @@ fn main(
     }
     cell[i] = next;
   }
-  let total = sum_lanes(lane, gone);
+  let total = sum_lanes(lane, select(vec4<f32>(0.0), gone, counts(y, x)));
   if (lane == 0u) {
     add_sum(group, EVAPORATED, total.x);
     add_sum(group, WATER_EXPORTED, total.y);

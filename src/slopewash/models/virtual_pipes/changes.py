@@ -76,14 +76,16 @@ def lay_down(model: VirtualPipes, state: State, domain: Domain, *, dry: bool) ->
     Nothing is deposited on graded open edges above the sea: sediment there is exported. What settles on the floor
     of the sea displaces water, and the surface stays as it was.
     """
-    s, budget = np.array(state["suspended"]), np.array(state["budget"])
+    s, budget, own = np.array(state["suspended"]), np.array(state["budget"]), domain.own
     if model.edge_base == "graded" and domain.sides.any_open:
         y, x = _open_ring(domain)
         room = np.maximum(level_in_cells(model, domain) - state["elevation"][y, x], 0)
         settles = np.minimum(s[y, x], room).astype(s.dtype)
-        budget[0, SOLIDS_EXPORTED] += total(s[y, x] - settles)
+        rows, columns = own
+        counts = (rows.start <= y) & (y < rows.stop) & (columns.start <= x) & (x < columns.stop)
+        budget[0, SOLIDS_EXPORTED] += total((s[y, x] - settles)[counts])
         s[y, x] = settles
-    budget[0, MOVED] += total(s)
+    budget[0, MOVED] += total(s[own])
     b = state["elevation"] + s
     if model.sea_level > -math.inf:
         state["water"] = displaced(state, s, model, domain, budget)
@@ -93,7 +95,7 @@ def lay_down(model: VirtualPipes, state: State, domain: Domain, *, dry: bool) ->
     if dry:
         water = np.array(state["water"])
         left = np.minimum(water, flooded(b, np.zeros_like(s), model, domain))
-        budget[0, EVAPORATED] += total(water - left)
+        budget[0, EVAPORATED] += total((water - left)[own])
         state["water"] = left
         state["outflow"] = np.zeros_like(state["outflow"])
     state["budget"] = budget

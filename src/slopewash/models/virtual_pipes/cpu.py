@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.backends.bands import sweep_in_bands
-from slopewash.models.backend import Backend, cut
+from slopewash.models.backend import Backend, counted_by, cut
 from slopewash.models.ground import WALL
 from slopewash.models.state import Array, Domain, State, Window
 from slopewash.models.virtual_pipes import sweep as kernels
@@ -30,6 +30,11 @@ class Grid(NamedTuple):
     """What does not change during a run."""
 
     height: int
+    from_row: int
+    to_row: int
+    from_column: int
+    to_column: int
+    """what the budget counts, ghost columns included"""
     wraps_rows: bool
     wraps_columns: bool
     open_north: bool
@@ -176,6 +181,7 @@ def _grid(state: State, domain: Domain, *, rocky: bool) -> Grid:
     top = none if top is None else top
     return Grid(
         height=rows,
+        **counted_by(domain),
         wraps_rows=sides.wraps_rows,
         wraps_columns=sides.wraps_columns,
         open_north=sides.north == "open",

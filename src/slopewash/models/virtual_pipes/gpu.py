@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from slopewash.backends.gpu.program import Kernel, Use
 from slopewash.backends.gpu.wgsl import Block, Constant
 from slopewash.backends.gpu.workspace import Workspace
-from slopewash.models.backend import Backend, cut
+from slopewash.models.backend import Backend, counted_on_device, cut
 from slopewash.models.ground import IS_WALL, WALL
 from slopewash.models.state import Array, Domain, State, Window
 from slopewash.models.virtual_pipes.bedding import ROUNDING, SECOND_SHIFT
@@ -341,6 +341,7 @@ class GpuBackend(Backend):
             "LAYERS": len(layers.R),
             "BEGINS": tuple(layers.depths.tolist()),
             "OWN": tuple(layers.R.tolist()),
+            **counted_on_device(self.domain),
         }
         self._work.use(coefficients, kernels=self._kernels(coefficients), constants=constants)
         self.forget()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,11 +26,12 @@ from slopewash.models.state import Array, Domain, Sides, State, Window
 from slopewash.models.virtual_pipes import changes as _changes
 from slopewash.models.virtual_pipes import derive as _derive
 from slopewash.models.virtual_pipes import prepare as _prepare
+from slopewash.models.virtual_pipes.base_level import base_of
 from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients
 from slopewash.models.virtual_pipes.fields import BUDGET, FIELDS
 from slopewash.models.virtual_pipes.prepare import ground, total
 from slopewash.models.virtual_pipes.sea import level_in_cells
-from slopewash.terrain import Layer, Terrain
+from slopewash.terrain import Layer, Place, Terrain
 
 DEVICE_UNITS = 2**32
 """Units per cell³ in which a device sums."""
@@ -333,6 +334,21 @@ class VirtualPipes(Model):
     def prepare(self, terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State]:
         """Convert a terrain in metres to a state in cells."""
         return _prepare.prepare(terrain, self, sides=sides, seed=seed)
+
+    def prepare_part(self, terrain: Terrain, place: Place, *, sides: Sides, seed: int) -> tuple[Domain, State]:
+        """Convert part of a terrain."""
+        return _prepare.prepare(terrain, self, sides=sides, seed=seed, place=place)
+
+    def draws(self, given: Collection[str], *, layered: bool) -> int:
+        """How many random fields of one sequence over the whole the erodibility needs."""
+        if layered or "erodibility" in given or not self.default_erodibility.startswith("from_elevation"):
+            return 0
+        return 2 if self.default_erodibility == "from_elevation_fine" else 1
+
+    def border_fields(self, heights: Mapping[str, Array], domain: Domain) -> dict[str, Array]:
+        """Base level from the ground along the four sides."""
+        sides = {f"base_{name}": _prepare.in_cells(z, domain) for name, z in heights.items()}
+        return base_of(sides, graded=self.edge_base == "graded", sea_level=level_in_cells(self, domain))
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one iteration.

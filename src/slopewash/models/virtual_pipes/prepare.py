@@ -16,6 +16,7 @@ from slopewash.models.virtual_pipes.fields import BUDGET
 from slopewash.models.virtual_pipes.sea import check_land, flooded, level_in_cells
 from slopewash.models.virtual_pipes.strata import expose, exposed_step
 from slopewash.terrain import (
+    Place,
     Terrain,
     WaterSource,
     erodibility_from_elevation,
@@ -35,17 +36,23 @@ FINE_NOISE = 0.15
 
 
 def prepare(
-    terrain: Terrain, model: VirtualPipes, *, sides: Sides, seed: int, dtype: Any = np.float32
+    terrain: Terrain,
+    model: VirtualPipes,
+    *,
+    sides: Sides,
+    seed: int,
+    place: Place | None = None,
+    dtype: Any = np.float32,
 ) -> tuple[Domain, State]:
     """Work out what is global, and convert every layer.
 
     A datum is subtracted because float32 at 2000 m has a hundred times less room for small changes.
     """
     l = terrain.cell_size  # noqa: E741, the paper's letter
-    strata = terrain.strata
+    strata, place = terrain.strata, place or Place.of(terrain)
     domain = Domain(
-        shape=terrain.shape, cell_size=l, datum=terrain.range("elevation")[0], seed=seed, sides=sides,
-        strata=() if strata is None else strata.layers,
+        shape=terrain.shape, origin=place.origin, cell_size=l, datum=place.low, seed=seed, sides=sides,
+        strata=() if strata is None else strata.layers, margins=place.margins,
     )  # fmt: skip
 
     def cells(name: str, offset: float = 0.0) -> Field:
@@ -65,73 +72,88 @@ def prepare(
         step = exposed_step(b if terrain.nodata is None else np.where(terrain.nodata, dtype(WALL), b), domain.sides)
         arrays["erodibility"] = expose(b, rock, top, domain, per_cover, step)
     elif model.bed_contrast:
-        arrays |= _beds(terrain, model, domain, rock if model.covered else b)
+        arrays |= _beds(terrain, model, domain, place, rock if model.covered else b)
     else:
-        arrays["erodibility"] = _erodibility(terrain, model, seed).astype(dtype)
+        arrays["erodibility"] = _erodibility(terrain, model, seed, place).astype(dtype)
     r = terrain["rainfall"].astype(dtype) if "rainfall" in terrain else np.ones(terrain.shape, dtype)
     if terrain.nodata is not None:
         for name, array in arrays.items():
             array[terrain.nodata] = WALL if name in ("elevation", "bedrock") else 0
         r[terrain.nodata] = 0
-    check_land(model, b, domain)
-    arrays["water"] = flooded(b, arrays["water"], model, domain, arrays["suspended"])
+    if not place.is_part:
+        check_land(model, b, domain)
+        arrays["water"] = flooded(b, arrays["water"], model, domain, arrays["suspended"])
     arrays |= {
         "rainfall": r,
         "outflow": np.zeros((model.pipe_count, *terrain.shape), dtype),
         "flow": np.zeros(terrain.shape, dtype),
         "start": b.copy(),
-        "sources": source_table(terrain.sources),
+        "sources": source_table(place.sources),
         "budget": np.zeros((1, len(BUDGET))),
         "base_version": np.zeros(1, np.int64),
-        **edge_base(b, graded=model.edge_base == "graded", sea_level=level_in_cells(model, domain)),
     }
+    if not place.is_part:  # the border of a part says nothing of how the whole is graded
+        arrays |= edge_base(b, graded=model.edge_base == "graded", sea_level=level_in_cells(model, domain))
     if strata is not None:
         arrays["strata_top"] = top
     if terrain.nodata is not None:
         arrays["nodata"] = np.array(terrain.nodata)
-    if terrain.sources:
-        arrays["source_rate"] = source_rate(terrain.sources, domain, terrain.nodata, dtype)
+    if place.sources:
+        arrays["source_rate"] = source_rate(place.sources, domain, terrain.nodata, dtype, whole=place.shape)
     scalars: dict[str, float | int] = {
         "iterations": 0,
         "base_changes": 0,
-        "water_start": total(arrays["water"]),
+        "water_start": total(arrays["water"][domain.own]),
         "water_edited": 0.0,
-        "solids_start": total(ground(b)) + total(arrays["suspended"]),
+        "solids_start": total(ground(b)[domain.own]) + total(arrays["suspended"][domain.own]),
         "solids_edited": 0.0,
     }
     return domain, State(arrays, scalars)
 
 
+def in_cells(heights: NDArray[Any], domain: Domain, dtype: Any = np.float32) -> Field:
+    """Ground in cells above the datum; NaN, where there is none, is a wall."""
+    cells = ((heights.astype(np.float64) - domain.datum) / domain.cell_size).astype(dtype)
+    return np.where(np.isnan(heights), dtype(WALL), cells)
+
+
 def source_rate(
-    sources: Sequence[WaterSource] | Field, domain: Domain, nodata: NDArray[np.bool_] | None, dtype: Any = np.float32
+    sources: Sequence[WaterSource] | Field,
+    domain: Domain,
+    nodata: NDArray[np.bool_] | None,
+    dtype: Any = np.float32,
+    *,
+    whole: tuple[int, int] | None = None,
 ) -> Field:
-    """Depth that all water sources add per unit of time, in cells."""
+    """Depth that all water sources add per unit of time, in cells; of part of a grid, `whole` is that grid's shape."""
     rate = np.zeros(domain.shape, dtype)
+    window = tuple(slice(first, first + n) for first, n in zip(domain.origin, domain.shape, strict=True))
     for source in sources_of(sources) if isinstance(sources, np.ndarray) else sources:
-        rate += source.footprint(domain.shape, domain.cell_size) * np.dtype(dtype).type(source.rate / domain.cell_size)
+        fed = source.footprint(whole or domain.shape, domain.cell_size, window)  # type: ignore[arg-type]
+        rate += fed * np.dtype(dtype).type(source.rate / domain.cell_size)
     if nodata is not None:
         rate[nodata] = 0
     return rate
 
 
-def _beds(terrain: Terrain, model: VirtualPipes, domain: Domain, surface: Field) -> dict[str, Field]:
+def _beds(terrain: Terrain, model: VirtualPipes, domain: Domain, place: Place, surface: Field) -> dict[str, Field]:
     """Tilted beds, and the rock that they run through. A given erodibility is that of the beds which lie bare."""
     phase, c = phase_of(model, domain, surface.dtype), model.coefficients(domain, substeps=1)
-    rock = _erodibility(terrain, model, domain.seed).astype(surface.dtype)
+    rock = _erodibility(terrain, model, domain.seed, place).astype(surface.dtype)
     if "erodibility" in terrain:
         rock -= banding(surface, phase, c)
     return {"rock_erodibility": rock, "bed_phase": phase, "erodibility": expose_beds(surface, rock, phase, c)}
 
 
-def _erodibility(terrain: Terrain, model: VirtualPipes, seed: int) -> Field:
+def _erodibility(terrain: Terrain, model: VirtualPipes, seed: int, place: Place) -> Field:
     if "erodibility" in terrain:
         return terrain["erodibility"]
     if model.default_erodibility == "uniform":
         return np.ones(terrain.shape, np.float32)
     if model.default_erodibility == "rock":
-        return rock_erodibility(terrain, seed=seed, **({"banding": 0.0} if model.bed_contrast else {}))
+        return rock_erodibility(terrain, seed=seed, place=place, **({"banding": 0.0} if model.bed_contrast else {}))
     fine = FINE_NOISE if model.default_erodibility == "from_elevation_fine" else 0.0
-    return erodibility_from_elevation(terrain, seed=seed, fine_noise=fine)
+    return erodibility_from_elevation(terrain, seed=seed, fine_noise=fine, place=place)
 
 
 def ground(b: Field) -> Field:

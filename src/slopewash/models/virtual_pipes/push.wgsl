@@ -86,7 +86,7 @@ fn main(
 #endif
     poured[i] = vec2<f32>(w1, weight);
   }
-  let total = sum_lanes(lane, gained);
+  let total = sum_lanes(lane, select(vec4<f32>(0.0), gained, counts(y, x)));
   if (lane == 0u) {
     add_sum(group, RAIN, total.x);
     add_sum(group, SOURCES, total.y);

@@ -44,11 +44,10 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
     loose = b - state["bedrock"] if c.covered else None
     if loose is not None and c.fall_line:
         slid, sent, loose = slide_with_cover(b, loose, R, c, sides)
-        moved = total(sent)
     else:
-        slid, moved = slide(b, R, c, sides)  # 17-18, from the ground before erosion
+        slid, sent = slide(b, R, c, sides)  # 17-18, from the ground before erosion
     if c.hydraulic:
-        w1 = add_water(state, c)  # 1
+        w1 = add_water(state, c, domain)  # 1
         d1 = w1 + c.kappa * s
         h = b + d1
         f = push_pipes(state["outflow"], b, h, d1, c, sides)  # 2-5
@@ -62,8 +61,8 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
     b1 = b - delta
     delta = b - b1  # what the ground really lost, after rounding
     s1 = np.maximum(s + delta, 0)
-    state["elevation"] = apply_slides(b, b1, slid, state, c, sides)
-    budget[0, MOVED] += moved + total(np.maximum(delta, 0))
+    state["elevation"] = apply_slides(b, b1, slid, state, c, domain)
+    budget[0, MOVED] += counted(sent, domain) + counted(np.maximum(delta, 0), domain)
     if "bedrock" in state:
         state["bedrock"] = np.minimum(state["bedrock"], state["elevation"])
     if c.covered:
@@ -78,25 +77,30 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
     elif c.hydraulic:
         state["erodibility"] = np.where(delta < 0, np.minimum(1, R - c.Kh * delta), R)  # 14
     if c.hydraulic:
-        w2, state["suspended"] = transport(w1, s1, d1, f, u, v, b, state, c, sides)  # 15
+        w2, state["suspended"] = transport(w1, s1, d1, f, u, v, b, state, c, domain)  # 15
         state["water"] = w2 * c.keep  # 16
-        budget[0, EVAPORATED] += total(w2 - state["water"])
+        budget[0, EVAPORATED] += counted(w2 - state["water"], domain)
         if c.sea:
-            meet_sea(state, c, sides)
+            meet_sea(state, c, domain)
         state["outflow"] = f
         state["flow"] = state["flow"] + passing(f, c, sides)
     state.scalars["iterations"] += 1
 
 
-def add_water(state: State, c: Coefficients) -> Field:
+def counted(a: Field, domain: Domain) -> float:
+    """Sum over the cells that this part of the grid answers for."""
+    return total(a[domain.own])
+
+
+def add_water(state: State, c: Coefficients, domain: Domain) -> Field:
     """Eq. 1: rain and water sources. The budget counts what the water really gained."""
     rained: Field = state["water"] + c.rain * state["rainfall"]
-    state["budget"][0, RAIN] += total(rained - state["water"])
+    state["budget"][0, RAIN] += counted(rained - state["water"], domain)
     source = state.get("source_rate")
     if source is None:
         return rained
     fed: Field = rained + c.dt * source
-    state["budget"][0, SOURCES] += total(fed - rained)
+    state["budget"][0, SOURCES] += counted(fed - rained, domain)
     return fed
 
 
@@ -215,20 +219,20 @@ def exchange(
     return np.where(s < C, np.maximum(0, take), -fall)
 
 
-def slide(b: Field, R: Field, c: Coefficients, sides: Sides) -> tuple[Field, float]:
-    """Eqs. 17-18: net gain of each cell from sliding soil, and how much slid in all."""
+def slide(b: Field, R: Field, c: Coefficients, sides: Sides) -> tuple[Field, Field]:
+    """Eqs. 17-18: net gain of each cell from sliding soil, and how much slid from each."""
     if c.eight_pipes:
         return _slide_eight_pipes(b, R, c, sides)
     if c.fall_line:
         return _slide_fall_line(b, R, c, sides)
-    return np.zeros_like(b), 0.0
+    return np.zeros_like(b), np.zeros_like(b)
 
 
 DISTANCES = (1.0, 1.0, 1.0, 1.0, math.sqrt(2), math.sqrt(2), math.sqrt(2), math.sqrt(2))
 """To the neighbours, in the order of `Around`."""
 
 
-def _slide_eight_pipes(b: Field, R: Field, c: Coefficients, sides: Sides) -> tuple[Field, float]:
+def _slide_eight_pipes(b: Field, R: Field, c: Coefficients, sides: Sides) -> tuple[Field, Field]:
     talus = c.talus_0 + c.talus_1 * R
     reach = [np.maximum(talus * d, 0) for d in DISTANCES]
     drops = [b - n for n in around(b, sides, WALL)]
@@ -243,15 +247,15 @@ def _slide_eight_pipes(b: Field, R: Field, c: Coefficients, sides: Sides) -> tup
     for n, weight_n, talus_n, d in zip(heights, weights, taluses, DISTANCES, strict=True):
         drop = n - b
         gains.append(np.where(drop > np.maximum(talus_n * d, 0), weight_n * drop, 0))
-    return paired(gains) - sent, total(sent)
+    return paired(gains) - sent, sent
 
 
-def _slide_fall_line(b: Field, R: Field, c: Coefficients, sides: Sides) -> tuple[Field, float]:
+def _slide_fall_line(b: Field, R: Field, c: Coefficients, sides: Sides) -> tuple[Field, Field]:
     gx, gy = gradient(b, sides)
     east = _face_flux(b, around(b, sides, WALL).e, R, around(R, sides, 0).e, gy, around(gy, sides, 0).e, c)
     south = _face_flux(b, around(b, sides, WALL).s, R, around(R, sides, 0).s, gx, around(gx, sides, 0).s, c)
     gain = (around(east, sides, 0).w - east) + (around(south, sides, 0).n - south)
-    return gain, total(np.abs(east)) + total(np.abs(south))
+    return gain, np.abs(east) + np.abs(south)
 
 
 def _face_flux(b: Field, b_n: Field, R: Field, R_n: Field, gt: Field, gt_n: Field, c: Coefficients) -> Field:
@@ -278,9 +282,9 @@ def highest_border(b: Field, c: Coefficients) -> Field:
     return np.maximum(b, c.sea_level)
 
 
-def apply_slides(b: Field, b1: Field, slid: Field, state: State, c: Coefficients, sides: Sides) -> Field:
+def apply_slides(b: Field, b1: Field, slid: Field, state: State, c: Coefficients, domain: Domain) -> Field:
     """Ground after erosion and slides; what keeps open edges at base level comes from outside the terrain."""
-    b2 = b1 + slid
+    b2, sides = b1 + slid, domain.sides
     if not sides.any_open:
         return b2
     held = b2.copy()
@@ -288,7 +292,7 @@ def apply_slides(b: Field, b1: Field, slid: Field, state: State, c: Coefficients
         held[side] = np.maximum(held[side], base)
         if c.graded:
             held[side] = np.minimum(held[side], highest_border(b[side], c))
-    state["budget"][0, SOLIDS_EXPORTED] += total(b2 - held)
+    state["budget"][0, SOLIDS_EXPORTED] += counted(b2 - held, domain)
     return held
 
 
@@ -298,15 +302,25 @@ def _open_edges(state: State, sides: Sides) -> list[tuple[Any, Field]]:
 
 
 def transport(
-    w1: Field, s1: Field, d1: Field, f: Field, u: Field, v: Field, b: Field, state: State, c: Coefficients, sides: Sides
+    w1: Field,
+    s1: Field,
+    d1: Field,
+    f: Field,
+    u: Field,
+    v: Field,
+    b: Field,
+    state: State,
+    c: Coefficients,
+    domain: Domain,
 ) -> tuple[Field, Field]:
     """Step 6: the share of water and sediment that leaves through each pipe goes to that neighbour."""
+    sides = domain.sides
     share = f * (c.dt / np.maximum(d1, TINY))
     w2 = donate(w1, share, sides)
-    state["budget"][0, WATER_EXPORTED] += exported(w1, share, sides)
+    state["budget"][0, WATER_EXPORTED] += exported(w1, share, domain)
     if c.semi_lagrangian:
         return w2, trace_back(s1, u, v, b, c, sides)
-    state["budget"][0, SOLIDS_EXPORTED] += exported(s1, share, sides)
+    state["budget"][0, SOLIDS_EXPORTED] += exported(s1, share, domain)
     return w2, donate(s1, share, sides)
 
 
@@ -316,16 +330,16 @@ def donate(a: Field, share: Field, sides: Sides) -> Field:
     return np.maximum(0, a - paired(out)) + paired(inflow(out, sides))
 
 
-def meet_sea(state: State, c: Coefficients, sides: Sides) -> None:
+def meet_sea(state: State, c: Coefficients, domain: Domain) -> None:
     """Hold border cells below sea level at sea level; water above it leaves with its share of the sediment."""
     b, w, s = state["elevation"], state["water"], state["suspended"]
-    at_sea = border_mask(b.shape, sides) & (b < c.sea_level)
+    at_sea = border_mask(b.shape, domain.sides) & (b < c.sea_level)
     depth = np.where(at_sea, c.sea_level - b, b.dtype.type(0))
     stays = np.minimum(depth / np.maximum(w + c.kappa * s, TINY), 1)
     s2 = np.where(at_sea, s * stays, s)
     w2 = np.where(at_sea, np.maximum(0, depth - c.kappa * s2), w)
-    state["budget"][0, SEA] += total(w - w2)
-    state["budget"][0, SOLIDS_EXPORTED] += total(s - s2)
+    state["budget"][0, SEA] += counted(w - w2, domain)
+    state["budget"][0, SOLIDS_EXPORTED] += counted(s - s2, domain)
     state["water"], state["suspended"] = w2, s2
 
 
@@ -333,11 +347,14 @@ LEADING_OUT = {"west": (WEST, NW, SW), "east": (EAST, NE, SE), "north": (NORTH, 
 """Pipes that lead over each edge."""
 
 
-def exported(a: Field, share: Field, sides: Sides) -> float:
+def exported(a: Field, share: Field, domain: Domain) -> float:
     """What leaves through the pipes of open edges."""
+    rows, columns = domain.own
     out = share * a
-    edges: dict[str, Any] = {"west": np.s_[:, 0], "east": np.s_[:, -1], "north": np.s_[0], "south": np.s_[-1]}
-    kinds = dict(sides.items())
+    edges: dict[str, Any] = {
+        "west": np.s_[rows, 0], "east": np.s_[rows, -1], "north": np.s_[0, columns], "south": np.s_[-1, columns],
+    }  # fmt: skip
+    kinds = dict(domain.sides.items())
     return sum(
         (total(out[i][edge]) for name, edge in edges.items() if kinds[name] == "open"
          for i in LEADING_OUT[name] if i < len(out)),

@@ -66,6 +66,18 @@ def row(fields, k, y, height, wraps, ring, beyond):
     return fields[k, y % ring]
 
 
+@inlined
+def counts(own, at, grid):
+    """Whether a row counts in the budget: this band's, and no other tile's."""
+    return own and grid.from_row <= at < grid.to_row
+
+
+@inlined
+def part(a, grid):
+    """The cells of a row that count in the budget, with a ghost at either end."""
+    return a[grid.from_column - 1 : grid.to_column + 1]
+
+
 @stage_kernel
 def pour(y, own, state, ring, t, scratch, grid, c, budget):
     height, periodic = grid.height, grid.wraps_columns
@@ -89,13 +101,14 @@ def pour(y, own, state, ring, t, scratch, grid, c, budget):
     r = grid.r[at % grid.r.shape[0]]
     source = grid.source[at % grid.source.shape[0]]
     rows.pour(b, w, s, r, source, c.rain, c.dt, c.kappa, w1, d1, h)
-    if own and grid.has_source[at]:
+    counted = counts(own, at, grid)
+    if counted and grid.has_source[at]:
         rained = scratch[SPARE]
         rows.rain_alone(w, r, c.rain, rained)
-        budget[at, RAIN] += rows.total_gain(rained, w)
-        budget[at, SOURCES] += rows.total_gain(w1, rained)
-    elif own:
-        budget[at, RAIN] += rows.total_gain(w1, w)
+        budget[at, RAIN] += rows.total_gain(part(rained, grid), part(w, grid))
+        budget[at, SOURCES] += rows.total_gain(part(w1, grid), part(rained, grid))
+    elif counted:
+        budget[at, RAIN] += rows.total_gain(part(w1, grid), part(w, grid))
     close_ends(w1, periodic, ZERO)
     close_ends(d1, periodic, ZERO)
     close_ends(h, periodic, WALL)
@@ -324,11 +337,13 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
         gone = 0.0
         for x in range(1, last + 1, 1 if whole else max(1, last - 1)):  # whole border rows, else the two ends
             if whole or (x == 1 and grid.open_west) or (x == last and grid.open_east):
-                gone += hold_cell(at, x, b, s, R_, delta, slid, sent, grid, c, b2, s1, R2, moved)
-        if own:
+                held = hold_cell(at, x, b, s, R_, delta, slid, sent, grid, c, b2, s1, R2, moved)
+                if grid.from_column <= x < grid.to_column:
+                    gone += held
+        if counts(own, at, grid):
             budget[at, SOLIDS_EXPORTED] += gone
-    if own:
-        budget[at, MOVED] += rows.total(moved)
+    if counts(own, at, grid):
+        budget[at, MOVED] += rows.total(part(moved, grid))
     deepest = len(state) - 1
     if c.covered:
         rock_rows.weather_rock(b2, state[deepest, y % ring], c.weather, c.per_weather, out[deepest, i])
@@ -357,25 +372,26 @@ def leaving(a, share, f, x):
 def export(y, a, share, out, i, grid, c):
     """What leaves through the open pipes of a row."""
     last = a.size - 2
+    left, right = grid.from_column, grid.to_column
     gone = 0.0
-    if grid.open_west:
+    if grid.open_west and left == 1:
         gone += leaving(a, share, out[FW, i], 1)
         if c.eight:
             gone += leaving(a, share, out[FNW, i], 1)
             gone += leaving(a, share, out[FSW, i], 1)
-    if grid.open_east:
+    if grid.open_east and right == last + 1:
         gone += leaving(a, share, out[FE, i], last)
         if c.eight:
             gone += leaving(a, share, out[FNE, i], last)
             gone += leaving(a, share, out[FSE, i], last)
     if grid.open_north and y == 0:
-        for x in range(1, last + 1):
+        for x in range(left, right):
             gone += leaving(a, share, out[FN, i], x)
             if c.eight:
                 gone += leaving(a, share, out[FNW, i], x)
                 gone += leaving(a, share, out[FNE, i], x)
     if grid.open_south and y == grid.height - 1:
-        for x in range(1, last + 1):
+        for x in range(left, right):
             gone += leaving(a, share, out[FS, i], x)
             if c.eight:
                 gone += leaving(a, share, out[FSW, i], x)
@@ -392,8 +408,9 @@ def meet_sea(y, b, grid, c, w, s):
     for x in range(1, last + 1, 1 if whole else max(1, last - 1)):  # whole border rows, else the two ends
         if (whole or (x == 1 and grid.open_west) or (x == last and grid.open_east)) and b[x] < c.sea_level:
             w2, s2 = rows.at_sea_level(b[x], w[x], s[x], c.sea_level, c.kappa)
-            water += np.float64(w[x] - w2)
-            solids += np.float64(s[x] - s2)
+            if grid.from_column <= x < grid.to_column:
+                water += np.float64(w[x] - w2)
+                solids += np.float64(s[x] - s2)
             w[x], s[x] = w2, s2
     return water, solids
 
@@ -435,14 +452,15 @@ def carry(y, own, state, ring, t, out, scratch, grid, c, budget):
         rows.carry_both(
             w_n, w1, w_s, s_n, s1, s_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, c.keep, out[W, i], dried, out[S, i]
         )
-    if own:
-        budget[at, EVAPORATED] += rows.total(dried)
+    counted = counts(own, at, grid)
+    if counted:
+        budget[at, EVAPORATED] += rows.total(part(dried, grid))
         budget[at, WATER_EXPORTED] += export(y, w1, q, out, i, grid, c)
         if not c.semi_lagrangian:
             budget[at, SOLIDS_EXPORTED] += export(y, s1, q, out, i, grid, c)
     if c.sea:
         water, solids = meet_sea(at, out[B, i], grid, c, out[W, i], out[S, i])
-        if own:
+        if counted:
             budget[at, SEA] += water
             budget[at, SOLIDS_EXPORTED] += solids
     close_ends(out[W, i], periodic, ZERO)

@@ -255,7 +255,7 @@ fn main(
     worked[i] = vec4<f32>(left, depth, not_negative(cell[i].z + lost), R);
     moved = vec4<f32>(slid.sent + max(lost, 0.0), loose - left, 0.0, 0.0);
   }
-  let total = sum_lanes(lane, moved);
+  let total = sum_lanes(lane, select(vec4<f32>(0.0), moved, counts(y, x)));
   if (lane == 0u) {
     add_sum(group, MOVED, total.x);
     add_sum(group, HELD, total.y);

@@ -1,0 +1,96 @@
+"""Runs on tiles: what `erode --tiles`, `resume` and `info` have in common."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from slopewash.cli import INTERRUPTED
+from slopewash.cli.console import note, print_json
+from slopewash.cli.running import Terminated, terminations
+from slopewash.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from slopewash import Recipe, TiledResult
+
+Tiles = Annotated[
+    int | None, Parameter(help="Cells along a tile, such as 2048: erode on a Dask cluster, -o OUT.zarr or OUT.tif.")
+]
+Scheduler = Annotated[str | None, Parameter(help="Address of a Dask scheduler, such as tcp://host:8786.")]
+Workers = Annotated[int | None, Parameter(help="Processes on this machine; one for each core if not given.")]
+Memory = Annotated[str | None, Parameter(help="Most memory of all processes, such as 6GB; more is an error.")]
+
+
+def check_tiled_output(out: Path) -> None:
+    """Refuse what a run on tiles cannot write."""
+    if out.suffix.lower() not in (".zarr", ".tif", ".tiff"):
+        raise InvalidParameter(f"--out is {out}; with --tiles it must end in .zarr or .tif")
+    if not out.absolute().parent.is_dir():
+        raise InvalidParameter(f"folder {out.parent} does not exist; create it first")
+
+
+def store_of(out: Path) -> Path:
+    """Folder of the run that writes a file: itself, or one beside a GeoTIFF."""
+    return out if out.suffix.lower() == ".zarr" else out.with_name(f"{out.name}.zarr")
+
+
+def erode_on_tiles(
+    recipe: Recipe,
+    out: Path,
+    *,
+    tiles: int,
+    scheduler: str | None,
+    workers: int | None,
+    memory: str | None,
+    json: bool,
+) -> int:
+    """Run a recipe on tiles, and report."""
+    import slopewash as sw
+
+    return _report(
+        store_of(out), out, json=json,
+        run=lambda: sw.erode_tiled(
+            None, recipe, out=store_of(out), tile=tiles, backend=recipe.backend, scheduler=scheduler, workers=workers,
+            memory=memory, progress=True,
+        ),
+    )  # fmt: skip
+
+
+def resume_on_tiles(folder: Path, *, scheduler: str | None, workers: int | None, memory: str | None, json: bool) -> int:
+    """Continue a run on tiles, and report."""
+    import slopewash as sw
+
+    beside = folder.with_suffix("")
+    out = beside if beside.suffix.lower() in (".tif", ".tiff") else folder
+    return _report(
+        folder, out, json=json,
+        run=lambda: sw.resume_tiled(folder, scheduler=scheduler, workers=workers, memory=memory, progress=True),
+    )  # fmt: skip
+
+
+def _report(store: Path, out: Path, *, json: bool, run: Any) -> int:
+    import shutil
+
+    import slopewash as sw
+
+    with terminations():
+        try:
+            result: TiledResult = run()
+        except KeyboardInterrupt as interrupt:
+            note(f"interrupted; what is done is committed, and slopewash resume {store} continues it")
+            return int(getattr(interrupt, "code", INTERRUPTED)) if isinstance(interrupt, Terminated) else INTERRUPTED
+    if out != store:
+        sw.write_tiled_geotiff(store, out)
+        shutil.rmtree(store)
+    if json:
+        print_json({"output": str(out), **result.as_dict()})
+    else:
+        print(result.budget)
+        print(result.budget.summary)
+        print(
+            f"{result.steps} steps in {result.rounds} rounds on {result.tiles} tiles, {result.backend}, in "
+            f"{result.seconds:.1f} s: {out}"
+        )
+    return 0

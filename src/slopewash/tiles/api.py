@@ -1,0 +1,152 @@
+"""Erode what no memory holds: the public face of tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from slopewash.errors import CheckpointError, InvalidParameter
+from slopewash.models import Model, Preset
+from slopewash.models.state import Edges, Sides
+from slopewash.recipes.definition import Recipe, Stage, preset_beds
+from slopewash.recipes.sources import FromFile, FromTerrain, Generated, as_source
+from slopewash.terrain import Terrain
+from slopewash.tiles.estimate import parse_memory
+from slopewash.tiles.executors import Executor, InProcess, connected
+from slopewash.tiles.run import FINISHED, MANIFEST, TiledResult, TiledRun
+from slopewash.tiles.store import Store
+from slopewash.tiles.watching import TileProgress
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+TILE = 2048
+"""Usual cells along a tile."""
+
+
+def erode_tiled(
+    source: Terrain | Generated | FromFile | FromTerrain | str | Path | None,
+    recipe: Recipe | Model | Preset | str | None = None,
+    *,
+    out: str | Path,
+    steps: int | None = None,
+    tile: int | tuple[int, int] = TILE,
+    edges: Edges | Sides | None = None,
+    seed: int = 0,
+    backend: str = "cpu",
+    client: Client | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    iterations: int | None = None,
+    layers: Sequence[str] | None = None,
+    memory: str | float | None = None,
+    progress: bool = False,
+) -> TiledResult:
+    """Erode a terrain tile by tile on a Dask cluster: the same bits as in one piece, whatever its size.
+
+    The store is a Zarr group; `sw.open(out)` reads the result lazily. It is also the checkpoint: what was interrupted
+    goes on with `sw.resume_tiled(out)`.
+
+    Parameters
+    ----------
+    source
+        A terrain, a file (GeoTIFF and Zarr are read by windows), or `Generated(...)`, which is made tile by tile; None
+        for the recipe's own.
+    recipe
+        A recipe, a model, or the name of a preset; `VirtualPipes` and `SteepestTalus` run on tiles.
+    out
+        Folder or fsspec URL to write to; all workers must reach it.
+    steps, edges, seed
+        As for `erode`.
+    tile
+        Cells along a tile, or rows and columns.
+    backend
+        Of every worker: "cpu", "gpu" or "reference".
+    client, scheduler, workers
+        A Dask client, the address of a scheduler, or the number of processes of this machine; 0 for this process alone.
+    iterations
+        Between two exchanges with the neighbours; by default what costs least.
+    layers
+        To write; all of them if not given. The elevation is always written.
+    memory
+        Bytes that all processes may need together, such as "6GB"; more is an error before the first round.
+    progress
+        Whether to show a bar, and beforehand what the run needs.
+
+    >>> import tempfile, slopewash as sw
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = sw.erode_tiled(
+    ...         sw.generate("cone", size=32), sw.SteepestTalus(), steps=3, tile=16, out=f"{folder}/out.zarr",
+    ...         workers=0, backend="reference",
+    ...     )
+    >>> result.tiles
+    4
+    """
+    made = _recipe(source, recipe, steps=steps, edges=edges, seed=seed, backend=backend)
+    store = Store(str(out))
+    check_free(store)
+    run = TiledRun(store, made, tile=tile, iterations=iterations, layers=layers)
+    run.memory = parse_memory(memory)
+    return _run(run, client=client, scheduler=scheduler, workers=workers, progress=progress)
+
+
+def resume_tiled(
+    out: str | Path,
+    *,
+    client: Client | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    memory: str | float | None = None,
+    progress: bool = False,
+) -> TiledResult:
+    """Continue a run on tiles from its last round; the result is the same bits as if it had never stopped."""
+    run = TiledRun.resumed(Store(str(out)))
+    run.memory = parse_memory(memory)
+    return _run(run, client=client, scheduler=scheduler, workers=workers, progress=progress)
+
+
+def _run(
+    run: TiledRun, *, client: Client | None, scheduler: str | None, workers: int | None, progress: bool
+) -> TiledResult:
+    if progress:
+        run.watching = TileProgress()
+    if workers == 0:
+        executor: Executor = InProcess()
+        return run.run(executor)
+    with connected(client=client, scheduler=scheduler, workers=workers) as cluster:
+        if cluster.dashboard:
+            run.watching.say(f"dashboard: {cluster.dashboard}")
+        return run.run(cluster)
+
+
+def check_free(store: Store) -> None:
+    """Refuse to write over a run that is not finished, or over something else."""
+    facts = store.read_json(MANIFEST)
+    if facts is not None:
+        raise CheckpointError(
+            f"{store.url} holds a run on tiles at round {facts.get('round')}; continue it with slopewash resume, or "
+            "remove it"
+        )
+    folder = store.folder
+    if folder is not None and folder.exists():
+        if not folder.is_dir():
+            raise InvalidParameter(f"{folder} is a file; a run on tiles writes a folder")
+        if any(folder.iterdir()) and FINISHED not in store.attributes():
+            raise InvalidParameter(f"{folder} is not empty and holds no run on tiles; choose another folder")
+
+
+def _recipe(
+    source: Any, given: Recipe | Model | Preset | str | None, *, steps: int | None, edges: Any, seed: int, backend: str
+) -> Recipe:
+    if isinstance(given, Recipe):
+        changes: dict[str, Any] = {} if source is None else {"source": as_source(source)}
+        return given.replace(**changes, backend=backend, outputs=())
+    if source is None:
+        raise InvalidParameter(
+            "source is None; without a recipe of its own it must be a terrain, a file or Generated(...)"
+        )
+    stage = Stage.of(given, steps=steps, edges=edges)
+    return Recipe(
+        source=as_source(source), strata=preset_beds(stage.preset), stages=(stage,), seed=seed, backend=backend
+    )

@@ -1,0 +1,138 @@
+"""Who runs the tasks: this process, or the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from slopewash.errors import BackendUnavailable, SlopewashError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+MOST_DEATHS = 12
+"""Times that a tile may lose its worker before the run gives up: then the tile itself is the reason."""
+SETTINGS = {
+    # A task that kills its worker counts by `MOST_DEATHS`; Dask would give up after three.
+    "distributed.scheduler.allowed-failures": MOST_DEATHS,
+    # A killed worker is started again, which may take long on a busy machine; Dask would forget it after 15 seconds.
+    "distributed.deploy.lost-worker-timeout": "10 minutes",
+    "distributed.logging.distributed": "critical",
+}
+KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40), "MALLOC_ARENA_MAX": "1"}
+"""Lets a process keep what it frees: every task needs as much again, and fresh pages cost as much as the copying."""
+CONNECTING = 10
+"""Seconds to wait for a scheduler."""
+
+
+class Executor(Protocol):
+    """Runs tasks in any order, each at least once, and yields each result with the task's number."""
+
+    @property
+    def workers(self) -> int:
+        """Tasks that run at the same time."""
+
+    def run(self, task: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        """Run one task for each tuple of arguments."""
+
+
+class InProcess:
+    """Runs tasks one after another."""
+
+    workers = 1
+
+    def run(self, task: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        """Run one task for each tuple of arguments."""
+        for number, arguments in enumerate(calls):
+            yield number, task(*arguments)
+
+
+class OnCluster:
+    """Runs tasks on the workers of a Dask cluster; a worker that is lost costs the task that it was at."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    @property
+    def workers(self) -> int:
+        """Tasks that run at the same time."""
+        return max(1, len(self.client.scheduler_info()["workers"]))
+
+    @property
+    def dashboard(self) -> str:
+        """Address of the page that shows the tasks."""
+        return str(self.client.dashboard_link or "")
+
+    def run(self, task: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        """Run one task for each tuple of arguments, and again where its worker was lost."""
+        from distributed import KilledWorker, as_completed
+
+        futures = {self._submit(task, arguments): number for number, arguments in enumerate(calls)}
+        deaths = [0] * len(calls)
+        waiting: Any = as_completed(list(futures))  # type: ignore[no-untyped-call]
+        try:
+            for future in waiting:
+                number = futures.pop(future)
+                if future.status == "error" and isinstance(future.exception(), KilledWorker):
+                    deaths[number] += 1
+                    if deaths[number] >= MOST_DEATHS:
+                        raise BackendUnavailable(
+                            f"tile {number} has lost its worker {deaths[number]} times over; it likely needs more "
+                            "memory than a worker has, so take smaller tiles or fewer workers, and resume"
+                        )
+                    again = self._submit(task, calls[number])
+                    futures[again] = number
+                    waiting.add(again)
+                    continue
+                if future.status in ("cancelled", "lost"):
+                    raise BackendUnavailable(
+                        "the scheduler was lost; nothing that was committed is, continue with slopewash resume"
+                    )
+                yield number, future.result()
+                future.release()
+        finally:
+            for future in futures:
+                future.release()
+
+    def _submit(self, task: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        return self.client.submit(task, *arguments, pure=False)
+
+
+@contextmanager
+def connected(
+    *, client: Client | None = None, scheduler: str | None = None, workers: int | None = None
+) -> Iterator[OnCluster]:
+    """Tasks on a client's cluster, on a scheduler by its address, or on a cluster of this machine."""
+    try:
+        import dask
+        import distributed as _distributed
+    except ImportError:
+        raise BackendUnavailable('tiles need the tiles extra: pip install "slopewash[tiles]"') from None
+    distributed: Any = _distributed  # which has no types
+    if client is not None:
+        yield OnCluster(client)
+        return
+    with dask.config.set(SETTINGS):
+        if scheduler is not None:
+            try:
+                with distributed.Client(scheduler, timeout=CONNECTING) as connection:
+                    yield OnCluster(connection)
+            except (OSError, TimeoutError) as error:
+                if isinstance(error, SlopewashError):
+                    raise
+                raise BackendUnavailable(
+                    f"no scheduler answers at {scheduler}; start one with `dask scheduler`, or leave --scheduler out"
+                ) from error
+            return
+        count = workers or os.cpu_count() or 1
+        threads = str(max(1, (os.cpu_count() or 1) // count))
+        # One thread for Dask in each worker: Numba's threads serve one caller at a time.
+        environment = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"), threads) | KEEP_MEMORY
+        # Before the processes start: memory is managed from their first moment on.
+        with dask.config.set({"distributed.nanny.pre-spawn-environ": environment}), distributed.LocalCluster(
+            n_workers=count, threads_per_worker=1, processes=True, memory_limit=0,
+            dashboard_address="127.0.0.1:0", silence_logs="CRITICAL", preload=["slopewash.tiles.worker"],
+        ) as cluster, distributed.Client(cluster) as connection:  # fmt: skip
+            yield OnCluster(connection)

@@ -1,0 +1,137 @@
+"""Files that are read by windows: GeoTIFF through rasterio, and groups of layers in Zarr."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from slopewash.errors import InvalidFile
+from slopewash.recipes.sources import FromFile
+from slopewash.terrain import Terrain, TerrainPart
+from slopewash.terrain.fields import LAYERS
+from slopewash.tiles.grid import TileGrid
+from slopewash.tiles.ground import Ground
+from slopewash.tiles.store import Store, require_zarr
+
+SOURCE = "state/source"
+
+
+def _has_rasterio() -> bool:
+    """Whether GeoTIFFs can be read by windows here."""
+    from importlib.util import find_spec
+
+    return find_spec("rasterio") is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByWindows:
+    """A file that is read by windows: a GeoTIFF, or a Zarr group of layers."""
+
+    path: str
+    kind: str
+    options: Mapping[str, Any]
+
+    def ground(self, store: Store, tile: int | tuple[int, int]) -> Ground:
+        """What is known of it before it is read."""
+        return _describe_tiff(self, store, tile) if self.kind == "tiff" else _describe_zarr(self, store, tile)
+
+    def read(self, ground: Ground, number: int) -> Terrain:
+        """One tile of it."""
+        return (_read_tiff if self.kind == "tiff" else _read_zarr)(self, ground, number)
+
+
+def opened(source: FromFile) -> ByWindows | None:
+    """Return a file that can be read by windows, or None."""
+    path = str(source.path)
+    if not source.path.exists():
+        raise InvalidFile(f"{path} does not exist")
+    if source.path.suffix.lower() in (".tif", ".tiff") and _has_rasterio():
+        return ByWindows(path=path, kind="tiff", options=source.options)
+    if source.path.suffix.lower() == ".zarr":
+        return ByWindows(path=path, kind="zarr", options=source.options)
+    return None
+
+
+def _open_tiff(path: str) -> Any:
+    import rasterio
+
+    try:
+        # Always by its driver: a file of another kind may be named .tif and read files of its own choice.
+        return rasterio.open(path, driver="GTiff")
+    except rasterio.errors.RasterioIOError as error:
+        raise InvalidFile(f"cannot read {path}: {error}") from error
+
+
+def _describe_tiff(source: ByWindows, store: Store, tile: int | tuple[int, int]) -> Ground:
+    with _open_tiff(source.path) as file:
+        transform = file.transform
+        placed = file.crs is not None or not transform.is_identity
+        given = source.options.get("cell_size")
+        if placed and given is None and abs(abs(transform.a) - abs(transform.e)) > 1e-6 * abs(transform.a):
+            raise InvalidFile(
+                f"{source.path} has cells of {abs(transform.a):g} x {abs(transform.e):g}; they must be square, or give "
+                "cell_size"
+            )
+        cell_size = given or (abs(transform.a) if placed else 1.0)
+        return Ground(
+            store=store, path=SOURCE, grid=TileGrid.of((file.height, file.width), tile), cell_size=float(cell_size),
+            has_nodata=file.nodata is not None or "float" in file.dtypes[0],
+            crs=None if file.crs is None else file.crs.to_string(),
+            transform=tuple(transform)[:6] if placed else None,
+        )  # fmt: skip
+
+
+def _read_tiff(source: ByWindows, ground: Ground, number: int) -> Terrain:
+    from rasterio.windows import Window
+
+    rows, columns = ground.grid.window(number)
+    with _open_tiff(source.path) as file:
+        window = Window(columns.start, rows.start, columns.stop - columns.start, rows.stop - rows.start)
+        values = file.read(1, window=window)
+        missing = np.zeros(values.shape, bool) if file.nodata is None else values == values.dtype.type(file.nodata)
+    if values.dtype.kind == "f":
+        missing |= ~np.isfinite(values)
+    return TerrainPart(np.where(missing, 0, values), nodata=missing, cell_size=ground.cell_size)
+
+
+def _open_zarr(path: str) -> Any:
+    zarr = require_zarr()
+    try:
+        return zarr.open_group(path, mode="r")
+    except (FileNotFoundError, ValueError) as error:
+        raise InvalidFile(f"{path} is no Zarr group of layers") from error
+
+
+def _describe_zarr(source: ByWindows, store: Store, tile: int | tuple[int, int]) -> Ground:
+    group = _open_zarr(source.path)
+    names = [name for name in group.array_keys() if name in LAYERS]
+    if "elevation" not in names:
+        raise InvalidFile(f"{source.path} has no array named elevation")
+    attributes = dict(group.attrs)
+    transform = attributes.get("spatial:transform")
+    cell_size = (
+        source.options.get("cell_size") or attributes.get("cell_size") or (transform and abs(transform[0])) or 1.0
+    )
+    crs = attributes.get("proj:code") or attributes.get("proj:wkt2")
+    return Ground(
+        store=store, path=SOURCE, grid=TileGrid.of(group["elevation"].shape, tile), cell_size=float(cell_size),
+        layers=("elevation", *(name for name in names if name in INPUTS)), has_nodata=True, crs=crs,
+        transform=tuple(transform) if crs and transform else None,
+    )  # fmt: skip
+
+
+INPUTS = ("water", "suspended", "erodibility", "rainfall", "bedrock")
+"""Layers that a run may begin with; what another run has changed is not its start."""
+
+
+def _read_zarr(source: ByWindows, ground: Ground, number: int) -> Terrain:
+    group, window = _open_zarr(source.path), ground.grid.window(number)
+    layers: dict[str, Any] = {name: np.asarray(group[name][window]) for name in ground.layers}
+    missing = ~np.isfinite(layers["elevation"])
+    if "nodata" in group:
+        missing |= np.asarray(group["nodata"][window])
+    layers = {name: np.where(missing, 0, values) for name, values in layers.items()}
+    return TerrainPart(**layers, nodata=missing, cell_size=ground.cell_size)

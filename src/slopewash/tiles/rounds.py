@@ -1,0 +1,105 @@
+"""The tasks of a run on tiles: each is a pure function of the store, a round and a tile.
+
+A task writes its own tile and nothing else. Done twice, or after its worker was killed, it writes the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from slopewash.models import Model
+from slopewash.models.backend import Backend
+from slopewash.models.state import with_margin
+from slopewash.tiles.work import Work
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """Iterations with the same coefficients."""
+
+    model: Model
+    substeps: int
+    strength: float
+    iterations: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """Iterations between two exchanges."""
+
+    source: str
+    """Group of the state before."""
+    target: str
+    """Group of the state after."""
+    before: int
+    """Iterations before."""
+    pieces: tuple[Piece, ...] = ()
+    lay_down: bool = False
+    """Deposit what the water carries, after the iterations."""
+    dry: bool = False
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of this round."""
+        return sum(piece.iterations for piece in self.pieces)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What a tile has to say after a task."""
+
+    amounts: Mapping[str, float]
+    """Of the budget, in m³: what happened in the round, and what is there now."""
+    bad: tuple[str, int, int] | None
+    """Layer, row and column of the first value that is not finite."""
+    written: int
+    """Bytes."""
+    seconds: float
+    """CPU time of the task."""
+    kernel: float = 0.0
+    """CPU time of the iterations, and of the rest."""
+
+    @property
+    def rest(self) -> float:
+        """CPU time of everything but the iterations."""
+        return self.seconds - self.kernel
+
+
+def advance_tile(work: Work, round: Round, number: int) -> Report:
+    """Take one tile through a round."""
+    begin = cpu_seconds()
+    core = work.grid.window(number)
+    assert work.model.halo is not None
+    margin = work.model.halo * round.iterations + round.lay_down  # what lies bare depends on the neighbours
+    wide, sides = with_margin(core, margin, work.domain)
+    domain = work.domain.part(wide, sides, core)
+    state = work.read(round.source, wide, iterations=round.before)
+    device: Backend = work.model.backend(work.backend)(state, domain)
+    del state  # the backend has its own copy of what it steps
+    try:
+        kernel = cpu_seconds()
+        for piece in round.pieces:
+            coefficients = piece.model.coefficients(domain, substeps=piece.substeps, strength=piece.strength)
+            device.advance(coefficients, piece.iterations)
+        kernel = cpu_seconds() - kernel
+        if round.lay_down:
+            work.model.lay_down(device.state, domain, dry=round.dry)
+        own = work.own(device.state, domain.own)
+        bad = work.model.first_bad(own, domain)
+        return Report(
+            amounts=dict(work.model.amounts(own, domain)),
+            bad=None if bad is None else (bad[0], bad[1] + core[0].start, bad[2] + core[1].start),
+            written=work.write(round.target, number, device.state, domain.own),
+            seconds=cpu_seconds() - begin,
+            kernel=kernel,
+        )
+    finally:
+        device.close()
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process so far, all its threads together."""
+    times = os.times()
+    return times.user + times.system

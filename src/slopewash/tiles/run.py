@@ -1,0 +1,499 @@
+"""A recipe on tiles: stage after stage, round after round, each committed by a manifest before the next begins."""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.backends import choose_backend
+from slopewash.errors import CheckpointError, InvalidParameter, unknown_name
+from slopewash.interrupts import whole_steps
+from slopewash.models.state import Sides
+from slopewash.recipes.definition import Recipe, Stage
+from slopewash.recipes.levels import expanded
+from slopewash.simulation.budget import Budget
+from slopewash.simulation.locks import FolderLock
+from slopewash.simulation.pacing import not_finite
+from slopewash.tiles import levels, output
+from slopewash.tiles.estimate import sentence
+from slopewash.tiles.executors import Executor
+from slopewash.tiles.fill import fill
+from slopewash.tiles.grid import TileGrid
+from slopewash.tiles.ground import SIDES, Ground
+from slopewash.tiles.preparing import begin_work, draw_numbers, draws, prepare_tile
+from slopewash.tiles.program import Position, Program, best_iterations, iterations_of, next_round, program_of
+from slopewash.tiles.results import CHANGES, layers_of, result_tile
+from slopewash.tiles.rounds import Piece, Report, advance_tile
+from slopewash.tiles.store import Store
+from slopewash.tiles.watching import Watching
+from slopewash.tiles.work import Work
+
+Array = NDArray[Any]
+SCHEMA = 1
+MANIFEST = "state/manifest.json"
+FINISHED = "slopewash"
+"""Attribute with what is known of a finished run."""
+BORDER = "state/border"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TiledResult:
+    """What a run on tiles has left in its store."""
+
+    url: str
+    shape: tuple[int, int]
+    cell_size: float
+    layers: tuple[str, ...]
+    tiles: int
+    budget: Budget
+    backend: str
+    steps: int
+    rounds: int
+    seconds: float
+    round_seconds: float
+    """Wall time of the rounds alone, without the source and the result."""
+    bytes_written: int
+    """In all rounds."""
+    cpu_seconds: float
+    """Of the rounds, of all workers together."""
+    kernel_seconds: float
+    """CPU time of the iterations alone; the rest is reading, writing and preparing."""
+    cell_iterations: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Facts for a report."""
+        return {**dataclasses.asdict(self), "budget": self.budget.as_dict()}
+
+
+class TiledRun:
+    """A recipe on tiles; `run` continues from the last manifest, if there is one.
+
+    Parameters
+    ----------
+    store
+        Where it is kept.
+    recipe
+        What to do.
+    tile
+        Rows and columns of a tile.
+    iterations
+        Between two exchanges; found by measuring if not given.
+    layers
+        To write at the end; all if not given.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        recipe: Recipe,
+        *,
+        tile: int | tuple[int, int],
+        iterations: int | None = None,
+        layers: Sequence[str] | None = None,
+    ) -> None:
+        for stage in recipe.stages:
+            _check(stage)
+        self.store, self.recipe, self.tile, self.iterations = store, recipe, tile, iterations
+        self.layers = None if layers is None else tuple(layers)
+        self.backend = choose_backend(recipe.backend, recipe.stages[0].model.backends)
+        self.id = secrets.token_hex(8)
+        self.start: Ground | None = None
+        """What it started from."""
+        self.stages: list[Stage] = []
+        self.number = 0
+        """Of the stage under way, each level counted as one."""
+        self.ground: Ground | None = None
+        """What the stage under way began with."""
+        self.work: Work | None = None
+        self.at = Position()
+        self.round = 0
+        self.done = 0
+        """Iterations of the stage under way."""
+        self.amounts: dict[str, float] = {}
+        self.budgets: list[Budget] = []
+        self.spent: dict[str, float] = dict.fromkeys(
+            ("seconds", "round_seconds", "cpu", "kernel", "bytes", "cell_iterations", "rounds"), 0.0
+        )
+        self.finished = False
+        self.watching = Watching()
+        self.memory: float | None = None
+        """Bytes that all processes may need together."""
+        self._exchange: float | None = None
+
+    # From the store, and to it
+
+    @classmethod
+    def resumed(cls, store: Store) -> TiledRun:
+        """Continue the run that a store holds."""
+        from slopewash import __version__
+
+        facts = store.read_json(MANIFEST)
+        if facts is None:
+            if FINISHED in store.attributes():
+                raise CheckpointError(f"{store.url} is finished; there is nothing to continue")
+            raise CheckpointError(f"{store.url} holds no run on tiles; start one with erode --tiles")
+        if facts.get("schema") != SCHEMA or facts.get("slopewash") != __version__:
+            raise CheckpointError(
+                f"{store.url} was written by slopewash {facts.get('slopewash')} (schema {facts.get('schema')}), and "
+                f"this is slopewash {__version__} (schema {SCHEMA}), which may not give the same bits; continue it "
+                "with the version that wrote it"
+            )
+        tile = facts["tile"]
+        run = cls(
+            store, Recipe.from_dict(facts["recipe"]), tile=tile if isinstance(tile, int) else tuple(tile),
+            iterations=facts["iterations_wanted"],
+            layers=facts["layers"],
+        )  # fmt: skip
+        run.backend, run.id = facts["backend"], facts["run"]
+        run.start, run.ground = (
+            None if facts[name] is None else Ground.from_dict(store, facts[name]) for name in ("start", "ground")
+        )
+        run.stages = [Stage.from_dict(stage) for stage in facts["stages"]]
+        run.number, run.at = facts["number"], Position(*facts["at"])
+        run.round, run.done, run.amounts = facts["round"], facts["done"], facts["amounts"]
+        run.work = None if facts["work"] is None else Work.from_dict(store, facts["work"])
+        run.budgets = [Budget(**budget) for budget in facts["budgets"]]
+        run.spent = facts["spent"]
+        return run
+
+    def _commit(self) -> None:
+        from slopewash import __version__
+
+        self.store.write_json(
+            MANIFEST,
+            {
+                "schema": SCHEMA, "slopewash": __version__, "run": self.id, "recipe": self.recipe.as_dict(),
+                "tile": self.tile, "iterations_wanted": self.iterations, "layers": self.layers, "backend": self.backend,
+                "start": None if self.start is None else self.start.as_dict(),
+                "ground": None if self.ground is None else self.ground.as_dict(),
+                "stages": [stage.as_dict() for stage in self.stages], "number": self.number,
+                "at": [self.at.item, self.at.done], "round": self.round, "done": self.done, "amounts": self.amounts,
+                "work": None if self.work is None else self.work.as_dict(),
+                "budgets": [budget.as_dict() for budget in self.budgets], "spent": self.spent,
+            },
+        )  # fmt: skip
+
+    # Running
+
+    def run(self, executor: Executor) -> TiledResult:
+        """Run what is left; Ctrl-C ends it after the round under way is committed."""
+        folder = self.store.folder
+        lock = None if folder is None else FolderLock(folder, alone=True)
+        self._executor, begin, before = executor, time.monotonic(), self.spent["seconds"]
+        try:
+            self.store.create_group("")
+            self.store.create_group("state")
+            if self.start is None:
+                self._fill()
+            while True:
+                if self.work is None:
+                    self._begin_stage()
+                    self._say_what_it_needs()
+                while self.at.item < len(self.program):
+                    with whole_steps():  # an interrupt finds the round committed
+                        self._round()
+                        self.spent["seconds"] = before + time.monotonic() - begin
+                        self._commit()
+                    self.store.remove(f"state/{_group(self.round - 1)}")
+                if self.number + 1 == len(self.stages):
+                    break
+                self._next_stage()
+            self.spent["seconds"] = before + time.monotonic() - begin
+            return self._finish()
+        finally:
+            self.watching.close()
+            if lock is not None:
+                lock.close()
+
+    def _tasks(self, task: Callable[..., Any], calls: Sequence[tuple[Any, ...]], label: str) -> list[Any]:
+        """Run a task for each tile; results are in the order of the tiles, whoever was first."""
+        results: list[Any] = [None] * len(calls)
+        self.watching.begin(f"{self._where()}{label}", len(calls))
+        for number, result in self._executor.run(task, calls):
+            results[number] = result
+            self.watching.advance()
+        return results
+
+    def _where(self) -> str:
+        if len(self.stages) < 2:
+            return ""
+        cells = self.stages[self.number].cells
+        size = "" if cells is None else f" ({cells} cells)"
+        return f"{'stage' if cells is None else 'level'} {self.number + 1} of {len(self.stages)}{size}: "
+
+    def _fill(self) -> None:
+        with whole_steps():
+            self.store.remove("state/source")
+            start, border = fill(self.store, self.recipe.source, self.tile, self._tasks)
+            start, border = levels.with_strata(start, border, self.recipe.strata, self._tasks)
+            self._keep_border(border)
+            self.start = start
+            self.stages = [part for stage in self.recipe.stages for part in expanded(stage, start)]
+            self._commit()
+
+    def _begin_stage(self) -> None:
+        """Make the ground that a stage begins with, and its state."""
+        assert self.start is not None
+        stage = self.stages[self.number]
+        with whole_steps():
+            if stage.cells is not None:
+                first = levels.first_level(self.stages, self.number) == self.number
+                if first:
+                    self.budgets = [levels.contents(self.start)]
+                ground, border = levels.ground_of(
+                    stage, self.start, None if first else self.ground, seed=self.recipe.seed, number=self.number,
+                    run=self._tasks,
+                )  # fmt: skip
+            elif self.ground is None:
+                ground, border = self.start, self._border()
+            else:
+                ground, border = self.ground, self._border()
+            model = stage.model
+            work = begin_work(
+                self.store, ground, border, model, sides=Sides.of(stage.edges), seed=self.recipe.seed,
+                backend=self.backend,
+            )  # fmt: skip
+            count = draws(model, ground)
+            if count:
+                self._tasks(draw_numbers, [(self.store, ground.grid, self.recipe.seed, count)], "drawing numbers")
+            group = f"state/{_group(0)}"
+            reports = self._tasks(
+                prepare_tile, [(work, ground, count, group, n) for n in range(len(work.grid))], "preparing"
+            )
+            self.store.remove("state/drawn")
+            before = self.ground
+            self.ground, self.work, self.at, self.round, self.done = ground, work, Position(), 0, 0
+            self.amounts = _summed({}, reports)
+            self._commit()
+            if before is not None and before.path not in (ground.path, self.start.path):
+                self.store.remove(before.path)
+
+    def _say_what_it_needs(self) -> None:
+        """Say it once, for the finest grid."""
+        work, start = self.work, self.start
+        assert work is not None
+        assert start is not None
+        if self.number:
+            return
+        finest = dataclasses.replace(work, grid=TileGrid.of(start.shape, self.tile))
+        shapes = [levels.shape_of(stage, start) for stage in self.stages]
+        total = [
+            (shape, iterations_of(program_of(stage, shape))) for stage, shape in zip(self.stages, shapes, strict=True)
+        ]
+        most = self.iterations or best_iterations(finest.grid.tile, finest.grid.counts, work.model.halo or 1)
+        most = min(most, max(count for _, count in total))
+        self.watching.say(sentence(finest, total, workers=self._executor.workers, iterations=most, memory=self.memory))
+
+    @property
+    def program(self) -> Program:
+        """Everything the stage under way does."""
+        assert self.work is not None
+        return program_of(self.stages[self.number], self.work.grid.shape)
+
+    def _round(self) -> None:
+        work, program = self.work, self.program
+        assert work is not None
+        assert work.model.halo is not None
+        grid = work.grid
+        most = self.iterations if self.iterations is not None and len(grid) > 1 else None
+        if most is None:
+            cost = () if self._exchange is None else (self._exchange,)
+            most = best_iterations(grid.tile, grid.counts, work.model.halo, *cost)
+        begin = time.monotonic()
+        source, target = (f"state/{_group(number)}" for number in (self.round, self.round + 1))
+        step, at = next_round(program, self.at, most, source=source, target=target, before=self.done)
+        work.create(target)
+        total = iterations_of(program)
+        label = f"{self.done + step.iterations} of {total} iterations"
+        reports: list[Report] = self._tasks(advance_tile, [(work, step, n) for n in range(len(grid))], label)
+        bad = next((report.bad for report in reports if report.bad is not None), None)
+        if bad is not None:
+            raise not_finite(*bad, step=self._steps(at))
+        cells_moved = float(grid.shape[0] * grid.shape[1]) * step.iterations
+        self.amounts = _summed(self.amounts, reports)
+        self.at, self.round, self.done = at, self.round + 1, self.done + step.iterations
+        self.spent["round_seconds"] += time.monotonic() - begin
+        self.spent["cpu"] += sum(report.seconds for report in reports)
+        self.spent["kernel"] += sum(report.kernel for report in reports)
+        self.spent["bytes"] += sum(report.written for report in reports)
+        self.spent["cell_iterations"] += cells_moved
+        self.spent["rounds"] += 1
+        if step.iterations:
+            self._measure(reports, step.iterations)
+            self.watching.moved(cells_moved, self._cells_left())
+
+    def _measure(self, reports: Sequence[Report], iterations: int) -> None:
+        """What an exchange costs in iterations, from what the kernels took and what the rest took."""
+        kernel, rest = (sum(getattr(report, name) for report in reports) for name in ("kernel", "rest"))
+        if kernel > 0 and self.spent["rounds"] > 1:  # the first round may compile kernels
+            self._exchange = rest / (kernel / iterations)
+
+    def _cells_left(self) -> float:
+        """Cells times iterations that are still to come, of all stages."""
+        assert self.work is not None
+        rows, columns = self.work.grid.shape
+        left = float(rows * columns) * (iterations_of(self.program) - self.done)
+        for stage in self.stages[self.number + 1 :]:
+            shape = levels.shape_of(stage, self.start) if self.start is not None else (rows, columns)
+            left += float(shape[0] * shape[1]) * iterations_of(program_of(stage, shape))
+        return left
+
+    def _steps(self, at: Position) -> int:
+        """Whole steps of the run, not of its settling, up to a position."""
+        first = self.program[0]
+        if not isinstance(first, Piece):
+            return 0
+        return (first.iterations if at.item else at.done) // first.substeps
+
+    def _after(self, path: str, names: tuple[str, ...], *, compressed: bool = False) -> Ground:
+        assert self.ground is not None
+        kind = output.Compressed if compressed else Ground
+        facts = {f.name: getattr(self.ground, f.name) for f in dataclasses.fields(Ground)}
+        return kind(**{**facts, "path": path, "layers": names})
+
+    def _next_stage(self) -> None:
+        """Leave a terrain for the stage that follows."""
+        assert self.work is not None
+        assert self.ground is not None
+        with whole_steps():
+            stage, following = self.stages[self.number], self.stages[self.number + 1]
+            if stage.gullies:
+                raise _no_gullies(stage)
+            in_levels = levels.first_level(self.stages, self.number + 1) != self.number + 1
+            ended = self._budget()
+            names = layers_of(self.work, self.ground)
+            if in_levels:
+                names = tuple(name for name in names if name in ("elevation", "water", "suspended", "bedrock"))
+            after = self._after(f"state/after-{self.number}", names)
+            after.create()
+            after, border = self._write_results(after, None)
+            self._keep_border(border)
+            if in_levels:
+                self.budgets.append(ended)
+            elif following.cells is not None:
+                self.start = after
+            before = self.ground
+            self.ground, self.work, self.number = after, None, self.number + 1
+            self._commit()
+            self.store.remove(f"state/{_group(self.round)}")
+            self.store.remove("state/inputs")
+            if before.path not in (after.path, self.start.path if self.start else ""):
+                self.store.remove(before.path)
+
+    def _write_results(self, after: Ground, start: Ground | None) -> tuple[Ground, dict[str, Array]]:
+        work, ground = self.work, self.ground
+        assert work is not None
+        assert ground is not None
+        last = [item.model for item in self.program if isinstance(item, Piece)]
+        calls = [
+            (work, ground, after, f"state/{_group(self.round)}", self.done, last[-1] if last else work.model, start, n)
+            for n in range(len(work.grid))
+        ]
+        return after.known(self._tasks(result_tile, calls, "writing layers"))
+
+    def _budget(self) -> Budget:
+        """Budget of the stage under way; solids count from the datum of the first."""
+        assert self.work is not None
+        assert self.ground is not None
+        assert self.start is not None
+        budget = Budget.of(self.amounts)
+        if self.stages[self.number].cells is None:
+            return budget
+        return budget.raised((self.work.domain.datum - self.start.low) * self.ground.area)
+
+    def _finish(self) -> TiledResult:
+        """Write the layers, overviews and attributes, and remove the state."""
+        assert self.work is not None
+        assert self.ground is not None
+        assert self.start is not None
+        stage = self.stages[self.number]
+        if stage.gullies:
+            raise _no_gullies(stage)
+        names = layers_of(self.work, self.ground)
+        from_levels = stage.cells is not None
+        if from_levels:
+            names = tuple(dict.fromkeys([*names, *CHANGES]))
+        if self.layers is not None:
+            for name in self.layers:
+                if name not in names:
+                    raise unknown_name("layer", name, names)
+            names = tuple(name for name in names if name == "elevation" or name in self.layers)
+        budget = self._budget() if not from_levels else Budget.joined([*self.budgets, self._budget()])
+        after = self._after("", names, compressed=True)
+        with whole_steps():
+            after.create()
+            after, _ = self._write_results(after, self.start if from_levels else None)
+            output.add_overviews(after, self._tasks)
+            output.describe(after)
+            result = TiledResult(
+                url=self.store.url, shape=after.grid.shape, cell_size=after.cell_size, layers=names,
+                tiles=len(after.grid), budget=budget, backend=self.backend,
+                steps=sum(stage.steps for stage in self.stages), rounds=int(self.spent["rounds"]),
+                seconds=self.spent["seconds"], round_seconds=self.spent["round_seconds"],
+                bytes_written=int(self.spent["bytes"]), cpu_seconds=self.spent["cpu"],
+                kernel_seconds=self.spent["kernel"],
+                cell_iterations=self.spent["cell_iterations"],
+            )  # fmt: skip
+            from slopewash import __version__
+
+            facts = {
+                "schema": SCHEMA, "slopewash": __version__, **result.as_dict(), "ground": after.as_dict(),
+                "recipe": self.recipe.as_dict(),
+            }  # fmt: skip
+            self.store.create_group("", {FINISHED: facts})
+            self.store.remove("state")
+            self.store.tidy()
+            self.finished = True
+        return result
+
+    # The border, which a stage needs that continues on the same ground
+
+    def _keep_border(self, border: Mapping[str, Array]) -> None:
+        for name, values in border.items():
+            self.store.write_line(f"{BORDER}/{name}", values)
+
+    def _border(self) -> dict[str, Array]:
+        return {name: self.store.read_line(f"{BORDER}/{name}", "float32") for name in SIDES}
+
+
+def _check(stage: Stage) -> None:
+    """Refuse what cannot be done on tiles, before anything is written."""
+    model = stage.model
+    if model.halo is None:
+        raise InvalidParameter(
+            f"{model.name} runs on one machine alone: what moves in it may cross the whole terrain; leave out the tiles"
+        )
+    if model.water_beyond > -np.inf and Sides.of(stage.edges).any_open:
+        raise InvalidParameter(
+            f"sea_level is {model.water_beyond:g} m; which ground the sea reaches is found on the whole terrain only: "
+            "erode it without tiles"
+        )
+    if stage.gullies:
+        raise _no_gullies(stage)
+
+
+def _no_gullies(stage: Stage) -> InvalidParameter:
+    return InvalidParameter(f"gullies is {stage.gullies:g}; on tiles none are drawn, set it to 0")
+
+
+def _group(number: int) -> str:
+    return f"round-{number:06d}"
+
+
+def _summed(before: Mapping[str, float], reports: Sequence[Report]) -> dict[str, float]:
+    """Amounts of the budget, tile after tile: what happened adds to what happened before, what is there does not."""
+    names = reports[0].amounts
+    summed = {name: sum(report.amounts[name] for report in reports) for name in names}
+    return {
+        name: amount if name.endswith("_now") or name not in before
+        else before[name] if name.endswith("_start")
+        else before[name] + amount
+        for name, amount in summed.items()
+    }  # fmt: skip

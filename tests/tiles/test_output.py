@@ -1,0 +1,121 @@
+"""What a run on tiles leaves: Zarr that others read, overviews, attributes, GeoTIFF."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zarr
+from numpy.testing import assert_allclose, assert_array_equal
+from tests.tiles.conftest import SHAPE, rough
+
+import slopewash as sw
+from slopewash.cli import main
+from slopewash.tiles import output
+from slopewash.tiles.grid import TileGrid
+from slopewash.tiles.shards import write_shard
+from slopewash.tiles.store import Field, Store
+
+TALUS = sw.SteepestTalus()
+
+
+@pytest.mark.parametrize(
+    ("shape", "tile"), [((67, 53), (30, 20)), ((300, 300), (128, 192)), ((1100, 600), (1024, 512))]
+)
+def test_zarr_and_our_shards_are_the_same(tmp_path: Path, shape: tuple[int, int], tile: tuple[int, int]) -> None:
+    grid = TileGrid.of(shape, tile)
+    values = np.random.default_rng(1).random((2, *shape)).astype(np.float32)
+    field, store = Field(path="a", dtype="float32", components=2), Store(str(tmp_path / "s.zarr"))
+    store.create(field, grid)
+    for number, (rows, columns) in enumerate(grid):
+        store.write(field, grid, number, values[:, rows, columns])
+    assert_array_equal(zarr.open_array(f"{tmp_path}/s.zarr/a", mode="r")[:], values)
+    window = (slice(-7, shape[0] + 9), slice(shape[1] - 3, shape[1] + 5))
+    wrapped = values[:, np.arange(-7, shape[0] + 9) % shape[0]][:, :, np.arange(shape[1] - 3, shape[1] + 5) % shape[1]]
+    assert_array_equal(store.read(field, grid, window), wrapped)
+    zarr.open_array(f"{tmp_path}/s.zarr/a", mode="r+")[:] = 2 * values
+    assert_array_equal(store.read(field, grid, window), 2 * wrapped)
+
+
+def test_a_shard_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(handle: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="Input/output"):
+        write_shard(tmp_path / "c" / "0", [np.zeros((8, 8), np.float32)], (8, 8), (8, 8), 0)
+    assert not list((tmp_path / "c").iterdir())
+
+
+@pytest.fixture(scope="module")
+def eroded(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Return a store, and the same run in memory."""
+    out = tmp_path_factory.mktemp("tiles") / "out.zarr"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(output, "SMALLEST_OVERVIEW", 20)
+        sw.erode_tiled(rough(), TALUS, steps=3, tile=30, out=out, workers=0)
+    return out, sw.erode(rough(), TALUS, steps=3, backend="cpu")
+
+
+def test_it_opens_lazily_with_coordinates(eroded: Any) -> None:
+    out, whole = eroded
+    data = sw.open(out)
+    assert data["elevation"].chunks is not None
+    assert_array_equal(data["x"], (np.arange(SHAPE[1]) + 0.5) * 2.0)
+    assert_array_equal(data["y"], SHAPE[0] * 2.0 - (np.arange(SHAPE[0]) + 0.5) * 2.0)
+    found = data["elevation"].values
+    assert_array_equal(np.isnan(found), whole.nodata)
+    assert_array_equal(found[~whole.nodata], whole["elevation"][~whole.nodata])
+    assert data["elevation"].attrs["units"] == "m"
+
+
+def test_overviews_are_means_of_the_ground(eroded: Any) -> None:
+    out, whole = eroded
+    group: Any = zarr.open_group(str(out), mode="r")
+    assert [entry["asset"] for entry in group.attrs["multiscales"]["layout"]] == [".", "overviews/2", "overviews/4"]
+    assert group.attrs["spatial:transform"] == [2.0, 0.0, 0.0, 0.0, -2.0, 134.0]
+    assert group["overviews/4"].attrs["spatial:transform"][0] == 8.0
+    z = np.where(whole.nodata, np.nan, whole["elevation"].astype(np.float64))
+    block = z[10:12, 40:42]
+    assert_allclose(group["overviews/2/elevation"][5, 20], np.nanmean(block), rtol=1e-6)
+    assert group["overviews/4/elevation"].shape == (17, 14)
+
+
+def test_a_geotiff_is_written_by_windows(tmp_path: Path, eroded: Any) -> None:
+    rasterio = pytest.importorskip("rasterio")
+    out, whole = eroded
+    sw.write_tiled_geotiff(out, tmp_path / "out.tif", ["elevation", "wear"])
+    with rasterio.open(tmp_path / "out.tif", driver="GTiff") as file:
+        assert file.descriptions == ("elevation", "wear")
+        found = file.read(2)
+    assert_array_equal(found[~whole.nodata], whole["wear"][~whole.nodata])
+    with pytest.raises(sw.UnknownName, match='unknown layer "weer"'):
+        sw.write_tiled_geotiff(out, tmp_path / "out.tif", ["weer"])
+
+
+def test_the_command_line_erodes_on_tiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sw.write(rough(water=None, suspended=None, rainfall=None, sources=()), tmp_path / "in.npz")
+    words = [
+        "erode",
+        str(tmp_path / "in.npz"),
+        "-o",
+        str(tmp_path / "out.zarr"),
+        "--model",
+        "steepest_talus",
+        "--steps",
+        "3",
+    ]
+    assert main([*words, "--tiles", "40", "--workers", "0", "--json"]) == 0
+    shown = capsys.readouterr()
+    report = json.loads(shown.out)
+    assert report["tiles"] == 4
+    assert "67: 4 tiles of 40², about" in shown.err
+    assert main(["info", str(tmp_path / "out.zarr"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["finished"]
+    assert main([*words, "--tiles", "40", "--workers", "0", "--memory", "1MB"]) == 2
+    assert "need about 0.6 GB, and memory is 0.0 GB" in capsys.readouterr().err
+    assert main([*words, "--tiles", "40", "--picture", str(tmp_path / "a.png")]) == 2
+    assert "needs the whole terrain in memory" in capsys.readouterr().err
