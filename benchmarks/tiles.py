@@ -99,6 +99,8 @@ def main() -> None:
     parser.add_argument("--scaling", action="store_true", help="one worker, two, and twice the ground on two")
     parser.add_argument("--folder", type=Path, default=None, help="where to keep the store")
     given = parser.parse_args()
+    if given.scaling:
+        os.environ["NUMBA_NUM_THREADS"] = "1"  # a worker is a core
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     memory = in_memory(2048, 16)
     print(f"in memory at 2048²: {memory / 1e6:.1f} million cells·iterations per CPU-second")

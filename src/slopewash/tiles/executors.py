@@ -127,7 +127,7 @@ def connected(
                 ) from error
             return
         count = workers or os.cpu_count() or 1
-        threads = str(max(1, (os.cpu_count() or 1) // count))
+        threads = os.environ.get("NUMBA_NUM_THREADS") or str(max(1, (os.cpu_count() or 1) // count))
         # One thread for Dask in each worker: Numba's threads serve one caller at a time.
         environment = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"), threads) | KEEP_MEMORY
         # Before the processes start: memory is managed from their first moment on.

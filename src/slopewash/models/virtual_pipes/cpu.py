@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numba
@@ -154,7 +155,7 @@ class CpuBackend(Backend):
         """Take the state through some iterations."""
         self._make_room()
         if self._grid is None:
-            self._grid = _grid(State(self.host), self.domain, rocky=self._rocky)
+            self._grid = _grid(self.host, self.domain, rocky=self._rocky)
         single = Coefficients(*(np.float32(v) if isinstance(v, float) else v for v in coefficients))  # type: ignore[arg-type]
         self._scalars["iterations"] += iterations
         while iterations > 0:
@@ -167,7 +168,7 @@ class CpuBackend(Backend):
             iterations -= depth
 
 
-def _grid(state: State, domain: Domain, *, rocky: bool) -> Grid:
+def _grid(state: Mapping[str, Array], domain: Domain, *, rocky: bool) -> Grid:
     rows, columns = domain.shape
 
     def padded(a: NDArray[Any]) -> NDArray[np.float32]:
@@ -175,10 +176,7 @@ def _grid(state: State, domain: Domain, *, rocky: bool) -> Grid:
 
     none = np.zeros((1, columns), np.float32)
     r, sides, layers = state["rainfall"], domain.sides, beds(domain)
-    source, top = state.get("source_rate"), state.get("strata_top")
-    rock, phase = state.get("rock_erodibility"), state.get("bed_phase")
-    source = none if source is None else source
-    top = none if top is None else top
+    source, top = state.get("source_rate", none), state.get("strata_top", none)
     return Grid(
         height=rows,
         **counted_by(domain),
@@ -200,8 +198,8 @@ def _grid(state: State, domain: Domain, *, rocky: bool) -> Grid:
         top=padded(top[:1] if (top == top[:1]).all() else top),
         depths=layers.depths,
         layers=layers.R,
-        rock=padded(none if rock is None else rock),
-        phase=padded(none if phase is None else phase),
+        rock=padded(state.get("rock_erodibility", none)),
+        phase=padded(state.get("bed_phase", none)),
         wall=np.full(columns + 2, WALL, np.float32),
         nothing=np.zeros(columns + 2, np.float32),
     )
