@@ -74,3 +74,21 @@ def test_bad_input_is_one_sentence(
     assert sentence in done.err
     assert len(done.err.strip().splitlines()) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["hill.npz"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--view", "map", "--layer", "flow"), "--layer has no effect on a map"),
+        (("--view", "map", "--contours", "100"), "--contours has no effect on a map"),
+        (("--view", "inside", "--look-at", "100,100"), "--look-at has no effect on a view from inside"),
+        (("--seconds", "2"), "--seconds has no effect on a view of the block"),
+    ],
+)
+def test_options_without_effect_are_refused(
+    run: Run, hill: Path, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    done = run("render", hill, "-o", tmp_path / "view.png", *words)
+    assert done.code == 2
+    assert said in done.err
+    assert not (tmp_path / "view.png").exists()

@@ -216,6 +216,7 @@ def test_an_interrupted_recipe_is_resumed_to_an_identical_folder(
 def test_a_look_is_written_to_a_file_and_can_be_run_by_its_name(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "alpine.toml"
     assert run("recipes", "alpine", "-o", file).out.strip() == str(file)
+    assert "add --force" in run("recipes", "mesas", "-o", file).err
     words = ("--set", "source.size=24", "--check", "--json")
     by_file, by_name = run("run", file, *words).json, run("run", "alpine", *words).json
     assert by_file | {"recipe": "alpine"} == by_name

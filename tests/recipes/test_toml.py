@@ -255,6 +255,10 @@ MISTAKES = {
         SMALLEST + '[[outputs]]\nkind = "layers"\npath = "a"\nlayers = ["flw"]',
         'line 7, outputs[1].layers: layers: unknown layer "flw"; did you mean "flow"?',
     ),
+    "the same file twice": (
+        SMALLEST + '[[outputs]]\npath = "a.exr"\n[[outputs]]\npath = "a.exr"',
+        "line 7, outputs[2].path: a.exr is written by an output before it",
+    ),
     "table instead of tables": (
         SMALLEST.replace("[[stages]]", "[stages]"),
         "line 3, stages: stages is a table; it must",
@@ -363,7 +367,7 @@ def test_other_recipes_are_valid_by_the_schema(tmp_path: Path) -> None:
     "mistake",
     [name for name in MISTAKES if name not in
      ("no TOML", "missing file", "option out of range", "inline parameter", "second stage", "steps and strength",
-      "levels out of order", "format", "option of a map", "layers of an output")],
+      "levels out of order", "format", "option of a map", "layers of an output", "the same file twice")],
 )  # fmt: skip
 def test_the_schema_finds_mistakes_of_keys_and_types(mistake: str) -> None:
     assert schema_errors(MISTAKES[mistake][0])

@@ -68,6 +68,8 @@ EXAMPLES = """Examples:
       more rain where a picture is bright
   slopewash erode raw.exr -o young.exr --strength 0.2 --set fan_slope=0.5
       a fifth of the way; `slopewash models landscape` lists what can be set
+  slopewash erode raw.exr -o coast.exr --strength 0.3 --set sea_level=400
+      a sea that stands at 400 m along the edges
   slopewash erode dem.tif -o eroded.tif
       a georeferenced tile is eroded already: it gets the gentle preset,
       which keeps its texture, unless you name another

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from slopewash.cli.console import console, make_table, print_json
-from slopewash.cli.options import Flag, Json
-from slopewash.errors import InvalidParameter
+from slopewash.cli.options import Flag, Force, Json
+from slopewash.errors import InvalidFile, InvalidParameter
 
 if TYPE_CHECKING:
     from slopewash import Look
@@ -28,6 +28,7 @@ def command(
     /,
     *,
     out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None,
+    force: Force = False,
     schema: Flag = False,
     json: Json = False,
 ) -> None:
@@ -52,6 +53,8 @@ def command(
         if name is None:
             raise InvalidParameter(f"--out {out} needs the NAME of a landscape")
         look = looks[name]
+        if out.exists() and not force:
+            raise InvalidFile(f"{out} exists, perhaps with changes of yours; name another file, or add --force")
         look.recipe().replace(outputs=look.outputs).write(out)
         print(out)
     elif name is not None:

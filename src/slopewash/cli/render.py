@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +43,16 @@ EXAMPLES = """Examples:
       a run that `slopewash erode --record run/` recorded
 
 Films need the video extra: pip install slopewash[video]"""
+
+
+FILM_ONLY = ("seconds", "fps", "quality")
+WITHOUT_EFFECT = {
+    "film": ("look_at",),
+    "block": ("heading", *FILM_ONLY),
+    "inside": ("azimuth", "look_at", *FILM_ONLY),
+    "map": ("azimuth", "pitch", "zoom", "height", "look_at", "heading", "layer", "contours", "samples", *FILM_ONLY),
+}
+KINDS = {"film": "a film", "block": "a view of the block", "inside": "a view from inside", "map": "a map"}
 
 
 def command(
@@ -132,6 +143,11 @@ def command(
     import slopewash as sw
 
     filmed = is_film(out)
+    kind = "film" if filmed else view
+    check_effect(
+        kind, azimuth=azimuth, pitch=pitch, zoom=zoom, height=height, look_at=look_at, heading=heading, layer=layer,
+        contours=contours, samples=samples, seconds=seconds, fps=fps, quality=quality,
+    )  # fmt: skip
     (check_film if filmed else check_picture)(out)
     check_not_input(file, out, force=force)
     if film is not None and not filmed:
@@ -168,6 +184,13 @@ def command(
             snow_line=snow, water=shown, exaggeration=exaggeration, layer=layer, contours=lines, supersampling=samples,
         )  # fmt: skip
     print(out)
+
+
+def check_effect(kind: str, **given: object) -> None:
+    """Refuse options that would change nothing in that kind of picture."""
+    for name, value in given.items():
+        if name in WITHOUT_EFFECT[kind] and value != inspect.signature(command).parameters[name].default:
+            raise InvalidParameter(f"--{name.replace('_', '-')} has no effect on {KINDS[kind]}; leave it out")
 
 
 @contextmanager

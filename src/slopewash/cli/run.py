@@ -39,7 +39,7 @@ EXAMPLES = """A recipe is a small text file:
 Examples:
   slopewash recipes alpine -o my.toml     a landscape of the library as a file
   slopewash run my.toml                   run it; results in out/my
-  slopewash run my.toml --preview         a quarter of the cells, in seconds
+  slopewash run my.toml --preview         a quarter of the cells along a side
   slopewash run my.toml --check           only look for mistakes
   slopewash run my.toml --set seed=3 --set landscape.strength=0.5
   slopewash run my.toml --set source.size=1024 -o out/large

@@ -85,7 +85,7 @@ def _card(job: Job) -> Card:
         Entry("control_file", "Control file", f"control{_first(job)}.exr"),
         Entry("color_file", "Color file", f"colour{_first(job)}.png"),
         Entry("resolution", "Size", job.plan.tile[::-1], "vertices, east and south"),
-        Entry("vertex_spacing", "Vertex spacing", job.terrain.cell_size, "metres, of the Terrain3D node"),
+        Entry("vertex_spacing", "Vertex spacing", job.terrain.cell_size, "metres, of your node, not of the importer"),
         Entry("region_size", "Region size", region, "vertices; at most 32 x 32 regions"),
         Entry("import_scale", "Import scale", 1.0, "heights are metres") if job.heights_as == "exr"
         else Entry("r16_range", "R16 range", (job.steps.low, job.steps.high), "metres"),
@@ -100,8 +100,8 @@ def _card(job: Job) -> Card:
         entries.append(Entry(f"import_position{tile.suffix}", label, place, "whole regions, at a vertex spacing of 1"))
     steps = [
         "Open addons/terrain_3d/tools/importer.tscn and choose the files on the Importer node.",
-        "Type in the numbers, leave its vertex spacing at 1, run the import, save the data folder.",
-        "Give the Terrain3D node textures in the order of their numbers, the same vertex spacing and region size.",
+        "Type in the numbers, leave the vertex spacing of the importer at 1, run the import, save the data folder.",
+        "Give your own Terrain3D node textures in the order of their numbers, and this vertex spacing and region size.",
         "Rows run from north (-Z) to south (+Z). normal.png has green to the north (OpenGL).",
     ]
     if job.terrain.nodata is not None:

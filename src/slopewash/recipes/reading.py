@@ -146,6 +146,10 @@ class _Reader:
         stages = tuple(self.stage(stage, ("stages", number)) for number, stage in enumerate(top["stages"]))
         source = self.source(top["source"], seed)
         outputs = tuple(self.output(output, ("outputs", n)) for n, output in enumerate(top.get("outputs", ())))
+        for number, output in enumerate(outputs):
+            with self.at("outputs", number, "path"):
+                if output.path in [earlier.path for earlier in outputs[:number]]:
+                    raise InvalidParameter(f"{output.path.name} is written by an output before it; name another file")
         with self.at():
             return Recipe(
                 source=source, layers=self.layers(top.get("layers", {})), strata=self.strata(top, stages),
