@@ -18,3 +18,11 @@ def test_the_summary_shows_what_moved_what_left_and_how_well_mass_is_conserved()
 
 def test_the_summary_of_an_idle_run_is_short() -> None:
     assert Budget.of({"solids_start": 1.0, "solids_now": 1.0}).summary == "No soil moved."
+
+
+def test_what_came_from_the_sea_and_what_gullies_took_is_said() -> None:
+    budget = Budget(water_sea=-5.0, solids_moved=10.0, solids_resampled=-3.0)
+    assert "from sea                5" in repr(budget)
+    assert "to the sea" not in repr(budget)
+    assert "to the sea              5" in repr(Budget(water_sea=5.0))
+    assert budget.summary.endswith("Changes of resolution, detail and gullies took away 3 m³.")

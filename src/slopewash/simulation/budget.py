@@ -96,8 +96,15 @@ class Budget:
         carried_out = f", {self.solids_exported:.3g} m³ of it over the edges" if self.solids_exported else ""
         return (
             f"{self.solids_moved:.3g} m³ of soil moved{carried_out}; mass is conserved to {self.solids_drift:.1e} "
-            f"of that (water to {self.water_drift:.1e} of all there was)."
+            f"of that (water to {self.water_drift:.1e} of all there was).{self._reshaped}"
         )
+
+    @property
+    def _reshaped(self) -> str:
+        if not self.solids_resampled:
+            return ""
+        did = "added" if self.solids_resampled > 0 else "took away"
+        return f" Changes of resolution, detail and gullies {did} {abs(self.solids_resampled):.3g} m³."
 
     def __repr__(self) -> str:
         rows: list[tuple[str, float | str | None, float | str | None]] = [
@@ -107,13 +114,15 @@ class Budget:
             ("sources", self.water_sources, None),
             ("evaporated", self.water_evaporated, None),
             ("exported", self.water_exported, self.solids_exported),
-            ("to the sea", self.water_sea, None),
+            ("to the sea", self.water_sea, None) if self.water_sea > 0 else ("from sea", -self.water_sea, None),
             ("edited", self.water_edited, self.solids_edited),
             ("resampled", self.water_resampled, self.solids_resampled),
             ("now", self.water_now, self.solids_now),
             ("moved", None, self.solids_moved),
         ]
-        shown = [row for row in rows if row[0] not in ("to the sea", "edited", "resampled") or row[1] or row[2]]
+        shown = [
+            row for row in rows if row[0] not in ("to the sea", "from sea", "edited", "resampled") or row[1] or row[2]
+        ]
         lines = [f"{name:<11}{_cell(water):>14}{_cell(solids):>14}" for name, water, solids in shown]
         lines[0] += "   m³"
         lines.append(f"{'drift':<11}{self.water_drift:>14.1e}{self.solids_drift:>14.1e}   relative")
