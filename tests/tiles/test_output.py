@@ -115,6 +115,13 @@ def test_the_command_line_erodes_on_tiles(tmp_path: Path, capsys: pytest.Capture
     assert "67: 4 tiles of 40², about" in shown.err
     assert main(["info", str(tmp_path / "out.zarr"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["finished"]
+    assert main(["convert", str(tmp_path / "out.zarr"), "-o", str(tmp_path / "out.tif"), "--layer", "elevation"]) == 0
+    read = sw.read(tmp_path / "out.tif")
+    assert read.nodata is not None
+    heights = np.where(read.nodata, np.float32(np.nan), read["elevation"])
+    assert_array_equal(heights, sw.open(tmp_path / "out.zarr")["elevation"])
+    assert main(["render", str(tmp_path / "out.zarr"), "-o", str(tmp_path / "a.png")]) == 2
+    assert "convert makes a .tif of it" in capsys.readouterr().err
     assert main([*words, "--tiles", "40", "--workers", "0", "--memory", "1MB"]) == 2
     assert "need about 0.6 GB, and memory is 0.0 GB" in capsys.readouterr().err
     assert main([*words, "--tiles", "40", "--picture", str(tmp_path / "a.png")]) == 2

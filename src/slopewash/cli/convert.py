@@ -51,7 +51,9 @@ EXAMPLES = """Examples:
   slopewash convert eroded.exr -o masks/ --layers flow,wear,deposit
       masks for texturing; layers.json beside them has scale and range of each
   slopewash convert eroded.exr -o eroded.glb
-      a mesh"""
+      a mesh
+  slopewash convert eroded.zarr -o eroded.tif
+      what a run on tiles wrote, window by window: one band for each layer"""
 
 
 def command(
@@ -96,6 +98,10 @@ def command(
     else:
         check_masks(out)
     check_not_input(source, out, force=force)
+    if source.suffix.lower() == ".zarr" and out.suffix.lower() in (".tif", ".tiff"):
+        sw.write_tiled_geotiff(source, out, None if layer is None else [layer])
+        print_json({"input": str(source), "output": str(out)}) if json else print(out)
+        return
     options = read_options(
         cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels, reproject=reproject,
         height_unit=height_unit, band=band,

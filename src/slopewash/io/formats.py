@@ -67,6 +67,10 @@ def format_of(path: Path) -> Format:
             f"{path} would store 8 bits, too few for heights; write .exr or .png, "
             "or draw a picture with --picture or render()"
         )
+    if suffix == ".zarr":
+        raise InvalidFile(
+            f"{path} is for runs on tiles: erode --tiles writes it, convert makes a .tif of it, and sw.open reads it"
+        )
     if is_mesh_file(path):
         raise InvalidFile(
             f"{path} is a mesh file, but a grid is needed; convert it with read_mesh(path).to_terrain(cell_size)"
