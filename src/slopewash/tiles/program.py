@@ -95,7 +95,7 @@ def best_iterations(
     of a tile without margin.
 
     >>> best_iterations((2048, 2048), (8, 8), 3), best_iterations((128, 128), (2, 2), 3)
-    (27, 6)
+    (28, 6)
     """
     if counts == (1, 1):
         return max(16, LONGEST_ALONE // (tile[0] * tile[1]))
