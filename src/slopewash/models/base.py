@@ -201,6 +201,9 @@ class Model(ABC):
     def adopt(self, before: Self, state: State, domain: Domain) -> None:  # noqa: B027
         """Update the state when a run continues with these parameter values instead of those of `before`."""
 
+    def begin_settling(self, state: State, domain: Domain) -> None:  # noqa: B027
+        """Deposit at once what would hang where it cannot stay."""
+
     def lay_down(self, state: State, domain: Domain, *, dry: bool) -> None:  # noqa: B027
         """Deposit everything the water carries; with `dry`, let the water evaporate."""
 

@@ -522,6 +522,9 @@ class Simulation:
             with whole_steps(), self._turn:
                 self._lay_down(dry=dry)
             self._check_finite()
+        elif done == 0:
+            with whole_steps(), self._turn:
+                self._model.begin_settling(self._state, self._domain)
         self._sub_steps_left = None
         with stopping(stop):
             self._watched(last - done, "settling", advance)

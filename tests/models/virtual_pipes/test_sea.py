@@ -341,3 +341,27 @@ def test_other_values_are_refused_in_one_sentence(value: Any, message: str) -> N
     with pytest.raises(InvalidParameter) as caught:
         VirtualPipes(sea_level=value)
     assert str(caught.value) == message
+
+
+@on_every_backend
+@pytest.mark.parametrize("volume", [0.0, 0.5])
+def test_what_the_sea_carries_fills_it_no_higher_than_its_surface(backend: str, volume: float) -> None:
+    """A load three times as thick as the water at a river's mouth, as fine levels leave it."""
+    size = 40
+    ground = 20.0 - 2.0 * np.arange(size) + np.zeros((size, 1))  # the sea begins at column 11
+    load = np.zeros((size, size))
+    load[18:22, 11:14] = 12.0
+    model = RIVERS.replace(sea_level=0.0, sediment_volume=volume)
+    terrain = Terrain(ground, cell_size=1.0, water=np.maximum(-ground, 0), suspended=load)
+    with Simulation(terrain, model, backend=backend, edges="open") as simulation:
+        simulation.settle(0)
+        after, budget = simulation.terrain, simulation.budget
+    raised = after["elevation"] - ground
+    assert raised.sum() == pytest.approx(load.sum(), rel=1e-5)
+    assert (raised >= -1e-5).all()
+    sea = ground < 0
+    assert after["elevation"][sea].max() <= 0.01
+    assert raised[~sea].max() == 0
+    np.testing.assert_allclose(raised, raised[::-1], atol=1e-4)  # mirrored
+    assert budget.solids_drift < 1e-6
+    assert budget.water_drift < 1e-6

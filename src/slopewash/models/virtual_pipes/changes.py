@@ -15,7 +15,7 @@ from slopewash.models.virtual_pipes.base_level import border, border_ring, edge_
 from slopewash.models.virtual_pipes.bedding import banding, expose_beds, phase_of
 from slopewash.models.virtual_pipes.fields import EVAPORATED, MOVED, SOLIDS_EXPORTED
 from slopewash.models.virtual_pipes.prepare import source_rate, total
-from slopewash.models.virtual_pipes.sea import check_land, displaced, flood, flooded, level_in_cells
+from slopewash.models.virtual_pipes.sea import check_land, displaced, flood, flooded, level_in_cells, sink
 from slopewash.models.virtual_pipes.strata import expose, exposed_step
 
 if TYPE_CHECKING:
@@ -70,12 +70,24 @@ def _base(model: VirtualPipes, state: State, domain: Domain) -> list[Patch]:
     return [*(Patch(name, level) for name, level in base.items()), _base_version(state)]
 
 
+def begin_settling(model: VirtualPipes, state: State, domain: Domain) -> None:
+    """Let what the sea carries sink to its floor."""
+    if model.sea_level == -math.inf or not domain.sides.any_open:
+        return
+    budget = np.array(state["budget"])
+    sink(state, model, domain, budget)
+    state["budget"] = budget
+    if _exposes(model, domain):
+        state["erodibility"] = _exposed(model, state["elevation"], state.get("bedrock"), None, state, domain)
+
+
 def lay_down(model: VirtualPipes, state: State, domain: Domain, *, dry: bool) -> None:
     """Deposit all sediment where it is; with `dry`, let the water evaporate, except for the sea.
 
     Nothing is deposited on graded open edges above the sea: sediment there is exported. What settles on the floor
     of the sea displaces water, and the surface stays as it was.
     """
+    begin_settling(model, state, domain)
     s, budget, own = np.array(state["suspended"]), np.array(state["budget"]), domain.own
     if model.edge_base == "graded" and domain.sides.any_open:
         y, x = _open_ring(domain)

@@ -327,6 +327,7 @@ class VirtualPipes(Model):
         return tuple(limits)
 
     adopt = _changes.adopt
+    begin_settling = _changes.begin_settling
     lay_down = _changes.lay_down
     edit = _changes.edit
     follow = _changes.follow

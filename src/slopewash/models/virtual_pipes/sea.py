@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from slopewash.errors import InvalidParameter
 from slopewash.models.ground import IS_WALL, around
 from slopewash.models.state import Domain, Sides, State
-from slopewash.models.virtual_pipes.fields import SEA
+from slopewash.models.virtual_pipes.fields import MOVED, SEA
 
 if TYPE_CHECKING:
     from slopewash.models.virtual_pipes.model import VirtualPipes
@@ -27,6 +27,8 @@ Mask = NDArray[np.bool_]
 DIGITS = 23
 """Binary digits of the level, one less than float32 has: then ground plus depth up to the level is the level exactly,
 and still water does not move."""
+MOST_PASSES, FITS = 2000, 1e-3
+"""In which sediment without room is passed on, and how much may stand out of the sea after all, in cells."""
 
 
 def level_in_cells(m: VirtualPipes, domain: Domain) -> float:
@@ -101,6 +103,40 @@ def flood(state: State, m: VirtualPipes, domain: Domain) -> None:
     budget = np.array(state["budget"])
     budget[0, SEA] -= float((after - before).sum(dtype=np.float64))
     state["water"], state["budget"] = after, budget
+
+
+def sink(state: State, m: VirtualPipes, domain: Domain, budget: Field) -> None:
+    """Lay what the sea carries on its floor, nowhere above its surface: where there is no room, further out.
+
+    Standing water holds far more than fits below it, because little flows away. Deposited in place, that would rise
+    from the sea as a rampart along the coast.
+    """
+    b, s, kappa = state["elevation"], np.array(state["suspended"]), m.sediment_volume
+    level = b.dtype.type(level_in_cells(m, domain))
+    sea = covered(b, float(level), domain.sides, diagonally=m.pipe_count == 8)
+    if not s[sea].any():
+        return
+    placed = _spread(np.where(sea, s, 0).astype(np.float64), np.where(sea, level - b, 0), sea, domain.sides)
+    placed = placed.astype(s.dtype)
+    budget[0, MOVED] += float(placed.sum(dtype=np.float64))
+    water = np.array(state["water"])
+    rest = np.where(sea, np.maximum(water + kappa * s - placed, 0), water).astype(water.dtype)
+    budget[0, SEA] += float((water - rest).sum(dtype=np.float64))
+    state["elevation"], state["water"] = b + placed, rest
+    state["suspended"] = np.where(sea, 0, s).astype(s.dtype)
+
+
+def _spread(load: Field, room: Field, sea: Mask, sides: Sides) -> Field:
+    """Pass on what has no room, in equal parts to the neighbours in the sea; none leaves it."""
+    neighbours = np.sum([n & sea for n in around(sea, sides, False)[:4]], axis=0)
+    share = np.where(sea, 1 / np.maximum(neighbours, 1), 0)
+    for _ in range(MOST_PASSES):
+        excess: Field = np.where(neighbours > 0, np.maximum(load - room, 0), 0)
+        if excess.max() <= FITS:
+            break
+        given = around(excess * share, sides, 0)
+        load = load - excess + np.where(sea, (given.w + given.e) + (given.n + given.s), 0)
+    return load
 
 
 def displaced(state: State, s: Field, m: VirtualPipes, domain: Domain, budget: Field) -> Field:
