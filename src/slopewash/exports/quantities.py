@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from slopewash.analysis import slope
 from slopewash.rendering.grid import filled
+from slopewash.rendering.ground import SUNNY_LINE
 from slopewash.rendering.palettes import Season, find_palette
 from slopewash.rendering.scene import snow_level
 from slopewash.rendering.shape import shape_of
@@ -91,5 +92,5 @@ def _snow(
     if line is None:
         return None
     height: Floats = (elevation - np.float32(shape.low)) / np.float32(max(shape.relief, 1e-6)) - np.float32(line)
-    sunny: Floats = height - np.float32(0.09) * shape.southward  # as pictures do: SUNNY_LINE of rendering/ground.py
+    sunny: Floats = height - np.float32(SUNNY_LINE) * shape.southward  # as pictures do
     return sunny

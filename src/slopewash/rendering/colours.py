@@ -93,7 +93,7 @@ def _look_up(share: Floats) -> Bytes:
 
 
 BRIGHTEST = 16.0
-"""Linear light up to which `display_table` tells shades apart; all of it is white beyond."""
+"""Linear light up to which `display_table` distinguishes shades; beyond it all is white."""
 
 
 @cache
