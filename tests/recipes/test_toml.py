@@ -179,6 +179,7 @@ def test_what_is_left_out_is_what_suits_the_preset() -> None:
 
 MISTAKES = {
     "no TOML": ("seed = \n", "my.toml, line 1: invalid value"),
+    "nested keys": (".".join("a" * 40) + " = 1\n", "my.toml: its keys or tables are nested more than 16 deep"),
     "nothing": ("", "my.toml: source is missing; add it"),
     "unknown key": ("sed = 3\n" + SMALLEST, 'my.toml, line 1, sed: unknown key "sed"; did you mean "seed"?'),
     "wrong type": ('seed = "3"\n' + SMALLEST, 'line 1, seed: seed is "3"; it must be a whole number'),

@@ -14,6 +14,7 @@ from slopewash.errors import InvalidFile, InvalidParameter, InvalidRecipe, Slope
 from slopewash.io import read_strata
 from slopewash.io.formats import format_of
 from slopewash.io.options import ReadOptions
+from slopewash.io.toml_nesting import DEEPEST_KEY, too_deep
 from slopewash.models import Model, find_model
 from slopewash.models.catalogue import Level
 from slopewash.models.state import Sides
@@ -60,6 +61,8 @@ def parse_recipe(text: str, *, label: str, folder: Path, settings: Iterable[str]
     >>> parse_recipe('[source]\ngenerator = "cone"\n[[stages]]\nsteps = 5', label="a.toml", folder=Path()).stage.steps
     5
     """
+    if too_deep(text):  # which would keep the parser busy for hours
+        raise InvalidRecipe(f"{label}: its keys or tables are nested more than {DEEPEST_KEY} deep")
     try:
         facts = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
