@@ -128,10 +128,14 @@ def connected(
             return
         count = workers or os.cpu_count() or 1
         threads = os.environ.get("NUMBA_NUM_THREADS") or str(max(1, (os.cpu_count() or 1) // count))
-        # One thread for Dask in each worker: Numba's threads serve one caller at a time.
-        environment = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"), threads) | KEEP_MEMORY
-        # Before the processes start: memory is managed from their first moment on.
-        with dask.config.set({"distributed.nanny.pre-spawn-environ": environment}), distributed.LocalCluster(
+        environment = {
+            # Before the processes start: memory is managed from their first moment on. Dask sets these here, too.
+            "distributed.nanny.pre-spawn-environ": KEEP_MEMORY,
+            # In the workers alone: Numba refuses to go on where this changes after it has begun. One thread for Dask
+            # in each, because Numba's threads serve one caller at a time.
+            "distributed.nanny.environ": dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"), threads),
+        }
+        with dask.config.set(environment), distributed.LocalCluster(
             n_workers=count, threads_per_worker=1, processes=True, memory_limit=0,
             dashboard_address="127.0.0.1:0", silence_logs="CRITICAL", preload=["slopewash.tiles.worker"],
         ) as cluster, distributed.Client(cluster) as connection:  # fmt: skip

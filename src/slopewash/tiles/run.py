@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.backends import choose_backend
@@ -28,9 +27,11 @@ from slopewash.tiles.fill import fill
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.ground import SIDES, Ground
 from slopewash.tiles.preparing import begin_work, draw_numbers, draws, prepare_tile
-from slopewash.tiles.program import Position, Program, best_iterations, iterations_of, next_round, program_of
+from slopewash.tiles.program import Position, Program, SeaDoes, best_iterations, iterations_of, next_round, program_of
+from slopewash.tiles.reach import find_reached
 from slopewash.tiles.results import CHANGES, layers_of, result_tile
 from slopewash.tiles.rounds import Piece, Report, advance_tile
+from slopewash.tiles.sea import COVERED, LowGround, settle_sea
 from slopewash.tiles.store import Store
 from slopewash.tiles.watching import Watching
 from slopewash.tiles.work import Work
@@ -260,6 +261,9 @@ class TiledRun:
                 self.store, ground, border, model, sides=Sides.of(stage.edges), seed=self.recipe.seed,
                 backend=self.backend,
             )  # fmt: skip
+            sea = model.sea(work.domain)
+            if sea is not None:
+                find_reached(LowGround(ground, sea, work.domain), COVERED, self._tasks, "finding the sea")
             count = draws(model, ground)
             if count:
                 self._tasks(draw_numbers, [(self.store, ground.grid, self.recipe.seed, count)], "drawing numbers")
@@ -268,6 +272,7 @@ class TiledRun:
                 prepare_tile, [(work, ground, count, group, n) for n in range(len(work.grid))], "preparing"
             )
             self.store.remove("state/drawn")
+            self.store.remove(COVERED)
             before = self.ground
             self.ground, self.work, self.at, self.round, self.done = ground, work, Position(), 0, 0
             self.amounts = _summed({}, reports)
@@ -308,25 +313,30 @@ class TiledRun:
             most = best_iterations(grid.tile, grid.counts, work.model.halo, *cost)
         begin = time.monotonic()
         source, target = (f"state/{_group(number)}" for number in (self.round, self.round + 1))
-        step, at = next_round(program, self.at, most, source=source, target=target, before=self.done)
-        work.create(target)
-        total = iterations_of(program)
-        label = f"{self.done + step.iterations} of {total} iterations"
-        reports: list[Report] = self._tasks(advance_tile, [(work, step, n) for n in range(len(grid))], label)
+        item, iterations = program[self.at.item], 0
+        if isinstance(item, SeaDoes):
+            at = Position(self.at.item + 1)
+            reports: list[Report] = settle_sea(work, item.deed, source, target, self.done, self._tasks)
+        else:
+            step, at = next_round(program, self.at, most, source=source, target=target, before=self.done)
+            iterations = step.iterations
+            work.create(target)
+            label = f"{self.done + iterations} of {iterations_of(program)} iterations"
+            reports = self._tasks(advance_tile, [(work, step, n) for n in range(len(grid))], label)
         bad = next((report.bad for report in reports if report.bad is not None), None)
         if bad is not None:
             raise not_finite(*bad, step=self._steps(at))
-        cells_moved = float(grid.shape[0] * grid.shape[1]) * step.iterations
+        cells_moved = float(grid.shape[0] * grid.shape[1]) * iterations
         self.amounts = _summed(self.amounts, reports)
-        self.at, self.round, self.done = at, self.round + 1, self.done + step.iterations
+        self.at, self.round, self.done = at, self.round + 1, self.done + iterations
         self.spent["round_seconds"] += time.monotonic() - begin
         self.spent["cpu"] += sum(report.seconds for report in reports)
         self.spent["kernel"] += sum(report.kernel for report in reports)
         self.spent["bytes"] += sum(report.written for report in reports)
         self.spent["cell_iterations"] += cells_moved
         self.spent["rounds"] += 1
-        if step.iterations:
-            self._measure(reports, step.iterations)
+        if iterations:
+            self._measure(reports, iterations)
             self.watching.moved(cells_moved, self._cells_left())
 
     def _measure(self, reports: Sequence[Report], iterations: int) -> None:
@@ -469,11 +479,6 @@ def _check(stage: Stage) -> None:
     if model.halo is None:
         raise InvalidParameter(
             f"{model.name} runs on one machine alone: what moves in it may cross the whole terrain; leave out the tiles"
-        )
-    if model.water_beyond > -np.inf and Sides.of(stage.edges).any_open:
-        raise InvalidParameter(
-            f"sea_level is {model.water_beyond:g} m; which ground the sea reaches is found on the whole terrain only: "
-            "erode it without tiles"
         )
     if stage.gullies:
         raise _no_gullies(stage)
