@@ -17,15 +17,16 @@ from slopewash.interrupts import whole_steps
 from slopewash.models.state import Sides
 from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.levels import expanded
+from slopewash.recipes.masking import MASK
 from slopewash.simulation.budget import Budget
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.pacing import not_finite
 from slopewash.tiles import levels, output
 from slopewash.tiles.estimate import sentence
 from slopewash.tiles.executors import Executor
-from slopewash.tiles.fill import fill
+from slopewash.tiles.fill import fill, with_layers
 from slopewash.tiles.grid import TileGrid
-from slopewash.tiles.ground import SIDES, Ground
+from slopewash.tiles.ground import SIDES, Ground, Survey
 from slopewash.tiles.preparing import begin_work, draw_numbers, draws, prepare_tile
 from slopewash.tiles.program import Position, Program, SeaDoes, best_iterations, iterations_of, next_round, program_of
 from slopewash.tiles.reach import find_reached
@@ -233,6 +234,7 @@ class TiledRun:
         with whole_steps():
             self.store.remove("state/source")
             start, border = fill(self.store, self.recipe.source, self.tile, self._tasks)
+            start = with_layers(start, self.recipe.layers)
             start, border = levels.with_strata(start, border, self.recipe.strata, self._tasks)
             self._keep_border(border)
             self.start = start
@@ -383,7 +385,7 @@ class TiledRun:
                 names = tuple(name for name in names if name in ("elevation", "water", "suspended", "bedrock"))
             after = self._after(f"state/after-{self.number}", names)
             after.create()
-            after, border = self._write_results(after, None)
+            after, border, _ = self._write_results(after, None, ends=not in_levels)
             self._keep_border(border)
             if in_levels:
                 self.budgets.append(ended)
@@ -397,16 +399,23 @@ class TiledRun:
             if before.path not in (after.path, self.start.path if self.start else ""):
                 self.store.remove(before.path)
 
-    def _write_results(self, after: Ground, start: Ground | None) -> tuple[Ground, dict[str, Array]]:
+    def _write_results(
+        self, after: Ground, start: Ground | None, *, ends: bool
+    ) -> tuple[Ground, dict[str, Array], list[tuple[float, float]]]:
+        """Write the layers that a stage leaves; where it `ends`, after its last level, a mask keeps its share."""
         work, ground = self.work, self.ground
         assert work is not None
         assert ground is not None
+        began = ground if self.stages[self.number].cells is None else self.start
+        masked = began if ends and began is not None and MASK in began.layers else None
         last = [item.model for item in self.program if isinstance(item, Piece)]
         calls = [
-            (work, ground, after, f"state/{_group(self.round)}", self.done, last[-1] if last else work.model, start, n)
+            (work, ground, after, f"state/{_group(self.round)}", self.done, last[-1] if last else work.model, start,
+             masked, n)
             for n in range(len(work.grid))
-        ]
-        return after.known(self._tasks(result_tile, calls, "writing layers"))
+        ]  # fmt: skip
+        surveys: list[Survey] = self._tasks(result_tile, calls, "writing layers")
+        return *after.known(surveys), [found.added for found in surveys]
 
     def _budget(self) -> Budget:
         """Budget of the stage under way; solids count from the datum of the first."""
@@ -439,7 +448,8 @@ class TiledRun:
         after = self._after("", names, compressed=True)
         with whole_steps():
             after.create()
-            after, _ = self._write_results(after, self.start if from_levels else None)
+            after, _, added = self._write_results(after, self.start if from_levels else None, ends=True)
+            budget = budget.reshaped(sum(solids for solids, _ in added), sum(water for _, water in added))
             output.add_overviews(after, self._tasks)
             output.describe(after)
             result = TiledResult(
