@@ -38,6 +38,9 @@ def test_layers_that_a_recipe_adds_count_on_tiles(tmp_path: Path) -> None:
     np.save(tmp_path / "mask.npy", MASK.astype(np.float32))
     recipe = sw.recipe("landscape", seed=5).replace(
         source=sw.FromTerrain(terrain=sw.generate("dome", size=SHAPE, seed=5)),
-        layers={"rainfall": 0.5, "mask": tmp_path / "mask.npy"}, strength=0.01, backend="cpu", low_water={}
+        layers={"rainfall": 0.5, "mask": tmp_path / "mask.npy"},
+        strength=0.01,
+        backend="cpu",
+        low_water={},
     )
     compare(tmp_path / "out.zarr", recipe, (40, 30))

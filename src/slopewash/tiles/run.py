@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from slopewash.backends import choose_backend
 from slopewash.errors import CheckpointError, InvalidParameter, unknown_name
 from slopewash.interrupts import whole_steps
+from slopewash.models import Model
 from slopewash.models.state import Sides
 from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.levels import expanded
@@ -22,7 +23,7 @@ from slopewash.simulation.budget import Budget
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.pacing import not_finite
 from slopewash.tiles import levels, output
-from slopewash.tiles.estimate import sentence
+from slopewash.tiles.estimate import seconds_of, sentence
 from slopewash.tiles.executors import Executor
 from slopewash.tiles.fill import fill, with_layers
 from slopewash.tiles.grid import TileGrid
@@ -290,13 +291,15 @@ class TiledRun:
         if self.number:
             return
         finest = dataclasses.replace(work, grid=TileGrid.of(start.shape, self.tile))
-        shapes = [levels.shape_of(stage, start) for stage in self.stages]
-        total = [
-            (shape, iterations_of(program_of(stage, shape))) for stage, shape in zip(self.stages, shapes, strict=True)
-        ]
+        counts = [iterations_of(program_of(stage, levels.shape_of(stage, start))) for stage in self.stages]
         most = self.iterations or best_iterations(finest.grid.tile, finest.grid.counts, work.model.halo or 1)
-        most = min(most, max(count for _, count in total))
-        self.watching.say(sentence(finest, total, workers=self._executor.workers, iterations=most, memory=self.memory))
+        most = min(most, max(counts))
+        self.watching.say(
+            sentence(
+                finest, self._seconds_left(), sum(counts), workers=self._executor.workers, iterations=most,
+                memory=self.memory,
+            )
+        )  # fmt: skip
 
     @property
     def program(self) -> Program:
@@ -339,7 +342,7 @@ class TiledRun:
         self.spent["rounds"] += 1
         if iterations:
             self._measure(reports, iterations)
-            self.watching.moved(cells_moved, self._cells_left())
+            self.watching.moved(self._expected(work.grid, work.model, iterations), self._seconds_left())
 
     def _measure(self, reports: Sequence[Report], iterations: int) -> None:
         """What an exchange costs in iterations, from what the kernels took and what the rest took."""
@@ -347,14 +350,21 @@ class TiledRun:
         if kernel > 0 and self.spent["rounds"] > 1:  # the first round may compile kernels
             self._exchange = rest / (kernel / iterations)
 
-    def _cells_left(self) -> float:
-        """Cells times iterations that are still to come, of all stages."""
+    def _expected(self, grid: TileGrid, model: Model, iterations: int) -> float:
+        """Seconds that iterations on a grid would take on a usual machine."""
+        best = best_iterations(grid.tile, grid.counts, model.halo or 1)
+        between = best if self.iterations is None or len(grid) == 1 else self.iterations
+        return seconds_of(model.name, grid, iterations, workers=self._executor.workers, between=between)
+
+    def _seconds_left(self) -> float:
+        """Seconds that all iterations still to come would take on a usual machine."""
         assert self.work is not None
-        rows, columns = self.work.grid.shape
-        left = float(rows * columns) * (iterations_of(self.program) - self.done)
+        assert self.start is not None
+        left = self._expected(self.work.grid, self.work.model, iterations_of(self.program) - self.done)
         for stage in self.stages[self.number + 1 :]:
-            shape = levels.shape_of(stage, self.start) if self.start is not None else (rows, columns)
-            left += float(shape[0] * shape[1]) * iterations_of(program_of(stage, shape))
+            shape = levels.shape_of(stage, self.start)
+            grid = TileGrid.of(shape, self.tile)
+            left += self._expected(grid, stage.model, iterations_of(program_of(stage, shape)))
         return left
 
     def _steps(self, at: Position) -> int:
