@@ -44,6 +44,12 @@ def read_grid(file: Path, options: dict[str, Any], *, most: int | None = None) -
 
     if file.suffix.lower() != ".zarr":
         return sw.read(file, **options)
+    for name in options:
+        if name not in ("allow_8bit", "max_pixels"):
+            word = name.replace("_", "-")
+            raise InvalidParameter(
+                f"--{word} is for other files; {file} says itself what its numbers mean, leave it out"
+            )
     terrain = sw.read_tiled(file, most=most)
     facts = sw.tiled_facts(file)
     if facts is not None and tuple(facts["shape"]) != terrain.shape:
