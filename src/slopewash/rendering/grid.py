@@ -17,6 +17,8 @@ LARGEST_LONG_SIDE = 4096
 """Larger terrains are reduced to this unless a width is given, which limits memory: 2.2 GB with water at 4096²."""
 COARSE_RADIUS = 3
 """Cells: a wider blur is computed on a coarser grid, on which it is about this wide."""
+ROUNDED = 0.4
+"""Cells of the terrain over which an enlarged one is smoothed."""
 MOST_PIXELS = 8192 * 8192
 
 
@@ -102,6 +104,11 @@ def blur(values: Floats, radius: float) -> Floats:
         for _ in range(3 if r >= 1 else 0):
             values = _box(values, r, axis)
     return values
+
+
+def rounded(values: Floats, enlarged: float) -> Floats:
+    """Round off what enlarging leaves of the cells: steps in gullies that run askew."""
+    return blur(values, enlarged * ROUNDED) if enlarged >= 2 else values
 
 
 def _box(values: Floats, radius: int, axis: int) -> Floats:
