@@ -46,7 +46,7 @@ CARRIED = ("elevation", "water", "suspended", "bedrock")
 
 FLOOR_SLOPES = (0.1, 0.35)
 """Slope up to which ground is all floor, where a level has reshaped it, and from which on it is all flank."""
-BED_DEPTH, BED_REACH = 0.8, 2
+BED_DEPTH, BED_REACH = 1.3, 2
 """Of the bed of a large stream, in cells of the level before. Each level raises floors by about half a cell."""
 BED_CELLS = 512, 4096
 """Of the levels whose streams get beds for the next: coarser ones still make the valleys themselves, and for finer ones
