@@ -118,7 +118,15 @@ if TYPE_CHECKING:
         add_gullies,
         erodibility_from_elevation,
     )
-    from slopewash.tiles import TiledResult, erode_tiled, open, resume_tiled, tiled_facts, write_tiled_geotiff
+    from slopewash.tiles import (
+        TiledResult,
+        erode_tiled,
+        open,
+        read_tiled,
+        resume_tiled,
+        tiled_facts,
+        write_tiled_geotiff,
+    )
 
 _HOMES = {
     "slopewash": ("analysis",),
@@ -176,7 +184,7 @@ _HOMES = {
         "erodibility_from_elevation",
     ),
     "slopewash.tiles": (
-        "TiledResult", "erode_tiled", "open", "resume_tiled", "tiled_facts", "write_tiled_geotiff",
+        "TiledResult", "erode_tiled", "open", "read_tiled", "resume_tiled", "tiled_facts", "write_tiled_geotiff",
     ),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -280,6 +288,7 @@ __all__ = [
     "read_checkpoint",
     "read_mesh",
     "read_strata",
+    "read_tiled",
     "recipe",
     "recipe_schema",
     "render",

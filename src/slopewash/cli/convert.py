@@ -12,6 +12,7 @@ from slopewash.cli.options import (
     Allow8bit,
     Band,
     CellSize,
+    Flag,
     Force,
     HeightRange,
     HeightUnit,
@@ -34,6 +35,7 @@ from slopewash.cli.outputs import (
     height_range_of,
     range_words,
 )
+from slopewash.cli.tiles import read_grid
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -53,7 +55,9 @@ EXAMPLES = """Examples:
   slopewash convert eroded.exr -o eroded.glb
       a mesh
   slopewash convert eroded.zarr -o eroded.tif
-      what a run on tiles wrote, window by window: one band for each layer"""
+      what a run on tiles wrote, window by window: one band for each layer
+  slopewash convert eroded.zarr -o eroded.tif --cog
+      the same as a cloud-optimised GeoTIFF"""
 
 
 def command(
@@ -72,6 +76,7 @@ def command(
     reproject: Reproject = None,
     height_unit: HeightUnit = None,
     band: Band = None,
+    cog: Flag = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -85,6 +90,8 @@ def command(
         File to write; the suffix selects the format. With --layers, a folder.
     layer
         Layer to write to a format that holds one (.png, .tif, .r16, .raw, .npy); the elevation if not given.
+    cog
+        Write a cloud-optimised GeoTIFF: in tiles, with overviews, readable in parts over a network.
     """
     import slopewash as sw
 
@@ -98,8 +105,10 @@ def command(
     else:
         check_masks(out)
     check_not_input(source, out, force=force)
+    if cog and (layers is not None or out.suffix.lower() not in (".tif", ".tiff")):
+        raise InvalidParameter(f"--cog is for GeoTIFFs, and {out} is none; name one that ends in .tif")
     if source.suffix.lower() == ".zarr" and out.suffix.lower() in (".tif", ".tiff"):
-        sw.write_tiled_geotiff(source, out, None if layer is None else [layer])
+        sw.write_tiled_geotiff(source, out, None if layer is None else [layer], cog=cog)
         print_json({"input": str(source), "output": str(out)}) if json else print(out)
         return
     options = read_options(
@@ -118,7 +127,11 @@ def command(
         return
     _check_layer(out, layer)
     chosen = layer or "elevation"
-    sw.write(terrain, out, layer=chosen, height_range=black_white)
+    if cog:
+        assert isinstance(terrain, sw.Terrain)
+        sw.write_geotiff(terrain, out, layers=(chosen,))
+    else:
+        sw.write(terrain, out, layer=chosen, height_range=black_white)
     if json:
         print_json({"input": str(source), "output": str(out), "layer": chosen, "height_range": height_range_of(out)})
         return
@@ -133,7 +146,7 @@ def read_any(source: Path, out: Path, options: dict[str, Any]) -> Terrain | Tria
     import slopewash as sw
 
     if not sw.is_mesh_file(source):
-        return sw.read(source, **options)
+        return read_grid(source, options)
     mesh = sw.read_mesh(source)
     if sw.is_mesh_file(out):
         return mesh

@@ -49,7 +49,7 @@ from slopewash.cli.outputs import (
 )
 from slopewash.cli.running import check_checkpoint, use_adapter
 from slopewash.cli.stages import make_stage
-from slopewash.cli.tiles import Memory, Scheduler, Tiles, Workers, check_tiled_output, erode_on_tiles
+from slopewash.cli.tiles import Memory, Scheduler, Tiles, Workers, check_needs_tiles, check_tiled_output, erode_on_tiles
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -199,6 +199,8 @@ def command(
     import slopewash as sw
 
     black_white = parse_height_range(out_height_range, "--out-height-range")
+    if tiles is None:
+        check_needs_tiles(scheduler=scheduler, workers=workers, memory=memory)
     if layers is None:
         check_output(out) if tiles is None else check_tiled_output(out)
         if tiles is None:

@@ -69,7 +69,7 @@ def format_of(path: Path) -> Format:
         )
     if suffix == ".zarr":
         raise InvalidFile(
-            f"{path} is for runs on tiles: erode --tiles writes it, convert makes a .tif of it, and sw.open reads it"
+            f"{path} is for runs on tiles: erode --tiles writes it, convert and sw.read_tiled read it"
         )
     if is_mesh_file(path):
         raise InvalidFile(

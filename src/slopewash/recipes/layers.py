@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from slopewash.errors import InvalidParameter, InvalidTerrain, unknown_name
 from slopewash.io import read
@@ -17,6 +17,14 @@ from slopewash.terrain.fields import LAYERS
 
 SHARE = (0.0, 1.0)
 """What black and white of a picture stand for where nothing else is asked for or recorded."""
+
+
+class Shaped(Protocol):
+    """A terrain, or one that no memory holds."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +40,7 @@ class LayerFile:
         if self.range is not None:
             check_height_range(self.range)
 
-    def values(self, name: str, terrain: Terrain) -> Layer:
+    def values(self, name: str, terrain: Shaped) -> Layer:
         """Read it for the cells of a terrain."""
         given = self._read()
         if given.nodata is not None:

@@ -374,7 +374,7 @@ class Running:
         budget = simulation.budget if stage.cells is None else Budget.joined([*self._budgets, self._budget()])
         terrain = self._terrain()
         if self._finished and (stage.gullies or MASK in terrain):
-            budget = budget.reshaped(*_changes(simulation.terrain, terrain))
+            budget = budget.reshaped(*volumes_between(simulation.terrain, terrain))
         return Result(
             recipe=self.recipe,
             stage=stage,
@@ -426,7 +426,7 @@ def _contents(terrain: Terrain) -> Budget:
     return Budget(water_start=water, water_now=water, solids_start=solids, solids_now=solids)
 
 
-def _changes(before: Terrain, after: Terrain) -> tuple[float, float]:
+def volumes_between(before: Terrain, after: Terrain) -> tuple[float, float]:
     """Solids and water that were added between two terrains, in cubic metres."""
     added = {
         name: float((after[name].astype(np.float64) - before[name]).sum()) * after.cell_size**2

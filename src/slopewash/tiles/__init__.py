@@ -2,7 +2,7 @@
 
 from slopewash.tiles.api import erode_tiled, resume_tiled
 from slopewash.tiles.opening import open_result as open
-from slopewash.tiles.opening import tiled_facts, write_tiled_geotiff
+from slopewash.tiles.opening import read_tiled, tiled_facts, write_tiled_geotiff
 from slopewash.tiles.run import TiledResult
 
-__all__ = ["TiledResult", "erode_tiled", "open", "resume_tiled", "tiled_facts", "write_tiled_geotiff"]
+__all__ = ["TiledResult", "erode_tiled", "open", "read_tiled", "resume_tiled", "tiled_facts", "write_tiled_geotiff"]

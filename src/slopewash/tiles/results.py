@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from slopewash.models import Model
 from slopewash.models.state import State, with_margin
-from slopewash.tiles.grid import inside
-from slopewash.tiles.ground import Ground, Survey
+from slopewash.recipes.masking import blended
+from slopewash.recipes.running import volumes_between
+from slopewash.tiles.grid import inside, widened
+from slopewash.tiles.ground import Ground, Survey, cropped
 from slopewash.tiles.work import Work
 
 CHANGES = ("difference", "wear", "deposit")
@@ -37,9 +41,10 @@ def result_tile(
     iterations: int,
     model: Model,
     start: Ground | None,
+    masked: Ground | None,
     number: int,
 ) -> Survey:
-    """Write a tile of the terrain after a stage; changes count from `start`, if given."""
+    """Write a tile of the terrain after a stage; changes count from `start`, and the mask is that of `masked`."""
     core = work.grid.window(number)
     wide, sides = with_margin(core, 1, work.domain)  # slopes and velocities look at the neighbours
     domain = work.domain.part(wide, sides, core)
@@ -47,11 +52,17 @@ def result_tile(
     device = work.model.backend(work.backend)(state, domain) if work.backend == "gpu" else None
     names = [name for name in _yielded(work, before) if name in after.layers]
     derived = model.derive_all(names, state if device is None else device.state, domain)
-    layers = {name: np.array(layer[inside(core, wide)], np.float32) for name, layer in derived.items()}
+    near = core if masked is None else widened(core, 1, work.grid.shape)  # of the slopes after blending
+    layers = {name: np.array(layer[inside(near, wide)], np.float32) for name, layer in derived.items()}
     if device is not None:
         device.close()
-    terrain = before.part(core).replace(**layers)
+    terrain = before.part(near).replace(**layers)
+    added = 0.0, 0.0
+    if masked is not None:
+        own = inside(core, near)
+        run, terrain = cropped(terrain, own), cropped(blended(terrain, masked.part(near)), own)
+        added = volumes_between(run, terrain)
     if start is not None and any(name in after.layers for name in CHANGES):
         change = terrain["elevation"] - start.part(core, ["elevation"])["elevation"]
         terrain = terrain.replace(difference=change, wear=np.maximum(-change, 0), deposit=np.maximum(change, 0))
-    return after.write(number, terrain)
+    return dataclasses.replace(after.write(number, terrain), added=added)

@@ -31,6 +31,7 @@ from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficien
 from slopewash.models.virtual_pipes.fields import BUDGET, FIELDS
 from slopewash.models.virtual_pipes.prepare import ground, total
 from slopewash.models.virtual_pipes.sea import level_in_cells
+from slopewash.models.virtual_pipes.sea_parts import SeaParts
 from slopewash.terrain import Layer, Place, Terrain
 
 DEVICE_UNITS = 2**32
@@ -350,6 +351,10 @@ class VirtualPipes(Model):
         """Base level from the ground along the four sides."""
         sides = {f"base_{name}": _prepare.in_cells(z, domain) for name, z in heights.items()}
         return base_of(sides, graded=self.edge_base == "graded", sea_level=level_in_cells(self, domain))
+
+    def sea(self, domain: Domain) -> SeaParts | None:
+        """Return the sea beyond open edges; None without one."""
+        return SeaParts(self, domain) if self.sea_level > -math.inf and domain.sides.any_open else None
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one iteration.

@@ -82,7 +82,8 @@ def prepare(
         r[terrain.nodata] = 0
     if not place.is_part:
         check_land(model, b, domain)
-        arrays["water"] = flooded(b, arrays["water"], model, domain, arrays["suspended"])
+    if not place.is_part or place.sea is not None:
+        arrays["water"] = flooded(b, arrays["water"], model, domain, arrays["suspended"], place.sea)
     arrays |= {
         "rainfall": r,
         "outflow": np.zeros((model.pipe_count, *terrain.shape), dtype),
