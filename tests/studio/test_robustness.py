@@ -29,7 +29,7 @@ import sys
 from slopewash.studio import StudioServer, patience, uploads
 from slopewash.studio.recipes import first_recipe
 uploads.STALLED_SECONDS, patience.HEADER_SECONDS = 2.0, 3.0
-with StudioServer(first_recipe(size=64, backend="reference"), port=0, upload_limit={LIMIT}) as server:
+with StudioServer(first_recipe(size=64, backend="reference"), port=0, upload_limit={LIMIT}, apart=True) as server:
     print(server.url, flush=True)
     sys.stdin.read()
 """
@@ -48,9 +48,11 @@ class Outside:
 
     @property
     def memory(self) -> int:
-        """Resident bytes."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(status.partition("VmRSS:")[2].split()[0]) * 1024
+        """Resident bytes of the server and of the process of its run."""
+        server = self.process.pid
+        children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+        texts = [Path(f"/proc/{pid}/status").read_text() for pid in (server, *children)]
+        return sum(int(text.partition("VmRSS:")[2].split()[0]) for text in texts) * 1024
 
     def healthy(self) -> bool:
         return httpx.get(self.address + "/health", headers=self.headers, timeout=60).text == "ok"

@@ -23,11 +23,12 @@ from starlette.websockets import WebSocket
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
 from slopewash.studio import built_page, protocol
+from slopewash.studio.apart import SessionApart
 from slopewash.studio.catalogue import FORMATS, MESHES, welcome
 from slopewash.studio.connection import Connection
 from slopewash.studio.hub import Hub
 from slopewash.studio.session import Session
-from slopewash.studio.uploads import Stalled, TooLarge, clean_name
+from slopewash.studio.uploads import Stalled, TooLarge, Uploads, clean_name
 
 Wanted = Literal["height_range", "allow_8bit"] | None
 
@@ -38,8 +39,9 @@ MOST_TRANSFERS = 2
 class Studio:
     """The routes of one session."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session | SessionApart, uploads: Uploads) -> None:
         self.session = session
+        self._uploads = uploads
         self.hub = Hub(session)
         self._welcome = json.dumps(welcome(resumed=session.resumed), allow_nan=False)
         self._transfers = asyncio.Semaphore(MOST_TRANSFERS)
@@ -90,7 +92,7 @@ class Studio:
     async def script(self, request: Request) -> Response:
         """The run as a Python script."""
         try:
-            text = await asyncio.wrap_future(self.session.submit(lambda: self.session.run.script()))
+            text = await asyncio.wrap_future(self.session.find("script"))
         except SlopewashError as error:
             return _problem(409, error)
         return PlainTextResponse(text, media_type="text/x-python", headers=_attachment("session.py"))
@@ -98,7 +100,7 @@ class Studio:
     async def recipe(self, request: Request) -> Response:
         """The run as a recipe file, which `slopewash run` and `slopewash studio` take."""
         try:
-            text = await asyncio.wrap_future(self.session.submit(lambda: self.session.run.recipe_text()))
+            text = await asyncio.wrap_future(self.session.find("recipe_text"))
         except SlopewashError as error:
             return _problem(409, error)
         return PlainTextResponse(text, media_type="application/toml", headers=_attachment("session.toml"))
@@ -113,9 +115,10 @@ class Studio:
         except SlopewashError as error:
             return _problem(404, error)
         async with self._transfers:
-            session = self.session
-            taken = (lambda: session.run.ground()) if suffix in MESHES else session.terrain
-            terrain = await asyncio.wrap_future(self.session.submit(taken))
+            try:
+                terrain = await asyncio.wrap_future(self.session.find("ground" if suffix in MESHES else "terrain"))
+            except SlopewashError as error:
+                return _problem(409, error)
             folder = tempfile.TemporaryDirectory(prefix="slopewash-export-")
             try:
                 file = Path(folder.name) / f"terrain{suffix}"
@@ -135,7 +138,7 @@ class Studio:
 
     async def upload(self, request: Request) -> Response:
         """A height field from the page."""
-        uploads = self.session.uploads
+        uploads = self._uploads
         try:
             name, options = _upload_options(request)
             declared = request.headers.get("content-length", "0")
