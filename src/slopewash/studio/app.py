@@ -33,7 +33,7 @@ from slopewash.studio.uploads import Stalled, TooLarge, Uploads, clean_name
 Wanted = Literal["height_range", "allow_8bit"] | None
 
 MOST_TRANSFERS = 2
-"""Uploads and exports at a time."""
+"""Uploads at a time, and as many exports: uploads that stall keep nobody from saving."""
 
 
 class Studio:
@@ -44,7 +44,7 @@ class Studio:
         self._uploads = uploads
         self.hub = Hub(session)
         self._welcome = json.dumps(welcome(resumed=session.resumed), allow_nan=False)
-        self._transfers = asyncio.Semaphore(MOST_TRANSFERS)
+        self._uploading, self._exporting = asyncio.Semaphore(MOST_TRANSFERS), asyncio.Semaphore(MOST_TRANSFERS)
         self._side_files: dict[str, bytes] = {}
 
     def app(self) -> Starlette:
@@ -114,7 +114,7 @@ class Studio:
             shown, suffix = clean_name(asked, FORMATS | MESHES)
         except SlopewashError as error:
             return _problem(404, error)
-        async with self._transfers:
+        async with self._exporting:
             try:
                 terrain = await asyncio.wrap_future(self.session.find("ground" if suffix in MESHES else "terrain"))
             except SlopewashError as error:
@@ -144,7 +144,7 @@ class Studio:
             declared = request.headers.get("content-length", "0")
             if declared.isdigit() and int(declared) > uploads.limit:
                 raise TooLarge(f"the file has {declared} bytes; the limit is {uploads.limit}")
-            async with self._transfers:
+            async with self._uploading:
                 key, given, (rows, columns) = await uploads.receive(name, request.stream(), options)
         except TooLarge as error:
             return _problem(413, error, close=True)
