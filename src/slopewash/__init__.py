@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         backend_names,
         copy_bandwidth,
         describe_backends,
+        named_adapter,
         use_adapter,
     )
     from slopewash.errors import (
@@ -137,7 +138,8 @@ _HOMES = {
     "slopewash.analysis.survey": ("analyse",),
     "slopewash.analysis.trunks": ("trunk_agreement",),
     "slopewash.backends": (
-        "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "use_adapter",
+        "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "named_adapter",
+        "use_adapter",
     ),
     "slopewash.errors": (
         "BackendUnavailable", "CheckpointError", "CheckpointWarning", "GeoreferenceWarning", "InvalidFile",
@@ -276,6 +278,7 @@ __all__ = [
     "local_minima",
     "looks",
     "model_names",
+    "named_adapter",
     "newest_manifest",
     "open",
     "overlay",

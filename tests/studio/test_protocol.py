@@ -252,7 +252,7 @@ def test_overlays_show_any_layer_of_the_model(page: Page, server: StudioServer) 
             blocks = {b["name"]: b for b in header["blocks"]}
             if blocks.get("overlay", {}).get("layer") == layer:
                 break
-        truth = server.session.submit(lambda n=layer: server.session.run.simulation.layers(n)[n]).result(60)  # type: ignore[misc]
+        truth = server.session.submit(lambda n=layer: server.session.run.simulation.layers(n)[n]).result(60)
         step = max(float(np.ptp(truth)), 1e-9) / 65535
         np.testing.assert_allclose(fields["overlay"], truth, atol=step)
         assert blocks["overlay"]["unit"] == model.layer(layer).units

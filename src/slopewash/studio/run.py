@@ -29,6 +29,12 @@ _numbers = itertools.count(1)
 Edit = messages.Paint | messages.Sources | messages.Emitters | messages.Undo | messages.Redo
 
 
+def count_from(number: int) -> None:
+    """Number runs from here on: pages tell those of an earlier process apart by it."""
+    global _numbers
+    _numbers = itertools.count(number)
+
+
 class Interlude(sw.Observer):
     """Calls a function every 20 steps of settling."""
 
@@ -222,6 +228,10 @@ class Run:
         """The recipe file of the run, as far as one can hold it; uploads are to lie beside it."""
         return self._recording.recipe_text(self.simulation.model)
 
+    def terrain(self) -> sw.Terrain:
+        """The terrain as it is now."""
+        return self.simulation.terrain
+
     def ground(self) -> Any:
         """The ground for files of triangles: the model's own mesh, if it has one."""
         return self.simulation.mesh if self.simulation.has_mesh else self.simulation.terrain
@@ -231,9 +241,9 @@ class Run:
         """What an overlay can show."""
         return set(self.simulation.model.layers())
 
-    def check_layer(self, name: str) -> None:
+    def check_layer(self, name: str | None) -> None:
         """Refuse an overlay the model does not yield."""
-        if name not in self.layer_names:
+        if name is not None and name not in self.layer_names:
             known = ", ".join(sorted(self.layer_names))
             raise InvalidParameter(f'{self.simulation.model.name} has no layer "{name}"; it yields {known}')
 

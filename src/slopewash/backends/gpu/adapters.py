@@ -105,6 +105,16 @@ def use_adapter(name: str | None) -> None:
     _wanted = name
 
 
+def named_adapter() -> str | None:
+    """Name that `use_adapter` was given last.
+
+    >>> use_adapter(None)
+    >>> named_adapter() is None
+    True
+    """
+    return _wanted
+
+
 def chosen_adapter() -> Adapter:
     """Adapter to run on: the one named with `use_adapter`, else the best."""
     if not installed():
