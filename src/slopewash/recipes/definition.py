@@ -15,6 +15,7 @@ from slopewash.models.catalogue import Basins, Level
 from slopewash.models.state import Edges, Sides
 from slopewash.plain import plain
 from slopewash.recipes.layers import LayerSource, as_layer_sources, layer_facts, layers_from, with_layers
+from slopewash.recipes.masking import MASK
 from slopewash.recipes.outputs import Output
 from slopewash.recipes.sources import FromTerrain, Generated, Source, as_source, source_from
 from slopewash.terrain import Strata, Terrain
@@ -170,6 +171,14 @@ class Stage:
         checked = {name: getattr(model, name) for name in values}
         return self.replace(model=model, settings={**self.settings, **checked})
 
+    def on_one_grid(self) -> Stage:
+        """Return the same without levels, and without what follows the last of them: low water and gullies.
+
+        >>> Stage.of("landscape").on_one_grid().levels
+        ()
+        """
+        return self.replace(levels=(), strength=None, low_water={}, gullies=0.0)
+
     @property
     def recedes(self) -> bool:
         """Whether there is a flood to recede at the end: not where water or sediment were asked to be otherwise."""
@@ -278,6 +287,16 @@ class Recipe:
     def stage(self) -> Stage:
         """The first stage."""
         return self.stages[0]
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether it is more than one model at work on one grid: several stages, levels, or something drawn at the end.
+
+        >>> recipe("single_grid").is_staged, recipe("landscape").is_staged
+        (False, True)
+        """
+        first = self.stage
+        return len(self.stages) > 1 or bool(first.levels or first.recedes or first.gullies) or MASK in self.layers
 
     def replace(self, **changes: Any) -> Recipe:
         """Return a copy with some of it changed; what concerns a stage, or its model's parameters, changes the first.
