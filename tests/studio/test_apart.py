@@ -138,7 +138,8 @@ def test_everything_else_works_through_the_pipe(server: StudioServer, keeper: Ke
     page = open_page(server)
     hill = np.outer(np.hanning(24), np.hanning(24)).astype(np.float32) * 100
     page.do("watch", overlay="slope", resolution=64)
-    assert "overlay" in page.read("frame")[1]
+    while "overlay" not in page.read("frame")[1]:  # one may be on its way already
+        pass
     assert "no layer" in page.ask("watch", overlay="sloth")["message"]
     file = io.BytesIO()
     np.save(file, hill)

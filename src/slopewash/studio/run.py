@@ -320,10 +320,6 @@ class Run:
         """The terrain as it is now; of a recipe, on the grid of its start."""
         return self.simulation.terrain if self.running is None else self.running.result().terrain
 
-    def terrain(self) -> sw.Terrain:
-        """The terrain as it is now."""
-        return self.simulation.terrain
-
     def ground(self) -> Any:
         """The ground for files of triangles: the model's own mesh, if it has one."""
         return self.simulation.mesh if self.simulation.has_mesh else self.terrain()
