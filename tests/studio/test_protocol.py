@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any
 
@@ -285,6 +286,12 @@ def test_a_frame_made_before_the_page_asked_for_another_does_not_count() -> None
     connection.watch = Watch(type="watch", resolution=16)  # while the frame is being encoded
     connection.set_frame(snapshot, old, b"")
     assert connection.seen == 0
+    connection.set_frame(snapshot, connection.view(snapshot), b"")
+    assert connection.seen == 7
+    connection.watch = Watch(type="watch", overlay="slope")  # while the snapshot is on its way
+    connection.set_frame(snapshot, connection.view(snapshot), b"")
+    assert connection.seen == 0
+    snapshot = dataclasses.replace(snapshot, asked=frozenset({"slope"}))
     connection.set_frame(snapshot, connection.view(snapshot), b"")
     assert connection.seen == 7
 

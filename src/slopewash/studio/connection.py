@@ -83,7 +83,8 @@ class Connection:
         self._triangulation_sent = snapshot.triangulation
         self._frame = data
         self._unacknowledged.append(snapshot.version)
-        self.seen = snapshot.version if view == wanted else 0
+        asked = view.overlay is None or view.overlay in snapshot.asked
+        self.seen = snapshot.version if view == wanted and asked else 0
         self._run_sent = snapshot.run
         self._something.set()
 

@@ -391,6 +391,7 @@ class Run:
             units={name: simulation.model.layer(name).units for name in names},
             start=self.start,
             start_range=self._start_range,
+            asked=wanted,
             particles=simulation.particles if simulation.model.particles else None,
             vertices=None if mesh is None else mesh.vertices,
             triangles=None if mesh is None else self._triangles,

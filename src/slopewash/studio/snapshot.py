@@ -24,6 +24,8 @@ class Snapshot:
     """None on the way from another process, which has sent that of this run before."""
     start_range: tuple[float, float]
     """Lowest and highest ground of the start: the page keeps its colours and levels to them."""
+    asked: frozenset[str] = frozenset()
+    """Layers that were asked for, whether the model has them or not."""
     particles: Any = None
     vertices: Any = None
     triangles: Any = None
