@@ -121,6 +121,7 @@ if TYPE_CHECKING:
     )
     from slopewash.tiles import (
         TiledResult,
+        add_lakes_tiled,
         erode_tiled,
         open,
         read_tiled,
@@ -186,7 +187,8 @@ _HOMES = {
         "erodibility_from_elevation",
     ),
     "slopewash.tiles": (
-        "TiledResult", "erode_tiled", "open", "read_tiled", "resume_tiled", "tiled_facts", "write_tiled_geotiff",
+        "TiledResult", "add_lakes_tiled", "erode_tiled", "open", "read_tiled", "resume_tiled", "tiled_facts",
+        "write_tiled_geotiff",
     ),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -246,6 +248,7 @@ __all__ = [
     "__version__",
     "adapters",
     "add_gullies",
+    "add_lakes_tiled",
     "add_water",
     "analyse",
     "analysis",

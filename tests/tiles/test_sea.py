@@ -11,10 +11,10 @@ from numpy.testing import assert_array_equal
 from tests.tiles.conftest import assert_same_bits
 
 import slopewash as sw
+from slopewash.analysis.labels import labelled
 from slopewash.models.state import Sides
 from slopewash.models.virtual_pipes.sea import border_mask, covered
 from slopewash.tiles.grid import TileGrid
-from slopewash.tiles.labels import labelled
 from slopewash.tiles.reach import Rim, united
 
 SHORES = Sides(north="periodic", south="periodic", west="open", east="closed")

@@ -142,7 +142,7 @@ class Silence:
             if quiet > max(QUIET, 3 * self.longest):
                 self.said = True
                 self._say(
-                    f"no tile has come back for {quiet:.0f} s: a worker may be stopped or cut off; the run waits for it, "
+                    f"no tile has come back for {quiet:.0f} s: a worker may be stopped or cut off; the run waits, "
                     "gives its tile to another after five minutes, and Ctrl-C keeps what is committed"
                 )
                 return

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.analysis.labels import Labels, labelled
 from slopewash.models.state import Sides, Window
 from slopewash.tiles.grid import TileGrid
-from slopewash.tiles.labels import Labels, labelled
 from slopewash.tiles.store import Field, Store
 
 Mask = NDArray[np.bool_]
@@ -88,13 +88,22 @@ def reached_tile(low: Low, path: str, reached: NDArray[np.int32], number: int) -
 
 def united(grid: TileGrid, rims: Sequence[Rim], sides: Sides, *, diagonally: bool) -> list[NDArray[np.int32]]:
     """Numbers of each tile that are reached; numbers which meet across a seam are one."""
-    known = [_numbers(np.concatenate([*rim.lines.values(), rim.begins])) for rim in rims]
+    groups = groups_across(grid, [rim.lines for rim in rims], sides, diagonally=diagonally)
+    wet = {of[n] for of, rim in zip(groups, rims, strict=True) for n in rim.begins.tolist() if n in of}
+    return [np.array([n for n, one in of.items() if one in wet], np.int32) for of in groups]
+
+
+def groups_across(
+    grid: TileGrid, lines: Sequence[Mapping[str, Labels]], sides: Sides, *, diagonally: bool
+) -> list[dict[int, int]]:
+    """Give the numbers along the sides of all tiles one number, for each tile, where they meet across a seam."""
+    known = [_numbers(np.concatenate(list(of.values()))) for of in lines]
     first = np.concatenate([[0], np.cumsum([len(numbers) for numbers in known])])
     parent = list(range(int(first[-1])))
 
     def global_line(tile: int, name: str) -> NDArray[np.int64]:
-        """Numbers along a side that are unique over all tiles; -1 where there is no low ground."""
-        line = rims[tile].lines[name]
+        """Numbers along a side that are unique over all tiles; -1 where there is none."""
+        line = lines[tile][name]
         return np.where(line > 0, first[tile] + np.searchsorted(known[tile], line), -1)
 
     def root(one: int) -> int:
@@ -117,13 +126,8 @@ def united(grid: TileGrid, rims: Sequence[Rim], sides: Sides, *, diagonally: boo
         pairs += _meeting(one, other, diagonally=diagonally, wraps=sides.wraps_rows)
     for a, b in np.unique(np.concatenate(pairs), axis=0).tolist() if pairs else ():
         parent[root(a)] = root(b)
-    wet = {
-        root(int(one))
-        for tile, rim in enumerate(rims)
-        for one in first[tile] + np.searchsorted(known[tile], rim.begins)
-    }
     return [
-        numbers[[root(int(first[tile]) + place) in wet for place in range(len(numbers))]]
+        {int(n): root(int(first[tile]) + place) for place, n in enumerate(numbers)}
         for tile, numbers in enumerate(known)
     ]
 

@@ -28,6 +28,7 @@ from slopewash.tiles.executors import Executor
 from slopewash.tiles.fill import fill, with_layers
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.ground import SIDES, Ground, Survey
+from slopewash.tiles.gullies import draw_gullies, remove_gullies
 from slopewash.tiles.preparing import begin_work, draw_numbers, draws, prepare_tile
 from slopewash.tiles.program import Position, Program, SeaDoes, best_iterations, iterations_of, next_round, program_of
 from slopewash.tiles.reach import find_reached
@@ -385,9 +386,7 @@ class TiledRun:
         assert self.work is not None
         assert self.ground is not None
         with whole_steps():
-            stage, following = self.stages[self.number], self.stages[self.number + 1]
-            if stage.gullies:
-                raise _no_gullies(stage)
+            following = self.stages[self.number + 1]
             in_levels = levels.first_level(self.stages, self.number + 1) != self.number + 1
             ended = self._budget()
             names = layers_of(self.work, self.ground)
@@ -419,12 +418,18 @@ class TiledRun:
         began = ground if self.stages[self.number].cells is None else self.start
         masked = began if ends and began is not None and MASK in began.layers else None
         last = [item.model for item in self.program if isinstance(item, Piece)]
+        model, group = last[-1] if last else work.model, f"state/{_group(self.round)}"
+        gullied, depth = None, self.stages[self.number].gullies
+        if depth:
+            gullied = draw_gullies(
+                work, ground, group, self.done, model, self._tasks, depth=depth, seed=self.recipe.seed
+            )
         calls = [
-            (work, ground, after, f"state/{_group(self.round)}", self.done, last[-1] if last else work.model, start,
-             masked, n)
-            for n in range(len(work.grid))
-        ]  # fmt: skip
+            (work, ground, after, group, self.done, model, start, masked, gullied, n) for n in range(len(work.grid))
+        ]
         surveys: list[Survey] = self._tasks(result_tile, calls, "writing layers")
+        if depth:
+            remove_gullies(work)
         return *after.known(surveys), [found.added for found in surveys]
 
     def _budget(self) -> Budget:
@@ -443,8 +448,6 @@ class TiledRun:
         assert self.ground is not None
         assert self.start is not None
         stage = self.stages[self.number]
-        if stage.gullies:
-            raise _no_gullies(stage)
         names = layers_of(self.work, self.ground)
         from_levels = stage.cells is not None
         if from_levels:
@@ -500,12 +503,6 @@ def _check(stage: Stage) -> None:
         raise InvalidParameter(
             f"{model.name} runs on one machine alone: what moves in it may cross the whole terrain; leave out the tiles"
         )
-    if stage.gullies:
-        raise _no_gullies(stage)
-
-
-def _no_gullies(stage: Stage) -> InvalidParameter:
-    return InvalidParameter(f"gullies is {stage.gullies:g}; on tiles none are drawn, set it to 0")
 
 
 def _group(number: int) -> str:

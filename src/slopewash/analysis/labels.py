@@ -1,4 +1,4 @@
-"""Kernel that numbers connected ground within a tile."""
+"""Kernel that numbers connected ground."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Masks and the layers that a recipe adds, on tiles as in one piece."""
+"""Masks, gullies and the layers that a recipe adds, on tiles as in one piece."""
 
 from __future__ import annotations
 
@@ -44,3 +44,20 @@ def test_layers_that_a_recipe_adds_count_on_tiles(tmp_path: Path) -> None:
         low_water={},
     )
     compare(tmp_path / "out.zarr", recipe, (40, 30))
+
+
+def test_gullies_are_drawn_on_tiles_before_the_mask(tmp_path: Path) -> None:
+    stages = (
+        sw.Stage(model=sw.VirtualPipes(), steps=4, settle=2, gullies=0.7),
+        sw.Stage(model=sw.SteepestTalus(), steps=2, edges="periodic", gullies=0.3),
+    )
+    source = sw.FromTerrain(terrain=rough(mask=MASK, strata=sw.strata_bands(thickness=2.0)))
+    recipe = sw.Recipe(source=source, stages=stages, backend="cpu", seed=4)
+    compare(tmp_path / "out.zarr", recipe, (34, 27))
+    plain = recipe.replace(stages=(stages[0].replace(gullies=0.0), stages[1].replace(gullies=0.0))).run().terrain
+    assert (sw.read_tiled(tmp_path / "out.zarr")["elevation"] != plain["elevation"]).mean() > 0.3
+
+
+def test_gullies_after_levels_are_the_same_on_tiles(tmp_path: Path) -> None:
+    recipe = sw.recipe("landscape", size=101, seed=5).replace(strength=0.01, backend="cpu", low_water={}, gullies=1.0)
+    compare(tmp_path / "out.zarr", recipe, (34, 51))
