@@ -84,6 +84,14 @@ BRUSHES = {
             unit="", strength=0.5, dab=_shift(1, 0), signed=True,
         ),
         Brush(
+            name="harden", doc="Decrease the erodibility.", layer="erodibility", unit="", strength=0.2,
+            dab=_shift(-1, 0, 1), most=1.0,
+        ),
+        Brush(
+            name="soften", doc="Increase the erodibility.", layer="erodibility", unit="", strength=0.2,
+            dab=_shift(1, 0, 1), most=1.0,
+        ),
+        Brush(
             name="evaporation", doc="Increase the share of evaporation, or decrease it with a negative strength.",
             layer="evaporation", unit="", strength=-0.5, dab=_shift(1, 0, 1), signed=True, most=1.0,
         ),
@@ -98,14 +106,6 @@ BRUSHES = {
         Brush(
             name="sliding", doc="Increase the share of slides, or decrease it with a negative strength.",
             layer="sliding", unit="", strength=-0.5, dab=_shift(1, 0, 1), signed=True, most=1.0,
-        ),
-        Brush(
-            name="harden", doc="Decrease the erodibility.", layer="erodibility", unit="", strength=0.2,
-            dab=_shift(-1, 0, 1), most=1.0,
-        ),
-        Brush(
-            name="soften", doc="Increase the erodibility.", layer="erodibility", unit="", strength=0.2,
-            dab=_shift(1, 0, 1), most=1.0,
         ),
     )
 }  # fmt: skip

@@ -279,8 +279,14 @@ class Simulation:
             self._model.layer(name)
         with self._turn:
             device = self._device
-            layers = dict(self._model.derive_all(names, device.state, self._domain))
-            return {name: _copied(layers.pop(name), device) for name in [*layers]}
+            state, specs = device.state, self._model.layers()
+            even = {
+                name: np.full(self._domain.shape, specs[name].default, np.float32)
+                for name in names
+                if specs[name].role == "input" and specs[name].default is not None and name not in state
+            }
+            layers = dict(self._model.derive_all([name for name in names if name not in even], state, self._domain))
+            return {name: _copied(layers.pop(name), device) for name in [*layers]} | even
 
     # Edits between steps
 
@@ -338,8 +344,8 @@ class Simulation:
         Parameters
         ----------
         tool
-            One of `slopewash.brushes()`: raise, lower, smooth, flatten, add_water, remove_water, rain, evaporation,
-            capacity, talus, sliding, harden, soften.
+            One of `slopewash.brushes()`: raise, lower, smooth, flatten, add_water, remove_water, rain, harden, soften,
+            evaporation, capacity, talus, sliding.
         points
             Positions x, y in metres from the north-west corner.
         radius
