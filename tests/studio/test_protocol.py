@@ -137,6 +137,10 @@ def test_sub_stepping_is_told(page: Page) -> None:
         ("rain", "rainfall"),
         ("harden", "erodibility"),
         ("soften", "erodibility"),
+        ("evaporation", "evaporation"),
+        ("capacity", "capacity"),
+        ("talus", "talus"),
+        ("sliding", "sliding"),
     ],
 )
 def test_each_brush_changes_its_layer_and_undo_gives_it_back(

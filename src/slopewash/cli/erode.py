@@ -25,6 +25,7 @@ from slopewash.cli.options import (
     Json,
     LayerFiles,
     Layers,
+    Maps,
     MaxPixels,
     Out,
     OutHeightRange,
@@ -36,6 +37,7 @@ from slopewash.cli.options import (
     parse_height_range,
     parse_layer_files,
     parse_layers,
+    parse_maps,
     read_options,
 )
 from slopewash.cli.outputs import (
@@ -65,7 +67,9 @@ EXAMPLES = """Examples:
   slopewash erode raw.exr -o masks/ --layers flow,wear,deposit
       heights and masks for texturing as 16-bit PNG, their scales in a file
   slopewash erode raw.exr -o eroded.exr --layer rainfall=rain.png:0..2
-      more rain where a picture is bright
+      more rain where a picture is bright, relative to the preset's own
+  slopewash erode raw.exr -o eroded.exr --map talus_slope_bias=rock.png:0.3..1.2
+      a parameter that differs from place to place: steep where it is bright
   slopewash erode raw.exr -o young.exr --strength 0.2 --set fan_slope=0.5
       a fifth of the way; `slopewash models landscape` lists what can be set
   slopewash erode raw.exr -o coast.exr --strength 0.3 --set sea_level=400
@@ -113,6 +117,7 @@ def command(
     settings: Settings = (),
     emitter: Emitters = (),
     layer: LayerFiles = (),
+    maps: Maps = (),
     backend: Backend = "auto",
     adapter: Adapter = None,
     edges: Edges | None = None,
@@ -169,6 +174,10 @@ def command(
     layer
         Layer to start with: --layer rainfall=rain.tif, --layer erodibility=rock.png:0.1..1 with the values of black and
         white (0 and 1 if not given), or a number. May be repeated.
+    maps
+        Parameter that differs from place to place: --map rain_rate=rain.tif, --map rain_rate=rain.png:0..0.05 with what
+        black and white, or 0 and 1, stand for, or the name of a layer instead of a file. `slopewash models NAME` says
+        which parameters take maps. May be repeated.
     edges
         What lies beyond the border: open (water and sediment leave), closed (nothing passes), periodic (the opposite
         side). In Python each side can have its own: sw.Sides.
@@ -222,7 +231,7 @@ def command(
         return make_stage(
             preset=preset, model=model, settings=settings, edges=edges, steps=steps, strength=strength, settle=settle,
             dry=dry, gullies=gullies,
-        )  # fmt: skip
+        ).with_parameters(**parse_maps(maps))  # fmt: skip
 
     stage = make(preset)
     data = sw.Output(out.absolute(), "terrain", {} if black_white is None else {"height_range": black_white})
