@@ -12,6 +12,7 @@ from slopewash.cli.options import (
     Allow8bit,
     Band,
     CellSize,
+    Cog,
     Force,
     HeightRange,
     HeightUnit,
@@ -27,6 +28,7 @@ from slopewash.cli.options import (
     read_options,
 )
 from slopewash.cli.outputs import (
+    check_cog,
     check_masks,
     check_not_input,
     check_output,
@@ -50,6 +52,8 @@ EXAMPLES = """Examples:
       another layer than the elevation
   slopewash convert eroded.exr -o masks/ --layers flow,wear,deposit
       masks for texturing; layers.json beside them has scale and range of each
+  slopewash convert eroded.exr -o eroded.tif --cog
+      every layer as a band, with overviews
   slopewash convert eroded.exr -o eroded.glb
       a mesh
   slopewash convert eroded.zarr -o eroded.tif
@@ -64,6 +68,7 @@ def command(
     layer: str | None = None,
     layers: Layers = None,
     out_height_range: OutHeightRange = None,
+    cog: Cog = False,
     cell_size: CellSize = None,
     height_range: HeightRange = None,
     allow_8bit: Allow8bit = False,
@@ -87,6 +92,7 @@ def command(
         Layer to write to a format that holds one (.png, .tif, .r16, .raw, .npy); the elevation if not given.
     """
     import slopewash as sw
+    from slopewash.recipes.output_kinds import with_rivers
 
     black_white = parse_height_range(out_height_range, "--out-height-range")
     if layers is not None and (layer is not None or black_white is not None):
@@ -97,6 +103,7 @@ def command(
         check_range(out, black_white)
     else:
         check_masks(out)
+    check_cog(out, cog=cog)
     check_not_input(source, out, force=force)
     if source.suffix.lower() == ".zarr" and out.suffix.lower() in (".tif", ".tiff"):
         sw.write_tiled_geotiff(source, out, None if layer is None else [layer])
@@ -110,6 +117,7 @@ def command(
     if layers is not None:
         assert isinstance(terrain, sw.Terrain)
         names = parse_layers(layers)
+        terrain = with_rivers(terrain, names)
         for name in names:
             terrain[name]
         out.mkdir(exist_ok=True)
@@ -118,6 +126,11 @@ def command(
         return
     _check_layer(out, layer)
     chosen = layer or "elevation"
+    if cog:
+        assert isinstance(terrain, sw.Terrain)
+        sw.write_geotiff(terrain, out, layers="all" if layer is None else [layer])
+        print_json({"input": str(source), "output": str(out)}) if json else print(out)
+        return
     sw.write(terrain, out, layer=chosen, height_range=black_white)
     if json:
         print_json({"input": str(source), "output": str(out), "layer": chosen, "height_range": height_range_of(out)})
