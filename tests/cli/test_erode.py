@@ -285,7 +285,7 @@ def test_whole_numbers_are_heights_once_their_range_is_given(run: Run, tmp_path:
     source, out = tmp_path / "island.png", tmp_path / "eroded.npz"
     Image.fromarray(np.arange(256, dtype=np.uint16).reshape(16, 16) * 257).save(source)
     assert run("erode", source, "-o", out, *QUICKEST).code == 2
-    done = run("erode", source, "-o", out, *QUICKEST, "--height-range", "-20,1400", "--cell-size", 20)
+    done = run("erode", source, "-o", out, *QUICKEST, "--height-range", "-20..1400", "--cell-size", 20)
     assert done.code == 0
     eroded = sw.read(out)
     assert eroded.cell_size == 20

@@ -30,6 +30,12 @@ rainfall = { file = "rain.png", range = [0.5, 2] }
 erodibility = { file = "rock.png", range = [0.2, 1] }
 mask = { file = "mask.png", range = [0, 1] }
 
+[[water_sources]]
+x = 1500
+y = 2000
+radius = 300
+rate = 0.1
+
 [[stages]]
 model = "virtual_pipes"
 steps = 5

@@ -16,6 +16,7 @@ from slopewash.cli.options import (
     Backend,
     Band,
     CellSize,
+    Cog,
     Edges,
     Emitters,
     Flag,
@@ -41,6 +42,7 @@ from slopewash.cli.options import (
     read_options,
 )
 from slopewash.cli.outputs import (
+    check_cog,
     check_holds,
     check_masks,
     check_not_input,
@@ -135,6 +137,7 @@ def command(
     height_unit: HeightUnit = None,
     band: Band = None,
     out_height_range: OutHeightRange = None,
+    cog: Cog = False,
     force: Force = False,
     picture: Path | None = None,
     checkpoint: Path | None = None,
@@ -194,7 +197,7 @@ def command(
     gullies
         Draw fine gullies into the slopes at the end; 0.5 is a good depth, 0 none. Mass is not conserved then.
     picture
-        PNG to draw of the result.
+        PNG to draw of the result, with rivers and lakes.
     checkpoint
         Folder for checkpoints, from which `slopewash resume` continues the run. One is written before the first step,
         then every --every steps, and on Ctrl-C and SIGTERM; the newest two are kept.
@@ -234,11 +237,13 @@ def command(
         ).with_parameters(**parse_maps(maps))  # fmt: skip
 
     stage = make(preset)
-    data = sw.Output(out.absolute(), "terrain", {} if black_white is None else {"height_range": black_white})
+    chosen = ({} if black_white is None else {"height_range": black_white}) | ({"cog": True} if cog else {})
+    data = sw.Output(out.absolute(), "terrain", chosen)
+    check_cog(out, cog=cog and tiles is None)
     if layers is not None:
         data = sw.Output(out.absolute(), "layers", {"layers": parse_layers(layers)})
         data.check()
-    outputs = [data] + ([] if picture is None else [sw.Output(picture.absolute(), "picture")])
+    outputs = [data] + ([] if picture is None else [sw.Output(picture.absolute(), "picture", {"water": "rivers"})])
     given = read_options(
         cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels, reproject=reproject,
         height_unit=height_unit, band=band,

@@ -42,11 +42,19 @@ OutHeightRange = Annotated[
         "given, which is printed.",
     ),
 ]
+Cog = Annotated[
+    Flag,
+    Parameter(
+        help="Write a .tif as a cloud-optimised GeoTIFF: tiled, compressed, with overviews, one band per layer. Needs "
+        "the gis extra."
+    ),
+]
 Layers = Annotated[
     str | None,
     Parameter(
         help="Layers to write as 16-bit masks into the folder of --out, such as flow,wear,deposit: each on a scale "
-        "that shows it, which layers.json records. The elevation is always among them."
+        "that shows it, which layers.json records. The elevation is always among them; river and lake are drawn along "
+        "the drainage."
     ),
 ]
 Allow8bit = Annotated[Flag, Parameter(name="--allow-8bit", help="Accept 8-bit heights, which show as terraces.")]
@@ -92,13 +100,15 @@ def parse_emitters(texts: tuple[str, ...]) -> list[Emitter]:
 
 
 def parse_height_range(text: str | None, option: str = "--height-range") -> tuple[float, float] | None:
-    """Read `LOW..HIGH` or `LOW,HIGH` in metres.
+    """Read `LOW..HIGH` in metres.
 
-    >>> parse_height_range("-20,1400"), parse_height_range("-20..1400")
-    ((-20.0, 1400.0), (-20.0, 1400.0))
+    >>> parse_height_range("-20..1400")
+    (-20.0, 1400.0)
     """
     if text is None:
         return None
+    if "," in text:
+        raise InvalidParameter(f"{option} is {text}; write {option} {text.replace(',', '..')}")
     low, high = _two_numbers(option, text.replace("..", ",", 1), "LOW..HIGH in metres, such as 0..1400", text)
     if not low < high:
         raise InvalidParameter(f"{option} is {text}; the first number must be below the second")

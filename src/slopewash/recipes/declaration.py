@@ -43,6 +43,10 @@ def top_table() -> Table:
                 name="strata", kinds=("table", "text"), default="what the file holds or the first preset suggests",
                 doc='Geological layers beneath the ground: a table, a .toml file of strata, or "none".',
             ),
+            Entry(
+                name="water_sources", kinds=("tables",), default="none", doc="Where water wells up: [[water_sources]].",
+            ),
+            Entry(name="emitters", kinds=("tables",), default="none", doc="Where particles start: [[emitters]]."),
             Entry(name="stages", kinds=("tables",), doc="What is done, one stage after the other."),
             Entry(name="outputs", kinds=("tables",), default="none", doc="What is written at the end."),
         ),
@@ -198,6 +202,36 @@ def stratum_table() -> Table:
             for f in dataclasses.fields(Stratum)
         ),
     )  # fmt: skip
+
+
+def _disc() -> tuple[Entry, ...]:
+    return (
+        Entry(name="x", kinds=("number",), units="m", doc="Centre, to the east of the north-west corner."),
+        Entry(name="y", kinds=("number",), units="m", doc="Centre, to the south of the north-west corner."),
+        Entry(name="radius", kinds=("number",), units="m", doc="Of the disc."),
+    )
+
+
+def water_source_table() -> Table:
+    """Keys of a water source."""
+    rate = Entry(
+        name="rate", kinds=("number",), units="m per unit of model time", doc="Depth of water added to each cell of it."
+    )
+    return Table(name="water_sources", doc="A disc where water wells up.", entries=(*_disc(), rate))
+
+
+def emitter_table() -> Table:
+    """Keys of an emitter."""
+    return Table(
+        name="emitters",
+        doc="A disc where particles start, for models that have them.",
+        entries=(
+            *_disc(),
+            Entry(name="rate", kinds=("number",), units="1/s", doc="Particles per second."),
+            Entry(name="speed", kinds=("number",), default="0", units="m/s", doc="Horizontal speed at the start."),
+            Entry(name="direction", kinds=("number",), default="0", units="°", doc="Clockwise from north."),
+        ),
+    )
 
 
 def stage_table() -> Table:

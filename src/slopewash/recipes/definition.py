@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,8 @@ from slopewash.recipes.maps import facts_of, values_of
 from slopewash.recipes.masking import MASK
 from slopewash.recipes.outputs import Output
 from slopewash.recipes.sources import FromTerrain, Generated, Source, as_source, source_from
-from slopewash.terrain import Strata, Terrain
+from slopewash.terrain import Emitter, Strata, Terrain, WaterSource
+from slopewash.terrain.gullies import DEEPEST
 from slopewash.terrain.parts import strata_facts, strata_from
 
 if TYPE_CHECKING:
@@ -92,8 +92,10 @@ class Stage:
         check_strength(self.strength)
         if self.dry and self.settle is None:
             raise InvalidParameter("dry needs settling; leave out settle=False")
-        if not (math.isfinite(self.gullies) and self.gullies >= 0):
-            raise InvalidParameter(f"gullies is {self.gullies}; it must be finite and not negative")
+        if not 0 <= self.gullies <= DEEPEST:
+            raise InvalidParameter(
+                f"gullies is {self.gullies:g}; it must be within 0 .. {DEEPEST:g}, 0.5 is a good depth"
+            )
         if self.gullies and self.model.meshed:
             raise InvalidParameter(
                 f"gullies is {self.gullies:g}, but {self.model.name} erodes a mesh; use add_gullies on its terrain"
@@ -272,6 +274,10 @@ class Recipe:
     layers: Mapping[str, LayerSource] = field(default_factory=dict)
     """Layers to add to the terrain: a number, or a file to read."""
     strata: Beds | None = None
+    water_sources: tuple[WaterSource, ...] = ()
+    """Discs where water wells up, for models with water."""
+    emitters: tuple[Emitter, ...] = ()
+    """Discs where particles start, for models with particles."""
     seed: int = 0
     """Random seed for whatever the models draw."""
     backend: str = "auto"
@@ -282,11 +288,18 @@ class Recipe:
         object.__setattr__(self, "source", as_source(self.source))
         object.__setattr__(self, "layers", as_layer_sources(self.layers))
         object.__setattr__(self, "stages", _as_tuple("stages", self.stages, Stage))
+        object.__setattr__(self, "water_sources", _as_tuple("water_sources", self.water_sources, WaterSource))
+        object.__setattr__(self, "emitters", _as_tuple("emitters", self.emitters, Emitter))
         outputs = [self.outputs] if isinstance(self.outputs, str | Path | Output) else self.outputs
         made = tuple(Output(Path(given)) if isinstance(given, str | Path) else given for given in outputs)
         object.__setattr__(self, "outputs", _as_tuple("outputs", made, Output))
         if not self.stages:
             raise InvalidParameter("a recipe has no stages; give it at least one")
+        models = [stage.model for stage in self.stages]
+        if self.water_sources and not any(model.has_sources() for model in models):
+            raise InvalidParameter(f"water_sources are given, but {models[0].name} has none; leave them out")
+        if self.emitters and not any(model.particles for model in models):
+            raise InvalidParameter(f"emitters are given, but {models[0].name} has no particles; leave them out")
 
     @property
     def stage(self) -> Stage:
@@ -335,6 +348,10 @@ class Recipe:
     def terrain(self) -> Terrain:
         """Make the terrain it starts from, with its layers and strata."""
         terrain = with_layers(self.source.make(), self.layers)
+        if self.water_sources:
+            terrain = terrain.replace(sources=self.water_sources)
+        if self.emitters:
+            terrain = terrain.replace(emitters=self.emitters)
         return terrain if self.strata is None else self.strata.under(terrain)
 
     def run(self, *, progress: bool = False, folder: str | Path | None = None) -> Result:
@@ -383,6 +400,8 @@ class Recipe:
             "layers": layer_facts(self.layers),
             "strata": None if beds is None else
             {**strata_facts(beds.strata), "shares": beds.shares, "replace": beds.replace},
+            "water_sources": [dataclasses.asdict(source) for source in self.water_sources],
+            "emitters": [dataclasses.asdict(emitter) for emitter in self.emitters],
             "stages": [stage.as_dict() for stage in self.stages],
             "seed": self.seed,
             "backend": self.backend,
@@ -412,6 +431,8 @@ class Recipe:
             source=source_from(facts["source"]),
             layers=layers_from(facts.get("layers", {})),
             strata=None if beds is None else Beds(strata_from(beds, None), beds["shares"], beds["replace"]),
+            water_sources=tuple(WaterSource(**source) for source in facts.get("water_sources", ())),
+            emitters=tuple(Emitter(**emitter) for emitter in facts.get("emitters", ())),
             stages=tuple(Stage.from_dict(stage) for stage in facts["stages"]),
             seed=facts["seed"],
             backend=facts["backend"],
@@ -424,7 +445,7 @@ def _as_tuple(name: str, given: Any, kind: type) -> tuple[Any, ...]:
     items = (given,) if isinstance(given, kind) else tuple(given) if isinstance(given, list | tuple) else (given,)
     for item in items:
         if not isinstance(item, kind):
-            example = "Stage.of(...)" if kind is Stage else "Output(path)"
+            example = {Stage: "Stage.of(...)", Output: "Output(path)"}.get(kind, f"{kind.__name__}(x=..., y=...)")
             raise InvalidParameter(f"{name} holds {item!r}; pass a tuple of {kind.__name__}s, such as {example}")
     return items
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from slopewash.errors import InvalidFile, InvalidParameter, InvalidRecipe, SlopewashError, unknown_name
 from slopewash.io import read_strata
@@ -29,12 +29,13 @@ from slopewash.recipes.settings import apply_settings
 from slopewash.recipes.sources import FromFile, Generated, Source
 from slopewash.recipes.toml_lines import Place, key_lines
 from slopewash.recipes.writing import recipe_text
-from slopewash.terrain import Strata, Stratum
+from slopewash.terrain import Emitter, Strata, Stratum, WaterSource
 
 LARGEST_RECIPE = 1 << 20
 """Bytes. A larger file is certainly not a recipe."""
 
 Facts = Mapping[str, Any]
+Disc = TypeVar("Disc", WaterSource, Emitter)
 
 
 def read_recipe(path: str | Path, *, settings: Iterable[str] = ()) -> Recipe:
@@ -157,6 +158,8 @@ class _Reader:
         with self.at():
             return Recipe(
                 source=source, layers=self.layers(top.get("layers", {})), strata=self.strata(top, stages),
+                water_sources=self.discs(WaterSource, declared.water_source_table(), top),
+                emitters=self.discs(Emitter, declared.emitter_table(), top),
                 stages=stages, seed=seed, backend=top.get("backend", "auto"), outputs=outputs,
             )  # fmt: skip
 
@@ -228,6 +231,17 @@ class _Reader:
         shares, replace = given.pop("shares", False), given.pop("replace", True)
         with self.at("strata"):
             return Beds(Strata(layers, **given), shares=shares, replace=replace)
+
+    def discs(self, kind: Callable[..., Disc], table: Table, top: Facts) -> tuple[Disc, ...]:
+        """Water sources or emitters."""
+        found = []
+        for number, facts in enumerate(top.get(table.name, ())):
+            place: Place = (table.name, number)
+            given = self.entries(table, facts, place)
+            self.required(given, place, "x", "y", "radius", "rate")
+            with self.at(*place):
+                found.append(kind(**given))
+        return tuple(found)
 
     def output(self, facts: Facts, place: Place) -> Output:
         self.required(facts, place, "path")

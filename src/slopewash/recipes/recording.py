@@ -105,6 +105,7 @@ class Recording:
             "",
             f"terrain = {self.recipe.source.script()}",
             *self._layers(),
+            *self._discs(),
             *self._strata(),
             *(self._staged() if staged else self._alone(stage)),
             "",
@@ -174,6 +175,14 @@ class Recording:
             f".values({name!r}, terrain))"
             for name, layer in self.recipe.layers.items()
         ]  # fmt: skip
+
+    def _discs(self) -> list[str]:
+        placed = {"sources": self.recipe.water_sources, "emitters": self.recipe.emitters}
+        return [
+            f"terrain = terrain.replace({name}=[{', '.join(f'sw.{disc!r}' for disc in discs)}])"
+            for name, discs in placed.items()
+            if discs
+        ]
 
     def _strata(self) -> list[str]:
         beds, preset = self.recipe.strata, self.recipe.stage.preset

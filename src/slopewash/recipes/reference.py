@@ -45,6 +45,8 @@ def _sections() -> Iterator[str]:
         ("### `[layers.NAME]`", declared.layer_file_table()),
         ("## `[strata]`", declared.strata_table()),
         ("### `[[strata.layers]]`", declared.stratum_table()),
+        ("## `[[water_sources]]`", declared.water_source_table()),
+        ("## `[[emitters]]`", declared.emitter_table()),
         ("## `[[stages]]`", declared.stage_table()),
         ("### `[stages.edges]`", declared.edges_table()),
         ("### `[[stages.levels]]`", declared.level_table()),

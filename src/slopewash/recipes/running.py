@@ -305,6 +305,9 @@ class Running:
             if self.checkpoint is not None and not self._has_checkpoint:
                 self.write_checkpoint()  # from here on it can be resumed; a finished run before it cannot
                 self._has_checkpoint = True
+            taken, before = self.steps_taken, sum(map(self._length, self.stages[: self.number]))
+            watching = [output.within(self.folder).observer(taken, before) for output in self.recipe.outputs]
+            observers = [*observers, *(observer for observer in watching if observer is not None)]
             while not self._finished:
                 self._run_stage([*observers, *saving])
                 with whole_steps():  # an interrupt finds a stage and its own simulation
@@ -582,7 +585,7 @@ def run(
         check_outputs(recipe)
     else:
         prepare_outputs(recipe, Path(folder))
-    return _finished(Running(recipe), [*([Progress()] if progress else []), *observers], folder)
+    return _finished(Running(recipe, folder=folder), [*([Progress()] if progress else []), *observers], folder)
 
 
 def _finished(running: Running, observers: Sequence[Any], folder: str | Path | None = None) -> Result:

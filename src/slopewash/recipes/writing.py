@@ -74,6 +74,9 @@ def recipe_facts(recipe: Recipe, folder: Path | None) -> Facts:
         facts["layers"] = {name: _layer(layer, folder) for name, layer in recipe.layers.items()}
     if isinstance(beds, dict):
         facts["strata"] = beds
+    for name in ("water_sources", "emitters"):
+        if getattr(recipe, name):
+            facts[name] = [dataclasses.asdict(disc) for disc in getattr(recipe, name)]
     facts["stages"] = [_stage(stage, folder) for stage in recipe.stages]
     if recipe.outputs:
         facts["outputs"] = [

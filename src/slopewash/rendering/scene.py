@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from slopewash.errors import InvalidParameter
 from slopewash.rendering.daylight import EXPOSURE, SUN_SHARE, Daylight, daylight
 from slopewash.rendering.draped import contour_lines, layer_colours
-from slopewash.rendering.grid import coverage, filled, resize, rounded
+from slopewash.rendering.grid import coverage, filled, resize, rounded, rows_of
 from slopewash.rendering.ground import cover
 from slopewash.rendering.layers import WaterShown, shown_water
 from slopewash.rendering.light import Light, Sunlight, checked_sun, illuminate, normals
 from slopewash.rendering.materials import materials_of
 from slopewash.rendering.palettes import Palette, Season, find_palette
 from slopewash.rendering.shape import Shape, shape_of
+from slopewash.rendering.threads import in_bands
 from slopewash.rendering.water import Water
 from slopewash.terrain import Terrain
 
@@ -89,7 +90,12 @@ def build_scene(terrain: Terrain, size: tuple[int, int], look: Look) -> Scene:
     colour = covered.colour if look.layer is None else layer_colours(terrain, look.layer, size)
     if look.contours is not None:
         colour = colour * (1 - contour_lines(elevation, look.contours))[..., None]
-    ground = colour * lit(light, day)
+    ground = np.empty_like(colour)
+
+    def shine(a: int, b: int) -> None:
+        ground[a:b] = colour[a:b] * lit(rows_of(light, a, b), day)
+
+    in_bands(len(ground), shine)
     return Scene(bed, surface, cell_size, light, day, ground, covered.coarseness, water, coverage(terrain, size))
 
 

@@ -91,17 +91,16 @@ class Stage:
         upright = upright_for(camera)
         picture = self._draw(camera, upright)
         width, height = camera.size
-        if sharp:
-            pitched = Image.fromarray(picture).transform(
-                (width, height), Image.Transform.PERSPECTIVE, upright.coefficients, Image.Resampling.BICUBIC
-            )
-            return pitched.reduce(supersampling) if supersampling > 1 else pitched
-        from slopewash.rendering.kernels import turn_down
+        from slopewash.rendering.kernels import turn_down, turn_down_sharply
 
-        result = np.empty((height // supersampling, width // supersampling, 3), np.uint8)
+        turn = turn_down_sharply if sharp else turn_down
+        rows = picture.reshape(len(picture), -1)
+        result = np.empty((height // supersampling, width // supersampling, 3), np.float32)
         plane = np.array(upright.coefficients, np.float32)
-        _in_spans(len(result), lambda a, b: turn_down(picture, plane, supersampling, a, b, result))
-        return Image.fromarray(result)
+        _in_spans(len(result), lambda a, b: turn(
+            rows, plane, supersampling, a, b, np.empty(rows.shape[1], np.float32), result
+        ))  # fmt: skip
+        return Image.fromarray(result.astype(np.uint8))
 
     def _draw(self, camera: Camera, upright: Upright) -> Bytes:
         """Fill the upright picture."""

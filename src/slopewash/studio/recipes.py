@@ -62,10 +62,19 @@ def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.R
     own = wanted.preset is None and type(stage.model) is type(recipe.stage.model)
     backend = wanted.backend or (recipe.backend if recipe.backend in ("auto", *model.backends) else "auto")
     return sw.Recipe(
-        source=source, layers=recipe.layers if wanted.upload is None else {},
+        source=source, layers=recipe.layers if wanted.upload is None else {}, **_discs(recipe, stage.model, wanted),
         strata=recipe.strata if own else sw.preset_beds(stage.preset), stages=(stage, *others),
         backend=backend, seed=source.seed if isinstance(source, sw.Generated) else recipe.seed, outputs=recipe.outputs,
     )  # fmt: skip
+
+
+def _discs(recipe: sw.Recipe, model: sw.Model, wanted: messages.Start) -> dict[str, Any]:
+    """Water sources and emitters of the recipe, where they still have a place: same ground, and a model for them."""
+    other = wanted.upload is not None or wanted.generator is not None
+    return {
+        "water_sources": recipe.water_sources if model.has_sources() and not other else (),
+        "emitters": recipe.emitters if model.particles and not other else (),
+    }
 
 
 def _edges(model: str, before: Any) -> Any:
