@@ -21,7 +21,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from slopewash.backends.compiled import inlined, kernel, parallel_kernel, stage_kernel
+from slopewash.backends.compiled import band_kernel, inlined, parallel_kernel, stage_kernel
 from slopewash.backends.ghosts import close_ends
 from slopewash.models import ground as _g
 from slopewash.models.virtual_pipes import rock_rows, rows, shared_rows
@@ -475,7 +475,7 @@ def carry(y, own, state, ring, t, out, scratch, grid, c, budget):
     close_ends(out[S, i], periodic, ZERO)
 
 
-@kernel
+@band_kernel
 def sweep_band(y0, y1, depth, source, target, rings, temporaries, scratch, grid, c, flow_sum, budget):
     """Take rows y0 to y1 through `depth` iterations."""
     height, wraps = grid.height, grid.wraps_rows
