@@ -25,6 +25,7 @@ const PATHS: Record<string, string> = {
   undo: "M8 5 3 10l5 5 M3 10h11a6 6 0 0 1 0 12h-3",
   redo: "M16 5l5 5-5 5 M21 10H10a6 6 0 0 0 0 12h3",
   plan: "M3 6l6-3 6 3 6-3v15l-6 3-6-3-6 3z M9 3v15 M15 6v15",
+  walk: "M13 4.5a1.5 1.5 0 1 0 0-.01z M12 8l-3 3v3 M12 8l2 3 3 1 M12 8l-1 6 3 3 1 4 M11 14l-2 3-3 4",
   home: "M3 11 12 4l9 7 M6 9v11h12V9",
   compare: "M12 3v18 M4 6h5v12H4z M15 6h5v12h-5z",
   camera: "M4 8h4l2-3h4l2 3h4v11H4z M12 10a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z",
