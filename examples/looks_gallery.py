@@ -14,7 +14,7 @@ from pathlib import Path
 
 import slopewash as sw
 
-THUMBNAIL = (1040, 644)
+LARGE, SMALL = (1040, 644), (520, 322)
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -33,8 +33,9 @@ def main(words: Sequence[str] | None = None) -> None:
         print(f"{name}: {result.seconds:.1f} s", flush=True)
         terrain = sw.add_water(result.terrain)
         sw.render(terrain, options.out / f"{name}_map.png", **look.picture)
-        sw.render_view(terrain, options.out / f"{name}_inside.png", size=THUMBNAIL, camera="inside", **look.picture)
-        views.append(sw.render_view(terrain, options.out / f"{name}.png", size=THUMBNAIL, **look.picture))
+        sw.render_view(terrain, options.out / f"{name}_inside.png", size=LARGE, camera="inside", **look.picture)
+        sw.render_view(terrain, options.out / f"{name}.png", size=LARGE, **look.picture)
+        views.append(sw.render_view(terrain, size=SMALL, **look.picture))
     sw.side_by_side(views, list(chosen), options.out / "looks.png", columns=3)
     print(f"pictures are in {options.out}")
 
