@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         backend_names,
         copy_bandwidth,
         describe_backends,
+        named_adapter,
         use_adapter,
     )
     from slopewash.errors import (
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
         Generated,
         LayerFile,
         Look,
+        Map,
         Output,
         Recipe,
         Recording,
@@ -118,7 +120,16 @@ if TYPE_CHECKING:
         add_gullies,
         erodibility_from_elevation,
     )
-    from slopewash.tiles import TiledResult, erode_tiled, open, resume_tiled, tiled_facts, write_tiled_geotiff
+    from slopewash.tiles import (
+        TiledResult,
+        add_lakes_tiled,
+        erode_tiled,
+        open,
+        read_tiled,
+        resume_tiled,
+        tiled_facts,
+        write_tiled_geotiff,
+    )
 
 _HOMES = {
     "slopewash": ("analysis",),
@@ -129,7 +140,8 @@ _HOMES = {
     "slopewash.analysis.survey": ("analyse",),
     "slopewash.analysis.trunks": ("trunk_agreement",),
     "slopewash.backends": (
-        "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "use_adapter",
+        "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "named_adapter",
+        "use_adapter",
     ),
     "slopewash.errors": (
         "BackendUnavailable", "CheckpointError", "CheckpointWarning", "GeoreferenceWarning", "InvalidFile",
@@ -151,7 +163,7 @@ _HOMES = {
     ),
     "slopewash.observers": ("Checkpoints", "Observer", "Progress", "Recorder"),
     "slopewash.recipes": (
-        "Beds", "FromFile", "FromTerrain", "Generated", "LayerFile", "Look", "Output", "Recipe", "Recording",
+        "Beds", "FromFile", "FromTerrain", "Generated", "LayerFile", "Look", "Map", "Output", "Recipe", "Recording",
         "Result", "Running", "Stage", "erode", "looks", "preset_beds", "preset_source", "recipe", "recipe_schema",
         "resume", "usual_preset",
     ),
@@ -176,7 +188,8 @@ _HOMES = {
         "erodibility_from_elevation",
     ),
     "slopewash.tiles": (
-        "TiledResult", "erode_tiled", "open", "resume_tiled", "tiled_facts", "write_tiled_geotiff",
+        "TiledResult", "add_lakes_tiled", "erode_tiled", "open", "read_tiled", "resume_tiled", "tiled_facts",
+        "write_tiled_geotiff",
     ),
 }  # fmt: skip
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -204,6 +217,7 @@ __all__ = [
     "InvalidTerrain",
     "LayerFile",
     "Look",
+    "Map",
     "MeshParticles",
     "NotEnoughMemory",
     "NotFinite",
@@ -236,6 +250,7 @@ __all__ = [
     "__version__",
     "adapters",
     "add_gullies",
+    "add_lakes_tiled",
     "add_water",
     "analyse",
     "analysis",
@@ -268,6 +283,7 @@ __all__ = [
     "local_minima",
     "looks",
     "model_names",
+    "named_adapter",
     "newest_manifest",
     "open",
     "overlay",
@@ -280,6 +296,7 @@ __all__ = [
     "read_checkpoint",
     "read_mesh",
     "read_strata",
+    "read_tiled",
     "recipe",
     "recipe_schema",
     "render",

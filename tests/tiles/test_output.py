@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from tests.tiles.conftest import SHAPE, rough
 import slopewash as sw
 from slopewash.cli import main
 from slopewash.tiles import output
+from slopewash.tiles.estimate import seconds_of
 from slopewash.tiles.grid import TileGrid
+from slopewash.tiles.run import TiledRun
 from slopewash.tiles.shards import write_shard
 from slopewash.tiles.store import Field, Store
 
@@ -120,9 +123,106 @@ def test_the_command_line_erodes_on_tiles(tmp_path: Path, capsys: pytest.Capture
     assert read.nodata is not None
     heights = np.where(read.nodata, np.float32(np.nan), read["elevation"])
     assert_array_equal(heights, sw.open(tmp_path / "out.zarr")["elevation"])
-    assert main(["render", str(tmp_path / "out.zarr"), "-o", str(tmp_path / "a.png")]) == 2
-    assert "convert makes a .tif of it" in capsys.readouterr().err
+    assert main(["render", str(tmp_path / "out.zarr"), "-o", str(tmp_path / "a.png"), "--width", "64"]) == 0
+    assert (tmp_path / "a.png").stat().st_size > 0
+    assert main([*words, "--scheduler", "tcp://nowhere:1"]) == 2
+    assert "give --tiles 2048 too" in capsys.readouterr().err
     assert main([*words, "--tiles", "40", "--workers", "0", "--memory", "1MB"]) == 2
     assert "need about 0.6 GB, and memory is 0.0 GB" in capsys.readouterr().err
     assert main([*words, "--tiles", "40", "--picture", str(tmp_path / "a.png")]) == 2
     assert "needs the whole terrain in memory" in capsys.readouterr().err
+
+
+def test_the_result_is_read_as_a_terrain_or_from_an_overview(eroded: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    out, whole = eroded
+    read = sw.read_tiled(out)
+    assert set(read) == set(whole)
+    assert_array_equal(read.nodata, whole.nodata)
+    assert_array_equal(read["wear"], whole["wear"])
+    with monkeypatch.context() as patch:
+        patch.setattr(output, "SMALLEST_OVERVIEW", 20)
+        coarse = sw.read_tiled(out, most=30)
+    assert coarse.shape == (17, 14)
+    assert coarse.cell_size == 8.0
+    monkeypatch.setattr("slopewash.memory.available_memory", lambda: 1000)
+    with pytest.raises(sw.NotEnoughMemory, match="read an overview with"):
+        sw.read_tiled(out)
+
+
+def test_a_cloud_optimised_geotiff_is_one_and_leaves_no_draft(tmp_path: Path, eroded: Any) -> None:
+    rasterio = pytest.importorskip("rasterio")
+    out, whole = eroded
+    assert main(["convert", str(out), "-o", str(tmp_path / "out.tif"), "--cog", "--layer", "wear"]) == 0
+    with rasterio.open(tmp_path / "out.tif", driver="GTiff") as file:
+        assert file.tags(ns="IMAGE_STRUCTURE")["LAYOUT"] == "COG"
+        assert_array_equal(file.read(1)[~whole.nodata], whole["wear"][~whole.nodata])
+    assert [path.name for path in tmp_path.iterdir()] == ["out.tif"]
+    assert main(["convert", str(out), "-o", str(tmp_path / "out.png"), "--cog"]) == 2
+
+
+RECIPE = """
+seed = 3
+[source]
+generator = "dome"
+size = 60
+[layers]
+rainfall = 2.0
+[[stages]]
+model = "steepest_talus"
+steps = 4
+[[stages]]
+model = "virtual_pipes"
+steps = 3
+[[outputs]]
+path = "eroded.exr"
+"""
+
+
+def test_a_recipe_file_runs_on_tiles(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("job.toml").write_text(RECIPE)
+    assert main(["run", "job.toml", "--tiles", "25", "--workers", "0", "--backend", "cpu"]) == 0
+    assert "only out/job.zarr is written, and not eroded.exr" in capsys.readouterr().err
+    whole = sw.Recipe.read("job.toml").replace(outputs=(), backend="cpu").run().terrain
+    found = sw.read_tiled("out/job.zarr")
+    assert set(found) == set(whole)
+    for name in whole:
+        assert_array_equal(found[name], whole[name], err_msg=name)
+    assert main(["info", "out/job.zarr"]) == 0
+    shown = capsys.readouterr().out
+    assert "60 x 60, in 9 tiles of 25 x 25" in shown
+    assert "elevation" in shown
+    assert "{" not in shown
+
+
+def test_info_says_how_far_a_run_has_come(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = sw.recipe("landscape", size=101, seed=5).replace(strength=0.01, backend="cpu", low_water={})
+
+    class Enough(Exception):
+        pass
+
+    def stop(self: TiledRun) -> None:
+        raise Enough
+
+    monkeypatch.setattr(TiledRun, "_next_stage", stop)
+    with pytest.raises(Enough):
+        sw.erode_tiled(None, recipe, tile=60, out=tmp_path / "out.zarr", workers=0)
+    assert main(["info", str(tmp_path / "out.zarr")]) == 0
+    shown = capsys.readouterr().out
+    assert "landscape on cpu, level 1 of 2" in shown
+    counts = re.search(r"iterations +(\d+) of (\d+) on this level", shown)
+    assert counts is not None
+    assert 0 < int(counts[1]) == int(counts[2])
+    assert f"continue with slopewash resume {tmp_path / 'out.zarr'}" in shown
+
+
+def test_time_is_estimated_by_cells_iterations_and_tasks() -> None:
+    small, large = TileGrid((64, 64), (64, 64)), TileGrid((16384, 16384), (2048, 2048))
+    assert seconds_of("virtual_pipes", small, 2560, workers=2, between=2560) == pytest.approx(0.7, abs=0.2)
+    alone = seconds_of("virtual_pipes", large, 160, workers=1, between=16)
+    assert alone == pytest.approx(16384**2 * 160 / 60e6, rel=0.05)
+    assert seconds_of("virtual_pipes", large, 160, workers=2, between=16) == alone / 2

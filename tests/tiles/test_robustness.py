@@ -195,16 +195,81 @@ def test_a_store_of_another_version_is_one_sentence(tmp_path: Path, monkeypatch:
         sw.resume_tiled(tmp_path / "out.zarr", workers=0)
 
 
+def wait_for_round(out: Path, number: int) -> None:
+    """Wait until a round is committed."""
+    manifest, deadline = out / MANIFEST, time.monotonic() + 60
+    while time.monotonic() < deadline and not (manifest.exists() and f'"round": {number}' in manifest.read_text()):
+        time.sleep(0.02)
+
+
 @pytest.mark.slow
-def test_a_stopped_worker_only_delays_the_run(tmp_path: Path, cluster: Any, whole: sw.Terrain) -> None:
+def test_a_stopped_worker_is_one_sentence_and_only_delays_the_run(
+    tmp_path: Path, cluster: Any, whole: sw.Terrain, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    seconds = float(os.environ.get("SLOPEWASH_STOPPED", "6"))
     victim = worker_processes(cluster)[0]
-    timer = threading.Timer(1.0, victim.suspend)
-    back = threading.Timer(6.0, victim.resume)
-    timer.start()
-    back.start()
-    erode(tmp_path / "out.zarr", client=cluster)
-    back.join()
+
+    def stop() -> None:
+        wait_for_round(tmp_path / "out.zarr", 3)
+        monkeypatch.setattr("slopewash.tiles.executors.QUIET", min(15.0, seconds / 3))
+        victim.suspend()
+        time.sleep(seconds)
+        victim.resume()
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    erode(tmp_path / "out.zarr", client=cluster, progress=True)
+    thread.join()
     assert_same_bits(tmp_path / "out.zarr", whole)
+    assert capfd.readouterr().err.count("a worker may be stopped or cut off") == 1
+
+
+@contextlib.contextmanager
+def cluster_by_hand(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Start a scheduler and two workers, each by its own command; yields the address and the scheduler."""
+    file = folder / "scheduler.json"
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "1"}
+
+    def start(*words: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.dask_{words[0]}", *words[1:], "--scheduler-file", str(file)]
+        return subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, cwd=folder)
+
+    at_home = ("--host", "127.0.0.1", "--no-dashboard")
+    started = [start("scheduler", "--port", "0", *at_home)]
+    try:
+        deadline = time.monotonic() + 60
+        while not file.exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        started += [start("worker", "--nthreads", "1", "--no-nanny", *at_home) for _ in range(2)]
+        yield json.loads(file.read_text())["address"], started[0]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait(20)
+
+
+@pytest.mark.slow
+def test_a_scheduler_and_workers_started_by_hand_and_a_scheduler_that_is_lost(
+    tmp_path: Path, whole: sw.Terrain
+) -> None:
+    with cluster_by_hand(tmp_path) as (address, scheduler):
+        erode(tmp_path / "out.zarr", scheduler=address)
+        assert_same_bits(tmp_path / "out.zarr", whole)
+
+        def kill() -> None:
+            wait_for_round(tmp_path / "again.zarr", 3)
+            scheduler.kill()
+
+        threading.Thread(target=kill, daemon=True).start()
+        with pytest.raises(
+            sw.BackendUnavailable, match="nothing that was committed is, continue with slopewash resume"
+        ):
+            erode(tmp_path / "again.zarr", scheduler=address)
+    facts = sw.tiled_facts(tmp_path / "again.zarr")
+    assert facts is not None
+    assert facts["round"] >= 3
+    sw.resume_tiled(tmp_path / "again.zarr", workers=0)
+    assert_same_bits(tmp_path / "again.zarr", whole)
 
 
 SCRIPT = """

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from slopewash.analysis import flood
 from slopewash.analysis.flow import Flow
+from slopewash.analysis.labels import labelled
 from slopewash.terrain import Layer, Terrain
 
 Floats = NDArray[np.float64]
@@ -138,11 +139,9 @@ class Drainage:
 
     @cached_property
     def hollows(self) -> Cells:
-        """Number of the depression that a cell lies in, from 1; 0 outside."""
-        wet = self._flooded
-        number = np.zeros(self.ground.size, np.int64)
-        flood.number_hollows(wet.order, wet.done, wet.parent, wet.level, self.ground, number)
-        return _inner(number, self.shape)
+        """Number of the depression that a cell lies in, from 1; 0 outside. Water that hangs together is one."""
+        below = (self._flooded.level > self.ground) & ~self.missing.ravel()
+        return labelled(_inner(below, self.shape), diagonally=True).astype(np.int64)
 
     def layer(self, values: Floats) -> Layer:
         """Values of the framed grid as a layer of the terrain."""

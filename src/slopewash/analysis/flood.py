@@ -265,18 +265,3 @@ def connect(order, done, outlet, state, steps, level, detour, parent, heights, a
         if donor[target] < 0 or area[cell] > area[donor[target]]:
             donor[target] = cell
             aside[target] = away
-
-
-@kernel
-def number_hollows(order, done, parent, level, ground, number):
-    """Number the hollows from 1, on every cell below the water level; return how many there are."""
-    count = 0
-    for position in range(done):
-        cell = order[position]
-        if level[cell] > ground[cell]:
-            if number[parent[cell]] == 0:
-                count += 1
-                number[cell] = count
-            else:
-                number[cell] = number[parent[cell]]
-    return count

@@ -101,11 +101,7 @@ def _lakes(terrain: Terrain, drainage: Drainage, least_depth: float, least_area:
     level = drainage.filled.ravel()[cells]
     count = int(owner.max()) + 1
     if "water" in terrain:
-        deepest = np.full(count, np.inf)
-        np.minimum.at(deepest, owner, ground)
-        stands = np.full(count, -np.inf)
-        lowest = ground == deepest[owner]
-        np.maximum.at(stands, owner[lowest], (ground + terrain["water"].ravel()[cells])[lowest])
+        stands = standing(ground, ground + terrain["water"].ravel()[cells], owner, count)[1]
         level = np.minimum(level, stands[owner])
     depth = np.maximum(level - ground, 0)
     greatest = np.zeros(count)
@@ -114,6 +110,15 @@ def _lakes(terrain: Terrain, drainage: Drainage, least_depth: float, least_area:
     kept = (greatest >= least_depth) & (extent >= least_area)
     lake.ravel()[cells] = np.where(kept[owner], depth, 0)
     return lake
+
+
+def standing(ground: Layer, surface: Layer, owner: Cells, count: int) -> tuple[Floats, Floats]:
+    """Deepest ground of each depression, and the highest surface of the water that stands there."""
+    deepest, stands = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(deepest, owner, ground)
+    lowest = ground == deepest[owner]
+    np.maximum.at(stands, owner[lowest], surface[lowest])
+    return deepest, stands
 
 
 def gathered(terrain: Terrain, drainage: Drainage) -> Drainage:

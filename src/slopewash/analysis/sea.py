@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.analysis.drainage import Drainage
-from slopewash.terrain import Terrain
+from slopewash.terrain import Layer, Terrain
 
 LEVEL = 1e-3
 """Cells within which water at the border counts as level."""
@@ -30,19 +30,23 @@ def find_sea_level(terrain: Terrain) -> float | None:
     ring[1:-1, 1:-1] = False
     if terrain.nodata is not None:
         ring &= ~terrain.nodata
-    ground = terrain["elevation"][ring].astype(np.float64)
-    depth = terrain["water"][ring].astype(np.float64)
-    wet = depth > LEVEL * terrain.cell_size
+    return level_along(terrain["elevation"][ring], terrain["water"][ring], terrain.cell_size)
+
+
+def level_along(heights: Layer, water: Layer, cell_size: float) -> float | None:
+    """Elevation at which the water of border cells stands level, or None."""
+    ground, depth = heights.astype(np.float64), water.astype(np.float64)
+    wet = depth > LEVEL * cell_size
     surface = np.sort((ground + depth)[wet])
-    if surface.size < max(2, SHORTEST * ring.sum()):
+    if surface.size < max(2, SHORTEST * ground.size):
         return None
     # The level that most cells share.
-    width = LEVEL * terrain.cell_size
+    width = LEVEL * cell_size
     count = np.searchsorted(surface, surface + width, side="right") - np.arange(surface.size)
     most = int(count.argmax())
     level = float(np.median(surface[most : most + count[most]]))
     below = ground[wet & (np.abs(ground + depth - level) <= width)]
-    if below.size < SHORTEST * ring.sum() or np.ptp(below) < UNEVEN * terrain.cell_size:
+    if below.size < SHORTEST * ground.size or np.ptp(below) < UNEVEN * cell_size:
         return None
     return level
 

@@ -20,6 +20,7 @@ from slopewash.cli.options import (
     read_options,
 )
 from slopewash.cli.outputs import check_report
+from slopewash.cli.tiles import read_grid
 from slopewash.plain import plain
 
 EXAMPLES = """Examples:
@@ -50,7 +51,7 @@ def command(
     Parameters
     ----------
     file
-        File with heights.
+        File with heights, or the .zarr of a run on tiles.
     out
         Page to write, .html, with charts and a map of the streams.
     channel_area
@@ -66,7 +67,7 @@ def command(
         cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels, reproject=reproject,
         height_unit=height_unit, band=band,
     )  # fmt: skip
-    terrain = sw.read(file, **options)
+    terrain = read_grid(file, options)
     survey = sw.analyse(terrain, channel_area=channel_area, gather=gather)
     if out is not None:
         sw.write_report(terrain, out, name=file.name, survey=survey)

@@ -36,6 +36,7 @@ from slopewash.cli.outputs import (
     height_range_of,
     range_words,
 )
+from slopewash.cli.tiles import read_grid
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ EXAMPLES = """Examples:
   slopewash convert eroded.exr -o eroded.glb
       a mesh
   slopewash convert eroded.zarr -o eroded.tif
-      what a run on tiles wrote, window by window: one band for each layer"""
+      what a run on tiles wrote, window by window: one band for each layer
+  slopewash convert eroded.zarr -o eroded.tif --cog
+      the same as a cloud-optimised GeoTIFF"""
 
 
 def command(
@@ -106,7 +109,7 @@ def command(
     check_cog(out, cog=cog)
     check_not_input(source, out, force=force)
     if source.suffix.lower() == ".zarr" and out.suffix.lower() in (".tif", ".tiff"):
-        sw.write_tiled_geotiff(source, out, None if layer is None else [layer])
+        sw.write_tiled_geotiff(source, out, None if layer is None else [layer], cog=cog)
         print_json({"input": str(source), "output": str(out)}) if json else print(out)
         return
     options = read_options(
@@ -146,7 +149,7 @@ def read_any(source: Path, out: Path, options: dict[str, Any]) -> Terrain | Tria
     import slopewash as sw
 
     if not sw.is_mesh_file(source):
-        return sw.read(source, **options)
+        return read_grid(source, options)
     mesh = sw.read_mesh(source)
     if sw.is_mesh_file(out):
         return mesh

@@ -26,6 +26,7 @@ from slopewash.cli.options import (
     Json,
     LayerFiles,
     Layers,
+    Maps,
     MaxPixels,
     Out,
     OutHeightRange,
@@ -37,6 +38,7 @@ from slopewash.cli.options import (
     parse_height_range,
     parse_layer_files,
     parse_layers,
+    parse_maps,
     read_options,
 )
 from slopewash.cli.outputs import (
@@ -51,7 +53,7 @@ from slopewash.cli.outputs import (
 )
 from slopewash.cli.running import check_checkpoint, use_adapter
 from slopewash.cli.stages import make_stage
-from slopewash.cli.tiles import Memory, Scheduler, Tiles, Workers, check_tiled_output, erode_on_tiles
+from slopewash.cli.tiles import Memory, Scheduler, Tiles, Workers, check_needs_tiles, check_tiled_output, erode_on_tiles
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -67,7 +69,9 @@ EXAMPLES = """Examples:
   slopewash erode raw.exr -o masks/ --layers flow,wear,deposit
       heights and masks for texturing as 16-bit PNG, their scales in a file
   slopewash erode raw.exr -o eroded.exr --layer rainfall=rain.png:0..2
-      more rain where a picture is bright
+      more rain where a picture is bright, relative to the preset's own
+  slopewash erode raw.exr -o eroded.exr --map talus_slope_bias=rock.png:0.3..1.2
+      a parameter that differs from place to place: steep where it is bright
   slopewash erode raw.exr -o young.exr --strength 0.2 --set fan_slope=0.5
       a fifth of the way; `slopewash models landscape` lists what can be set
   slopewash erode raw.exr -o coast.exr --strength 0.3 --set sea_level=400
@@ -115,6 +119,7 @@ def command(
     settings: Settings = (),
     emitter: Emitters = (),
     layer: LayerFiles = (),
+    maps: Maps = (),
     backend: Backend = "auto",
     adapter: Adapter = None,
     edges: Edges | None = None,
@@ -172,6 +177,10 @@ def command(
     layer
         Layer to start with: --layer rainfall=rain.tif, --layer erodibility=rock.png:0.1..1 with the values of black and
         white (0 and 1 if not given), or a number. May be repeated.
+    maps
+        Parameter that differs from place to place: --map rain_rate=rain.tif, --map rain_rate=rain.png:0..0.05 with what
+        black and white, or 0 and 1, stand for, or the name of a layer instead of a file. `slopewash models NAME` says
+        which parameters take maps. May be repeated.
     edges
         What lies beyond the border: open (water and sediment leave), closed (nothing passes), periodic (the opposite
         side). In Python each side can have its own: sw.Sides.
@@ -202,6 +211,8 @@ def command(
     import slopewash as sw
 
     black_white = parse_height_range(out_height_range, "--out-height-range")
+    if tiles is None:
+        check_needs_tiles(scheduler=scheduler, workers=workers, memory=memory)
     if layers is None:
         check_output(out) if tiles is None else check_tiled_output(out)
         if tiles is None:
@@ -223,7 +234,7 @@ def command(
         return make_stage(
             preset=preset, model=model, settings=settings, edges=edges, steps=steps, strength=strength, settle=settle,
             dry=dry, gullies=gullies,
-        )  # fmt: skip
+        ).with_parameters(**parse_maps(maps))  # fmt: skip
 
     stage = make(preset)
     chosen = ({} if black_white is None else {"height_range": black_white}) | ({"cog": True} if cog else {})

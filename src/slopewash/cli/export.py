@@ -20,6 +20,7 @@ from slopewash.cli.options import (
     parse_snow_line,
     read_options,
 )
+from slopewash.cli.tiles import read_grid
 from slopewash.errors import InvalidFile, InvalidParameter
 
 EXAMPLES = """Examples:
@@ -90,9 +91,9 @@ def command(
         raise InvalidFile(f"output {out} is a file; name a folder")
     options = read_options(cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels)
     done = sw.export(
-        sw.read(file, **options), target, out, size=size, tiles=grid, fit=fit, shared_edges=shared_edges,
+        read_grid(file, options), target, out, size=size, tiles=grid, fit=fit, shared_edges=shared_edges,
         heights=heights, height_range=span, water=water, season=season, snow_line=parse_snow_line(snow_line),
-        notes=sw.probe(file).made_by,
+        notes=None if file.suffix.lower() == ".zarr" else sw.probe(file).made_by,
     )  # fmt: skip
     if json:
         print_json(done.card.as_dict() | {"folder": str(done.folder)})

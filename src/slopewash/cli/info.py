@@ -20,6 +20,7 @@ from slopewash.cli.options import (
     Shape,
     read_options,
 )
+from slopewash.cli.tiles import print_tiled
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.plain import plain
 
@@ -33,7 +34,8 @@ EXAMPLES = """Examples:
   slopewash info eroded.exr
   slopewash info island.png --height-range 0,1400     metres, not grey values
   slopewash info dem.tif --json
-  slopewash info run.ckpt                             how far a run has got"""
+  slopewash info run.ckpt                             how far a run has got
+  slopewash info eroded.zarr                          a run on tiles"""
 
 
 def command(
@@ -54,7 +56,8 @@ def command(
     Parameters
     ----------
     file
-        File with heights, a folder of checkpoints, or the output folder of a run that is not complete.
+        File with heights, a folder of checkpoints, the output folder of a run that is not complete, or the .zarr of a
+        run on tiles.
     """
     import slopewash as sw
 
@@ -63,7 +66,11 @@ def command(
     if file.is_dir():
         from slopewash.recipes.running import checkpoints_of
 
-        facts = sw.tiled_facts(file) or checkpoint_facts(checkpoints_of(file))
+        tiled = sw.tiled_facts(file)
+        if tiled is not None:
+            print_json(tiled) if json else print_tiled(file, tiled)
+            return
+        facts = checkpoint_facts(checkpoints_of(file))
         print_json(facts) if json else print_facts(facts)
         return
     options = read_options(

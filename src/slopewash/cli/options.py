@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from slopewash import Emitter, LayerFile
+    from slopewash import Emitter, LayerFile, Map
     from slopewash.rendering.light import SunName
 
 Edges = Literal["open", "closed", "periodic"]
@@ -72,6 +72,7 @@ Band = Annotated[int | None, Parameter(help="Band of a .tif to take as the eleva
 MaxPixels = Annotated[int | None, Parameter(help="Largest number of cells to read.")]
 
 LayerFiles = Annotated[tuple[str, ...], Parameter(name="--layer", negative="", show_default=False)]
+Maps = Annotated[tuple[str, ...], Parameter(name="--map", negative="", show_default=False)]
 Emitters = Annotated[
     tuple[str, ...], Parameter(name="--emitter", negative="", show_default=False, allow_leading_hyphen=True)
 ]
@@ -142,12 +143,35 @@ def parse_layer_files(texts: tuple[str, ...]) -> dict[str, float | LayerFile]:
         try:
             layers[name] = float(value)
         except ValueError:
-            file, colon, span = value.rpartition(":")
-            if ".." not in span:
-                file, colon, span = value, "", ""
-            black_white = parse_height_range(span, f"--layer {name}={file}:") if colon else None
+            file, black_white = _file_and_range(value, f"--layer {name}")
             layers[name] = sw.LayerFile(path=Path(file), range=black_white)
     return layers
+
+
+def parse_maps(texts: tuple[str, ...]) -> dict[str, Map]:
+    """Read `PARAMETER=FILE` or `PARAMETER=FILE:LOW..HIGH` of each map; a name without a suffix is a layer.
+
+    >>> parse_maps(("rain-rate=rain.png:0..0.05",))
+    {'rain_rate': Map('rain.png', low=0.0, high=0.05)}
+    """
+    import slopewash as sw
+
+    maps: dict[str, Map] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise InvalidParameter(f"--map {text} is not a map; write --map rain_rate=rain.tif or rain.tif:0..0.05")
+        source, span = _file_and_range(value, f"--map {name}")
+        maps[name.replace("-", "_")] = sw.Map(source, *(span or ()))
+    return maps
+
+
+def _file_and_range(text: str, option: str) -> tuple[str, tuple[float, float] | None]:
+    """Split `FILE:LOW..HIGH`; the range may be missing."""
+    file, colon, span = text.rpartition(":")
+    if not colon or ".." not in span:
+        return text, None
+    return file, parse_height_range(span, f"{option}={file}:")
 
 
 def parse_sun(text: str) -> tuple[float, float] | SunName:

@@ -25,6 +25,7 @@ from slopewash.cli.options import (
     read_options,
 )
 from slopewash.cli.outputs import check_film, check_not_input, check_picture, is_film
+from slopewash.cli.tiles import read_grid
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ WITHOUT_EFFECT = {
     "inside": ("azimuth", "look_at", *FILM_ONLY),
     "map": ("azimuth", "pitch", "zoom", "height", "look_at", "heading", "layer", "contours", "samples", *FILM_ONLY),
 }
+LARGEST_VIEW, LARGEST_MAP = 2048, 4096
+"""Cells along the longer side of what a run on tiles has left that are drawn: more would not be seen."""
 KINDS = {"film": "a film", "block": "a view of the block", "inside": "a view from inside", "map": "a map"}
 
 
@@ -95,7 +98,7 @@ def command(
     ----------
     file
         File with heights; its layers, such as deposit, wear and flow, colour the ground. For a time-lapse, a folder of
-        a recorded run or of checkpoints.
+        a recorded run or of checkpoints. Of a run on tiles (.zarr), an overview is drawn.
     out
         PNG file to write, or a film: .webm or .mp4.
     view
@@ -162,7 +165,8 @@ def command(
     if filmed:
         across = 1280 if width is None else width
         size = across, 2 * round(across * 9 / 32) if height is None else height
-        source = file if file.is_dir() else with_water(sw.read(file, **options), water)
+        recorded = file.is_dir() and file.suffix.lower() != ".zarr"
+        source = file if recorded else with_water(read_grid(file, options, most=LARGEST_VIEW), water)
         with progress_bar(out) as report:
             sw.film(
                 source, out, kind=film, seconds=seconds, fps=fps, size=size, azimuth=azimuth, pitch=pitch, zoom=zoom,
@@ -171,7 +175,7 @@ def command(
             )  # fmt: skip
         print(out)
         return
-    terrain = with_water(sw.read(file, **options), water)
+    terrain = with_water(read_grid(file, options, most=LARGEST_MAP if view == "map" else LARGEST_VIEW), water)
     if view == "map":
         sw.render(
             terrain, out, sun=light, season=season, snow_line=snow, water=shown, width=width, exaggeration=exaggeration

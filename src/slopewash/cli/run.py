@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -11,6 +11,15 @@ from slopewash.cli.console import note, print_json
 from slopewash.cli.finishing import finish
 from slopewash.cli.options import Adapter, Backend, Flag, Force, Json, Settings, Threads
 from slopewash.cli.running import check_checkpoint, use_adapter
+from slopewash.cli.tiles import (
+    Memory,
+    Scheduler,
+    Tiles,
+    Workers,
+    check_needs_tiles,
+    check_tiled_output,
+    erode_on_tiles,
+)
 from slopewash.errors import InvalidFile
 
 if TYPE_CHECKING:
@@ -44,6 +53,7 @@ Examples:
   slopewash run my.toml --set seed=3 --set landscape.strength=0.5
   slopewash run my.toml --set source.size=1024 -o out/large
   slopewash resume out/my                 continue it if it was interrupted
+  slopewash run my.toml --tiles 2048      larger than memory, into out/my.zarr
 
 Files that the recipe reads are relative to it; outputs go into the folder of
 --out, beside recipe.toml (the recipe used) and manifest.json (version, seed,
@@ -64,6 +74,10 @@ def command(
     adapter: Adapter = None,
     every: int = 500,
     checkpoints: bool = True,
+    tiles: Tiles = None,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
+    memory: Memory = None,
     threads: Threads = None,
     force: Force = False,
     json: Json = False,
@@ -75,7 +89,8 @@ def command(
     recipe
         The recipe, a .toml file, or the name of a landscape that `slopewash recipes` lists.
     out
-        Folder for the outputs, created if missing; out/NAME for NAME.toml if not given.
+        Folder for the outputs, created if missing; out/NAME for NAME.toml if not given. With --tiles, the .zarr or
+        .tif to write; out/NAME.zarr if not given.
     settings
         Change one value: --set landscape.rain_rate=0.02, where the first word is a stage by its name, preset, model or
         number (`stage` if there is only one), or source, layers or strata; without one, seed or backend. May be
@@ -106,6 +121,12 @@ def command(
         words = ", ".join(f"{part} {', '.join(values)}" for part, values in facts.items() if values)
         print_json({"recipe": str(recipe), "valid": True, **facts}) if json else print(f"{recipe} is valid: {words}")
         return 0
+    if tiles is not None:
+        return _run_on_tiles(
+            job, out or Path("out") / f"{name}{'-preview' if preview else ''}.zarr", tiles=tiles, scheduler=scheduler,
+            workers=workers, memory=memory, json=json,
+        )  # fmt: skip
+    check_needs_tiles(scheduler=scheduler, workers=workers, memory=memory)
     folder = out or Path("out") / (f"{name}-preview" if preview else name)
     if not job.outputs:
         note("note: the recipe has no [[outputs]]; only its recipe.toml and manifest.json are written")
@@ -117,6 +138,17 @@ def command(
     checkpoint = folder / CHECKPOINTS if checkpoints else None
     running = sw.Running(job, checkpoint=checkpoint, every=every, folder=folder)
     return finish(running, threads=threads, json=json, facts={"recipe": str(recipe), "folder": str(folder)})
+
+
+def _run_on_tiles(job: Recipe, out: Path, *, tiles: int, json: bool, **where: Any) -> int:
+    """Run source, layers, strata and stages of a recipe on tiles; its outputs would need the whole."""
+    if job.outputs:
+        names = ", ".join(str(output.path) for output in job.outputs)
+        note(f"note: with --tiles only {out} is written, and not {names}; slopewash convert makes files of it")
+    if out.parent == Path("out"):
+        out.parent.mkdir(exist_ok=True)
+    check_tiled_output(out)
+    return erode_on_tiles(job.replace(outputs=()), out, tiles=tiles, json=json, **where)
 
 
 def load(recipe: Path, settings: tuple[str, ...] = ()) -> Recipe:

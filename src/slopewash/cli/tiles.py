@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from slopewash.cli import INTERRUPTED
-from slopewash.cli.console import note, print_json
+from slopewash.cli.console import console, make_table, note, print_json
 from slopewash.cli.running import Terminated, terminations
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from slopewash import Recipe, TiledResult
+    from slopewash import Recipe, Terrain, TiledResult
 
 Tiles = Annotated[
     int | None, Parameter(help="Cells along a tile, such as 2048: erode on a Dask cluster, -o OUT.zarr or OUT.tif.")
@@ -29,6 +29,61 @@ def check_tiled_output(out: Path) -> None:
         raise InvalidParameter(f"--out is {out}; with --tiles it must end in .zarr or .tif")
     if not out.absolute().parent.is_dir():
         raise InvalidParameter(f"folder {out.parent} does not exist; create it first")
+
+
+def check_needs_tiles(**given: object) -> None:
+    """Refuse options of runs on tiles where there are none."""
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidParameter(f"--{name} is {value}; it is for runs on tiles, so give --tiles 2048 too")
+
+
+def read_grid(file: Path, options: dict[str, Any], *, most: int | None = None) -> Terrain:
+    """Read a file of heights, or what a run on tiles has left: all of it, or an overview of so many cells at most."""
+    import slopewash as sw
+
+    if file.suffix.lower() != ".zarr":
+        return sw.read(file, **options)
+    terrain = sw.read_tiled(file, most=most)
+    facts = sw.tiled_facts(file)
+    if facts is not None and tuple(facts["shape"]) != terrain.shape:
+        rows, columns = terrain.shape
+        note(f"note: taken from the overview with {columns} x {rows} cells")
+    return terrain
+
+
+def print_tiled(file: Path, facts: dict[str, Any]) -> None:
+    """Print what is known of a run on tiles."""
+    rows, columns = facts["shape"]
+    tile = facts["tile"] if "tile" in facts else facts["ground"]["grid"]["tile"]
+    count = -(-rows // tile[0]) * -(-columns // tile[1])
+    shown = {
+        "file": file, "written by": f"slopewash {facts['slopewash']}",
+        "cells": f"{columns} x {rows}, in {count} {'tile' if count == 1 else 'tiles'} of {tile[1]} x {tile[0]}",
+    }  # fmt: skip
+    if not facts["finished"]:
+        kind = "stage" if facts["cells"] is None else "level"
+        model = facts["preset"] or facts["model"]
+        shown |= {
+            "run": f"{model} on {facts['backend']}, {kind} {facts['stage']} of {facts['stages']}",
+            "iterations": f"{facts['iterations']} of {facts['iterations_wanted']} on this {kind}",
+            "rounds": facts["round"], "so far": f"{facts['seconds']:.0f} s",
+            "next": f"continue with slopewash resume {file}",
+        }  # fmt: skip
+    else:
+        shown |= {
+            "cell size": f"{facts['cell_size']:g} m", "crs": facts["ground"]["crs"],
+            "run": f"{facts['steps']} steps, {facts['rounds']} rounds on {facts['backend']}, {facts['seconds']:.0f} s",
+        }  # fmt: skip
+    for name, value in shown.items():
+        if value is not None:
+            print(f"{name:<20} {value}")
+    if facts["finished"]:
+        table = make_table("layer", "units", "lowest", "highest")
+        for name in facts["layers"]:
+            low, high = facts["ground"]["ranges"][name]
+            table.add_row(name, facts["units"][name], f"{low:.6g}", f"{high:.6g}")
+        console().print(table)
 
 
 def store_of(out: Path) -> Path:

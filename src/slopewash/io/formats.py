@@ -68,9 +68,7 @@ def format_of(path: Path) -> Format:
             "or draw a picture with --picture or render()"
         )
     if suffix == ".zarr":
-        raise InvalidFile(
-            f"{path} is for runs on tiles: erode --tiles writes it, convert makes a .tif of it, and sw.open reads it"
-        )
+        raise InvalidFile(f"{path} is for runs on tiles: erode --tiles writes it, convert and sw.read_tiled read it")
     if is_mesh_file(path):
         raise InvalidFile(
             f"{path} is a mesh file, but a grid is needed; convert it with read_mesh(path).to_terrain(cell_size)"

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,50 @@ from slopewash.models.state import EDGES, Array, Domain, Edges, Patch, Side, Sid
 from slopewash.terrain import Layer, Place, Terrain, TriangleMesh
 from slopewash.terrain.fields import FieldSpec
 
+Mask = NDArray[np.bool_]
 OF_STRATA = "erodibility comes from this terrain's strata and cannot be changed"
+
+
+class SeaOnParts(Protocol):
+    """A sea as work on parts of a grid needs it: what it covers is found over all parts first, and then given."""
+
+    @property
+    def fits(self) -> float:
+        """Most that a cell may have to pass on in the end."""
+
+    @property
+    def most_passes(self) -> int:
+        """In which sediment without room is passed on."""
+
+    @property
+    def diagonally(self) -> bool:
+        """Whether it passes between two cells that touch at a corner only."""
+
+    def check(self, highest: float) -> None:
+        """Refuse a sea that leaves no land."""
+
+    def low(self, b: Array) -> Mask:
+        """Ground of a state that it covers where it reaches it."""
+
+    def low_ground(self, heights: Array) -> Mask:
+        """The same from heights in metres, NaN where there is no ground."""
+
+    def carried(self, state: State, sea: Mask) -> tuple[Array, Array]:
+        """What it carries, and how much fits below its surface."""
+
+    def pass_on(
+        self, load: Array, room: Array, sea: Mask, sides: Sides, passes: int, own: Window
+    ) -> tuple[Array, list[float]]:
+        """Pass on what has no room; returns also the most that a cell of `own` had to pass on before each pass."""
+
+    def sink(self, state: State, domain: Domain, sea: Mask, load: Array) -> None:
+        """Lay what it carries on its floor, after it was passed on."""
+
+    def deposit(self, state: State, domain: Domain, sea: Mask) -> None:
+        """Deposit all sediment where it is."""
+
+    def evaporate(self, state: State, domain: Domain, sea: Mask) -> None:
+        """Let all water evaporate, except for the sea."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,6 +219,10 @@ class Model(ABC):
     def border_fields(self, heights: Mapping[str, Array], domain: Domain) -> dict[str, Array]:
         """Fields that follow from the ground along the four sides, in metres, NaN where there is none."""
         return {}
+
+    def sea(self, domain: Domain) -> SeaOnParts | None:
+        """Return the sea beyond open edges as work on parts of a grid needs it; None without one."""
+        return None
 
     @classmethod
     def backend(cls, name: str) -> type[Backend]:

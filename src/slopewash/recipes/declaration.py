@@ -325,6 +325,22 @@ def level_table() -> Table:
     )
 
 
+def map_table() -> Table:
+    """Keys of a parameter that differs from place to place."""
+    return Table(
+        name="stages.parameters.NAME",
+        doc="A map of a parameter: its values come from a file, or from a layer of the terrain.",
+        entries=(
+            Entry(name="file", kinds=("text",), doc="File of one channel, relative to the recipe; resampled to fit."),
+            Entry(name="layer", kinds=("text",), doc="Name of a layer, instead of a file."),
+            Entry(
+                name="range", kinds=("numbers",), count=2, default="values as they are",
+                doc="What 0 and 1 of the map stand for, or black and white of a picture.",
+            ),
+        ),
+    )  # fmt: skip
+
+
 def parameters_table(model: str) -> Table:
     """Parameters of a model as keys."""
     return Table(
@@ -343,6 +359,8 @@ def _parameter_entry(declared: Parameter) -> Entry:
         kinds = ("boolean",)
     elif declared.none is not None:
         kinds, choices = ("number", "text"), ("none",)
+    elif declared.mappable is not None:
+        kinds = ("number", "table")
     default = str(declared.default).lower() if isinstance(declared.default, bool) else str(declared.default)
     if declared.none is not None and declared.default == declared.none:
         default = "none"

@@ -14,6 +14,7 @@ from slopewash.models.catalogue import Basins, Level
 from slopewash.models.state import Edges, Sides
 from slopewash.plain import plain
 from slopewash.recipes.layers import LayerSource, as_layer_sources, layer_facts, layers_from, with_layers
+from slopewash.recipes.maps import facts_of, values_of
 from slopewash.recipes.masking import MASK
 from slopewash.recipes.outputs import Output
 from slopewash.recipes.sources import FromTerrain, Generated, Source, as_source, source_from
@@ -186,15 +187,17 @@ class Stage:
         """Whether there is a flood to recede at the end: not where water or sediment were asked to be otherwise."""
         return bool(self.low_water) and not self.dry and self.settle is not None
 
-    @property
-    def receding(self) -> dict[str, float | str]:
-        """Values for low water: no more rain than was asked for, and no other processes."""
+    def receding(self, model: Model) -> Model:
+        """Return the model for low water: no more rain than was asked for, and no other processes.
+
+        `model` is that of the flood, with numbers in place of maps.
+        """
         values = dict(self.low_water)
         if "processes" in self.settings:
             values["processes"] = self.settings["processes"]
         if "rain_rate" in self.settings and "rain_rate" in values:
-            values["rain_rate"] = min(self.settings["rain_rate"], values["rain_rate"])
-        return values
+            values["rain_rate"] = min(model.values()["rain_rate"], values["rain_rate"])
+        return model.replace(**values)
 
     @property
     def usual_steps(self) -> int | None:
@@ -209,9 +212,10 @@ class Stage:
         """Facts that JSON and TOML can hold; infinity is "inf"."""
         edges = dict(self.edges.items()) if isinstance(self.edges, Sides) else self.edges
         return {
-            "model": self.model.name, "preset": self.preset, "parameters": plain(self.model.values()),
+            "model": self.model.name, "preset": self.preset, "parameters": plain(facts_of(self.model.values())),
             "steps": self.steps, "settle": self.settle, "dry": self.dry, "edges": edges, "strength": self.strength,
-            "settings": plain(self.settings), "levels": [plain(dataclasses.asdict(level)) for level in self.levels],
+            "settings": plain(facts_of(self.settings)),
+            "levels": [plain(dataclasses.asdict(level)) for level in self.levels],
             "detail": self.detail, "restored": self.restored,
             "basins": self.basins, "low_water": plain(self.low_water), "gullies": self.gullies,
             "cells": self.cells, "name": self.name,
@@ -221,14 +225,15 @@ class Stage:
     def from_dict(cls, facts: Mapping[str, Any]) -> Stage:
         """Stage that `as_dict` described."""
         edges: Any = facts["edges"] if isinstance(facts["edges"], str) else Sides.of(facts["edges"])
-        model = find_model(facts["model"])(**facts["parameters"])
+        model = find_model(facts["model"])(**values_of(facts["parameters"]))
         read_as_is = (
-            "steps", "settle", "dry", "preset", "strength", "settings", "detail", "restored", "basins", "low_water",
+            "steps", "settle", "dry", "preset", "strength", "detail", "restored", "basins", "low_water",
             "gullies", "cells",
         )  # fmt: skip
         levels = tuple(Level(**level) for level in facts["levels"])
         kept = {name: facts[name] for name in read_as_is}
-        return cls(model=model, edges=edges, levels=levels, name=facts.get("name"), **kept)
+        settings = values_of(facts["settings"])
+        return cls(model=model, edges=edges, levels=levels, name=facts.get("name"), settings=settings, **kept)
 
 
 def check_strength(strength: float | None, steps: int | None = None) -> None:

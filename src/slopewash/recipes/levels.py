@@ -46,7 +46,7 @@ CARRIED = ("elevation", "water", "suspended", "bedrock")
 
 FLOOR_SLOPES = (0.1, 0.35)
 """Slope up to which ground is all floor, where a level has reshaped it, and from which on it is all flank."""
-BED_DEPTH, BED_REACH = 0.8, 2
+BED_DEPTH, BED_REACH = 1.3, 2
 """Of the bed of a large stream, in cells of the level before. Each level raises floors by about half a cell."""
 BED_CELLS = 512, 4096
 """Of the levels whose streams get beds for the next: coarser ones still make the valleys themselves, and for finer ones
@@ -246,8 +246,13 @@ def _without_sea(before: Terrain, sea_level: float) -> Terrain:
     """The level before, without the sea: the next level starts with its own."""
     if sea_level == -math.inf:
         return before
+    return drop_sea(before, fill_depressions(before) <= sea_level, sea_level)  # not the lakes behind higher ground
+
+
+def drop_sea(before: Terrain, open_ways: NDArray[np.bool_], sea_level: float) -> Terrain:
+    """Take the sea away where ways lead to the border that are nowhere above it; what stands higher is water still."""
     ground = before["elevation"].astype(np.float64)
-    sea = (ground < sea_level) & (fill_depressions(before) <= sea_level)  # not the lakes behind higher ground
+    sea = (ground < sea_level) & open_ways
     surface = ground + before["water"]
     return before.replace(water=np.where(sea, np.maximum(surface - sea_level, 0), before["water"]))
 

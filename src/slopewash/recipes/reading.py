@@ -17,6 +17,7 @@ from slopewash.io.options import ReadOptions
 from slopewash.io.toml_nesting import DEEPEST_KEY, too_deep
 from slopewash.models import Model, find_model
 from slopewash.models.catalogue import Level
+from slopewash.models.maps import Map
 from slopewash.models.state import Sides
 from slopewash.recipes import declaration as declared
 from slopewash.recipes.definition import OF_STAGE, Beds, Recipe, Stage, preset_beds
@@ -275,6 +276,10 @@ class _Reader:
         }
         if "low_water" in given:
             changes["low_water"] = self.parameters(kind, given["low_water"], (*place, "low_water"))
+            for name, value in changes["low_water"].items():
+                with self.at(*place, "low_water", name):
+                    if isinstance(value, Map):
+                        raise InvalidParameter(f"{name} is a map; low water takes numbers, and keeps the map's pattern")
         if "levels" in given:
             changes["levels"] = self.levels(kind, given["levels"], (*place, "levels"))
         options = {name: given[name] for name in OF_STAGE if name in given}
@@ -294,8 +299,22 @@ class _Reader:
             with self.at(*place, name):
                 parameter = model.parameter(name)
                 declared.parameters_table(model.name).entry(name).check(value)
-                values[name] = parameter.check(value)
+            given = self.map(value, (*place, name)) if isinstance(value, Mapping) else value
+            with self.at(*place, name):
+                values[name] = parameter.check(given)
         return values
+
+    def map(self, facts: Facts, place: Place) -> Map:
+        """A parameter that differs from place to place."""
+        given = self.entries(declared.map_table(), facts, place)
+        with self.at(*place):
+            if ("file" in given) == ("layer" in given):
+                raise InvalidParameter('name either a file, such as file = "rain.tif", or a layer')
+        if "file" in given:
+            with self.at(*place, "file"):
+                _check_input(self.file(given["file"]))
+        with self.at(*place):
+            return Map(self.file(given["file"]) if "file" in given else given["layer"], *given.get("range", ()))
 
     def levels(self, model: type[Model], facts: Sequence[Facts], place: Place) -> tuple[Level, ...]:
         levels: list[Level] = []

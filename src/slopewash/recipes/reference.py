@@ -52,6 +52,8 @@ def _sections() -> Iterator[str]:
         ("### `[[stages.levels]]`", declared.level_table()),
     ):
         yield _section(title, table.doc, table.entries)
+    table = declared.map_table()
+    yield _section("### `[stages.parameters.NAME]`", f"{table.doc} For those that may be a table.", table.entries)
     for model in model_names():
         yield _section(f"### `[stages.parameters]` of `{model}`", "", declared.parameters_table(model).entries)
     yield "## `[[outputs]]`\n"

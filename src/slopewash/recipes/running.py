@@ -16,11 +16,13 @@ import numpy as np
 from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter
 from slopewash.interrupts import whole_steps
 from slopewash.models import Model, Preset
+from slopewash.models.maps import map_layers, mapped, without_maps
 from slopewash.models.state import Edges, Sides
 from slopewash.observers import Checkpoints, Progress
 from slopewash.recipes.definition import Recipe, Stage, preset_beds, usual_preset
 from slopewash.recipes.levels import expanded, terrain_of
 from slopewash.recipes.manifest import MANIFEST, RECIPE, input_files, write_records
+from slopewash.recipes.maps import carry_maps, place_maps
 from slopewash.recipes.masking import MASK, blended
 from slopewash.recipes.sources import FromTerrain
 from slopewash.simulation import Budget, Simulation, read_checkpoint
@@ -176,7 +178,8 @@ class Running:
         self.start = self.origin = recipe.terrain() if terrain is None else terrain
         """What the stage under way started from, if it has levels, and what the recipe did."""
         _check_mask(recipe, self.start)
-        self.stages = [level for stage in recipe.stages for level in expanded(stage, self.start)]
+        stages, self.start = place_maps(recipe.stages, self.start)
+        self.stages = [level for stage in stages for level in expanded(stage, self.start)]
         """Stages of the recipe, each level one of its own."""
         self._budgets: list[Budget] = []
         """Of the levels before the one under way, after what the first of them began with."""
@@ -243,14 +246,16 @@ class Running:
 
     def _start(self, number: int, terrain: Terrain) -> Simulation:
         stage = self.stages[number]
+        terrain = carry_maps(terrain, self.start)
         if stage.cells is not None:
             first = self._first_level(number) == number
             if first:
                 self.start = terrain
                 self._budgets = [_contents(terrain)]
             terrain = terrain_of(stage, self.start, None if first else terrain, seed=self.recipe.seed)
+        model, terrain = mapped(stage.model, terrain)
         simulation = Simulation(
-            terrain, stage.model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed
+            without_maps(terrain), model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed
         )
         if number == 0:
             self.run_id = simulation.run_id
@@ -362,7 +367,7 @@ class Running:
             self._laid_down = last
             return
         if part == "receding" and not self._low_water:
-            simulation.model = stage.model.replace(**stage.receding)
+            simulation.model = stage.receding(simulation.model)
             self._low_water = True
         simulation.run(steps, stop=stop, stop_after=stop_after)
 
@@ -445,8 +450,8 @@ class Running:
         }  # fmt: skip
 
     def _start_arrays(self) -> Mapping[str, Any]:
-        """The start, where levels to come need it."""
-        if all(stage.cells is None for stage in self.stages):
+        """The start, where levels or maps of stages to come need it."""
+        if all(stage.cells is None for stage in self.stages) and without_maps(self.start) is self.start:
             return {}
         return {START + name: array for name, array in take_apart(self.start)[1].items()}
 
@@ -455,7 +460,8 @@ class Running:
 
         A mask keeps of that what it asks for; of a stage with levels, it does so after the last.
         """
-        terrain = add_gullies(self.simulation.terrain, depth=self.stage.gullies, seed=self.recipe.seed)
+        terrain = without_maps(self.simulation.terrain, map_layers(self.stage.model))
+        terrain = add_gullies(terrain, depth=self.stage.gullies, seed=self.recipe.seed)
         return self._masked(terrain) if self.stages[self.number] is self._levels()[-1] else terrain
 
     def _masked(self, terrain: Terrain) -> Terrain:
@@ -485,7 +491,7 @@ class Running:
         budget = simulation.budget if stage.cells is None else Budget.joined([*self._budgets, self._budget()])
         terrain = self._terrain()
         if self._finished and (stage.gullies or MASK in terrain):
-            budget = budget.reshaped(*_changes(simulation.terrain, terrain))
+            budget = budget.reshaped(*volumes_between(simulation.terrain, terrain))
         return Result(
             recipe=self.recipe,
             stage=stage,
@@ -505,11 +511,12 @@ class Running:
     def _terrain(self) -> Terrain:
         """The terrain as it is now, on the grid of the start; what levels changed is counted from there."""
         terrain = self._carved() if self._finished else self.simulation.terrain
+        terrain = without_maps(terrain, map_layers(self.stage.model))
         if self.stage.cells is None:
             return terrain if self._finished else self._masked(terrain)
         if terrain.shape != self.start.shape:  # interrupted on a coarse level
             finest = self._levels()[-1]
-            terrain = terrain_of(finest, self.start, terrain, seed=self.recipe.seed, last=True)
+            terrain = without_maps(terrain_of(finest, self.start, terrain, seed=self.recipe.seed, last=True))
         if not self._finished:
             terrain = self._masked(terrain)
         change = terrain["elevation"] - self.start["elevation"]
@@ -537,7 +544,7 @@ def _contents(terrain: Terrain) -> Budget:
     return Budget(water_start=water, water_now=water, solids_start=solids, solids_now=solids)
 
 
-def _changes(before: Terrain, after: Terrain) -> tuple[float, float]:
+def volumes_between(before: Terrain, after: Terrain) -> tuple[float, float]:
     """Solids and water that were added between two terrains, in cubic metres."""
     added = {
         name: float((after[name].astype(np.float64) - before[name]).sum()) * after.cell_size**2

@@ -36,7 +36,7 @@ def recipe_schema() -> Schema:
         "title": "slopewash recipe",
         **schema,
         "definitions": {
-            **{name: declared.parameters_table(name).schema() for name in model_names()},
+            **{name: _parameters(name) for name in model_names()},
             **{f"{name}_levels": _levels(name) for name in model_names()},
         },
     }
@@ -59,6 +59,15 @@ def _layers() -> Schema:
     file = declared.layer_file_table().schema(required=("file",))
     for layer in schema["properties"].values():
         layer["anyOf"] = [file if option["type"] == "object" else option for option in layer["anyOf"]]
+    return schema
+
+
+def _parameters(model: str) -> Schema:
+    schema = declared.parameters_table(model).schema()
+    given = {**declared.map_table().schema(), "oneOf": [{"required": ["file"]}, {"required": ["layer"]}]}
+    for parameter in schema["properties"].values():
+        if "anyOf" in parameter:
+            parameter["anyOf"] = [given if option.get("type") == "object" else option for option in parameter["anyOf"]]
     return schema
 
 

@@ -25,6 +25,8 @@ LARGEST_LONG_SIDE = 4096
 """Larger terrains are reduced to this unless a width is given, which limits memory: 2.2 GB with water at 4096²."""
 COARSE_RADIUS = 3
 """Cells: a wider blur is computed on a coarser grid, on which it is about this wide."""
+ROUNDED = 0.4
+"""Cells of the terrain over which an enlarged one is smoothed."""
 MOST_PIXELS = 8192 * 8192
 KEPT, MOST_KEPT = 4, 2048 * 2048
 """Patterns that are kept for the next picture of the same size, and the most pixels of one: 64 MB in all."""
@@ -124,6 +126,11 @@ def blur(values: Floats, radius: float) -> Floats:
         for _ in range(3 if r >= 1 else 0):
             values = _box(values, r, axis)
     return values
+
+
+def rounded(values: Floats, enlarged: float) -> Floats:
+    """Round off what enlarging leaves of the cells: steps in gullies that run askew."""
+    return blur(values, enlarged * ROUNDED) if enlarged >= 2 else values
 
 
 def _box(values: Floats, radius: int, axis: int) -> Floats:

@@ -74,7 +74,7 @@ def studio(
             stack.callback(keeper.close)
 
         def serve(recipe: sw.Recipe | None) -> StudioServer:
-            return StudioServer(recipe, host=host, port=port, allowed_hosts=allowed_hosts, keeper=keeper)
+            return StudioServer(recipe, host=host, port=port, allowed_hosts=allowed_hosts, keeper=keeper, apart=True)
 
         server, kept = None, None if keeper is None else keeper.kept
         named = new or any(given is not None for given in (source, preset, model, size, extent, seed))

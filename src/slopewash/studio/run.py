@@ -33,6 +33,12 @@ _numbers = itertools.count(1)
 Edit = messages.Paint | messages.Sources | messages.Emitters | messages.Undo | messages.Redo
 
 
+def count_from(number: int) -> None:
+    """Number runs from here on: pages tell those of an earlier process apart by it."""
+    global _numbers
+    _numbers = itertools.count(number)
+
+
 class Interlude(sw.Observer):
     """Calls a function every 20 steps of settling."""
 
@@ -323,9 +329,9 @@ class Run:
         """What an overlay can show."""
         return set(self.simulation.model.layers())
 
-    def check_layer(self, name: str) -> None:
+    def check_layer(self, name: str | None) -> None:
         """Refuse an overlay the model does not yield."""
-        if name not in self.layer_names:
+        if name is not None and name not in self.layer_names:
             known = ", ".join(sorted(self.layer_names))
             raise InvalidParameter(f'{self.simulation.model.name} has no layer "{name}"; it yields {known}')
 
@@ -385,6 +391,7 @@ class Run:
             units={name: simulation.model.layer(name).units for name in names},
             start=self.start,
             start_range=self._start_range,
+            asked=wanted,
             particles=simulation.particles if simulation.model.particles else None,
             vertices=None if mesh is None else mesh.vertices,
             triangles=None if mesh is None else self._triangles,

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
@@ -19,7 +19,6 @@ from slopewash.studio.pace import FrameClock, Pace, StateClock
 from slopewash.studio.recipes import next_recipe
 from slopewash.studio.run import Cancelled, Edit, Run
 from slopewash.studio.snapshot import Demand, Snapshot
-from slopewash.studio.uploads import Uploads
 
 JOBS_AT_ONCE = 64
 MOST_LEFT = 6
@@ -34,19 +33,33 @@ class Closing(Exception):
     """The server stops while the simulation is at work."""
 
 
+class Finder(Protocol):
+    """Finds uploads by their id."""
+
+    def find(self, key: str) -> sw.FromTerrain:
+        """Find one; `InvalidParameter` if there is none."""
+        ...
+
+
 class Session:
     """The run that all pages of one server show, and the runs before it.
+
+    It lives in the run's own process (`worker.py`), or in the caller's if a notebook holds the simulation too.
 
     `run` is the current one, for the simulation's thread only. `on_snapshot`, `on_state` and `on_message` are called in
     that thread and must return at once.
     """
 
+    remedy = "The page stays usable."
+    """What to do about a run that does not answer."""
+
     def __init__(
         self,
         recipe: sw.Recipe | None,
-        uploads: Uploads,
+        uploads: Finder,
         simulation: sw.Simulation | None = None,
         keeper: Keeper | None = None,
+        version: int = 1,
     ) -> None:
         self.uploads = uploads
         self._keeper = keeper
@@ -66,7 +79,7 @@ class Session:
         self._busy: str | None = None
         self._pace, self._frames, self._states = Pace(), FrameClock(), StateClock()
         self._compiled: set[tuple[str, str]] = set()
-        self._version = 1
+        self._version = version
         self._dirty = True
         if recipe is not None:
             self.run = Run(recipe, simulation, shared=simulation is not None, notice=self._notice)
@@ -96,6 +109,10 @@ class Session:
         self._jobs.put((job, future))
         return future
 
+    def find(self, what: str, *arguments: Any) -> Future[Any]:
+        """Ask the run between two steps for its "script", "recipe_text", "terrain" or "ground", or to "check_layer"."""
+        return self.submit(lambda: getattr(self.run, what)(*arguments))
+
     def execute(self, message: Any, viewer: object = None) -> Future[Any]:
         """Execute a message between two steps; some cancel the settlings asked for before them."""
         if message.type in CANCELLING and self._can(message):
@@ -115,7 +132,7 @@ class Session:
     @property
     def silent_for(self) -> float:
         """Seconds since commands were last looked for, while there is something to do."""
-        return 0.0 if self._waiting else time.monotonic() - self._looked
+        return 0.0 if self._waiting or not self._thread.is_alive() else time.monotonic() - self._looked
 
     @property
     def busy(self) -> str | None:

@@ -86,7 +86,7 @@ def add_gullies(
     """
     if not 0 <= depth <= DEEPEST:
         raise InvalidParameter(f"depth is {depth}; it must be within 0 .. {DEEPEST:g}, and 0.5 is a good one")
-    usual = max(USUAL_WAVELENGTH * max(terrain.width, terrain.height), USUAL_CELLS * terrain.cell_size)
+    usual = usual_wavelength(terrain.width, terrain.height, terrain.cell_size)
     longest = usual if wavelength is None else wavelength
     if not (math.isfinite(longest) and longest > 0):
         raise InvalidParameter(f"wavelength is {wavelength} m; it must be finite and positive")
@@ -94,15 +94,31 @@ def add_gullies(
         return terrain
     z = terrain["elevation"].astype(np.float64)
     ground = np.ones_like(z) if terrain.nodata is None else (~terrain.nodata).astype(np.float64)
-    for octave in range(MOST_OCTAVES):
-        length = longest * 0.5**octave
-        if length < SHORTEST * terrain.cell_size:
-            break
-        z += depth * _layer_of_gullies(terrain, z, ground, length, lattice.key(seed, octave), origin)
-    return _carved(terrain, z)
+    water = terrain.get("water")
+    for octave, length in enumerate(wavelengths(longest, terrain.cell_size)):
+        datum = z[ground > 0].min() if ground.any() else 0.0
+        key = lattice.key(seed, octave)
+        z += depth * layer_of_gullies(z, ground, water, terrain.cell_size, length, key, origin, datum)
+    return carved(terrain, z)
 
 
-def _carved(terrain: Terrain, elevation: Heights) -> Terrain:
+def usual_wavelength(width: float, height: float, cell_size: float) -> float:
+    """Distance of the largest gullies on a terrain of that extent."""
+    return max(USUAL_WAVELENGTH * max(width, height), USUAL_CELLS * cell_size)
+
+
+def wavelengths(longest: float, cell_size: float) -> list[float]:
+    """Every wavelength, from the longest to those that the cells are just fine enough for."""
+    lengths = [longest * 0.5**octave for octave in range(MOST_OCTAVES)]
+    return [length for length in lengths if length >= SHORTEST * cell_size]
+
+
+def reach_of_gullies(length: float, cell_size: float) -> int:
+    """Cells around a cell that its gullies of one wavelength depend on: by the slope of the averaged ground."""
+    return _reach(BLUR * length / cell_size) + 1
+
+
+def carved(terrain: Terrain, elevation: Heights) -> Terrain:
     """The terrain with another elevation, and what depends on it."""
     change = elevation.astype(np.float32) - terrain["elevation"]
     layers = {"elevation": terrain["elevation"] + change}
@@ -116,16 +132,22 @@ def _carved(terrain: Terrain, elevation: Heights) -> Terrain:
     return terrain.replace(**layers)
 
 
-def _layer_of_gullies(
-    terrain: Terrain, z: Heights, ground: Heights, length: float, key: int, origin: tuple[int, int]
+def layer_of_gullies(
+    z: Heights,
+    ground: Heights,
+    water: NDArray[np.float32] | None,
+    cell: float,
+    length: float,
+    key: int,
+    origin: tuple[int, int],
+    datum: float,
 ) -> Heights:
-    """Change of the ground by gullies of one wavelength, in metres."""
-    cell = terrain.cell_size
-    south, east = _gradient(z, ground, BLUR * length / cell, cell)
+    """Change of the ground by gullies of one wavelength, in metres; `ground` is 0 in nodata, `datum` the lowest."""
+    south, east = _gradient(z, ground, BLUR * length / cell, cell, datum)
     slope = np.hypot(south, east)
     strength = HEIGHT * length * np.minimum(slope, STEEPEST) * np.clip((slope - GENTLEST) / FADING, 0, 1) * ground
-    if "water" in terrain:
-        strength *= np.clip(1 - terrain["water"] / (DEEP * length), 0, 1)
+    if water is not None:
+        strength *= np.clip(1 - water / (DEEP * length), 0, 1)
     # Along a contour line; where the ground is level the strength is 0, and any direction will do.
     scale = 1 / np.maximum(slope, 1e-12)
     along_x, along_y = -south * scale, east * scale
@@ -170,10 +192,9 @@ def _turned(x: Heights, y: Heights) -> tuple[Heights, Heights]:
     return TURN.real * x - TURN.imag * y, TURN.imag * x + TURN.real * y
 
 
-def _gradient(z: Heights, ground: Heights, deviation: float, cell_size: float) -> tuple[Heights, Heights]:
+def _gradient(z: Heights, ground: Heights, deviation: float, cell_size: float, datum: float) -> tuple[Heights, Heights]:
     """Slope to the south and to the east of the ground averaged with its surroundings, nodata left out."""
     share = _blurred(ground, deviation)
-    datum = z[ground > 0].min() if ground.any() else 0.0
     smooth = datum + _blurred((z - datum) * ground, deviation) / np.where(share > 0, share, 1)
     south, east = np.zeros_like(z), np.zeros_like(z)
     if z.shape[0] > 1:
@@ -185,7 +206,7 @@ def _gradient(z: Heights, ground: Heights, deviation: float, cell_size: float) -
 
 def _blurred(values: Heights, deviation: float) -> Heights:
     """Average with weights of a Gaussian."""
-    reach = max(1, math.ceil(3 * deviation))
+    reach = _reach(deviation)
     weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / deviation) ** 2)
     weights /= weights.sum()
     for axis in (0, 1):
@@ -196,3 +217,8 @@ def _blurred(values: Heights, deviation: float) -> Heights:
              for k, weight in enumerate(weights)), start=np.zeros_like(values),
         )  # fmt: skip
     return values
+
+
+def _reach(deviation: float) -> int:
+    """Cells each way over which the ground is averaged."""
+    return max(1, math.ceil(3 * deviation))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.terrain.sources import WaterSource
@@ -34,6 +35,8 @@ class Place:
     """All water sources of the whole."""
     drawn: tuple[NDArray[Any], ...] = field(default=(), repr=False)
     """Random numbers of these cells, where they come from one sequence over the whole."""
+    sea: NDArray[np.bool_] | None = field(default=None, repr=False)
+    """Ground of the part that the sea covers, where there is one."""
     is_part: bool = True
 
     @classmethod

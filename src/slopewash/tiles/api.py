@@ -115,6 +115,7 @@ def _run(
         executor: Executor = InProcess()
         return run.run(executor)
     with connected(client=client, scheduler=scheduler, workers=workers) as cluster:
+        cluster.say = run.watching.say
         if cluster.dashboard:
             run.watching.say(f"dashboard: {cluster.dashboard}")
         return run.run(cluster)

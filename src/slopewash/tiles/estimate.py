@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from slopewash.errors import InvalidParameter
+from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.watching import words
 from slopewash.tiles.work import Work
 
@@ -14,6 +13,20 @@ COPIES = 3.2
 """Times that a backend holds what rounds change: as it was read, as it is and as it will be, and some rows more."""
 PACE = {"virtual_pipes": 60e6, "steepest_talus": 300e6}
 """Cells times iterations per second and core, exchange included, on a server core of 2023; a start for the estimate."""
+
+
+PER_ITERATION = 2e-4
+"""Seconds that starting the threads of an iteration takes, however few the cells."""
+PER_TASK = 0.03
+"""Seconds that a task takes besides its cells: opening files, and the scheduler."""
+
+
+def seconds_of(model: str, grid: TileGrid, iterations: int, *, workers: int, between: int) -> float:
+    """Seconds for so many iterations on tiles, about, with an exchange after each `between` of them."""
+    at_once = min(workers, len(grid))
+    cells = float(grid.shape[0] * grid.shape[1]) * iterations / PACE.get(model, 60e6)
+    rounds = -(-iterations // between)
+    return (cells + len(grid) * (iterations * PER_ITERATION + rounds * PER_TASK)) / at_once
 
 
 def memory_of(work: Work, workers: int, iterations: int) -> float:
@@ -27,19 +40,14 @@ def memory_of(work: Work, workers: int, iterations: int) -> float:
     return PROCESS + workers * (PROCESS + cells * (COPIES * stepped + 2 * rest))
 
 
-def sentence(
-    work: Work, total: Sequence[tuple[tuple[int, int], int]], *, workers: int, iterations: int, memory: float | None
-) -> str:
-    """What a run needs; `total` is the shape and the iterations of each stage. Too little memory is an error."""
+def sentence(work: Work, seconds: float, count: int, *, workers: int, iterations: int, memory: float | None) -> str:
+    """What a run of so many iterations needs, `iterations` between two exchanges. Too little memory is an error."""
     grid, needed = work.grid, memory_of(work, workers, iterations)
     if memory is not None and needed > memory:
         raise InvalidParameter(
             f"{workers} workers with tiles of {_size(grid.tile)} need about {needed / 1e9:.1f} GB, and memory is "
             f"{memory / 1e9:.1f} GB; take fewer workers or smaller tiles"
         )
-    work_left = sum(float(shape[0] * shape[1]) * count for shape, count in total)
-    seconds = work_left / (PACE.get(work.model.name, 60e6) * workers)
-    count = sum(count for _, count in total)
     return (
         f"{_size(grid.shape)}: {len(grid)} tiles of {_size(grid.tile)}, about {needed / 1e9:.1f} GB, {words(seconds)} "
         f"for {count} iterations on {workers} {'worker' if workers == 1 else 'workers'}"

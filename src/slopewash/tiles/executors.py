@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,10 +21,16 @@ SETTINGS = {
     "distributed.scheduler.allowed-failures": MOST_DEATHS,
     # A killed worker is started again, which may take long on a busy machine; Dask would forget it after 15 seconds.
     "distributed.deploy.lost-worker-timeout": "10 minutes",
+    # After which a worker that does not answer loses its tile to another.
+    "distributed.scheduler.worker-ttl": "5 minutes",
     "distributed.logging.distributed": "critical",
 }
 KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40), "MALLOC_ARENA_MAX": "1"}
 """Lets a process keep what it frees: every task needs as much again, and fresh pages cost as much as the copying."""
+QUIET = 15.0
+"""Seconds without a result after which that is said, where the tiles before took less than a third of it."""
+STARTING = 30.0
+"""Seconds that workers may take for their first tiles, for which they compile kernels."""
 CONNECTING = 10
 """Seconds to wait for a scheduler."""
 
@@ -54,6 +62,9 @@ class OnCluster:
 
     def __init__(self, client: Client) -> None:
         self.client = client
+        self.say: Callable[[str], None] = lambda text: None
+        """Where to say that it waits."""
+        self._longest = STARTING
 
     @property
     def workers(self) -> int:
@@ -72,8 +83,10 @@ class OnCluster:
         futures = {self._submit(task, arguments): number for number, arguments in enumerate(calls)}
         deaths = [0] * len(calls)
         waiting: Any = as_completed(list(futures))  # type: ignore[no-untyped-call]
+        silence = Silence(self.say, self._longest)
         try:
             for future in waiting:
+                silence.broken()
                 number = futures.pop(future)
                 if future.status == "error" and isinstance(future.exception(), KilledWorker):
                     deaths[number] += 1
@@ -93,11 +106,46 @@ class OnCluster:
                 yield number, future.result()
                 future.release()
         finally:
+            silence.close()
+            if not silence.said:
+                self._longest = silence.longest if self._longest != STARTING else 0.0
             for future in futures:
                 future.release()
 
     def _submit(self, task: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         return self.client.submit(task, *arguments, pure=False)
+
+
+class Silence:
+    """Says once that no tile has come back for long: a worker that is stopped or cut off makes no noise of its own."""
+
+    def __init__(self, say: Callable[[str], None], longest: float) -> None:
+        self._say, self._last = say, time.monotonic()
+        self.longest = longest
+        """Seconds that passed without a tile before, when nothing was wrong."""
+        self.said = False
+        self._over = threading.Event()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def broken(self) -> None:
+        """A tile has come back."""
+        now = time.monotonic()
+        self.longest, self._last = max(self.longest, now - self._last), now
+
+    def close(self) -> None:
+        """Nothing is waited for any more."""
+        self._over.set()
+
+    def _listen(self) -> None:
+        while not self._over.wait(0.5):
+            quiet = time.monotonic() - self._last
+            if quiet > max(QUIET, 3 * self.longest):
+                self.said = True
+                self._say(
+                    f"no tile has come back for {quiet:.0f} s: a worker may be stopped or cut off; the run waits, "
+                    "gives its tile to another after five minutes, and Ctrl-C keeps what is committed"
+                )
+                return
 
 
 @contextmanager
@@ -128,10 +176,14 @@ def connected(
             return
         count = workers or os.cpu_count() or 1
         threads = os.environ.get("NUMBA_NUM_THREADS") or str(max(1, (os.cpu_count() or 1) // count))
-        # One thread for Dask in each worker: Numba's threads serve one caller at a time.
-        environment = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"), threads) | KEEP_MEMORY
-        # Before the processes start: memory is managed from their first moment on.
-        with dask.config.set({"distributed.nanny.pre-spawn-environ": environment}), distributed.LocalCluster(
+        environment = {
+            # Before the processes start: memory is managed from their first moment on. Dask sets these here, too.
+            "distributed.nanny.pre-spawn-environ": KEEP_MEMORY,
+            # In the workers alone: Numba refuses to go on where this changes after it has begun. One thread for Dask
+            # in each, because Numba's threads serve one caller at a time.
+            "distributed.nanny.environ": dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"), threads),
+        }
+        with dask.config.set(environment), distributed.LocalCluster(
             n_workers=count, threads_per_worker=1, processes=True, memory_limit=0,
             dashboard_address="127.0.0.1:0", silence_logs="CRITICAL", preload=["slopewash.tiles.worker"],
         ) as cluster, distributed.Client(cluster) as connection:  # fmt: skip

@@ -35,6 +35,8 @@ class Survey:
     """Cells with ground."""
     border: Mapping[str, tuple[int, Array]]
     """First cell along each side that it touches, and the ground there."""
+    added: tuple[float, float] = (0.0, 0.0)
+    """Solids and water in m³ that were added to what a run has left."""
 
 
 def survey(terrain: Terrain, core: Window, shape: tuple[int, int]) -> Survey:

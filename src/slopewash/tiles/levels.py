@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from slopewash.terrain.parts import strata_facts, strata_from
 from slopewash.terrain.resampling import Resampling, resampled_layer, resampled_shape, scaled
 from slopewash.tiles.grid import inside, widened
 from slopewash.tiles.ground import Ground, Survey, cropped
+from slopewash.tiles.sea import without_sea
 
 Array = NDArray[Any]
 CELLS_AT_ONCE = 2**23
@@ -122,9 +124,14 @@ def ground_of(
         ground = dataclasses.replace(here, path=path, layers=layers)
         ground.create()
         beds = _stream_beds(before, stage, f"state/beds-{number}")
-        calls = [(stage, ground, here, coarse, before, beds, seed, n) for n in range(len(ground.grid))]
+        dry, level = before, stage.model.water_beyond
+        if level > -math.inf:
+            dry = without_sea(before, level, f"state/dry-{number}", run)
+        calls = [(stage, ground, here, coarse, dry, beds, seed, n) for n in range(len(ground.grid))]
         made = ground.known(run(level_tile, calls, "refining"))
         start.store.remove(coarse.path)
+        if dry is not before:
+            start.store.remove(dry.path)
         if beds is not None:
             start.store.remove(beds.path)
     if here.path != start.path:

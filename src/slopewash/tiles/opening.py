@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slopewash.errors import InvalidFile, InvalidParameter, unknown_name
+from slopewash.memory import check_memory
+from slopewash.recipes.definition import Stage
+from slopewash.terrain import Terrain
 from slopewash.terrain.fields import layer_spec
+from slopewash.terrain.parts import strata_from
 from slopewash.tiles.ground import Ground
-from slopewash.tiles.output import opened, transform_of
+from slopewash.tiles.output import opened, overview_field, overviews_of, placed, transform_of
+from slopewash.tiles.program import iterations_of, program_of
 from slopewash.tiles.run import FINISHED, MANIFEST
 from slopewash.tiles.store import Store
 
@@ -56,13 +61,57 @@ def finished(store: Store) -> Ground:
     return opened(store, facts)
 
 
-def write_tiled_geotiff(url: str | Path, path: str | Path, layers: Sequence[str] | None = None) -> None:
-    """Write the result of a run on tiles to a tiled GeoTIFF with overviews, a band for each layer, window by window."""
+def read_tiled(url: str | Path, *, most: int | None = None) -> Terrain:
+    """Read the result of a run on tiles as a terrain.
+
+    Parameters
+    ----------
+    url
+        The store.
+    most
+        Cells along the longer side, at most: then the finest overview is read that has no more, if there is one. By
+        default the whole is read, or refused where it does not fit into memory.
+    """
+    store = Store(str(url))
+    ground = finished(store)
+    factor, grid = 1, ground.grid
+    for coarser, tiles in overviews_of(ground.grid):
+        if most is not None and max(grid.shape) > most:
+            factor, grid = coarser, tiles
+    rows, columns = grid.shape
+    check_memory(
+        f"{url} with {columns} x {rows} cells and {len(ground.layers)} layers",
+        rows * columns * 4.0 * (len(ground.layers) + 2),
+        "read an overview with sw.read_tiled(url, most=4096), or a window with sw.open(url)",
+    )
+    whole = (slice(0, rows), slice(0, columns))
+    read: dict[str, Any] = {
+        name: store.read(overview_field(ground, name, factor), grid, whole) for name in ground.names
+    }
+    own = {name: read.pop(name) for name in ground.own if name in read}
+    nodata, top = read.pop("nodata", None), read.pop("strata_top", None)
+    strata = None if top is None or ground.strata is None else strata_from(dict(ground.strata), top.astype(np.float64))
+    transform = None if ground.transform is None else tuple(placed(ground, factor)["spatial:transform"])
+    return Terrain(
+        **read, own_layers=own, nodata=nodata, strata=strata, cell_size=ground.cell_size * factor, crs=ground.crs,
+        transform=transform,
+    )  # fmt: skip
+
+
+def write_tiled_geotiff(
+    url: str | Path, path: str | Path, layers: Sequence[str] | None = None, *, cog: bool = False
+) -> None:
+    """Write the result of a run on tiles to a tiled GeoTIFF with overviews, a band for each layer, window by window.
+
+    With `cog` it is a cloud-optimised GeoTIFF, which is written twice: GDAL can only copy another file to one.
+    """
     try:
-        import rasterio
+        import rasterio.shutil
         from rasterio.enums import Resampling
         from rasterio.transform import Affine
         from rasterio.windows import Window
+
+        from slopewash.io.staging import staged
     except ImportError:
         raise InvalidParameter('GeoTIFFs by windows need the gis extra: pip install "slopewash[gis]"') from None
     store = Store(str(url))
@@ -72,23 +121,35 @@ def write_tiled_geotiff(url: str | Path, path: str | Path, layers: Sequence[str]
         if name not in ground.layers:
             raise unknown_name("layer", name, ground.layers)
     rows, columns = ground.shape
-    with rasterio.open(
-        path, "w", driver="GTiff", width=columns, height=rows, count=len(names), dtype="float32", tiled=True,
-        blockxsize=512, blockysize=512, compress="deflate", predictor=3, bigtiff="if_safer", crs=ground.crs,
-        transform=Affine(*transform_of(ground)), nodata=float("nan") if ground.has_nodata else None,
-    ) as file:  # fmt: skip
-        for band, name in enumerate(names, 1):
-            file.set_band_description(band, name)
-            file.update_tags(band, units=layer_spec(name).units)
-        for window in ground.grid:
-            part = ground.part(window, names)
-            place = Window(window[1].start, window[0].start, part.shape[1], part.shape[0])
-            for band, name in enumerate(names, 1):
-                values = part[name] if part.nodata is None else np.where(part.nodata, np.float32(np.nan), part[name])
-                file.write(values, band, window=place)
-        factors = [2**k for k in range(1, 12) if max(rows, columns) / 2**k >= 256]
-        if factors:
-            file.build_overviews(factors, Resampling.average)
+    with staged(Path(path)) as made:
+        draft = made.with_name(f"{made.name}.draft") if cog else made
+        try:
+            with rasterio.open(
+                draft, "w", driver="GTiff", width=columns, height=rows, count=len(names), dtype="float32", tiled=True,
+                blockxsize=512, blockysize=512, compress="deflate", predictor=3, bigtiff="if_safer", crs=ground.crs,
+                transform=Affine(*transform_of(ground)), nodata=float("nan") if ground.has_nodata else None,
+            ) as file:  # fmt: skip
+                for band, name in enumerate(names, 1):
+                    file.set_band_description(band, name)
+                    file.update_tags(band, units=layer_spec(name).units)
+                for window in ground.grid:
+                    part = ground.part(window, ["elevation", *names])
+                    place = Window(window[1].start, window[0].start, part.shape[1], part.shape[0])
+                    for band, name in enumerate(names, 1):
+                        missing = part.nodata
+                        values = part[name] if missing is None else np.where(missing, np.float32(np.nan), part[name])
+                        file.write(values, band, window=place)
+                factors = [2**k for k in range(1, 12) if max(rows, columns) / 2**k >= 256]
+                if factors:
+                    file.build_overviews(factors, Resampling.average)
+            if cog:
+                rasterio.shutil.copy(
+                    draft, made, driver="COG", compress="deflate", predictor="yes", bigtiff="if_safer", blocksize=512,
+                    overviews="auto" if factors else "none",
+                )  # fmt: skip
+        finally:
+            if cog:
+                draft.unlink(missing_ok=True)
 
 
 def tiled_facts(url: str | Path) -> dict[str, Any] | None:
@@ -96,14 +157,18 @@ def tiled_facts(url: str | Path) -> dict[str, Any] | None:
     store = Store(str(url))
     facts = store.attributes().get(FINISHED)
     if facts is not None:
-        return {"finished": True, **{name: value for name, value in facts.items() if name != "recipe"}}
+        units = {name: layer_spec(name).units for name in facts["layers"]}
+        return {"finished": True, "units": units, **{name: value for name, value in facts.items() if name != "recipe"}}
     facts = store.read_json(MANIFEST)
     if facts is None:
         return None
     ground = facts["ground"] or facts["start"]
+    shape, number = tuple(ground["grid"]["shape"]), facts["number"]
+    stage = Stage.from_dict(facts["stages"][number])
     return {
-        "finished": False, "slopewash": facts["slopewash"], "shape": ground["grid"]["shape"],
-        "tile": ground["grid"]["tile"], "stage": facts["number"] + 1, "stages": len(facts["stages"]),
-        "model": facts["stages"][facts["number"]]["model"], "round": facts["round"], "iterations": facts["done"],
-        "backend": facts["backend"], "seconds": facts["spent"]["seconds"],
+        "finished": False, "slopewash": facts["slopewash"], "shape": shape, "tile": ground["grid"]["tile"],
+        "stage": number + 1, "stages": len(facts["stages"]), "cells": stage.cells, "model": stage.model.name,
+        "preset": stage.preset, "round": facts["round"], "iterations": facts["done"],
+        "iterations_wanted": iterations_of(program_of(stage, shape)), "backend": facts["backend"],
+        "seconds": facts["spent"]["seconds"],
     }  # fmt: skip

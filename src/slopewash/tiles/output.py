@@ -49,18 +49,21 @@ def overview_field(ground: Ground, name: str, factor: int) -> Field:
     return field if factor == 1 else dataclasses.replace(field, path=f"overviews/{factor}/{field.path}")
 
 
-def add_overviews(ground: Ground, run: Run) -> None:
-    """Write overviews of every layer, each from the one before."""
-    finer = ground.grid
+def add_overviews(ground: Ground, run: Run, names: Sequence[str] | None = None) -> None:
+    """Write overviews of every layer, or of some, each from the one before."""
+    finer, chosen = ground.grid, tuple(ground.names if names is None else names)
     for factor, grid in overviews_of(ground.grid):
-        for name in ground.names:
+        for name in chosen:
             ground.store.create(overview_field(ground, name, factor), grid)
-        run(overview_tile, [(ground, factor, finer, grid, n) for n in range(len(grid))], f"overview 1:{factor}")
+        calls = [(ground, chosen, factor, finer, grid, n) for n in range(len(grid))]
+        run(overview_tile, calls, f"overview 1:{factor}")
         finer = grid
 
 
-def overview_tile(ground: Ground, factor: int, finer: TileGrid, grid: TileGrid, number: int) -> None:
-    """Write a tile of all overviews of that factor: means of four cells, of those with ground where some have none."""
+def overview_tile(
+    ground: Ground, names: Sequence[str], factor: int, finer: TileGrid, grid: TileGrid, number: int
+) -> None:
+    """Write a tile of overviews of that factor: means of four cells, of those with ground where some have none."""
     rows, columns = grid.window(number)
     window = (
         slice(2 * rows.start, min(2 * rows.stop, finer.shape[0])),
@@ -75,7 +78,7 @@ def overview_tile(ground: Ground, factor: int, finer: TileGrid, grid: TileGrid, 
 
     present = ~read("nodata") if ground.has_nodata else np.ones((shape[0], 2, shape[1], 2), bool)
     count = present.sum(axis=(1, 3))
-    for name in ground.names:
+    for name in names:
         if name == "nodata":
             values: Any = count == 0
         else:

@@ -17,7 +17,9 @@ from slopewash.terrain import Place, Terrain
 from slopewash.terrain.erodibility import DEVIATION, random_fields
 from slopewash.tiles.grid import TileGrid, widened
 from slopewash.tiles.ground import Ground
+from slopewash.tiles.reach import field_at
 from slopewash.tiles.rounds import Report, cpu_seconds
+from slopewash.tiles.sea import COVERED
 from slopewash.tiles.store import Field, Store
 from slopewash.tiles.work import INPUTS, Work, laid_out
 
@@ -45,6 +47,9 @@ def begin_work(
     )
     whole = dataclasses.replace(domain, shape=ground.grid.shape, origin=(0, 0), margins=(0, 0, 0, 0), sides=sides)
     work = Work(store=store, model=model, domain=whole, grid=ground.grid, backend=backend)
+    sea = model.sea(whole)
+    if sea is not None:
+        sea.check(ground.high)
     lines = model.border_fields(border, whole)
     work = laid_out(work, _on_device(work, _completed(state, domain, ground, _cut(lines, corner, model)), domain))
     work.create("state/round-000000", inputs=True)
@@ -82,7 +87,7 @@ def draw_numbers(store: Store, grid: TileGrid, seed: int, count: int) -> None:
 
 
 def prepare_tile(work: Work, ground: Ground, count: int, group: str, number: int) -> Report:
-    """Prepare one tile; `count` random fields were drawn."""
+    """Prepare one tile; `count` random fields were drawn, and what the sea covers was found."""
     begin = cpu_seconds()
     load_kernels(type(work.model), work.backend)
     core = work.grid.window(number)
@@ -92,7 +97,8 @@ def prepare_tile(work: Work, ground: Ground, count: int, group: str, number: int
         wide = widened(core, MARGIN, work.grid.shape)
         sides = _cut_sides(wide, work.domain)
     drawn = tuple(work.store.read(drawn_field(k), work.grid, wide) for k in range(count))
-    place = _place(ground, wide, core, drawn)
+    sea = None if work.model.sea(work.domain) is None else work.store.read(field_at(COVERED), work.grid, wide)
+    place = dataclasses.replace(_place(ground, wide, core, drawn), sea=sea)
     domain, state = work.model.prepare_part(ground.part(wide), place, sides=sides, seed=work.domain.seed)
     lines = {name: work.store.read_line(f"{INPUTS}/{name}", dtype) for name, (_, dtype) in work.lines.items()}
     state = _completed(state, domain, ground, _cut(lines, wide, work.model))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slopewash.models import Model
+from slopewash.models.state import Sides
 from slopewash.recipes.definition import Stage
 from slopewash.simulation.pacing import fading, needed_substeps
 from slopewash.tiles.rounds import Piece, Round
+from slopewash.tiles.sea import Deed
 
 LARGEST_SHARE = 0.25
 """Of a tile that its margin may take on each side."""
@@ -26,6 +29,13 @@ class LayDown:
 
 
 @dataclass(frozen=True)
+class SeaDoes:
+    """One part of the end of settling where there is a sea, for which all tiles must have come as far."""
+
+    deed: Deed
+
+
+@dataclass(frozen=True)
 class Position:
     """How far a stage has come: items of its program that are done, and iterations of the next."""
 
@@ -33,30 +43,38 @@ class Position:
     done: int = 0
 
 
-Program = tuple[Piece | LayDown, ...]
+Item = Piece | LayDown | SeaDoes
+Program = tuple[Item, ...]
 
 
 def program_of(stage: Stage, shape: tuple[int, int]) -> Program:
     """Everything a stage does on a grid of that shape, as `Running` does it."""
     substeps = needed_substeps(stage.model.limits(), stacklevel=4)
-    items: list[Piece | LayDown] = [_piece(stage.model, substeps, 1.0, stage.steps)]
+    items: list[Item] = [_piece(stage.model, substeps, 1.0, stage.steps)]
+    has_sea = stage.model.water_beyond > -math.inf and Sides.of(stage.edges).any_open
     if stage.settle is not None:
+        if has_sea and stage.settle:
+            items.append(SeaDoes("sink"))
         items += [
             _piece(stage.model, substeps, strength, length)
             for strength, length in fading(0, stage.settle, stage.settle)
         ]
-        items.append(LayDown(stage.dry))
+        items += (
+            [SeaDoes("sink"), SeaDoes("deposit"), *([SeaDoes("evaporate")] if stage.dry else [])]
+            if has_sea
+            else [LayDown(stage.dry)]
+        )
     if stage.recedes:
-        low = stage.model.replace(**stage.receding)
+        low = stage.receding(stage.model)
         items.append(_piece(low, needed_substeps(low.limits(), substeps, stacklevel=4), 1.0, max(shape)))
-    return tuple(item for item in items if isinstance(item, LayDown) or item.iterations)
+    return tuple(item for item in items if not isinstance(item, Piece) or item.iterations)
 
 
 def _piece(model: Model, substeps: int, strength: float, steps: int) -> Piece:
     return Piece(model=model, substeps=substeps, strength=strength, iterations=steps * substeps)
 
 
-def iterations_of(program: Sequence[Piece | LayDown]) -> int:
+def iterations_of(program: Sequence[Item]) -> int:
     """All iterations of a program."""
     return sum(item.iterations for item in program if isinstance(item, Piece))
 
@@ -69,7 +87,7 @@ def next_round(
     item, done, left = at.item, at.done, most
     while left and item < len(program):
         piece = program[item]
-        if isinstance(piece, LayDown):
+        if not isinstance(piece, Piece):
             break
         length = min(left, piece.iterations - done)
         pieces.append(Piece(model=piece.model, substeps=piece.substeps, strength=piece.strength, iterations=length))

@@ -9,28 +9,32 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.backends import choose_backend
 from slopewash.errors import CheckpointError, InvalidParameter, unknown_name
 from slopewash.interrupts import whole_steps
+from slopewash.models import Model
 from slopewash.models.state import Sides
 from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.levels import expanded
+from slopewash.recipes.masking import MASK
 from slopewash.simulation.budget import Budget
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.pacing import not_finite
 from slopewash.tiles import levels, output
-from slopewash.tiles.estimate import sentence
+from slopewash.tiles.estimate import seconds_of, sentence
 from slopewash.tiles.executors import Executor
-from slopewash.tiles.fill import fill
+from slopewash.tiles.fill import fill, with_layers
 from slopewash.tiles.grid import TileGrid
-from slopewash.tiles.ground import SIDES, Ground
+from slopewash.tiles.ground import SIDES, Ground, Survey
+from slopewash.tiles.gullies import draw_gullies, remove_gullies
 from slopewash.tiles.preparing import begin_work, draw_numbers, draws, prepare_tile
-from slopewash.tiles.program import Position, Program, best_iterations, iterations_of, next_round, program_of
+from slopewash.tiles.program import Position, Program, SeaDoes, best_iterations, iterations_of, next_round, program_of
+from slopewash.tiles.reach import find_reached
 from slopewash.tiles.results import CHANGES, layers_of, result_tile
 from slopewash.tiles.rounds import Piece, Report, advance_tile
+from slopewash.tiles.sea import COVERED, LowGround, settle_sea
 from slopewash.tiles.store import Store
 from slopewash.tiles.watching import Watching
 from slopewash.tiles.work import Work
@@ -232,6 +236,7 @@ class TiledRun:
         with whole_steps():
             self.store.remove("state/source")
             start, border = fill(self.store, self.recipe.source, self.tile, self._tasks)
+            start = with_layers(start, self.recipe.layers)
             start, border = levels.with_strata(start, border, self.recipe.strata, self._tasks)
             self._keep_border(border)
             self.start = start
@@ -260,6 +265,9 @@ class TiledRun:
                 self.store, ground, border, model, sides=Sides.of(stage.edges), seed=self.recipe.seed,
                 backend=self.backend,
             )  # fmt: skip
+            sea = model.sea(work.domain)
+            if sea is not None:
+                find_reached(LowGround(ground, sea, work.domain), COVERED, self._tasks, "finding the sea")
             count = draws(model, ground)
             if count:
                 self._tasks(draw_numbers, [(self.store, ground.grid, self.recipe.seed, count)], "drawing numbers")
@@ -268,6 +276,7 @@ class TiledRun:
                 prepare_tile, [(work, ground, count, group, n) for n in range(len(work.grid))], "preparing"
             )
             self.store.remove("state/drawn")
+            self.store.remove(COVERED)
             before = self.ground
             self.ground, self.work, self.at, self.round, self.done = ground, work, Position(), 0, 0
             self.amounts = _summed({}, reports)
@@ -283,13 +292,15 @@ class TiledRun:
         if self.number:
             return
         finest = dataclasses.replace(work, grid=TileGrid.of(start.shape, self.tile))
-        shapes = [levels.shape_of(stage, start) for stage in self.stages]
-        total = [
-            (shape, iterations_of(program_of(stage, shape))) for stage, shape in zip(self.stages, shapes, strict=True)
-        ]
+        counts = [iterations_of(program_of(stage, levels.shape_of(stage, start))) for stage in self.stages]
         most = self.iterations or best_iterations(finest.grid.tile, finest.grid.counts, work.model.halo or 1)
-        most = min(most, max(count for _, count in total))
-        self.watching.say(sentence(finest, total, workers=self._executor.workers, iterations=most, memory=self.memory))
+        most = min(most, max(counts))
+        self.watching.say(
+            sentence(
+                finest, self._seconds_left(), sum(counts), workers=self._executor.workers, iterations=most,
+                memory=self.memory,
+            )
+        )  # fmt: skip
 
     @property
     def program(self) -> Program:
@@ -308,26 +319,31 @@ class TiledRun:
             most = best_iterations(grid.tile, grid.counts, work.model.halo, *cost)
         begin = time.monotonic()
         source, target = (f"state/{_group(number)}" for number in (self.round, self.round + 1))
-        step, at = next_round(program, self.at, most, source=source, target=target, before=self.done)
-        work.create(target)
-        total = iterations_of(program)
-        label = f"{self.done + step.iterations} of {total} iterations"
-        reports: list[Report] = self._tasks(advance_tile, [(work, step, n) for n in range(len(grid))], label)
+        item, iterations = program[self.at.item], 0
+        if isinstance(item, SeaDoes):
+            at = Position(self.at.item + 1)
+            reports: list[Report] = settle_sea(work, item.deed, source, target, self.done, self._tasks)
+        else:
+            step, at = next_round(program, self.at, most, source=source, target=target, before=self.done)
+            iterations = step.iterations
+            work.create(target)
+            label = f"{self.done + iterations} of {iterations_of(program)} iterations"
+            reports = self._tasks(advance_tile, [(work, step, n) for n in range(len(grid))], label)
         bad = next((report.bad for report in reports if report.bad is not None), None)
         if bad is not None:
             raise not_finite(*bad, step=self._steps(at))
-        cells_moved = float(grid.shape[0] * grid.shape[1]) * step.iterations
+        cells_moved = float(grid.shape[0] * grid.shape[1]) * iterations
         self.amounts = _summed(self.amounts, reports)
-        self.at, self.round, self.done = at, self.round + 1, self.done + step.iterations
+        self.at, self.round, self.done = at, self.round + 1, self.done + iterations
         self.spent["round_seconds"] += time.monotonic() - begin
         self.spent["cpu"] += sum(report.seconds for report in reports)
         self.spent["kernel"] += sum(report.kernel for report in reports)
         self.spent["bytes"] += sum(report.written for report in reports)
         self.spent["cell_iterations"] += cells_moved
         self.spent["rounds"] += 1
-        if step.iterations:
-            self._measure(reports, step.iterations)
-            self.watching.moved(cells_moved, self._cells_left())
+        if iterations:
+            self._measure(reports, iterations)
+            self.watching.moved(self._expected(work.grid, work.model, iterations), self._seconds_left())
 
     def _measure(self, reports: Sequence[Report], iterations: int) -> None:
         """What an exchange costs in iterations, from what the kernels took and what the rest took."""
@@ -335,14 +351,21 @@ class TiledRun:
         if kernel > 0 and self.spent["rounds"] > 1:  # the first round may compile kernels
             self._exchange = rest / (kernel / iterations)
 
-    def _cells_left(self) -> float:
-        """Cells times iterations that are still to come, of all stages."""
+    def _expected(self, grid: TileGrid, model: Model, iterations: int) -> float:
+        """Seconds that iterations on a grid would take on a usual machine."""
+        best = best_iterations(grid.tile, grid.counts, model.halo or 1)
+        between = best if self.iterations is None or len(grid) == 1 else self.iterations
+        return seconds_of(model.name, grid, iterations, workers=self._executor.workers, between=between)
+
+    def _seconds_left(self) -> float:
+        """Seconds that all iterations still to come would take on a usual machine."""
         assert self.work is not None
-        rows, columns = self.work.grid.shape
-        left = float(rows * columns) * (iterations_of(self.program) - self.done)
+        assert self.start is not None
+        left = self._expected(self.work.grid, self.work.model, iterations_of(self.program) - self.done)
         for stage in self.stages[self.number + 1 :]:
-            shape = levels.shape_of(stage, self.start) if self.start is not None else (rows, columns)
-            left += float(shape[0] * shape[1]) * iterations_of(program_of(stage, shape))
+            shape = levels.shape_of(stage, self.start)
+            grid = TileGrid.of(shape, self.tile)
+            left += self._expected(grid, stage.model, iterations_of(program_of(stage, shape)))
         return left
 
     def _steps(self, at: Position) -> int:
@@ -363,9 +386,7 @@ class TiledRun:
         assert self.work is not None
         assert self.ground is not None
         with whole_steps():
-            stage, following = self.stages[self.number], self.stages[self.number + 1]
-            if stage.gullies:
-                raise _no_gullies(stage)
+            following = self.stages[self.number + 1]
             in_levels = levels.first_level(self.stages, self.number + 1) != self.number + 1
             ended = self._budget()
             names = layers_of(self.work, self.ground)
@@ -373,7 +394,7 @@ class TiledRun:
                 names = tuple(name for name in names if name in ("elevation", "water", "suspended", "bedrock"))
             after = self._after(f"state/after-{self.number}", names)
             after.create()
-            after, border = self._write_results(after, None)
+            after, border, _ = self._write_results(after, None, ends=not in_levels)
             self._keep_border(border)
             if in_levels:
                 self.budgets.append(ended)
@@ -387,16 +408,29 @@ class TiledRun:
             if before.path not in (after.path, self.start.path if self.start else ""):
                 self.store.remove(before.path)
 
-    def _write_results(self, after: Ground, start: Ground | None) -> tuple[Ground, dict[str, Array]]:
+    def _write_results(
+        self, after: Ground, start: Ground | None, *, ends: bool
+    ) -> tuple[Ground, dict[str, Array], list[tuple[float, float]]]:
+        """Write the layers that a stage leaves; where it `ends`, after its last level, a mask keeps its share."""
         work, ground = self.work, self.ground
         assert work is not None
         assert ground is not None
+        began = ground if self.stages[self.number].cells is None else self.start
+        masked = began if ends and began is not None and MASK in began.layers else None
         last = [item.model for item in self.program if isinstance(item, Piece)]
+        model, group = last[-1] if last else work.model, f"state/{_group(self.round)}"
+        gullied, depth = None, self.stages[self.number].gullies
+        if depth:
+            gullied = draw_gullies(
+                work, ground, group, self.done, model, self._tasks, depth=depth, seed=self.recipe.seed
+            )
         calls = [
-            (work, ground, after, f"state/{_group(self.round)}", self.done, last[-1] if last else work.model, start, n)
-            for n in range(len(work.grid))
+            (work, ground, after, group, self.done, model, start, masked, gullied, n) for n in range(len(work.grid))
         ]
-        return after.known(self._tasks(result_tile, calls, "writing layers"))
+        surveys: list[Survey] = self._tasks(result_tile, calls, "writing layers")
+        if depth:
+            remove_gullies(work)
+        return *after.known(surveys), [found.added for found in surveys]
 
     def _budget(self) -> Budget:
         """Budget of the stage under way; solids count from the datum of the first."""
@@ -414,8 +448,6 @@ class TiledRun:
         assert self.ground is not None
         assert self.start is not None
         stage = self.stages[self.number]
-        if stage.gullies:
-            raise _no_gullies(stage)
         names = layers_of(self.work, self.ground)
         from_levels = stage.cells is not None
         if from_levels:
@@ -429,7 +461,8 @@ class TiledRun:
         after = self._after("", names, compressed=True)
         with whole_steps():
             after.create()
-            after, _ = self._write_results(after, self.start if from_levels else None)
+            after, _, added = self._write_results(after, self.start if from_levels else None, ends=True)
+            budget = budget.reshaped(sum(solids for solids, _ in added), sum(water for _, water in added))
             output.add_overviews(after, self._tasks)
             output.describe(after)
             result = TiledResult(
@@ -470,17 +503,6 @@ def _check(stage: Stage) -> None:
         raise InvalidParameter(
             f"{model.name} runs on one machine alone: what moves in it may cross the whole terrain; leave out the tiles"
         )
-    if model.water_beyond > -np.inf and Sides.of(stage.edges).any_open:
-        raise InvalidParameter(
-            f"sea_level is {model.water_beyond:g} m; which ground the sea reaches is found on the whole terrain only: "
-            "erode it without tiles"
-        )
-    if stage.gullies:
-        raise _no_gullies(stage)
-
-
-def _no_gullies(stage: Stage) -> InvalidParameter:
-    return InvalidParameter(f"gullies is {stage.gullies:g}; on tiles none are drawn, set it to 0")
 
 
 def _group(number: int) -> str:

@@ -18,8 +18,8 @@ class Watching:
     def advance(self) -> None:
         """A task is done."""
 
-    def moved(self, cells: float, left: float) -> None:
-        """A round has moved so many cells times iterations; so many are left."""
+    def moved(self, expected: float, left: float) -> None:
+        """A round is done that was expected to take so many seconds; what is left is expected to take so many."""
 
     def say(self, text: str) -> None:
         """Something worth knowing beforehand."""
@@ -71,10 +71,10 @@ class TileProgress(Watching):
             left = f", {self._left}" if self._left else ""
             self._console.out(f"{self._label}: {self._done} of {self._tasks} tiles{left}", highlight=False)
 
-    def moved(self, cells: float, left: float) -> None:
-        """Estimate the time left from the last rounds."""
+    def moved(self, expected: float, left: float) -> None:
+        """Estimate the time left from how the last rounds compare with what was expected."""
         if self._since is not None:
-            rate = cells / max(time.monotonic() - self._since, 1e-9)
+            rate = expected / max(time.monotonic() - self._since, 1e-9)
             self._rate = rate if not self._rate else 0.5 * (self._rate + rate)
             self._left = f"{words(left / self._rate)} left"
 
@@ -88,9 +88,11 @@ class TileProgress(Watching):
 def words(seconds: float) -> str:
     """A duration in words.
 
-    >>> words(42.0), words(600.0), words(9000.0)
-    ('42 s', '10 min', '2.5 h')
+    >>> words(0.2), words(42.0), words(600.0), words(9000.0)
+    ('1 s at most', '42 s', '10 min', '2.5 h')
     """
+    if seconds < 1:
+        return "1 s at most"
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,6 +126,15 @@ class Work:
             arrays[name] = line[np.arange(span.start, span.stop) % len(line)]
         arrays |= {name: np.array(values) for name, values in self.lists.items()}
         return State(arrays, {name: iterations if name == ITERATIONS else 0 for name in self.scalars})
+
+    @contextmanager
+    def device(self, group: str, window: Window, domain: Domain, *, iterations: int = 0) -> Iterator[State]:
+        """State of a window on the backend, which may store it in other fields."""
+        device = self.model.backend(self.backend)(self.read(group, window, iterations=iterations), domain)
+        try:
+            yield device.state
+        finally:
+            device.close()
 
     def write(self, group: str, number: int, state: State, own: Window, *, inputs: bool = False) -> int:
         """Write a tile of what rounds change, or with `inputs` of everything; returns the bytes."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slopewash.backends.compiled import kernel, row_kernel
+from slopewash.backends.compiled import kernel, row_kernel, summing_kernel
 from slopewash.models.steepest_talus import reference as _r
 
 KEY_BITS = 3
@@ -109,7 +109,7 @@ def slide(h, net, amplitude, h2):
         h2[x] = np.int32(h[x] + amplitude * np.int32(net[x]))
 
 
-@row_kernel
+@summing_kernel
 def senders(to):
     n = np.int32(0)
     for x in range(ONE, np.uintp(to.size - 1)):

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numba
 
-from slopewash.backends.compiled import inlined, kernel, parallel_kernel
+from slopewash.backends.compiled import band_kernel, inlined, parallel_kernel
 from slopewash.backends.ghosts import close_ends
 from slopewash.models.steepest_talus import rows
 
@@ -38,7 +38,7 @@ def row(field, y, height, wraps, ring, beyond):
     return field[y % ring]
 
 
-@kernel
+@band_kernel
 def sweep_band(y0, y1, depth, source, target, rings, choices, net, limits, grid, amplitude, sent):
     """Take rows y0 to y1 through `depth` iterations."""
     height, wraps, periodic = grid.height, grid.wraps_rows, grid.wraps_columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from slopewash.backends.compiled import kernel, parallel_kernel
+from slopewash.backends.compiled import band_kernel, kernel, parallel_kernel
 from slopewash.models.velocity_field.rows import fixed, run
 from slopewash.models.velocity_field.surface import STEPS
 
@@ -14,7 +14,7 @@ DI = np.array([i for i, _ in STEPS])
 DJ = np.array([j for _, j in STEPS])
 
 
-@kernel
+@band_kernel
 def launch_rows(surface, first, last, stride, w, motion, sums, ends):
     """Particles of every `stride`-th row from `first` to before `last`.
 

@@ -15,7 +15,16 @@ from slopewash.models.virtual_pipes.base_level import border, border_ring, edge_
 from slopewash.models.virtual_pipes.bedding import banding, expose_beds, phase_of
 from slopewash.models.virtual_pipes.fields import EVAPORATED, MOVED, SOLIDS_EXPORTED
 from slopewash.models.virtual_pipes.prepare import source_rate, total
-from slopewash.models.virtual_pipes.sea import check_land, displaced, flood, flooded, level_in_cells, sink
+from slopewash.models.virtual_pipes.sea import (
+    Mask,
+    check_land,
+    displaced,
+    flood,
+    flooded,
+    level_in_cells,
+    sea_in,
+    sink,
+)
 from slopewash.models.virtual_pipes.strata import expose, exposed_step
 
 if TYPE_CHECKING:
@@ -77,17 +86,29 @@ def begin_settling(model: VirtualPipes, state: State, domain: Domain) -> None:
     budget = np.array(state["budget"])
     sink(state, model, domain, budget)
     state["budget"] = budget
+    expose_again(model, state, domain)
+
+
+def expose_again(model: VirtualPipes, state: State, domain: Domain) -> None:
+    """Look at what lies bare now."""
     if _exposes(model, domain):
         state["erodibility"] = _exposed(model, state["elevation"], state.get("bedrock"), None, state, domain)
 
 
 def lay_down(model: VirtualPipes, state: State, domain: Domain, *, dry: bool) -> None:
-    """Deposit all sediment where it is; with `dry`, let the water evaporate, except for the sea.
+    """Deposit all sediment where it is; with `dry`, let the water evaporate, except for the sea."""
+    begin_settling(model, state, domain)
+    deposit(model, state, domain)
+    if dry:
+        evaporate(model, state, domain)
+
+
+def deposit(model: VirtualPipes, state: State, domain: Domain, sea: Mask | None = None) -> None:
+    """Deposit all sediment where it is; of a part of the grid, what the sea covers is given.
 
     Nothing is deposited on graded open edges above the sea: sediment there is exported. What settles on the floor
     of the sea displaces water, and the surface stays as it was.
     """
-    begin_settling(model, state, domain)
     s, budget, own = np.array(state["suspended"]), np.array(state["budget"]), domain.own
     if model.edge_base == "graded" and domain.sides.any_open:
         y, x = _open_ring(domain)
@@ -100,17 +121,20 @@ def lay_down(model: VirtualPipes, state: State, domain: Domain, *, dry: bool) ->
     budget[0, MOVED] += total(s[own])
     b = state["elevation"] + s
     if model.sea_level > -math.inf:
-        state["water"] = displaced(state, s, model, domain, budget)
+        sea = sea_in(state, model, domain) if sea is None else sea
+        state["water"] = displaced(state, s, sea, model, domain, budget)
     if _exposes(model, domain):
         state["erodibility"] = _exposed(model, b, state.get("bedrock"), None, state, domain)
-    state["elevation"], state["suspended"] = b, np.zeros_like(s)
-    if dry:
-        water = np.array(state["water"])
-        left = np.minimum(water, flooded(b, np.zeros_like(s), model, domain))
-        budget[0, EVAPORATED] += total((water - left)[own])
-        state["water"] = left
-        state["outflow"] = np.zeros_like(state["outflow"])
-    state["budget"] = budget
+    state["elevation"], state["suspended"], state["budget"] = b, np.zeros_like(s), budget
+
+
+def evaporate(model: VirtualPipes, state: State, domain: Domain, sea: Mask | None = None) -> None:
+    """Let all water evaporate, except for the sea."""
+    water, budget, b = np.array(state["water"]), np.array(state["budget"]), state["elevation"]
+    left = np.minimum(water, flooded(b, np.zeros_like(water), model, domain, sea=sea))
+    budget[0, EVAPORATED] += total((water - left)[domain.own])
+    state["water"], state["budget"] = left, budget
+    state["outflow"] = np.zeros_like(state["outflow"])
 
 
 def edit(model: VirtualPipes, patch: Patch, state: State, domain: Domain) -> Sequence[Patch]:

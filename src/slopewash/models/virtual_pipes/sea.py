@@ -85,12 +85,15 @@ def border_mask(shape: tuple[int, ...], sides: Sides) -> Mask:
     return mask
 
 
-def flooded(b: Field, w: Field, m: VirtualPipes, domain: Domain, s: Field | float = 0.0) -> Field:
+def flooded(
+    b: Field, w: Field, m: VirtualPipes, domain: Domain, s: Field | float = 0.0, sea: Mask | None = None
+) -> Field:
     """Depth of water where the sea stands up to its level, at least; water that stands higher stays."""
     level = level_in_cells(m, domain)
-    if level == -math.inf or not domain.sides.any_open:
-        return w
-    sea = covered(b, level, domain.sides, diagonally=m.pipe_count == 8)
+    if sea is None:
+        if level == -math.inf or not domain.sides.any_open:
+            return w
+        sea = covered(b, level, domain.sides, diagonally=m.pipe_count == 8)
     depth = (b.dtype.type(level) - b) - m.sediment_volume * s
     result: Field = np.where(sea, np.maximum(w, depth), w).astype(w.dtype)
     return result
@@ -111,39 +114,63 @@ def sink(state: State, m: VirtualPipes, domain: Domain, budget: Field) -> None:
     Standing water holds far more than fits below it, because little flows away. Deposited in place, that would rise
     from the sea as a rampart along the coast.
     """
-    b, s, kappa = state["elevation"], np.array(state["suspended"]), m.sediment_volume
-    level = b.dtype.type(level_in_cells(m, domain))
-    sea = covered(b, float(level), domain.sides, diagonally=m.pipe_count == 8)
-    if not s[sea].any():
+    sea = sea_in(state, m, domain)
+    if not state["suspended"][sea].any():
         return
-    placed = _spread(np.where(sea, s, 0).astype(np.float64), np.where(sea, level - b, 0), sea, domain.sides)
-    placed = placed.astype(s.dtype)
-    budget[0, MOVED] += float(placed.sum(dtype=np.float64))
-    water = np.array(state["water"])
-    rest = np.where(sea, np.maximum(water + kappa * s - placed, 0), water).astype(water.dtype)
-    budget[0, SEA] += float((water - rest).sum(dtype=np.float64))
-    state["elevation"], state["water"] = b + placed, rest
-    state["suspended"] = np.where(sea, 0, s).astype(s.dtype)
+    load, room = carried(state, sea, m, domain)
+    load = pass_on(load, room, sea, domain.sides, MOST_PASSES)[0]
+    put_down(state, load, sea, m, domain, budget)
 
 
-def _spread(load: Field, room: Field, sea: Mask, sides: Sides) -> Field:
-    """Pass on what has no room, in equal parts to the neighbours in the sea; none leaves it."""
+def sea_in(state: State, m: VirtualPipes, domain: Domain) -> Mask:
+    """Ground of a whole terrain that the sea covers now."""
+    return covered(state["elevation"], level_in_cells(m, domain), domain.sides, diagonally=m.pipe_count == 8)
+
+
+def carried(state: State, sea: Mask, m: VirtualPipes, domain: Domain) -> tuple[Field, Field]:
+    """What the sea carries in each cell, and how much of it fits below its surface."""
+    b = state["elevation"]
+    level = b.dtype.type(level_in_cells(m, domain))
+    return np.where(sea, state["suspended"], 0).astype(np.float64), np.where(sea, level - b, 0)
+
+
+def pass_on(
+    load: Field, room: Field, sea: Mask, sides: Sides, passes: int, *, until: float = FITS, own: Any = np.s_[:, :]
+) -> tuple[Field, list[float]]:
+    """Pass on what has no room, in equal parts to the neighbours in the sea; none leaves it.
+
+    It ends when no cell has more than `until` to pass on. Returns what each cell has in the end, and the most that a
+    cell of `own` had to pass on before each pass.
+    """
     neighbours = np.sum([n & sea for n in around(sea, sides, False)[:4]], axis=0)
     share = np.where(sea, 1 / np.maximum(neighbours, 1), 0)
-    for _ in range(MOST_PASSES):
+    most: list[float] = []
+    for _ in range(passes):
         excess: Field = np.where(neighbours > 0, np.maximum(load - room, 0), 0)
-        if excess.max() <= FITS:
+        most.append(float(excess[own].max()))
+        if most[-1] <= until:
             break
         given = around(excess * share, sides, 0)
         load = load - excess + np.where(sea, (given.w + given.e) + (given.n + given.s), 0)
-    return load
+    return load, most
 
 
-def displaced(state: State, s: Field, m: VirtualPipes, domain: Domain, budget: Field) -> Field:
+def put_down(state: State, load: Field, sea: Mask, m: VirtualPipes, domain: Domain, budget: Field) -> None:
+    """Raise the floor of the sea by what came to rest there; it takes the place of water."""
+    s, own = np.array(state["suspended"]), domain.own
+    placed = load.astype(s.dtype)
+    budget[0, MOVED] += float(placed[own].sum(dtype=np.float64))
+    water = np.array(state["water"])
+    rest = np.where(sea, np.maximum(water + m.sediment_volume * s - placed, 0), water).astype(water.dtype)
+    budget[0, SEA] += float((water - rest)[own].sum(dtype=np.float64))
+    state["elevation"], state["water"] = state["elevation"] + placed, rest
+    state["suspended"] = np.where(sea, 0, s).astype(s.dtype)
+
+
+def displaced(state: State, s: Field, sea: Mask, m: VirtualPipes, domain: Domain, budget: Field) -> Field:
     """Depth of water after sediment has settled on the floor of the sea, which takes the water's place."""
     before = np.array(state["water"])
-    sea = covered(state["elevation"], level_in_cells(m, domain), domain.sides, diagonally=m.pipe_count == 8)
     rises = s * s.dtype.type(1 - m.sediment_volume)  # the rest counted as water all the time
     after: Field = np.where(sea, np.maximum(before - rises, 0), before)
-    budget[0, SEA] += float((before - after).sum(dtype=np.float64))
+    budget[0, SEA] += float((before - after)[domain.own].sum(dtype=np.float64))
     return after

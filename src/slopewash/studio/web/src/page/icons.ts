@@ -12,6 +12,10 @@ const PATHS: Record<string, string> = {
   harden: "M12 2 21 8v8l-9 6-9-6V8z M12 2v20 M3 8l18 8",
   soften:
     "M4 15a4 4 0 0 1 3-6 5 5 0 0 1 9.5 0A4 4 0 0 1 20 15a4 4 0 0 1-4 4H8a4 4 0 0 1-4-4z M9 14h.01 M13 12h.01 M14 16h.01",
+  evaporation: "M6 20c-3-4 3-6 0-10 M12 20c-3-4 3-6 0-10 M18 20c-3-4 3-6 0-10 M12 6V2 M9.5 4.5 12 2l2.5 2.5",
+  capacity: "M4 9h16l-3 11H7z M8 9c0-5 8-5 8 0 M9 14h.01 M12 16h.01 M15 14h.01",
+  talus: "M2 20h20L17 4z M8 20a6 6 0 0 0-2-4.5",
+  sliding: "M3 5l18 15 M5 3l5 4 M11 8l5 4 M21 15v5h-5",
   source: "M12 21V9 M12 9c0-3-3-5-6-4 M12 9c0-3 3-5 6-4 M12 13c-1-2-4-3-6-1 M12 13c1-2 4-3 6-1 M4 21h16",
   emitter: "M4 12h5 M9 8v8 M13 12h.01 M17 8h.01 M17 16h.01 M20 12h.01 M14 6h.01 M14 18h.01",
   play: "M7 4l13 8-13 8z",
@@ -21,6 +25,7 @@ const PATHS: Record<string, string> = {
   undo: "M8 5 3 10l5 5 M3 10h11a6 6 0 0 1 0 12h-3",
   redo: "M16 5l5 5-5 5 M21 10H10a6 6 0 0 0 0 12h3",
   plan: "M3 6l6-3 6 3 6-3v15l-6 3-6-3-6 3z M9 3v15 M15 6v15",
+  walk: "M13 4.5a1.5 1.5 0 1 0 0-.01z M12 8l-3 3v3 M12 8l2 3 3 1 M12 8l-1 6 3 3 1 4 M11 14l-2 3-3 4",
   home: "M3 11 12 4l9 7 M6 9v11h12V9",
   compare: "M12 3v18 M4 6h5v12H4z M15 6h5v12h-5z",
   camera: "M4 8h4l2-3h4l2 3h4v11H4z M12 10a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z",

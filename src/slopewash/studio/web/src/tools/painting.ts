@@ -53,7 +53,7 @@ export class Painting {
 
   /** Adapt the ring and the mouse buttons to a new tool. */
   toolChanged(): void {
-    this.stage.cameras.paintWithLeft(this.toolbar.tool.kind !== "look");
+    this.stage.gestures.painting = this.toolbar.tool.kind !== "look";
     this.stage.canvas.style.cursor = this.toolbar.tool.kind === "look" ? "grab" : "crosshair";
     this.up();
     this.refreshRing();

@@ -22,11 +22,12 @@ import type { Colour } from "../wire/protocol";
 import { Block } from "./block";
 import { Cameras } from "./camera";
 import { fromHex, setColours } from "./colours";
+import { Gestures } from "./gestures";
 import { LayerTexture } from "./layers";
 import { defaultLook, type Look, sunDirection } from "./look";
 import { Particles, Wireframe } from "./particles";
 import { Pass } from "./pass";
-import { type Ground, heightAt, outline, type Place, pick, toWorld } from "./picking";
+import { type Ground, heightAt, outline, PLINTH, type Place, pick, toWorld } from "./picking";
 import { QUALITIES, type Quality, rendererName, type Tier, tierOf } from "./quality";
 import type { Scale } from "./scale";
 import { steepReference } from "./steepness";
@@ -56,6 +57,7 @@ export interface Ring {
 export class Stage {
   readonly renderer: WebGLRenderer;
   readonly cameras: Cameras;
+  readonly gestures: Gestures;
   readonly rendererName: string;
   readonly look: Look = defaultLook();
   tier: Tier;
@@ -137,7 +139,8 @@ export class Stage {
       magFilter: LinearFilter,
       samples: this.quality.samples,
     });
-    this.cameras = new Cameras(canvas, () => this.invalidate());
+    this.cameras = new Cameras(() => this.invalidate());
+    this.gestures = new Gestures(canvas, this.cameras);
     this.setTier(this.tier);
   }
 
@@ -179,6 +182,7 @@ export class Stage {
     const previous = this.uniforms.steepReference.value;
     this.uniforms.steepReference.value = fresh ? steep : previous + 0.1 * (steep - previous);
     this.fieldsChanged = this.lightChanged = true;
+    this.cameras.setGround(this.ground!);
     this.invalidate();
   }
 
@@ -214,6 +218,7 @@ export class Stage {
   lookChanged(light = false): void {
     if (light) this.lightChanged = true;
     if (this.frame) {
+      this.cameras.setGround(this.ground!);
       this.particles.set(this.look.particles ? this.frame.particles : null);
       this.wireframe.lines.visible = this.look.wireframe && this.frame.vertices !== null;
     }
@@ -259,6 +264,7 @@ export class Stage {
     if (!this.frame) return null;
     return {
       elevation: this.frame.elevation,
+      water: this.look.water ? this.frame.water : null,
       cellSize: this.cellSize,
       datum: this.datum,
       exaggeration: this.look.exaggeration,
@@ -472,7 +478,7 @@ export class Stage {
     u.datum.value = this.datum;
     u.size.value = this.frame.header.cell_size;
     const side = Math.max(rows, columns) * cell;
-    u.floorLevel.value = -0.065 * side;
+    u.floorLevel.value = -PLINTH * side;
     const most = this.quality.mesh;
     const scale = Math.min(1, most / Math.max(rows, columns));
     const finer = Math.max(rows, columns) < most;

@@ -1,0 +1,86 @@
+"""Layers that are worked out of a finished run on tiles."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from slopewash.errors import InvalidParameter
+from slopewash.simulation.locks import FolderLock
+from slopewash.tiles import output
+from slopewash.tiles.executors import Executor, InProcess, connected
+from slopewash.tiles.lakes import Least, find_lakes
+from slopewash.tiles.opening import finished
+from slopewash.tiles.run import FINISHED
+from slopewash.tiles.store import Store
+from slopewash.tiles.watching import TileProgress, Watching
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+def add_lakes_tiled(
+    url: str | Path,
+    *,
+    lake_depth: float = 0.08,
+    lake_area: float = 1.5e-4,
+    sea_level: float | Literal["auto"] | None = "auto",
+    client: Client | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    progress: bool = False,
+) -> None:
+    """Add the layer `lake` to the result of a run on tiles, to the bit as `add_water` gives it for the whole.
+
+    Parameters
+    ----------
+    url
+        The store.
+    lake_depth, lake_area, sea_level
+        As for `add_water`.
+    client, scheduler, workers, progress
+        As for `erode_tiled`.
+    """
+    for name, value in (("lake_depth", lake_depth), ("lake_area", lake_area)):
+        if not 0 <= value < float("inf"):
+            raise InvalidParameter(f"{name} is {value}; it must be finite and not negative")
+    store = Store(str(url))
+    ground = finished(store)
+    after = dataclasses.replace(ground, layers=tuple(dict.fromkeys([*ground.layers, "lake"])))
+    least = Least(depth=lake_depth * ground.cell_size, area=lake_area * ground.cells * ground.cell_size**2)
+    watching = TileProgress() if progress else Watching()
+    with contextlib.ExitStack() as stack:
+        if store.folder is not None:
+            stack.callback(FolderLock(store.folder, alone=True).close)
+        stack.callback(watching.close)
+        executor: Executor = InProcess()
+        if workers != 0:
+            executor = stack.enter_context(connected(client=client, scheduler=scheduler, workers=workers))
+        run = _runner(executor, watching)
+        store.create_group("state")
+        stack.callback(store.remove, "state")
+        store.create(after.field("lake"), after.grid)
+        ranges = find_lakes(ground, after, run, least=least, sea_level=sea_level)
+        whole = min(low for low, _ in ranges), max(high for _, high in ranges)
+        after = dataclasses.replace(after, ranges={**ground.ranges, "lake": whole})
+        output.add_overviews(after, run, ["lake"])
+        output.describe(after)
+        facts = store.attributes()[FINISHED]
+        store.create_group("", {FINISHED: {**facts, "layers": after.layers, "ground": after.as_dict()}})
+
+
+def _runner(executor: Executor, watching: Watching) -> Any:
+    """Run a task for each tile; results are in the order of the tiles."""
+
+    def run(task: Callable[..., Any], calls: Sequence[tuple[Any, ...]], label: str) -> list[Any]:
+        results: list[Any] = [None] * len(calls)
+        watching.begin(label, len(calls))
+        for number, result in executor.run(task, calls):
+            results[number] = result
+            watching.advance()
+        return results
+
+    return run
