@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from slopewash.errors import InvalidParameter, SlopewashError, unknown_name
 from slopewash.models import Model, Preset, find_model, find_preset, model_names
 from slopewash.models.catalogue import Basins, Level
+from slopewash.models.maps import maps_of
 from slopewash.models.state import Edges, Sides
 from slopewash.plain import plain
 from slopewash.recipes.layers import LayerSource, as_layer_sources, layer_facts, layers_from, with_layers
@@ -308,13 +309,14 @@ class Recipe:
 
     @property
     def is_staged(self) -> bool:
-        """Whether it is more than one model at work on one grid: several stages, levels, or something drawn at the end.
+        """Whether it is more than one model with numbers on one grid: stages, levels, maps, or a touch at the end.
 
         >>> recipe("single_grid").is_staged, recipe("landscape").is_staged
         (False, True)
         """
         first = self.stage
-        return len(self.stages) > 1 or bool(first.levels or first.recedes or first.gullies) or MASK in self.layers
+        more = first.levels or first.recedes or first.gullies or maps_of(first.model)
+        return len(self.stages) > 1 or bool(more) or MASK in self.layers
 
     def replace(self, **changes: Any) -> Recipe:
         """Return a copy with some of it changed; what concerns a stage, or its model's parameters, changes the first.

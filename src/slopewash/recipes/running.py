@@ -16,7 +16,7 @@ import numpy as np
 from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter
 from slopewash.interrupts import whole_steps
 from slopewash.models import Model, Preset
-from slopewash.models.maps import map_layers, mapped, without_maps
+from slopewash.models.maps import map_layers, mapped, maps_of, without_maps
 from slopewash.models.state import Edges, Sides
 from slopewash.observers import Checkpoints, Progress
 from slopewash.recipes.definition import Recipe, Stage, preset_beds, usual_preset
@@ -399,6 +399,9 @@ class Running:
 
     def set_parameters(self, **values: Any) -> None:
         """Change parameters between two steps: on this level of the stage under way, and on those to come."""
+        for name in maps_of(self.stage.model):
+            if name in values:
+                raise InvalidParameter(f"{name} is a map in this stage; change its file, and run the recipe again")
         self.simulation.model = self.simulation.model.replace(**values)
         first, levels = self._first_level(self.number), self._levels()
         for number in range(self.number, first + len(levels)):

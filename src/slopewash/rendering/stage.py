@@ -57,6 +57,8 @@ CALM = 0.004
 """Fraction of the drape: reflections are smoothed over two or three cells, else cell steps would show on rivers."""
 WALL_SKY = 0.55
 """A vertical wall receives light from half of the sky, and a little from the floor."""
+CACHED = 16384
+"""Pixels of a cut wall that are coloured at a time, so that what they need stays in the cache."""
 PIECES = 4
 """Spans of a picture for each thread, so that those with less to do take more."""
 
@@ -130,7 +132,12 @@ class Stage:
         cut = kind == WALL
         self._paint_backdrop(camera, rays, upright, kind, picture)
         rows, columns = np.nonzero(cut)
-        picture[rows, columns] = display_values(self._wall(camera, rays, columns, upright.upward[rows]))
+
+        def cut_open(first: int, last: int) -> None:
+            i, j = rows[first:last], columns[first:last]
+            picture[i, j] = display_values(self._wall(camera, rays, j, upright.upward[i]))
+
+        each(lambda span: cut_open(*span), spans(len(rows), len(rows) // CACHED))
         return picture
 
     def _seen_from_outside(self, camera: Camera) -> Floats:
