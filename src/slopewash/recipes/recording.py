@@ -11,6 +11,7 @@ import numpy as np
 
 from slopewash.errors import InvalidParameter
 from slopewash.models import Model
+from slopewash.models.maps import maps_of
 from slopewash.models.state import Edges, Sides
 from slopewash.recipes.definition import Recipe, preset_beds
 from slopewash.recipes.sources import FromTerrain, file_source, keywords
@@ -123,12 +124,18 @@ class Recording:
         ]
         return "\n".join(lines)
 
+    def asked(self, model: Model) -> Model:
+        """Return the model of the run with the recipe's maps, except where a number was set since."""
+        numbered = {name for action in self.actions if action[0] == "model" for name in action[1]}
+        maps = maps_of(self.recipe.stage.model) if type(model) is type(self.recipe.stage.model) else {}
+        return model.replace(**{name: given for name, given in maps.items() if name not in numbered})
+
     def recipe_text(self, model: Model) -> str:
         """Recipe file of the session: its source, layers and strata, the parameters as they are, and all steps so far.
 
         Runs of one parameter set, settled at the end or not, are repeated to the bit; a comment names what is missing.
         """
-        kinds = [action[0] for action in self.actions]
+        kinds, model = [action[0] for action in self.actions], self.asked(model)
         settled = [action for action in self.actions if action[0] == "settle"]
         steps = sum(action[1] for action in self.actions if action[0] == "run")
         stage = self.recipe.stage.replace(

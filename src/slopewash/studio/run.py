@@ -109,7 +109,7 @@ class Run:
     @property
     def next_recipe(self) -> sw.Recipe:
         """The recipe with the parameters as they are now."""
-        return self.recipe.replace(model=self.simulation.model)
+        return self.recipe.replace(model=self._recording.asked(self.simulation.model))
 
     @property
     def is_worth_keeping(self) -> bool:
