@@ -54,7 +54,8 @@ def test_python_toml_and_the_command_line_give_the_same_bits(folder: Path) -> No
     again = sw.Recipe.read(folder / "again.toml")
     assert again.stage == in_python(folder).stage
     code = main([
-        "erode", str(folder / "dome.npz"), "-o", str(folder / "out.npz"), "--strength", "0.02", "--backend", "reference",
+        "erode", str(folder / "dome.npz"), "-o", str(folder / "out.npz"), "--strength", "0.02",
+        "--backend", "reference",
         "--map", f"rain_rate={folder / 'ramp.npy'}:0..0.01", "--map",
         f"talus-slope-bias={folder / 'ramp.npy'}:0.25..1.25",
     ])  # fmt: skip
