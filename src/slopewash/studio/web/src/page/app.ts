@@ -35,6 +35,9 @@ const UNSEEN = ["rainfall", "erodibility"];
 /** Pixels between the block and what stands around it. */
 const GAP = 8;
 
+/** One press of + or −. */
+const NEARER = 0.85;
+
 export class App {
   readonly store = new Store();
   readonly stage: Stage;
@@ -394,6 +397,9 @@ export class App {
         { key: "z", control: true, shift: true, run: () => send({ type: "redo" }) },
         { key: "y", control: true, run: () => send({ type: "redo" }) },
         { key: "f", run: () => this.frameAll() },
+        { key: "+", run: () => this.stage.cameras.zoomInMiddle(NEARER) },
+        { key: "=", run: () => this.stage.cameras.zoomInMiddle(NEARER) },
+        { key: "-", run: () => this.stage.cameras.zoomInMiddle(1 / NEARER) },
         { key: "g", run: () => this.toggleWalk(false) },
         { key: "p", run: () => this.togglePlan() },
         { key: "c", run: () => this.compare.toggle() },

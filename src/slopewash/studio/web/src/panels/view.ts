@@ -35,7 +35,7 @@ export class ViewPanel {
       section(
         "Overlay",
         true,
-        labelled("Layer", this.overlay),
+        labelled("Overlay", this.overlay),
         this.line("Opacity", "overlayOpacity", 0.05, 1).element,
       ),
       section(

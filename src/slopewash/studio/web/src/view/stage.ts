@@ -103,6 +103,7 @@ export class Stage {
   private lightTimer = 0;
   private restTimer = 0;
   private atRest = false;
+  private readonly stillness = window.matchMedia("(prefers-reduced-motion: reduce)");
   private readonly afterDraw: (() => void)[] = [];
 
   constructor(
@@ -286,6 +287,13 @@ export class Stage {
     return pick(ground, near, far.sub(near).normalize());
   }
 
+  /** The place on the terrain in the middle of what the panels leave free. */
+  get placeInMiddle(): Place | null {
+    const box = this.canvas.getBoundingClientRect();
+    const { right, bottom } = this.covered;
+    return this.placeAt(box.left + 0.5 * (box.width - right), box.top + 0.5 * (box.height - bottom));
+  }
+
   /** Where a place on the terrain appears in the window, or null behind the camera. */
   screenPlace(x: number, y: number): { left: number; top: number } | null {
     const ground = this.ground;
@@ -463,7 +471,7 @@ export class Stage {
     u.sedimentTint.value = look.sedimentTint;
     u.clarity.value = look.clarity;
     u.contourInterval.value = look.contours ? niceInterval(u.relief.value / 20) : 0;
-    u.ripple.value = (performance.now() / 1000) % 1000;
+    u.ripple.value = this.stillness.matches ? 0 : (performance.now() / 1000) % 1000;
     if (u.overlayOpacity.value > 0) u.overlayOpacity.value = Math.max(look.overlayOpacity, 0.01);
   }
 
