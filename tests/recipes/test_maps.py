@@ -151,16 +151,14 @@ def test_an_array_cannot_be_written(folder: Path) -> None:
         sw.Recipe(source=sw.FromFile(path=folder / "dome.npz"), stages=(stage,)).write(folder / "array.toml")
 
 
-def test_a_recorded_session_keeps_its_maps_until_a_number_is_set(folder: Path) -> None:
+def test_a_recorded_session_keeps_its_maps(folder: Path) -> None:
     model = sw.VirtualPipes(**maps(folder), thermal_rate=0.3)
     recipe = sw.Recipe(source=sw.FromFile(path=folder / "dome.npz"), stages=(sw.Stage.of(model, steps=1),))
-    recording = sw.Recording(recipe, "cpu")
-    numbers = model.replace(rain_rate=0.01, talus_slope_bias=1.25, thermal_rate=0.4)
-    assert recording.asked(numbers) == model.replace(thermal_rate=0.4)
-    recording.add("model", {"rain_rate": 0.02})
-    assert recording.asked(numbers.replace(rain_rate=0.02)).values()["rain_rate"] == 0.02
-    text = recording.recipe_text(numbers)
+    recording, running = sw.Recording(recipe, "reference"), sw.Running(recipe.replace(backend="reference"))
+    with pytest.raises(sw.InvalidParameter, match="rain_rate is a map in this stage"):
+        running.set_parameters(rain_rate=0.02)
+    running.set_parameters(thermal_rate=0.4)
+    text = recording.recipe_text(running.recipe)
     assert 'talus_slope_bias = {file = "' in text
-    assert "rain_rate = 0.01" in text
-    script = recording.script()
-    assert f"rain_rate=sw.Map('{(folder / 'ramp.npy').as_posix()}', low=0.0, high=0.01)" in script
+    assert "thermal_rate = 0.4" in text
+    running.close()

@@ -89,7 +89,9 @@ def note_silted_sea(result: Result) -> None:
     from slopewash.models.state import Sides
 
     stage, terrain = result.stage, result.terrain
-    level = (stage.receding(stage.model) if stage.recedes else stage.model).water_beyond
+    level = float(
+        stage.low_water.get("sea_level", stage.model.water_beyond) if stage.recedes else stage.model.water_beyond
+    )
     if not np.isfinite(level) or not Sides.of(stage.edges).any_open:
         return
     ground = terrain["elevation"]
