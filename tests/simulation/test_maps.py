@@ -12,6 +12,7 @@ import slopewash as sw
 
 SIZE = 24
 RAMP = np.linspace(0, 1, SIZE, dtype=np.float32)[None, :].repeat(SIZE, 0)
+WORDS: Any = ("dry", "wet")
 MAPPED: dict[str, tuple[Any, dict[str, float]]] = {
     "pipes": (
         sw.preset("single_grid").replace(evaporation_rate=0.01),
@@ -138,6 +139,7 @@ def test_shares_can_be_painted_and_undone(terrain: sw.Terrain) -> None:
         ("rain_rate", lambda: sw.Map("elevation", low=0, high=1), "it must lie within 0 .. 1"),
         ("rain_rate", lambda: sw.Map(RAMP, low=2, high=1), "low must be below high"),
         ("rain_rate", lambda: sw.Map(RAMP, low=2), "and no high; give both"),
+        ("rain_rate", lambda: sw.Map(RAMP, *WORDS), "is 'dry'; it must be a number"),
         ("rain_rate", lambda: sw.Map(RAMP[0]), "a map has 1 dimensions"),
         ("rain_rate", lambda: sw.Map(None), "it must have two, rows and columns"),
         ("rain_rate", lambda: sw.Map("missing.tif"), "missing.tif"),
