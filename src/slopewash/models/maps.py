@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.errors import InvalidParameter, unknown_name
+from slopewash.errors import InvalidParameter, UnknownName
 from slopewash.terrain import Layer, Terrain
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class Map(_Number):
     """Registered by the package that reads files."""
 
     def __init__(self, source: Any, low: float | None = None, high: float | None = None) -> None:
+        low, high = (None if end is None else _number(end) for end in (low, high))
         if high is not None and low is None:
             low = 0.0
         if low is not None and high is None:
@@ -62,8 +63,15 @@ class Map(_Number):
         if low is not None and high is not None and not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise InvalidParameter(f"a map goes from low={low:g} to high={high:g}; low must be below high")
         object.__setattr__(self, "source", _as_source(source))
-        object.__setattr__(self, "low", None if low is None else float(low))
-        object.__setattr__(self, "high", None if high is None else float(high))
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    @classmethod
+    def of_layer(cls, name: str, low: float | None = None, high: float | None = None) -> Map:
+        """Map that is a layer, even if its name looks like a file's."""
+        made = cls("layer", low, high)
+        object.__setattr__(made, "source", name)
+        return made
 
     @property
     def layer(self) -> str | None:
@@ -79,7 +87,7 @@ class Map(_Number):
         """Read it for the cells of a terrain, as it is stored; `name` is that of the parameter."""
         if isinstance(self.source, str):
             if self.source not in terrain:
-                raise type(unknown_name("layer", "", ()))(
+                raise UnknownName(
                     f'the map of {name} is a layer "{self.source}", which the terrain has not; it has '
                     f"{', '.join(terrain)}"
                 )
@@ -103,7 +111,7 @@ class Map(_Number):
 
     def at(self, layer: str) -> Map:
         """Return the same as that layer of a terrain."""
-        return Map(layer, self.low, self.high)
+        return Map.of_layer(layer, self.low, self.high)
 
     def as_dict(self) -> dict[str, Any]:
         """Facts that JSON and TOML can hold; an array has a name at most."""
@@ -116,7 +124,7 @@ class Map(_Number):
     def from_dict(cls, facts: Any) -> Map:
         """Map that `as_dict` described."""
         low, high = facts.get("range", (None, None))
-        return cls(Path(facts["file"]) if "file" in facts else facts["layer"], low, high)
+        return cls(Path(facts["file"]), low, high) if "file" in facts else cls.of_layer(facts["layer"], low, high)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Map) or (self.low, self.high) != (other.low, other.high):
@@ -134,6 +142,13 @@ class Map(_Number):
             source = self.source.as_posix()
         text = f"<{self.source.shape} array>" if isinstance(self.source, np.ndarray) else repr(source)
         return f"Map({text})" if self.low is None else f"Map({text}, low={self.low}, high={self.high})"
+
+
+def _number(end: Any) -> float:
+    try:
+        return float(end)
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"an end of the range of a map is {end!r}; it must be a number") from None
 
 
 def _as_source(given: Any) -> str | Path | NDArray[np.float32]:

@@ -314,7 +314,8 @@ class _Reader:
             with self.at(*place, "file"):
                 _check_input(self.file(given["file"]))
         with self.at(*place):
-            return Map(self.file(given["file"]) if "file" in given else given["layer"], *given.get("range", ()))
+            span = given.get("range", ())
+            return Map(self.file(given["file"]), *span) if "file" in given else Map.of_layer(given["layer"], *span)
 
     def levels(self, model: type[Model], facts: Sequence[Facts], place: Place) -> tuple[Level, ...]:
         levels: list[Level] = []
