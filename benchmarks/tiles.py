@@ -1,7 +1,8 @@
 """Tiles against memory: throughput, memory, bytes per round, and how two workers compare to one.
 
     python benchmarks/tiles.py                        # 16384², 16 iterations, two workers; 30 GB of disk
-    python benchmarks/tiles.py --size 4096 --scaling  # from one worker to two
+    python benchmarks/tiles.py --size 4096 --scaling  # the same ground on one worker and on two
+    python benchmarks/tiles.py --size 4096 --weak     # one worker, and two on twice the ground
 
 Throughput is in cells times iterations per CPU-second, which other work on the machine disturbs less than wall time.
 """
@@ -61,13 +62,16 @@ def in_memory(size: int, iterations: int) -> float:
     return size * size * iterations / (time.process_time() - begin)
 
 
-def on_tiles(folder: Path, size: int, tile: int, steps: int, workers: int, k: int | None) -> dict[str, Any]:
-    """One run, watched."""
+def on_tiles(
+    folder: Path, size: int, tile: int, steps: int, workers: int, k: int | None, rows: int | None = None
+) -> dict[str, Any]:
+    """One run, watched, on a square or on so many rows."""
     out = folder / f"out-{size}-{workers}.zarr"
+    shape: Any = size if rows is None else (rows, size)
     watcher, begin = Watcher(), time.monotonic()
     watcher.start()
     # Few octaves and layers: what is measured are the rounds.
-    source = sw.Generated(kind="fbm", size=size, seed=1, options={"octaves": 3})
+    source = sw.Generated(kind="fbm", size=shape, seed=1, options={"octaves": 3})
     recipe = sw.Recipe(source=source, stages=(sw.Stage(model=sw.VirtualPipes(), steps=steps, settle=None),))
     result = sw.erode_tiled(
         None, recipe, tile=tile, out=out, workers=workers, iterations=k, layers=["elevation"], progress=True
@@ -75,7 +79,8 @@ def on_tiles(folder: Path, size: int, tile: int, steps: int, workers: int, k: in
     seconds = time.monotonic() - begin
     facts = {
         **watcher.close(),
-        "size": size, "tile": tile, "tiles": result.tiles, "workers": workers, "steps": steps, "rounds": result.rounds,
+        "shape": result.shape, "tile": tile, "tiles": result.tiles, "workers": workers, "steps": steps,
+        "rounds": result.rounds,
         "wall_seconds_of_all": seconds, "wall_seconds_of_rounds": result.round_seconds,
         "cpu_seconds_of_rounds": result.cpu_seconds, "cpu_seconds_of_kernels": result.kernel_seconds,
         "per_cpu_second": result.cell_iterations / result.cpu_seconds,
@@ -96,18 +101,19 @@ def main() -> None:
         "--iterations", type=int, default=None, help="between two exchanges; what costs least if left out"
     )
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--scaling", action="store_true", help="one worker, two, and twice the ground on two")
+    parser.add_argument("--scaling", action="store_true", help="one worker, and two on the same ground")
+    parser.add_argument("--weak", action="store_true", help="one worker, and two on twice the ground")
     parser.add_argument("--folder", type=Path, default=None, help="where to keep the store")
     given = parser.parse_args()
-    if given.scaling:
+    if given.scaling or given.weak:
         os.environ["NUMBA_NUM_THREADS"] = "1"  # a worker is a core
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     memory = in_memory(2048, 16)
     print(f"in memory at 2048²: {memory / 1e6:.1f} million cells·iterations per CPU-second")
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-        runs = [(given.size, workers) for workers in ((1, 2) if given.scaling else (given.workers,))]
-        for size, workers in runs:
-            facts = on_tiles(Path(folder), size, given.tile, given.steps, workers, given.iterations)
+        for workers in (1, 2) if given.scaling or given.weak else (given.workers,):
+            rows = given.size * workers if given.weak else None
+            facts = on_tiles(Path(folder), given.size, given.tile, given.steps, workers, given.iterations, rows)
             facts["of_memory"] = facts["per_cpu_second"] / memory
             facts["load"] = os.getloadavg()[0]
             print(json.dumps(facts, indent=1))

@@ -13,9 +13,12 @@ from tests.tiles.conftest import assert_same_bits
 import slopewash as sw
 from slopewash.analysis.labels import labelled
 from slopewash.models.state import Sides
+from slopewash.models.virtual_pipes import sea
 from slopewash.models.virtual_pipes.sea import border_mask, covered
+from slopewash.models.virtual_pipes.sea_parts import SeaParts
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.reach import Rim, united
+from slopewash.tiles.store import Store
 
 SHORES = Sides(north="periodic", south="periodic", west="open", east="closed")
 """Water comes in from the west alone, and goes round from south to north."""
@@ -58,13 +61,20 @@ HOLES = np.zeros((67, 53), bool)
 HOLES[40:48, 30:44] = True
 CASES: dict[str, tuple[sw.Model, Any, dict[str, Any]]] = {
     "open": (sw.preset("single_grid").replace(sea_level=9.0), "open", {}),
-    "eight": (sw.preset("landscape").replace(sea_level=9.0), SHORES, {"nodata": HOLES}),
+    "eight": (sw.preset("landscape").replace(sea_level=9.0), SHORES, {"nodata": HOLES, "suspended": 0.1}),
     "graded": (sw.VirtualPipes(sea_level=7.0, edge_base="graded", sediment_volume=0.6), "open", {"nodata": HOLES}),
     "strata": (
         sw.preset("single_grid").replace(sea_level=9.0), "open", {"strata": sw.strata_bands(thickness=2.0, dip=4.0)},
     ),
     "enclosed": (sw.VirtualPipes(sea_level=9.0), "closed", {}),
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End at the largest number of passes, which some of these seas reach, after a tenth of it."""
+    monkeypatch.setattr(sea, "MOST_PASSES", 200)
+    monkeypatch.setattr(SeaParts, "most_passes", 200)
 
 
 @pytest.mark.parametrize("dry", [False, True])
@@ -100,6 +110,30 @@ def test_levels_with_a_sea_give_the_same_bits(tmp_path: Path) -> None:
     assert (whole["water"] > 1).any()
     sw.erode_tiled(None, recipe, tile=(34, 51), out=tmp_path / "out.zarr", workers=0, iterations=6)
     assert_same_bits(tmp_path / "out.zarr", whole)
+
+
+@pytest.mark.parametrize("count", [3, 5, 7])
+def test_a_run_with_a_sea_goes_on_from_any_manifest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """Stopped before the sea sinks, after it, and after it has settled."""
+    model, out = CASES["open"][0], tmp_path / "out.zarr"
+    stage = sw.Stage(model=model, steps=3, settle=2, dry=True, gullies=0.5)
+    recipe = sw.Recipe(source=sw.FromTerrain(terrain=coast(suspended=0.1)), stages=(stage,), backend="cpu")
+    usual, written = Store.write_json, []
+
+    def write(self: Store, name: str, facts: Any) -> None:
+        usual(self, name, facts)
+        written.append(name)
+        if len(written) == count:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Store, "write_json", write)
+    with pytest.raises(KeyboardInterrupt):
+        sw.erode_tiled(None, recipe, tile=(34, 53), out=out, workers=0, iterations=3)
+    monkeypatch.undo()
+    sw.resume_tiled(out, workers=0)
+    assert_same_bits(out, recipe.run().terrain)
 
 
 def test_a_sea_over_all_land_is_refused_before_the_first_round(tmp_path: Path) -> None:

@@ -237,9 +237,9 @@ def parse_place(text: str) -> tuple[float, float]:
 
 
 def with_water(terrain: Terrain, water: str) -> Terrain:
-    """Add rivers and lakes if they are wanted and the file has none."""
+    """Add rivers and lakes if they are wanted and the file has no rivers; lakes alone are those of a run on tiles."""
     import slopewash as sw
 
-    if water != "rivers" or "river" in terrain or "lake" in terrain:
+    if water != "rivers" or "river" in terrain:
         return terrain
     return sw.add_water(terrain)
