@@ -30,7 +30,8 @@ from slopewash.cli import main
 usual, runs = sw.Simulation.run, []
 def run(simulation, steps, **options):
     if not runs:
-        usual(simulation, 1)  # compiles the kernels, which no signal interrupts
+        # Compiles the kernels, which no signal interrupts; some are used later than in the first step.
+        usual(simulation, 12 if simulation.backend == "cpu" and simulation.model.name != "velocity_field" else 1)
         runs.append(1)
         print("running", flush=True)
     try:

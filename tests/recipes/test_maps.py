@@ -15,7 +15,7 @@ from slopewash.cli import main
 SIZE = 96
 RAMP = np.linspace(0, 1, SIZE, dtype=np.float32)[None, :].repeat(SIZE, 0)
 TOML = """
-backend = "cpu"
+backend = "reference"
 [source]
 file = "dome.npz"
 [[stages]]
@@ -44,7 +44,7 @@ def maps(folder: Path) -> dict[str, Any]:
 
 def in_python(folder: Path, **changes: Any) -> sw.Recipe:
     stage = sw.Stage.of("landscape", strength=0.02).with_parameters(**maps(folder))
-    return sw.Recipe(source=sw.FromFile(path=folder / "dome.npz"), stages=(stage,), backend="cpu", **changes)
+    return sw.Recipe(source=sw.FromFile(path=folder / "dome.npz"), stages=(stage,), backend="reference", **changes)
 
 
 def test_python_toml_and_the_command_line_give_the_same_bits(folder: Path) -> None:
@@ -54,7 +54,8 @@ def test_python_toml_and_the_command_line_give_the_same_bits(folder: Path) -> No
     again = sw.Recipe.read(folder / "again.toml")
     assert again.stage == in_python(folder).stage
     code = main([
-        "erode", str(folder / "dome.npz"), "-o", str(folder / "out.npz"), "--strength", "0.02", "--backend", "cpu",
+        "erode", str(folder / "dome.npz"), "-o", str(folder / "out.npz"), "--strength", "0.02",
+        "--backend", "reference",
         "--map", f"rain_rate={folder / 'ramp.npy'}:0..0.01", "--map",
         f"talus-slope-bias={folder / 'ramp.npy'}:0.25..1.25",
     ])  # fmt: skip
@@ -76,7 +77,7 @@ def test_rain_on_one_half_leaves_the_other_dry() -> None:
     one = sw.Recipe(
         source=sw.FromTerrain(terrain=flat),
         stages=(sw.Stage.of(dry, steps=3, edges="closed", settle=False),),
-        backend="cpu",
+        backend="reference",
     )
     water = one.run().terrain["water"]
     assert (water[:, :10] == 0).all()
@@ -92,10 +93,10 @@ def test_a_layer_that_an_earlier_stage_leaves_can_be_a_map() -> None:
     recipe = sw.Recipe(
         source=sw.FromTerrain(terrain=terrain),
         stages=(sw.Stage.of(model, steps=30), sw.Stage.of(wet, steps=3)),
-        backend="cpu",
+        backend="reference",
     )
-    worn = sw.erode(terrain, model, steps=30, backend="cpu")
-    expected = sw.erode(worn, wet, steps=3, backend="cpu")
+    worn = sw.erode(terrain, model, steps=30, backend="reference")
+    expected = sw.erode(worn, wet, steps=3, backend="reference")
     assert_array_equal(recipe.run().terrain["elevation"], expected["elevation"])
 
 
@@ -103,7 +104,7 @@ def test_a_resumed_recipe_needs_neither_the_file_nor_the_array(folder: Path) -> 
     """Interrupted in the first of two stages, of which the second has a map too."""
     second = sw.Stage.of(sw.VirtualPipes(thermal_rate=sw.Map(2 * RAMP)), steps=4)
     first = sw.Stage.of(sw.VirtualPipes(rain_rate=sw.Map(folder / "ramp.npy", 0, 0.1)), steps=6)
-    recipe = sw.Recipe(source=sw.FromFile(path=folder / "dome.npz"), stages=(first, second), backend="cpu")
+    recipe = sw.Recipe(source=sw.FromFile(path=folder / "dome.npz"), stages=(first, second), backend="reference")
     whole = recipe.run().terrain
     running = sw.Running(recipe, checkpoint=folder / "run.ckpt", every=2)
 
@@ -148,3 +149,18 @@ def test_an_array_cannot_be_written(folder: Path) -> None:
     stage = sw.Stage.of(sw.VirtualPipes(rain_rate=sw.Map(RAMP)), steps=1)
     with pytest.raises(sw.InvalidParameter, match="the map of rain_rate is an array in memory"):
         sw.Recipe(source=sw.FromFile(path=folder / "dome.npz"), stages=(stage,)).write(folder / "array.toml")
+
+
+def test_a_recorded_session_keeps_its_maps_until_a_number_is_set(folder: Path) -> None:
+    model = sw.VirtualPipes(**maps(folder), thermal_rate=0.3)
+    recipe = sw.Recipe(source=sw.FromFile(path=folder / "dome.npz"), stages=(sw.Stage.of(model, steps=1),))
+    recording = sw.Recording(recipe, "cpu")
+    numbers = model.replace(rain_rate=0.01, talus_slope_bias=1.25, thermal_rate=0.4)
+    assert recording.asked(numbers) == model.replace(thermal_rate=0.4)
+    recording.add("model", {"rain_rate": 0.02})
+    assert recording.asked(numbers.replace(rain_rate=0.02)).values()["rain_rate"] == 0.02
+    text = recording.recipe_text(numbers)
+    assert 'talus_slope_bias = {file = "' in text
+    assert "rain_rate = 0.01" in text
+    script = recording.script()
+    assert f"rain_rate=sw.Map('{(folder / 'ramp.npy').as_posix()}', low=0.0, high=0.01)" in script

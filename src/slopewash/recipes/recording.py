@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from slopewash.errors import InvalidParameter
+from slopewash.models import Model
+from slopewash.models.maps import maps_of
 from slopewash.models.state import Edges, Sides
 from slopewash.recipes.definition import Recipe, Stage, preset_beds
 from slopewash.recipes.sources import FromTerrain, file_source, keywords
@@ -128,6 +130,12 @@ class Recording:
             f"simulation = sw.Simulation(terrain, model, backend={self.backend!r}, edges={_edges(stage.edges)}, "
             f"seed={self.recipe.seed})",
         ]
+
+    def asked(self, model: Model) -> Model:
+        """Return the model of the run with the recipe's maps, except where a number was set since."""
+        numbered = {name for action in self.actions if action[0] == "model" for name in action[1]}
+        maps = maps_of(self.recipe.stage.model) if type(model) is type(self.recipe.stage.model) else {}
+        return model.replace(**{name: given for name, given in maps.items() if name not in numbered})
 
     def _staged(self) -> list[str]:
         facts = self.recipe.replace(backend=self.backend, outputs=()).as_dict()

@@ -184,7 +184,7 @@ class Run:
         """The recipe with the parameters as they are now."""
         if self.running is not None:
             return self.recipe.replace(stages=self.running.recipe.stages)
-        return self.recipe.replace(model=self.simulation.model)
+        return self.recipe.replace(model=self._recording.asked(self.simulation.model))
 
     @property
     def is_worth_keeping(self) -> bool:

@@ -17,13 +17,14 @@ import { Painting } from "../tools/painting";
 import { dragSun } from "../tools/sun";
 import { Toolbar } from "../tools/toolbar";
 import type { SavedView } from "../view/camera";
-import type { Tier } from "../view/quality";
+import { Pace } from "../view/pace";
+import { type Tier, tierOf } from "../view/quality";
 import { rememberedView, rememberView, shapeOf } from "../view/remember";
 import { Stage } from "../view/stage";
 import { Connection } from "../wire/connection";
 import type { Frame } from "../wire/frames";
 import type { ClientMessage, State } from "../wire/protocol";
-import { button, make, words } from "./dom";
+import { button, make, short, words } from "./dom";
 import { icon } from "./icons";
 import { listenForShortcuts } from "./shortcuts";
 import { Store } from "./store";
@@ -35,12 +36,16 @@ const UNSEEN = ["rainfall", "erodibility"];
 /** Pixels between the block and what stands around it. */
 const GAP = 8;
 
+/** One press of + or −. */
+const NEARER = 0.85;
+
 export class App {
   readonly store = new Store();
   readonly stage: Stage;
   readonly connection: Connection;
   private readonly messages = new Messages();
   private readonly legend: Legend;
+  readonly pace: Pace;
   private readonly view: ViewPanel;
   private readonly start: StartPanel;
   private readonly output: OutputPanel;
@@ -89,7 +94,7 @@ export class App {
       this.store,
       this.stage,
       (layer) => this.showOverlay(layer),
-      (tier) => this.setTier(tier),
+      (tier) => this.pace.choose(tier),
     );
     this.output = new OutputPanel(this.store, this.stage, this.messages);
     this.compare = new Compare(this.stage, () => this.watch());
@@ -133,6 +138,7 @@ export class App {
       (state) =>
         (this.title.textContent = `${words(state.name)} · ${state.columns} × ${state.rows} · ${state.model.replaceAll("_", " ")}`),
     );
+    this.pace = this.keepPace();
     document.body.dataset.tier = this.stage.tier; // blurred glass costs software renderers more than the terrain
     this.listen(canvas);
     this.painting.toolChanged();
@@ -254,8 +260,26 @@ export class App {
       });
   }
 
+  /** Let the quality follow how long images take. */
+  private keepPace(): Pace {
+    const pace = new Pace(
+      tierOf(this.stage.rendererName),
+      (tier) => this.setTier(tier),
+      (slow, milliseconds, byUser) => {
+        const time = `${short(Math.round(milliseconds) / 1000)} s per image`;
+        if (byUser) this.messages.say(`Quality ${slow} takes about ${time} here; it is ${this.stage.tier} again.`);
+      },
+    );
+    this.stage.onMeasured((by) => {
+      pace.take(by);
+      if (pace.wantsMore) this.stage.invalidate();
+    });
+    return pace;
+  }
+
   private setTier(tier: Tier): void {
-    this.stage.setTier(tier);
+    this.stage.setTier(tier, !this.pace?.fixed);
+    this.view.showTier(tier);
     document.body.dataset.tier = tier;
     this.watch();
   }
@@ -394,6 +418,9 @@ export class App {
         { key: "z", control: true, shift: true, run: () => send({ type: "redo" }) },
         { key: "y", control: true, run: () => send({ type: "redo" }) },
         { key: "f", run: () => this.frameAll() },
+        { key: "+", run: () => this.stage.cameras.zoomInMiddle(NEARER) },
+        { key: "=", run: () => this.stage.cameras.zoomInMiddle(NEARER) },
+        { key: "-", run: () => this.stage.cameras.zoomInMiddle(1 / NEARER) },
         { key: "g", run: () => this.toggleWalk(false) },
         { key: "p", run: () => this.togglePlan() },
         { key: "c", run: () => this.compare.toggle() },

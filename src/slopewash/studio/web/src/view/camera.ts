@@ -173,6 +173,11 @@ export class Cameras {
     this.moved();
   }
 
+  /** Come nearer to what is in the middle of the view, or move away from it. */
+  zoomInMiddle(factor: number): void {
+    this.zoom(this.rig.pivot(), factor, { x: 0, y: 0 });
+  }
+
   /** The direction from the eye through a point of the window, −1 … 1 to the right and up. */
   ray(x: number, y: number): Vector3 {
     this.perspective.updateMatrixWorld();
