@@ -107,8 +107,8 @@ def made_in_python(folder: Path) -> sw.Recipe:
         ),
         seed=5,
         backend="reference",
-        outputs=("eroded.npz",),
-    )  # type: ignore[arg-type]
+        outputs=(sw.Output(Path("eroded.npz")),),
+    )
 
 
 def from_python(file: Path, known: dict[str, sw.Terrain]) -> sw.Terrain:

@@ -191,13 +191,14 @@ class Stage:
     def receding(self, model: Model) -> Model:
         """Return the model for low water: no more rain than was asked for, and no other processes.
 
-        `model` is that of the flood, with numbers in place of maps.
+        `model` is that of the flood, with numbers in place of maps: a map has no one number to compare with.
         """
         values = dict(self.low_water)
         if "processes" in self.settings:
             values["processes"] = self.settings["processes"]
-        if "rain_rate" in self.settings and "rain_rate" in values:
-            values["rain_rate"] = min(model.values()["rain_rate"], values["rain_rate"])
+        asked = model.values().get("rain_rate")
+        if "rain_rate" in self.settings and "rain_rate" in values and isinstance(asked, float):
+            values["rain_rate"] = min(asked, values["rain_rate"])
         return model.replace(**values)
 
     @property
