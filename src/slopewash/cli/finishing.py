@@ -86,13 +86,13 @@ def note_silted_sea(result: Result) -> None:
     """Say so where much of the sea has become land."""
     import numpy as np
 
-    from slopewash.models.state import Sides
+    import slopewash as sw
 
     stage, terrain = result.stage, result.terrain
     level = float(
         stage.low_water.get("sea_level", stage.model.water_beyond) if stage.recedes else stage.model.water_beyond
     )
-    if not np.isfinite(level) or not Sides.of(stage.edges).any_open:
+    if not np.isfinite(level) or not sw.Sides.of(stage.edges).any_open:
         return
     ground = terrain["elevation"]
     there = np.ones(terrain.shape, bool) if terrain.nodata is None else ~terrain.nodata
