@@ -22,7 +22,7 @@ if $(BIN)/python -m pip --version >/dev/null 2>&1; then \
   || { echo "installation failed; if the reason is venv or ensurepip: sudo apt-get install python3-venv" >&2; exit 1; }
 endef
 
-.PHONY: help demo studio test test-quick fuzz soak check bench clean testers
+.PHONY: help demo studio test test-quick fuzz extremes signals soak boundscheck licences check bench clean testers
 
 help:
 	@echo "make demo        erode a mountain range; pictures in out/demo"
@@ -30,6 +30,10 @@ help:
 	@echo "make test        run all tests"
 	@echo "make test-quick  run the fast tests, for use while editing"
 	@echo "make fuzz        read 1000 damaged files of every format"
+	@echo "make extremes    try every parameter at its extremes, and 100 random sets, on every model and backend"
+	@echo "make signals     interrupt 50 runs at random moments"
+	@echo "make boundscheck run the tests of models with every index of the kernels checked"
+	@echo "make licences    list the dependencies with version and licence"
 	@echo "make soak        take 200 000 steps of every model"
 	@echo "make check       run linters, type checkers and formatters of Python and of the page, and import checks"
 	@echo "make bench       time one iteration, compared with the papers"
@@ -51,6 +55,22 @@ test-quick: $(DEV)
 # The test suite reads 60 of each.
 fuzz: $(DEV)
 	@FUZZ_FILES=1000 $(BIN)/python -m pytest -n $(WORKERS) tests/io/test_mutations.py
+
+# The test suite tries 30 sets on the reference, and fewer on the other backends.
+extremes: $(DEV)
+	@RANDOM_SETS=100 $(BIN)/python -m pytest -n $(WORKERS) tests/simulation/test_bounded_work.py -k 'extremes or random'
+
+# The test suite interrupts 6, of 64 x 64 cells.
+signals: $(DEV)
+	@$(BIN)/python benchmarks/signals.py --moments 50
+
+# Kernels are compiled for it separately, without the cache of the usual ones.
+boundscheck: $(DEV)
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.numba/boundscheck $(BIN)/python -m pytest -n $(WORKERS) tests/models \
+	  tests/simulation/test_degenerate.py -m 'not gpu'
+
+licences: $(DEV)
+	@$(BIN)/python benchmarks/licences.py
 
 # The test suite takes 20 000.
 soak: $(DEV)

@@ -35,7 +35,7 @@ SERVER = """
 import sys
 from slopewash.studio import StudioServer
 from slopewash.studio.recipes import first_recipe
-with StudioServer(first_recipe(size=int(sys.argv[1]), backend="cpu"), port=0) as server:
+with StudioServer(first_recipe(size=int(sys.argv[1]), backend="cpu"), port=0, apart=True) as server:
     print(server.url, flush=True)
     sys.stdin.read()
 """
@@ -111,8 +111,13 @@ class Client:
 
 
 def cpu_seconds(process: subprocess.Popen[str]) -> float:
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+    """Of the server and of the process of its run."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    ticks = 0
+    for pid in (str(process.pid), *children):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / TICKS
 
 
 def live(size: int, rounds: int, seconds: float) -> dict[str, Any]:

@@ -37,6 +37,7 @@ def main(words: Sequence[str] | None = None) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     size = (options.width, options.width * 5 // 8)
     starts = [(kind, seed) for kind, seed in STARTS if options.only in kind]
+    drawn = {}
     for preset in PRESETS:
         maps, views = [], []
         for kind, seed in starts:
@@ -52,6 +53,10 @@ def main(words: Sequence[str] | None = None) -> None:
         names = [f"{kind} {seed}" for kind, seed in starts]
         sw.side_by_side(maps, names, options.out / f"{preset}_maps.png", columns=4)
         sw.side_by_side(views, names, options.out / f"{preset}_views.png", columns=2)
+        drawn[preset] = views
+    pairs = [view for both in zip(*drawn.values(), strict=True) for view in both]
+    titles = [f"{kind} {seed}, {way}" for kind, seed in starts for way in ("one grid", "coarse to fine")]
+    sw.side_by_side(pairs, titles, options.out / "before_after.png", columns=4)
     print(f"pictures are in {options.out}")
 
 

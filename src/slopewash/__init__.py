@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         backend_names,
         copy_bandwidth,
         describe_backends,
+        named_adapter,
         use_adapter,
     )
     from slopewash.errors import (
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
         Generated,
         LayerFile,
         Look,
+        Map,
         Output,
         Recipe,
         Recording,
@@ -138,7 +140,8 @@ _HOMES = {
     "slopewash.analysis.survey": ("analyse",),
     "slopewash.analysis.trunks": ("trunk_agreement",),
     "slopewash.backends": (
-        "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "use_adapter",
+        "adapters", "available_backends", "backend_names", "copy_bandwidth", "describe_backends", "named_adapter",
+        "use_adapter",
     ),
     "slopewash.errors": (
         "BackendUnavailable", "CheckpointError", "CheckpointWarning", "GeoreferenceWarning", "InvalidFile",
@@ -160,7 +163,7 @@ _HOMES = {
     ),
     "slopewash.observers": ("Checkpoints", "Observer", "Progress", "Recorder"),
     "slopewash.recipes": (
-        "Beds", "FromFile", "FromTerrain", "Generated", "LayerFile", "Look", "Output", "Recipe", "Recording",
+        "Beds", "FromFile", "FromTerrain", "Generated", "LayerFile", "Look", "Map", "Output", "Recipe", "Recording",
         "Result", "Running", "Stage", "erode", "looks", "preset_beds", "preset_source", "recipe", "recipe_schema",
         "resume", "usual_preset",
     ),
@@ -214,6 +217,7 @@ __all__ = [
     "InvalidTerrain",
     "LayerFile",
     "Look",
+    "Map",
     "MeshParticles",
     "NotEnoughMemory",
     "NotFinite",
@@ -279,6 +283,7 @@ __all__ = [
     "local_minima",
     "looks",
     "model_names",
+    "named_adapter",
     "newest_manifest",
     "open",
     "overlay",

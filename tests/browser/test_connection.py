@@ -152,10 +152,12 @@ def test_controls_fit_the_screen(open_page: Callable[..., Any], server: Server, 
 def test_the_camera_stays_for_the_same_terrain_and_follows_another(
     open_page: Callable[..., Any], server: Server
 ) -> None:
-    studio = open_page(500, 400)
+    studio = open_page(1000, 500)
     studio.open(server.url)
     eye = "studio.stage.cameras.current.position.toArray()"
-    studio.page.evaluate("studio.stage.cameras.current.position.y += 0.3")
+    studio.page.mouse.move(300, 250)
+    studio.page.mouse.wheel(0, -300)
+    studio.wait("!studio.stage.cameras.isFramed")
     moved = studio.page.evaluate(eye)
     for generator, stays in (({"seed": 11}, True), ({"relief": 300.0}, False)):
         run = studio.page.evaluate("studio.store.state.run")

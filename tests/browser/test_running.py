@@ -123,7 +123,7 @@ def test_a_smaller_grid_keeps_the_model(studio: Any) -> None:
 
 def test_more_cells_are_the_same_ground_and_the_cell_size_follows(studio: Any) -> None:
     studio.tab("start")
-    extent, cell_size = "input[aria-label='Extent in kilometres']", "[data-role='cell-size']"
+    extent, cell_size = "input[aria-label='Extent, km']", "[data-role='cell-size']"
     assert studio.page.input_value(extent) == "1.28"
     assert studio.page.inner_text(cell_size) == "10 m"
     studio.page.select_option("select[aria-label='Cells per side']", "256")
@@ -142,8 +142,8 @@ def test_an_uploaded_picture_becomes_the_terrain(studio: Any, tmp_path: Path) ->
     grey = (65535 * (0.5 + 0.5 * np.sin(x / 23.0) * np.cos(y / 17.0))).astype(np.uint16)
     Image.fromarray(grey).save(tmp_path / "waves.png")
     studio.page.set_input_files("input[type=file]", tmp_path / "waves.png")
-    studio.page.fill("input[aria-label='Lowest height in metres']", "100")
-    studio.page.fill("input[aria-label='Highest height in metres']", "400")
+    studio.page.fill("input[aria-label='Lowest height, m']", "100")
+    studio.page.fill("input[aria-label='Highest height, m']", "400")
     studio.click("file-facts")
     studio.wait("studio.store.state.columns === 160 && studio.store.state.busy === null")
     expected = 100 + 300 * (grey.astype(np.float64) / 65535)
@@ -169,11 +169,11 @@ def test_eight_bits_are_taken_only_after_a_word(studio: Any, tmp_path: Path) -> 
             studio.page.locator("dialog[open]").wait_for(state="hidden")
     studio.click("file-facts")
     studio.page.locator("dialog[open]", has_text="integers").wait_for()
-    studio.page.fill("input[aria-label='Lowest height in metres']", "95")
-    studio.page.fill("input[aria-label='Highest height in metres']", "90")
+    studio.page.fill("input[aria-label='Lowest height, m']", "95")
+    studio.page.fill("input[aria-label='Highest height, m']", "90")
     studio.click("file-facts")
     studio.page.locator("dialog[open]", has_text="the highest above the lowest").wait_for()
-    studio.page.fill("input[aria-label='Lowest height in metres']", "0")
+    studio.page.fill("input[aria-label='Lowest height, m']", "0")
     studio.page.keyboard.press("Enter")
     studio.wait("studio.store.state.columns === 80 && studio.store.state.busy === null")
     studio.complaints.clear()  # the browser notes each refusal
@@ -291,10 +291,10 @@ def test_options_of_a_generator_are_fields(studio: Any) -> None:
     studio.page.keyboard.press("Enter")
     studio.wait("!('noise' in studio.store.state.generator.options) && studio.store.state.busy === null")
     assert np.array_equal(studio.layer("elevation"), smooth)
-    studio.page.fill("input[aria-label='Relief in metres']", "900")
+    studio.page.fill("input[aria-label='Relief, m']", "900")
     studio.page.keyboard.press("Enter")
     studio.wait("studio.store.state.relief === 900")
-    studio.page.fill("input[aria-label='Relief in metres']", "")
+    studio.page.fill("input[aria-label='Relief, m']", "")
     studio.page.keyboard.press("Enter")
     studio.wait("studio.store.state.generator.relief === null && studio.store.state.busy === null")
     assert np.array_equal(studio.layer("elevation"), smooth)

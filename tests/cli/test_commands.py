@@ -120,13 +120,13 @@ def test_info_reports_the_header_of_a_picture_without_heights(run: Run, tmp_path
     assert done.code == 0
     assert (done.json["width"], done.json["bits"]) == (5, 16)
     assert "--height-range" in done.json["note"]
-    assert run("info", file, "--height-range", "0,10", "--json").json["statistics"]["elevation"]["maximum"] == 0
+    assert run("info", file, "--height-range", "0..10", "--json").json["statistics"]["elevation"]["maximum"] == 0
 
 
 def test_info_reads_a_raw_file_that_is_not_square(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "heights.r16"
     np.arange(12, dtype="<u2").tofile(file)
-    report = run("info", file, "--shape", "3,4", "--height-range", "0,65535", "--json").json
+    report = run("info", file, "--shape", "3,4", "--height-range", "0..65535", "--json").json
     assert (report["height"], report["width"]) == (3, 4)
     assert report["statistics"]["elevation"]["maximum"] == 11
 

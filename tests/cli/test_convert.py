@@ -33,7 +33,7 @@ def test_the_range_of_16_bit_output_is_printed_and_kept(run: Run, raw: Path) -> 
     done = run("erode", raw, "-o", out, *SHORT, "--out-height-range", "-100..500", "--json")
     assert done.json["height_range"] == [-100, 500]
     assert run("info", out, "--json").json["height_range"] == [-100, 500]
-    done = run("generate", "ramp", "-o", out, "--size", 8, "--relief", 50, "--height-range", "-10..90")
+    done = run("generate", "ramp", "-o", out, "--size", 8, "--relief", 50, "--out-height-range", "-10..90")
     assert done.out.splitlines()[-1] == f"{out}: black is -10 m, white is 90 m"
 
 
@@ -153,3 +153,33 @@ def test_the_page_on_files_runs(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
             done = run(*shlex.split(line)[1:])
             assert done.code == 0, f"{line}: {done.err}"
     assert sw.read("wet.exr").shape == (64, 64)
+
+
+def test_a_cloud_optimised_geotiff_has_a_band_for_every_layer(run: Run, raw: Path, eroded: Path) -> None:
+    rasterio = pytest.importorskip("rasterio")
+    out = raw.with_name("out.tif")
+    assert run("erode", raw, "-o", out, *SHORT, "--cog").code == 0
+    converted = raw.with_name("converted.tif")
+    assert run("convert", eroded, "-o", converted, "--cog").code == 0
+    for file in (out, converted):
+        with rasterio.open(file) as opened:
+            assert opened.tags(ns="IMAGE_STRUCTURE")["LAYOUT"] == "COG"
+            names = list(opened.descriptions)
+            assert names[0] == "elevation"
+            assert "wear" in names
+            assert np.array_equal(opened.read(names.index("wear") + 1), sw.read(eroded)["wear"])
+    made_by = sw.probe(out).made_by
+    assert made_by is not None
+    assert made_by["preset"] == "single_grid"
+    done = run("convert", eroded, "-o", raw.with_name("out.png"), "--cog")
+    assert (done.code, "leave it out, or name a .tif" in done.err) == (2, True)
+
+
+def test_rivers_and_lakes_are_masks(run: Run, tmp_path: Path) -> None:
+    hill = sw.write(sw.generate("fbm", size=48, seed=2, relief=300.0), tmp_path / "hill.npz")
+    assert run("convert", hill, "-o", tmp_path / "masks", "--layers", "river,lake").code == 0
+    watered = sw.add_water(sw.read(hill))
+    for name in ("river", "lake"):
+        assert watered[name].any()
+        mask = sw.read(tmp_path / "masks" / f"{name}.png")
+        assert np.abs(mask["elevation"] - watered[name]).max() < 1e-3

@@ -42,6 +42,14 @@ def test_a_sea_is_a_parameter_like_any_other(run: Run, raw: Path, tmp_path: Path
     assert " none " in run("models", "virtual_pipes").out
 
 
+@pytest.mark.parametrize(("strength", "told"), [(0.02, False), (1, True)])
+def test_a_sea_that_silts_up_is_told(run: Run, tmp_path: Path, strength: float, told: bool) -> None:
+    sw.write(sw.generate("dome", size=64, seed=3), tmp_path / "dome.npz")
+    out, sea = tmp_path / "coast.npz", ("--set", "sea_level=300")
+    done = run("erode", tmp_path / "dome.npz", "-o", out, "--backend", "cpu", *sea, "--strength", strength)
+    assert (done.code, "silted up" in done.err) == (0, told)
+
+
 def test_eroding_writes_every_layer_and_prints_the_budget(run_outside: Run, raw: Path, tmp_path: Path) -> None:
     done = run_outside("erode", "raw.exr", "-o", "eroded.exr", *QUICKEST, *ONE_GRID, "--threads", 1)
     assert (done.code, done.err) == (0, "")
@@ -277,7 +285,7 @@ def test_whole_numbers_are_heights_once_their_range_is_given(run: Run, tmp_path:
     source, out = tmp_path / "island.png", tmp_path / "eroded.npz"
     Image.fromarray(np.arange(256, dtype=np.uint16).reshape(16, 16) * 257).save(source)
     assert run("erode", source, "-o", out, *QUICKEST).code == 2
-    done = run("erode", source, "-o", out, *QUICKEST, "--height-range", "-20,1400", "--cell-size", 20)
+    done = run("erode", source, "-o", out, *QUICKEST, "--height-range", "-20..1400", "--cell-size", 20)
     assert done.code == 0
     eroded = sw.read(out)
     assert eroded.cell_size == 20

@@ -26,6 +26,29 @@ def test_export_prints_the_card(run: Run, hill: Path, tmp_path: Path) -> None:
     assert (tmp_path / "unity" / "height.raw").stat().st_size == 2 * 33 * 33
 
 
+def test_exported_heights_record_their_range_and_what_made_them(run: Run, tmp_path: Path) -> None:
+    result = sw.recipe("outerrain", size=127, steps=2, backend="reference", seed=4).run()
+    made = sw.write(result.terrain, tmp_path / "made.exr", notes=result.notes)
+    words = ("--water", "none", "--out-height-range", "-100..2000", "-o", tmp_path / "ue")
+    assert run("export", made, "--target", "unreal", *words).code == 0
+    found = sw.probe(tmp_path / "ue" / "height.png")
+    assert found.height_range == (-100.0, 2000.0)
+    assert found.made_by is not None
+    assert (found.made_by["preset"], found.made_by["seed"], found.made_by["step"]) == ("outerrain", 4, 2)
+    read = sw.read(tmp_path / "ue" / "height.png")
+    assert read.cell_size == result.terrain.cell_size
+    assert np.abs(read["elevation"] - result.terrain["elevation"]).max() <= 0.51 * 2100 / 65535
+
+
+def test_exports_for_two_programs_do_not_mix(run: Run, hill: Path, tmp_path: Path) -> None:
+    words = ("--fit", "crop", "--water", "none", "-o", tmp_path / "out")
+    assert run("export", hill, "--target", "unity", *words).code == 0
+    assert run("export", hill, "--target", "unity", *words).code == 0
+    done = run("export", hill, "--target", "godot", "--water", "none", "-o", tmp_path / "out")
+    assert done.code == 2
+    assert f"{tmp_path / 'out'} holds an export for unity; name another folder for godot" in done.err
+
+
 def test_export_prints_the_card_as_json(run: Run, hill: Path, tmp_path: Path) -> None:
     out = tmp_path / "godot"
     done = run("export", hill, "--target", "godot", "--water", "none", "--json", "-o", out)
@@ -39,7 +62,7 @@ def test_export_prints_the_card_as_json(run: Run, hill: Path, tmp_path: Path) ->
         (["--target", "unity"], "the nearest are 33 and 65"),
         (["--target", "unity", "--tiles", "2by2"], "--tiles is 2by2; it must be COLUMNSxROWS"),
         (["--target", "unity", "--size", "34"], "size is 34"),
-        (["--target", "unity", "--fit", "crop", "--export-range", "5,1"], "--export-range is 5,1"),
+        (["--target", "unity", "--fit", "crop", "--out-height-range", "5..1"], "--out-height-range is 5..1"),
     ],
 )
 def test_bad_input_is_one_sentence(run: Run, hill: Path, tmp_path: Path, words: list[str], sentence: str) -> None:

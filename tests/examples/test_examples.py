@@ -73,7 +73,14 @@ def test_salamin_cone_is_drawn_before_and_after(pictures_of: Pictures) -> None:
 def test_gallery_shows_starts_eroded_both_ways(pictures_of: Pictures, capsys: pytest.CaptureFixture[str]) -> None:
     ways, seeds = ("single_grid", "landscape"), (4, 9)
     expected = {f"{way}_ridged_{seed}{end}.png" for way in ways for seed in seeds for end in ("", "_view", "_inside")}
-    expected |= {f"{way}_{kind}.png" for way in ways for kind in ("maps", "views")}
+    expected |= {f"{way}_{kind}.png" for way in ways for kind in ("maps", "views")} | {"before_after.png"}
     small = ["--size", "64", "--strength", "0.01", "--only", "ridged", "--width", "120"]
     assert pictures_of("landscape_gallery", small) == expected
     assert capsys.readouterr().out.count("along the grid") == len(ways) * len(seeds)
+
+
+@pytest.mark.slow
+def test_looks_are_drawn_from_outside_above_and_inside(pictures_of: Pictures) -> None:
+    small = ["--size", "48", "--only", "dl"]
+    expected = {f"badlands{end}.png" for end in ("", "_map", "_inside")} | {"looks.png"}
+    assert pictures_of("looks_gallery", small) == expected

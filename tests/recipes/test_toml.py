@@ -58,6 +58,7 @@ def rich_recipe(folder: Path) -> sw.Recipe:
             sw.Strata([sw.Stratum(thickness=0.2, erodibility=0.1), sw.Stratum(thickness=math.inf)], dip=3.0),
             shares=True,
         ),
+        water_sources=(sw.WaterSource(x=1.0, y=1.5, radius=1.0, rate=0.2),),
         stages=(
             sw.Stage.of(sw.VirtualPipes(dig_limit=math.inf, processes="thermal"), steps=7, edges=sides),
             sw.Stage.of("landscape", strength=0.4).replace(
@@ -81,6 +82,51 @@ def test_a_recipe_with_everything_survives_a_file(tmp_path: Path) -> None:
     assert read.as_dict() == recipe.as_dict()
     assert read.stages == recipe.stages
     assert read.outputs == recipe.outputs
+
+
+def test_water_sources_and_emitters_reach_the_terrain(tmp_path: Path) -> None:
+    (tmp_path / "my.toml").write_text("""
+[source]
+generator = "dome"
+size = 16
+extent = 160
+[[water_sources]]
+x = 80
+y = 40.5
+radius = 12
+rate = 0.5
+[[emitters]]
+x = 70
+y = 90
+radius = 20
+rate = 30
+direction = 90
+[[stages]]
+model = "virtual_pipes"
+[[stages]]
+preset = "bezin2010"
+""")
+    recipe = sw.Recipe.read(tmp_path / "my.toml")
+    terrain = recipe.terrain()
+    assert terrain.sources == (sw.WaterSource(x=80.0, y=40.5, radius=12.0, rate=0.5),)
+    assert terrain.emitters == (sw.Emitter(x=70.0, y=90.0, radius=20.0, rate=30.0, speed=0.0, direction=90.0),)
+    assert sw.Recipe.read(recipe.write(tmp_path / "again.toml")).as_dict() == recipe.as_dict()
+    assert sw.Recipe.from_dict(recipe.as_dict()).terrain().sources == terrain.sources
+    assert schema_errors((tmp_path / "my.toml").read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("disc", "sentence"),
+    [
+        ("[[water_sources]]\nx = 1\ny = 2\nradius = 3\n", r"line 5, water_sources\[1\]: rate is missing; add it"),
+        ("[[water_sources]]\nx = 1\ny = 2\nradius = -3\nrate = 1\n", "radius is -3.0 m; it must be positive"),
+        ("[[water_sources]]\nxx = 1\n", r'line 6, water_sources\[1\].xx: unknown key "xx"; did you mean "x"'),
+        ("[[emitters]]\nx = 1\ny = 2\nradius = 3\nrate = 1\n", "but virtual_pipes has no particles; leave them out"),
+    ],
+)
+def test_wrong_discs_are_reported(disc: str, sentence: str) -> None:
+    with pytest.raises(InvalidRecipe, match=sentence):
+        parsed(SMALLEST + "\n" + disc)
 
 
 def test_a_recipe_can_be_read_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

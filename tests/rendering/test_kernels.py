@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from PIL import Image
 
 from slopewash.errors import InvalidParameter
 from slopewash.rendering import render_view
+from slopewash.rendering.camera import look_at, upright_for
 from slopewash.rendering.colours import BRIGHTEST, display, display_table
 from slopewash.rendering.grid import sample
-from slopewash.rendering.kernels import GROUND, WALL, cast, paint_near, turn_down
+from slopewash.rendering.kernels import GROUND, WALL, cast, paint_near, turn_down, turn_down_sharply
 from slopewash.rendering.light import SKY_AZIMUTHS, SKY_RINGS, SKY_SOFTNESS, SKY_TOWARDS_SUN, normals, skylight
 from slopewash.rendering.near_grain import BRIGHTEST as BRIGHTEST_GRAIN
 from slopewash.rendering.near_grain import RIPPLE_CONTRAST, RIPPLES, SCALES, SIDE, pattern
@@ -151,10 +153,25 @@ def test_the_table_of_display_values_is_within_one_of_the_formula() -> None:
 
 def test_turning_an_upright_picture_down_without_a_tilt_averages_subpixels() -> None:
     picture = np.random.default_rng(3).integers(0, 256, (12, 16, 3)).astype(np.uint8)
-    out = np.zeros((6, 8, 3), np.uint8)
-    turn_down(picture, np.array([1, 0, 0, 0, 1, 0, 0, 0], np.float32), 2, 0, 6, out)
+    out = np.zeros((6, 8, 3), np.float32)
+    line = np.empty(48, np.float32)
+    turn_down(picture.reshape(12, 48), np.array([1, 0, 0, 0, 1, 0, 0, 0], np.float32), 2, 0, 6, line, out)
     expected = picture.reshape(6, 2, 8, 2, 3).mean(axis=(1, 3))
-    assert np.abs(out - expected).max() <= 0.51
+    assert np.abs(out.astype(np.uint8) - expected).max() <= 0.51
+
+
+def test_turning_down_sharply_is_what_pillow_does_within_one_shade() -> None:
+    box = np.array([[x, y, z] for x in (-50, 50) for y in (-40, 40) for z in (0, 20)], dtype=float)
+    camera = look_at(box, size=(64, 48), azimuth=200, pitch=30, distance=1.5, zoom=1.0)
+    upright = upright_for(camera)
+    shape = len(upright.upward), len(upright.sideways), 3
+    picture = np.random.default_rng(4).integers(0, 256, shape).astype(np.uint8)
+    size, method = camera.size, Image.Resampling.BICUBIC
+    turned = Image.fromarray(picture).transform(size, Image.Transform.PERSPECTIVE, upright.coefficients, method)
+    out, line = np.zeros((24, 32, 3), np.float32), np.empty(3 * shape[1], np.float32)
+    plane = np.array(upright.coefficients, np.float32)
+    turn_down_sharply(picture.reshape(shape[0], -1), plane, 2, 0, 24, line, out)
+    assert np.abs(out.astype(np.uint8).astype(int) - np.asarray(turned.reduce(2)).astype(int)).max() <= 1
 
 
 def test_pictures_do_not_depend_on_the_number_of_threads(rough: Terrain, monkeypatch: pytest.MonkeyPatch) -> None:

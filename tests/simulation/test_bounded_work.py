@@ -1,3 +1,8 @@
+"""Work per call is bounded, whatever the parameters: each gives finite ground or one sentence, soon.
+
+`make extremes` tries all parameters, and RANDOM_SETS random sets, on every backend.
+"""
+
 from __future__ import annotations
 
 import math
@@ -15,7 +20,11 @@ import slopewash as sw
 
 HILL = sw.generate("hill", size=12, extent=120.0, relief=40.0)
 MODELS = (sw.VirtualPipes, sw.VelocityField, sw.SteepestTalus, sw.MeshParticles)
-SETS = int(os.environ.get("FUZZ_FILES", "30"))
+ALL = "RANDOM_SETS" in os.environ
+SETS = int(os.environ.get("RANDOM_SETS", "30"))
+SHARES = {"reference": 1.0, "cpu": 0.2, "gpu": 0.1}
+"""Of the random sets that the test suite tries; compiling for each combination of laws takes long."""
+BACKENDS = ["reference", pytest.param("cpu", marks=pytest.mark.slow), pytest.param("gpu", marks=pytest.mark.gpu)]
 SMALL: dict[str, dict[str, Any]] = {
     "mesh_particles": {"triangles": 100, "maximum_particles": 50},
     "velocity_field": {"maximum_steps": 100},
@@ -66,11 +75,17 @@ def extremes(p: Any) -> list[Any]:
     return [*(p.typical or ()), *numbers]
 
 
-@pytest.mark.parametrize("backend", ["reference", pytest.param("cpu", marks=pytest.mark.slow)])
+def skip_without(backend: str) -> None:
+    if backend not in sw.available_backends():
+        pytest.skip(f"backend {backend} does not work here")
+
+
+@pytest.mark.parametrize("backend", BACKENDS[: None if ALL else 2])
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)
 def test_every_parameter_at_its_extremes_gives_finite_ground_or_one_sentence(
     model: type[sw.Model], backend: str
 ) -> None:
+    skip_without(backend)
     sw.Simulation(HILL, small(model), backend=backend).run(2)  # compiles its kernels
     for p in model.parameters():
         for value in extremes(p) if not (p.choices or isinstance(p.default, bool)) else (*p.choices, "", 7):
@@ -82,8 +97,7 @@ def test_every_parameter_at_its_extremes_gives_finite_ground_or_one_sentence(
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", ["time_step", "rain_rate", "sediment_capacity", "thermal_rate"])
 def test_extremes_on_the_gpu_give_finite_ground_or_one_sentence(name: str) -> None:
-    if "gpu" not in sw.available_backends():
-        pytest.skip("there is no gpu")
+    skip_without("gpu")
     for value in extremes(sw.VirtualPipes.parameter(name)):
         check_extreme(sw.VirtualPipes, "gpu", name, value)
 
@@ -104,10 +118,13 @@ def check_extreme(model: type[sw.Model], backend: str, name: str, value: Any) ->
     assert time.perf_counter() - begin < 10.0, (name, value)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)
-def test_random_values_within_the_sliders_keep_the_ground_in_its_place(model: type[sw.Model]) -> None:
+def test_random_values_within_the_sliders_keep_the_ground_in_its_place(model: type[sw.Model], backend: str) -> None:
+    skip_without(backend)
     draw = np.random.default_rng(7)
-    for _ in range(SETS // 3 if model is sw.VelocityField else SETS):
+    share = 1.0 if ALL else SHARES[backend] * (0.34 if model is sw.VelocityField else 1.0)
+    for _ in range(max(1, round(SETS * share))):
         values: dict[str, Any] = {}
         for p in model.parameters():
             if p.choices and draw.random() < 0.2:
@@ -118,15 +135,18 @@ def test_random_values_within_the_sliders_keep_the_ground_in_its_place(model: ty
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", sw.StabilityWarning)
-                simulation = sw.Simulation(HILL, small(model, **values), backend="reference")
+                simulation = sw.Simulation(HILL, small(model, **values), backend=backend)
         except sw.InvalidParameter:
             continue  # laws that exclude each other
+        begin = time.perf_counter()
         simulation.run(10)
+        assert time.perf_counter() - begin < (60.0 if backend == "cpu" else 10.0), values  # cpu may compile kernels
         ground = simulation.terrain["elevation"]
         margin = 10.0 * values.get("margin", 0.0) + 10.0  # cells of 10 m
         assert ground.min() >= HILL["elevation"].min() - margin, values
         assert ground.max() <= HILL["elevation"].max() + 2 * HILL.relief, values
         assert abs(simulation.budget.solids_drift) < 1e-4, values
+        simulation.close()
 
 
 @pytest.mark.parametrize("layer", ["elevation", "water"])

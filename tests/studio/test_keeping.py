@@ -22,9 +22,10 @@ import pytest
 import slopewash as sw
 from slopewash.errors import BackendUnavailable, CheckpointError, CheckpointWarning
 from slopewash.simulation import checkpoints
-from slopewash.studio import StudioServer, keeping
+from slopewash.studio import StudioServer, keeping, server
 from slopewash.studio.keeping import AT_REST, NEXT_TRY, WHILE_RUNNING, Keeper
 from slopewash.studio.recipes import first_recipe
+from slopewash.studio.session import Session
 
 Page = Any
 Open = Callable[[Any], Page]
@@ -374,6 +375,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[StudioServer]:
         self._socket.close()
 
     monkeypatch.setattr(StudioServer, "run", run)
+    monkeypatch.setattr(server, "SessionApart", Session)  # so that tests can look into the run
     return servers
 
 

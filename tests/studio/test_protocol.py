@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any
 
@@ -136,6 +137,10 @@ def test_sub_stepping_is_told(page: Page) -> None:
         ("rain", "rainfall"),
         ("harden", "erodibility"),
         ("soften", "erodibility"),
+        ("evaporation", "evaporation"),
+        ("capacity", "capacity"),
+        ("talus", "talus"),
+        ("sliding", "sliding"),
     ],
 )
 def test_each_brush_changes_its_layer_and_undo_gives_it_back(
@@ -252,7 +257,7 @@ def test_overlays_show_any_layer_of_the_model(page: Page, server: StudioServer) 
             blocks = {b["name"]: b for b in header["blocks"]}
             if blocks.get("overlay", {}).get("layer") == layer:
                 break
-        truth = server.session.submit(lambda n=layer: server.session.run.simulation.layers(n)[n]).result(60)  # type: ignore[misc]
+        truth = server.session.submit(lambda n=layer: server.session.run.simulation.layers(n)[n]).result(60)
         step = max(float(np.ptp(truth)), 1e-9) / 65535
         np.testing.assert_allclose(fields["overlay"], truth, atol=step)
         assert blocks["overlay"]["unit"] == model.layer(layer).units
@@ -285,6 +290,12 @@ def test_a_frame_made_before_the_page_asked_for_another_does_not_count() -> None
     connection.watch = Watch(type="watch", resolution=16)  # while the frame is being encoded
     connection.set_frame(snapshot, old, b"")
     assert connection.seen == 0
+    connection.set_frame(snapshot, connection.view(snapshot), b"")
+    assert connection.seen == 7
+    connection.watch = Watch(type="watch", overlay="slope")  # while the snapshot is on its way
+    connection.set_frame(snapshot, connection.view(snapshot), b"")
+    assert connection.seen == 0
+    snapshot = dataclasses.replace(snapshot, asked=frozenset({"slope"}))
     connection.set_frame(snapshot, connection.view(snapshot), b"")
     assert connection.seen == 7
 

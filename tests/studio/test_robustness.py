@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import os
 import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -29,7 +32,7 @@ import sys
 from slopewash.studio import StudioServer, patience, uploads
 from slopewash.studio.recipes import first_recipe
 uploads.STALLED_SECONDS, patience.HEADER_SECONDS = 2.0, 3.0
-with StudioServer(first_recipe(size=64, backend="reference"), port=0, upload_limit={LIMIT}) as server:
+with StudioServer(first_recipe(size=64, backend="reference"), port=0, upload_limit={LIMIT}, apart=True) as server:
     print(server.url, flush=True)
     sys.stdin.read()
 """
@@ -48,9 +51,11 @@ class Outside:
 
     @property
     def memory(self) -> int:
-        """Resident bytes."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(status.partition("VmRSS:")[2].split()[0]) * 1024
+        """Resident bytes of the server and of the process of its run."""
+        server = self.process.pid
+        children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+        texts = [Path(f"/proc/{pid}/status").read_text() for pid in (server, *children)]
+        return sum(int(text.partition("VmRSS:")[2].split()[0]) for text in texts) * 1024
 
     def healthy(self) -> bool:
         return httpx.get(self.address + "/health", headers=self.headers, timeout=60).text == "ok"
@@ -88,13 +93,21 @@ class Outside:
 @pytest.fixture(scope="module")
 def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path_factory.mktemp("state"))}
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    )
-    assert process.stdout is not None
-    yield Outside(process, process.stdout.readline().strip())
-    process.communicate(timeout=60)
+    log = tmp_path_factory.mktemp("log") / "stderr"
+    with log.open("w") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env=environment,
+        )
+        assert process.stdout is not None
+        yield Outside(process, process.stdout.readline().strip())
+        process.communicate(timeout=60)
     assert process.returncode == 0
+    assert "Traceback" not in log.read_text()
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +116,7 @@ def stays_well(outside: Outside) -> Iterator[None]:
     before = outside.memory
     yield
     assert outside.healthy()
-    assert outside.memory - before < 100 * MEGABYTE
+    assert outside.memory - before < 150 * MEGABYTE
     with outside.connect() as page:
         page.send(json.dumps({"type": "step", "count": 2, "id": "after"}))
         end = time.monotonic() + 60
@@ -279,7 +292,12 @@ def test_stalled_uploads_free_their_place(outside: Outside) -> None:
         for plain in stalled:
             plain.sendall(upload_head(outside, "Content-Length: 1000") + b"half")
         answer = httpx.get(f"{outside.address}/export/hill.npy", headers=outside.headers, timeout=30)
-        assert answer.status_code == 200
+        assert answer.status_code == 200  # it waits for no upload
+        data = struct.pack("<4f", *range(4))
+        third = httpx.post(
+            f"{outside.address}/upload?name=a.raw&rows=2&columns=2", content=data, headers=outside.headers, timeout=30
+        )
+        assert "2 x 2 heights of 16 bits need 8" in third.json()["message"]  # it waited for them to be cut off
         for plain in stalled:
             assert plain.recv(4096).startswith(b"HTTP/1.1 408")
 
@@ -383,3 +401,114 @@ def send_all(flood: socket.socket, data: bytes, until: float) -> None:
             view = view[flood.send(view) :]
         except TimeoutError:
             drain(flood)
+
+
+@pytest.mark.slow
+def test_a_second_page_works_under_every_load_at_once(outside: Outside) -> None:
+    """300 silent sockets, two stalled uploads, a run whose steps take seconds, and 10 000 messages a second."""
+    with ExitStack() as opened:
+        first = opened.enter_context(outside.connect())
+        ask(first, type="start", generator={"size": 384}, preset="jako2011")
+        ask(first, type="parameters", values={"time_step": 1.7})  # almost 100 sub-steps, seconds with NumPy
+        assert "more than 100" in ask(first, type="parameters", values={"time_step": 1e6})["message"]
+        ask(first, type="play")
+        before = outside.memory
+        for _ in range(300):
+            opened.enter_context(socket.create_connection(("127.0.0.1", outside.port), 60))
+        for _ in range(2):
+            stalled = opened.enter_context(socket.create_connection(("127.0.0.1", outside.port), 60))
+            stalled.sendall(upload_head(outside, "Content-Length: 1000") + b"half")
+        flood = Flood(outside.raw())
+        took = {}
+        try:
+            time.sleep(1.0)
+            begin = time.monotonic()
+            page = httpx.get(outside.address, headers={**outside.headers, "Sec-Fetch-Site": "same-origin"}, timeout=60)
+            second = opened.enter_context(outside.connect())
+            assert json.loads(second.recv(timeout=60))["type"] == "welcome"
+            took["load"] = time.monotonic() - begin
+            assert page.status_code in (200, 503)  # 503 where the page is not built
+            begin = time.monotonic()
+            assert ask(second, type="pause")["type"] == "done"
+            took["pause"] = time.monotonic() - begin
+            begin = time.monotonic()
+            exported = httpx.get(f"{outside.address}/export/hill.npy", headers=outside.headers, timeout=60)
+            took["export"] = time.monotonic() - begin
+            assert np.load(io.BytesIO(exported.content)).shape == (384, 384)
+            begin = time.monotonic()
+            assert ask(second, type="reset")["type"] == "done"
+            took["reset"] = time.monotonic() - begin
+            grown = (outside.memory - before) / MEGABYTE
+        finally:
+            sent = flood.stop()
+        ask(second, type="start", generator={"size": 64}, preset="landscape")
+    print(f"{took}, {grown:.0f} MB more, {sent:.0f} messages per second taken of 10 000 offered")
+    assert took["load"] < 3.0  # one second on a quiet machine
+    assert max(took.values()) < 10.0
+    assert grown < 150
+
+
+@pytest.mark.slow
+def test_ten_tabs_see_the_same_run(outside: Outside) -> None:
+    with ExitStack() as opened:
+        pages = [opened.enter_context(outside.connect()) for _ in range(10)]
+        ask(pages[0], type="run_to", step=10**9)
+        begin, seen = time.monotonic(), dict.fromkeys(range(10), 0)
+        while min(seen.values()) < 5:
+            assert time.monotonic() < begin + 60
+            for number, page in enumerate(pages):
+                try:
+                    received = page.recv(timeout=0.01)
+                except TimeoutError:
+                    continue
+                if isinstance(received, bytes):
+                    seen[number] += 1
+                    header = json.loads(received[8 : 8 + int.from_bytes(received[4:8], "little")])
+                    page.send(json.dumps({"type": "ack", "frame": header["frame"]}))
+        for page in pages:
+            assert ask(page, type="pause")["type"] == "done"
+
+
+def ask(page: Any, **message: Any) -> dict[str, Any]:
+    """Send a message and read until its answer."""
+    page.send(json.dumps({**message, "id": "asked"}))
+    while True:
+        received = page.recv(timeout=60)
+        if isinstance(received, str) and (answer := json.loads(received)).get("id") == "asked":
+            return dict(answer)
+
+
+class Flood:
+    """Offers 10 000 messages a second in a thread of its own."""
+
+    def __init__(self, target: socket.socket) -> None:
+        self._target = target
+        self._batch = b"".join(text_frame(json.dumps({"type": "nonsense", "k": k})) for k in range(100))
+        self._begin, self._sent = time.monotonic(), 0
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        self._target.settimeout(0.2)
+        while not self._stopped.wait(0.01):
+            due = int((time.monotonic() - self._begin) * 100) - self._sent // 100
+            self._send(self._batch * min(due, 20))
+
+    def _send(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view and not self._stopped.is_set():
+            drain(self._target)
+            try:
+                view = view[self._target.send(view) :]
+            except TimeoutError:
+                continue
+        self._sent += 100 * ((len(data) - len(view)) // len(self._batch))
+
+    def stop(self) -> float:
+        """Messages per second that the server took."""
+        seconds = time.monotonic() - self._begin
+        self._stopped.set()
+        self._thread.join()
+        self._target.close()
+        return self._sent / seconds

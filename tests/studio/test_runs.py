@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 
 import slopewash as sw
 from slopewash.studio import StudioServer, hub, session
+from slopewash.studio.recipes import first_recipe
 
 Page = Any
+Open = Callable[[StudioServer], Page]
 
 
 def test_run_to_stops_there(page: Page) -> None:
@@ -149,3 +152,16 @@ def test_a_simulation_that_does_not_answer_is_reported(
         page.read()
     assert any("has not answered for" in told["message"] for told in page.told)
     stuck.result(60)
+
+
+@pytest.mark.gpu
+def test_a_gpu_that_is_only_software_is_said_to_be_slow(open_page: Open) -> None:
+    if "gpu" not in sw.available_backends() or not sw.adapters()[0].software:
+        pytest.skip("there is no gpu, or a real one")
+    with StudioServer(first_recipe(preset="single_grid", size=32, backend="gpu"), port=0) as server:
+        page = open_page(server)
+        page.steps(1)
+        while not any("has no card here" in told["message"] for told in page.told):
+            page.read()
+        assert any("which is slow; cpu is faster" in told["message"] for told in page.told)
+        page.close()

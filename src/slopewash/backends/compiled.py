@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache
 from numba.core.compiler import Compiler
+
+from slopewash.backends.ingredients import Ingredient, with_lowering
+from slopewash.backends.late import LateKernel, LateRow
+from slopewash.backends.row_calls import RowLowering
 
 EXACT = frozenset({"nsz", "nnan", "ninf"})
 """No signed zero, no NaN, no infinity."""
@@ -33,6 +37,15 @@ class DistinctArrays(Compiler):
         """Build the usual passes, with the no-alias assumption."""
         self.state.flags.noalias = True
         return super().define_pipelines()  # type: ignore[no-untyped-call]
+
+
+class DistinctRows(DistinctArrays):
+    """The same, for a function that kernels call with rows."""
+
+    def define_pipelines(self) -> Any:
+        """Build those passes, with an entry for rows."""
+        self.state.flags.no_cfunc_wrapper = False
+        return with_lowering(super().define_pipelines(), RowLowering)
 
 
 def _sources() -> str:
@@ -55,14 +68,23 @@ class SourcesCache(FunctionCache):
     running the old one.
     """
 
+    def __init__(self, function: Kernel, options: Mapping[str, Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._inside = options.get("no_cpython_wrapper", False)
+
     def _index_key(self, signature: Any, codegen: Any) -> Any:
-        return (*super()._index_key(signature, codegen), SOURCES)  # type: ignore[no-untyped-call]
+        return (*super()._index_key(signature, codegen), SOURCES, self._inside)  # type: ignore[no-untyped-call]
+
+
+def _options(flags: frozenset[str] = EXACT, **options: Any) -> dict[str, Any]:
+    """Options of every kernel; none is called from C, so the wrapper for that is left out."""
+    return {"error_model": "numpy", "nogil": True, "fastmath": set(flags), "no_cfunc_wrapper": True, **options}
 
 
 def _compile(function: Kernel, flags: frozenset[str] = EXACT, **options: Any) -> Kernel:
-    compiled: Any = numba.njit(error_model="numpy", nogil=True, fastmath=set(flags), **options)(function)
+    compiled: Any = numba.njit(**_options(flags, **options))(function)
     with contextlib.suppress(RuntimeError):  # no writable folder: kernels are compiled at every start
-        compiled._cache = SourcesCache(function)  # type: ignore[no-untyped-call]
+        compiled._cache = SourcesCache(function, options)
     return compiled
 
 
@@ -76,8 +98,13 @@ def kernel(function: Kernel) -> Kernel:
 
 
 def stage_kernel(function: Kernel) -> Kernel:
-    """Inline into the caller: passing a dozen arrays for every row would cost as much as a short row."""
-    return _compile(function, _nrt=False, forceinline=True)
+    """Inline into the caller: passing a dozen arrays for every row would cost as much as a short row.
+
+    Never call one from Python.
+    """
+    return numba.njit(
+        **_options(_nrt=False, forceinline=True, pipeline_class=Ingredient, no_cpython_wrapper=True)
+    )(function)  # fmt: skip
 
 
 def inlined(function: Kernel) -> Kernel:
@@ -86,8 +113,16 @@ def inlined(function: Kernel) -> Kernel:
 
 
 def row_kernel(function: Kernel) -> Kernel:
-    """Compile a loop along rows that do not alias each other if written."""
-    return _compile(function, pipeline_class=DistinctArrays, _nrt=False)
+    """Compile a loop along rows that do not alias each other if written, when a kernel first calls it."""
+    return LateRow(
+        _compile(function, pipeline_class=DistinctArrays, _nrt=False),
+        _compile(function, pipeline_class=DistinctRows, _nrt=False, no_cpython_wrapper=True),
+    )
+
+
+def band_kernel(function: Kernel) -> Kernel:
+    """Compile the work of one thread, which a parallel kernel would otherwise copy and optimise again."""
+    return LateKernel(kernel(function))
 
 
 def summing_kernel(function: Kernel) -> Kernel:

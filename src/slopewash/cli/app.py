@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, MissingArgumentError
 
 import slopewash as sw
 from slopewash.cli import (
@@ -29,11 +29,25 @@ from slopewash.cli import (
     studio,
 )
 from slopewash.cli.console import note
-from slopewash.errors import CheckpointWarning, GeoreferenceWarning, RangeWarning, SlopewashError, StabilityWarning
+from slopewash.errors import (
+    CheckpointWarning,
+    GeoreferenceWarning,
+    InvalidParameter,
+    RangeWarning,
+    SlopewashError,
+    StabilityWarning,
+)
 from slopewash.threads import check_threads
 
+RENAMED = {
+    ("export", "--export-range"): "--out-height-range LOW..HIGH",
+    ("generate", "--height-range"): "--out-height-range LOW..HIGH",
+}
+"""Options of commands that have another name now."""
 GOOD = 0
 USERS_INPUT = 2
+OUTPUTS = {"render": ("picture or film", "view.png"), "export": ("folder", "game/"), "convert": ("file", "eroded.tif")}
+"""What --out names, and an example, by command; a file of heights for the others."""
 OURS = (StabilityWarning, CheckpointWarning, GeoreferenceWarning, RangeWarning)
 
 EXAMPLES = """Examples:
@@ -91,9 +105,12 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
     with _warnings_as_notes():
         try:
             check_threads()
+            _check_names(words)
             command, bound, *_ = make_app().parse_args(words, print_error=False, exit_on_error=False)
             code = command(*bound.args, **bound.kwargs) or GOOD
             sys.stdout.flush()
+        except MissingArgumentError as error:
+            return _refuse(f"{_missing(error, words)} See: {_help_for(words)}")
         except CycloptsError as error:
             return _refuse(f"{error} See: {_help_for(words)}")
         except SlopewashError as error:
@@ -112,6 +129,22 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
 def _refuse(sentence: str) -> int:
     note(f"slopewash: {' '.join(sentence.split())}")
     return USERS_INPUT
+
+
+def _check_names(words: Sequence[str]) -> None:
+    for word in words[1:]:
+        name = word.partition("=")[0]
+        if (words[0], name) in RENAMED:
+            raise InvalidParameter(f"{words[0]} {name} has another name now: {RENAMED[words[0], name]}")
+
+
+def _missing(error: MissingArgumentError, words: Sequence[str]) -> str:
+    """Sentence about an argument that was left out; most often it is the output."""
+    name = error.argument.name if error.argument is not None else ""
+    if name != "--out":
+        return str(error)
+    what, example = OUTPUTS.get(words[0], ("file", "eroded.exr"))
+    return f"--out is missing; name the {what} to write, such as -o {example}."
 
 
 def _help_for(words: Sequence[str]) -> str:

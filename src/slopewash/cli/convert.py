@@ -12,7 +12,7 @@ from slopewash.cli.options import (
     Allow8bit,
     Band,
     CellSize,
-    Flag,
+    Cog,
     Force,
     HeightRange,
     HeightUnit,
@@ -28,6 +28,7 @@ from slopewash.cli.options import (
     read_options,
 )
 from slopewash.cli.outputs import (
+    check_cog,
     check_masks,
     check_not_input,
     check_output,
@@ -52,6 +53,8 @@ EXAMPLES = """Examples:
       another layer than the elevation
   slopewash convert eroded.exr -o masks/ --layers flow,wear,deposit
       masks for texturing; layers.json beside them has scale and range of each
+  slopewash convert eroded.exr -o eroded.tif --cog
+      every layer as a band, with overviews
   slopewash convert eroded.exr -o eroded.glb
       a mesh
   slopewash convert eroded.zarr -o eroded.tif
@@ -68,6 +71,7 @@ def command(
     layer: str | None = None,
     layers: Layers = None,
     out_height_range: OutHeightRange = None,
+    cog: Cog = False,
     cell_size: CellSize = None,
     height_range: HeightRange = None,
     allow_8bit: Allow8bit = False,
@@ -76,7 +80,6 @@ def command(
     reproject: Reproject = None,
     height_unit: HeightUnit = None,
     band: Band = None,
-    cog: Flag = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -90,10 +93,9 @@ def command(
         File to write; the suffix selects the format. With --layers, a folder.
     layer
         Layer to write to a format that holds one (.png, .tif, .r16, .raw, .npy); the elevation if not given.
-    cog
-        Write a cloud-optimised GeoTIFF: in tiles, with overviews, readable in parts over a network.
     """
     import slopewash as sw
+    from slopewash.recipes.output_kinds import with_rivers
 
     black_white = parse_height_range(out_height_range, "--out-height-range")
     if layers is not None and (layer is not None or black_white is not None):
@@ -104,9 +106,8 @@ def command(
         check_range(out, black_white)
     else:
         check_masks(out)
+    check_cog(out, cog=cog)
     check_not_input(source, out, force=force)
-    if cog and (layers is not None or out.suffix.lower() not in (".tif", ".tiff")):
-        raise InvalidParameter(f"--cog is for GeoTIFFs, and {out} is none; name one that ends in .tif")
     if source.suffix.lower() == ".zarr" and out.suffix.lower() in (".tif", ".tiff"):
         sw.write_tiled_geotiff(source, out, None if layer is None else [layer], cog=cog)
         print_json({"input": str(source), "output": str(out)}) if json else print(out)
@@ -119,6 +120,7 @@ def command(
     if layers is not None:
         assert isinstance(terrain, sw.Terrain)
         names = parse_layers(layers)
+        terrain = with_rivers(terrain, names)
         for name in names:
             terrain[name]
         out.mkdir(exist_ok=True)
@@ -129,9 +131,10 @@ def command(
     chosen = layer or "elevation"
     if cog:
         assert isinstance(terrain, sw.Terrain)
-        sw.write_geotiff(terrain, out, layers=(chosen,))
-    else:
-        sw.write(terrain, out, layer=chosen, height_range=black_white)
+        sw.write_geotiff(terrain, out, layers="all" if layer is None else [layer])
+        print_json({"input": str(source), "output": str(out)}) if json else print(out)
+        return
+    sw.write(terrain, out, layer=chosen, height_range=black_white)
     if json:
         print_json({"input": str(source), "output": str(out), "layer": chosen, "height_range": height_range_of(out)})
         return

@@ -16,6 +16,7 @@ from slopewash.cli.options import (
     Backend,
     Band,
     CellSize,
+    Cog,
     Edges,
     Emitters,
     Flag,
@@ -25,6 +26,7 @@ from slopewash.cli.options import (
     Json,
     LayerFiles,
     Layers,
+    Maps,
     MaxPixels,
     Out,
     OutHeightRange,
@@ -36,9 +38,11 @@ from slopewash.cli.options import (
     parse_height_range,
     parse_layer_files,
     parse_layers,
+    parse_maps,
     read_options,
 )
 from slopewash.cli.outputs import (
+    check_cog,
     check_holds,
     check_masks,
     check_not_input,
@@ -65,7 +69,9 @@ EXAMPLES = """Examples:
   slopewash erode raw.exr -o masks/ --layers flow,wear,deposit
       heights and masks for texturing as 16-bit PNG, their scales in a file
   slopewash erode raw.exr -o eroded.exr --layer rainfall=rain.png:0..2
-      more rain where a picture is bright
+      more rain where a picture is bright, relative to the preset's own
+  slopewash erode raw.exr -o eroded.exr --map talus_slope_bias=rock.png:0.3..1.2
+      a parameter that differs from place to place: steep where it is bright
   slopewash erode raw.exr -o young.exr --strength 0.2 --set fan_slope=0.5
       a fifth of the way; `slopewash models landscape` lists what can be set
   slopewash erode raw.exr -o coast.exr --strength 0.3 --set sea_level=400
@@ -113,6 +119,7 @@ def command(
     settings: Settings = (),
     emitter: Emitters = (),
     layer: LayerFiles = (),
+    maps: Maps = (),
     backend: Backend = "auto",
     adapter: Adapter = None,
     edges: Edges | None = None,
@@ -130,6 +137,7 @@ def command(
     height_unit: HeightUnit = None,
     band: Band = None,
     out_height_range: OutHeightRange = None,
+    cog: Cog = False,
     force: Force = False,
     picture: Path | None = None,
     checkpoint: Path | None = None,
@@ -169,6 +177,10 @@ def command(
     layer
         Layer to start with: --layer rainfall=rain.tif, --layer erodibility=rock.png:0.1..1 with the values of black and
         white (0 and 1 if not given), or a number. May be repeated.
+    maps
+        Parameter that differs from place to place: --map rain_rate=rain.tif, --map rain_rate=rain.png:0..0.05 with what
+        black and white, or 0 and 1, stand for, or the name of a layer instead of a file. `slopewash models NAME` says
+        which parameters take maps. May be repeated.
     edges
         What lies beyond the border: open (water and sediment leave), closed (nothing passes), periodic (the opposite
         side). In Python each side can have its own: sw.Sides.
@@ -185,7 +197,7 @@ def command(
     gullies
         Draw fine gullies into the slopes at the end; 0.5 is a good depth, 0 none. Mass is not conserved then.
     picture
-        PNG to draw of the result.
+        PNG to draw of the result, with rivers and lakes.
     checkpoint
         Folder for checkpoints, from which `slopewash resume` continues the run. One is written before the first step,
         then every --every steps, and on Ctrl-C and SIGTERM; the newest two are kept.
@@ -222,14 +234,16 @@ def command(
         return make_stage(
             preset=preset, model=model, settings=settings, edges=edges, steps=steps, strength=strength, settle=settle,
             dry=dry, gullies=gullies,
-        )  # fmt: skip
+        ).with_parameters(**parse_maps(maps))  # fmt: skip
 
     stage = make(preset)
-    data = sw.Output(out.absolute(), "terrain", {} if black_white is None else {"height_range": black_white})
+    chosen = ({} if black_white is None else {"height_range": black_white}) | ({"cog": True} if cog else {})
+    data = sw.Output(out.absolute(), "terrain", chosen)
+    check_cog(out, cog=cog and tiles is None)
     if layers is not None:
         data = sw.Output(out.absolute(), "layers", {"layers": parse_layers(layers)})
         data.check()
-    outputs = [data] + ([] if picture is None else [sw.Output(picture.absolute(), "picture")])
+    outputs = [data] + ([] if picture is None else [sw.Output(picture.absolute(), "picture", {"water": "rivers"})])
     given = read_options(
         cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels, reproject=reproject,
         height_unit=height_unit, band=band,

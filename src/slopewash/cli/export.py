@@ -14,6 +14,7 @@ from slopewash.cli.options import (
     HeightRange,
     Json,
     MaxPixels,
+    OutHeightRange,
     Shape,
     parse_height_range,
     parse_snow_line,
@@ -44,7 +45,7 @@ def command(
     fit: Literal["resample", "crop", "pad"] | None = None,
     shared_edges: bool | None = None,
     heights: Literal["png", "r16", "exr", "raw", "tif"] | None = None,
-    export_range: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    out_height_range: OutHeightRange = None,
     water: Literal["rivers", "simulated", "none"] = "rivers",
     season: Literal["summer", "autumn", "winter", "desert"] = "summer",
     snow_line: Annotated[str, Parameter(allow_leading_hyphen=True)] = "auto",
@@ -75,8 +76,6 @@ def command(
         Whether neighbouring files repeat the row between them; as the target expects it if not given.
     heights
         Format of the heights: png or r16 for unreal, exr or r16 for godot.
-    export_range
-        LOW,HIGH: heights in metres of the lowest and highest 16-bit step; those of the terrain if not given.
     water
         Rivers and lakes along the drainage, the simulated depth of the file, or none.
     season
@@ -86,14 +85,15 @@ def command(
     """
     import slopewash as sw
 
+    span = parse_height_range(out_height_range, "--out-height-range")
     grid = parse_tiles(tiles)
     if out.exists() and not out.is_dir():
         raise InvalidFile(f"output {out} is a file; name a folder")
     options = read_options(cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels)
     done = sw.export(
         read_grid(file, options), target, out, size=size, tiles=grid, fit=fit, shared_edges=shared_edges,
-        heights=heights, height_range=parse_height_range(export_range, "--export-range"), water=water, season=season,
-        snow_line=parse_snow_line(snow_line),
+        heights=heights, height_range=span, water=water, season=season, snow_line=parse_snow_line(snow_line),
+        notes=None if file.suffix.lower() == ".zarr" else sw.probe(file).made_by,
     )  # fmt: skip
     if json:
         print_json(done.card.as_dict() | {"folder": str(done.folder)})

@@ -13,6 +13,9 @@ from slopewash.cli.running import run_recipe
 if TYPE_CHECKING:
     from slopewash import Observer, Output, Result, Running
 
+SILTED = 0.6
+"""Share of the ground below sea level that is left of a sea, below which it is worth a note."""
+
 
 def finish(
     running: Running,
@@ -59,6 +62,7 @@ def finish(
             units = result.terrain.units(output.options.get("layer", "elevation"))
             if output.kind == "terrain" and (words := range_words(output.path, name, units)):
                 print(words)
+    note_silted_sea(result)
     if code:
         note(f"interrupted after {result.progress}; what is done is in {files}")
     return code
@@ -76,6 +80,28 @@ def _paths(
     }
     black_white = height_range_of(outputs[0].path) if outputs and outputs[0].kind == "terrain" else None
     return facts if black_white is None else {**facts, "height_range": black_white}
+
+
+def note_silted_sea(result: Result) -> None:
+    """Say so where much of the sea has become land."""
+    import numpy as np
+
+    import slopewash as sw
+
+    stage, terrain = result.stage, result.terrain
+    level = float(
+        stage.low_water.get("sea_level", stage.model.water_beyond) if stage.recedes else stage.model.water_beyond
+    )
+    if not np.isfinite(level) or not sw.Sides.of(stage.edges).any_open:
+        return
+    ground = terrain["elevation"]
+    there = np.ones(terrain.shape, bool) if terrain.nodata is None else ~terrain.nodata
+    before, now = (np.mean(z[there] < level) for z in (ground - terrain["difference"], ground))
+    if now < SILTED * before:
+        note(
+            f"note: the sea has silted up: {before:.0%} of the ground lay below it at the start, {now:.0%} do now; "
+            "less --strength leaves more of it"
+        )
 
 
 def note_lost_sediment(result: Result, output: Output, out: Path) -> None:

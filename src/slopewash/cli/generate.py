@@ -63,7 +63,7 @@ def command(
     seed: int = 0,
     relief: float | None = None,
     strata: str | None = None,
-    height_range: OutHeightRange = None,
+    out_height_range: OutHeightRange = None,
     explain: Flag = False,
     json: Json = False,
     **options: Annotated[str, Parameter(allow_leading_hyphen=True)],
@@ -101,7 +101,7 @@ def command(
     if out is None:
         raise InvalidParameter("--out is missing; name the file to write, such as -o raw.exr")
     own: dict[str, Any] = dict(parse_options(kind, options))
-    black_white = parse_height_range(height_range)
+    black_white = parse_height_range(out_height_range, "--out-height-range")
     check_output(out)
     check_range(out, black_white)
     beds = parse_beds(strata)

@@ -109,6 +109,7 @@ def parameter_facts(model: Model) -> list[dict[str, Any]]:
             "valid": p.rule.must_be if p.rule else None,
             "typical": p.typical,
             "choices": p.choices,
+            "map": None if p.mappable is None else p.mappable.layer,
             "equation": p.eq,
             "group": p.group,
             "doc": p.doc,
@@ -182,4 +183,5 @@ def _range(p: Declared) -> str:
     if isinstance(p.default, bool):
         return "true | false"
     words = p.rule.must_be if p.rule else "any number"
+    words += ", or a map" if p.mappable is not None else ""
     return words + (f"; typically {p.typical[0]:g} to {p.typical[1]:g}" if p.typical else "")

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from slopewash import Emitter, LayerFile
+    from slopewash import Emitter, LayerFile, Map
     from slopewash.rendering.light import SunName
 
 Edges = Literal["open", "closed", "periodic"]
@@ -42,11 +42,19 @@ OutHeightRange = Annotated[
         "given, which is printed.",
     ),
 ]
+Cog = Annotated[
+    Flag,
+    Parameter(
+        help="Write a .tif as a cloud-optimised GeoTIFF: tiled, compressed, with overviews, one band per layer. Needs "
+        "the gis extra."
+    ),
+]
 Layers = Annotated[
     str | None,
     Parameter(
         help="Layers to write as 16-bit masks into the folder of --out, such as flow,wear,deposit: each on a scale "
-        "that shows it, which layers.json records. The elevation is always among them."
+        "that shows it, which layers.json records. The elevation is always among them; river and lake are drawn along "
+        "the drainage."
     ),
 ]
 Allow8bit = Annotated[Flag, Parameter(name="--allow-8bit", help="Accept 8-bit heights, which show as terraces.")]
@@ -64,6 +72,7 @@ Band = Annotated[int | None, Parameter(help="Band of a .tif to take as the eleva
 MaxPixels = Annotated[int | None, Parameter(help="Largest number of cells to read.")]
 
 LayerFiles = Annotated[tuple[str, ...], Parameter(name="--layer", negative="", show_default=False)]
+Maps = Annotated[tuple[str, ...], Parameter(name="--map", negative="", show_default=False)]
 Emitters = Annotated[
     tuple[str, ...], Parameter(name="--emitter", negative="", show_default=False, allow_leading_hyphen=True)
 ]
@@ -91,13 +100,15 @@ def parse_emitters(texts: tuple[str, ...]) -> list[Emitter]:
 
 
 def parse_height_range(text: str | None, option: str = "--height-range") -> tuple[float, float] | None:
-    """Read `LOW..HIGH` or `LOW,HIGH` in metres.
+    """Read `LOW..HIGH` in metres.
 
-    >>> parse_height_range("-20,1400"), parse_height_range("-20..1400")
-    ((-20.0, 1400.0), (-20.0, 1400.0))
+    >>> parse_height_range("-20..1400")
+    (-20.0, 1400.0)
     """
     if text is None:
         return None
+    if "," in text:
+        raise InvalidParameter(f"{option} is {text}; write {option} {text.replace(',', '..')}")
     low, high = _two_numbers(option, text.replace("..", ",", 1), "LOW..HIGH in metres, such as 0..1400", text)
     if not low < high:
         raise InvalidParameter(f"{option} is {text}; the first number must be below the second")
@@ -132,12 +143,35 @@ def parse_layer_files(texts: tuple[str, ...]) -> dict[str, float | LayerFile]:
         try:
             layers[name] = float(value)
         except ValueError:
-            file, colon, span = value.rpartition(":")
-            if ".." not in span:
-                file, colon, span = value, "", ""
-            black_white = parse_height_range(span, f"--layer {name}={file}:") if colon else None
+            file, black_white = _file_and_range(value, f"--layer {name}")
             layers[name] = sw.LayerFile(path=Path(file), range=black_white)
     return layers
+
+
+def parse_maps(texts: tuple[str, ...]) -> dict[str, Map]:
+    """Read `PARAMETER=FILE` or `PARAMETER=FILE:LOW..HIGH` of each map; a name without a suffix is a layer.
+
+    >>> parse_maps(("rain-rate=rain.png:0..0.05",))
+    {'rain_rate': Map('rain.png', low=0.0, high=0.05)}
+    """
+    import slopewash as sw
+
+    maps: dict[str, Map] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise InvalidParameter(f"--map {text} is not a map; write --map rain_rate=rain.tif or rain.tif:0..0.05")
+        source, span = _file_and_range(value, f"--map {name}")
+        maps[name.replace("-", "_")] = sw.Map(source, *(span or ()))
+    return maps
+
+
+def _file_and_range(text: str, option: str) -> tuple[str, tuple[float, float] | None]:
+    """Split `FILE:LOW..HIGH`; the range may be missing."""
+    file, colon, span = text.rpartition(":")
+    if not colon or ".." not in span:
+        return text, None
+    return file, parse_height_range(span, f"{option}={file}:")
 
 
 def parse_sun(text: str) -> tuple[float, float] | SunName:

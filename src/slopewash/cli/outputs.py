@@ -72,6 +72,12 @@ def check_range(path: Path, height_range: tuple[float, float] | None) -> None:
         raise InvalidFile(f"{path} stores metres; leave out the height range, which is for 16-bit files")
 
 
+def check_cog(path: Path, *, cog: bool) -> None:
+    """Reject a cloud-optimised GeoTIFF that is not to be a .tif."""
+    if cog and path.suffix.lower() not in (".tif", ".tiff"):
+        raise InvalidFile(f"--cog is for GeoTIFF, but {path} does not end in .tif; leave it out, or name a .tif")
+
+
 def height_range_of(path: Path) -> tuple[float, float] | None:
     """What black and white of a 16-bit file that was written stand for; None for others."""
     import slopewash as sw

@@ -23,7 +23,7 @@ from slopewash.cli.stages import check_named
 EXAMPLES = """Examples:
   slopewash studio                         the landscape preset, in the browser
   slopewash studio dem.tif                 your own height field
-  slopewash studio my.toml                 the first stage of a recipe
+  slopewash studio my.toml                 a recipe, with all its stages
   slopewash studio --preset chiba_strata   another model
   slopewash studio --size 1024 --seed 3    a finer terrain, another seed
   slopewash studio --new                   do not continue the last run

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from slopewash.errors import InvalidFile, InvalidTerrain, unknown_name
-from slopewash.exports.card import Card
+from slopewash.exports.card import JSON, Card
 from slopewash.exports.fitting import fitted
 from slopewash.exports.job import Job
 from slopewash.exports.quantities import SnowLine
 from slopewash.exports.sizes import Fit, plan_sizes
 from slopewash.exports.targets import find_target
+from slopewash.io.notes import Notes
 from slopewash.io.options import HeightRange
 from slopewash.rendering.palettes import Season, find_palette
 from slopewash.terrain import Terrain, check_terrain
@@ -50,6 +52,7 @@ def export(
     palette: str = "alpine",
     season: Season | None = None,
     snow_line: SnowLine = "auto",
+    notes: Notes | None = None,
 ) -> Exported:
     """Write heights, paint layers, colours and an import card for a game engine or another program.
 
@@ -79,6 +82,8 @@ def export(
         "none".
     palette, season, snow_line
         Colours and snow, as in `render`.
+    notes
+        What made the terrain, to record in a PNG of heights: `Result.notes`, or `probe(file).made_by`.
 
     Examples
     --------
@@ -97,12 +102,26 @@ def export(
         raise InvalidTerrain(f"the terrain has {terrain.shape[1]} x {terrain.shape[0]} cells; an export needs 2 x 2")
     plan = plan_sizes(terrain.shape, chosen.sizes, size=size, tiles=tiles, fit=fit, shared=shared_edges)
     form = chosen.height_format(heights)
+    _check_other(Path(folder), target)
     place = _made(Path(folder))
     ground = _with_water(fitted(terrain, plan), water) if chosen.painted else fitted(terrain, plan)
-    job = Job(ground, plan, place, palette, season, snow_line, height_range, form)
+    job = Job(ground, plan, place, palette, season, snow_line, height_range, form, notes)
     card = chosen.write(job)
     card = replace(card, files=tuple(path.relative_to(place).as_posix() for path in job.files))
     return Exported(place, (*job.files, *card.write(place)), card)
+
+
+def _check_other(folder: Path, target: str) -> None:
+    """Refuse a folder with an export for another program: files of both have the same names."""
+    card = folder / JSON
+    if not card.is_file():
+        return
+    try:
+        other = json.loads(card.read_text(encoding="utf-8"))["target"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # not one of ours
+    if other != target:
+        raise InvalidFile(f"{folder} holds an export for {other}; name another folder for {target}")
 
 
 def _made(folder: Path) -> Path:

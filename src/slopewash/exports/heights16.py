@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
-from slopewash.exports.files import write_bytes, write_image
+from slopewash.exports.files import write_bytes
+from slopewash.io.notes import MADE_BY, Notes, notes_text
 from slopewash.io.options import HeightRange, check_height_range
+from slopewash.io.png import RANGE, write_samples
 
 TOP = 65535
 BAND = 256
@@ -29,6 +32,11 @@ class Heights16:
     def high(self) -> float:
         """Height of the last step."""
         return self.low + TOP * self.step
+
+    def texts(self, notes: Notes | None) -> dict[str, str]:
+        """What a PNG records: the heights of its first and last step, and what made the terrain."""
+        made_by = {MADE_BY: notes_text(notes)} if notes else {}
+        return {RANGE: f"{self.low!r},{self.high!r}"} | made_by
 
 
 def as_steps(heights: NDArray[np.float32], height_range: HeightRange | None) -> Heights16:
@@ -53,9 +61,10 @@ def as_steps(heights: NDArray[np.float32], height_range: HeightRange | None) -> 
     return Heights16(samples, float(low), step)
 
 
-def write_png(samples: NDArray[np.uint16], path: Path) -> Path:
-    """Write 16-bit grey."""
-    return write_image(np.ascontiguousarray(samples), path)
+def write_png(samples: NDArray[np.uint16], path: Path, cell_size: float, texts: Mapping[str, str]) -> Path:
+    """Write 16-bit grey with texts by name, which `slopewash.read` and `slopewash info` know."""
+    write_samples(np.ascontiguousarray(samples), path, cell_size, texts)
+    return path
 
 
 def write_raw(samples: NDArray[np.uint16], path: Path) -> Path:

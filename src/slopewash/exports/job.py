@@ -16,6 +16,7 @@ from slopewash.exports.quantities import SnowLine, quantities_of
 from slopewash.exports.sizes import Plan
 from slopewash.exports.surface_maps import colour_map, normal_map
 from slopewash.exports.weights import as_bytes, weights_of
+from slopewash.io.notes import Notes
 from slopewash.io.options import HeightRange
 from slopewash.rendering.grid import filled
 from slopewash.rendering.palettes import Season
@@ -37,6 +38,8 @@ class Job:
     snow_line: SnowLine
     height_range: HeightRange | None
     heights_as: str
+    notes: Notes | None = None
+    """What made the terrain, for formats that record it."""
     files: list[Path] = field(default_factory=list)
     """Written so far."""
 

@@ -29,10 +29,15 @@ def tile_suffix(x: int, y: int) -> str:
 
 def write(job: Job) -> Card:
     """Write heights, one weight map per paint, colour and normal map."""
-    heights, write_heights = job.steps, {"png": write_png, "r16": write_raw}[job.heights_as]
+    heights, texts = job.steps, job.steps.texts(job.notes)
     for tile in cut(job.plan, tile_suffix):
         path = job.folder / f"height{tile.suffix}.{job.heights_as}"
-        job.files.append(write_heights(tile.of(heights.samples), path))
+        samples = tile.of(heights.samples)
+        job.files.append(
+            write_png(samples, path, job.terrain.cell_size, texts)
+            if job.heights_as == "png"
+            else write_raw(samples, path)
+        )
         for name, weight in job.weights.items():
             job.image(tile.of(weight), f"weight_{name}{tile.suffix}.png")
     for name, values in job.images(green_up=False):

@@ -34,6 +34,7 @@ def write_geotiff(
     split: bool = False,
     cog: bool = True,
     compression: Compression = "deflate",
+    notes: Notes | None = None,
 ) -> list[Path]:
     """Write a GeoTIFF for a geographic information system and return the files (needs the gis extra).
 
@@ -51,6 +52,8 @@ def write_geotiff(
         Write a cloud-optimised GeoTIFF: tiled, with overviews, readable over the network in parts.
     compression
         How samples are compressed, without loss: "deflate", "lzw", "zstd" or "none".
+    notes
+        What made the terrain, to record in the file: `Result.notes`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -76,7 +79,7 @@ def write_geotiff(
     if split:
         files = {path.with_name(f"{path.stem}_{name}{path.suffix}"): [name] for name in names}
     for file, bands in files.items():
-        _write(stored, file, bands, cog=cog, compression=compression)
+        _write(stored, file, bands, cog=cog, compression=compression, notes=notes)
     return list(files)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slopewash.errors import InvalidParameter, TooManySubsteps
+from slopewash.models.maps import Map, Mappable
 
 LARGEST, SMALLEST = 1e12, 1e-12
 """Magnitudes of a value: beyond, products in single precision overflow, or vanish where they must not be 0."""
@@ -54,9 +55,15 @@ class Parameter:
     choices: tuple[str, ...]
     none: float | None = None
     """Number that the word "none" and Python's None stand for, if they are allowed."""
+    mappable: Mappable | None = None
+    """How it is mapped, if it may differ from place to place."""
 
-    def check(self, value: Any) -> float | str | bool:
+    def check(self, value: Any) -> Any:
         """Return `value` as this parameter's type, or raise `InvalidParameter`."""
+        if isinstance(value, Map):
+            if self.mappable is None:
+                raise InvalidParameter(f"{self.name} takes no map; it must be the same everywhere")
+            return value
         if self.choices:
             if value not in self.choices:
                 raise InvalidParameter(f"{self.name} is {value!r}; it must be one of {', '.join(self.choices)}")
@@ -84,7 +91,7 @@ class Parameter:
             raise InvalidParameter(f"{self.name} is {number:g}; its magnitude must be {bound}")
         return number
 
-    def parse(self, text: str) -> float | str | bool:
+    def parse(self, text: str) -> Any:
         """Read a value as typed on a command line."""
         typed = text.strip()
         return self.check(_WORDS.get(typed.lower(), typed) if isinstance(self.default, bool) else typed)
@@ -102,13 +109,16 @@ def parameter(
     typical: tuple[float, float] | None = None,
     log: bool = False,
     none: float | None = None,
+    mappable: str | Mappable | None = None,
 ) -> Any:
     """Declare a number: `valid` is physics and raises, `typical` is a slider's range and never does.
 
-    `none` is the number that stands for none, where users may say so.
+    `none` is the number that stands for none, where users may say so; `mappable` the layer that multiplies it, where
+    it may differ from place to place.
     """
-    facts = {"doc": doc, "rule": valid, "symbol": symbol, "units": units, "eq": eq, "group": group}
-    return field(default=default, metadata=facts | {"typical": typical, "log": log, "choices": (), "none": none})
+    facts = {"doc": doc, "rule": valid, "symbol": symbol, "units": units, "eq": eq, "group": group, "none": none}
+    shares = Mappable(mappable) if isinstance(mappable, str) else mappable
+    return field(default=default, metadata=facts | {"typical": typical, "log": log, "choices": (), "mappable": shares})
 
 
 def law(default: str | bool, *choices: str, doc: str, eq: str = "", group: str = "laws") -> Any:

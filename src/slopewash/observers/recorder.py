@@ -34,6 +34,8 @@ class Recorder(Observer):
         Suffix of a data file to write beside each picture, such as ".exr" or ".npz".
     pictures
         Whether to draw pictures; without them `data` is needed.
+    steps_before
+        Steps of a recipe's earlier stages, where one of the later is resumed.
 
     >>> import slopewash as sw
     >>> sw.Recorder("frames", every=100, layer="flow")
@@ -48,6 +50,7 @@ class Recorder(Observer):
         layer: str | None = None,
         data: str | None = None,
         pictures: bool = True,
+        steps_before: int = 0,
     ) -> None:
         super().__init__(every)
         if not pictures and data is None:
@@ -58,7 +61,7 @@ class Recorder(Observer):
         self.pictures = pictures
         self.files: list[Path] = []
         """Pictures written so far, in the order of the run, or data files if there are no pictures."""
-        self._stages_before = 0
+        self._stages_before = steps_before
         """Steps of the stages before the present one."""
         self._newest = 0
         self._is_piece = False

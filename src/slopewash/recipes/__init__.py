@@ -4,6 +4,7 @@ from slopewash.recipes import export_kinds, output_kinds  # noqa: F401  (which r
 from slopewash.recipes.definition import Beds, Recipe, Stage, preset_beds, preset_source, recipe, usual_preset
 from slopewash.recipes.layers import LayerFile
 from slopewash.recipes.library import Look, looks
+from slopewash.recipes.maps import Map
 from slopewash.recipes.outputs import Output
 from slopewash.recipes.recording import Recording
 from slopewash.recipes.running import Result, Running, erode, resume
@@ -17,6 +18,7 @@ __all__ = [
     "Generated",
     "LayerFile",
     "Look",
+    "Map",
     "Output",
     "Recipe",
     "Recording",

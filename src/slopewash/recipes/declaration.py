@@ -43,6 +43,10 @@ def top_table() -> Table:
                 name="strata", kinds=("table", "text"), default="what the file holds or the first preset suggests",
                 doc='Geological layers beneath the ground: a table, a .toml file of strata, or "none".',
             ),
+            Entry(
+                name="water_sources", kinds=("tables",), default="none", doc="Where water wells up: [[water_sources]].",
+            ),
+            Entry(name="emitters", kinds=("tables",), default="none", doc="Where particles start: [[emitters]]."),
             Entry(name="stages", kinds=("tables",), doc="What is done, one stage after the other."),
             Entry(name="outputs", kinds=("tables",), default="none", doc="What is written at the end."),
         ),
@@ -200,6 +204,36 @@ def stratum_table() -> Table:
     )  # fmt: skip
 
 
+def _disc() -> tuple[Entry, ...]:
+    return (
+        Entry(name="x", kinds=("number",), units="m", doc="Centre, to the east of the north-west corner."),
+        Entry(name="y", kinds=("number",), units="m", doc="Centre, to the south of the north-west corner."),
+        Entry(name="radius", kinds=("number",), units="m", doc="Of the disc."),
+    )
+
+
+def water_source_table() -> Table:
+    """Keys of a water source."""
+    rate = Entry(
+        name="rate", kinds=("number",), units="m per unit of model time", doc="Depth of water added to each cell of it."
+    )
+    return Table(name="water_sources", doc="A disc where water wells up.", entries=(*_disc(), rate))
+
+
+def emitter_table() -> Table:
+    """Keys of an emitter."""
+    return Table(
+        name="emitters",
+        doc="A disc where particles start, for models that have them.",
+        entries=(
+            *_disc(),
+            Entry(name="rate", kinds=("number",), units="1/s", doc="Particles per second."),
+            Entry(name="speed", kinds=("number",), default="0", units="m/s", doc="Horizontal speed at the start."),
+            Entry(name="direction", kinds=("number",), default="0", units="°", doc="Clockwise from north."),
+        ),
+    )
+
+
 def stage_table() -> Table:
     """Keys of a stage."""
     return Table(
@@ -291,6 +325,22 @@ def level_table() -> Table:
     )
 
 
+def map_table() -> Table:
+    """Keys of a parameter that differs from place to place."""
+    return Table(
+        name="stages.parameters.NAME",
+        doc="A map of a parameter: its values come from a file, or from a layer of the terrain.",
+        entries=(
+            Entry(name="file", kinds=("text",), doc="File of one channel, relative to the recipe; resampled to fit."),
+            Entry(name="layer", kinds=("text",), doc="Name of a layer, instead of a file."),
+            Entry(
+                name="range", kinds=("numbers",), count=2, default="values as they are",
+                doc="What 0 and 1 of the map stand for, or black and white of a picture.",
+            ),
+        ),
+    )  # fmt: skip
+
+
 def parameters_table(model: str) -> Table:
     """Parameters of a model as keys."""
     return Table(
@@ -309,6 +359,8 @@ def _parameter_entry(declared: Parameter) -> Entry:
         kinds = ("boolean",)
     elif declared.none is not None:
         kinds, choices = ("number", "text"), ("none",)
+    elif declared.mappable is not None:
+        kinds = ("number", "table")
     default = str(declared.default).lower() if isinstance(declared.default, bool) else str(declared.default)
     if declared.none is not None and declared.default == declared.none:
         default = "none"

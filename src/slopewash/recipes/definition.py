@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +11,16 @@ from typing import TYPE_CHECKING, Any
 from slopewash.errors import InvalidParameter, SlopewashError, unknown_name
 from slopewash.models import Model, Preset, find_model, find_preset, model_names
 from slopewash.models.catalogue import Basins, Level
+from slopewash.models.maps import maps_of
 from slopewash.models.state import Edges, Sides
 from slopewash.plain import plain
 from slopewash.recipes.layers import LayerSource, as_layer_sources, layer_facts, layers_from, with_layers
+from slopewash.recipes.maps import facts_of, values_of
+from slopewash.recipes.masking import MASK
 from slopewash.recipes.outputs import Output
 from slopewash.recipes.sources import FromTerrain, Generated, Source, as_source, source_from
-from slopewash.terrain import Strata, Terrain
+from slopewash.terrain import Emitter, Strata, Terrain, WaterSource
+from slopewash.terrain.gullies import DEEPEST
 from slopewash.terrain.parts import strata_facts, strata_from
 
 if TYPE_CHECKING:
@@ -90,8 +93,10 @@ class Stage:
         check_strength(self.strength)
         if self.dry and self.settle is None:
             raise InvalidParameter("dry needs settling; leave out settle=False")
-        if not (math.isfinite(self.gullies) and self.gullies >= 0):
-            raise InvalidParameter(f"gullies is {self.gullies}; it must be finite and not negative")
+        if not 0 <= self.gullies <= DEEPEST:
+            raise InvalidParameter(
+                f"gullies is {self.gullies:g}; it must be within 0 .. {DEEPEST:g}, 0.5 is a good depth"
+            )
         if self.gullies and self.model.meshed:
             raise InvalidParameter(
                 f"gullies is {self.gullies:g}, but {self.model.name} erodes a mesh; use add_gullies on its terrain"
@@ -170,20 +175,31 @@ class Stage:
         checked = {name: getattr(model, name) for name in values}
         return self.replace(model=model, settings={**self.settings, **checked})
 
+    def on_one_grid(self) -> Stage:
+        """Return the same without levels, and without what follows the last of them: low water and gullies.
+
+        >>> Stage.of("landscape").on_one_grid().levels
+        ()
+        """
+        return self.replace(levels=(), strength=None, low_water={}, gullies=0.0)
+
     @property
     def recedes(self) -> bool:
         """Whether there is a flood to recede at the end: not where water or sediment were asked to be otherwise."""
         return bool(self.low_water) and not self.dry and self.settle is not None
 
-    @property
-    def receding(self) -> dict[str, float | str]:
-        """Values for low water: no more rain than was asked for, and no other processes."""
+    def receding(self, model: Model) -> Model:
+        """Return the model for low water: no more rain than was asked for, and no other processes.
+
+        `model` is that of the flood, with numbers in place of maps: a map has no one number to compare with.
+        """
         values = dict(self.low_water)
         if "processes" in self.settings:
             values["processes"] = self.settings["processes"]
-        if "rain_rate" in self.settings and "rain_rate" in values:
-            values["rain_rate"] = min(self.settings["rain_rate"], values["rain_rate"])
-        return values
+        asked = model.values().get("rain_rate")
+        if "rain_rate" in self.settings and "rain_rate" in values and isinstance(asked, float):
+            values["rain_rate"] = min(asked, values["rain_rate"])
+        return model.replace(**values)
 
     @property
     def usual_steps(self) -> int | None:
@@ -198,9 +214,10 @@ class Stage:
         """Facts that JSON and TOML can hold; infinity is "inf"."""
         edges = dict(self.edges.items()) if isinstance(self.edges, Sides) else self.edges
         return {
-            "model": self.model.name, "preset": self.preset, "parameters": plain(self.model.values()),
+            "model": self.model.name, "preset": self.preset, "parameters": plain(facts_of(self.model.values())),
             "steps": self.steps, "settle": self.settle, "dry": self.dry, "edges": edges, "strength": self.strength,
-            "settings": plain(self.settings), "levels": [plain(dataclasses.asdict(level)) for level in self.levels],
+            "settings": plain(facts_of(self.settings)),
+            "levels": [plain(dataclasses.asdict(level)) for level in self.levels],
             "detail": self.detail, "restored": self.restored,
             "basins": self.basins, "low_water": plain(self.low_water), "gullies": self.gullies,
             "cells": self.cells, "name": self.name,
@@ -210,14 +227,15 @@ class Stage:
     def from_dict(cls, facts: Mapping[str, Any]) -> Stage:
         """Stage that `as_dict` described."""
         edges: Any = facts["edges"] if isinstance(facts["edges"], str) else Sides.of(facts["edges"])
-        model = find_model(facts["model"])(**facts["parameters"])
+        model = find_model(facts["model"])(**values_of(facts["parameters"]))
         read_as_is = (
-            "steps", "settle", "dry", "preset", "strength", "settings", "detail", "restored", "basins", "low_water",
+            "steps", "settle", "dry", "preset", "strength", "detail", "restored", "basins", "low_water",
             "gullies", "cells",
         )  # fmt: skip
         levels = tuple(Level(**level) for level in facts["levels"])
         kept = {name: facts[name] for name in read_as_is}
-        return cls(model=model, edges=edges, levels=levels, name=facts.get("name"), **kept)
+        settings = values_of(facts["settings"])
+        return cls(model=model, edges=edges, levels=levels, name=facts.get("name"), settings=settings, **kept)
 
 
 def check_strength(strength: float | None, steps: int | None = None) -> None:
@@ -258,6 +276,10 @@ class Recipe:
     layers: Mapping[str, LayerSource] = field(default_factory=dict)
     """Layers to add to the terrain: a number, or a file to read."""
     strata: Beds | None = None
+    water_sources: tuple[WaterSource, ...] = ()
+    """Discs where water wells up, for models with water."""
+    emitters: tuple[Emitter, ...] = ()
+    """Discs where particles start, for models with particles."""
     seed: int = 0
     """Random seed for whatever the models draw."""
     backend: str = "auto"
@@ -268,16 +290,34 @@ class Recipe:
         object.__setattr__(self, "source", as_source(self.source))
         object.__setattr__(self, "layers", as_layer_sources(self.layers))
         object.__setattr__(self, "stages", _as_tuple("stages", self.stages, Stage))
+        object.__setattr__(self, "water_sources", _as_tuple("water_sources", self.water_sources, WaterSource))
+        object.__setattr__(self, "emitters", _as_tuple("emitters", self.emitters, Emitter))
         outputs = [self.outputs] if isinstance(self.outputs, str | Path | Output) else self.outputs
         made = tuple(Output(Path(given)) if isinstance(given, str | Path) else given for given in outputs)
         object.__setattr__(self, "outputs", _as_tuple("outputs", made, Output))
         if not self.stages:
             raise InvalidParameter("a recipe has no stages; give it at least one")
+        models = [stage.model for stage in self.stages]
+        if self.water_sources and not any(model.has_sources() for model in models):
+            raise InvalidParameter(f"water_sources are given, but {models[0].name} has none; leave them out")
+        if self.emitters and not any(model.particles for model in models):
+            raise InvalidParameter(f"emitters are given, but {models[0].name} has no particles; leave them out")
 
     @property
     def stage(self) -> Stage:
         """The first stage."""
         return self.stages[0]
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether it is more than one model with numbers on one grid: stages, levels, maps, or a touch at the end.
+
+        >>> recipe("single_grid").is_staged, recipe("landscape").is_staged
+        (False, True)
+        """
+        first = self.stage
+        more = first.levels or first.recedes or first.gullies or maps_of(first.model)
+        return len(self.stages) > 1 or bool(more) or MASK in self.layers
 
     def replace(self, **changes: Any) -> Recipe:
         """Return a copy with some of it changed; what concerns a stage, or its model's parameters, changes the first.
@@ -311,6 +351,10 @@ class Recipe:
     def terrain(self) -> Terrain:
         """Make the terrain it starts from, with its layers and strata."""
         terrain = with_layers(self.source.make(), self.layers)
+        if self.water_sources:
+            terrain = terrain.replace(sources=self.water_sources)
+        if self.emitters:
+            terrain = terrain.replace(emitters=self.emitters)
         return terrain if self.strata is None else self.strata.under(terrain)
 
     def run(self, *, progress: bool = False, folder: str | Path | None = None) -> Result:
@@ -359,6 +403,8 @@ class Recipe:
             "layers": layer_facts(self.layers),
             "strata": None if beds is None else
             {**strata_facts(beds.strata), "shares": beds.shares, "replace": beds.replace},
+            "water_sources": [dataclasses.asdict(source) for source in self.water_sources],
+            "emitters": [dataclasses.asdict(emitter) for emitter in self.emitters],
             "stages": [stage.as_dict() for stage in self.stages],
             "seed": self.seed,
             "backend": self.backend,
@@ -388,6 +434,8 @@ class Recipe:
             source=source_from(facts["source"]),
             layers=layers_from(facts.get("layers", {})),
             strata=None if beds is None else Beds(strata_from(beds, None), beds["shares"], beds["replace"]),
+            water_sources=tuple(WaterSource(**source) for source in facts.get("water_sources", ())),
+            emitters=tuple(Emitter(**emitter) for emitter in facts.get("emitters", ())),
             stages=tuple(Stage.from_dict(stage) for stage in facts["stages"]),
             seed=facts["seed"],
             backend=facts["backend"],
@@ -400,7 +448,7 @@ def _as_tuple(name: str, given: Any, kind: type) -> tuple[Any, ...]:
     items = (given,) if isinstance(given, kind) else tuple(given) if isinstance(given, list | tuple) else (given,)
     for item in items:
         if not isinstance(item, kind):
-            example = "Stage.of(...)" if kind is Stage else "Output(path)"
+            example = {Stage: "Stage.of(...)", Output: "Output(path)"}.get(kind, f"{kind.__name__}(x=..., y=...)")
             raise InvalidParameter(f"{name} holds {item!r}; pass a tuple of {kind.__name__}s, such as {example}")
     return items
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,13 @@ from slopewash.recipes.output_kinds import PICTURE
 from slopewash.recipes.outputs import Options, OutputKind, register_output
 
 if TYPE_CHECKING:
+    from slopewash.observers import Recorder
     from slopewash.recipes.running import Result
 
 TARGETS = ("unreal", "unity", "godot", "blender", "houdini", "gis")
-FILM_KINDS = ("turntable", "flyover")
+FILM_KINDS = ("turntable", "flyover", "timelapse")
+RECORD_EVERY = 50
+"""Steps between two states of a time-lapse."""
 
 
 def _as_in_pictures(*names: str) -> tuple[Entry, ...]:
@@ -37,7 +41,7 @@ def _check_export(path: Path, options: Options) -> None:
 def _write_export(result: Result, path: Path, *, target: str, **options: Any) -> Sequence[Path]:
     from slopewash.exports import export
 
-    done = export(result.terrain, target, path, **_snow(options))
+    done = export(result.terrain, target, path, notes=result.notes, **_snow(options))
     return [path / file for file in done.files]
 
 
@@ -81,14 +85,39 @@ def _check_film(path: Path, options: Options) -> None:
     from slopewash.films.encoder import find_codec
 
     find_codec(path)
+    if "every" in options and options.get("motion") != "timelapse":
+        raise InvalidParameter('every is for a time-lapse; add motion = "timelapse", or leave it out')
+    if options.get("every", 1) < 1:
+        raise InvalidParameter(f"every is {options['every']}; it must be 1 or more")
+
+
+def _frames(path: Path) -> Path:
+    """Folder for the states of a time-lapse until it is made of them."""
+    return path.with_name(f"{path.name}.frames")
+
+
+def _watch_film(path: Path, options: Options, taken: int, before: int) -> Recorder | None:
+    if options.get("motion") != "timelapse":
+        return None
+    from slopewash.observers import Recorder
+
+    if taken == 0:  # of another run, which was killed
+        shutil.rmtree(_frames(path), ignore_errors=True)
+    every = options.get("every", RECORD_EVERY)
+    return Recorder(_frames(path), every, data=".npz", pictures=False, steps_before=before)
 
 
 def _write_film(
-    result: Result, path: Path, *, motion: str = "turntable", water: str = "auto", **options: Any
+    result: Result, path: Path, *, motion: str = "turntable", water: str = "auto", every: int = 0, **options: Any
 ) -> Sequence[Path]:
     from slopewash.analysis.rivers import add_water
     from slopewash.films import film
 
+    if motion == "timelapse":
+        shown = "simulated" if water == "rivers" else water
+        film(_frames(path), path, kind="timelapse", water=shown, **_snow(options))  # type: ignore[arg-type]
+        shutil.rmtree(_frames(path), ignore_errors=True)
+        return [path]
     terrain = result.terrain
     if water == "rivers":
         water = "auto"
@@ -103,7 +132,11 @@ FILM = register_output(
         options=(
             Entry(
                 name="motion", kinds=("text",), choices=FILM_KINDS, default="turntable",
-                doc="Around the block, or across the terrain.",
+                doc="Around the block, across the terrain, or standing still while the run goes by.",
+            ),
+            Entry(
+                name="every", kinds=("integer",), default="50", units="steps",
+                doc="Steps between two states of a time-lapse.",
             ),
             Entry(name="seconds", kinds=("number",), default="10", units="s", doc="Length of the film."),
             Entry(name="fps", kinds=("integer",), default="25", doc="Frames per second."),
@@ -118,6 +151,7 @@ FILM = register_output(
         ),
         check=_check_film,
         write=_write_film,
+        watch=_watch_film,
         drawn=True,
     )
 )  # fmt: skip

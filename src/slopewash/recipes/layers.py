@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,9 +41,9 @@ class LayerFile:
         if self.range is not None:
             check_height_range(self.range)
 
-    def values(self, name: str, terrain: Shaped) -> Layer:
-        """Read it for the cells of a terrain."""
-        given = self._read()
+    def values(self, name: str, terrain: Shaped, *, integers: HeightRange | None = None) -> Layer:
+        """Read it for the cells of a terrain; `integers` gives black and white where no range was asked for."""
+        given = self._read(integers)
         if given.nodata is not None:
             raise InvalidTerrain(f"{self.path} has no data in {int(given.nodata.sum())} cells; fill them first")
         if given.shape != terrain.shape:
@@ -55,7 +56,10 @@ class LayerFile:
             )
         return given["elevation"]
 
-    def _read(self) -> Terrain:
+    def _read(self, integers: HeightRange | None) -> Terrain:
+        if integers is not None and self.range is None:
+            with contextlib.suppress(InvalidParameter):  # floats
+                return read(self.path, height_range=integers, allow_8bit=True)
         if self.range is not None:
             return read(self.path, height_range=self.range, allow_8bit=True)
         try:

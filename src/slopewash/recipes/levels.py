@@ -46,8 +46,9 @@ CARRIED = ("elevation", "water", "suspended", "bedrock")
 
 FLOOR_SLOPES = (0.1, 0.35)
 """Slope up to which ground is all floor, where a level has reshaped it, and from which on it is all flank."""
-BED_DEPTH, BED_REACH = 0.8, 2
-"""Of the bed of a large stream, in cells of the level before. Each level raises floors by about half a cell."""
+BED_DEPTH, DEEPEST_BED, BED_REACH = 1 / 385, 3, 2
+"""Of the bed of a large stream: a share of the longer side, the most in cells of the level before, and its reach in
+them. Each level raises floors by about half a cell."""
 BED_CELLS = 512, 4096
 """Of the levels whose streams get beds for the next: coarser ones still make the valleys themselves, and for finer ones
 the drainage of the whole would not fit into memory."""
@@ -293,7 +294,8 @@ def stream_beds(before: Terrain, sea_level: float) -> Terrain | None:
     bed = np.minimum(blurred(large, BED_REACH) / middle, 1)
     ground = before["elevation"].astype(np.float64)
     bed[(drainage.filled - ground > 0.5 * before.cell_size) | (ground < sea_level)] = 0
-    return Terrain(BED_DEPTH * before.cell_size * bed, cell_size=before.cell_size)
+    depth = min(BED_DEPTH * max(before.width, before.height), DEEPEST_BED * before.cell_size)
+    return Terrain(depth * bed, cell_size=before.cell_size)
 
 
 def _steepness(z: Heights, cell_size: float) -> Heights:

@@ -190,10 +190,10 @@ LIBRARY = (
         name="fjords",
         doc="A snowy highland whose deep, branching valleys the sea has flooded.",
         start=_start("troughs", 5, 1150.0),
-        sea=0.05,
-        drowned=0.4,
-        strength=0.12,
-        settings={"cover": "loose"},
+        sea=0.34,  # keeps the troughs deep: on their floors nothing moves
+        drowned=0.42,
+        strength=0.15,
+        scaled={"talus_slope_bias": 2.2, "creep_rate": 0.2},  # walls of hard rock
         picture={"snow_line": 560.0},
     ),
     Look(

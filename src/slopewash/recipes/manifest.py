@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from slopewash.io.staging import staged
 from slopewash.plain import plain
 from slopewash.recipes.layers import LayerFile
+from slopewash.recipes.maps import map_files
 from slopewash.recipes.sources import FromFile
 from slopewash.recipes.writing import relative, write_recipe
 
@@ -22,9 +23,10 @@ RECIPE, MANIFEST = "recipe.toml", "manifest.json"
 
 
 def input_files(recipe: Recipe) -> list[Path]:
-    """Files that a recipe reads: its source and its layers."""
+    """Files that a recipe reads: its source, its layers and its maps."""
     files = [recipe.source.path] if isinstance(recipe.source, FromFile) else []
-    return files + [layer.path for layer in recipe.layers.values() if isinstance(layer, LayerFile)]
+    layers = [layer.path for layer in recipe.layers.values() if isinstance(layer, LayerFile)]
+    return list(dict.fromkeys([*files, *layers, *map_files(recipe.stages)]))
 
 
 def write_records(result: Result, folder: Path, outputs: Iterable[Path]) -> tuple[Path, Path]:

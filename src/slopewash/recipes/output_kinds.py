@@ -23,10 +23,17 @@ if TYPE_CHECKING:
     from slopewash.recipes.running import Result
 
 
+WATER_TO_SEE = ("river", "lake")
+"""Layers that no model yields: they are drawn along the drainage when asked for."""
+
+
 def _check_terrain(path: Path, options: Options) -> None:
     format = None if is_mesh_file(path) else format_of(path)
     one_layer = format is not None and not format.all_layers
-    takes = {"layer": one_layer, "height_range": format is not None and format.whole_numbers}
+    is_map = path.suffix.lower() in (".tif", ".tiff")
+    takes = {"layer": one_layer, "height_range": format is not None and format.whole_numbers, "cog": is_map}
+    if options.get("cog") and not is_map:
+        raise InvalidParameter(f"cog is given, but {path} is not a GeoTIFF; name a .tif file, or leave it out")
     for name in options:
         if not takes[name]:
             holds = "one layer in metres" if one_layer else "every layer in metres" if format else "a mesh"
@@ -36,6 +43,11 @@ def _check_terrain(path: Path, options: Options) -> None:
 def _write_terrain(result: Result, path: Path, **options: Any) -> Sequence[Path]:
     mesh = result.mesh if is_mesh_file(path) else None
     terrain = result.terrain
+    if options.pop("cog", False):
+        from slopewash.io.gdal_writing import write_geotiff
+
+        layers = tuple(terrain) if "layer" not in options else (options["layer"],)
+        return write_geotiff(terrain, path, layers=layers, notes=result.notes)
     if "height_range" in options:
         terrain = _within(terrain, options.get("layer", "elevation"), options["height_range"], path)
     write(terrain if mesh is None else mesh, path, notes=result.notes, **options)
@@ -72,6 +84,11 @@ TERRAIN = register_output(
                 name="height_range", kinds=("numbers",), count=2, default="the range of the layer", units="m",
                 doc="Heights of black and of white in 16-bit files (.png, .r16, .raw).",
             ),
+            Entry(
+                name="cog", kinds=("boolean",), default="false",
+                doc="Write a cloud-optimised .tif: tiled, compressed, with overviews, one band per layer. Needs the "
+                "gis extra.",
+            ),
         ),
         check=_check_terrain,
         write=_write_terrain,
@@ -84,7 +101,7 @@ def _check_layers(path: Path, options: Options) -> None:
         raise InvalidFile(f"{path} is to hold several layers, so it must be a folder, without a suffix")
     if not options.get("layers"):
         raise InvalidParameter('layers is missing; name the layers to write, such as layers = ["flow", "wear"]')
-    known = [name for model in map(find_model, model_names()) for name in model.layers()]
+    known = [*WATER_TO_SEE, *(name for model in map(find_model, model_names()) for name in model.layers())]
     for name in options["layers"]:
         if name not in known:
             error = unknown_name("layer", name, known)
@@ -93,7 +110,14 @@ def _check_layers(path: Path, options: Options) -> None:
 
 def _write_layers(result: Result, path: Path, *, layers: Sequence[str]) -> Sequence[Path]:
     path.mkdir(exist_ok=True)
-    return write_masks(result.terrain, path, layers, result.notes)
+    return write_masks(with_rivers(result.terrain, layers), path, layers, result.notes)
+
+
+def with_rivers(terrain: Terrain, layers: Sequence[str]) -> Terrain:
+    """Return the terrain with rivers and lakes along its drainage, where a layer of them is wanted and missing."""
+    from slopewash.analysis.rivers import add_water  # which takes long to load
+
+    return add_water(terrain) if any(name in WATER_TO_SEE and name not in terrain for name in layers) else terrain
 
 
 LAYERS = register_output(
@@ -101,7 +125,14 @@ LAYERS = register_output(
         name="layers",
         doc="Layers as 16-bit grey pictures for texturing, in a folder: NAME.png for each, and layers.json with the "
         "scale (linear, or logarithmic for flow), the range and the units of each.",
-        options=(Entry(name="layers", kinds=("texts",), doc='Names of layers, such as ["flow", "wear", "deposit"].'),),
+        options=(
+            Entry(
+                name="layers",
+                kinds=("texts",),
+                doc='Names of layers, such as ["flow", "wear", "deposit"]; "river" and "lake" are drawn along the '
+                "drainage.",
+            ),
+        ),
         check=_check_layers,
         write=_write_layers,
     )

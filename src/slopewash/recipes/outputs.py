@@ -12,6 +12,7 @@ from slopewash.errors import InvalidFile, unknown_name
 from slopewash.recipes.entries import Entry, Table
 
 if TYPE_CHECKING:
+    from slopewash.observers import Observer
     from slopewash.recipes.running import Result
 
 Options = Mapping[str, Any]
@@ -29,6 +30,9 @@ class OutputKind:
     """Refuses, before the run, what could not be written after it."""
     write: Callable[..., Sequence[Path]]
     """Called with the result, the path and the options; returns the files that it wrote."""
+    watch: Callable[[Path, Options, int, int], Observer | None] | None = None
+    """Makes an observer of the run that the output is made of, where the options need one. Called with the path, the
+    options, the steps taken so far, more than 0 where a run is resumed, and those of them of earlier stages."""
     drawn: bool = False
     """Whether it is drawn from the data, and written after them: an interrupt loses it, and nothing else."""
 
@@ -93,6 +97,11 @@ class Output:
         self.declared.check(self.path, self.options)
         if not self.path.absolute().parent.is_dir():
             raise InvalidFile(f"cannot write {self.path}: there is no folder {self.path.parent}; create it first")
+
+    def observer(self, taken: int, before: int) -> Observer | None:
+        """What has to watch the run, if anything, after so many steps, and so many of earlier stages."""
+        watch = self.declared.watch
+        return None if watch is None else watch(self.path, self.options, taken, before)
 
     def write(self, result: Result) -> tuple[Path, ...]:
         """Write it, and return the files."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from slopewash.errors import InvalidFile, InvalidParameter, InvalidRecipe, SlopewashError, unknown_name
 from slopewash.io import read_strata
@@ -17,6 +17,7 @@ from slopewash.io.options import ReadOptions
 from slopewash.io.toml_nesting import DEEPEST_KEY, too_deep
 from slopewash.models import Model, find_model
 from slopewash.models.catalogue import Level
+from slopewash.models.maps import Map
 from slopewash.models.state import Sides
 from slopewash.recipes import declaration as declared
 from slopewash.recipes.definition import OF_STAGE, Beds, Recipe, Stage, preset_beds
@@ -28,12 +29,13 @@ from slopewash.recipes.settings import apply_settings
 from slopewash.recipes.sources import FromFile, Generated, Source
 from slopewash.recipes.toml_lines import Place, key_lines
 from slopewash.recipes.writing import recipe_text
-from slopewash.terrain import Strata, Stratum
+from slopewash.terrain import Emitter, Strata, Stratum, WaterSource
 
 LARGEST_RECIPE = 1 << 20
 """Bytes. A larger file is certainly not a recipe."""
 
 Facts = Mapping[str, Any]
+Disc = TypeVar("Disc", WaterSource, Emitter)
 
 
 def read_recipe(path: str | Path, *, settings: Iterable[str] = ()) -> Recipe:
@@ -156,6 +158,8 @@ class _Reader:
         with self.at():
             return Recipe(
                 source=source, layers=self.layers(top.get("layers", {})), strata=self.strata(top, stages),
+                water_sources=self.discs(WaterSource, declared.water_source_table(), top),
+                emitters=self.discs(Emitter, declared.emitter_table(), top),
                 stages=stages, seed=seed, backend=top.get("backend", "auto"), outputs=outputs,
             )  # fmt: skip
 
@@ -228,6 +232,17 @@ class _Reader:
         with self.at("strata"):
             return Beds(Strata(layers, **given), shares=shares, replace=replace)
 
+    def discs(self, kind: Callable[..., Disc], table: Table, top: Facts) -> tuple[Disc, ...]:
+        """Water sources or emitters."""
+        found = []
+        for number, facts in enumerate(top.get(table.name, ())):
+            place: Place = (table.name, number)
+            given = self.entries(table, facts, place)
+            self.required(given, place, "x", "y", "radius", "rate")
+            with self.at(*place):
+                found.append(kind(**given))
+        return tuple(found)
+
     def output(self, facts: Facts, place: Place) -> Output:
         self.required(facts, place, "path")
         kind = facts.get("kind", "terrain")
@@ -261,6 +276,10 @@ class _Reader:
         }
         if "low_water" in given:
             changes["low_water"] = self.parameters(kind, given["low_water"], (*place, "low_water"))
+            for name, value in changes["low_water"].items():
+                with self.at(*place, "low_water", name):
+                    if isinstance(value, Map):
+                        raise InvalidParameter(f"{name} is a map; low water takes numbers, and keeps the map's pattern")
         if "levels" in given:
             changes["levels"] = self.levels(kind, given["levels"], (*place, "levels"))
         options = {name: given[name] for name in OF_STAGE if name in given}
@@ -280,8 +299,23 @@ class _Reader:
             with self.at(*place, name):
                 parameter = model.parameter(name)
                 declared.parameters_table(model.name).entry(name).check(value)
-                values[name] = parameter.check(value)
+            given = self.map(value, (*place, name)) if isinstance(value, Mapping) else value
+            with self.at(*place, name):
+                values[name] = parameter.check(given)
         return values
+
+    def map(self, facts: Facts, place: Place) -> Map:
+        """A parameter that differs from place to place."""
+        given = self.entries(declared.map_table(), facts, place)
+        with self.at(*place):
+            if ("file" in given) == ("layer" in given):
+                raise InvalidParameter('name either a file, such as file = "rain.tif", or a layer')
+        if "file" in given:
+            with self.at(*place, "file"):
+                _check_input(self.file(given["file"]))
+        with self.at(*place):
+            span = given.get("range", ())
+            return Map(self.file(given["file"]), *span) if "file" in given else Map.of_layer(given["layer"], *span)
 
     def levels(self, model: type[Model], facts: Sequence[Facts], place: Place) -> tuple[Level, ...]:
         levels: list[Level] = []

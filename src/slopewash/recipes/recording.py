@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pprint import pformat
 from typing import Any
 
 import numpy as np
 
 from slopewash.errors import InvalidParameter
-from slopewash.models import Model
 from slopewash.models.state import Edges, Sides
-from slopewash.recipes.definition import Recipe, preset_beds
+from slopewash.recipes.definition import Recipe, Stage, preset_beds
 from slopewash.recipes.sources import FromTerrain, file_source, keywords
 from slopewash.recipes.writing import recipe_text
 from slopewash.terrain import Terrain
@@ -97,7 +97,7 @@ class Recording:
             )
         from slopewash import __version__
 
-        stage = self.recipe.stage
+        stage, staged = self.recipe.stage, self.recipe.is_staged
         lines = [
             f'"""A session of the slopewash studio (slopewash {__version__}); the result is bit-identical."""',
             "",
@@ -105,45 +105,65 @@ class Recording:
             "",
             f"terrain = {self.recipe.source.script()}",
             *self._layers(),
+            *self._discs(),
             *self._strata(),
-            f"model = sw.{type(stage.model).__name__}({keywords(stage.model.changed())})",
-            f"simulation = sw.Simulation(terrain, model, backend={self.backend!r}, edges={_edges(stage.edges)}, "
-            f"seed={self.recipe.seed})",
+            *(self._staged() if staged else self._alone(stage)),
             "",
         ]
         for action in self.actions:
-            lines += _lines(action)
+            lines += _staged_lines(action) if staged else _lines(action)
         lines += [
             "",
-            "eroded = simulation.terrain",
+            f"eroded = {'running.result()' if staged else 'simulation'}.terrain",
             'if __name__ == "__main__":',
             '    print(sw.write(eroded, "session.npz"))',
-            "    print(simulation.budget)",
+            f"    print({'running.result()' if staged else 'simulation'}.budget)",
             "",
         ]
         return "\n".join(lines)
 
-    def recipe_text(self, model: Model) -> str:
-        """Recipe file of the session: its source, layers and strata, the parameters as they are, and all steps so far.
+    def _alone(self, stage: Stage) -> list[str]:
+        return [
+            f"model = sw.{type(stage.model).__name__}({keywords(stage.model.changed())})",
+            f"simulation = sw.Simulation(terrain, model, backend={self.backend!r}, edges={_edges(stage.edges)}, "
+            f"seed={self.recipe.seed})",
+        ]
 
-        Runs of one parameter set, settled at the end or not, are repeated to the bit; a comment names what is missing.
+    def _staged(self) -> list[str]:
+        facts = self.recipe.replace(backend=self.backend, outputs=()).as_dict()
+        return [
+            f"recipe = sw.Recipe.from_dict({pformat(facts, width=118, sort_dicts=False)})",
+            "running = sw.Running(recipe, terrain)",
+        ]
+
+    def recipe_text(self, now: Recipe) -> str:
+        """Recipe file of the session, given its recipe with the parameters as they are.
+
+        It holds source, layers, strata and stages; of a run on one grid, all steps so far. Runs of one parameter set,
+        settled at the end or not, are repeated to the bit; a comment names what is missing.
         """
+        if self.recipe.is_staged:
+            return self._text(now.stages, [], "# A recipe, saved by the slopewash studio.")
         kinds = [action[0] for action in self.actions]
         settled = [action for action in self.actions if action[0] == "settle"]
         steps = sum(action[1] for action in self.actions if action[0] == "run")
-        stage = self.recipe.stage.replace(
-            model=model, levels=(), low_water={}, gullies=0.0, steps=steps or self.recipe.stage.steps,
+        stage = self.recipe.stage.on_one_grid().replace(
+            model=now.stage.model, steps=steps or self.recipe.stage.steps,
             settle=settled[-1][1] if settled else None, dry=bool(settled and settled[-1][2]),
         )  # fmt: skip
-        recipe = self.recipe.replace(source=file_source(self.recipe.source), stages=(stage,))
-        missing = sorted({WORDS[kind] for kind in kinds if kind in WORDS})
-        if len(settled) > 1 or (settled and kinds[-1] != "settle"):
-            missing.append("settling before the end")
+        early = len(settled) > 1 or (settled and kinds[-1] != "settle")
+        missing = ["settling before the end"] if early else []
+        return self._text((stage,), missing, "# A session of the slopewash studio on one grid.")
+
+    def _text(self, stages: tuple[Stage, ...], missing: list[str], title: str) -> str:
+        kinds = [action[0] for action in self.actions]
+        recipe = self.recipe.replace(source=file_source(self.recipe.source), stages=stages)
+        missing = [*sorted({WORDS[kind] for kind in kinds if kind in WORDS}), *missing]
         if "model" in kinds[kinds.index("run") :] if "run" in kinds else False:
             missing.append("changes of parameters under way")
         if self.full:
             missing = ["what was done: there was too much to remember"]
-        notes = ["# A session of the slopewash studio on one grid."]
+        notes = [title]
         if missing:
             notes.append(f"# Not in it: {', '.join(missing)}; save it as a Python script to repeat those.")
         return "\n".join([*notes, "", recipe_text(recipe, None)])
@@ -155,6 +175,14 @@ class Recording:
             f".values({name!r}, terrain))"
             for name, layer in self.recipe.layers.items()
         ]  # fmt: skip
+
+    def _discs(self) -> list[str]:
+        placed = {"sources": self.recipe.water_sources, "emitters": self.recipe.emitters}
+        return [
+            f"terrain = terrain.replace({name}=[{', '.join(f'sw.{disc!r}' for disc in discs)}])"
+            for name, discs in placed.items()
+            if discs
+        ]
 
     def _strata(self) -> list[str]:
         beds, preset = self.recipe.strata, self.recipe.stage.preset
@@ -199,6 +227,18 @@ def _lines(action: list[Any]) -> list[str]:
         discs = [f"sw.{name}({keywords(disc)})" for disc in rest[0]]
         return [f"simulation.set_{kind}({', '.join([*discs, *(['join=True'] if rest[1] else [])])})"]
     return [f"simulation.{kind}()"]
+
+
+def _staged_lines(action: list[Any]) -> list[str]:
+    """The same of a recipe under way: steps and parameters are those of its stages, edits of its simulation."""
+    kind, *rest = action
+    if kind == "run":
+        return [f"running.advance({rest[0]})"]
+    if kind == "interrupted":
+        return [f"running.advance(1, stop_after={rest[0]})"]
+    if kind == "model":
+        return [f"running.set_parameters({keywords(rest[0])})"]
+    return [f"running.{line}" for line in _lines(action)]
 
 
 def _paint(stroke: dict[str, Any], join: bool) -> str:

@@ -45,11 +45,15 @@ def _sections() -> Iterator[str]:
         ("### `[layers.NAME]`", declared.layer_file_table()),
         ("## `[strata]`", declared.strata_table()),
         ("### `[[strata.layers]]`", declared.stratum_table()),
+        ("## `[[water_sources]]`", declared.water_source_table()),
+        ("## `[[emitters]]`", declared.emitter_table()),
         ("## `[[stages]]`", declared.stage_table()),
         ("### `[stages.edges]`", declared.edges_table()),
         ("### `[[stages.levels]]`", declared.level_table()),
     ):
         yield _section(title, table.doc, table.entries)
+    table = declared.map_table()
+    yield _section("### `[stages.parameters.NAME]`", f"{table.doc} For those that may be a table.", table.entries)
     for model in model_names():
         yield _section(f"### `[stages.parameters]` of `{model}`", "", declared.parameters_table(model).entries)
     yield "## `[[outputs]]`\n"

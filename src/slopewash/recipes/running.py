@@ -6,21 +6,23 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter
 from slopewash.interrupts import whole_steps
 from slopewash.models import Model, Preset
+from slopewash.models.maps import map_layers, mapped, maps_of, without_maps
 from slopewash.models.state import Edges, Sides
 from slopewash.observers import Checkpoints, Progress
 from slopewash.recipes.definition import Recipe, Stage, preset_beds, usual_preset
 from slopewash.recipes.levels import expanded, terrain_of
 from slopewash.recipes.manifest import MANIFEST, RECIPE, input_files, write_records
+from slopewash.recipes.maps import carry_maps, place_maps
 from slopewash.recipes.masking import MASK, blended
 from slopewash.recipes.sources import FromTerrain
 from slopewash.simulation import Budget, Simulation, read_checkpoint
@@ -32,8 +34,10 @@ from slopewash.terrain.parts import put_together, take_apart
 
 CHECKPOINTS = "checkpoints"
 """Folder within the output folder of a recipe, while it is not complete."""
-START = "start."
-"""Begins the names of the arrays that a checkpoint keeps of the start."""
+START, ORIGIN = "start.", "origin."
+"""Begin the names of the arrays that a checkpoint keeps of the start of a stage with levels, and of the recipe."""
+Part = Literal["eroding", "settling", "receding", "over"]
+"""What a stage does in turn: water recedes only where the stage asks for it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,14 +175,16 @@ class Running:
         """Which run this is, for the folder of checkpoints; its stages share it."""
         self.number = 0
         """Of the stage under way."""
-        self.start = recipe.terrain() if terrain is None else terrain
-        """What it started from."""
+        self.start = self.origin = recipe.terrain() if terrain is None else terrain
+        """What the stage under way started from, if it has levels, and what the recipe did."""
         _check_mask(recipe, self.start)
-        self.stages = [level for stage in recipe.stages for level in expanded(stage, self.start)]
+        stages, self.start = place_maps(recipe.stages, self.start)
+        self.stages = [level for stage in stages for level in expanded(stage, self.start)]
         """Stages of the recipe, each level one of its own."""
         self._budgets: list[Budget] = []
         """Of the levels before the one under way, after what the first of them began with."""
         self.simulation = self._start(0, self.start)
+        self._laid_down = self._low_water = False
         self._seconds = 0.0
         self._begin: float | None = None
         """Moment at which `run` was called, while it is at work."""
@@ -202,37 +208,59 @@ class Running:
             raise CheckpointError(
                 f"{folder} was written by a simulation without a recipe; continue in Python with Simulation.resume"
             )
-        running = cls.__new__(cls)
-        with of_this_version(facts):
-            running.recipe = Recipe.from_dict(noted["recipe"])
-        running.checkpoint = folder.parent if is_checkpoint(folder) else folder
+        running = cls.from_parts(facts, noted, arrays)
+        running.checkpoint, running._has_checkpoint = folder.parent if is_checkpoint(folder) else folder, True
         outputs = noted.get("folder")
         running.folder = None if outputs is None else Path(os.path.normpath(running.checkpoint / outputs))
         running.every = noted["every"] if every is None else every
+        return running
+
+    @classmethod
+    def from_parts(cls, facts: Mapping[str, Any], noted: Mapping[str, Any], arrays: Mapping[str, Any]) -> Running:
+        """Make a recipe under way of what `parts` returned: facts and arrays of its simulation, and what it noted."""
+        running = cls.__new__(cls)
+        with of_this_version(facts):
+            running.recipe = Recipe.from_dict(noted["recipe"])
+        running.checkpoint = running.folder = None
+        running.every = noted["every"]
         running.number, running._seconds, running._finished = noted["stage"], noted["seconds"], noted["finished"]
         running.stages = [Stage.from_dict(stage) for stage in noted["stages"]]
         running._budgets = [Budget(**budget) for budget in noted["budgets"]]
-        start = {name.removeprefix(START): array for name, array in arrays.items() if name.startswith(START)}
+        start, origin = (
+            {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+            for prefix in (START, ORIGIN)
+        )
         running.start = put_together(noted["start"], start) if start else Simulation.from_parts(facts, arrays).start
-        running._begin, running._has_checkpoint = None, True
+        running.origin = put_together(noted["origin"], origin) if origin else running.start
+        running._begin, running._has_checkpoint = None, False
         running.simulation = Simulation.from_parts(facts, arrays)
         running.run_id = running.simulation.run_id
+        running._laid_down = running._low_water = running.simulation.step > running.stage.steps
         return running
+
+    def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What a checkpoint of its simulation needs besides, as facts and arrays, with what the recipe started from."""
+        facts, arrays = take_apart(self.origin)
+        origin = {ORIGIN + name: array for name, array in arrays.items()}
+        return {**self._noted(), "origin": facts}, {**self._start_arrays(), **origin}
 
     def _start(self, number: int, terrain: Terrain) -> Simulation:
         stage = self.stages[number]
+        terrain = carry_maps(terrain, self.start)
         if stage.cells is not None:
             first = self._first_level(number) == number
             if first:
                 self.start = terrain
                 self._budgets = [_contents(terrain)]
             terrain = terrain_of(stage, self.start, None if first else terrain, seed=self.recipe.seed)
+        model, terrain = mapped(stage.model, terrain)
         simulation = Simulation(
-            terrain, stage.model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed
+            without_maps(terrain), model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed
         )
         if number == 0:
             self.run_id = simulation.run_id
         simulation.run_id = self.run_id
+        self._laid_down = self._low_water = False
         return simulation
 
     def _first_level(self, number: int) -> int:
@@ -277,6 +305,9 @@ class Running:
             if self.checkpoint is not None and not self._has_checkpoint:
                 self.write_checkpoint()  # from here on it can be resumed; a finished run before it cannot
                 self._has_checkpoint = True
+            taken, before = self.steps_taken, sum(map(self._length, self.stages[: self.number]))
+            watching = [output.within(self.folder).observer(taken, before) for output in self.recipe.outputs]
+            observers = [*observers, *(observer for observer in watching if observer is not None)]
             while not self._finished:
                 self._run_stage([*observers, *saving])
                 with whole_steps():  # an interrupt finds a stage and its own simulation
@@ -303,24 +334,112 @@ class Running:
         return self._seconds + (0.0 if self._begin is None else time.perf_counter() - self._begin)
 
     def _run_stage(self, observers: Sequence[Any]) -> None:
-        simulation, stage, levels = self.simulation, self.stage, self._levels()
+        simulation = self.simulation
         for observer in observers:
-            if isinstance(observer, Progress) and len(levels) > 1:
-                rows, columns = simulation.start.shape
-                reached = self.number - self._first_level(self.number) + 1
-                observer.title = f"level {reached} of {len(levels)} ({columns} x {rows})"
+            if isinstance(observer, Progress):
+                observer.title = self.place
         simulation.add(*observers)
         try:
-            simulation.run(max(0, stage.steps - simulation.step))
-            if (
-                stage.settle is not None and simulation.step == stage.steps
-            ):  # also of 0 steps: that deposits the sediment
-                simulation.settle(stage.settle, dry=stage.dry, done=simulation.settled)
-            if stage.recedes:
-                simulation.model = stage.model.replace(**stage.receding)
-                simulation.run(max(0, stage.steps + max(simulation.start.shape) - simulation.step))
+            while (part := self._part())[0] != "over":
+                self._take(*part)
         finally:
             simulation.remove(*observers)
+
+    def _part(self) -> tuple[Part, int]:
+        """What comes next in the stage under way, and how many steps of it are left."""
+        simulation, stage = self.simulation, self.stage
+        if simulation.step < stage.steps:
+            return "eroding", stage.steps - simulation.step
+        if stage.settle is not None and not self._laid_down:  # also of 0 steps: that deposits the sediment
+            return "settling", stage.settle - simulation.settled
+        left = stage.steps + max(simulation.start.shape) - simulation.step if stage.recedes else 0
+        return ("receding", left) if left else ("over", 0)
+
+    def _take(
+        self, part: Part, steps: int, *, stop: Callable[[], bool] | None = None, stop_after: int | None = None
+    ) -> None:
+        """Take steps of the part that comes next."""
+        simulation, stage = self.simulation, self.stage
+        if part == "settling":
+            assert stage.settle is not None
+            last = simulation.settled + steps == stage.settle
+            simulation.settle(stage.settle, dry=stage.dry, done=simulation.settled, stop_after=None if last else steps)
+            self._laid_down = last
+            return
+        if part == "receding" and not self._low_water:
+            simulation.model = stage.receding(simulation.model)
+            self._low_water = True
+        simulation.run(steps, stop=stop, stop_after=stop_after)
+
+    def advance(self, steps: int, *, stop: Callable[[], bool] | None = None, stop_after: int | None = None) -> None:
+        """Take so many steps, also of settling; where a stage ends, the next begins. Nothing is done after the last.
+
+        Parameters
+        ----------
+        steps
+            Steps to take, in whatever portions: the result is the same, and that of `run`.
+        stop
+            Asked at least every second while it erodes; the run is interrupted when it returns true.
+        stop_after
+            Interrupt it after so many sub-steps.
+        """
+        while not self._finished:
+            part, left = self._part()
+            if part == "over":
+                with whole_steps():
+                    self._end_stage()
+                continue
+            wanted, before = min(steps, left), self.steps_taken
+            if left and not wanted:
+                return
+            self._take(part, wanted, stop=stop, stop_after=stop_after)
+            steps -= self.steps_taken - before
+            if self.steps_taken - before < wanted:
+                return
+
+    def set_parameters(self, **values: Any) -> None:
+        """Change parameters between two steps: on this level of the stage under way, and on those to come."""
+        for name in maps_of(self.stage.model):
+            if name in values:
+                raise InvalidParameter(f"{name} is a map in this stage; change its file, and run the recipe again")
+        self.simulation.model = self.simulation.model.replace(**values)
+        first, levels = self._first_level(self.number), self._levels()
+        for number in range(self.number, first + len(levels)):
+            self.stages[number] = self.stages[number].with_parameters(**values)
+        changed = self.stage_number - 1
+        stages = [s.with_parameters(**values) if i == changed else s for i, s in enumerate(self.recipe.stages)]
+        self.recipe = self.recipe.replace(stages=tuple(stages))
+
+    @property
+    def stage_number(self) -> int:
+        """Of the stage under way in the recipe, from 1."""
+        return sum(self._first_level(number) == number for number in range(self.number + 1))
+
+    @property
+    def steps_taken(self) -> int:
+        """Steps so far, of all stages and their settling."""
+        return sum(map(self._length, self.stages[: self.number])) + self.simulation.steps_taken
+
+    @property
+    def steps_in_all(self) -> int:
+        """Steps of the whole recipe, settling included."""
+        return sum(map(self._length, self.stages))
+
+    def _length(self, stage: Stage) -> int:
+        return stage.steps + (stage.settle or 0) + (max(self.start.shape) if stage.recedes else 0)
+
+    @property
+    def place(self) -> str:
+        """Stage and level under way, in words, where there is more than one."""
+        stages, levels, words = len(self.recipe.stages), self._levels(), []
+        if stages > 1:
+            name = self.stage.name or self.stage.preset or self.stage.model.name
+            words.append(f"stage {self.stage_number} of {stages} ({name})")
+        if len(levels) > 1:
+            rows, columns = self.simulation.start.shape
+            reached = self.number - self._first_level(self.number) + 1
+            words.append(f"level {reached} of {len(levels)} ({columns} x {rows})")
+        return ", ".join(words)
 
     def _noted(self) -> Mapping[str, Any]:
         """What a checkpoint needs besides the simulation."""
@@ -334,8 +453,8 @@ class Running:
         }  # fmt: skip
 
     def _start_arrays(self) -> Mapping[str, Any]:
-        """The start, where levels to come need it."""
-        if all(stage.cells is None for stage in self.stages):
+        """The start, where levels or maps of stages to come need it."""
+        if all(stage.cells is None for stage in self.stages) and without_maps(self.start) is self.start:
             return {}
         return {START + name: array for name, array in take_apart(self.start)[1].items()}
 
@@ -344,7 +463,8 @@ class Running:
 
         A mask keeps of that what it asks for; of a stage with levels, it does so after the last.
         """
-        terrain = add_gullies(self.simulation.terrain, depth=self.stage.gullies, seed=self.recipe.seed)
+        terrain = without_maps(self.simulation.terrain, map_layers(self.stage.model))
+        terrain = add_gullies(terrain, depth=self.stage.gullies, seed=self.recipe.seed)
         return self._masked(terrain) if self.stages[self.number] is self._levels()[-1] else terrain
 
     def _masked(self, terrain: Terrain) -> Terrain:
@@ -394,11 +514,12 @@ class Running:
     def _terrain(self) -> Terrain:
         """The terrain as it is now, on the grid of the start; what levels changed is counted from there."""
         terrain = self._carved() if self._finished else self.simulation.terrain
+        terrain = without_maps(terrain, map_layers(self.stage.model))
         if self.stage.cells is None:
             return terrain if self._finished else self._masked(terrain)
         if terrain.shape != self.start.shape:  # interrupted on a coarse level
             finest = self._levels()[-1]
-            terrain = terrain_of(finest, self.start, terrain, seed=self.recipe.seed, last=True)
+            terrain = without_maps(terrain_of(finest, self.start, terrain, seed=self.recipe.seed, last=True))
         if not self._finished:
             terrain = self._masked(terrain)
         change = terrain["elevation"] - self.start["elevation"]
@@ -467,7 +588,7 @@ def run(
         check_outputs(recipe)
     else:
         prepare_outputs(recipe, Path(folder))
-    return _finished(Running(recipe), [*([Progress()] if progress else []), *observers], folder)
+    return _finished(Running(recipe, folder=folder), [*([Progress()] if progress else []), *observers], folder)
 
 
 def _finished(running: Running, observers: Sequence[Any], folder: str | Path | None = None) -> Result:

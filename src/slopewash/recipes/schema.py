@@ -17,13 +17,16 @@ def recipe_schema() -> Schema:
     """JSON Schema (draft 7) of a recipe file, made from what the reader checks it against.
 
     >>> sorted(recipe_schema()["properties"])
-    ['backend', 'layers', 'outputs', 'seed', 'source', 'stages', 'strata']
+    ['backend', 'emitters', 'layers', 'outputs', 'seed', 'source', 'stages', 'strata', 'water_sources']
     """
     schema = declared.top_table().schema(required=("source", "stages"))
     parts = schema["properties"]
     parts["source"] = _described(parts["source"], {"oneOf": [_source(kind) for kind in (None, *generator_names())]})
     parts["layers"] = _layers()
     parts["strata"] = _described(parts["strata"], {"anyOf": [_strata(), {"type": "string"}]})
+    for table in (declared.water_source_table(), declared.emitter_table()):
+        disc = table.schema(required=("x", "y", "radius", "rate"))
+        parts[table.name] = _described(parts[table.name], {"type": "array", "items": disc})
     parts["stages"] = _described(parts["stages"], {"type": "array", "minItems": 1, "items": _stage()})
     kinds = [kind.table.schema(required=("path", "kind")) for kind in output_kinds().values()]
     first = output_kinds()["terrain"].table.schema(required=("path",))
@@ -33,7 +36,7 @@ def recipe_schema() -> Schema:
         "title": "slopewash recipe",
         **schema,
         "definitions": {
-            **{name: declared.parameters_table(name).schema() for name in model_names()},
+            **{name: _parameters(name) for name in model_names()},
             **{f"{name}_levels": _levels(name) for name in model_names()},
         },
     }
@@ -56,6 +59,15 @@ def _layers() -> Schema:
     file = declared.layer_file_table().schema(required=("file",))
     for layer in schema["properties"].values():
         layer["anyOf"] = [file if option["type"] == "object" else option for option in layer["anyOf"]]
+    return schema
+
+
+def _parameters(model: str) -> Schema:
+    schema = declared.parameters_table(model).schema()
+    given = {**declared.map_table().schema(), "oneOf": [{"required": ["file"]}, {"required": ["layer"]}]}
+    for parameter in schema["properties"].values():
+        if "anyOf" in parameter:
+            parameter["anyOf"] = [given if option.get("type") == "object" else option for option in parameter["anyOf"]]
     return schema
 
 

@@ -13,6 +13,7 @@ from slopewash.generators import EXTENT, describe_generator, generate
 from slopewash.generators.extent import cell_size_for
 from slopewash.generators.registry import LARGEST_SIDE
 from slopewash.io import probe, read
+from slopewash.models.maps import Map
 from slopewash.terrain import Terrain
 
 SAMPLE = 16
@@ -232,6 +233,8 @@ def keywords(values: Mapping[str, Any]) -> str:
     """
 
     def literal(value: Any) -> str:
+        if isinstance(value, Map):
+            return f"sw.{value!r}"
         endless = (isinstance(value, float) and value != value) or value in (float("inf"), -float("inf"))
         return f"float({str(value)!r})" if endless else repr(value)
 

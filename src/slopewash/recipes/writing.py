@@ -11,6 +11,7 @@ from typing import Any
 from slopewash.errors import InvalidParameter
 from slopewash.io.staging import staged
 from slopewash.models.base import Model
+from slopewash.models.maps import HIDDEN, Map
 from slopewash.models.state import Sides
 from slopewash.recipes.declaration import NO_STRATA
 from slopewash.recipes.definition import Beds, Recipe, Stage, preset_beds
@@ -42,6 +43,9 @@ def recipe_text(recipe: Recipe, folder: Path | None) -> str:
             level["parameters"] = _inline(level["parameters"])
         if isinstance(stage.get("edges"), dict):
             stage["edges"] = _inline(stage["edges"])
+        values = stage.get("parameters", {})
+        for name in [name for name, value in values.items() if isinstance(value, dict)]:
+            values[name] = _inline(values[name])
     layers = facts.get("layers", {})
     facts["layers"] = {name: _inline(layer) if isinstance(layer, dict) else layer for name, layer in layers.items()}
     if not layers:
@@ -70,7 +74,10 @@ def recipe_facts(recipe: Recipe, folder: Path | None) -> Facts:
         facts["layers"] = {name: _layer(layer, folder) for name, layer in recipe.layers.items()}
     if isinstance(beds, dict):
         facts["strata"] = beds
-    facts["stages"] = [_stage(stage) for stage in recipe.stages]
+    for name in ("water_sources", "emitters"):
+        if getattr(recipe, name):
+            facts[name] = [dataclasses.asdict(disc) for disc in getattr(recipe, name)]
+    facts["stages"] = [_stage(stage, folder) for stage in recipe.stages]
     if recipe.outputs:
         facts["outputs"] = [
             {name: list(v) if isinstance(v, tuple) else v for name, v in output.as_dict().items()}
@@ -141,7 +148,7 @@ def _beds_facts(beds: Beds) -> Facts:
     return facts
 
 
-def _stage(stage: Stage) -> Facts:
+def _stage(stage: Stage, folder: Path | None) -> Facts:
     kind = {"name": stage.name} if stage.name is not None else {}
     kind |= {"model": stage.model.name} if stage.preset is None else {"preset": stage.preset}
     changed = dict(stage.settings)
@@ -165,7 +172,10 @@ def _stage(stage: Stage) -> Facts:
     if stage.edges != usual.edges:
         facts["edges"] = dict(stage.edges.items()) if isinstance(stage.edges, Sides) else stage.edges
     if changed:
-        facts["parameters"] = _values(stage.model, changed)
+        facts["parameters"] = {
+            name: _map(name, value, folder) if isinstance(value, Map) else value
+            for name, value in _values(stage.model, changed).items()
+        }
     if stage.low_water != usual.low_water:
         facts["low_water"] = _values(stage.model, stage.low_water)
     if stage.levels != usual.levels:
@@ -173,6 +183,18 @@ def _stage(stage: Stage) -> Facts:
             {**dataclasses.asdict(level), "parameters": _values(stage.model, level.parameters)}
             for level in stage.levels
         ]
+    return facts
+
+
+def _map(name: str, given: Map, folder: Path | None) -> Facts:
+    facts = given.as_dict()
+    if given.file is not None:
+        return facts | {"file": relative(given.file, folder)}
+    if facts["layer"].startswith(HIDDEN):
+        raise InvalidParameter(
+            f"the map of {name} is an array in memory; write it with sw.write(sw.Terrain(array), path), and name that "
+            "file"
+        )
     return facts
 
 

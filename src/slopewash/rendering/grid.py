@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
@@ -9,7 +13,11 @@ from PIL import Image
 from slopewash.errors import InvalidParameter
 from slopewash.terrain import Layer, Terrain
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 Floats = NDArray[np.float32]
+Layers = TypeVar("Layers", bound="DataclassInstance")
 
 SMALLEST_LONG_SIDE = 768
 """Smaller terrains are enlarged to about this many pixels, so that a 64-cell terrain is not tiny."""
@@ -17,7 +25,11 @@ LARGEST_LONG_SIDE = 4096
 """Larger terrains are reduced to this unless a width is given, which limits memory: 2.2 GB with water at 4096²."""
 COARSE_RADIUS = 3
 """Cells: a wider blur is computed on a coarser grid, on which it is about this wide."""
+ROUNDED = 0.4
+"""Cells of the terrain over which an enlarged one is smoothed."""
 MOST_PIXELS = 8192 * 8192
+KEPT, MOST_KEPT = 4, 2048 * 2048
+"""Patterns that are kept for the next picture of the same size, and the most pixels of one: 64 MB in all."""
 
 
 def picture_size(shape: tuple[int, int], width: int | None) -> tuple[int, int]:
@@ -87,6 +99,18 @@ def coverage(terrain: Terrain, size: tuple[int, int]) -> Floats | None:
     return np.clip(resize((~terrain.nodata).astype(np.float32), size), 0, 1)
 
 
+def rows_of(layers: Layers, first: int, last: int) -> Layers:
+    """Return the same layers of a grid, from one row up to another; what is not a layer stays."""
+    parts: dict[str, Any] = {}
+    for entry in dataclasses.fields(layers):
+        value = getattr(layers, entry.name)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            parts[entry.name] = rows_of(value, first, last)
+        elif isinstance(value, np.ndarray) and value.ndim == 2:
+            parts[entry.name] = value[first:last]
+    return dataclasses.replace(layers, **parts)
+
+
 def blur(values: Floats, radius: float) -> Floats:
     """Smooth by three passes of a box of about that radius in cells: a fast near-Gaussian, mirrored at the borders."""
     reach = round(radius)
@@ -104,6 +128,11 @@ def blur(values: Floats, radius: float) -> Floats:
     return values
 
 
+def rounded(values: Floats, enlarged: float) -> Floats:
+    """Round off what enlarging leaves of the cells: steps in gullies that run askew."""
+    return blur(values, enlarged * ROUNDED) if enlarged >= 2 else values
+
+
 def _box(values: Floats, radius: int, axis: int) -> Floats:
     """Average along an axis, by shifted copies: for the few cells of a box, sums over whole lines take longer."""
     padded = np.pad(values, [(radius, radius) if a == axis else (0, 0) for a in (0, 1)], mode="symmetric")
@@ -117,6 +146,18 @@ def _box(values: Floats, radius: int, axis: int) -> Floats:
 
 def mottle(shape: tuple[int, int], wavelength: float, octaves: int, seed: int) -> Floats:
     """Make a fixed random pattern of mean 0 and deviation about 1: the variation of vegetation and stone."""
+    known = shape[0] * shape[1] <= MOST_KEPT
+    return _kept_mottle(shape, wavelength, octaves, seed) if known else _mottle(shape, wavelength, octaves, seed)
+
+
+@lru_cache(maxsize=KEPT)
+def _kept_mottle(shape: tuple[int, int], wavelength: float, octaves: int, seed: int) -> Floats:
+    pattern = _mottle(shape, wavelength, octaves, seed)
+    pattern.setflags(write=False)
+    return pattern
+
+
+def _mottle(shape: tuple[int, int], wavelength: float, octaves: int, seed: int) -> Floats:
     rows, columns = shape
     random = np.random.Generator(np.random.Philox(seed))
     pattern = np.zeros(shape, dtype=np.float32)

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from slopewash.rendering.colours import mix, smoothstep
 from slopewash.rendering.floors import floors
-from slopewash.rendering.grid import blur, mottle
+from slopewash.rendering.grid import blur, mottle, rows_of
 from slopewash.rendering.materials import Materials
 from slopewash.rendering.palettes import Palette
 from slopewash.rendering.shape import RIDGE_REACH, Shape
 from slopewash.rendering.stone import stone
+from slopewash.rendering.threads import in_bands
 
 Floats = NDArray[np.float32]
 
@@ -44,35 +45,86 @@ class Cover:
 
 def cover(shape: Shape, palette: Palette, materials: Materials, snow_line: float | None) -> Cover:
     """Cover the ground; snow lies above `snow_line`, a fraction of the relief."""
-    longest = max(shape.slope.shape)
+    size = shape.slope.shape
+    longest = max(size)
     rugged = np.float32(shape.ruggedness)
-    patches = mottle(shape.slope.shape, longest / 18, 5, PATTERN_SEED) * rugged
-    grain = mottle(shape.slope.shape, max(longest / 320, 3.0), 3, PATTERN_SEED + 1) * rugged
+    patches = mottle(size, longest / 18, 5, PATTERN_SEED) * rugged
+    grain = mottle(size, max(longest / 320, 3.0), 3, PATTERN_SEED + 1) * rugged
     steep = max(float(np.quantile(shape.slope[::4, ::4], ROCK_QUANTILE)), 15.0)
     limit = 0.5 * (ROCK_SLOPE + palette.rock_slope) + 0.5 * steep
-    damp = _damp(shape, materials, patches)
+    bare, damp = np.empty(size, np.float32), np.empty(size, np.float32)
 
-    bare = smoothstep(
+    def lay_bare(a: int, b: int) -> None:
+        here, known = rows_of(shape, a, b), rows_of(materials, a, b)
+        damp[a:b] = _damp(here, known, patches[a:b])
+        bare[a:b] = _bare(here, palette, known, damp[a:b], patches[a:b], grain[a:b], limit)
+
+    in_bands(size[0], lay_bare)
+    bare_around = blur(bare, longest * 2 * RIDGE_REACH)
+    colour = np.empty((*size, 3), np.float32)
+    coarse, rough = np.empty(size, np.float32), np.empty(size, np.float32)
+
+    def grow(a: int, b: int) -> None:
+        here, known = rows_of(shape, a, b), rows_of(materials, a, b)
+        varied = Varied(damp[a:b], patches[a:b], grain[a:b])
+        colour[a:b], coarse[a:b] = _covered(
+            here, palette, known, varied, bare[a:b], bare_around[a:b], limit, snow_line, a
+        )
+        rough[a:b] = coarse[a:b] * grain[a:b]
+
+    in_bands(size[0], grow)
+    return Cover(colour, coarse, rough)
+
+
+@dataclass(frozen=True)
+class Varied:
+    """What varies from place to place, about -1 .. 1: how damp it is, and patterns of large patches and fine grain."""
+
+    damp: Floats
+    patches: Floats
+    grain: Floats
+
+
+def _bare(
+    shape: Shape, palette: Palette, materials: Materials, damp: Floats, patches: Floats, grain: Floats, limit: float
+) -> Floats:
+    """Share of bare rock."""
+    return smoothstep(
         limit - 9, limit + 5,
         shape.slope + 1.6 * grain + 3.0 * patches + 18.0 * (shape.level - palette.bare_line + 0.2)
         - 5.0 * shape.gully - 3.0 * damp + _uncovered(shape, materials),
     )  # fmt: skip
+
+
+def _covered(
+    shape: Shape,
+    palette: Palette,
+    materials: Materials,
+    varied: Varied,
+    bare: Floats,
+    bare_around: Floats,
+    limit: float,
+    snow_line: float | None,
+    first_row: int,
+) -> tuple[Floats, Floats]:
+    """Colour and coarseness of some rows, the first of which has that number."""
+    damp, patches, grain = varied.damp, varied.patches, varied.grain
     wooded = _wooded(shape, palette, damp, patches, grain, limit) * (1 - bare)
     colour = _plants(shape, palette, damp, wooded, patches)
     colour, floor = floors(colour, shape, palette, materials, damp, patches, grain)
     wooded *= 1 - floor
     # Debris lies below bare rock, in hollows, where it is just not too steep to stay.
-    debris = smoothstep(0.15, 0.6, blur(bare, longest * 2 * RIDGE_REACH)) * smoothstep(-0.3, 0.5, shape.gully)
+    debris = smoothstep(0.15, 0.6, bare_around) * smoothstep(-0.3, 0.5, shape.gully)
     debris *= smoothstep(20, 29, shape.slope) * (1 - bare) * smoothstep(0.25, 0.6, shape.level + 0.1 * patches)
     colour = mix(colour, palette.colour("scree"), debris * np.float32(0.75))
     high = smoothstep(palette.bare_line, palette.bare_line + 0.36, shape.level + 0.05 * patches)
     bare = np.maximum(bare, high * np.float32(0.8 * shape.ruggedness))
-    colour = mix(colour, stone(shape, palette, materials, patches, grain), bare)
+    colour = mix(colour, stone(shape, palette, materials, patches, grain, first_row), bare)
     tinted = 1 - GULLY_TINT * shape.gully + 0.05 * grain * (bare + wooded) + 0.04 * patches
     colour = colour * np.asarray(tinted, dtype=np.float32)[..., None]
     snow = _snow(shape, patches, grain, limit, snow_line) * (1 - np.float32(0.45) * wooded)
     coarse = ((0.26 * bare + 0.6 * wooded + 0.2 * debris + 0.04) * (1 - np.float32(0.85) * snow)).astype(np.float32)
-    return Cover(mix(colour, palette.colour("snow"), snow), coarse, coarse * grain)
+    return mix(colour, palette.colour("snow"), snow), coarse
 
 
 def _uncovered(shape: Shape, materials: Materials) -> Floats:

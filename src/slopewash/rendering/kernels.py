@@ -394,36 +394,77 @@ def paint_near(
                 picture[r, c, k] = table[min(int(np.sqrt(max(light * bright, ZERO)) * scale + HALF), top_entry)]
 
 
-@kernel
-def _blend(picture, i, j, k, a, b, d, e):
-    """Weighted sum of four neighbours; Numba would multiply bytes as float64."""
-    above = np.float32(picture[i, j, k]) * a + np.float32(picture[i, j + 1, k]) * b
-    return above + np.float32(picture[i + 1, j, k]) * d + np.float32(picture[i + 1, j + 1, k]) * e
+@row_kernel
+def _between_rows(above, below, rest, share, line):
+    for c in range(len(line)):
+        line[c] = np.float32(above[c]) * rest + np.float32(below[c]) * share
+
+
+@row_kernel
+def _among_rows(first, second, third, fourth, p, q, r, s, line):
+    for c in range(len(line)):
+        upper = np.float32(first[c]) * p + np.float32(second[c]) * q
+        line[c] = upper + np.float32(third[c]) * r + np.float32(fourth[c]) * s
 
 
 @kernel
-def turn_down(upright, plane, samples, first, last, out):
-    """Project an upright picture onto that of the camera, the mean of samples² bilinear samples for each pixel."""
-    height, width = upright.shape[:2]
+def turn_down(upright, plane, samples, first, last, line, out):
+    """Project an upright picture onto that of the camera, the mean of samples² bilinear samples for each pixel.
+
+    The camera looks down but does not roll, so that a row of its picture lies on one row of the upright one, given as
+    rows of bytes, three for each pixel: two of these are blended into `line`, which is then sampled.
+    """
+    height, width = upright.shape[0], len(line) // 3
     low, right = np.float32(height - 1), np.float32(width - 1)
     part = ONE / np.float32(samples * samples)
     for r in range(first, last):
-        for c in range(out.shape[1]):
-            red = green = blue = HALF
-            for above in range(samples):
-                v = np.float32(r * samples + above) + HALF
+        out[r] = HALF
+        for above in range(samples):
+            v = np.float32(r * samples + above) + HALF
+            near = ONE / (plane[7] * v + ONE)
+            y = min(max((plane[4] * v + plane[5]) * near - HALF, ZERO), low)
+            i = min(np.int32(y), height - 2)
+            down = y - np.float32(i)
+            _between_rows(upright[i], upright[i + 1], (ONE - down) * part, down * part, line)
+            for c in range(out.shape[1]):
                 for before in range(samples):
                     u = np.float32(c * samples + before) + HALF
-                    near = ONE / (plane[6] * u + plane[7] * v + ONE)
                     x = min(max((plane[0] * u + plane[1] * v + plane[2]) * near - HALF, ZERO), right)
-                    y = min(max((plane[3] * u + plane[4] * v + plane[5]) * near - HALF, ZERO), low)
-                    j, i = min(np.int32(x), width - 2), min(np.int32(y), height - 2)
-                    across, down = x - np.float32(j), y - np.float32(i)
-                    a, b = (ONE - down) * (ONE - across) * part, (ONE - down) * across * part
-                    d, e = down * (ONE - across) * part, down * across * part
-                    red += _blend(upright, i, j, 0, a, b, d, e)
-                    green += _blend(upright, i, j, 1, a, b, d, e)
-                    blue += _blend(upright, i, j, 2, a, b, d, e)
-            out[r, c, 0] = np.uint8(red)
-            out[r, c, 1] = np.uint8(green)
-            out[r, c, 2] = np.uint8(blue)
+                    j = min(np.int32(x), width - 2)
+                    across = x - np.float32(j)
+                    for k in range(3):
+                        out[r, c, k] += line[3 * j + k] * (ONE - across) + line[3 * j + 3 + k] * across
+
+
+@kernel
+def turn_down_sharply(upright, plane, samples, first, last, line, out):
+    """The same with the mean of samples² bicubic samples, which keeps single pixels sharper."""
+    height, width = upright.shape[0], len(line) // 3
+    part, most = ONE / np.float32(samples * samples), np.float32(255)
+    for r in range(first, last):
+        out[r] = HALF
+        for above in range(samples):
+            v = np.float32(r * samples + above) + HALF
+            near = ONE / (plane[7] * v + ONE)
+            y = (plane[4] * v + plane[5]) * near - HALF
+            # The upright picture has a margin of two pixels on every side, so that all neighbours are in it.
+            i = min(max(np.int32(np.floor(y)) - 1, 0), height - 4)
+            y = y - np.float32(i + 1)
+            yy = y * y
+            _among_rows(
+                upright[i], upright[i + 1], upright[i + 2], upright[i + 3],
+                TWO * yy - y - y * yy, ONE - TWO * yy + y * yy, y + yy - y * yy, y * yy - yy, line,
+            )  # fmt: skip
+            for c in range(out.shape[1]):
+                for before in range(samples):
+                    u = np.float32(c * samples + before) + HALF
+                    x = (plane[0] * u + plane[1] * v + plane[2]) * near - HALF
+                    j = min(max(np.int32(np.floor(x)) - 1, 0), width - 4)
+                    x = x - np.float32(j + 1)
+                    xx = x * x
+                    a, b = TWO * xx - x - x * xx, ONE - TWO * xx + x * xx
+                    d, e = x + xx - x * xx, x * xx - xx
+                    for k in range(3):
+                        n = 3 * j + k
+                        value = line[n] * a + line[n + 3] * b + line[n + 6] * d + line[n + 9] * e
+                        out[r, c, k] += np.floor(min(max(value, ZERO), most)) * part

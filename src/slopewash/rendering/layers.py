@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import unknown_name
-from slopewash.rendering.grid import blur, filled, resize
+from slopewash.rendering.grid import blur, filled, resize, rounded
 from slopewash.rendering.water import Water, water_of
 from slopewash.terrain import Terrain
 
@@ -31,7 +31,10 @@ def shown_water(terrain: Terrain, size: tuple[int, int], which: WaterShown, shor
     if "water" not in terrain or not terrain["water"].any():
         return None
     suspended = resize(filled(terrain, "suspended"), size) if "suspended" in terrain else None
-    return water_of(resize(filled(terrain, "water"), size), suspended, terrain.cell_size, shore_depth)
+    depth = resize(filled(terrain, "water"), size)
+    # Smoothed as the ground below it is: only then does their sum have no relief of the floor.
+    standing = rounded(depth, size[0] / terrain.shape[1])
+    return water_of(depth, suspended, terrain.cell_size, shore_depth, standing=standing)
 
 
 def _rivers_and_lakes(terrain: Terrain, size: tuple[int, int], shore_depth: float | None) -> Water | None:
@@ -44,8 +47,6 @@ def _rivers_and_lakes(terrain: Terrain, size: tuple[int, int], shore_depth: floa
     depth = np.maximum.reduce([*given, np.zeros_like(given[0])])
     if enlarged >= 2:
         depth = blur(depth, enlarged * RIVER_BLUR)
-    lake = depths[1]
     # Rivers lie in their beds, which are too narrow for the grid: only lakes rise above the ground.
-    return water_of(
-        depth, None, terrain.cell_size, shore_depth, standing=np.zeros_like(depth) if lake is None else lake
-    )
+    lake = np.zeros_like(depth) if depths[1] is None else depths[1]
+    return water_of(depth, None, terrain.cell_size, shore_depth, standing=rounded(lake, enlarged))

@@ -228,9 +228,16 @@ def _light_of(sweeps: list[_Sweep], height: Floats, cell_size: float, normal: Fl
         )  # fmt: skip
         return result
 
-    total = np.zeros_like(height)
+    sums: dict[tuple[bool, bool], Floats] = {}
     for given, result in zip(sweeps, each(work, sweeps), strict=True):
-        _turned(total, _turn_of(given.azimuth)[0])[:] += result
+        turn, _ = _turn_of(given.azimuth)
+        if turn in sums:
+            sums[turn] += result
+        else:
+            sums[turn] = result
+    total = np.zeros_like(height)
+    for turn, light in sums.items():  # once for each turn: across the grain of memory, this takes long
+        _turned(total, turn)[:] += light
     return total
 
 

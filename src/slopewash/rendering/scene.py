@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from slopewash.errors import InvalidParameter
 from slopewash.rendering.daylight import EXPOSURE, SUN_SHARE, Daylight, daylight
 from slopewash.rendering.draped import contour_lines, layer_colours
-from slopewash.rendering.grid import blur, coverage, filled, resize
+from slopewash.rendering.grid import coverage, filled, resize, rounded, rows_of
 from slopewash.rendering.ground import cover
 from slopewash.rendering.layers import WaterShown, shown_water
 from slopewash.rendering.light import Light, Sunlight, checked_sun, illuminate, normals
 from slopewash.rendering.materials import materials_of
 from slopewash.rendering.palettes import Palette, Season, find_palette
 from slopewash.rendering.shape import Shape, shape_of
+from slopewash.rendering.threads import in_bands
 from slopewash.rendering.water import Water
 from slopewash.terrain import Terrain
 
@@ -29,8 +30,6 @@ FILL = 0.10
 """Hazy light from the side opposite the sun, as a fraction of the light on open flat ground."""
 BOUNCE = 0.26
 """Light of sunny slopes that reaches hollows the sky does not: no shadow is pure black."""
-ROUNDED = 0.4
-"""Cells of the terrain over which a picture with smaller pixels smooths it."""
 AMBIENT = 0.06
 """The same where no slope around is sunny."""
 
@@ -76,7 +75,7 @@ def build_scene(terrain: Terrain, size: tuple[int, int], look: Look) -> Scene:
     palette = find_palette(look.palette, look.season)
     sun = checked_sun(look.sun)
     day = daylight(sun[1])
-    elevation = _smooth(resize(filled(terrain, "elevation"), size), size[0] / terrain.shape[1])
+    elevation = rounded(resize(filled(terrain, "elevation"), size), size[0] / terrain.shape[1])
     cell_size = terrain.width / size[0]
     bed = elevation * scale
     water = None if look.layer else shown_water(terrain, size, look.water, look.shore_depth)
@@ -91,13 +90,13 @@ def build_scene(terrain: Terrain, size: tuple[int, int], look: Look) -> Scene:
     colour = covered.colour if look.layer is None else layer_colours(terrain, look.layer, size)
     if look.contours is not None:
         colour = colour * (1 - contour_lines(elevation, look.contours))[..., None]
-    ground = colour * lit(light, day)
+    ground = np.empty_like(colour)
+
+    def shine(a: int, b: int) -> None:
+        ground[a:b] = colour[a:b] * lit(rows_of(light, a, b), day)
+
+    in_bands(len(ground), shine)
     return Scene(bed, surface, cell_size, light, day, ground, covered.coarseness, water, coverage(terrain, size))
-
-
-def _smooth(elevation: Floats, enlarged: float) -> Floats:
-    """Round off what enlarging leaves of the cells: steps in gullies that run askew."""
-    return blur(elevation, enlarged * ROUNDED) if enlarged >= 2 else elevation
 
 
 def snow_level(snow_line: float | str | None, palette: Palette, shape: Shape) -> float | None:

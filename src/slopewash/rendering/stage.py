@@ -57,6 +57,8 @@ CALM = 0.004
 """Fraction of the drape: reflections are smoothed over two or three cells, else cell steps would show on rivers."""
 WALL_SKY = 0.55
 """A vertical wall receives light from half of the sky, and a little from the floor."""
+CACHED = 16384
+"""Pixels of a cut wall that are coloured at a time, so that what they need stays in the cache."""
 PIECES = 4
 """Spans of a picture for each thread, so that those with less to do take more."""
 
@@ -91,17 +93,16 @@ class Stage:
         upright = upright_for(camera)
         picture = self._draw(camera, upright)
         width, height = camera.size
-        if sharp:
-            pitched = Image.fromarray(picture).transform(
-                (width, height), Image.Transform.PERSPECTIVE, upright.coefficients, Image.Resampling.BICUBIC
-            )
-            return pitched.reduce(supersampling) if supersampling > 1 else pitched
-        from slopewash.rendering.kernels import turn_down
+        from slopewash.rendering.kernels import turn_down, turn_down_sharply
 
-        result = np.empty((height // supersampling, width // supersampling, 3), np.uint8)
+        turn = turn_down_sharply if sharp else turn_down
+        rows = picture.reshape(len(picture), -1)
+        result = np.empty((height // supersampling, width // supersampling, 3), np.float32)
         plane = np.array(upright.coefficients, np.float32)
-        _in_spans(len(result), lambda a, b: turn_down(picture, plane, supersampling, a, b, result))
-        return Image.fromarray(result)
+        _in_spans(len(result), lambda a, b: turn(
+            rows, plane, supersampling, a, b, np.empty(rows.shape[1], np.float32), result
+        ))  # fmt: skip
+        return Image.fromarray(result.astype(np.uint8))
 
     def _draw(self, camera: Camera, upright: Upright) -> Bytes:
         """Fill the upright picture."""
@@ -131,7 +132,12 @@ class Stage:
         cut = kind == WALL
         self._paint_backdrop(camera, rays, upright, kind, picture)
         rows, columns = np.nonzero(cut)
-        picture[rows, columns] = display_values(self._wall(camera, rays, columns, upright.upward[rows]))
+
+        def cut_open(first: int, last: int) -> None:
+            i, j = rows[first:last], columns[first:last]
+            picture[i, j] = display_values(self._wall(camera, rays, j, upright.upward[i]))
+
+        each(lambda span: cut_open(*span), spans(len(rows), len(rows) // CACHED))
         return picture
 
     def _seen_from_outside(self, camera: Camera) -> Floats:

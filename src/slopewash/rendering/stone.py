@@ -24,9 +24,11 @@ OTHER_BED = 0.84
 """Brightness of every second bed, so that neighbours of equal hardness can be distinguished."""
 
 
-def stone(shape: Shape, palette: Palette, materials: Materials, patches: Floats, grain: Floats) -> Floats:
-    """Colour of bare rock."""
-    bands = _bands(shape, palette, materials, patches)
+def stone(
+    shape: Shape, palette: Palette, materials: Materials, patches: Floats, grain: Floats, first_row: int = 0
+) -> Floats:
+    """Colour of bare rock, on rows of a picture of which the first has that number."""
+    bands = _bands(shape, palette, materials, patches, first_row)
     mixed = 0.35 * grain + 0.6 * patches
     dark = smoothstep(-1.6, 2.4, mixed - bands) * np.float32(0.9)
     pale = smoothstep(0.1, 2.2, bands + 0.2 * grain - 0.4 * patches)
@@ -40,11 +42,11 @@ def stone(shape: Shape, palette: Palette, materials: Materials, patches: Floats,
     return mix(rocky, palette.colour("pale_rock"), pale)
 
 
-def _bands(shape: Shape, palette: Palette, materials: Materials, patches: Floats) -> Floats:
+def _bands(shape: Shape, palette: Palette, materials: Materials, patches: Floats, first_row: int) -> Floats:
     rows, columns = shape.slope.shape
     thickness = np.float32(max(BAND_HEIGHT * shape.relief, THINNEST_BAND * shape.cell_size))
     dip = np.float32(shape.cell_size) * (
-        np.arange(rows, dtype=np.float32)[:, None] * np.float32(BAND_DIP[0])
+        np.arange(first_row, first_row + rows, dtype=np.float32)[:, None] * np.float32(BAND_DIP[0])
         + np.arange(columns, dtype=np.float32)[None, :] * np.float32(BAND_DIP[1])
     )
     height = (shape.level * np.float32(shape.relief) + dip) / thickness + np.float32(BAND_WARP) * patches

@@ -8,6 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TypeVar
 
+BAND = 16
+"""Rows of a band."""
+
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
@@ -29,6 +32,14 @@ def each(work: Callable[[Piece], Result], pieces: Iterable[Piece]) -> list[Resul
     [0, 1, 4]
     """
     return list(_pool(os.getpid()).map(work, pieces))  # a forked process has no threads of its parent's pool
+
+
+def in_bands(count: int, work: Callable[[int, int], object]) -> None:
+    """Do the work for bands of a few rows, given their first and the row after their last, on all threads.
+
+    Arithmetic on whole layers is bound by memory: what a band needs stays in the cache.
+    """
+    each(lambda band: work(*band), spans(count, max(1, count // BAND)))
 
 
 def spans(count: int, parts: int) -> list[tuple[int, int]]:

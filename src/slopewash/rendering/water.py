@@ -80,16 +80,19 @@ def water_of(
 
 
 def under_water(ground: Floats, water: Water, light: Floats, steepness: float = 1.0) -> Floats:
-    """Colour of lit ground seen through the water on it, without reflection.
+    """Colour of lit ground seen through the water on it, without reflection; black where no water is shown.
 
     `steepness` is the sine of the angle at which the camera looks down: a flat ray passes through more water.
     """
-    path = np.maximum(water.depth, 0) / np.float32(water.absorption_depth * max(steepness, 0.2))
-    passed = np.exp(-path[..., None] * (RED_FIRST + 2.5 * water.mud[..., None]))
+    seen = np.zeros_like(ground)
+    wet = np.nonzero(water.shown)  # a few cells of most pictures
+    mud = water.mud[wet]
+    path = np.maximum(water.depth[wet], 0) / np.float32(water.absorption_depth * max(steepness, 0.2))
+    passed = np.exp(-path[..., None] * (RED_FIRST + 2.5 * mud[..., None]))
     body = mix(CLEAR, DEEP, 1 - np.exp(-path / 3))
     body = mix(body, ABYSS, 1 - np.exp(-path / ABYSS_PATH))
-    body = with_mud(body, water.mud) * light[..., None]
-    seen: Floats = ground * passed + body * (1 - passed)
+    body = with_mud(body, mud) * light[wet][..., None]
+    seen[wet] = ground[wet] * passed + body * (1 - passed)
     return seen
 
 

@@ -91,6 +91,22 @@ BRUSHES = {
             name="soften", doc="Increase the erodibility.", layer="erodibility", unit="", strength=0.2,
             dab=_shift(1, 0, 1), most=1.0,
         ),
+        Brush(
+            name="evaporation", doc="Increase the share of evaporation, or decrease it with a negative strength.",
+            layer="evaporation", unit="", strength=-0.5, dab=_shift(1, 0, 1), signed=True, most=1.0,
+        ),
+        Brush(
+            name="capacity", doc="Let water carry more sediment, or less with a negative strength.", layer="capacity",
+            unit="", strength=0.5, dab=_shift(1, 0), signed=True,
+        ),
+        Brush(
+            name="talus", doc="Let ground stand steeper, or less steep with a negative strength.", layer="talus",
+            unit="", strength=0.5, dab=_shift(1, 0), signed=True,
+        ),
+        Brush(
+            name="sliding", doc="Increase the share of slides, or decrease it with a negative strength.",
+            layer="sliding", unit="", strength=-0.5, dab=_shift(1, 0, 1), signed=True, most=1.0,
+        ),
     )
 }  # fmt: skip
 

@@ -20,6 +20,7 @@ from slopewash.memory import check_memory
 from slopewash.models.backend import Backend
 from slopewash.models.base import Model
 from slopewash.models.catalogue import Preset
+from slopewash.models.maps import map_layers, mapped
 from slopewash.models.parameters import MOST_SUBSTEPS
 from slopewash.models.state import Array, Domain, Edges, Patch, Sides, State
 from slopewash.pieces import Pieces
@@ -95,6 +96,7 @@ class Simulation:
         sides = Sides.of(edges)
         model.check_sides(sides)
         check_terrain(terrain)
+        model, terrain = mapped(model, terrain)
         self.backend = choose_backend(backend, model.backends)
         _check_memory(terrain, model)
         _check_heights(terrain)
@@ -171,9 +173,13 @@ class Simulation:
         if type(model) is not type(self._model):
             raise InvalidParameter(f"this run uses {self._model.name}; start another Simulation for {model.name}")
         with self._turn:
+            given = model
+            model, here = mapped(given, self._start)
             model.coefficients(self._domain, substeps=1)  # raises where it cannot run on this terrain
             substeps = self._find_substeps(model, self._state)
             model.adopt(self._model, self._state, self._domain)
+            for name in map_layers(given):
+                self._state[name] = here[name]
             self._since = (self.step, self.time)
             self._model = model
             self._substeps, self.substeps_done = substeps, 0  # a step that was interrupted begins anew
@@ -273,8 +279,14 @@ class Simulation:
             self._model.layer(name)
         with self._turn:
             device = self._device
-            layers = dict(self._model.derive_all(names, device.state, self._domain))
-            return {name: _copied(layers.pop(name), device) for name in [*layers]}
+            state, specs = device.state, self._model.layers()
+            even = {
+                name: np.full(self._domain.shape, specs[name].default, np.float32)
+                for name in names
+                if specs[name].role == "input" and specs[name].default is not None and name not in state
+            }
+            layers = dict(self._model.derive_all([name for name in names if name not in even], state, self._domain))
+            return {name: _copied(layers.pop(name), device) for name in [*layers]} | even
 
     # Edits between steps
 
@@ -332,7 +344,8 @@ class Simulation:
         Parameters
         ----------
         tool
-            One of `slopewash.brushes()`: raise, lower, smooth, flatten, add_water, remove_water, rain, harden, soften.
+            One of `slopewash.brushes()`: raise, lower, smooth, flatten, add_water, remove_water, rain, harden, soften,
+            evaporation, capacity, talus, sliding.
         points
             Positions x, y in metres from the north-west corner.
         radius

@@ -23,26 +23,28 @@ from starlette.websockets import WebSocket
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
 from slopewash.studio import built_page, protocol
+from slopewash.studio.apart import SessionApart
 from slopewash.studio.catalogue import FORMATS, MESHES, welcome
 from slopewash.studio.connection import Connection
 from slopewash.studio.hub import Hub
 from slopewash.studio.session import Session
-from slopewash.studio.uploads import Stalled, TooLarge, clean_name
+from slopewash.studio.uploads import Stalled, TooLarge, Uploads, clean_name
 
 Wanted = Literal["height_range", "allow_8bit"] | None
 
 MOST_TRANSFERS = 2
-"""Uploads and exports at a time."""
+"""Uploads at a time, and as many exports: uploads that stall keep nobody from saving."""
 
 
 class Studio:
     """The routes of one session."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session | SessionApart, uploads: Uploads) -> None:
         self.session = session
+        self._uploads = uploads
         self.hub = Hub(session)
         self._welcome = json.dumps(welcome(resumed=session.resumed), allow_nan=False)
-        self._transfers = asyncio.Semaphore(MOST_TRANSFERS)
+        self._uploading, self._exporting = asyncio.Semaphore(MOST_TRANSFERS), asyncio.Semaphore(MOST_TRANSFERS)
         self._side_files: dict[str, bytes] = {}
 
     def app(self) -> Starlette:
@@ -90,7 +92,7 @@ class Studio:
     async def script(self, request: Request) -> Response:
         """The run as a Python script."""
         try:
-            text = await asyncio.wrap_future(self.session.submit(lambda: self.session.run.script()))
+            text = await asyncio.wrap_future(self.session.find("script"))
         except SlopewashError as error:
             return _problem(409, error)
         return PlainTextResponse(text, media_type="text/x-python", headers=_attachment("session.py"))
@@ -98,7 +100,7 @@ class Studio:
     async def recipe(self, request: Request) -> Response:
         """The run as a recipe file, which `slopewash run` and `slopewash studio` take."""
         try:
-            text = await asyncio.wrap_future(self.session.submit(lambda: self.session.run.recipe_text()))
+            text = await asyncio.wrap_future(self.session.find("recipe_text"))
         except SlopewashError as error:
             return _problem(409, error)
         return PlainTextResponse(text, media_type="application/toml", headers=_attachment("session.toml"))
@@ -112,10 +114,11 @@ class Studio:
             shown, suffix = clean_name(asked, FORMATS | MESHES)
         except SlopewashError as error:
             return _problem(404, error)
-        async with self._transfers:
-            session = self.session
-            taken = (lambda: session.run.ground()) if suffix in MESHES else session.terrain
-            terrain = await asyncio.wrap_future(self.session.submit(taken))
+        async with self._exporting:
+            try:
+                terrain = await asyncio.wrap_future(self.session.find("ground" if suffix in MESHES else "terrain"))
+            except SlopewashError as error:
+                return _problem(409, error)
             folder = tempfile.TemporaryDirectory(prefix="slopewash-export-")
             try:
                 file = Path(folder.name) / f"terrain{suffix}"
@@ -135,13 +138,13 @@ class Studio:
 
     async def upload(self, request: Request) -> Response:
         """A height field from the page."""
-        uploads = self.session.uploads
+        uploads = self._uploads
         try:
             name, options = _upload_options(request)
             declared = request.headers.get("content-length", "0")
             if declared.isdigit() and int(declared) > uploads.limit:
                 raise TooLarge(f"the file has {declared} bytes; the limit is {uploads.limit}")
-            async with self._transfers:
+            async with self._uploading:
                 key, given, (rows, columns) = await uploads.receive(name, request.stream(), options)
         except TooLarge as error:
             return _problem(413, error, close=True)

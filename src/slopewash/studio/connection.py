@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import time
 from collections import deque
@@ -24,6 +25,8 @@ MOST_NOTICES = 20
 """Notices kept for a page that does not read; older ones are dropped."""
 REFUSED = 1013
 
+_numbers = itertools.count(1)
+
 
 class View(NamedTuple):
     """What one frame holds."""
@@ -41,6 +44,7 @@ class Connection:
     def __init__(self, socket: WebSocket, hub: Hub) -> None:
         self._socket = socket
         self._hub = hub
+        self._number = next(_numbers)
         self.watch = messages.Watch(type="watch")
         self.seen = 0
         """Version of the last frame that was sent."""
@@ -79,7 +83,8 @@ class Connection:
         self._triangulation_sent = snapshot.triangulation
         self._frame = data
         self._unacknowledged.append(snapshot.version)
-        self.seen = snapshot.version if view == wanted else 0
+        asked = view.overlay is None or view.overlay in snapshot.asked
+        self.seen = snapshot.version if view == wanted and asked else 0
         self._run_sent = snapshot.run
         self._something.set()
 
@@ -150,19 +155,16 @@ class Connection:
                 self._room.release()
                 return
             if message.type == "watch":
-                job = self._hub.session.submit(lambda: self._check_watch(message))
+                # Also where there is nothing to check: the answer waits for its turn between two steps.
+                job = self._hub.session.find("check_layer", message.overlay)
             else:
-                job = self._hub.session.execute(message, self)
+                job = self._hub.session.execute(message, self._number)
         except SlopewashError as error:
             self._answer(messages.id_of(text), str(error))
             return
         report = asyncio.ensure_future(self._report(message, job))
         self._reports.add(report)
         report.add_done_callback(self._reports.discard)
-
-    def _check_watch(self, message: messages.Watch) -> None:
-        if message.overlay is not None:
-            self._hub.session.run.check_layer(message.overlay)
 
     async def _report(self, message: Any, job: Any) -> None:
         """Answer when the simulation has executed the message."""

@@ -12,6 +12,7 @@ import anyio.to_thread
 import numpy as np
 
 from slopewash.studio import protocol
+from slopewash.studio.apart import SessionApart
 from slopewash.studio.connection import Connection, View
 from slopewash.studio.frames import Block, assemble, field_block
 from slopewash.studio.session import Session
@@ -27,7 +28,7 @@ STUCK_SECONDS = 10.0
 class Hub:
     """All open pages of one session. Everything here runs in the server's event loop."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session | SessionApart) -> None:
         self.session = session
         self.connections: set[Connection] = set()
         self.state_text = json.dumps(session.state(), allow_nan=False)
@@ -113,9 +114,7 @@ class Hub:
             silent = self.session.silent_for
             if silent > STUCK_SECONDS and not stuck:
                 what = self.session.busy or "a step of the run"
-                reason = (
-                    f"The simulation has not answered for {silent:.0f} s: {what} takes long. The page stays usable."
-                )
+                reason = f"The simulation has not answered for {silent:.0f} s: {what} takes long. {self.session.remedy}"
                 self._take_message({"type": "notice", "message": reason})
             elif stuck and silent < STUCK_SECONDS:
                 self._take_message({"type": "notice", "message": "The simulation answers again."})
@@ -136,6 +135,9 @@ class Hub:
 def encode(snapshot: Snapshot, view: View) -> bytes:
     """Encode one frame."""
     layers, resolution, overlay = snapshot.layers, view.resolution, view.overlay
+    start = snapshot.start
+    if start is None:
+        raise ValueError("the snapshot comes without the start of its run")
     blocks = [field_block("elevation", layers["elevation"], resolution, unit="m")]
     blocks += [
         field_block(name, layers[name], resolution, unit="m")
@@ -145,11 +147,11 @@ def encode(snapshot: Snapshot, view: View) -> bytes:
     if overlay is not None and overlay in layers:
         blocks.append(field_block("overlay", layers[overlay], resolution, layer=overlay, unit=snapshot.units[overlay]))
     if view.before:
-        blocks.append(field_block("before", snapshot.start["elevation"], resolution, unit="m"))
-    if view.strata and snapshot.start.strata is not None:
-        blocks.append(strata_block(snapshot.start))
+        blocks.append(field_block("before", start["elevation"], resolution, unit="m"))
+    if view.strata and start.strata is not None:
+        blocks.append(strata_block(start))
     blocks += _moving(snapshot, view)
-    rows, columns = snapshot.start.shape
+    rows, columns = start.shape
     header = {
         "frame": snapshot.version, "step": snapshot.step, "time": snapshot.time, "run": snapshot.run,
         "rows": rows, "columns": columns, "cell_size": snapshot.cell_size,

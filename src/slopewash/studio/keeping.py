@@ -112,6 +112,10 @@ class Keeper:
             self._writer.submit(lambda: None).result()
             self.new_failure()
 
+    def hand_over(self) -> None:
+        """Release the folder for the process of the run, which keeps it from now on."""
+        self._lock.close()
+
     def close(self) -> None:
         """Release the folder for other servers."""
         self._writer.shutdown()

@@ -42,8 +42,8 @@ def studio(
     Parameters
     ----------
     source
-        A terrain, a file to read one from, or a recipe file, whose first stage is run on one grid; by default a terrain
-        is generated.
+        A terrain, a file to read one from, or a recipe file, which runs with all its stages and levels; by default a
+        terrain is generated.
     preset, model
         What to run; the default is the landscape preset.
     size
@@ -74,7 +74,7 @@ def studio(
             stack.callback(keeper.close)
 
         def serve(recipe: sw.Recipe | None) -> StudioServer:
-            return StudioServer(recipe, host=host, port=port, allowed_hosts=allowed_hosts, keeper=keeper)
+            return StudioServer(recipe, host=host, port=port, allowed_hosts=allowed_hosts, keeper=keeper, apart=True)
 
         server, kept = None, None if keeper is None else keeper.kept
         named = new or any(given is not None for given in (source, preset, model, size, extent, seed))
@@ -165,7 +165,7 @@ def _is_recipe(source: Any) -> bool:
 
 
 def _from_recipe(path: Path, size: int | None, backend: str, *, alone: bool) -> sw.Recipe:
-    """What the studio can run of a recipe file: its first stage, on one grid."""
+    """The recipe of a file, with the terrain that it reads in memory: the studio opens no files later."""
     if not alone:
         raise InvalidParameter(f"{path} says what to run; of the other options, it takes size and backend only")
     recipe = sw.Recipe.read(path)
@@ -175,12 +175,7 @@ def _from_recipe(path: Path, size: int | None, backend: str, *, alone: bool) -> 
         recipe = recipe.replace(source=_given(source.path, size or source.size, dict(source.options)))
     elif size is not None:
         recipe = recipe.replace(size=size)
-    left_out = [f"{len(recipe.stages) - 1} further stages"] if len(recipe.stages) > 1 else []
-    left_out += ["its levels"] if recipe.stage.levels else []
-    if left_out:
-        _print(f"note: the studio runs the first stage of {path} on one grid, without {' and '.join(left_out)}")
-    chosen = recipe.backend if backend == "auto" else backend
-    return recipe.replace(stages=recipe.stages[:1], outputs=(), backend=chosen)
+    return recipe.replace(backend=recipe.backend if backend == "auto" else backend)
 
 
 def _given(source: Any, size: int | None, options: dict[str, Any]) -> sw.FromTerrain | None:

@@ -225,8 +225,10 @@ class State(Strict):
     """The run before this one, if it can be restored."""
     model: str
     preset: str | None
+    stage: str | None
+    """Stage and level under way, in words, of a recipe that runs through them; null for a run on one grid."""
     usual_steps: int | None
-    """Steps that the preset is made for, where playing pauses."""
+    """Steps that the preset is made for, where playing pauses, or those of the whole recipe."""
     usual_settling: int | None
     """Steps of settling that suit the steps so far."""
     parameters: dict[str, ParameterValue]

@@ -25,7 +25,7 @@ def first_recipe(
         chosen = sw.find_model(model)
         stage = sw.Stage.of(chosen(), edges=chosen.edges()[0])
     else:
-        stage = sw.Stage.of(preset)
+        stage = sw.Stage.of(preset).on_one_grid()
         if model is not None:
             sw.find_preset(stage.preset or "").check_model(model)
     check_side(size)
@@ -51,20 +51,30 @@ def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.R
         source = _resized(source, wanted.size)
     stage = recipe.stage
     if wanted.preset is not None:
-        stage = sw.Stage.of(wanted.preset)
+        stage = sw.Stage.of(wanted.preset).on_one_grid()
         if wanted.model is not None:
             sw.find_preset(wanted.preset).check_model(wanted.model)
     elif wanted.model is not None and wanted.model != stage.model.name:
         stage = sw.Stage.of(sw.find_model(wanted.model)(), edges=_edges(wanted.model, stage.edges))
+    others = recipe.stages[1:] if stage is recipe.stage else ()
     model = stage.model.replace(**wanted.parameters)
     stage = stage.replace(model=model, edges=wanted.edges or stage.edges)
     own = wanted.preset is None and type(stage.model) is type(recipe.stage.model)
     backend = wanted.backend or (recipe.backend if recipe.backend in ("auto", *model.backends) else "auto")
     return sw.Recipe(
-        source=source, layers=recipe.layers if wanted.upload is None else {},
-        strata=recipe.strata if own else sw.preset_beds(stage.preset), stages=(stage,), backend=backend,
-        seed=source.seed if isinstance(source, sw.Generated) else recipe.seed,
+        source=source, layers=recipe.layers if wanted.upload is None else {}, **_discs(recipe, stage.model, wanted),
+        strata=recipe.strata if own else sw.preset_beds(stage.preset), stages=(stage, *others),
+        backend=backend, seed=source.seed if isinstance(source, sw.Generated) else recipe.seed, outputs=recipe.outputs,
     )  # fmt: skip
+
+
+def _discs(recipe: sw.Recipe, model: sw.Model, wanted: messages.Start) -> dict[str, Any]:
+    """Water sources and emitters of the recipe, where they still have a place: same ground, and a model for them."""
+    other = wanted.upload is not None or wanted.generator is not None
+    return {
+        "water_sources": recipe.water_sources if model.has_sources() and not other else (),
+        "emitters": recipe.emitters if model.particles and not other else (),
+    }
 
 
 def _edges(model: str, before: Any) -> Any:

@@ -1,4 +1,8 @@
-"""One simulation as the studio runs it: with its recipe, a recording of what was done, and what pages show of it."""
+"""One run of the studio: with its recipe, a recording of what was done, and what pages show of it.
+
+A recipe of several stages or levels runs to its end as `slopewash run` does, one simulation after another; any other
+is one simulation that goes on for as long as the user likes.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +31,12 @@ MOST_PAINTED = 2**28
 _numbers = itertools.count(1)
 
 Edit = messages.Paint | messages.Sources | messages.Emitters | messages.Undo | messages.Redo
+
+
+def count_from(number: int) -> None:
+    """Number runs from here on: pages tell those of an earlier process apart by it."""
+    global _numbers
+    _numbers = itertools.count(number)
 
 
 class Interlude(sw.Observer):
@@ -65,17 +75,16 @@ class Run:
         self.shared = shared
         """Whether a notebook holds the simulation too."""
         self.recipe, self._notice = recipe, notice
-        self.start = recipe.terrain() if simulation is None else simulation.start
-        check_size(self.start, recipe.source.name)
-        self._start_range = self.start.range("elevation")
+        origin = recipe.terrain() if simulation is None else simulation.start
+        check_size(origin, recipe.source.name)
+        self._alone = simulation
+        self.running: sw.Running | None = None
+        """The recipe under way, if it has stages or levels."""
         if simulation is None:
-            stage = recipe.stage
             with self._notices():
-                simulation = sw.Simulation(
-                    self.start, stage.model, backend=recipe.backend, edges=stage.edges, seed=recipe.seed
-                )
-        self.simulation = simulation
-        self._recording = sw.Recording(recipe, simulation.backend)
+                self._open(origin)
+        self._show_from(origin)
+        self._recording = sw.Recording(recipe, self.simulation.backend)
         self._interrupted = 0
         """Sub-steps of an interrupted step that are recorded."""
         self._settling: tuple[int, bool, int] | None = None
@@ -84,16 +93,57 @@ class Run:
         self._triangles = np.zeros((0, 3), np.uint32)
         self._triangulation = 0
 
+    def _open(self, origin: sw.Terrain) -> None:
+        recipe, stage = self.recipe, self.recipe.stage
+        if recipe.is_staged:
+            self.running = sw.Running(recipe, origin)
+        else:
+            self._alone = sw.Simulation(
+                origin, stage.model, backend=recipe.backend, edges=stage.edges, seed=recipe.seed
+            )
+
+    @property
+    def simulation(self) -> sw.Simulation:
+        """The simulation under way."""
+        if self.running is not None:
+            return self.running.simulation
+        assert self._alone is not None
+        return self._alone
+
+    def _show_from(self, origin: sw.Terrain) -> None:
+        """Note what the run began with, and how it would look on the grid of the simulation under way."""
+        self.origin = origin
+        self._start_range = origin.range("elevation")
+        self._made: sw.Terrain | None = None
+        """What a recipe of stages has made of it, once it is complete."""
+        self._follow()
+
+    def _follow(self) -> None:
+        """Show the simulation under way, which another stage or level may have begun."""
+        shape = self.simulation.start.shape
+        self.start = self.origin if shape == self.origin.shape else self.origin.resampled(max(shape))
+        if self.running is not None and self.running.finished and self._made is None:
+            self._made = self.running.result().terrain
+
     @classmethod
     def resumed(cls, folder: Path, notice: Callable[[str], None]) -> Run:
         """Continue the run that was kept in a folder."""
         facts, arrays = sw.read_checkpoint(folder)
+        noted = facts["recipe"]
         try:
             simulation = sw.Simulation.from_parts(facts, arrays)
-            recording = sw.Recording.from_parts(facts["recipe"], arrays, simulation.start)
+            origin, running = simulation.start, None
+            if "running" in noted:
+                running = sw.Running.from_parts(facts, noted["running"], arrays)
+                origin = running.origin
+            recording = sw.Recording.from_parts(noted, arrays, origin)
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{folder} does not hold a run of a studio of this version ({error})") from error
         run = cls(recording.recipe, simulation, notice=notice)
+        if running is not None:
+            simulation.close()
+            run.running = running
+            run._show_from(origin)
         run._recording = recording
         return run
 
@@ -102,19 +152,44 @@ class Run:
         under_way = []
         if self._settling is not None:
             under_way = [self._settled(*self._settling)]
-        kept, recorded = self._recording.parts(self.start, then=under_way)
+        kept, recorded = self._recording.parts(self.origin, then=under_way)
+        if self.running is not None:
+            noted, terrains = self.running.parts()
+            kept, recorded = {**kept, "running": noted}, {**recorded, **terrains}
         facts, arrays = self.simulation.parts(recipe={**kept, "studio": True})
         return facts, {**arrays, **recorded}
 
     @property
+    def step(self) -> int:
+        """Steps so far; of a recipe, those of all stages and their settling."""
+        return self.simulation.step if self.running is None else self.running.steps_taken
+
+    @property
+    def usual_steps(self) -> int | None:
+        """Where playing pauses: at the steps that the preset is made for, or at the end of a recipe."""
+        return self.recipe.stage.usual_steps if self.running is None else self.running.steps_in_all
+
+    @property
+    def finished(self) -> bool:
+        """Whether it is a recipe of stages, and complete."""
+        return self.running is not None and self.running.finished
+
+    def check_unfinished(self) -> None:
+        """Refuse to go on with a recipe that is complete."""
+        if self.finished:
+            raise InvalidParameter("the recipe is complete; reset it, or save its terrain and open that to go on")
+
+    @property
     def next_recipe(self) -> sw.Recipe:
         """The recipe with the parameters as they are now."""
+        if self.running is not None:
+            return self.recipe.replace(stages=self.running.recipe.stages)
         return self.recipe.replace(model=self.simulation.model)
 
     @property
     def is_worth_keeping(self) -> bool:
         """Whether it has steps or edits."""
-        return self.shared or self.simulation.steps_taken > 0 or self.simulation.can_undo
+        return self.shared or self.step > 0 or self.simulation.steps_taken > 0 or self.simulation.can_undo
 
     def close(self) -> None:
         """Free the device's memory, unless a notebook still uses it."""
@@ -132,14 +207,23 @@ class Run:
 
     def advance(self, steps: int, stop: Callable[[], bool] | None = None) -> None:
         """Take steps until `stop` returns true; those taken before a failure count."""
-        before = self.simulation.step
+        before, simulation = self.step, self.simulation
         try:
-            self.simulation.run(steps, stop=stop)
+            if self.running is None:
+                simulation.run(steps, stop=stop)
+            else:
+                with self._notices():  # also of a level that begins
+                    self.running.advance(steps, stop=stop)
         finally:
-            done = self.simulation.step - before
+            done = self.step - before
             if done:
                 self._recording.add("run", done)
                 self._interrupted = 0
+            if self.simulation is not simulation:
+                self.number = next(_numbers)  # pages see another grid, or another model
+                self._stroke = None
+            if self.simulation is not simulation or self.finished:
+                self._follow()
 
     def _record_interruption(self) -> None:
         """Record how far an interrupted step has got, before something else happens to the run."""
@@ -150,12 +234,21 @@ class Run:
 
     def change_parameters(self, values: dict[str, Any]) -> None:
         """Continue with other values."""
+        self.check_unfinished()
         changed = self.simulation.model.replace(**values)
         self._record_interruption()
         with self._notices():
-            self.simulation.model = changed
+            if self.running is None:
+                self.simulation.model = changed
+            else:
+                self.running.set_parameters(**values)
         self._interrupted = 0
         self._recording.add("model", {name: getattr(changed, name) for name in values})
+
+    def check_can_settle(self) -> None:
+        """Refuse to settle what settles by itself."""
+        if self.running is not None:
+            raise InvalidParameter("this run is a recipe of stages, which settle by themselves; play it to its end")
 
     def settle(
         self, steps: int, *, dry: bool, look: Callable[[], None], stop: Callable[[], bool] | None = None
@@ -180,6 +273,7 @@ class Run:
 
     def edit(self, message: Edit, viewer: object) -> None:
         """Paint, replace water sources or emitters, undo or redo; messages of one stroke of a page make one edit."""
+        self.check_unfinished()
         simulation, key = self.simulation, getattr(message, "stroke", None)
         stroke = None if key is None else (viewer, key)
         join = stroke is not None and stroke == self._stroke and simulation.can_undo
@@ -220,36 +314,42 @@ class Run:
 
     def recipe_text(self) -> str:
         """The recipe file of the run, as far as one can hold it; uploads are to lie beside it."""
-        return self._recording.recipe_text(self.simulation.model)
+        return self._recording.recipe_text(self.next_recipe)
+
+    def terrain(self) -> sw.Terrain:
+        """The terrain as it is now; of a recipe, on the grid of its start."""
+        return self.simulation.terrain if self.running is None else self.running.result().terrain
 
     def ground(self) -> Any:
         """The ground for files of triangles: the model's own mesh, if it has one."""
-        return self.simulation.mesh if self.simulation.has_mesh else self.simulation.terrain
+        return self.simulation.mesh if self.simulation.has_mesh else self.terrain()
 
     @property
     def layer_names(self) -> set[str]:
         """What an overlay can show."""
         return set(self.simulation.model.layers())
 
-    def check_layer(self, name: str) -> None:
+    def check_layer(self, name: str | None) -> None:
         """Refuse an overlay the model does not yield."""
-        if name not in self.layer_names:
+        if name is not None and name not in self.layer_names:
             known = ", ".join(sorted(self.layer_names))
             raise InvalidParameter(f'{self.simulation.model.name} has no layer "{name}"; it yields {known}')
 
     def facts(self) -> dict[str, Any]:
         """What a `state` message holds of it."""
-        simulation, source, stage = self.simulation, self.recipe.source, self.recipe.stage
+        simulation, source, running = self.simulation, self.recipe.source, self.running
+        stage = self.recipe.stage if running is None else running.stage
         rows, columns = self.start.shape
         model = simulation.model
         return {
             "run": self.number,
-            "step": simulation.step,
+            "step": self.step,
             "time": simulation.time,
             "model": model.name,
             "preset": stage.preset,
-            "usual_steps": stage.usual_steps,
-            "usual_settling": stage.usual_settling(simulation.step),
+            "stage": None if running is None else running.place or "one stage",
+            "usual_steps": self.usual_steps,
+            "usual_settling": None if running is not None else stage.usual_settling(simulation.step),
             "parameters": plain(model.values()),
             "edges": simulation.edges if isinstance(simulation.edges, str) else dict(simulation.edges.items()),
             "backend": simulation.backend,
@@ -265,8 +365,8 @@ class Run:
             "layers": sorted(self.layer_names),
             "sources": plain(simulation.sources),
             "emitters": plain(simulation.emitters),
-            "can_undo": simulation.can_undo,
-            "can_redo": simulation.can_redo,
+            "can_undo": simulation.can_undo and not self.finished,
+            "can_redo": simulation.can_redo and not self.finished,
             "budget": plain(simulation.budget.as_dict()),
         }  # fmt: skip
 
@@ -278,16 +378,20 @@ class Run:
         mesh = simulation.mesh if simulation.has_mesh else None
         if mesh is not None and not np.array_equal(mesh.triangles, self._triangles):
             self._triangles, self._triangulation = np.array(mesh.triangles), next(_numbers)
+        layers = simulation.layers(*names)
+        if self._made is not None:  # gullies and masks come after the last step
+            layers |= {name: self._made[name] for name in names if name in self._made}
         return Snapshot(
             version=version,
             run=self.number,
-            step=simulation.step,
+            step=self.step,
             time=simulation.time,
             cell_size=self.start.cell_size,
-            layers=simulation.layers(*names),
+            layers=layers,
             units={name: simulation.model.layer(name).units for name in names},
             start=self.start,
             start_range=self._start_range,
+            asked=wanted,
             particles=simulation.particles if simulation.model.particles else None,
             vertices=None if mesh is None else mesh.vertices,
             triangles=None if mesh is None else self._triangles,

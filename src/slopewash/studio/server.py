@@ -14,6 +14,7 @@ import uvicorn
 import slopewash as sw
 from slopewash.errors import InvalidParameter
 from slopewash.studio import messages
+from slopewash.studio.apart import SessionApart
 from slopewash.studio.app import Studio
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.patience import ImpatientProtocol
@@ -44,6 +45,8 @@ class StudioServer:
         front of it.
     keeper
         Keeps the run on disk.
+    apart
+        Whether the run has a process of its own, which may crash without the server.
     """
 
     def __init__(
@@ -57,16 +60,25 @@ class StudioServer:
         upload_limit: int | None = None,
         allowed_hosts: Sequence[str] = (),
         keeper: Keeper | None = None,
+        apart: bool = False,
     ) -> None:
         _check_hosts(allowed_hosts)
         # Idle kernel threads would keep the cores busy that pages and frames need. OpenMP reads this
         # when the first kernel runs; a value set by the user stays.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         uploads = Uploads() if upload_limit is None else Uploads(upload_limit)
-        self.session = Session(recipe, uploads, simulation, keeper)
-        self._socket = _listen(host, port)
+        self.session: Any  # both offer the same to the server, and callers know which one they asked for
+        if apart and simulation is None:
+            self.session = SessionApart(recipe, uploads, keeper=keeper)
+        else:
+            self.session = Session(recipe, uploads, simulation, keeper=keeper)
+        try:
+            self._socket = _listen(host, port)
+        except InvalidParameter:
+            self._close_apart()
+            raise
         self.host, self.port = host, int(self._socket.getsockname()[1])
-        self.studio = Studio(self.session)
+        self.studio = Studio(self.session, uploads)
         self.gate = Gate(self.studio.app(), host=host, port=self.port, embedded=embedded, allowed=allowed_hosts)
         config = uvicorn.Config(
             self.gate,
@@ -127,6 +139,12 @@ class StudioServer:
             self._server.run(sockets=[self._socket])
         finally:
             self._socket.close()
+            self._close_apart()
+
+    def _close_apart(self) -> None:
+        """End the process of the run, also if the server did not get as far as serving."""
+        if isinstance(self.session, SessionApart):
+            self.session.close()
 
     def start(self) -> StudioServer:
         """Serve in a separate thread; return when it accepts requests."""

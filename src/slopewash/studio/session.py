@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
@@ -19,7 +19,6 @@ from slopewash.studio.pace import FrameClock, Pace, StateClock
 from slopewash.studio.recipes import next_recipe
 from slopewash.studio.run import Cancelled, Edit, Run
 from slopewash.studio.snapshot import Demand, Snapshot
-from slopewash.studio.uploads import Uploads
 
 JOBS_AT_ONCE = 64
 MOST_LEFT = 6
@@ -34,19 +33,33 @@ class Closing(Exception):
     """The server stops while the simulation is at work."""
 
 
+class Finder(Protocol):
+    """Finds uploads by their id."""
+
+    def find(self, key: str) -> sw.FromTerrain:
+        """Find one; `InvalidParameter` if there is none."""
+        ...
+
+
 class Session:
     """The run that all pages of one server show, and the runs before it.
+
+    It lives in the run's own process (`worker.py`), or in the caller's if a notebook holds the simulation too.
 
     `run` is the current one, for the simulation's thread only. `on_snapshot`, `on_state` and `on_message` are called in
     that thread and must return at once.
     """
 
+    remedy = "The page stays usable."
+    """What to do about a run that does not answer."""
+
     def __init__(
         self,
         recipe: sw.Recipe | None,
-        uploads: Uploads,
+        uploads: Finder,
         simulation: sw.Simulation | None = None,
         keeper: Keeper | None = None,
+        version: int = 1,
     ) -> None:
         self.uploads = uploads
         self._keeper = keeper
@@ -66,7 +79,7 @@ class Session:
         self._busy: str | None = None
         self._pace, self._frames, self._states = Pace(), FrameClock(), StateClock()
         self._compiled: set[tuple[str, str]] = set()
-        self._version = 1
+        self._version = version
         self._dirty = True
         if recipe is not None:
             self.run = Run(recipe, simulation, shared=simulation is not None, notice=self._notice)
@@ -75,7 +88,7 @@ class Session:
         else:
             raise ValueError("a session needs a recipe, or a run that was kept")
         self._left: deque[Run] = deque()
-        self._shown = self.run.simulation.step
+        self._shown = self.run.step
         self._thread = threading.Thread(target=self._loop, name="slopewash-simulation", daemon=True)
 
     def start(self) -> None:
@@ -96,6 +109,10 @@ class Session:
         self._jobs.put((job, future))
         return future
 
+    def find(self, what: str, *arguments: Any) -> Future[Any]:
+        """Ask the run between two steps for its "script", "recipe_text", "terrain" or "ground", or to "check_layer"."""
+        return self.submit(lambda: getattr(self.run, what)(*arguments))
+
     def execute(self, message: Any, viewer: object = None) -> Future[Any]:
         """Execute a message between two steps; some cancel the settlings asked for before them."""
         if message.type in CANCELLING and self._can(message):
@@ -115,7 +132,7 @@ class Session:
     @property
     def silent_for(self) -> float:
         """Seconds since commands were last looked for, while there is something to do."""
-        return 0.0 if self._waiting else time.monotonic() - self._looked
+        return 0.0 if self._waiting or not self._thread.is_alive() else time.monotonic() - self._looked
 
     @property
     def busy(self) -> str | None:
@@ -136,7 +153,7 @@ class Session:
 
     def terrain(self) -> sw.Terrain:
         """The terrain as it is now."""
-        return self.run.simulation.terrain
+        return self.run.terrain()
 
     def _notice(self, sentence: str) -> None:
         self.on_message({"type": "notice", "message": sentence})
@@ -216,21 +233,26 @@ class Session:
         return max(0.0, wait)
 
     def _advance(self) -> None:
-        simulation, steps = self.run.simulation, self._pace.chunk()
+        run, steps = self.run, self._pace.chunk()
         if self._target is not None:
-            steps = min(steps, self._target - simulation.step)
+            steps = min(steps, self._target - run.step)
         if steps > 0:  # a notebook cell may have passed the target
             self._report_compiling()
             begin = time.monotonic()
-            before = simulation.step
-            self.run.advance(steps, stop=lambda: self._closing or not self._jobs.empty())
-            if simulation.step > before:
-                self._pace.took(simulation.step - before, time.monotonic() - begin)
+            before, number = run.step, run.number
+            run.advance(steps, stop=lambda: self._closing or not self._jobs.empty())
+            if run.step > before:
+                self._pace.took(run.step - before, time.monotonic() - begin)
+            if run.number != number:
+                self._pace.forget()  # of another model, or on another grid
             self._busy = None
-        if self._target is not None and simulation.step >= self._target:
-            stage = self.run.recipe.stage
-            if self._target == stage.usual_steps:
-                self._notice(f"Paused at step {self._target}, the end of {stage.preset}. Press play to continue.")
+        if run.finished:
+            self._notice(f"The recipe is complete after {run.step} steps.")
+            self._playing, self._target = False, None
+        elif self._target is not None and run.step >= self._target:
+            if self._target == run.usual_steps:
+                preset = run.recipe.stage.preset
+                self._notice(f"Paused at step {self._target}, the end of {preset}. Press play to continue.")
             self._playing, self._target = False, None
         self._changed()
 
@@ -246,8 +268,8 @@ class Session:
                 self._notice(f"The gpu backend has no card here and runs on {adapter}, which is slow; cpu is faster.")
 
     def _publish(self) -> None:
-        if self.run.simulation.step != self._shown:
-            self._shown = self.run.simulation.step
+        if self.run.step != self._shown:
+            self._shown = self.run.step
             self._changed()
         running = self._playing or self._settling
         if self._dirty and (not running or time.monotonic() >= self._states.next):
@@ -278,7 +300,7 @@ class Session:
             "steps_per_second": self._pace.measured() if self._playing else 0.0,
             "speed": self._pace.speed,
             "left": None if left is None else {
-                "run": left.number, "name": left.recipe.source.name, "step": left.simulation.step,
+                "run": left.number, "name": left.recipe.source.name, "step": left.step,
             },
         }  # fmt: skip
 
@@ -293,22 +315,23 @@ class Session:
             getattr(self, f"_do_{message.type}")(message)
 
     def _do_play(self, message: messages.Play) -> None:
-        usual = self.run.recipe.stage.usual_steps
-        self._go(usual if usual is not None and self.run.simulation.step < usual else None)
+        usual = self.run.usual_steps
+        self._go(usual if usual is not None and self.run.step < usual else None)
 
     def _do_pause(self, message: messages.Pause) -> None:
         self._playing, self._target, self._dirty = False, None, True
 
     def _do_step(self, message: messages.Step) -> None:
-        self._go(self.run.simulation.step + message.count)
+        self._go(self.run.step + message.count)
 
     def _do_run_to(self, message: messages.RunTo) -> None:
-        step = self.run.simulation.step
+        step = self.run.step
         if message.step <= step:
             raise InvalidParameter(f"step is {message.step}; the run is at {step} already, reset it to go back")
         self._go(message.step)
 
     def _go(self, target: int | None) -> None:
+        self.run.check_unfinished()
         if not self._playing:
             self._pace.begin()
         self._playing, self._target, self._dirty = True, target, True
@@ -350,7 +373,7 @@ class Session:
 
     def _change_over(self, run: Run) -> None:
         self.run = run
-        self._shown = run.simulation.step
+        self._shown = run.step
         self._playing, self._target = False, None
         self._pace.forget()
         self._pace.begin()
@@ -372,6 +395,7 @@ class Session:
         self._note_change()
 
     def _do_settle(self, message: messages.Settle) -> None:
+        self.run.check_can_settle()
         self._playing, self._target = False, None
         first, cancels_before = self.run.simulation.settled, self._cancels_before
 

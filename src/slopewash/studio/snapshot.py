@@ -20,9 +20,12 @@ class Snapshot:
     layers: dict[str, Any]
     units: dict[str, str]
     """Unit of each layer."""
-    start: sw.Terrain
+    start: sw.Terrain | None
+    """None on the way from another process, which has sent that of this run before."""
     start_range: tuple[float, float]
     """Lowest and highest ground of the start: the page keeps its colours and levels to them."""
+    asked: frozenset[str] = frozenset()
+    """Layers that were asked for, whether the model has them or not."""
     particles: Any = None
     vertices: Any = None
     triangles: Any = None

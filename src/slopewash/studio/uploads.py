@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
+from starlette.requests import ClientDisconnect
 
 import slopewash as sw
 from slopewash.errors import InvalidFile, InvalidParameter, SlopewashError
@@ -84,6 +85,8 @@ class Uploads:
                     chunk = await asyncio.wait_for(anext(chunks), left)
                 except StopAsyncIteration:
                     return
+                except ClientDisconnect:
+                    raise Stalled(f"the connection was lost after {size} bytes; upload the file again") from None
                 except TimeoutError:
                     raise Stalled(f"the upload stalled after {size} bytes; try it again") from None
                 size += len(chunk)

@@ -66,6 +66,22 @@ _LAYERS = (
     FieldSpec(
         name="rainfall", lowest=0, painted=(0, 1e6), default=1, doc="Rain relative to the model's rain rate.",
     ),
+    FieldSpec(
+        name="evaporation", lowest=0, highest=1, painted=(0, 1), default=1,
+        doc="Evaporation relative to the model's evaporation rate.",
+    ),
+    FieldSpec(
+        name="capacity", lowest=0, painted=(0, 1e6), default=1,
+        doc="Sediment that water can carry relative to the model's capacity.",
+    ),
+    FieldSpec(
+        name="talus", lowest=0, painted=(0, 1e6), default=1,
+        doc="Steepest slope at which ground stands, relative to the model's.",
+    ),
+    FieldSpec(
+        name="sliding", lowest=0, highest=1, painted=(0, 1), default=1,
+        doc="How quickly ground slides, relative to the model's rate.",
+    ),
     FieldSpec(name="bedrock", units="m", height=True, colour_map="oleron", doc="Top of the bedrock, below loose soil."),
     FieldSpec(
         name="flow", units="m²/time", scale="log",

@@ -39,6 +39,8 @@ JITTER = 1.0
 """How far points stray from the lattice, from side to side, relative to their distance."""
 TURN = complex(12.0, 5.0) / 13.0
 """Direction of the lattice: 22.6 degrees, so that its axes and diagonals are equally far from those of the grid."""
+DEEPEST = 2.0
+"""Largest depth: beyond it, gullies are deeper than they are wide, and ribs stand like blades."""
 BLUR = 1 / 6
 """Deviation of the average over which the slope is taken, relative to the wavelength."""
 DEEP = 0.02
@@ -65,7 +67,8 @@ def add_gullies(
     terrain
         The ground.
     depth
-        1 cuts gullies about a sixth as deep as they are far apart, on a slope of one; 0 leaves the ground as it is.
+        1 cuts gullies about a sixth as deep as they are far apart, on a slope of one; 0 leaves the ground as it is, and
+        2 is the most.
     wavelength
         Distance of the largest gullies in metres; by default 12/512 of the longer side, or six cells if that is more.
         Then come gullies of half of it, where the cells are fine enough: at least 5 cells from one to the next.
@@ -81,8 +84,8 @@ def add_gullies(
     >>> bool((carved["elevation"] - slope["elevation"])[32].std() > 1)
     True
     """
-    if not (math.isfinite(depth) and depth >= 0):
-        raise InvalidParameter(f"depth is {depth}; it must be finite and not negative")
+    if not 0 <= depth <= DEEPEST:
+        raise InvalidParameter(f"depth is {depth}; it must be within 0 .. {DEEPEST:g}, and 0.5 is a good one")
     usual = usual_wavelength(terrain.width, terrain.height, terrain.cell_size)
     longest = usual if wavelength is None else wavelength
     if not (math.isfinite(longest) and longest > 0):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,15 @@ def opened(source: FromFile) -> ByWindows | None:
     if source.path.suffix.lower() == ".zarr":
         return ByWindows(path=path, kind="zarr", options=source.options)
     return None
+
+
+def same_cells(path: Path, shape: tuple[int, int]) -> ByWindows | None:
+    """Return a file of floats with those very rows and columns that can be read by windows, or None."""
+    if path.suffix.lower() not in (".tif", ".tiff") or not (_has_rasterio() and path.exists()):
+        return None
+    with _open_tiff(str(path)) as file:
+        fits = (file.height, file.width) == shape and file.count == 1 and "float" in file.dtypes[0]
+    return ByWindows(path=str(path), kind="tiff", options={}) if fits else None
 
 
 def _open_tiff(path: str) -> Any:
@@ -123,7 +133,9 @@ def _describe_zarr(source: ByWindows, store: Store, tile: int | tuple[int, int])
     )  # fmt: skip
 
 
-INPUTS = ("water", "suspended", "erodibility", "rainfall", "bedrock")
+INPUTS = (
+    "water", "suspended", "erodibility", "rainfall", "evaporation", "capacity", "talus", "sliding", "bedrock",
+)  # fmt: skip
 """Layers that a run may begin with; what another run has changed is not its start."""
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from slopewash.errors import InvalidParameter
 from slopewash.generators import describe_generator
 from slopewash.generators.registry import Planned, plan
-from slopewash.recipes.layers import LayerFile, LayerSource
 from slopewash.recipes.sources import FromTerrain, Generated, Source
 from slopewash.terrain import Terrain
 from slopewash.terrain.parts import strata_facts
@@ -55,25 +53,6 @@ def keep(store: Store, terrain: Terrain, tile: int | tuple[int, int]) -> tuple[G
     )  # fmt: skip
     ground.create()
     return ground.known([ground.write(n, cropped(terrain, window)) for n, window in enumerate(ground.grid)])
-
-
-def with_layers(ground: Ground, layers: Mapping[str, LayerSource]) -> Ground:
-    """Add the layers that a recipe asks for, as it does on a terrain; a file of them is read whole."""
-    for name, source in layers.items():
-        ground = dataclasses.replace(
-            ground, layers=tuple(dict.fromkeys([*ground.layers, name])), ranges={**ground.ranges, name: (0.0, 0.0)}
-        )
-        ground.store.create(ground.field(name), ground.grid)
-        values = source.values(name, ground) if isinstance(source, LayerFile) else None
-        ends: list[float] = []
-        for number, window in enumerate(ground.grid):
-            part = ground.part(window, ["elevation"])
-            given: Any = source if values is None else values[window]
-            layer = part.replace(**{name: given})[name]
-            ground.store.write(ground.field(name), ground.grid, number, layer)
-            ends += [float(layer.min()), float(layer.max())]
-        ground = dataclasses.replace(ground, ranges={**ground.ranges, name: (min(ends), max(ends))})
-    return ground
 
 
 # Generators

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.errors import unknown_name
 from slopewash.models.state import Window
 from slopewash.terrain import Terrain, TerrainPart, WaterSource
 from slopewash.terrain.parts import strata_from
@@ -117,6 +118,12 @@ class Ground:
     def area(self) -> float:
         """Ground in square metres, nodata left out."""
         return self.cells * self.cell_size**2
+
+    def range_of(self, name: str) -> tuple[float, float]:
+        """Lowest and highest value of a layer, nodata included."""
+        if name not in self.ranges:
+            raise unknown_name("layer", name, self.ranges)
+        return self.ranges[name]
 
     def create(self) -> None:
         """Make its arrays."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
 from slopewash.models import Model
+from slopewash.models.maps import Shares, with_shares
 from slopewash.models.state import Domain, Sides, State, Window, with_margin
 from slopewash.terrain import Place, Terrain
 from slopewash.terrain.erodibility import DEVIATION, random_fields
@@ -31,7 +32,15 @@ PROBE = 4
 
 
 def begin_work(
-    store: Store, ground: Ground, border: Mapping[str, Array], model: Model, *, sides: Sides, seed: int, backend: str
+    store: Store,
+    ground: Ground,
+    border: Mapping[str, Array],
+    model: Model,
+    shares: Sequence[Shares],
+    *,
+    sides: Sides,
+    seed: int,
+    backend: str,
 ) -> Work:
     """Find out which fields a stage has, and make room for them."""
     if model.halo is None:
@@ -41,7 +50,7 @@ def begin_work(
     corner: Window = np.s_[0 : min(PROBE, ground.shape[0]), 0 : min(PROBE, ground.shape[1])]
     place = _place(ground, corner, corner, ())
     drawn = tuple(np.zeros(place_shape(corner)) for _ in range(draws(model, ground)))
-    probe = ground.part(corner)
+    probe = with_shares(ground.part(corner), shares)
     domain, state = model.prepare_part(
         probe, dataclasses.replace(place, drawn=drawn), sides=Sides.of("closed"), seed=seed
     )
@@ -86,7 +95,7 @@ def draw_numbers(store: Store, grid: TileGrid, seed: int, count: int) -> None:
                 store.write(drawn_field(number), grid, tile, values[:, grid.window(tile)[1]])
 
 
-def prepare_tile(work: Work, ground: Ground, count: int, group: str, number: int) -> Report:
+def prepare_tile(work: Work, ground: Ground, shares: Sequence[Shares], count: int, group: str, number: int) -> Report:
     """Prepare one tile; `count` random fields were drawn, and what the sea covers was found."""
     begin = cpu_seconds()
     load_kernels(type(work.model), work.backend)
@@ -99,7 +108,9 @@ def prepare_tile(work: Work, ground: Ground, count: int, group: str, number: int
     drawn = tuple(work.store.read(drawn_field(k), work.grid, wide) for k in range(count))
     sea = None if work.model.sea(work.domain) is None else work.store.read(field_at(COVERED), work.grid, wide)
     place = dataclasses.replace(_place(ground, wide, core, drawn), sea=sea)
-    domain, state = work.model.prepare_part(ground.part(wide), place, sides=sides, seed=work.domain.seed)
+    domain, state = work.model.prepare_part(
+        with_shares(ground.part(wide), shares), place, sides=sides, seed=work.domain.seed
+    )
     lines = {name: work.store.read_line(f"{INPUTS}/{name}", dtype) for name, (_, dtype) in work.lines.items()}
     state = _completed(state, domain, ground, _cut(lines, wide, work.model))
     own = State(

@@ -65,7 +65,7 @@ def program_of(stage: Stage, shape: tuple[int, int]) -> Program:
             else [LayDown(stage.dry)]
         )
     if stage.recedes:
-        low = stage.model.replace(**stage.receding)
+        low = stage.receding(stage.model)
         items.append(_piece(low, needed_substeps(low.limits(), substeps, stacklevel=4), 1.0, max(shape)))
     return tuple(item for item in items if not isinstance(item, Piece) or item.iterations)
 

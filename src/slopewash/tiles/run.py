@@ -15,6 +15,7 @@ from slopewash.backends import choose_backend
 from slopewash.errors import CheckpointError, InvalidParameter, unknown_name
 from slopewash.interrupts import whole_steps
 from slopewash.models import Model
+from slopewash.models.maps import HIDDEN, map_layers, resolved
 from slopewash.models.state import Sides
 from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.levels import expanded
@@ -25,10 +26,11 @@ from slopewash.simulation.pacing import not_finite
 from slopewash.tiles import levels, output
 from slopewash.tiles.estimate import seconds_of, sentence
 from slopewash.tiles.executors import Executor
-from slopewash.tiles.fill import fill, with_layers
+from slopewash.tiles.fill import fill
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.ground import SIDES, Ground, Survey
 from slopewash.tiles.gullies import draw_gullies, remove_gullies
+from slopewash.tiles.inputs import estimated, with_layers, with_maps
 from slopewash.tiles.preparing import begin_work, draw_numbers, draws, prepare_tile
 from slopewash.tiles.program import Position, Program, SeaDoes, best_iterations, iterations_of, next_round, program_of
 from slopewash.tiles.reach import find_reached
@@ -236,11 +238,12 @@ class TiledRun:
         with whole_steps():
             self.store.remove("state/source")
             start, border = fill(self.store, self.recipe.source, self.tile, self._tasks)
-            start = with_layers(start, self.recipe.layers)
             start, border = levels.with_strata(start, border, self.recipe.strata, self._tasks)
             self._keep_border(border)
+            start = with_layers(start, self.recipe.layers, self._tasks)
+            start, stages = with_maps(start, self.recipe.stages, self._tasks)
             self.start = start
-            self.stages = [part for stage in self.recipe.stages for part in expanded(stage, start)]
+            self.stages = [part for stage in stages for part in expanded(stage, start)]
             self._commit()
 
     def _begin_stage(self) -> None:
@@ -260,9 +263,9 @@ class TiledRun:
                 ground, border = self.start, self._border()
             else:
                 ground, border = self.ground, self._border()
-            model = stage.model
+            model, shares = resolved(stage.model, ground.range_of)
             work = begin_work(
-                self.store, ground, border, model, sides=Sides.of(stage.edges), seed=self.recipe.seed,
+                self.store, ground, border, model, shares, sides=Sides.of(stage.edges), seed=self.recipe.seed,
                 backend=self.backend,
             )  # fmt: skip
             sea = model.sea(work.domain)
@@ -273,7 +276,7 @@ class TiledRun:
                 self._tasks(draw_numbers, [(self.store, ground.grid, self.recipe.seed, count)], "drawing numbers")
             group = f"state/{_group(0)}"
             reports = self._tasks(
-                prepare_tile, [(work, ground, count, group, n) for n in range(len(work.grid))], "preparing"
+                prepare_tile, [(work, ground, shares, count, group, n) for n in range(len(work.grid))], "preparing"
             )
             self.store.remove("state/drawn")
             self.store.remove(COVERED)
@@ -292,7 +295,9 @@ class TiledRun:
         if self.number:
             return
         finest = dataclasses.replace(work, grid=TileGrid.of(start.shape, self.tile))
-        counts = [iterations_of(program_of(stage, levels.shape_of(stage, start))) for stage in self.stages]
+        shapes = [levels.shape_of(stage, start) for stage in self.stages]
+        numbered = [estimated(stage, start) for stage in self.stages]
+        counts = [iterations_of(program_of(*both)) for both in zip(numbered, shapes, strict=True)]
         most = self.iterations or best_iterations(finest.grid.tile, finest.grid.counts, work.model.halo or 1)
         most = min(most, max(counts))
         self.watching.say(
@@ -306,7 +311,8 @@ class TiledRun:
     def program(self) -> Program:
         """Everything the stage under way does."""
         assert self.work is not None
-        return program_of(self.stages[self.number], self.work.grid.shape)
+        stage = dataclasses.replace(self.stages[self.number], model=self.work.model)
+        return program_of(stage, self.work.grid.shape)
 
     def _round(self) -> None:
         work, program = self.work, self.program
@@ -363,9 +369,9 @@ class TiledRun:
         assert self.start is not None
         left = self._expected(self.work.grid, self.work.model, iterations_of(self.program) - self.done)
         for stage in self.stages[self.number + 1 :]:
-            shape = levels.shape_of(stage, self.start)
+            shape, numbered = levels.shape_of(stage, self.start), estimated(stage, self.start)
             grid = TileGrid.of(shape, self.tile)
-            left += self._expected(grid, stage.model, iterations_of(program_of(stage, shape)))
+            left += self._expected(grid, numbered.model, iterations_of(program_of(numbered, shape)))
         return left
 
     def _steps(self, at: Position) -> int:
@@ -379,7 +385,15 @@ class TiledRun:
         assert self.ground is not None
         kind = output.Compressed if compressed else Ground
         facts = {f.name: getattr(self.ground, f.name) for f in dataclasses.fields(Ground)}
-        return kind(**{**facts, "path": path, "layers": names})
+        own = tuple(name for name in self.ground.own if name in names)
+        return kind(**{**facts, "path": path, "layers": names, "own": own})
+
+    def _left_by(self, stage: Stage) -> tuple[str, ...]:
+        """Layers of the terrain that a stage leaves: its maps are no part of it."""
+        assert self.work is not None
+        assert self.ground is not None
+        maps = map_layers(stage.model)
+        return tuple(name for name in layers_of(self.work, self.ground) if name not in maps)
 
     def _next_stage(self) -> None:
         """Leave a terrain for the stage that follows."""
@@ -389,7 +403,7 @@ class TiledRun:
             following = self.stages[self.number + 1]
             in_levels = levels.first_level(self.stages, self.number + 1) != self.number + 1
             ended = self._budget()
-            names = layers_of(self.work, self.ground)
+            names = self._left_by(self.stages[self.number])
             if in_levels:
                 names = tuple(name for name in names if name in ("elevation", "water", "suspended", "bedrock"))
             after = self._after(f"state/after-{self.number}", names)
@@ -448,7 +462,7 @@ class TiledRun:
         assert self.ground is not None
         assert self.start is not None
         stage = self.stages[self.number]
-        names = layers_of(self.work, self.ground)
+        names = tuple(name for name in self._left_by(stage) if not name.startswith(HIDDEN))
         from_levels = stage.cells is not None
         if from_levels:
             names = tuple(dict.fromkeys([*names, *CHANGES]))

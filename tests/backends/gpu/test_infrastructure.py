@@ -30,6 +30,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def have(*found: Adapter) -> None:
         monkeypatch.setattr(known, "adapters", lambda: found)
+        monkeypatch.setattr(known, "may_have_card", lambda: True)
         monkeypatch.setattr(known, "installed", lambda: True)
         monkeypatch.setattr(known, "_wanted", None)
 
@@ -47,6 +48,15 @@ def test_auto_takes_a_real_card_and_never_a_software_adapter(pretend: Any) -> No
     assert choose_backend("gpu", OFFERED) == "gpu"
     pretend()
     assert choose_backend("auto", OFFERED) == "cpu"
+
+
+def test_auto_does_not_ask_the_driver_where_no_card_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known, "adapters", lambda: pytest.fail("the driver was asked"))
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr(known, "CARDS", ("no such card",))
+    assert choose_backend("auto", OFFERED) == "cpu"
+    monkeypatch.setattr(known, "CARDS", ("null",))  # a device file that every machine has
+    assert known.may_have_card()
 
 
 def test_a_missing_adapter_or_extra_is_reported_with_its_remedy(pretend: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,6 +65,15 @@ def test_any_number_of_iterations_in_flight_gives_the_same_bits(
     np.testing.assert_array_equal(model.derive("elevation", backend.state, domain), expected["elevation"])
 
 
+def test_blocks_of_a_row_find_their_own_layers() -> None:
+    ramp = np.linspace(0, 60, 300) + np.random.default_rng(5).random((9, 300)) * 8  # several blocks, dozens of layers
+    terrain = sw.Terrain(ramp, strata=sw.strata_bands(thickness=1.5, dip=2.0), bedrock=ramp - (ramp % 3 > 1.5))
+    model = sw.SteepestTalus(talus_law="hard_stands_steeper")
+    expected, found = (sw.erode(terrain, model, steps=12, backend=backend) for backend in ("reference", "cpu"))
+    assert (expected["elevation"] != terrain["elevation"]).mean() > 0.1
+    np.testing.assert_array_equal(found["elevation"], expected["elevation"])
+
+
 def test_an_iteration_reads_as_far_as_the_model_says() -> None:
     assert sw.SteepestTalus.halo == LAG
 

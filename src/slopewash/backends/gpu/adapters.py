@@ -6,9 +6,11 @@ import contextlib
 import functools
 import importlib.util
 import os
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from slopewash.errors import BackendUnavailable
@@ -19,6 +21,9 @@ NO_ADAPTER = (
     "or Mesa's software driver for tests (Debian: apt-get install mesa-vulkan-drivers)"
 )
 BEST_FIRST = ("DiscreteGPU", "IntegratedGPU", "Unknown", "CPU")
+
+CARDS = ("dri/*", "nvidia*", "dxg", "kgsl*", "mali*")
+"""Device files of graphics cards in /dev on Linux; dxg is the host's card under WSL."""
 
 _wanted: str | None = None
 
@@ -105,6 +110,16 @@ def use_adapter(name: str | None) -> None:
     _wanted = name
 
 
+def named_adapter() -> str | None:
+    """Name that `use_adapter` was given last.
+
+    >>> use_adapter(None)
+    >>> named_adapter() is None
+    True
+    """
+    return _wanted
+
+
 def chosen_adapter() -> Adapter:
     """Adapter to run on: the one named with `use_adapter`, else the best."""
     if not installed():
@@ -133,8 +148,13 @@ def problem() -> str | None:
     return None if adapters() else NO_ADAPTER
 
 
+def may_have_card() -> bool:
+    """Whether asking the driver, which takes most of a second, could find a card; only Linux says so beforehand."""
+    return sys.platform != "linux" or any(any(Path("/dev").glob(name)) for name in CARDS)
+
+
 def has_hardware() -> bool:
     """Whether "auto" may select the GPU: never a software adapter, unless it was chosen by name."""
-    if problem() is not None:
+    if _wanted is None and not may_have_card():
         return False
-    return not chosen_adapter().software
+    return problem() is None and not chosen_adapter().software

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 SNIPPETS = Path(__file__).parent
 _INCLUDE = re.compile(r'^#include "([\w.]+)"\s*$', re.MULTILINE)
-_CHOICE = re.compile(r"^#if (\w+)\n(.*?)^#endif\n", re.MULTILINE | re.DOTALL)
+_CHOICE = re.compile(r"^#if (\w+)\n((?:(?!#if )[^\n]*\n)*?)#endif\n", re.MULTILINE)
 
 
 @functools.cache
@@ -40,8 +40,13 @@ def choose(source: str, constants: Mapping[str, Any]) -> str:
 
     >>> choose("#if wet\nlet a = rain[i];\n#endif\nlet b = 0;", {"wet": False})
     'let b = 0;'
+    >>> choose("#if wet\n#if cold\nlet a = snow[i];\n#endif\nlet b = rain[i];\n#endif\n", {"wet": True, "cold": False})
+    'let b = rain[i];\n'
     """
-    return _CHOICE.sub(lambda found: found[2] if constants[found[1]] else "", source)
+    found = 1
+    while found:  # the innermost first
+        source, found = _CHOICE.subn(lambda choice: choice[2] if constants[choice[1]] else "", source)
+    return source
 
 
 Constant = bool | int | float | tuple[float, ...]

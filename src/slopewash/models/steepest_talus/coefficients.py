@@ -56,8 +56,9 @@ def standing(tangent: NDArray[np.float64], domain: Domain, c: Coefficients) -> S
 
 def standing_ground(state: State, domain: Domain, c: Coefficients) -> Standing:
     """Drops that stand without strata."""
-    R = state.get("erodibility") if c.varied else None
-    return standing(np.full((1, 1), c.steepness) if R is None else c.tangent(R), domain, c)
+    R, share = state.get("erodibility") if c.varied else None, state.get("talus")
+    tangent = np.full((1, 1), c.steepness) if R is None else c.tangent(R)
+    return standing(tangent if share is None or (share == 1).all() else tangent * share, domain, c)
 
 
 class Beds(NamedTuple):

@@ -21,6 +21,9 @@ DEPTH = 10
 """Iterations in flight: each group costs one synchronisation of all threads. A divisor of a run's longest chunk."""
 SMALLEST_BAND = 2**15
 """Cells worth a thread of their own: below, waiting for another thread costs more than it gives."""
+FARTHEST_NEAR = 2**30
+"""Units from the datum within which depths below the top of strata fit 32 bits, because heights fit 28."""
+UNREACHED = 2**31 - 2
 
 
 class Grid(NamedTuple):
@@ -38,6 +41,10 @@ class Grid(NamedTuple):
     straight: NDArray[np.int32]
     diagonal: NDArray[np.int32]
     layered: bool
+    near: bool
+    """whether depths below the top fit 32 bits"""
+    near_top: NDArray[np.int32]
+    near_depths: NDArray[np.int32]
     top: NDArray[np.int64]
     depths: NDArray[np.int64]
     layer_straight: NDArray[np.int32]
@@ -120,6 +127,9 @@ def _grid(state: State, domain: Domain, c: Coefficients) -> Grid:
     nodata, top = state.get("nodata"), state.get("strata_top")
     none = np.zeros(1, np.int32)
     layers = beds(domain, c) if domain.strata else None
+    tops = np.zeros((1, columns), np.int64) if top is None else top
+    depths = np.zeros(1, np.int64) if layers is None else layers.depths
+    near = bool((np.abs(tops) < FARTHEST_NEAR).all())
     stands = standing_ground(state, domain, c)
 
     def drops(stand: Heights) -> NDArray[np.int32]:
@@ -139,8 +149,11 @@ def _grid(state: State, domain: Domain, c: Coefficients) -> Grid:
         straight=drops(stands.straight),
         diagonal=drops(stands.diagonal),
         layered=layers is not None,
-        top=np.zeros((1, 1), np.int64) if top is None else np.pad(top << KEY_BITS, ((0, 0), (1, 1))),
-        depths=np.zeros(1, np.int64) if layers is None else layers.depths << KEY_BITS,
+        near=near,
+        near_top=np.pad(tops if near else tops[:1] * 0, ((0, 0), (1, 1))).astype(np.int32),
+        near_depths=np.minimum(depths, UNREACHED).astype(np.int32),
+        top=np.pad(tops[:1] * 0 if near else tops, ((0, 0), (1, 1))),
+        depths=depths,
         layer_straight=none if layers is None else layers.straight << KEY_BITS,
         layer_diagonal=none if layers is None else layers.diagonal << KEY_BITS,
         wall=np.full(columns + 2, WALL << KEY_BITS, np.int32),

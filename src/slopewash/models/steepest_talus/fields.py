@@ -18,6 +18,7 @@ FIELDS = (
     LAYERS["slope"],
     LAYERS["bedrock"].replace(role="prognostic"),
     LAYERS["erodibility"].replace(symbol="R", role="input", editable=True),
+    LAYERS["talus"].replace(role="input", editable=True),
     _own("start", "Ground at the start, in units above the datum."),
     _own("start_elevation", "Ground at the start in metres: where nothing moved, it is returned to the bit."),
     _own("nodata", "Where there is no ground."),

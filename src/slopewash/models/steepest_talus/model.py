@@ -12,17 +12,25 @@ import numpy as np
 from slopewash.errors import InvalidParameter
 from slopewash.models import ground
 from slopewash.models.base import Model, register
+from slopewash.models.maps import Mappable
 from slopewash.models.parameters import Rule, law, not_negative, parameter, positive
 from slopewash.models.state import Array, Domain, Sides, State, Window
 from slopewash.models.steepest_talus.coefficients import Coefficients, beds
 from slopewash.models.steepest_talus.fields import FIELDS
-from slopewash.models.steepest_talus.prepare import HIGHEST, LOWEST, WALL, guessed_erodibility, prepare
+from slopewash.models.steepest_talus.prepare import HIGHEST, LOWEST, TALUS_OF_STRATA, WALL, guessed_erodibility, prepare
 from slopewash.terrain import Layer, Place, Terrain
 
 below_upright = Rule(lambda v: 0 < v < 90, "above 0 and below 90")
 cannot_swing = Rule(
     lambda v: 0 < v <= 1, "above 0 and at most 1, because more would swing back and forth between two cells forever"
 )
+
+
+def tangent(degrees: Array) -> Array:
+    """Slope of an angle."""
+    return np.tan(np.radians(degrees))
+
+
 CALM = 2 / 9
 """Largest amplitude that comes to rest on any terrain."""
 
@@ -53,6 +61,9 @@ class SteepestTalus(Model):
     - Diagonal neighbours are √2 away; in the post their distance is 1 (`diagonals="printed"`).
     - Rows are indexed by the number of columns; the post uses the number of rows, which is right for squares only.
 
+    The amplitude is relative to the smallest talus of a map, so that runs come to rest with maps too. It takes no map
+    itself: cells count how many neighbours send, not how much. A layer `talus` below 1 may leave some cells flickering.
+
     Open edges act like closed ones: the ground beyond has the edge cell's height, so no slope leads out.
 
     >>> SteepestTalus(talus_angle=35, amplitude=0.1)
@@ -68,6 +79,7 @@ class SteepestTalus(Model):
 
     talus_angle: float = parameter(
         math.degrees(math.atan(0.6)), symbol="φ", units="°", valid=below_upright, typical=(10, 60), group="talus",
+        mappable=Mappable("talus", of=tangent, least=True),
         doc="Steepest stable slope, as an angle. Only with talus_law=\"uniform\".",
     )  # fmt: skip
     amplitude: float = parameter(
@@ -81,7 +93,8 @@ class SteepestTalus(Model):
     )  # fmt: skip
     talus_slope_bias: float = parameter(
         0.3, symbol="K_i", valid=positive, typical=(0.05, 1), group="talus",
-        doc="Tangent of the steepest stable slope of the softest ground.",
+        mappable=Mappable("talus", least=True),
+        doc="Tangent of the steepest stable slope of the softest ground. A map of it scales that of hard ground alike.",
     )  # fmt: skip
 
     talus_law: str = law(
@@ -144,7 +157,11 @@ class SteepestTalus(Model):
             state["erodibility"] = guessed_erodibility(state, domain)
 
     def fill(self, name: str, state: State, domain: Domain) -> Array:
-        """Work out the erodibility when it is first painted."""
+        """Work out the erodibility when it is first painted; a talus begins as the model's own."""
+        if name == "talus" and domain.strata:
+            raise InvalidParameter(TALUS_OF_STRATA)
+        if name == "talus":
+            return np.ones(domain.shape, np.float32)
         return super().fill(name, state, domain) if domain.strata else guessed_erodibility(state, domain)
 
     def amounts(self, state: State, domain: Domain) -> Mapping[str, float]:
@@ -169,6 +186,8 @@ class SteepestTalus(Model):
                 layers = beds(domain, self.coefficients(domain, substeps=1))
                 return layers.R[layers.exposed(state["elevation"], state["bedrock"], state["strata_top"])]
             return state[name] if name in state else guessed_erodibility(state, domain)
+        if name == "talus":
+            return state[name]
         if name in ("elevation", "bedrock"):
             return self.metres(name, state[name], np.s_[:, :], state, domain)
         change = _change(state["elevation"], state["start"], domain).astype(np.float32)
@@ -176,14 +195,14 @@ class SteepestTalus(Model):
 
     def metres(self, name: str, values: Array, window: Window, state: State, domain: Domain) -> Layer:
         """Convert part of a field: heights as changes from the start."""
-        if name == "erodibility":
+        if name in ("erodibility", "talus"):
             return values.astype(np.float32)
         change = _change(values, state.part("start", window), domain)
         return (state.part("start_elevation", window) + change).astype(np.float32)
 
     def units(self, name: str, metres: Array, window: Window, state: State, domain: Domain) -> Array:
         """Convert to whole units, and refuse heights that do not fit the kernels' integers."""
-        if name == "erodibility":
+        if name in ("erodibility", "talus"):
             return metres
         change = np.rint((metres - state.part("start_elevation", window)) * (domain.scale / domain.cell_size))
         n: Array = state.part("start", window) + change

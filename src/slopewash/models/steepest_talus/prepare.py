@@ -28,6 +28,8 @@ HIGHEST, LOWEST = 2**27, -(2**26)
 FARTHEST = 2**50
 """Farthest top of strata from the datum. Depths may be twice that, so that no ground reaches a clipped depth."""
 
+TALUS_OF_STRATA = "steepest_talus takes the talus from this terrain's strata; leave out the strata or the talus map"
+
 
 def prepare(
     terrain: Terrain, *, sides: Sides, seed: int, guess_erodibility: bool, place: Place | None = None
@@ -61,6 +63,10 @@ def prepare(
         arrays["erodibility"] = terrain["erodibility"]
     elif guess_erodibility:
         arrays["erodibility"] = erodibility_from_elevation(terrain, seed=seed, place=place)
+    if "talus" in terrain:
+        if strata is not None:
+            raise InvalidParameter(TALUS_OF_STRATA)
+        arrays["talus"] = terrain["talus"]
     own = domain.own
     ground = n[own] if terrain.nodata is None else n[own][~terrain.nodata[own]]
     return domain, State(

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from slopewash.backends.compiled import kernel, row_kernel
+from slopewash.backends.compiled import kernel, row_kernel, summing_kernel
 from slopewash.models.steepest_talus import reference as _r
 
 KEY_BITS = 3
 """Low bits of a stored height, free for a direction."""
 ONE = np.uintp(1)
+BITS = np.int32(KEY_BITS)
+BLOCK = np.uintp(128)
+SHALLOWEST, DEEPEST = np.int32(2**31 - 1), np.int32(-(2**31))
 DIRECTION = np.int32(7)
 HEIGHT = np.int32(~7)
 NOWHERE = np.int32(_r.NOWHERE)
@@ -38,14 +41,51 @@ def lower(a, b):
 
 @row_kernel
 def expose(h, rock, top, depths, straight, diagonal, wall, t_straight, t_diagonal):
-    """Thresholds of what is exposed; the last of the tables are loose soil's."""
+    """Thresholds of what is exposed; the last of the tables are loose soil's. Tops and depths are in units.
+
+    Few layers are found within a block of cells: only those between its least and its greatest depth are compared.
+    """
+    soil_s, soil_d = straight[straight.size - 1], diagonal[diagonal.size - 1]
+    count, end = np.uintp(depths.size), np.uintp(h.size - 1)
+    for begin in range(ONE, end, BLOCK):
+        stop = min(begin + BLOCK, end)
+        least, most = SHALLOWEST, DEEPEST
+        for x in range(begin, stop):
+            depth = np.int32(top[x] - np.int32(rock[x] >> BITS))
+            least, most = min(least, depth), max(most, depth)
+        k = ONE
+        while k < count and depths[k] <= least:
+            k += ONE
+        s, d = straight[k - ONE], diagonal[k - ONE]
+        if k == count or depths[k] > most:
+            for x in range(begin, stop):
+                t_straight[x] = STANDS if h[x] == wall[x] else soil_s if h[x] > rock[x] else s
+                t_diagonal[x] = STANDS if h[x] == wall[x] else soil_d if h[x] > rock[x] else d
+            continue
+        for x in range(begin, stop):
+            t_straight[x], t_diagonal[x] = s, d
+        while k < count and depths[k] <= most:
+            begins, s, d = depths[k], straight[k], diagonal[k]
+            for x in range(begin, stop):
+                deeper = np.int32(top[x] - np.int32(rock[x] >> BITS)) >= begins
+                t_straight[x] = s if deeper else t_straight[x]
+                t_diagonal[x] = d if deeper else t_diagonal[x]
+            k += ONE
+        for x in range(begin, stop):
+            t_straight[x] = STANDS if h[x] == wall[x] else soil_s if h[x] > rock[x] else t_straight[x]
+            t_diagonal[x] = STANDS if h[x] == wall[x] else soil_d if h[x] > rock[x] else t_diagonal[x]
+
+
+@row_kernel
+def expose_far(h, rock, top, depths, straight, diagonal, wall, t_straight, t_diagonal):
+    """The same for tops so far from the ground that depths need 64 bits."""
     for x in range(ONE, np.uintp(h.size - 1)):
         t_straight[x] = straight[0]
         t_diagonal[x] = diagonal[0]
     for k in range(ONE, np.uintp(depths.size)):
         begins, s, d = depths[k], straight[k], diagonal[k]
         for x in range(ONE, np.uintp(h.size - 1)):
-            deeper = top[x] - np.int64(rock[x]) >= begins
+            deeper = top[x] - np.int64(rock[x] >> KEY_BITS) >= begins
             t_straight[x] = s if deeper else t_straight[x]
             t_diagonal[x] = d if deeper else t_diagonal[x]
     s, d = straight[straight.size - 1], diagonal[diagonal.size - 1]
@@ -109,7 +149,7 @@ def slide(h, net, amplitude, h2):
         h2[x] = np.int32(h[x] + amplitude * np.int32(net[x]))
 
 
-@row_kernel
+@summing_kernel
 def senders(to):
     n = np.int32(0)
     for x in range(ONE, np.uintp(to.size - 1)):

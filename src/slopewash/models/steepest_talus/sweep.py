@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numba
 
-from slopewash.backends.compiled import inlined, kernel, parallel_kernel
+from slopewash.backends.compiled import band_kernel, inlined, parallel_kernel
 from slopewash.backends.ghosts import close_ends
 from slopewash.models.steepest_talus import rows
 
@@ -38,7 +38,7 @@ def row(field, y, height, wraps, ring, beyond):
     return field[y % ring]
 
 
-@kernel
+@band_kernel
 def sweep_band(y0, y1, depth, source, target, rings, choices, net, limits, grid, amplitude, sent):
     """Take rows y0 to y1 through `depth` iterations."""
     height, wraps, periodic = grid.height, grid.wraps_rows, grid.wraps_columns
@@ -61,10 +61,17 @@ def sweep_band(y0, y1, depth, source, target, rings, choices, net, limits, grid,
                 straight, diagonal = grid.straight[at], grid.diagonal[at]
                 if grid.layered:
                     straight, diagonal = limits[0], limits[1]
-                    rows.expose(
-                        h, state[ROCK, y % ring], grid.top[y % height], grid.depths, grid.layer_straight,
-                        grid.layer_diagonal, grid.wall, straight, diagonal,
-                    )  # fmt: skip
+                    rock = state[ROCK, y % ring]
+                    if grid.near:
+                        rows.expose(
+                            h, rock, grid.near_top[y % height], grid.near_depths, grid.layer_straight,
+                            grid.layer_diagonal, grid.wall, straight, diagonal,
+                        )  # fmt: skip
+                    else:
+                        rows.expose_far(
+                            h, rock, grid.top[y % height], grid.depths, grid.layer_straight, grid.layer_diagonal,
+                            grid.wall, straight, diagonal,
+                        )  # fmt: skip
                 if grid.printed:
                     rows.choose_printed(h_n, h, h_s, straight, to[y % RING])
                 else:

@@ -7,7 +7,7 @@ import numpy as np
 
 from slopewash.interrupts import safe_point
 from slopewash.models.state import Domain, State
-from slopewash.models.velocity_field import rows, sweep
+from slopewash.models.velocity_field import lanes, rows, sweep
 from slopewash.models.velocity_field.iteration import FieldBackend
 from slopewash.models.velocity_field.reference import Integers, Motion, Routed, Sums
 from slopewash.models.velocity_field.surface import Field, Surface
@@ -46,12 +46,14 @@ class CpuBackend(RoutingOnCores):
         if len(self._sums) != bands:
             self._sums = np.zeros((bands, *w.shape, rows.SUMS), np.int64)
         self._sums[:] = 0
+        numbers = np.zeros((bands, lanes.NUMBERS, lanes.LANES))
+        wholes = np.zeros((bands, lanes.WHOLES + 1, lanes.LANES), np.int64)
         ends = np.zeros((bands, 3), np.int64)
         pieces, first = Pieces(), 0
         while first < len(w):
             last = first + pieces.next(len(w) - first, unit=bands)
             with pieces:
-                sweep.launch(surface, first, last, w, motion, self._sums, ends)
+                sweep.launch(surface, first, last, w, motion, numbers, wholes, self._sums, ends)
             first = last
             if first < len(w):
                 safe_point()

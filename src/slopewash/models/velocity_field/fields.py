@@ -10,6 +10,9 @@ def _own(name: str, doc: str) -> FieldSpec:
     return FieldSpec(name=name, doc=doc, role="input", layer=False)
 
 
+SHARES = ("capacity", "talus", "sliding")
+"""Layers that multiply a parameter, each only in the state where it differs from place to place."""
+
 FIELDS = (
     LAYERS["elevation"].replace(symbol="T", role="prognostic", editable=True),
     LAYERS["suspended"].replace(
@@ -31,6 +34,9 @@ FIELDS = (
     LAYERS["bedrock"].replace(role="prognostic"),
     LAYERS["erodibility"].replace(symbol="R", role="input", editable=True, default=1.0),
     LAYERS["rainfall"].replace(role="input", editable=True),
+    LAYERS["capacity"].replace(role="input", editable=True),
+    LAYERS["talus"].replace(role="input", editable=True),
+    LAYERS["sliding"].replace(role="input", editable=True),
     _own("start", "Ground at the start."),
     _own("nodata", "Where there is no ground."),
     _own("strata_top", "Top of the first stratum, in metres."),

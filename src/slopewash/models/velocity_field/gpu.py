@@ -33,13 +33,14 @@ KINDS = {
     "passing": "array<atomic<u32>, 4>",  # water and energy, 64-bit fixed point
     "flow": "array<atomic<u32>, 4>",  # water times velocity to the south and to the east
 }
-STEPS_AT_ONCE = 250
-"""Steps per dispatch: drivers kill dispatches that take seconds."""
+MOST_STEPS_AT_ONCE, FEWEST_STEPS_AT_ONCE = 250, 10
+PARTICLE_STEPS_AT_ONCE = 1 << 22
+"""Of all particles in one dispatch: about 0.1 s of a software driver, because signals wait for it."""
 RUNNING, LEFT, STOPPED = 0, -1, -2
 NODATA = -2.0
 """Marks nodata, which nothing enters, instead of the energy needed to go on."""
 CONSTANTS = {
-    "RUNNING": RUNNING, "LEFT": LEFT, "STOPPED": STOPPED, "NODATA": NODATA, "STEPS_AT_ONCE": STEPS_AT_ONCE,
+    "RUNNING": RUNNING, "LEFT": LEFT, "STOPPED": STOPPED, "NODATA": NODATA,
     "WATER": 0, "ENERGY": 1, "SOUTH": 0, "EAST": 1,
 }  # fmt: skip
 NO_ESCAPE = 3.0e38
@@ -66,6 +67,8 @@ class GpuBackend(RoutingOnCores):
     def __init__(self, state: State, domain: Domain) -> None:
         super().__init__(state, domain)
         rows, columns = domain.shape
+        at_once = max(PARTICLE_STEPS_AT_ONCE // (rows * columns), FEWEST_STEPS_AT_ONCE)
+        self._steps_at_once = min(at_once, MOST_STEPS_AT_ONCE)
         self._work = Workspace((rows + 2, columns + 2), KINDS, block=BLOCK, entries=("NONE",), whole=True, ring=1)
 
     def trace(self, surface: Surface, w: Field, motion: Motion) -> Sums:
@@ -78,8 +81,9 @@ class GpuBackend(RoutingOnCores):
             pulls = np.stack([surface.ay, surface.ax, surface.az, np.zeros_like(surface.ay)], axis=-1)
             fields["pulls"].upload(np.pad(pulls, ((1, 1), (1, 1), (0, 0))))
         self._launch(w)
-        self._work.use(motion, kernels=[kernel(steepest=steepest)], constants=CONSTANTS | {"steepest": steepest})
-        pieces, left = Pieces(), math.ceil(motion.most_steps / STEPS_AT_ONCE)
+        chosen: dict[str, float] = {"steepest": steepest, "STEPS_AT_ONCE": self._steps_at_once}
+        self._work.use(motion, kernels=[kernel(steepest=steepest)], constants=CONSTANTS | chosen)
+        pieces, left = Pieces(), math.ceil(motion.most_steps / self._steps_at_once)
         while left > 0:
             count = pieces.next(left)
             with pieces:

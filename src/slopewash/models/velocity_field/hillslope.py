@@ -36,16 +36,26 @@ class Slid(NamedTuple):
     moved: float
 
 
-def slide(T: Field, nodata: NDArray[np.bool_] | None, R: float | Field, law: Hillslope) -> Slid:
+def slide(
+    T: Field,
+    nodata: NDArray[np.bool_] | None,
+    R: float | Field,
+    law: Hillslope,
+    *,
+    talus: float | Field = 1.0,
+    sliding: float | Field = 1.0,
+) -> Slid:
     """Move soil across the faces between cells, scaled by the erodibility R of the higher one.
+
+    `talus` and `sliding` multiply the talus and the rate of slides there.
 
     Edges are base level: they may sink but not rise, and what slides onto them is exported.
     """
     ground = np.ones(T.shape, np.bool_) if nodata is None else ~nodata
     gx, gy = gradient(np.where(ground, T, WALL), CLOSED)
-    soft = np.broadcast_to(np.asarray(R, np.float64), T.shape)
-    south = _flux(T, gx, soft, ground, 0, law)
-    east = _flux(T, gy, soft, ground, 1, law)
+    shares = [np.broadcast_to(np.asarray(share, np.float64), T.shape) for share in (R, talus, sliding)]
+    south = _flux(T, gx, shares, ground, 0, law)
+    east = _flux(T, gy, shares, ground, 1, law)
     gain = _gathered(south, 0) + _gathered(east, 1)
     leaves = np.zeros(T.shape)
     for side in (np.s_[0, :], np.s_[-1, :], np.s_[:, 0], np.s_[:, -1]):
@@ -54,7 +64,7 @@ def slide(T: Field, nodata: NDArray[np.bool_] | None, R: float | Field, law: Hil
     return Slid(gain - leaves, float(leaves.sum()), moved)
 
 
-def _flux(T: Field, along: Field, R: Field, ground: NDArray[np.bool_], axis: int, law: Hillslope) -> Field:
+def _flux(T: Field, along: Field, shares: list[Field], ground: NDArray[np.bool_], axis: int, law: Hillslope) -> Field:
     """Flux to the next cell along an axis; `along` is the gradient across that axis.
 
     The talus is compared with the true gradient at the face, not with the drop across it, so that piles are round.
@@ -64,9 +74,9 @@ def _flux(T: Field, along: Field, R: Field, ground: NDArray[np.bool_], axis: int
     along_0, along_1 = _pairs(along, axis)
     across = 0.5 * (along_0 + along_1)
     g = np.sqrt(drop * drop + across * across)
-    R_0, R_1 = _pairs(R, axis)
-    R_high = np.where(drop > 0, R_0, R_1)
-    rate = R_high * (law.creep + law.slide * np.maximum(0, 1 - law.talus / np.maximum(g, FLAT)))
+    R, talus, sliding = (np.where(drop > 0, *_pairs(share, axis)) for share in shares)  # of the higher cell
+    beyond = np.maximum(0, 1 - law.talus * talus / np.maximum(g, FLAT))
+    rate = R * (law.creep + law.slide * sliding * beyond)
     ground_0, ground_1 = _pairs(ground, axis)
     return np.where(ground_0 & ground_1, rate * drop, 0.0)
 

@@ -122,6 +122,8 @@ class FieldBackend(Backend):
         direction = away_from_nodata(reference.downstream(Vy, Vx), nodata)
         direction = np.where(direction < 0, down, direction)
         most = c.delta * (ground.Kc * Q**c.f)  # δ S_max
+        if "capacity" in host:
+            most = most * host["capacity"]
         routed = self.route(direction, down, T, eroded + host["suspended"], np.where(pits, 0.0, most), room)
         if self.domain.strata:
             host["bedrock"] = np.minimum(host["bedrock"], T)
@@ -134,7 +136,8 @@ class FieldBackend(Backend):
         """Let soil creep and steep ground slide."""
         host, scalars = self.host, self._scalars
         R = exposed_ground(State(host), self.domain, c).R
-        slid = slide(host["elevation"], host.get("nodata"), R, c.hillslope)
+        talus, sliding = (host.get(name, 1.0) for name in ("talus", "sliding"))
+        slid = slide(host["elevation"], host.get("nodata"), R, c.hillslope, talus=talus, sliding=sliding)
         host["elevation"] = host["elevation"] + slid.gain
         if self.domain.strata:
             host["bedrock"] = np.minimum(host["bedrock"], host["elevation"])

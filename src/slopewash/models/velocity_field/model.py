@@ -14,7 +14,7 @@ from slopewash.models.parameters import Rule, law, not_negative, parameter, posi
 from slopewash.models.state import Array, Domain, Side, State
 from slopewash.models.velocity_field import prepare as _prepare
 from slopewash.models.velocity_field.coefficients import Coefficients
-from slopewash.models.velocity_field.fields import FIELDS
+from slopewash.models.velocity_field.fields import FIELDS, SHARES
 from slopewash.models.velocity_field.hillslope import Hillslope
 from slopewash.models.velocity_field.reference import Motion
 
@@ -88,7 +88,7 @@ class VelocityField(Model):
     )  # fmt: skip
     transport_capacity: float = parameter(
         1.0, symbol="K_c", valid=not_negative, typical=(1e-4, 10), eq="S_max", group="erosion", log=True,
-        doc="Sediment that a unit of flow quantity can carry.",
+        mappable="capacity", doc="Sediment that a unit of flow quantity can carry.",
     )  # fmt: skip
     capacity_exponent: float = parameter(
         1.5, symbol="f", valid=Rule(lambda v: 0 <= v <= 4, "between 0 and 4"), typical=(1, 2), eq="S_max",
@@ -112,10 +112,11 @@ class VelocityField(Model):
     )  # fmt: skip
     slide_rate: float = parameter(
         0.1, symbol="K_t", valid=Rule(lambda v: 0 <= v <= 0.2, "between 0 and 0.2"), typical=(0, 0.2),
-        group="hillslope", doc="Share of the drop beyond the talus that slides down per iteration; 0 as published.",
+        group="hillslope", mappable="sliding",
+        doc="Share of the drop beyond the talus that slides down per iteration; 0 as published.",
     )  # fmt: skip
     talus_slope: float = parameter(
-        1.8, symbol="tan α", valid=not_negative, typical=(0.5, 3), group="hillslope",
+        1.8, symbol="tan α", valid=not_negative, typical=(0.5, 3), group="hillslope", mappable="talus",
         doc="Steepest slope that does not slide.",
     )  # fmt: skip
     gravity: float = parameter(
@@ -186,6 +187,10 @@ class VelocityField(Model):
             margin=self.margin,
             strength=strength,
         )
+
+    def fill(self, name: str, state: State, domain: Domain) -> Array:
+        """What multiplies a parameter begins as 1 everywhere."""
+        return np.ones(domain.shape) if name in SHARES else super().fill(name, state, domain)
 
     def lay_down(self, state: State, domain: Domain, *, dry: bool) -> None:
         """Deposit the sediment that is still suspended where it is."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.models.state import Domain, Sides, State
+from slopewash.models.velocity_field.fields import SHARES
 from slopewash.models.velocity_field.surface import Field
 from slopewash.terrain import Terrain
 
@@ -39,6 +40,7 @@ def prepare(terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State
     for name in ("flow", "velocity_east", "velocity_south", "collision_energy"):
         arrays[name] = np.zeros(T.shape)
     arrays["start"] = T.copy()
+    arrays |= {name: share(name) for name in SHARES if name in terrain}
     if strata is None:
         arrays["erodibility"] = share("erodibility")
     else:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from slopewash.backends.compiled import kernel, parallel_kernel
-from slopewash.models.velocity_field.rows import fixed, run
+from slopewash.backends.compiled import band_kernel, kernel, parallel_kernel, stage_kernel
+from slopewash.models.velocity_field import lanes
 from slopewash.models.velocity_field.surface import STEPS
 
 LEFT, SUNK, TAKEN = range(3)
@@ -14,29 +14,59 @@ DI = np.array([i for i, _ in STEPS])
 DJ = np.array([j for _, j in STEPS])
 
 
-@kernel
-def launch_rows(surface, first, last, stride, w, motion, sums, ends):
-    """Particles of every `stride`-th row from `first` to before `last`.
+@stage_kernel
+def next_launch(i, j, last, stride, w):
+    """Cell of the next particle, from (i, j) on; a row of `last` or more means that there is none."""
+    while i < last and not w[i, j] > 0:
+        i, j = (i, j + 1) if j + 1 < w.shape[1] else (i + stride, 0)
+    return i, j
+
+
+@band_kernel
+def launch_rows(surface, first, last, stride, w, motion, a, n, sums, ends):
+    """Particles of every `stride`-th row from `first` to before `last`, in the lanes `a` and `n`.
 
     `ends` get water that left, water at rest, and steps taken.
     """
-    T, ay, ax, az, escape, nodata = surface
-    columns = w.shape[1]
-    for i in range(first, last, stride):
-        for j in range(columns):
-            if w[i, j] > 0:
-                gone, taken = run(T, ay, ax, az, escape, nodata, motion, i, j, w[i, j], sums)
-                ends[LEFT] += gone * fixed(w[i, j])
-                ends[SUNK] += (1 - gone) * fixed(w[i, j])
-                ends[TAKEN] += taken
+    nodata = surface[5]
+    i, j = next_launch(first, 0, last, stride, w)
+    busy = 0
+    for p in range(lanes.LANES):
+        lanes.leave_empty(p, a, n)
+        if i < last:
+            lanes.enter(p, i, j, w[i, j], a, n)
+            i, j = next_launch(i + (j + 1) // w.shape[1] * stride, (j + 1) % w.shape[1], last, stride, w)
+            busy += 1
+    while busy > 0:
+        lanes.step_all(busy, surface, motion, a, n)
+        count = 0
+        for p in range(busy):  # without a branch: whether a particle crosses cannot be foreseen
+            n[lanes.LISTED, count] = p
+            count += n[lanes.EVENT, p] != lanes.STAYS
+        for k in range(count - 1, -1, -1):  # the last lanes first, because they fill gaps
+            p = n[lanes.LISTED, k]
+            lanes.add_up(p, n, sums)
+            end = 0
+            if n[lanes.EVENT, p] == lanes.CROSSES:
+                end = lanes.cross(p, nodata, motion.most_steps, n, sums)
+                if end < 0:
+                    continue
+            ends[LEFT if end == 1 else SUNK] += n[lanes.WHOLE, p]
+            ends[TAKEN] += n[lanes.STEP, p]
+            if i < last:
+                lanes.enter(p, i, j, w[i, j], a, n)
+                i, j = next_launch(i + (j + 1) // w.shape[1] * stride, (j + 1) % w.shape[1], last, stride, w)
+            else:
+                busy -= 1
+                lanes.replace(p, busy, a, n)
 
 
 @parallel_kernel
-def launch(surface, first, last, w, motion, sums, ends):
+def launch(surface, first, last, w, motion, a, n, sums, ends):
     """Particles of some rows. Each band has sums of its own; they are whole numbers: the total is the same for any."""
     bands = len(sums)
     for band in prange(bands):
-        launch_rows(surface, first + band, last, bands, w, motion, sums[band], ends[band])
+        launch_rows(surface, first + band, last, bands, w, motion, a[band], n[band], sums[band], ends[band])
 
 
 @kernel

@@ -37,10 +37,14 @@ fn past_edges(out: vec4<f32>, at: Around) -> f32 {
   return paired(select(vec4<f32>(0.0), out, at.none));
 }
 
+#if levelled
+#include "base.wgsl"
+
+#endif
 #if semi_lagrangian
 // A neighbour's sediment; nodata and what lies beyond closed edges count as the cell's own.
 fn tap(i: i32, own: f32) -> f32 {
-  return select(own, worked[i].z, level[i] < IS_WALL);
+  return select(own, worked[i].z, base(i) < IS_WALL);
 }
 
 fn trace_back(y: i32, x: i32, i: i32, v: vec2<f32>) -> f32 {  // Eq. 15
@@ -54,7 +58,7 @@ fn trace_back(y: i32, x: i32, i: i32, v: vec2<f32>) -> f32 {  // Eq. 15
   let below = (before.x * tap(near(y, x, 1, -1), own) + after.x * tap(near(y, x, 1, 1), own))
     + here.x * tap(near(y, x, 1, 0), own);
   let beside = (before.x * tap(near(y, x, 0, -1), own) + after.x * tap(near(y, x, 0, 1), own)) + here.x * own;
-  return select(own, (before.y * above + after.y * below) + here.y * beside, level[i] < IS_WALL);
+  return select(own, (before.y * above + after.y * below) + here.y * beside, base(i) < IS_WALL);
 }
 
 #endif
@@ -96,7 +100,11 @@ fn main(
 #endif
       flow[i] += passing;
       let w = not_negative(poured[i].x - carried.out.x) + carried.come.x;
-      next.y = rounded(w * c.keep);  // Eq. 16
+      var keep = c.keep;
+#if mapped
+      keep = c.keep * poured[i].z + (1.0 - poured[i].z);
+#endif
+      next.y = rounded(w * keep);  // Eq. 16
       next.z = not_negative(worked[i].z - carried.out.y) + carried.come.y;
       gone = vec4<f32>(w - next.y, carried.exported, 0.0);
 #if semi_lagrangian
@@ -105,7 +113,7 @@ fn main(
       gone.z = 0.0;
 #endif
 #if sea
-      let depth = c.sea_level - (level[i] + next.x);
+      let depth = c.sea_level - (base(i) + next.x);
       if (on_open_edge(y, x) && depth > 0.0) {
         let held = at_sea_level(depth, next.yz);
         gone = vec4<f32>(gone.x, gone.y, gone.z + (next.z - held.y), next.y - held.x);

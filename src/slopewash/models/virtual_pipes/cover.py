@@ -23,15 +23,25 @@ DECAY = 16
 """A power of two: `((1 − x/DECAY)/(1 + x/DECAY))^(DECAY/2)` stands for exp(−x)."""
 
 
-def slide_with_cover(b: Field, loose: Field, R: Field, c: Coefficients, sides: Sides) -> tuple[Field, Field, Field]:
+def slide_with_cover(
+    b: Field, loose: Field, R: Field, c: Coefficients, sides: Sides, T: Field, K: Field
+) -> tuple[Field, Field, Field]:
     """Net gain of each cell, what moved through its eastern and southern face, and the cover that stays.
 
     Rock falls as ground does without cover, at its own talus; soil follows besides, no more of it than there is.
+    T and K multiply the talus and the rate of both.
     """
     gx, gy = gradient(b, sides)
-    near_b, near_R = around(b, sides, WALL), around(R, sides, 0)
-    rock_e, soil_e = face_fluxes(b, near_b.e, R, near_R.e, gy, around(gy, sides, 0).e, c)
-    rock_s, soil_s = face_fluxes(b, near_b.s, R, near_R.s, gx, around(gx, sides, 0).s, c)
+    near_b, near_R, near_T, near_K = (around(a, sides, beyond) for a, beyond in ((b, WALL), (R, 0), (T, 1), (K, 1)))
+    high_e, high_s = b > near_b.e, b > near_b.s
+    rock_e, soil_e = face_fluxes(
+        b, near_b.e, gy, around(gy, sides, 0).e, np.where(high_e, R, near_R.e), c,
+        np.where(high_e, T, near_T.e), np.where(high_e, K, near_K.e),
+    )  # fmt: skip
+    rock_s, soil_s = face_fluxes(
+        b, near_b.s, gx, around(gx, sides, 0).s, np.where(high_s, R, near_R.s), c,
+        np.where(high_s, T, near_T.s), np.where(high_s, K, near_K.s),
+    )  # fmt: skip
     to_w, to_n = np.maximum(0, -around(soil_e, sides, 0).w), np.maximum(0, -around(soil_s, sides, 0).n)
     out = (to_w + np.maximum(0, soil_e)) + (to_n + np.maximum(0, soil_s))
     share = np.minimum(loose / np.maximum(out, TINY), 1)
@@ -42,15 +52,15 @@ def slide_with_cover(b: Field, loose: Field, R: Field, c: Coefficients, sides: S
 
 
 def face_fluxes(
-    b: Field, b_n: Field, R: Field, R_n: Field, gt: Field, gt_n: Field, c: Coefficients
+    b: Field, b_n: Field, gt: Field, gt_n: Field, R_high: Field, c: Coefficients, T_high: Field, K_high: Field
 ) -> tuple[Field, Field]:
     """Rock through one face along the true fall line, and soil if there were enough of it."""
     gn = b - b_n
     along = 0.5 * (gt + gt_n)
     per_g = 1 / np.maximum(np.sqrt(gn * gn + along * along), TINY)
-    R_high = np.where(gn > 0, R, R_n)
-    rock = c.slide * R_high * np.maximum(0, 1 - (c.talus_0 + c.talus_1 * R_high) * per_g)
-    soil = c.creep + c.cover_slide * np.maximum(0, 1 - c.cover_talus * per_g)
+    talus = c.talus_0 * T_high + (c.talus_1 * T_high) * R_high
+    rock = (c.slide * K_high) * R_high * np.maximum(0, 1 - talus * per_g)
+    soil = c.creep + (c.cover_slide * K_high) * np.maximum(0, 1 - (c.cover_talus * T_high) * per_g)
     none = b.dtype.type(0)
     ground = (b < IS_WALL) & (b_n < IS_WALL)
     return np.where(ground, rock * gn, none), np.where(ground, soil * gn, none)

@@ -15,6 +15,7 @@ from slopewash.models.ground import WALL
 from slopewash.models.state import Array, Domain, State, Window
 from slopewash.models.virtual_pipes import sweep as kernels
 from slopewash.models.virtual_pipes.coefficients import Coefficients
+from slopewash.models.virtual_pipes.fields import SHARES
 from slopewash.models.virtual_pipes.strata import beds
 
 DEPTH = 4
@@ -57,6 +58,8 @@ class Grid(NamedTuple):
     layers: NDArray[np.float32]
     rock: NDArray[np.float32]
     phase: NDArray[np.float32]
+    shares: NDArray[np.float32] | None
+    """what multiplies parameters that differ from cell to cell, if any does: a plane for each of `SHARES`"""
     wall: NDArray[np.float32]
     nothing: NDArray[np.float32]
 
@@ -200,6 +203,17 @@ def _grid(state: Mapping[str, Array], domain: Domain, *, rocky: bool) -> Grid:
         layers=layers.R,
         rock=padded(state.get("rock_erodibility", none)),
         phase=padded(state.get("bed_phase", none)),
+        shares=_shares(state, domain),
         wall=np.full(columns + 2, WALL, np.float32),
         nothing=np.zeros(columns + 2, np.float32),
     )
+
+
+def _shares(state: Mapping[str, Array], domain: Domain) -> NDArray[np.float32] | None:
+    """Shares with ghosts, which faces over periodic sides look at; None where all are 1."""
+    uneven = {name: state[name] for name in SHARES if name in state and not (state[name] == 1).all()}
+    if not uneven:
+        return None
+    whole = np.ones(domain.shape, np.float32)
+    planes = np.stack([uneven.get(name, whole) for name in SHARES]).astype(np.float32)
+    return np.pad(planes, ((0, 0), (0, 0), (1, 1)), mode="wrap" if domain.sides.wraps_columns else "edge")

@@ -23,6 +23,10 @@ FIELDS = (
     LAYERS["slope"],
     LAYERS["bedrock"].replace(role="prognostic"),
     LAYERS["rainfall"].replace(symbol="r", role="input", editable=True),
+    LAYERS["evaporation"].replace(role="input", editable=True),
+    LAYERS["capacity"].replace(role="input", editable=True),
+    LAYERS["talus"].replace(role="input", editable=True),
+    LAYERS["sliding"].replace(role="input", editable=True),
     _own(
         "outflow",
         "Flow through the pipes: west, east, north, south and, where there are eight, nw, ne, sw, se.",
@@ -48,6 +52,9 @@ FIELDS = (
     _own("elevation_change", "Ground above the level.", role="prognostic"),
     _own("bedrock_change", "Bedrock above the level.", role="prognostic"),
 )
+
+SHARES = ("evaporation", "capacity", "talus", "sliding")
+"""Layers that multiply a parameter, each only in the state where it differs from place to place."""
 
 BUDGET = (
     "water_rain", "water_sources", "water_evaporated", "water_exported", "solids_exported", "solids_moved", "water_sea",

@@ -18,7 +18,7 @@ from slopewash.models.state import Array, Domain, State, Window
 from slopewash.models.virtual_pipes.bedding import ROUNDING, SECOND_SHIFT
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, SHORTENING, SLANTED_WIDTH, TINY, Coefficients
 from slopewash.models.virtual_pipes.cover import DECAY
-from slopewash.models.virtual_pipes.fields import BASES
+from slopewash.models.virtual_pipes.fields import BASES, SHARES
 from slopewash.models.virtual_pipes.strata import LEAST_FACE, beds
 from slopewash.terrain.rock import LEAST, SECOND, SECOND_PER_BED
 
@@ -39,6 +39,9 @@ KINDS = {
 }
 WITH_BEDS = {"rock": "vec4<f32>"}
 """With tilted beds: bedrock, where in the beds the datum lies, and erodibility of the rock without them."""
+WITH_MAPS = {"level": "vec4<f32>", "supply": "vec4<f32>", "poured": "vec4<f32>"}
+"""Where maps multiply parameters: level, capacity, talus, sliding; rainfall, sources, evaporation; water, weight,
+evaporation. No kernel may have a buffer more."""
 PARTS = {
     "elevation_change": ("cell", 0), "water": ("cell", 1), "suspended": ("cell", 2), "erodibility": ("cell", 3),
     "bedrock_change": ("rock", 0), "flow": ("flow", None), "level": ("level", None),
@@ -113,7 +116,7 @@ class GpuBackend(Backend):
         super().__init__(state, domain)
         self._layered = bool(domain.strata)
         self._rocky = "bedrock_change" in self._given
-        self._supplied = False
+        self._supplied = self._mapped = False
         unused = {"supply", "slanted_flux", "rock"}
         self._work = Workspace(
             domain.shape, {name: kind for name, kind in KINDS.items() if name not in unused},
@@ -131,7 +134,8 @@ class GpuBackend(Backend):
         host, fields = self.host, self._work.fields
         if "level" not in host:
             host["level"] = self._level()
-        fields["level"].upload(host["level"])
+        self._use_maps()
+        self._upload_level(slice(0, self.domain.shape[0]))
         for height, change in HEIGHTS.items():
             if height in host:
                 host[change] = self._above_level(host.pop(height), None)
@@ -197,14 +201,48 @@ class GpuBackend(Backend):
     def _supply(self, window: Window | None = None) -> None:
         """Upload rainfall and water sources, where they are uneven."""
         rain, source = self.host["rainfall"], self.host.get("source_rate")
-        if not self._supplied and source is None and (rain == 1).all():
+        if not self._supplied and not self._mapped and source is None and (rain == 1).all():
             return
         if not self._supplied:
-            self._work.add_field("supply", KINDS["supply"])
+            self._work.add_field("supply", (WITH_MAPS if self._mapped else KINDS)["supply"])
             self._supplied, window = True, None
         rows = slice(0, len(rain)) if window is None else window[0]
         fed = np.zeros_like(rain[rows]) if source is None else source[rows]
-        self._work.fields["supply"].upload_rows(rows.start, np.stack([rain[rows], fed], axis=-1))
+        parts = [rain[rows], fed] + ([self._share("evaporation", rows), np.zeros_like(fed)] if self._mapped else [])
+        self._work.fields["supply"].upload_rows(rows.start, np.stack(parts, axis=-1))
+
+    def _use_maps(self) -> bool:
+        """Make room for what multiplies parameters, once some of it is uneven; whether that is new."""
+        given = [self.host[name] for name in SHARES if name in self.host]
+        if self._mapped or all((share == 1).all() for share in given):
+            return False
+        self._mapped, self._supplied = True, False
+        for name, kind in WITH_MAPS.items():
+            if name in self._work.fields:
+                self._work.fields.pop(name).close()
+            if name != "supply":
+                self._work.add_field(name, kind)
+        return True
+
+    def _share(self, name: str, rows: slice) -> Array:
+        """What multiplies a parameter in some rows."""
+        whole = np.ones((rows.stop - rows.start, self.domain.shape[1]), np.float32)
+        return self.host[name][rows] if name in self.host else whole
+
+    def _upload_level(self, rows: slice) -> None:
+        """Upload rows of the level, and with it what multiplies parameters of the ground."""
+        parts = [self.host["level"][rows]]
+        if self._mapped:
+            parts += [self._share(name, rows) for name in ("capacity", "talus", "sliding")]
+        self._work.fields["level"].upload_rows(rows.start, np.stack(parts, axis=-1))
+
+    def _upload_shares(self, window: Window | None) -> None:
+        """Upload what multiplies parameters after an edit."""
+        if self._use_maps():
+            window = None
+        if self._mapped:
+            self._supply(window)
+            self._upload_level(slice(0, self.domain.shape[0]) if window is None else window[0])
 
     @property
     def scalars(self) -> dict[str, float | int]:
@@ -296,6 +334,8 @@ class GpuBackend(Backend):
                 self._move_level()
             elif name in ("rainfall", "source_rate"):
                 self._supply(window)
+            elif name in SHARES:
+                self._upload_shares(window)
             elif name in MAPS and self._bedded:
                 self._upload_rock() if window is None else self._write("rock", MAPS[name], values, window)
 
@@ -322,7 +362,7 @@ class GpuBackend(Backend):
                 old, heights = np.array(self.read(change, window)), self.read(height, window)
                 changes[change] = np.where(same, old, (heights - level[rows]).astype(np.float32))
         self.host["level"] = level
-        self._work.fields["level"].upload_rows(rows.start, level[rows])
+        self._upload_level(rows)
         for change, values in changes.items():
             self.write(change, values, window)
         if self._layered:
@@ -336,6 +376,9 @@ class GpuBackend(Backend):
         constants: dict[str, Constant] = CONSTANTS | {
             **{f"open_{name}": side == "open" for name, side in sides.items()},
             "supplied": self._supplied,
+            "mapped": self._mapped,
+            "unmapped": not self._mapped,
+            "levelled": coefficients.semi_lagrangian or coefficients.sea,
             "layered": self._layered,
             "rocky": self._rocky,
             "LAYERS": len(layers.R),

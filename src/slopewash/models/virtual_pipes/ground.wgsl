@@ -2,10 +2,11 @@
 
 #include "around.wgsl"
 #include "edges.wgsl"
+#include "base.wgsl"
 
 // Elevation above the datum; the change is counted from a level, because it is small beside it.
 fn ground(i: i32) -> f32 {
-  return level[i] + cell[i].x;
+  return base(i) + cell[i].x;
 }
 
 fn grounds(at: Around) -> vec4<f32> {
@@ -30,8 +31,21 @@ fn erodibilities(at: Around) -> vec4<f32> {
     exposed_erodibility(at.i.x), exposed_erodibility(at.i.y), exposed_erodibility(at.i.z), exposed_erodibility(at.i.w));
 }
 
-fn talus(R: f32) -> f32 {  // Eq. 17
-  return max(c.talus_0 + c.talus_1 * R, 0.0);
+fn talus(i: i32, R: f32) -> f32 {  // Eq. 17
+  var limit = c.talus_0 + c.talus_1 * R;
+#if mapped
+  limit = c.talus_0 * level[i].z + (c.talus_1 * level[i].z) * R;
+#endif
+  return max(limit, 0.0);
+}
+
+// What multiplies the talus and the rate of slides, where a map gives them.
+fn slide_shares(i: i32) -> vec2<f32> {
+  var given = vec2<f32>(1.0);
+#if mapped
+  given = level[i].zw;
+#endif
+  return given;
 }
 
 // The drops down which soil slides, else nothing.

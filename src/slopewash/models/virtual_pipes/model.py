@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from slopewash.errors import InvalidParameter
 from slopewash.models.base import Model, register
 from slopewash.models.parameters import (
@@ -28,7 +30,7 @@ from slopewash.models.virtual_pipes import derive as _derive
 from slopewash.models.virtual_pipes import prepare as _prepare
 from slopewash.models.virtual_pipes.base_level import base_of
 from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients
-from slopewash.models.virtual_pipes.fields import BUDGET, FIELDS
+from slopewash.models.virtual_pipes.fields import BUDGET, FIELDS, SHARES
 from slopewash.models.virtual_pipes.prepare import ground, total
 from slopewash.models.virtual_pipes.sea import level_in_cells
 from slopewash.models.virtual_pipes.sea_parts import SeaParts
@@ -90,10 +92,12 @@ class VirtualPipes(Model):
     )  # fmt: skip
     rain_rate: float = parameter(
         0.012, symbol="K_r", units="cells/time", valid=not_negative, typical=(0, 0.05), eq="1", group="water",
+        mappable="rainfall",
         doc="Depth of rain per unit of time, multiplied by the `rainfall` layer if there is one.",
     )  # fmt: skip
     evaporation_rate: float = parameter(
         0.015, symbol="K_e", units="1/time", valid=not_negative, typical=(0, 0.05), eq="16", group="water",
+        mappable="evaporation",
         doc="Share of the water that evaporates per unit of time.",
     )  # fmt: skip
     pipe_area: float = parameter(
@@ -115,7 +119,9 @@ class VirtualPipes(Model):
     )  # fmt: skip
     sediment_capacity: float = parameter(
         1.0, symbol="K_c", valid=not_negative, typical=(0.1, 3), eq="10", group="erosion",
-        doc="Sediment that water can carry, per unit of discharge and sine of the slope.",
+        mappable="capacity",
+        doc="Sediment that water can carry, per unit of discharge and sine of the slope. A map of it scales the other "
+        "terms of the capacity alike.",
     )  # fmt: skip
     capacity_three_quarters: float = parameter(
         0.0, symbol="K_c75", valid=not_negative, typical=(0, 30), group="erosion",
@@ -166,6 +172,7 @@ class VirtualPipes(Model):
     )  # fmt: skip
     thermal_rate: float = parameter(
         0.15, symbol="K_t", units="1/time", valid=not_negative, typical=(0, 3), eq="17", group="hillslope",
+        mappable="sliding",
         doc="How quickly soil slides where the slope exceeds the talus.",
     )  # fmt: skip
     talus_slope_range: float = parameter(
@@ -174,7 +181,9 @@ class VirtualPipes(Model):
     )  # fmt: skip
     talus_slope_bias: float = parameter(
         0.1, symbol="K_i", valid=not_negative, typical=(0, 1), eq="17", group="hillslope",
-        doc="Tangent of the steepest stable slope of the softest ground.",
+        mappable="talus",
+        doc="Tangent of the steepest stable slope of the softest ground. A map of it scales the talus of hard ground "
+        "and of loose cover alike.",
     )  # fmt: skip
     creep_rate: float = parameter(
         0.0, symbol="K_cr", units="cells²/time", valid=not_negative, typical=(0, 0.1), group="hillslope",
@@ -367,6 +376,10 @@ class VirtualPipes(Model):
             self, substeps, strength, cell_size=domain.cell_size, layered=bool(domain.strata),
             sea_level=level_in_cells(self, domain),
         )  # fmt: skip
+
+    def fill(self, name: str, state: State, domain: Domain) -> Array:
+        """What multiplies a parameter begins as 1 everywhere."""
+        return np.ones(domain.shape, np.float32) if name in SHARES else super().fill(name, state, domain)
 
     def amounts(self, state: State, domain: Domain) -> Mapping[str, float]:
         """Amounts of the mass budget in cubic metres."""

@@ -12,7 +12,7 @@ from slopewash.models.ground import WALL
 from slopewash.models.state import Domain, Sides, State
 from slopewash.models.virtual_pipes.base_level import edge_base
 from slopewash.models.virtual_pipes.bedding import banding, expose_beds, phase_of
-from slopewash.models.virtual_pipes.fields import BUDGET
+from slopewash.models.virtual_pipes.fields import BUDGET, SHARES
 from slopewash.models.virtual_pipes.sea import check_land, flooded, level_in_cells
 from slopewash.models.virtual_pipes.strata import expose, exposed_step
 from slopewash.terrain import (
@@ -80,6 +80,11 @@ def prepare(
         for name, array in arrays.items():
             array[terrain.nodata] = WALL if name in ("elevation", "bedrock") else 0
         r[terrain.nodata] = 0
+    for name in SHARES:
+        if name in terrain:
+            arrays[name] = terrain[name].astype(dtype)
+            if terrain.nodata is not None:
+                arrays[name][terrain.nodata] = 1
     if not place.is_part:
         check_land(model, b, domain)
     if not place.is_part or place.sea is not None:

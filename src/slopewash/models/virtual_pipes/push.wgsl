@@ -48,10 +48,14 @@ fn push(i: i32, b: f32, d1: f32, around: Around, a: vec4<f32>, corners: Around, 
 #endif
 }
 
-fn weigh_slides(R: f32, b: f32, a: vec4<f32>, d: vec4<f32>) -> f32 {  // Eq. 17
+fn weigh_slides(i: i32, R: f32, b: f32, a: vec4<f32>, d: vec4<f32>) -> f32 {  // Eq. 17
   let highest = b - min(a, d);
   let H = max(max(highest.x, highest.y), max(highest.z, highest.w));
-  return (0.5 * c.slide) * R * max(H, 0.0) / max(whole_drop(b - a, b - d, talus(R)), TINY);
+  var rate = 0.5 * c.slide;
+#if mapped
+  rate = rate * level[i].w;
+#endif
+  return rate * R * max(H, 0.0) / max(whole_drop(b - a, b - d, talus(i, R)), TINY);
 }
 
 @compute @workgroup_size(GROUP)
@@ -78,13 +82,18 @@ fn main(
       gained = vec4<f32>(water.rained - cell[i].y, water.fed - water.rained, 0.0, 0.0);
       push(i, b, w1 + c.kappa * cell[i].z, around, a, corners, d);
     }
-    if (eight_pipes) { weight = weigh_slides(exposed_erodibility(i), b, a, d); }
+    if (eight_pipes) { weight = weigh_slides(i, exposed_erodibility(i), b, a, d); }
 #if covered
     let g = vec2<f32>(difference(a.x, b, a.y), difference(a.z, b, a.w));
-    let soil = faces(b, a, d, g, 0.0, vec4<f32>(0.0)).soil;
+    let soil = faces(i, around, b, a, d, g, 0.0, vec4<f32>(0.0)).soil;
     weight = portion_of(cell[i].x - rock[i].x, leaving_soil(soil));
 #endif
+#if mapped
+    poured[i] = vec4<f32>(w1, weight, supply[i].z, 0.0);
+#endif
+#if unmapped
     poured[i] = vec2<f32>(w1, weight);
+#endif
   }
   let total = sum_lanes(lane, select(vec4<f32>(0.0), gained, counts(y, x)));
   if (lane == 0u) {

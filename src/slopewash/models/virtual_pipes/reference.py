@@ -41,11 +41,11 @@ WIDTHS = (1.0, 1.0, 1.0, 1.0, SLANTED_WIDTH, SLANTED_WIDTH, SLANTED_WIDTH, SLANT
 def step(state: State, c: Coefficients, domain: Domain) -> None:
     """One iteration in the order of [JakoToth11, Sec. 2], in place."""
     b, s, R, sides, budget = state["elevation"], state["suspended"], state["erodibility"], domain.sides, state["budget"]
-    loose = b - state["bedrock"] if c.covered else None
+    loose, T, K = b - state["bedrock"] if c.covered else None, shares(state, "talus"), shares(state, "sliding")
     if loose is not None and c.fall_line:
-        slid, sent, loose = slide_with_cover(b, loose, R, c, sides)
+        slid, sent, loose = slide_with_cover(b, loose, R, c, sides, T, K)
     else:
-        slid, sent = slide(b, R, c, sides)  # 17-18, from the ground before erosion
+        slid, sent = slide(b, R, c, sides, T, K)  # 17-18, from the ground before erosion
     if c.hydraulic:
         w1 = add_water(state, c, domain)  # 1
         d1 = w1 + c.kappa * s
@@ -53,7 +53,7 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
         f = push_pipes(state["outflow"], b, h, d1, c, sides)  # 2-5
         d2 = move_depth(d1, f, c, sides)  # 6-7
         u, v = velocity(f, d1, d2, c, sides)  # 8
-        C = capacity(b, h, f, u, v, d1, c, sides)  # 9-11
+        C = capacity(b, h, f, u, v, d1, c, sides) * shares(state, "capacity")  # 9-11
         delta = exchange(b, s, R, C, d2, c, sides, loose)  # 12-13
         delta = hold_edges(delta, state, c, sides)
     else:
@@ -78,13 +78,25 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
         state["erodibility"] = np.where(delta < 0, np.minimum(1, R - c.Kh * delta), R)  # 14
     if c.hydraulic:
         w2, state["suspended"] = transport(w1, s1, d1, f, u, v, b, state, c, domain)  # 15
-        state["water"] = w2 * c.keep  # 16
+        state["water"] = w2 * kept(state, c)  # 16
         budget[0, EVAPORATED] += counted(w2 - state["water"], domain)
         if c.sea:
             meet_sea(state, c, domain)
         state["outflow"] = f
         state["flow"] = state["flow"] + passing(f, c, sides)
     state.scalars["iterations"] += 1
+
+
+def shares(state: State, name: str) -> Field:
+    """What a parameter is multiplied by in each cell: 1 where it is the same everywhere."""
+    given = state.get(name)
+    return np.ones_like(state["elevation"]) if given is None else given
+
+
+def kept(state: State, c: Coefficients) -> Field | float:
+    """Share of the water that does not evaporate; exactly `c.keep` and exactly 1 at either end of the map."""
+    e = state.get("evaporation")
+    return c.keep if e is None else c.keep * e + (1 - e)
 
 
 def counted(a: Field, domain: Domain) -> float:
@@ -219,12 +231,18 @@ def exchange(
     return np.where(s < C, np.maximum(0, take), -fall)
 
 
-def slide(b: Field, R: Field, c: Coefficients, sides: Sides) -> tuple[Field, Field]:
-    """Eqs. 17-18: net gain of each cell from sliding soil, and how much slid from each."""
+def slide(
+    b: Field, R: Field, c: Coefficients, sides: Sides, T: Field | None = None, K: Field | None = None
+) -> tuple[Field, Field]:
+    """Eqs. 17-18: net gain of each cell from sliding soil, and how much slid from each.
+
+    T and K multiply the talus and the rate of the cell from which soil slides.
+    """
+    T, K = (np.ones_like(b) if share is None else share for share in (T, K))
     if c.eight_pipes:
-        return _slide_eight_pipes(b, R, c, sides)
+        return _slide_eight_pipes(b, R, c, sides, T, K)
     if c.fall_line:
-        return _slide_fall_line(b, R, c, sides)
+        return _slide_fall_line(b, R, c, sides, T, K)
     return np.zeros_like(b), np.zeros_like(b)
 
 
@@ -232,14 +250,14 @@ DISTANCES = (1.0, 1.0, 1.0, 1.0, math.sqrt(2), math.sqrt(2), math.sqrt(2), math.
 """To the neighbours, in the order of `Around`."""
 
 
-def _slide_eight_pipes(b: Field, R: Field, c: Coefficients, sides: Sides) -> tuple[Field, Field]:
-    talus = c.talus_0 + c.talus_1 * R
+def _slide_eight_pipes(b: Field, R: Field, c: Coefficients, sides: Sides, T: Field, K: Field) -> tuple[Field, Field]:
+    talus = c.talus_0 * T + (c.talus_1 * T) * R
     reach = [np.maximum(talus * d, 0) for d in DISTANCES]
     drops = [b - n for n in around(b, sides, WALL)]
     H = np.maximum.reduce(drops)
     share = [np.where(drop > limit, drop, 0) for drop, limit in zip(drops, reach, strict=True)]
     whole = paired(share)
-    weight = (0.5 * c.slide) * R * np.maximum(H, 0) / np.maximum(whole, TINY)
+    weight = ((0.5 * c.slide) * K) * R * np.maximum(H, 0) / np.maximum(whole, TINY)
     sent = weight * whole
     weights, taluses = around(weight, sides, 0), around(talus, sides, 0)
     heights = around(b, sides, WALL)  # nodata and walls have weight 0: nothing slides in from there
@@ -250,21 +268,30 @@ def _slide_eight_pipes(b: Field, R: Field, c: Coefficients, sides: Sides) -> tup
     return paired(gains) - sent, sent
 
 
-def _slide_fall_line(b: Field, R: Field, c: Coefficients, sides: Sides) -> tuple[Field, Field]:
+def _slide_fall_line(b: Field, R: Field, c: Coefficients, sides: Sides, T: Field, K: Field) -> tuple[Field, Field]:
     gx, gy = gradient(b, sides)
-    east = _face_flux(b, around(b, sides, WALL).e, R, around(R, sides, 0).e, gy, around(gy, sides, 0).e, c)
-    south = _face_flux(b, around(b, sides, WALL).s, R, around(R, sides, 0).s, gx, around(gx, sides, 0).s, c)
+    near, near_R, near_T, near_K = around(b, sides, WALL), around(R, sides, 0), around(T, sides, 1), around(K, sides, 1)
+    high_e, high_s = b > near.e, b > near.s
+    east = _face_flux(
+        b, near.e, gy, around(gy, sides, 0).e, np.where(high_e, R, near_R.e), c,
+        np.where(high_e, T, near_T.e), np.where(high_e, K, near_K.e),
+    )  # fmt: skip
+    south = _face_flux(
+        b, near.s, gx, around(gx, sides, 0).s, np.where(high_s, R, near_R.s), c,
+        np.where(high_s, T, near_T.s), np.where(high_s, K, near_K.s),
+    )  # fmt: skip
     gain = (around(east, sides, 0).w - east) + (around(south, sides, 0).n - south)
     return gain, np.abs(east) + np.abs(south)
 
 
-def _face_flux(b: Field, b_n: Field, R: Field, R_n: Field, gt: Field, gt_n: Field, c: Coefficients) -> Field:
+def _face_flux(
+    b: Field, b_n: Field, gt: Field, gt_n: Field, R_high: Field, c: Coefficients, T_high: Field, K_high: Field
+) -> Field:
     gn = b - b_n
     along = 0.5 * (gt + gt_n)
     g = np.sqrt(gn * gn + along * along)
-    R_high = np.where(gn > 0, R, R_n)
-    talus = c.talus_0 + c.talus_1 * R_high
-    rate = c.creep + c.slide * R_high * np.maximum(0, 1 - talus / np.maximum(g, TINY))
+    talus = c.talus_0 * T_high + (c.talus_1 * T_high) * R_high
+    rate = c.creep + (c.slide * K_high) * R_high * np.maximum(0, 1 - talus / np.maximum(g, TINY))
     return np.where((b < IS_WALL) & (b_n < IS_WALL), rate * gn, b.dtype.type(0))
 
 

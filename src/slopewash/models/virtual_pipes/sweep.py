@@ -21,10 +21,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from slopewash.backends.compiled import inlined, kernel, parallel_kernel, stage_kernel
+from slopewash.backends.compiled import band_kernel, inlined, parallel_kernel, stage_kernel
 from slopewash.backends.ghosts import close_ends
 from slopewash.models import ground as _g
-from slopewash.models.virtual_pipes import rock_rows, rows
+from slopewash.models.virtual_pipes import rock_rows, rows, shared_rows
 from slopewash.models.virtual_pipes.fields import (
     EVAPORATED,
     MOVED,
@@ -55,7 +55,6 @@ D2, DELTA, SLID, MOVES, DRIED, SPARE = range(6)
 SCRATCH = 6
 WALL = np.float32(_g.WALL)
 ZERO = np.float32(0)
-HALF = np.float32(0.5)
 
 
 @inlined
@@ -162,8 +161,8 @@ def flow(y, first, state, ring, t, out, scratch, grid, c):
     b_s = row(state, B, y + 1, height, wraps, ring, grid.wall)
     b = state[B, y % ring]
     if c.eight_pipes:
-        rows.weigh_slides(
-            b_n, b, b_s, state[R, y % ring], c.talus_0, c.talus_1, HALF * c.slide, t[WEIGHT, i], t[SENT, i], t[TALUS, i]
+        shared_rows.weigh_slides(
+            grid.shares, y % height, b_n, b, b_s, state[R, y % ring], c, t[WEIGHT, i], t[SENT, i], t[TALUS, i]
         )
         close_ends(t[WEIGHT, i], periodic, ZERO)
         close_ends(t[TALUS, i], periodic, ZERO)
@@ -180,18 +179,23 @@ def part_cover(y, first, state, ring, t, grid, c, b_n, b, b_s, gy):
     """Rock and soil through the eastern and southern faces along a row, and what part of the soil is there."""
     height, wraps, periodic, nothing = grid.height, grid.wraps_rows, grid.wraps_columns, grid.nothing
     i, n, s = y % RING, (y - 1) % RING, (y + 1) % RING
+    before, at, after = (y - 1) % height, y % height, (y + 1) % height
     R_ = state[R, y % ring]
     if first:  # no row before this one has computed the faces to the north
         R_n = row(state, R, y - 1, height, wraps, ring, nothing)
         rows.gradient_east(b_n, t[GX, n])
         rows.gradient_east(b, t[GX, i])
-        rock_rows.fluxes_south(b_n, b, R_n, R_, t[GX, n], t[GX, i], c, t[SOUTH, n], t[SOIL_SOUTH, n])
+        shared_rows.fluxes_south(
+            grid.shares, before, at, b_n, b, R_n, R_, t[GX, n], t[GX, i], c, t[SOUTH, n], t[SOIL_SOUTH, n]
+        )
     R_s = row(state, R, y + 1, height, wraps, ring, nothing)
     rows.gradient_east(b_s, t[GX, s])
     rows.gradient_south(b_n, b, b_s, gy)
     close_ends(gy, periodic, ZERO)
-    rock_rows.fluxes_east(b, R_, gy, c, t[EAST, i], t[SOIL_EAST, i])
-    rock_rows.fluxes_south(b, b_s, R_, R_s, t[GX, i], t[GX, s], c, t[SOUTH, i], t[SOIL_SOUTH, i])
+    shared_rows.fluxes_east(grid.shares, at, b, R_, gy, c, t[EAST, i], t[SOIL_EAST, i])
+    shared_rows.fluxes_south(
+        grid.shares, at, after, b, b_s, R_, R_s, t[GX, i], t[GX, s], c, t[SOUTH, i], t[SOIL_SOUTH, i]
+    )
     rock = state[len(state) - 1, y % ring]
     rock_rows.share_cover(b, rock, t[SOIL_EAST, i], t[SOIL_SOUTH, n], t[SOIL_SOUTH, i], t[PORTION, i], t[COVER, i])
     close_ends(t[PORTION, i], periodic, ZERO)
@@ -228,15 +232,16 @@ def slide_fall_line(y, first, state, ring, t, grid, c, b_n, b, b_s, slid, sent):
     """Net gain through the four faces along a row; each face belongs to the cell west or north of it."""
     height, wraps, nothing = grid.height, grid.wraps_rows, grid.nothing
     i, n = y % RING, (y - 1) % RING
+    before, at, after = (y - 1) % height, y % height, (y + 1) % height
     R_, gx = state[R, y % ring], t[GX, i]
     if first:  # no row before this one has computed the faces to the north
         R_n = row(state, R, y - 1, height, wraps, ring, nothing)
         gx_n = row(t, GX, y - 1, height, wraps, RING, nothing)
-        rows.flux_south(b_n, b, R_n, R_, gx_n, gx, c.talus_0, c.talus_1, c.slide, c.creep, t[SOUTH, n])
+        shared_rows.flux_south(grid.shares, before, at, b_n, b, R_n, R_, gx_n, gx, c, t[SOUTH, n])
     R_s = row(state, R, y + 1, height, wraps, ring, nothing)
     gx_s = row(t, GX, y + 1, height, wraps, RING, nothing)
-    rows.flux_east(b, R_, t[GY, i], c.talus_0, c.talus_1, c.slide, c.creep, t[EAST, i])
-    rows.flux_south(b, b_s, R_, R_s, gx, gx_s, c.talus_0, c.talus_1, c.slide, c.creep, t[SOUTH, i])
+    shared_rows.flux_east(grid.shares, at, b, R_, t[GY, i], c, t[EAST, i])
+    shared_rows.flux_south(grid.shares, at, after, b, b_s, R_, R_s, gx, gx_s, c, t[SOUTH, i])
     rows.gather_faces(t[EAST, i], t[SOUTH, n], t[SOUTH, i], slid, sent)
 
 
@@ -310,6 +315,7 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
             rows.capacity_by_collision(b_n, b, b_s, u, v, d1, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_)
         elif not c.along_flow:
             rows.capacity_by_tilt(b_n, b, b_s, u, v, d1, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_)
+        shared_rows.scale_capacity(grid.shares, at, C_)
         terms = rows.Exchange(
             c.take, c.drop, c.water_0, c.water_1, c.load_0, c.load_1, c.load_2, c.dig_0, c.dig_1, c.rise_0, c.rise_1,
             c.Kh,
@@ -435,8 +441,9 @@ def carry(y, own, state, ring, t, out, scratch, grid, c, budget):
     s_s = row(t, S1, y + 1, height, wraps, RING, nothing)
     q, w1, s1, dried = t[SHARE, i], t[W1, i], t[S1, i], scratch[DRIED]
     fw, fe, fn, fs = out[FW, i], out[FE, i], out[FN, i], out[FS, i]
+    keep = shared_rows.keeping(grid.shares, c.keep)
     if c.semi_lagrangian:
-        rows.carry_water(w_n, w1, w_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, c.keep, out[W, i], dried)
+        rows.carry_water(w_n, w1, w_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, keep, out[W, i], dried)
         b_n = row(state, B, y - 1, height, wraps, ring, grid.wall)
         b_s = row(state, B, y + 1, height, wraps, ring, grid.wall)
         rows.trace_back(b_n, state[B, y % ring], b_s, s_n, s1, s_s, t[U, i], t[V, i], c.dt, out[S, i])
@@ -446,12 +453,13 @@ def carry(y, own, state, ring, t, out, scratch, grid, c, budget):
             fs_n, fn_s,
             row(out, FSE, y - 1, height, wraps, RING, nothing), row(out, FSW, y - 1, height, wraps, RING, nothing),
             row(out, FNE, y + 1, height, wraps, RING, nothing), row(out, FNW, y + 1, height, wraps, RING, nothing),
-            c.keep, out[W, i], dried, out[S, i],
+            keep, out[W, i], dried, out[S, i],
         )  # fmt: skip
     else:
         rows.carry_both(
-            w_n, w1, w_s, s_n, s1, s_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, c.keep, out[W, i], dried, out[S, i]
+            w_n, w1, w_s, s_n, s1, s_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, keep, out[W, i], dried, out[S, i]
         )
+    shared_rows.evaporate(grid.shares, at, c.keep, out[W, i], dried)
     counted = counts(own, at, grid)
     if counted:
         budget[at, EVAPORATED] += rows.total(part(dried, grid))
@@ -467,7 +475,7 @@ def carry(y, own, state, ring, t, out, scratch, grid, c, budget):
     close_ends(out[S, i], periodic, ZERO)
 
 
-@kernel
+@band_kernel
 def sweep_band(y0, y1, depth, source, target, rings, temporaries, scratch, grid, c, flow_sum, budget):
     """Take rows y0 to y1 through `depth` iterations."""
     height, wraps = grid.height, grid.wraps_rows

@@ -55,41 +55,47 @@ struct Slides {
 
 fn gains(at: Around, drops: vec4<f32>, distance: f32) -> vec4<f32> {  // Eq. 18
   let R = erodibilities(at);
-  let limits = distance * vec4<f32>(talus(R.x), talus(R.y), talus(R.z), talus(R.w));
+  let limits = distance * vec4<f32>(talus(at.i.x, R.x), talus(at.i.y, R.y), talus(at.i.z, R.z), talus(at.i.w, R.w));
   let weights = vec4<f32>(poured[at.i.x].y, poured[at.i.y].y, poured[at.i.z].y, poured[at.i.w].y);
   return select(rounded4(weights * steeper(drops, limits)), vec4<f32>(0.0), at.none);
 }
 
 fn slide_eight_pipes(i: i32, b: f32, around: Around, a: vec4<f32>, corners: Around, d: vec4<f32>) -> Slides {
-  let sent = rounded(poured[i].y * whole_drop(b - a, b - d, talus(exposed_erodibility(i))));
+  let sent = rounded(poured[i].y * whole_drop(b - a, b - d, talus(i, exposed_erodibility(i))));
   let come = paired(gains(around, a - b, 1.0)) + paired(gains(corners, d - b, DIAGONAL));
   return Slides(come - sent, sent);
 }
 
-// Soil through one face along the true fall line.
-fn face_flux(b: f32, b_n: f32, R: f32, R_n: f32, gt: f32, gt_n: f32) -> f32 {
+// Soil through one face along the true fall line; `i` and `i_n` are the cells on either side.
+fn face_flux(i: i32, i_n: i32, b: f32, b_n: f32, R: f32, R_n: f32, gt: f32, gt_n: f32) -> f32 {
   let gn = b - b_n;
   let along = 0.5 * (gt + gt_n);
   let g = sqrt(gn * gn + along * along);
   let R_high = select(R_n, R, gn > 0.0);
-  let limit = c.talus_0 + c.talus_1 * R_high;
-  let rate = c.creep + c.slide * R_high * max(0.0, 1.0 - limit / max(g, TINY));
+  var limit = c.talus_0 + c.talus_1 * R_high;
+  var slides = c.slide;
+#if mapped
+  let share = select(slide_shares(i_n), slide_shares(i), gn > 0.0);
+  limit = c.talus_0 * share.x + (c.talus_1 * share.x) * R_high;
+  slides = c.slide * share.y;
+#endif
+  let rate = c.creep + slides * R_high * max(0.0, 1.0 - limit / max(g, TINY));
   return select(0.0, rounded(rate * gn), b < IS_WALL && b_n < IS_WALL);
 }
 
 fn slide_fall_line(i: i32, b: f32, around: Around, a: vec4<f32>, d: vec4<f32>, g: vec2<f32>) -> Slides {
   let R = exposed_erodibility(i);
   let R_n = erodibilities(around);
-  let east = face_flux(b, a.y, R, R_n.y, g.y, difference(d.y, a.y, d.w));
-  let south = face_flux(b, a.w, R, R_n.w, g.x, difference(d.z, a.w, d.w));
-  let west = face_flux(a.x, b, R_n.x, R, difference(d.x, a.x, d.z), g.y);
-  let north = face_flux(a.z, b, R_n.z, R, difference(d.x, a.z, d.y), g.x);
+  let east = face_flux(i, around.i.y, b, a.y, R, R_n.y, g.y, difference(d.y, a.y, d.w));
+  let south = face_flux(i, around.i.w, b, a.w, R, R_n.w, g.x, difference(d.z, a.w, d.w));
+  let west = face_flux(around.i.x, i, a.x, b, R_n.x, R, difference(d.x, a.x, d.z), g.y);
+  let north = face_flux(around.i.z, i, a.z, b, R_n.z, R, difference(d.x, a.z, d.y), g.x);
   return Slides((west - east) + (north - south), abs(east) + abs(south));
 }
 
 #if covered
 fn slide_with_cover(i: i32, b: f32, around: Around, a: vec4<f32>, d: vec4<f32>, g: vec2<f32>) -> Slides {
-  let through = faces(b, a, d, g, exposed_erodibility(i), erodibilities(around));
+  let through = faces(i, around, b, a, d, g, exposed_erodibility(i), erodibilities(around));
   let theirs = vec4<f32>(poured[around.i.x].y, poured[around.i.y].y, poured[around.i.z].y, poured[around.i.w].y);
   // Beyond edges there are walls, to which nothing slides.
   let portion = select(theirs, vec4<f32>(poured[i].y), through.soil > vec4<f32>(0.0));
@@ -99,10 +105,10 @@ fn slide_with_cover(i: i32, b: f32, around: Around, a: vec4<f32>, d: vec4<f32>, 
 }
 
 // Cover that stays where soil slides.
-fn cover_left(i: i32, b: f32, a: vec4<f32>, d: vec4<f32>, g: vec2<f32>) -> f32 {
+fn cover_left(i: i32, around: Around, b: f32, a: vec4<f32>, d: vec4<f32>, g: vec2<f32>) -> f32 {
   let loose = cell[i].x - rock[i].x;
   if (!fall_line) { return loose; }
-  let out = leaving_soil(faces(b, a, d, g, 0.0, vec4<f32>(0.0)).soil);
+  let out = leaving_soil(faces(i, around, b, a, d, g, 0.0, vec4<f32>(0.0)).soil);
   return max(loose - rounded(poured[i].y * out), 0.0);
 }
 
@@ -159,10 +165,13 @@ fn wear(
   } else {
     C = capacity_by_slope(g, velocity(discharge(f, come), d1, d2));
   }
+#if mapped
+  C = C * level[i].y;
+#endif
   let ramp = clamp(c.ramp_0 + c.ramp_1 * d1, 0.0, 1.0);  // Eq. 10
   var loose = 0.0;
 #if covered
-  loose = cover_left(i, b, a, d, g);
+  loose = cover_left(i, around, b, a, d, g);
 #endif
   return exchange(drop, s, exposed_erodibility(i), C * ramp, d2, loose);
 }
@@ -217,7 +226,7 @@ fn main(
     // above the sea.
     let held = on_open_edge(y, x);
     let change = cell[i].x;
-    let highest = max(change, c.sea_level - level[i]);
+    let highest = max(change, c.sea_level - base(i));
     var depth = poured[i].x;
     var delta = 0.0;
     if (hydraulic) {
@@ -248,8 +257,8 @@ fn main(
     R = select(0.0, expose(left - rock[i].x, rock[i].y - rock[i].x, max(0.0, b - lowest(a))), b < IS_WALL);
 #endif
 #if bedded
-    var surface = level[i] + left;
-    if (covered) { surface = level[i] + rock[i].x; }
+    var surface = base(i) + left;
+    if (covered) { surface = base(i) + rock[i].x; }
     R = select(0.0, expose_beds(surface, rock[i].y, rock[i].z), b < IS_WALL);
 #endif
     worked[i] = vec4<f32>(left, depth, not_negative(cell[i].z + lost), R);

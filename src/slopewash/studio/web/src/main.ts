@@ -24,7 +24,7 @@ if (hasWebGL2()) {
       make(
         "p",
         {},
-        "The studio draws with WebGL2. Use a current Chromium, Firefox or Safari with hardware acceleration enabled, or update the graphics driver. The command line (slopewash erode, slopewash render) needs no browser.",
+        "The studio draws with WebGL2. Use a current Chromium, Firefox or Safari with hardware acceleration enabled, or update the graphics driver. The command line needs no browser: slopewash erode erodes a height field, and slopewash render draws it.",
       ),
     ),
   );

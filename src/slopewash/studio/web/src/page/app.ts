@@ -16,12 +16,15 @@ import { Markers } from "../tools/markers";
 import { Painting } from "../tools/painting";
 import { dragSun } from "../tools/sun";
 import { Toolbar } from "../tools/toolbar";
-import type { Tier } from "../view/quality";
+import type { SavedView } from "../view/camera";
+import { Pace } from "../view/pace";
+import { type Tier, tierOf } from "../view/quality";
+import { rememberedView, rememberView, shapeOf } from "../view/remember";
 import { Stage } from "../view/stage";
 import { Connection } from "../wire/connection";
 import type { Frame } from "../wire/frames";
 import type { ClientMessage, State } from "../wire/protocol";
-import { button, make, words } from "./dom";
+import { button, make, short, words } from "./dom";
 import { icon } from "./icons";
 import { listenForShortcuts } from "./shortcuts";
 import { Store } from "./store";
@@ -30,12 +33,19 @@ import { Tabs } from "./tabs";
 /** Layers that are visible only as an overlay. */
 const UNSEEN = ["rainfall", "erodibility"];
 
+/** Pixels between the block and what stands around it. */
+const GAP = 8;
+
+/** One press of + or −. */
+const NEARER = 0.85;
+
 export class App {
   readonly store = new Store();
   readonly stage: Stage;
   readonly connection: Connection;
   private readonly messages = new Messages();
   private readonly legend: Legend;
+  readonly pace: Pace;
   private readonly view: ViewPanel;
   private readonly start: StartPanel;
   private readonly output: OutputPanel;
@@ -60,11 +70,14 @@ export class App {
   });
   private readonly title = make("span", { class: "title" }, "…");
   private readonly panel: HTMLElement;
+  private readonly corner: HTMLElement;
   private overlay: string | null = null;
   private run = -1;
   private sameServer = true;
-  /** Relief and aspect ratio of the terrain that the camera was placed for. */
-  private framed: [number, number] = [0, 0];
+  /** Generator, relief and aspect ratio of the terrain that the camera was placed for. */
+  private framed: { kind: string; shape: [number, number] } = { kind: "", shape: [0, 0] };
+  /** The window and what covers it, as the view was last fitted to them. */
+  private room = "";
   /** Overlay that a brush switched on, and that goes off with it. */
   private brushOverlay: string | null = null;
 
@@ -81,7 +94,7 @@ export class App {
       this.store,
       this.stage,
       (layer) => this.showOverlay(layer),
-      (tier) => this.setTier(tier),
+      (tier) => this.pace.choose(tier),
     );
     this.output = new OutputPanel(this.store, this.stage, this.messages);
     this.compare = new Compare(this.stage, () => this.watch());
@@ -97,7 +110,7 @@ export class App {
       { name: "Export", element: this.output.element },
     ]);
     this.panel = panels.element;
-    const corner = make(
+    this.corner = make(
       "header",
       { class: "glass corner" },
       make("strong", {}, "slopewash"),
@@ -107,7 +120,7 @@ export class App {
     document.body.append(
       markers.element,
       this.compare.element,
-      corner,
+      this.corner,
       this.toolbar.element,
       make("div", { class: "beside" }, this.toolbar.settings, markers.settings),
       panels.element,
@@ -125,6 +138,7 @@ export class App {
       (state) =>
         (this.title.textContent = `${words(state.name)} · ${state.columns} × ${state.rows} · ${state.model.replaceAll("_", " ")}`),
     );
+    this.pace = this.keepPace();
     document.body.dataset.tier = this.stage.tier; // blurred glass costs software renderers more than the terrain
     this.listen(canvas);
     this.painting.toolChanged();
@@ -167,8 +181,10 @@ export class App {
     this.run = frame.header.run;
     this.stage.show(frame);
     this.legend.update(frame, this.overlay);
-    const other = resized && this.hasOtherShape(frame);
-    if (first || other) this.stage.frameWholeBlock();
+    const other = resized && this.isOtherTerrain(frame);
+    const remembered = first ? rememberedView(shapeOf(frame.header)) : null;
+    if (remembered) this.restoreView(remembered);
+    else if (first || other || (resized && this.stage.cameras.isFramed)) this.stage.frameWholeBlock();
     if (resized) this.painting.refreshRing();
   }
 
@@ -188,14 +204,23 @@ export class App {
     void this.connection.send({ type: "bring_back" });
   }
 
-  /** Whether a new terrain would not fit the view, or be tiny in it. */
-  private hasOtherShape({ header }: Frame): boolean {
+  private restoreView(view: SavedView): void {
+    this.stage.cameras.restore(view);
+    if (!this.stage.cameras.rig.seesEnough()) this.stage.frameWholeBlock();
+    this.showViewState();
+  }
+
+  /** Whether a new terrain is of another kind, would not fit the view, or be tiny in it. */
+  private isOtherTerrain({ header }: Frame): boolean {
+    const kind = this.store.state?.generator?.kind ?? this.store.state?.name ?? "";
     const shape: [number, number] = [
       (header.start_high - header.start_low) / (header.cell_size * Math.max(header.rows, header.columns)),
       header.columns / header.rows,
     ];
-    const other = shape.some((value, i) => Math.abs(Math.log((value + 1e-3) / (this.framed[i]! + 1e-3))) > 0.2);
-    if (other) this.framed = shape;
+    const { framed } = this;
+    const scaled = shape.some((value, i) => Math.abs(Math.log((value + 1e-3) / (framed.shape[i]! + 1e-3))) > 0.2);
+    const other = scaled || kind !== framed.kind;
+    if (other) this.framed = { kind, shape };
     return other;
   }
 
@@ -235,8 +260,26 @@ export class App {
       });
   }
 
+  /** Let the quality follow how long images take. */
+  private keepPace(): Pace {
+    const pace = new Pace(
+      tierOf(this.stage.rendererName),
+      (tier) => this.setTier(tier),
+      (slow, milliseconds, byUser) => {
+        const time = `${short(Math.round(milliseconds) / 1000)} s per image`;
+        if (byUser) this.messages.say(`Quality ${slow} takes about ${time} here; it is ${this.stage.tier} again.`);
+      },
+    );
+    this.stage.onMeasured((by) => {
+      pace.take(by);
+      if (pace.wantsMore) this.stage.invalidate();
+    });
+    return pace;
+  }
+
   private setTier(tier: Tier): void {
-    this.stage.setTier(tier);
+    this.stage.setTier(tier, !this.pace?.fixed);
+    this.view.showTier(tier);
     document.body.dataset.tier = tier;
     this.watch();
   }
@@ -248,8 +291,9 @@ export class App {
 
   private viewButtons(): HTMLElement[] {
     return [
-      button("Frame all (F)", icon("home"), () => this.stage.frameWholeBlock()),
+      button("Frame all (F)", icon("home"), () => this.frameAll()),
       button("Top view (P)", icon("plan"), () => this.togglePlan(), { "data-role": "plan" }),
+      button("Walk on the ground (G)", icon("walk"), () => this.toggleWalk(true), { "data-role": "walk" }),
       button("Compare with the start (C)", icon("compare"), () => this.compare.toggle(), { "data-role": "compare" }),
       button("Save image (X)", icon("camera"), () => void this.output.picture()),
       button("Show or hide panels (H)", icon("panel"), () => this.togglePanels()),
@@ -259,7 +303,31 @@ export class App {
 
   private togglePlan(): void {
     this.stage.cameras.showPlan(!this.stage.cameras.planShown);
-    document.body.dataset.plan = String(this.stage.cameras.planShown);
+    this.showViewState();
+  }
+
+  /** Where to stand is under the pointer, or in the middle of the view if a button was clicked. */
+  private toggleWalk(fromButton: boolean): void {
+    const { cameras, gestures } = this.stage;
+    if (cameras.planShown) this.togglePlan();
+    if (fromButton) cameras.toggleWalk();
+    else gestures.toggleWalk();
+    this.showViewState();
+  }
+
+  private frameAll(): void {
+    this.stage.frameWholeBlock();
+    this.showViewState();
+  }
+
+  private showViewState(): void {
+    const { planShown, isWalking } = this.stage.cameras;
+    document.body.dataset.plan = String(planShown);
+    for (const [role, on] of [
+      ["plan", planShown],
+      ["walk", isWalking],
+    ] as const)
+      document.querySelector(`[data-role=${role}]`)?.setAttribute("aria-pressed", String(on));
   }
 
   private togglePanels(): void {
@@ -267,7 +335,7 @@ export class App {
     this.fit();
   }
 
-  /** Keep the terrain clear of the panel, wherever the layout has put it. */
+  /** Keep the terrain clear of the panel and the bars, wherever the layout has put them. */
   private fit(): void {
     const box = this.panel.getBoundingClientRect();
     const beside = box.height > 0.6 * window.innerHeight;
@@ -275,7 +343,23 @@ export class App {
       right: beside ? window.innerWidth - box.left : 0,
       bottom: !beside && box.height > 0 ? window.innerHeight - box.top : 0,
     };
+    const { cameras } = this.stage;
+    const [tools, corner, transport] = [this.toolbar.element, this.corner, this.transport.element].map((bar) =>
+      bar.getBoundingClientRect(),
+    ) as [DOMRect, DOMRect, DOMRect];
+    document.body.style.setProperty("--transport", `${transport.height}px`);
+    cameras.bars = {
+      left: tools.right + GAP,
+      top: corner.bottom + GAP,
+      bottom: transport.height
+        ? Math.max(window.innerHeight - transport.top - this.stage.covered.bottom, 0) + GAP
+        : GAP,
+      right: GAP,
+    };
     this.stage.resize();
+    const room = [window.innerWidth, window.innerHeight, ...Object.values({ ...this.stage.covered, ...cameras.bars })];
+    if (room.join() !== this.room && cameras.isFramed) this.stage.frameWholeBlock();
+    this.room = room.join();
   }
 
   private toggleWater(): void {
@@ -299,6 +383,12 @@ export class App {
 
   private listen(canvas: HTMLCanvasElement): void {
     new ResizeObserver(() => this.fit()).observe(canvas);
+    // The bar wraps as its texts grow; hidden bars leave the view as it is.
+    new ResizeObserver(() => document.body.classList.contains("bare") || this.fit()).observe(this.transport.element);
+    window.addEventListener("pagehide", () => {
+      const { stage } = this;
+      if (stage.frame) rememberView(stage.cameras.isFramed ? null : stage.cameras.saved, shapeOf(stage.frame.header));
+    });
     dragSun(this.stage, () => this.view.refresh());
     this.picker.addEventListener("change", () => {
       const file = this.picker.files?.[0];
@@ -327,7 +417,11 @@ export class App {
         { key: "z", control: true, shift: false, run: () => send({ type: "undo" }) },
         { key: "z", control: true, shift: true, run: () => send({ type: "redo" }) },
         { key: "y", control: true, run: () => send({ type: "redo" }) },
-        { key: "f", run: () => this.stage.frameWholeBlock() },
+        { key: "f", run: () => this.frameAll() },
+        { key: "+", run: () => this.stage.cameras.zoomInMiddle(NEARER) },
+        { key: "=", run: () => this.stage.cameras.zoomInMiddle(NEARER) },
+        { key: "-", run: () => this.stage.cameras.zoomInMiddle(1 / NEARER) },
+        { key: "g", run: () => this.toggleWalk(false) },
         { key: "p", run: () => this.togglePlan() },
         { key: "c", run: () => this.compare.toggle() },
         { key: "o", run: () => this.nextOverlay() },

@@ -19,17 +19,19 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/**
+ * A button with a longer label as its tooltip. What is visible on it is part of its accessible name, or else voice control could
+ * not find it: a text that the label does not contain is the name by itself.
+ */
 export function button(
   label: string,
   content: Child,
   action: () => void,
   attributes: Attributes = {},
 ): HTMLButtonElement {
-  return make(
-    "button",
-    { type: "button", "aria-label": label, title: label, onclick: () => action(), ...attributes },
-    content,
-  );
+  const text = typeof content === "string" ? content.toLowerCase() : "";
+  const name = text !== label.toLowerCase() && label.toLowerCase().includes(text) ? { "aria-label": label } : {};
+  return make("button", { type: "button", ...name, title: label, onclick: () => action(), ...attributes }, content);
 }
 
 /** A line of a form: a label and its control. */

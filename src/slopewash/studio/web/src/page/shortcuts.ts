@@ -15,7 +15,8 @@ export function listenForShortcuts(
   window.addEventListener("keydown", (event) => {
     if (isTyping(event.target) || event.altKey) return;
     const control = event.ctrlKey || event.metaKey;
-    if (!control && !event.repeat && flight(event.code, true)) return;
+    if (!control && !event.repeat && !(ARROWS.test(event.code) && usesArrows(event.target)) && flight(event.code, true))
+      return;
     const found = shortcuts.find(
       (s) =>
         s.key === event.key.toLowerCase() &&
@@ -34,6 +35,13 @@ export function listenForShortcuts(
   window.addEventListener("change", (event) => event.target instanceof HTMLSelectElement && event.target.blur());
   window.addEventListener("keyup", (event) => flight(event.code, false));
   window.addEventListener("blur", released);
+}
+
+const ARROWS = /^Arrow/;
+
+/** Sliders, tabs and the like have their own use for the arrow keys. */
+function usesArrows(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("input, [role=tab], [role=slider], summary") !== null;
 }
 
 function isTyping(target: EventTarget | null): boolean {

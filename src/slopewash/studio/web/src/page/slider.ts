@@ -1,6 +1,7 @@
 // A number with a slider for its typical range and a field that takes any value.
 
 import { button, make, short } from "./dom";
+import { icon } from "./icons";
 
 export interface SliderOptions {
   label: string;
@@ -129,5 +130,5 @@ export function sliderLine(
 }
 
 export function resetButton(label: string, action: () => void): HTMLButtonElement {
-  return button(label, "↺", action, { class: "reset" });
+  return button(label, icon("reset"), action, { class: "reset" });
 }

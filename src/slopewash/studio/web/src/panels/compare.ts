@@ -1,6 +1,7 @@
 // The slider between the start (left) and now (right).
 
 import { make } from "../page/dom";
+import { icon } from "../page/icons";
 import type { Stage } from "../view/stage";
 
 export class Compare {
@@ -15,6 +16,7 @@ export class Compare {
       "aria-valuemax": "100",
       hidden: true,
     },
+    make("span", { class: "handle" }, icon("slide")),
     make("span", { class: "tag left" }, "before"),
     make("span", { class: "tag right" }, "after"),
   );

@@ -5,16 +5,16 @@ import { button, labelled, make } from "../page/dom";
 
 export class FileFactsDialog {
   readonly element = make("dialog", { class: "glass help facts", "aria-label": "Import options" });
-  private readonly low = field("Lowest height in metres", "0");
-  private readonly high = field("Highest height in metres", "");
-  private readonly cell = field("Cell size of the file in metres", "");
+  private readonly low = field("Lowest height, m", "0");
+  private readonly high = field("Highest height, m", "");
+  private readonly cell = field("Cell size of the file, m", "");
   private readonly about = make("p", { class: "quiet" });
   private readonly heights = make(
     "div",
     {},
-    labelled("Lowest, m", this.low),
-    labelled("Highest, m", this.high),
-    labelled("Cell size, m", this.cell),
+    labelled("Lowest height, m", this.low),
+    labelled("Highest height, m", this.high),
+    labelled("Cell size of the file, m", this.cell),
   );
   private answer: (facts: FileFacts | null) => void = () => {};
   private missing: Missing = "height_range";

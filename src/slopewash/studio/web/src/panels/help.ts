@@ -12,7 +12,10 @@ const SHORTCUTS: [string, string][] = [
   ["[ and ]", "smaller / larger brush"],
   ["Shift while painting", "invert the brush"],
   ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
-  ["W A S D, Q E", "fly; Q down, E up"],
+  ["W A S D, Q E", "fly; Q down, E up; with Shift faster"],
+  ["Arrow keys, + −", "turn the view, zoom"],
+  ["Enter", "use the tool in the middle of the view, without a mouse"],
+  ["G", "walk on the ground under the pointer, or return"],
   ["F", "frame all"],
   ["P", "top view"],
   ["C", "compare with the start"],
@@ -24,8 +27,8 @@ const SHORTCUTS: [string, string][] = [
 ];
 
 const MOUSE: [string, string][] = [
-  ["Left drag", "orbit, or paint with a brush"],
-  ["Right drag", "pan; orbit while a brush is active"],
+  ["Left drag", "orbit about the ground under the pointer; look around on foot; paint with a brush"],
+  ["Right drag, Shift+drag", "pan; the right button orbits while a brush is active"],
   ["Wheel, pinch", "zoom to the cursor"],
   ["Alt+drag", "move the sun"],
   ["Water source, emitter", "click to place"],

@@ -68,7 +68,7 @@ export class OutputPanel {
         make(
           "p",
           { class: "quiet" },
-          "The script repeats the run with all parameter changes and edits; the result is bit-identical. The recipe holds the terrain and the parameters as they are now.",
+          "The script repeats the run with all parameter changes and edits; the result is bit-identical. The recipe holds the terrain, all stages and the parameters as they are now.",
         ),
       ),
     );

@@ -65,7 +65,7 @@ export class SettleMenu {
   }
 
   private receive(state: State): void {
-    this.menu.hidden = state.settling;
+    this.menu.hidden = state.settling || state.stage !== null; // the stages of a recipe settle by themselves
     this.stop.hidden = !state.settling;
     const usual = state.usual_settling || WITHOUT_PRESET;
     if (Number(this.steps.value) === this.usual && document.activeElement !== this.steps)

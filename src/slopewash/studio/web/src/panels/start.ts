@@ -68,16 +68,16 @@ export class StartPanel {
     );
     this.sizes = SIZES.filter((cells) => cells <= welcome.limits.size[1]);
     this.size = select("Cells per side", [], "", (size) => start({ size: Number(size) }));
-    this.extent = numberField("Extent in kilometres", (value) => start({ generator: { extent: 1000 * value } }));
+    this.extent = numberField("Extent, km", (value) => start({ generator: { extent: 1000 * value } }));
     this.relief = numberField(
-      "Relief in metres",
+      "Relief, m",
       (value) => start({ generator: { relief: value } }),
       () => start({ generator: { relief: null } }),
     );
     this.seed = numberField("Seed", (value) => start({ generator: { seed: Math.max(0, Math.round(value)) } }));
     this.seeds = [
-      button("Previous seed", "‹", () => this.changeSeed(-1)),
-      button("Next seed", "›", () => this.changeSeed(1)),
+      button("Previous seed", icon("previous"), () => this.changeSeed(-1)),
+      button("Next seed", icon("next"), () => this.changeSeed(1)),
       button("New random seed", icon("dice"), () => this.changeSeed("random")),
     ];
     const seeds = make("span", { class: "seeds" }, this.seeds[0]!, this.seed, ...this.seeds.slice(1));

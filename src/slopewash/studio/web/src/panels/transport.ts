@@ -14,6 +14,7 @@ export class Transport {
   private readonly play: HTMLButtonElement;
   private readonly step = make("output", { class: "step", "data-role": "step", "aria-label": "Step" }, "0");
   private readonly detail = make("output", { class: "quiet", "aria-label": "Time and speed" });
+  private readonly stage = make("output", { class: "quiet", "data-role": "stage", "aria-label": "Stage" });
   private readonly count: HTMLInputElement;
   private readonly target: HTMLInputElement;
   private readonly speed: HTMLSelectElement;
@@ -58,7 +59,7 @@ export class Transport {
         button("Run to this step", "run to", runTo, { "data-role": "run-to" }),
       ),
       this.speed,
-      make("span", { class: "counter" }, this.step, this.detail),
+      make("span", { class: "counter" }, this.step, this.detail, this.stage),
       new SettleMenu(store, (message) => this.send(message)).element,
       button("Reset to the start (R)", icon("reset"), () => this.send({ type: "reset" }), { "data-role": "reset" }),
       this.undo,
@@ -92,6 +93,8 @@ export class Transport {
     const speed = state.playing ? ` · ${speedOf(state.steps_per_second)} steps/s` : "";
     this.detail.textContent =
       state.busy ?? `t ${short(state.time)}${speed}${state.target !== null ? ` → ${state.target}` : ""}`;
+    this.stage.textContent = state.stage ?? "";
+    this.stage.hidden = state.stage === null;
     this.undo.disabled = !state.can_undo;
     this.redo.disabled = !state.can_redo;
     if (document.activeElement !== this.speed) this.speed.value = state.speed === null ? "" : String(state.speed);

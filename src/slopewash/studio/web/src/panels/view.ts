@@ -12,6 +12,7 @@ export class ViewPanel {
   private readonly overlay: HTMLSelectElement;
   private readonly sunAzimuth: Slider;
   private readonly sunElevation: Slider;
+  private readonly quality: HTMLSelectElement;
   private layers = "";
 
   constructor(
@@ -25,7 +26,7 @@ export class ViewPanel {
     const elevation = this.line("Sun elevation, °", "sunElevation", 3, 85, true);
     this.sunAzimuth = azimuth.slider;
     this.sunElevation = elevation.slider;
-    const quality = select(
+    this.quality = select(
       "Quality",
       (["low", "medium", "high"] as const).map((tier) => ({ value: tier })),
       stage.tier,
@@ -35,7 +36,7 @@ export class ViewPanel {
       section(
         "Overlay",
         true,
-        labelled("Layer", this.overlay),
+        labelled("Overlay", this.overlay),
         this.line("Opacity", "overlayOpacity", 0.05, 1).element,
       ),
       section(
@@ -67,7 +68,7 @@ export class ViewPanel {
       section(
         "Quality",
         true,
-        labelled("Quality", quality, stage.rendererName),
+        labelled("Quality", this.quality, stage.rendererName),
         make("p", { class: "quiet" }, `Renderer: ${stage.rendererName}`),
       ),
     );
@@ -78,6 +79,10 @@ export class ViewPanel {
   refresh(): void {
     this.sunAzimuth.show(this.stage.look.sunAzimuth);
     this.sunElevation.show(this.stage.look.sunElevation);
+  }
+
+  showTier(tier: Tier): void {
+    this.quality.value = tier;
   }
 
   showOverlay(layer: string | null): void {

@@ -1,6 +1,7 @@
 // Settings of water sources and emitters: sliders for the next one to be placed, and for one that is selected.
 
 import { button, capital, make } from "../page/dom";
+import { icon } from "../page/icons";
 import { type Slider, sliderLine } from "../page/slider";
 import type { Emitter } from "../wire/protocol";
 
@@ -59,7 +60,7 @@ export function markPanel(
 ): HTMLElement[] {
   const title = make("strong", {}, `${capital(MARK_NAMES[kind])} ${number}`);
   return [
-    make("div", { class: "heading" }, title, button("Close these settings", "✕", close, { class: "quiet" })),
+    make("div", { class: "heading" }, title, button("Close these settings", icon("close"), close, { class: "quiet" })),
     ...lines,
     button(`Remove this ${MARK_NAMES[kind]}`, "Remove", remove, { class: "wide", "data-role": "remove-mark" }),
   ];

@@ -46,6 +46,7 @@ export class Painting {
   ) {
     const { canvas } = stage;
     canvas.addEventListener("pointerdown", (event) => this.down(event));
+    canvas.addEventListener("keydown", (event) => this.useByKey(event));
     canvas.addEventListener("pointermove", (event) => this.move(event));
     canvas.addEventListener("pointerleave", () => this.leave());
     for (const end of ["pointerup", "pointercancel"] as const) canvas.addEventListener(end, () => this.up());
@@ -53,7 +54,7 @@ export class Painting {
 
   /** Adapt the ring and the mouse buttons to a new tool. */
   toolChanged(): void {
-    this.stage.cameras.paintWithLeft(this.toolbar.tool.kind !== "look");
+    this.stage.gestures.painting = this.toolbar.tool.kind !== "look";
     this.stage.canvas.style.cursor = this.toolbar.tool.kind === "look" ? "grab" : "crosshair";
     this.up();
     this.refreshRing();
@@ -70,13 +71,30 @@ export class Painting {
     if (event.button !== 0 || event.altKey || tool.kind === "look" || !event.isPrimary) return;
     const place = this.stage.placeAt(event.clientX, event.clientY);
     if (!place) return;
+    if (tool.kind === "brush") this.stage.canvas.setPointerCapture(event.pointerId);
+    this.begin(place, event.shiftKey);
+  }
+
+  /** Use the tool once without a mouse: under it, or else in the middle of the view. */
+  private useByKey(event: KeyboardEvent): void {
+    if (event.key !== "Enter" || this.toolbar.tool.kind === "look") return;
+    const place = this.hovering ? this.stage.placeAt(this.hovering.x, this.hovering.y) : this.stage.placeInMiddle;
+    if (!place) return;
+    event.preventDefault();
+    this.showRing(place);
+    this.begin(place, event.shiftKey);
+    this.up();
+  }
+
+  private begin(place: Place, inverted: boolean): void {
+    const { tool } = this.toolbar;
+    if (tool.kind === "look") return;
     if (tool.kind !== "brush") {
       this.markers.place(tool.kind, place, { ...this.toolbar.outflows[tool.kind] });
       return;
     }
-    this.stage.canvas.setPointerCapture(event.pointerId);
-    const brush = event.shiftKey ? this.toolbar.opposite(tool.brush) : tool.brush;
-    const sign = event.shiftKey && brush.signed ? -1 : 1; // such a brush is its own opposite
+    const brush = inverted ? this.toolbar.opposite(tool.brush) : tool.brush;
+    const sign = inverted && brush.signed ? -1 : 1; // such a brush is its own opposite
     this.stroke = {
       number: ++this.strokes,
       brush,

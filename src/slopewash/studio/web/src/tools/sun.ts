@@ -13,7 +13,7 @@ export function dragSun(stage: Stage, moved: () => void): void {
       if (!event.altKey || event.button !== 0) return;
       event.stopImmediatePropagation();
       canvas.setPointerCapture(event.pointerId);
-      stage.cameras.holdStill(true);
+      stage.gestures.held = true;
       from = { x: event.clientX, y: event.clientY, azimuth: look.sunAzimuth, elevation: look.sunElevation };
     },
     { capture: true },
@@ -27,7 +27,7 @@ export function dragSun(stage: Stage, moved: () => void): void {
   });
   for (const end of ["pointerup", "pointercancel"] as const)
     canvas.addEventListener(end, () => {
-      if (from) stage.cameras.holdStill(false);
+      if (from) stage.gestures.held = false;
       from = null;
     });
 }

@@ -1,4 +1,4 @@
-// How expensive drawing may be: chosen from the renderer's name, or by the user.
+// How expensive drawing may be.
 
 export type Tier = "low" | "medium" | "high";
 
@@ -62,7 +62,7 @@ export const QUALITIES: Record<Tier, Quality> = {
   },
 };
 
-/** Software renderers get the low tier, phones and integrated graphics the middle one. */
+/** The highest tier that is worth a try, by the renderer's name: how long images take decides (pace.ts). */
 export function tierOf(renderer: string): Tier {
   if (/swiftshader|llvmpipe|softpipe|software|basic render/i.test(renderer)) return "low";
   if (/nvidia|geforce|rtx|radeon rx|apple m[0-9]|radeon pro|arc\(tm\) a/i.test(renderer)) return "high";

@@ -22,14 +22,17 @@ import type { Colour } from "../wire/protocol";
 import { Block } from "./block";
 import { Cameras } from "./camera";
 import { fromHex, setColours } from "./colours";
+import { Gestures } from "./gestures";
 import { LayerTexture } from "./layers";
 import { defaultLook, type Look, sunDirection } from "./look";
+import type { Measured } from "./pace";
 import { Particles, Wireframe } from "./particles";
 import { Pass } from "./pass";
-import { type Ground, heightAt, outline, type Place, pick, toWorld } from "./picking";
-import { QUALITIES, type Quality, rendererName, type Tier, tierOf } from "./quality";
+import { type Ground, heightAt, outline, PLINTH, type Place, pick, toWorld } from "./picking";
+import { QUALITIES, type Quality, rendererName, type Tier } from "./quality";
 import type { Scale } from "./scale";
 import { steepReference } from "./steepness";
+import { Stopwatch } from "./stopwatch";
 import { Surface } from "./surface";
 import { finishUniforms, type StageUniforms, stageUniforms } from "./uniforms";
 
@@ -41,6 +44,9 @@ const SHALLOWEST = 0.035;
 
 /** Brings sunlit snow to just below white on the filmic curve. */
 const BASE_EXPOSURE = 0.74;
+
+/** Of the resolution, while a tier is on trial. */
+const TRIAL = 0.25;
 
 /** Milliseconds without a change after which the view is drawn in full resolution. */
 const REST = 250;
@@ -56,9 +62,14 @@ export interface Ring {
 export class Stage {
   readonly renderer: WebGLRenderer;
   readonly cameras: Cameras;
+  readonly gestures: Gestures;
   readonly rendererName: string;
   readonly look: Look = defaultLook();
-  tier: Tier;
+  tier: Tier = "low";
+  /** Draws small images until one is timed: a tier that would freeze the page must not begin with a full one. */
+  private trial = false;
+  private readonly stopwatch: Stopwatch;
+  private measured: (by: Measured) => void = () => {};
   quality: Quality;
   /** Position of the slider between before (left) and after, 0 … 1; null while it is hidden. */
   split: number | null = null;
@@ -101,6 +112,7 @@ export class Stage {
   private lightTimer = 0;
   private restTimer = 0;
   private atRest = false;
+  private readonly stillness = window.matchMedia("(prefers-reduced-motion: reduce)");
   private readonly afterDraw: (() => void)[] = [];
 
   constructor(
@@ -120,7 +132,7 @@ export class Stage {
     this.renderer.autoClear = true;
     this.renderer.setClearColor(new Color(0, 0, 0), 0);
     this.rendererName = rendererName(context);
-    this.tier = tierOf(this.rendererName);
+    this.stopwatch = new Stopwatch(context);
     this.quality = QUALITIES[this.tier];
     this.now = new Surface(this.renderer);
     this.start = new Surface(this.renderer);
@@ -137,7 +149,8 @@ export class Stage {
       magFilter: LinearFilter,
       samples: this.quality.samples,
     });
-    this.cameras = new Cameras(canvas, () => this.invalidate());
+    this.cameras = new Cameras(() => this.invalidate());
+    this.gestures = new Gestures(canvas, this.cameras);
     this.setTier(this.tier);
   }
 
@@ -179,6 +192,7 @@ export class Stage {
     const previous = this.uniforms.steepReference.value;
     this.uniforms.steepReference.value = fresh ? steep : previous + 0.1 * (steep - previous);
     this.fieldsChanged = this.lightChanged = true;
+    this.cameras.setGround(this.ground!);
     this.invalidate();
   }
 
@@ -214,14 +228,22 @@ export class Stage {
   lookChanged(light = false): void {
     if (light) this.lightChanged = true;
     if (this.frame) {
+      this.cameras.setGround(this.ground!);
       this.particles.set(this.look.particles ? this.frame.particles : null);
       this.wireframe.lines.visible = this.look.wireframe && this.frame.vertices !== null;
     }
     this.invalidate();
   }
 
-  setTier(tier: Tier): void {
+  /** Listen to how long images take. */
+  onMeasured(listener: (by: Measured) => void): void {
+    this.measured = listener;
+  }
+
+  /** Change the quality; on trial, the first images are small. */
+  setTier(tier: Tier, trial = false): void {
     this.tier = tier;
+    this.trial = trial && tier !== "low";
     this.quality = QUALITIES[tier];
     this.target.dispose();
     this.target = new WebGLRenderTarget(1, 1, {
@@ -259,6 +281,7 @@ export class Stage {
     if (!this.frame) return null;
     return {
       elevation: this.frame.elevation,
+      water: this.look.water ? this.frame.water : null,
       cellSize: this.cellSize,
       datum: this.datum,
       exaggeration: this.look.exaggeration,
@@ -278,6 +301,13 @@ export class Stage {
     const near = new Vector3(x, y, -1).unproject(camera);
     const far = new Vector3(x, y, 1).unproject(camera);
     return pick(ground, near, far.sub(near).normalize());
+  }
+
+  /** The place on the terrain in the middle of what the panels leave free. */
+  get placeInMiddle(): Place | null {
+    const box = this.canvas.getBoundingClientRect();
+    const { right, bottom } = this.covered;
+    return this.placeAt(box.left + 0.5 * (box.width - right), box.top + 0.5 * (box.height - bottom));
   }
 
   /** Where a place on the terrain appears in the window, or null behind the camera. */
@@ -303,7 +333,11 @@ export class Stage {
   /** Whether the newest frame is drawn in full resolution, with its light. */
   get isAtRest(): boolean {
     return (
-      this.frame !== null && !this.requested && !this.lightChanged && (this.atRest || this.quality.movingScale === 1)
+      this.frame !== null &&
+      !this.requested &&
+      !this.trial &&
+      !this.lightChanged &&
+      (this.atRest || this.quality.movingScale === 1)
     );
   }
 
@@ -331,9 +365,17 @@ export class Stage {
     const flying = this.cameras.fly(now);
     this.prepare(now);
     const size = this.renderer.getDrawingBufferSize(new Vector2());
-    const scale = this.atRest ? 1 : this.quality.movingScale;
+    const { trial } = this;
+    const scale = trial ? TRIAL : this.atRest ? 1 : this.quality.movingScale;
     this.drawPicture(Math.ceil(size.x * scale), Math.ceil(size.y * scale), true);
-    if (scale < 1) this.drawWhenAtRest();
+    if (scale < 1 && !trial) this.drawWhenAtRest();
+    this.stopwatch.time(began, (milliseconds) => {
+      if (trial && this.trial) {
+        this.trial = false;
+        this.invalidate();
+      }
+      this.measured({ milliseconds, trial });
+    });
     this.drawMilliseconds = performance.now() - began;
     this.drawn++;
     this.frameDrawn(this.frame.header.frame);
@@ -457,7 +499,7 @@ export class Stage {
     u.sedimentTint.value = look.sedimentTint;
     u.clarity.value = look.clarity;
     u.contourInterval.value = look.contours ? niceInterval(u.relief.value / 20) : 0;
-    u.ripple.value = (performance.now() / 1000) % 1000;
+    u.ripple.value = this.stillness.matches ? 0 : (performance.now() / 1000) % 1000;
     if (u.overlayOpacity.value > 0) u.overlayOpacity.value = Math.max(look.overlayOpacity, 0.01);
   }
 
@@ -472,7 +514,7 @@ export class Stage {
     u.datum.value = this.datum;
     u.size.value = this.frame.header.cell_size;
     const side = Math.max(rows, columns) * cell;
-    u.floorLevel.value = -0.065 * side;
+    u.floorLevel.value = -PLINTH * side;
     const most = this.quality.mesh;
     const scale = Math.min(1, most / Math.max(rows, columns));
     const finer = Math.max(rows, columns) < most;

@@ -375,7 +375,9 @@ export interface State {
   left: PreviousRun | null;
   model: string;
   preset: string | null;
-  /** Steps that the preset is made for, where playing pauses. */
+  /** Stage and level under way, in words, of a recipe that runs through them; null for a run on one grid. */
+  stage: string | null;
+  /** Steps that the preset is made for, where playing pauses, or those of the whole recipe. */
   usual_steps: number | null;
   /** Steps of settling that suit the steps so far. */
   usual_settling: number | null;

@@ -1,0 +1,136 @@
+"""Sends Ctrl-C or SIGTERM to `slopewash erode` at random moments, over all models and backends.
+
+    python benchmarks/signals.py --moments 50
+
+Each command must stop its run soon, end with exit code 130 or 143, and leave a whole file and a checkpoint that can be
+resumed. Prints the times from the signal to the end of the run, and to the end of the command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import slopewash as sw
+
+CHILD = """
+import sys
+import slopewash as sw
+from slopewash.cli import main
+usual, runs = sw.Simulation.run, []
+def run(simulation, steps, **options):
+    if not runs:
+        # Compiles the kernels, which no signal interrupts; some are used later than in the first step.
+        usual(simulation, 12 if simulation.backend == "cpu" and simulation.model.name != "velocity_field" else 1)
+        runs.append(1)
+        print("running", flush=True)
+    try:
+        usual(simulation, steps, **options)
+    except BaseException:
+        print("stopped", flush=True)
+        raise
+sw.Simulation.run = run
+sys.exit(main(sys.argv[1:]))
+"""
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+LONGEST_WAIT = 1.5
+"""Seconds of running before a signal, at the latest."""
+LARGE = 4096
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How one command answered."""
+
+    model: str
+    backend: str
+    size: int
+    signal: str
+    stopped: float
+    """Seconds until the run ended."""
+    ended: float
+    """Seconds until the command did, with its files written."""
+
+    @property
+    def is_soon(self) -> bool:
+        """Within a second, or two on the largest grids."""
+        return self.stopped < (2.0 if self.size >= LARGE else 1.0)
+
+
+def send_signals(folder: Path, *, moments: int, size: int, backends: Sequence[str], seed: int = 0) -> Iterator[Answer]:
+    """Start so many commands, and interrupt each."""
+    draw = random.Random(seed)
+    start = folder / "start.npy"
+    sw.write(sw.generate("fbm", size=size, seed=3, relief=0.2 * size * 10.0, cell_size=10.0), start)
+    combinations = itertools.cycle(itertools.product(CODES, backends, sw.model_names()))
+    for (number, backend, model), _ in zip(combinations, range(moments), strict=False):
+        yield _interrupted(folder, start, model, backend, size, number, draw.uniform(0.0, LONGEST_WAIT))
+
+
+def _interrupted(
+    folder: Path, start: Path, model: str, backend: str, size: int, number: signal.Signals, wait: float
+) -> Answer:
+    out, kept = folder / "out.npz", folder / "kept"
+    shutil.rmtree(kept, ignore_errors=True)
+    out.unlink(missing_ok=True)
+    words = ["erode", start, "--cell-size", "10", "--model", model, "--backend", backend, "--steps", "1000000"]
+    words += ["-o", out, "--checkpoint", kept, "--every", "100000"]
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    _expect(child, "running")
+    time.sleep(wait)
+    begin = time.perf_counter()
+    child.send_signal(number)
+    _expect(child, "stopped")
+    stopped = time.perf_counter() - begin
+    _, errors = child.communicate()
+    ended = time.perf_counter() - begin
+    if child.returncode != CODES[number] or "Traceback" in errors:
+        raise SystemExit(f"{model} on {backend} ended with {child.returncode}: {errors}")
+    if sw.read(out).shape != (size, size) or sw.newest_manifest(kept) is None:
+        raise SystemExit(f"{model} on {backend} left no whole files")
+    return Answer(model, backend, size, number.name, stopped, ended)
+
+
+def _expect(child: subprocess.Popen[str], word: str) -> None:
+    assert child.stdout is not None
+    line = child.stdout.readline().strip()
+    if line != word:
+        raise SystemExit(f"a command said {line!r} instead of {word!r}: {child.communicate()[1]}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--moments", type=int, default=50)
+    parser.add_argument("--size", type=int, default=256, help="cells along a side")
+    parser.add_argument("--backend", action="append", help="may be repeated; by default all that work here")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    backends = options.backend or sw.available_backends()
+    answers = []
+    with tempfile.TemporaryDirectory() as folder:
+        for answer in send_signals(
+            Path(folder), moments=options.moments, size=options.size, backends=backends, seed=options.seed
+        ):
+            answers.append(answer)
+            print(f"{answer.model:15} {answer.backend:10} {answer.size} {answer.signal:8} stopped after "
+                  f"{answer.stopped:.2f} s, ended after {answer.ended:.2f} s", flush=True)  # fmt: skip
+    late = sum(not answer.is_soon for answer in answers)
+    print(f"{len(answers)} signals: the slowest run stopped after {max(a.stopped for a in answers):.2f} s, {late} late")
+    return int(late > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,329 @@
+"""A session in a process of its own: a run that crashes or is stuck takes neither the server nor the pages with it."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from io import FileIO
+from pathlib import Path
+from typing import Any, cast
+
+import slopewash as sw
+from slopewash.errors import SlopewashError
+from slopewash.studio import protocol
+from slopewash.studio.keeping import Keeper
+from slopewash.studio.pipe import Pipe
+from slopewash.studio.recipes import first_recipe
+from slopewash.studio.session import CANCELLING
+from slopewash.studio.snapshot import Demand, Snapshot
+from slopewash.studio.uploads import Uploads
+from slopewash.studio.worker import BEAT_SECONDS, Beginning
+
+STUCK_SECONDS = 10.0
+"""Time without a look for commands after which a command that cancels ends the process of the run."""
+BUSY_SECONDS = 60.0
+"""The same while it says what takes long, such as compiling kernels."""
+WAITED_SECONDS = 3.0
+"""Time that such a command has waited itself."""
+LATE_BEATS = 4
+CLOSING_SECONDS = 120.0
+"""Longest wait for the checkpoint of a large run."""
+PIPE_BYTES = 1 << 20
+
+
+class RunEnded(SlopewashError):
+    """The process of the run ended before it could answer."""
+
+
+@dataclasses.dataclass
+class Pending:
+    """A wish that is not answered yet."""
+
+    kind: str
+    arguments: tuple[Any, ...]
+    cancels: bool = False
+    asked: float = dataclasses.field(default_factory=time.monotonic)
+    answer: Future[Any] = dataclasses.field(default_factory=Future)
+
+
+class SessionApart:
+    """What `Session` offers to the server, done by another process.
+
+    If that process ends, or is ended because it does not answer, another one takes its place with the run as it was
+    last kept on disk, or from its beginning if it is not kept. `Session` describes the methods.
+    """
+
+    remedy = "Pause or reset it, or start another run, to end it."
+
+    def __init__(self, recipe: sw.Recipe | None, uploads: Uploads, keeper: Keeper | None = None) -> None:
+        self.uploads = uploads
+        self.resumed = recipe is None
+        self.on_snapshot: Callable[[Snapshot], None] = lambda snapshot: None
+        self.on_state: Callable[[dict[str, Any]], None] = lambda state: None
+        self.on_message: Callable[[protocol.Notice | protocol.Failure], None] = lambda message: None
+        self._keeper = keeper
+        if keeper is not None:
+            keeper.hand_over()
+        self._recipe = recipe
+        self._demand: Demand | None = None
+        self._numbers = itertools.count(1)
+        self._pending: dict[int, Pending] = {}
+        self._turn = threading.RLock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Pipe | None = None
+        self._highest_run = self._highest_version = 0
+        self._closing = self._was_stuck = False
+        self._lost: str | None = None
+        """Why there is no process any more."""
+        self._start: sw.Terrain | None = None
+        self._silent, self._beat = 0.0, time.monotonic()
+        self._busy: str | None = None
+        self._state: dict[str, Any] = {}
+        self._begin(recipe)
+        self._reader = threading.Thread(target=self._read, name="slopewash-run", daemon=True)
+        self._guard = threading.Thread(target=self._watch, name="slopewash-guard", daemon=True)
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the process of the run."""
+        return None if self._process is None else self._process.pid
+
+    def start(self) -> None:
+        """Start to execute commands."""
+        self._reader.start()
+        self._guard.start()
+
+    def close(self) -> None:
+        """Stop after the current steps, and save the run."""
+        self._closing = True
+        if self._reader.ident is None:  # a server that was never started
+            self._reader.start()
+        end, told = time.monotonic() + CLOSING_SECONDS, None
+        while self._reader.is_alive():
+            if self._pipe is not told:
+                told = self._pipe
+                self._send(("close",))
+            if self._process is not None and (time.monotonic() > end or self.silent_for > STUCK_SECONDS):
+                self._process.kill()
+            self._reader.join(0.1)
+
+    def find(self, what: str, *arguments: Any) -> Future[Any]:
+        """Ask the run between two steps."""
+        return self._ask(Pending("find", (what, arguments)))
+
+    def execute(self, message: Any, viewer: object = None) -> Future[Any]:
+        """Execute a message between two steps."""
+        upload = getattr(message, "upload", None)
+        given = None if upload is None else self.uploads.find(upload)
+        return self._ask(Pending("execute", (message, viewer, given), cancels=message.type in CANCELLING))
+
+    @property
+    def silent_for(self) -> float:
+        """Seconds since commands were last looked for, or since the process reported anything."""
+        late = time.monotonic() - self._beat
+        return self._silent + late if self._silent > 0 or late > LATE_BEATS * BEAT_SECONDS else 0.0
+
+    @property
+    def busy(self) -> str | None:
+        """What takes long at the moment, in words."""
+        return self._busy
+
+    def want(self, demand: Demand | None) -> None:
+        """Set which frame is wanted next."""
+        if demand != self._demand:
+            self._demand = demand
+            self._send(("want", demand))
+
+    def spend(self, seconds: float) -> None:
+        """Count CPU time spent on the current frame."""
+        self._send(("spend", seconds))
+
+    def state(self) -> dict[str, Any]:
+        """The last `state` message."""
+        return self._state
+
+    def _send(self, wish: tuple[Any, ...]) -> None:
+        pipe = self._pipe
+        if pipe is not None:
+            pipe.send(wish)
+
+    def _ask(self, pending: Pending) -> Future[Any]:
+        with self._turn:
+            if self._lost is not None:
+                raise RunEnded(self._lost)
+            number = next(self._numbers)
+            self._pending[number] = pending
+            self._send((pending.kind, number, *pending.arguments))  # or later, by the next process
+        return pending.answer
+
+    def _begin(self, recipe: sw.Recipe | None) -> None:
+        """Start a process with the recipe, or with the run that is kept if there is none; raises what it raises."""
+        # Without -P it would look for packages in the working directory first.
+        command = [sys.executable, "-P", "-c", "from slopewash.studio.worker import main; main()"]
+        places = [str(Path(sw.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            pipesize=PIPE_BYTES,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))},
+        )
+        pipe = Pipe(cast("FileIO", process.stdout), cast("FileIO", process.stdin))
+        folder = None if self._keeper is None else self._keeper.folder
+        pipe.send(Beginning(recipe, folder, sw.named_adapter(), self._highest_run + 1, self._highest_version + 1))
+        try:
+            answer = pipe.receive()
+        except EOFError:
+            answer = ("refused", RunEnded(f"the process of the run did not start ({_ending(process.wait())})"))
+        if answer[0] == "refused":
+            process.wait()
+            pipe.close()
+            raise answer[1]
+        with self._turn:
+            self._process, self._pipe = process, pipe
+            self._silent, self._beat, self._busy = 0.0, time.monotonic(), None
+            self._take_state(answer[1])
+            self._recipe = answer[2]
+
+    # What follows runs in the threads of this class.
+
+    def _read(self) -> None:
+        """Pass on what the process says; if it ends, start the next."""
+        while self._pipe is not None:
+            try:
+                while True:
+                    begin = time.thread_time()
+                    kind, *said = self._pipe.receive()
+                    getattr(self, f"_take_{kind}")(*said)
+                    if kind == "snapshot":
+                        self.spend(time.thread_time() - begin)
+            except (EOFError, OSError):
+                self._take_end()
+
+    def _take_snapshot(self, snapshot: Snapshot) -> None:
+        self._demand = None
+        if snapshot.start is not None:
+            self._start = snapshot.start
+        snapshot = dataclasses.replace(snapshot, start=self._start)
+        self._highest_version = max(self._highest_version, snapshot.version)
+        self._highest_run = max(self._highest_run, snapshot.run, snapshot.triangulation)
+        self.on_snapshot(snapshot)
+
+    def _take_state(self, state: dict[str, Any]) -> None:
+        self._highest_run = max(self._highest_run, state["run"])
+        self._state, self._busy = state, state["busy"]
+        self.on_state(state)
+
+    def _take_recipe(self, recipe: sw.Recipe) -> None:
+        self._recipe = recipe
+
+    def _take_message(self, message: protocol.Notice | protocol.Failure) -> None:
+        self.on_message(message)
+
+    def _take_beat(self, silent: float, busy: str | None) -> None:
+        self._silent, self._beat, self._busy = silent, time.monotonic(), busy
+
+    def _take_done(self, number: int, result: Any) -> None:
+        _settle(self._pending.pop(number), result)
+
+    def _take_failed(self, number: int, error: BaseException) -> None:
+        _settle(self._pending.pop(number), error=error)
+
+    def _take_closed(self, failure: str | None) -> None:
+        if self._keeper is not None:
+            self._keeper.failure = failure
+
+    def _take_end(self) -> None:
+        """Let another process continue the run, and do there what was asked to cancel it."""
+        process, pipe = self._process, self._pipe
+        if process is None or pipe is None:
+            return
+        with self._turn:
+            self._pipe = None
+            pending, self._pending = self._pending, {}
+        reason = "did not answer and was ended" if self._was_stuck else f"ended ({_ending(process.wait())})"
+        process.wait()
+        pipe.close()
+        self._was_stuck = False
+        for wish in pending.values():
+            if self._closing or not wish.cancels:
+                _settle(wish, error=RunEnded(f"the process of the run {reason} before it could do this"))
+        if self._closing:
+            return
+        sentence = f"The process of the run {reason}. {self._continue()}"
+        with self._turn:
+            for number, wish in pending.items():
+                if wish.cancels:
+                    wish.asked = time.monotonic()
+                    self._pending[number] = wish
+                    wish.cancels = False  # it is tried once more only
+            for number, wish in self._pending.items():
+                self._send((wish.kind, number, *wish.arguments))
+            self._send(("want", self._demand))
+            if self._pipe is None:
+                self._lost = sentence
+                for wish in self._pending.values():
+                    _settle(wish, error=RunEnded(sentence))
+        self.on_message({"type": "error", "message": sentence})
+        self.on_state(self._state)
+
+    def _continue(self) -> str:
+        """Start another process with the newest of what is left; say in a sentence what that is."""
+        ways: list[sw.Recipe | None] = [self._recipe or first_recipe()]
+        if self._keeper is not None and self._keeper.has_run:
+            ways.insert(0, None)
+        problem: Exception | None = None
+        for recipe in ways:
+            try:
+                self._begin(recipe)
+            except Exception as error:
+                problem = error
+                continue
+            if recipe is None:
+                return f"It continues where it was last saved, at step {self._state['step']}, and is paused."
+            return "It begins again, because it was not saved."
+        return f"It cannot be started again: {problem}; stop the studio and start it again."
+
+    def _watch(self) -> None:
+        """End a process that is stuck, if somebody waits for it to stop."""
+        while not self._closing:
+            time.sleep(BEAT_SECONDS)
+            now = time.monotonic()
+            with self._turn:
+                waits = any(wish.cancels and now - wish.asked > WAITED_SECONDS for wish in self._pending.values())
+            patience = STUCK_SECONDS if self._busy is None else BUSY_SECONDS
+            if waits and self._process is not None and self._pipe is not None and self.silent_for > patience:
+                self._was_stuck = True
+                self._process.kill()
+
+
+def _settle(wish: Pending, result: Any = None, error: BaseException | None = None) -> None:
+    """Answer it, unless the page that asked is gone."""
+    if wish.answer.set_running_or_notify_cancel():
+        if error is None:
+            wish.answer.set_result(result)
+        else:
+            wish.answer.set_exception(error)
+
+
+def _ending(code: int) -> str:
+    """How a process ended, in words.
+
+    >>> _ending(-11), _ending(1)
+    ('signal SIGSEGV', 'exit code 1')
+    """
+    if code < 0:
+        try:
+            return f"signal {signal.Signals(-code).name}"
+        except ValueError:
+            return f"signal {-code}"
+    return f"exit code {code}"

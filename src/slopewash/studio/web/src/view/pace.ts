@@ -1,0 +1,87 @@
+// Chooses the quality by how long images take: starts low, goes up to what the renderer promises, and back down if it is slow.
+
+import type { Tier } from "./quality";
+
+const TIERS: Tier[] = ["low", "medium", "high"];
+
+/** How long one image took, in milliseconds until the GPU was done with it. */
+export interface Measured {
+  milliseconds: number;
+  /** A small image, drawn before the first full one of a tier. */
+  trial: boolean;
+}
+
+export const LIMITS = {
+  /** Milliseconds of an image in low quality up to which a higher tier is tried. */
+  quick: 16,
+  /** Milliseconds of the quickest of several images above which the tier is given up. */
+  slow: 80,
+  /** Above this, one image is enough; also where the user has chosen the tier. */
+  frozen: 1500,
+  /** How much longer a full image takes than a trial, which has a sixteenth of the pixels but all vertices. */
+  trial: 4,
+};
+/** Images that are timed before a decision. The first one compiles shaders, and does not count. */
+const SAMPLES = 3;
+
+export class Pace {
+  /** Leave the quality as it is, however slow: for pictures. */
+  fixed = false;
+  readonly limits = { ...LIMITS };
+  private tier: Tier = "low";
+  private chosenByUser = false;
+  private probing: boolean;
+  private warm = false;
+  private samples: number[] = [];
+
+  constructor(
+    private readonly promised: Tier,
+    private readonly use: (tier: Tier) => void,
+    private readonly gaveUp: (slow: Tier, milliseconds: number, chosenByUser: boolean) => void,
+  ) {
+    this.probing = promised !== "low";
+  }
+
+  /** The user wants this tier: it is given up only if the page would freeze. */
+  choose(tier: Tier): void {
+    this.chosenByUser = true;
+    this.probing = false;
+    this.start(tier);
+  }
+
+  /** Whether more images should be drawn now, to be timed. */
+  get wantsMore(): boolean {
+    return this.probing && !this.fixed;
+  }
+
+  take({ milliseconds, trial }: Measured): void {
+    if (this.fixed) return;
+    if (!this.warm) {
+      this.warm = true;
+      return;
+    }
+    const full = trial ? this.limits.trial * milliseconds : milliseconds;
+    this.samples = [...this.samples, full].slice(-SAMPLES);
+    const quickest = Math.min(...this.samples);
+    const enough = this.samples.length === SAMPLES;
+    const slow = enough && quickest > this.limits.slow && !this.chosenByUser;
+    if (this.tier !== "low" && (full > this.limits.frozen || slow)) this.fallBack(full);
+    else if (this.probing && enough) {
+      this.probing = false;
+      if (quickest <= this.limits.quick) this.start(this.promised);
+    }
+  }
+
+  private fallBack(milliseconds: number): void {
+    const slow = this.tier;
+    const byUser = this.chosenByUser;
+    this.start(TIERS[TIERS.indexOf(slow) - 1]!);
+    this.gaveUp(slow, milliseconds, byUser);
+  }
+
+  private start(tier: Tier): void {
+    this.tier = tier;
+    this.samples = [];
+    this.use(tier);
+  }
+}

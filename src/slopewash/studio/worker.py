@@ -1,0 +1,157 @@
+"""The process of the run: a `Session` that the server talks to through a pipe, and that ends with the server."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pickle
+import signal
+import threading
+from collections.abc import Callable
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+import slopewash as sw
+from slopewash.errors import InvalidParameter, SlopewashError
+from slopewash.studio import run
+from slopewash.studio.keeping import Keeper
+from slopewash.studio.pipe import Pipe
+from slopewash.studio.session import Session
+from slopewash.studio.snapshot import Snapshot
+from slopewash.studio.uploads import KEPT
+
+BEAT_SECONDS = 0.5
+"""Seconds between two reports of whether the simulation answers."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Beginning:
+    """What the run's process is started with."""
+
+    recipe: sw.Recipe | None
+    """None continues the run that is kept in the folder."""
+    folder: Path | None
+    """Where the run is kept."""
+    adapter: str | None
+    first_run: int = 1
+    first_version: int = 1
+    """Runs and frames are counted on from a process that ended: pages know some of its numbers."""
+
+
+class Given:
+    """The last uploads that came with the messages that name them."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, sw.FromTerrain] = {}
+
+    def put(self, key: str, terrain: sw.FromTerrain) -> None:
+        """Keep an upload for the message that asks for it."""
+        self._given[key] = terrain
+        while len(self._given) > KEPT:
+            del self._given[next(iter(self._given))]
+
+    def find(self, key: str) -> sw.FromTerrain:
+        """Find an upload by its id."""
+        if key not in self._given:
+            raise InvalidParameter(f"there is no upload {key!r} any more; upload the file again")
+        return self._given[key]
+
+
+class Worker:
+    """One session, and the server's wishes."""
+
+    def __init__(self, pipe: Pipe, beginning: Beginning) -> None:
+        self._pipe = pipe
+        self._uploads = Given()
+        sw.use_adapter(beginning.adapter)
+        run.count_from(beginning.first_run)
+        self._keeper = None if beginning.folder is None else Keeper(beginning.folder)
+        self._session = Session(beginning.recipe, self._uploads, keeper=self._keeper, version=beginning.first_version)
+        self._told = self._session.run.number
+        self._start_sent = 0
+        self._session.on_snapshot = self._send_snapshot
+        self._session.on_state = self._send_state
+        self._session.on_message = lambda message: pipe.send(("message", message))
+        pipe.send(("ready", self._session.state(), self._session.run.recipe))
+
+    def serve(self) -> None:
+        """Do what the server wishes until it closes the run."""
+        threading.Thread(target=self._beat, name="slopewash-beat", daemon=True).start()
+        self._session.start()
+        while (wish := self._pipe.receive())[0] != "close":
+            getattr(self, f"_do_{wish[0]}")(*wish[1:])
+        self._session.close()
+        self._pipe.send(("closed", None if self._keeper is None else self._keeper.failure))
+
+    def _beat(self) -> None:
+        while True:
+            self._pipe.send(("beat", self._session.silent_for, self._session.busy))
+            threading.Event().wait(BEAT_SECONDS)
+
+    def _send_snapshot(self, snapshot: Snapshot) -> None:
+        if snapshot.run == self._start_sent:
+            snapshot = dataclasses.replace(snapshot, start=None)
+        self._start_sent = snapshot.run
+        self._pipe.send(("snapshot", snapshot), then=self._session.spend)
+
+    def _send_state(self, state: dict[str, Any]) -> None:
+        if self._session.run.number != self._told:  # called in the simulation's thread, where `run` may be read
+            self._told = self._session.run.number
+            self._pipe.send(("recipe", self._session.run.recipe))
+        self._pipe.send(("state", state))
+
+    def _do_want(self, demand: Any) -> None:
+        self._session.want(demand)
+
+    def _do_spend(self, seconds: float) -> None:
+        self._session.spend(seconds)
+
+    def _do_find(self, number: int, what: str, arguments: tuple[Any, ...]) -> None:
+        self._answer(number, lambda: self._session.find(what, *arguments))
+
+    def _do_execute(self, number: int, message: Any, viewer: object, given: sw.FromTerrain | None) -> None:
+        if given is not None:
+            self._uploads.put(message.upload, given)
+        self._answer(number, lambda: self._session.execute(message, viewer))
+
+    def _answer(self, number: int, ask: Callable[[], Any]) -> None:
+        def done(future: Any) -> None:
+            error = future.exception()
+            self._pipe.send(("done", number, future.result()) if error is None else ("failed", number, sendable(error)))
+
+        try:
+            ask().add_done_callback(done)
+        except Exception as error:
+            self._pipe.send(("failed", number, sendable(error)))
+
+
+def sendable(error: BaseException) -> BaseException:
+    """The error, or one with the same sentence if it does not survive the way to another process."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        sentence = str(error) if isinstance(error, SlopewashError) else f"{type(error).__name__}: {error}"
+        return SlopewashError(sentence)
+    return error
+
+
+def main() -> None:
+    """Serve one run; the server closes it, also after a Ctrl-C, which reaches both."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    pipe = Pipe(FileIO(os.dup(0)), FileIO(os.dup(1), "wb"))
+    os.dup2(2, 1)  # what libraries print is not for the server
+    try:
+        beginning = pipe.receive()
+        try:
+            worker = Worker(pipe, beginning)
+        except Exception as error:
+            pipe.send(("refused", sendable(error)))
+            pipe.finish()
+            return
+        worker.serve()
+        pipe.finish()
+    except EOFError:  # the server is gone
+        pass
+    os._exit(0)  # threads of kernels and drivers may not end by themselves

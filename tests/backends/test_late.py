@@ -1,0 +1,91 @@
+"""Row functions and bands are compiled on their own, when they are first called, and by any thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import prange
+
+from slopewash.backends.compiled import band_kernel, kernel, parallel_kernel, row_kernel, stage_kernel
+
+
+@row_kernel
+def add(a: Any, b: Any, factor: Any, out: Any) -> None:
+    """Of arrays and a number."""
+    for x in range(out.size):
+        out[x] = a[x] + factor * b[x]
+
+
+@row_kernel
+def subtract(a: Any, b: Any, out: Any) -> None:
+    """Is compiled only if it is called."""
+    for x in range(out.size):
+        out[x] = a[x] - b[x]
+
+
+@row_kernel
+def cannot_compile(a: Any) -> None:
+    """Numba knows no such attribute."""
+    a.nothing_of_the_kind()
+
+
+@stage_kernel
+def stage(adds: Any, a: Any, b: Any, out: Any) -> None:
+    """Is part of its callers."""
+    if adds:
+        add(a, b, np.float32(2), out)
+    else:
+        subtract(a, b, out)
+
+
+@band_kernel
+def band(adds: Any, a: Any, b: Any, out: Any) -> None:
+    """All rows of one band."""
+    for y in range(len(a)):
+        stage(adds, a[y], b[y], out[y])
+
+
+@parallel_kernel
+def bands(adds: Any, a: Any, b: Any, out: Any) -> None:
+    """All bands."""
+    for k in prange(len(a)):
+        band(adds, a[k], b[k], out[k])
+
+
+@kernel
+def fails(a: Any) -> None:
+    """Calls what cannot be compiled."""
+    cannot_compile(a)
+
+
+def compiled(late: Any) -> bool:
+    """Whether there is code of it for kernels to call."""
+    return bool(late.inside.overloads)
+
+
+def test_laws_are_compiled_when_first_used_by_whichever_thread() -> None:
+    a, b = np.random.default_rng(1).random((2, 7, 5, 33)).astype(np.float32)
+    out = np.zeros_like(a)
+    bands(True, a, b, out)
+    np.testing.assert_array_equal(out, a + np.float32(2) * b)
+    assert compiled(add)
+    assert not compiled(subtract)
+    bands(False, a, b, out)
+    np.testing.assert_array_equal(out, a - b)
+    assert compiled(subtract)
+
+
+def test_python_can_call_them_too() -> None:
+    a, out = np.arange(6, dtype=np.float32), np.zeros(6, np.float32)
+    add(a, a, np.float32(1), out)
+    np.testing.assert_array_equal(out, 2 * a)
+    band(True, np.stack([a]), np.stack([a]), out[None])
+    np.testing.assert_array_equal(out, 3 * a)
+
+
+def test_what_cannot_be_compiled_raises(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(RuntimeError, match="cannot_compile could not be compiled"):
+        fails(np.zeros(3, np.float32))
+    assert "nothing_of_the_kind" in capfd.readouterr().err

@@ -1,0 +1,159 @@
+"""Damaged files of every format; run as a program, each is read and what went wrong is written to a file.
+
+A program of its own, so that a crash ends only it, and its memory and its output are those of the readers.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+import slopewash as sw
+
+SECONDS = 10
+RAW_TEXTS = ("unpack", "StopIteration", "No module", "part index", "object", "NoneType", "Error", "attribute", "\n")
+"""What a message for users never contains: these are Python's and the libraries' own."""
+
+
+def strata_file(terrain: sw.Terrain, path: Path) -> None:
+    path.write_text("dip = 4\n[[strata]]\nthickness = 30\nerodibility = 0.05\n[[strata]]\nthickness = 60\n")
+
+
+def recipe_file(terrain: sw.Terrain, path: Path) -> None:
+    recipe = sw.Recipe(source=sw.Generated(kind="cone", size=24), stages=(sw.Stage.of("jako2011", steps=3),))
+    recipe.write(path)
+
+
+def compressed(compression: str) -> Callable[[sw.Terrain, Path], object]:
+    return lambda terrain, path: Image.fromarray(terrain["elevation"]).save(path, compression=compression)
+
+
+def flat_layers(terrain: sw.Terrain, path: Path) -> None:
+    np.savez_compressed(path, elevation=terrain["elevation"], water=np.zeros(terrain.shape), cell_size=3.0)
+
+
+def srtm_tile(terrain: sw.Terrain, path: Path) -> None:
+    np.arange(1201 * 1201, dtype=">i4").astype(">i2").tofile(path)
+
+
+FORMATS: dict[str, Callable[[sw.Terrain, Path], object]] = {
+    **dict.fromkeys((".asc", ".exr", ".npy", ".npz", ".png", ".r16", ".tif", ".glb", ".obj", ".ply", ".stl"), sw.write),
+    "N46E007.hgt": srtm_tile,
+    "lzw.tif": compressed("tiff_lzw"),
+    "deflate.tif": compressed("tiff_adobe_deflate"),
+    "packbits.tif": compressed("packbits"),
+    "deflate.npz": flat_layers,
+    "side.r16": sw.write,
+    ".toml": strata_file,
+    "recipe.toml": recipe_file,
+}
+DAMAGED = {"side.r16": ".json"}
+"""Formats of which a file beside is damaged, with what is added to the name."""
+
+
+def read_any(path: Path) -> object:
+    if path.name.endswith("recipe.toml"):
+        return sw.Recipe.read(path)
+    if path.suffix == ".toml":
+        return sw.read_strata(path)
+    if sw.is_mesh_file(path):
+        return sw.read_mesh(path).to_terrain(1000.0)
+    return sw.read(path, max_pixels=1 << 24, allow_8bit=True, cell_size=30.0 if path.suffix == ".hgt" else None)
+
+
+def mutated(whole: bytes, draw: random.Random) -> bytes:
+    """One to four changes: bytes replaced, cut out, repeated or set to extremes, or the end cut off."""
+    data = bytearray(whole)
+    for _ in range(draw.randint(1, 4)):
+        # Half of the changes hit the header, where lengths and counts are.
+        at = draw.randrange(min(len(data), 256) if draw.random() < 0.5 else len(data))
+        kind = draw.randrange(6)
+        if kind == 0:
+            data[at] = draw.randrange(256)
+        elif kind == 1:
+            data[at : at + draw.choice((1, 2, 4, 8))] = draw.choice(
+                (b"\0\0\0\0", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff")
+            )
+        elif kind == 2:
+            del data[at : at + draw.randint(1, 40)]
+        elif kind == 3:
+            data[at:at] = data[at : at + draw.randint(1, 40)]
+        elif kind == 4:
+            del data[at:]
+        else:
+            data[at] ^= 1 << draw.randrange(8)
+        if not data:
+            return b"\0"
+    return bytes(data)
+
+
+class TakesTooLong(BaseException):
+    """A file is still being read after `SECONDS`; not an `Exception`, so that no reader catches it."""
+
+
+def give_up(*_: object) -> None:
+    raise TakesTooLong
+
+
+def problem_with(path: Path) -> str | None:
+    """Read a file; say what is wrong with how it was read or refused, if anything."""
+    signal.alarm(SECONDS)
+    try:
+        read_any(path)
+    except sw.SlopewashError as error:
+        text = str(error).replace(str(path), "")
+        return f"raw text: {text}" if any(raw in text for raw in RAW_TEXTS) else None
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"
+    finally:
+        signal.alarm(0)
+    return None
+
+
+def read_damaged(ending: str, folder: Path, count: int) -> dict[str, object]:
+    """Read so many damaged files of a format."""
+    hill = sw.Terrain(np.random.default_rng(3).normal(900.0, 300.0, (9, 11)), water=0.5, cell_size=3.0)
+    path = folder / (ending if ending[0] != "." else f"hill{ending}")
+    FORMATS[ending](hill, path)
+    read_any(path)  # whole, it can be read
+    damaged = path.with_name(path.name + DAMAGED.get(ending, ""))
+    whole, draw = damaged.read_bytes(), random.Random(f"slopewash {ending}")
+    problems, slowest = [], 0.0
+    for number in range(count):
+        damaged.write_bytes(mutated(whole, draw))
+        before = time.perf_counter()
+        problem = problem_with(path)
+        slowest = max(slowest, time.perf_counter() - before)
+        if problem is not None:
+            problems.append(f"{number}: {problem}")
+    return {"problems": problems, "slowest": slowest, "peak": peak_of_memory()}
+
+
+def peak_of_memory() -> int:
+    """MB of this process so far."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) >> 10
+    raise RuntimeError("/proc/self/status has no VmHWM")
+
+
+def main(folder: Path, count: int) -> None:
+    warnings.simplefilter("ignore", sw.GeoreferenceWarning)  # damaged coordinates may be rightly warned of
+    signal.signal(signal.SIGALRM, give_up)
+    outcomes = {}
+    for ending in FORMATS:
+        outcomes[ending] = read_damaged(ending, folder, count)
+        (folder / "outcomes.json").write_text(json.dumps(outcomes))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,224 @@
+"""A run in a process of its own: whatever happens to that process, the server and its pages stay, and the work too."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import slopewash as sw
+from slopewash.errors import CheckpointError
+from slopewash.studio import StudioServer, apart, messages
+from slopewash.studio.apart import SessionApart
+from slopewash.studio.keeping import Keeper
+from slopewash.studio.recipes import first_recipe
+from slopewash.studio.uploads import Uploads
+
+Page = Any
+Open = Callable[[StudioServer], Page]
+SECONDS = 60.0
+RECIPE = first_recipe(size=32, extent=320.0, seed=4, backend="reference")
+
+
+@pytest.fixture
+def keeper(tmp_path: Path) -> Iterator[Keeper]:
+    kept = Keeper(tmp_path / "kept")
+    yield kept
+    kept.close()
+
+
+@pytest.fixture
+def server(keeper: Keeper) -> Iterator[StudioServer]:
+    with StudioServer(RECIPE, port=0, keeper=keeper, apart=True) as running:
+        yield running
+
+
+def wait_for(holds: Callable[[], Any]) -> None:
+    end = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def saved_step(keeper: Keeper) -> int | None:
+    return None if keeper.kept is None else int(keeper.kept["step"])
+
+
+def terrain(server: StudioServer) -> sw.Terrain:
+    result: sw.Terrain = server.session.find("terrain").result(SECONDS)
+    return result
+
+
+def told(page: Page, words: str) -> str:
+    """Wait until the page is told something with these words."""
+    while not any(words in message["message"] for message in page.told):
+        page.read()
+    return next(message["message"] for message in page.told if words in message["message"])
+
+
+def test_a_crashed_run_continues_where_it_was_saved(server: StudioServer, keeper: Keeper, open_page: Open) -> None:
+    page = open_page(server)
+    page.do("paint", tool="raise", points=[[100, 100]], radius=60, strength=5)
+    page.steps(3)
+    wait_for(lambda: saved_step(keeper) == 3)
+    before, shown = page.state["run"], page.frame[0]["frame"] if page.frame else 0
+    for crash in (signal.SIGSEGV, signal.SIGKILL):
+        page.told.clear()
+        os.kill(server.session.process_id, crash)
+        sentence = told(page, "process of the run")
+        assert sentence == (
+            f"The process of the run ended (signal {crash.name}). It continues where it was last saved, at step 3, "
+            "and is paused."
+        )
+        assert page.until(lambda state, run=before: state["run"] > run)["step"] == 3
+        before = page.state["run"]
+    assert page.state["can_undo"]
+    page.steps(2)
+    assert page.shown(5)[0]["frame"] > shown  # numbers that the page knows do not come again
+
+    through = sw.Simulation(RECIPE.terrain(), RECIPE.stage.model, backend="reference", edges=RECIPE.stage.edges, seed=4)
+    through.paint("raise", points=[(100, 100)], radius=60, strength=5)
+    through.run(5)
+    np.testing.assert_array_equal(terrain(server)["elevation"], through.terrain["elevation"])
+
+
+def test_a_stuck_run_can_be_cancelled_restarted_or_replaced(
+    server: StudioServer, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apart, "STUCK_SECONDS", 1.5)
+    monkeypatch.setattr(apart, "WAITED_SECONDS", 0.2)
+    page = open_page(server)
+    for message in ({"type": "pause"}, {"type": "reset"}, {"type": "start", "preset": "jako2011"}):
+        page.told.clear()
+        page.do("run_to", step=10**6)
+        page.until(lambda state: state["step"] > 5 and state["busy"] is None)
+        stuck = server.session.process_id
+        os.kill(stuck, signal.SIGSTOP)  # as in a kernel that does not return, and not even a thread answers
+        assert page.ask(**message)["type"] == "done"
+        assert server.session.process_id != stuck
+        assert "did not answer and was ended" in told(page, "process of the run")
+        page.until(lambda state: not state["playing"])
+    page.steps(1)
+    assert page.state["preset"] == "jako2011"
+
+
+def test_what_does_not_cancel_waits_and_fails_in_one_sentence(server: StudioServer) -> None:
+    os.kill(server.session.process_id, signal.SIGSTOP)
+    script = server.session.find("script")
+    time.sleep(0.3)
+    assert not script.done()
+    os.kill(server.session.process_id, signal.SIGKILL)
+    with pytest.raises(sw.SlopewashError, match=r"^the process of the run ended \(signal SIGKILL\) before it could"):
+        script.result(SECONDS)
+    assert "import slopewash" in server.session.find("script").result(SECONDS)  # by the next process
+
+
+def test_a_run_that_is_not_kept_begins_again(open_page: Open) -> None:
+    with StudioServer(RECIPE, port=0, apart=True) as server:
+        page = open_page(server)
+        page.do("start", preset="jako2011", size=40)
+        page.steps(2)
+        os.kill(server.session.process_id, signal.SIGKILL)
+        assert "begins again" in told(page, "process of the run")
+        assert page.until(lambda state: state["step"] == 0)["preset"] == "jako2011"
+        assert page.state["rows"] == 40
+        page.close()
+
+
+def test_everything_else_works_through_the_pipe(server: StudioServer, keeper: Keeper, open_page: Open) -> None:
+    page = open_page(server)
+    hill = np.outer(np.hanning(24), np.hanning(24)).astype(np.float32) * 100
+    page.do("watch", overlay="slope", resolution=64)
+    while "overlay" not in page.read("frame")[1]:  # one may be on its way already
+        pass
+    assert "no layer" in page.ask("watch", overlay="sloth")["message"]
+    file = io.BytesIO()
+    np.save(file, hill)
+    upload = page.post("/upload?name=hill.npy&cell_size=10", file.getvalue()).json()["upload"]
+    page.do("start", upload=upload)
+    page.until(lambda state: state["rows"] == 24)
+    assert "no upload" in page.ask("start", upload="gone")["message"]
+    assert "already" in page.ask("run_to", step=0)["message"]
+    page.do("settle", steps=30, dry=True)
+    assert page.get("/export/hill.npy").status_code == 200
+    assert "hill.npy" in page.get("/script").text
+    assert page.get("/recipe").status_code == 200
+    page.do("start", model="mesh_particles", generator={"kind": "cone", "size": 24})
+    page.steps(1)
+    assert "vertices" in page.shown(1)[1]
+    assert page.get("/export/hill.glb").content[:4] == b"glTF"
+    page.do("bring_back")
+    page.until(lambda state: state["rows"] == 24 and state["model"] != "mesh_particles")
+
+
+def test_it_saves_when_the_server_stops_and_the_next_continues(keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = SessionApart(RECIPE, Uploads(), keeper=keeper)
+    session.start()
+    session.execute(messages.parse('{"type": "step", "count": 2}')).result(SECONDS)
+    wait_for(lambda: session.state()["step"] == 2)
+    session.close()
+    session.close()
+    assert saved_step(keeper) == 2
+    assert keeper.failure is None
+    again = SessionApart(None, Uploads(), keeper=keeper)
+    assert again.state()["step"] == 2
+    again.close()  # without having been started
+    for checkpoint in sw.find_checkpoints(keeper.folder):
+        (checkpoint / "000.npy").write_bytes(b"")
+    with pytest.raises(CheckpointError, match="no checkpoint"):
+        SessionApart(None, Uploads(), keeper=keeper)
+
+
+PROGRAM = """
+import sys
+from slopewash.studio import StudioServer
+from slopewash.studio.recipes import first_recipe
+with StudioServer(first_recipe(size=32, backend="reference"), port=0, apart=True) as server:
+    print(server.session.process_id, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_it_ends_with_the_server(tmp_path: Path) -> None:
+    here = {**os.environ, "XDG_STATE_HOME": str(tmp_path), "PYTHONPATH": str(Path(sw.__file__).parents[1])}
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=here
+    ) as outer:
+        assert outer.stdout is not None
+        inner = int(outer.stdout.readline())
+        os.kill(inner, signal.SIGINT)  # Ctrl-C reaches both; only the server decides
+        os.kill(inner, signal.SIGTERM)
+        time.sleep(0.3)
+        assert Path(f"/proc/{inner}/stat").exists() or not Path("/proc").exists()
+        outer.kill()
+
+    def is_gone() -> bool:
+        try:
+            os.kill(inner, 0)
+        except ProcessLookupError:
+            return True
+        return Path(f"/proc/{inner}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+    wait_for(is_gone)
+
+
+def test_silence_counts_from_the_last_beat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SessionApart, "_begin", lambda self, recipe: None)
+    session = SessionApart(RECIPE, Uploads())
+    session._take_beat(0.0, None)
+    assert session.silent_for == 0
+    session._take_beat(20.0, "preparing")
+    assert session.silent_for >= 20
+    assert session.busy == "preparing"
+    session._take_beat(0.0, None)
+    session._beat -= 30
+    assert session.silent_for >= 30
