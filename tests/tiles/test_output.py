@@ -222,6 +222,20 @@ def test_info_says_how_far_a_run_has_come(
     assert f"continue with slopewash resume {tmp_path / 'out.zarr'}" in shown
 
 
+def test_info_of_a_run_with_maps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(self: TiledRun) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TiledRun, "_finish", stop)
+    model = sw.VirtualPipes(rain_rate=sw.Map(np.linspace(0.01, 0.02, 53).repeat(67).reshape(53, 67).T))
+    with pytest.raises(KeyboardInterrupt):
+        sw.erode_tiled(rough(), model, steps=3, tile=40, out=tmp_path / "out.zarr", workers=0)
+    assert main(["info", str(tmp_path / "out.zarr")]) == 0
+    assert "3 of 3 on this stage" in capsys.readouterr().out
+
+
 def test_time_is_estimated_by_cells_iterations_and_tasks() -> None:
     small, large = TileGrid((64, 64), (64, 64)), TileGrid((16384, 16384), (2048, 2048))
     assert seconds_of("virtual_pipes", small, 2560, workers=2, between=2560) == pytest.approx(0.7, abs=0.2)

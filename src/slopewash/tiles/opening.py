@@ -16,6 +16,7 @@ from slopewash.terrain import Terrain
 from slopewash.terrain.fields import layer_spec
 from slopewash.terrain.parts import strata_from
 from slopewash.tiles.ground import Ground
+from slopewash.tiles.inputs import estimated
 from slopewash.tiles.output import opened, overview_field, overviews_of, placed, transform_of
 from slopewash.tiles.program import iterations_of, program_of
 from slopewash.tiles.run import FINISHED, MANIFEST
@@ -162,11 +163,11 @@ def tiled_facts(url: str | Path) -> dict[str, Any] | None:
     facts = store.read_json(MANIFEST)
     if facts is None:
         return None
-    ground = facts["ground"] or facts["start"]
-    shape, number = tuple(ground["grid"]["shape"]), facts["number"]
-    stage = Stage.from_dict(facts["stages"][number])
+    ground = Ground.from_dict(store, facts["ground"] or facts["start"])
+    shape, number = ground.shape, facts["number"]
+    stage = estimated(Stage.from_dict(facts["stages"][number]), ground)
     return {
-        "finished": False, "slopewash": facts["slopewash"], "shape": shape, "tile": ground["grid"]["tile"],
+        "finished": False, "slopewash": facts["slopewash"], "shape": shape, "tile": ground.grid.tile,
         "stage": number + 1, "stages": len(facts["stages"]), "cells": stage.cells, "model": stage.model.name,
         "preset": stage.preset, "round": facts["round"], "iterations": facts["done"],
         "iterations_wanted": iterations_of(program_of(stage, shape)), "backend": facts["backend"],
