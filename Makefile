@@ -52,9 +52,10 @@ test: $(DEV) testers
 test-quick: $(DEV)
 	@$(BIN)/python -m pytest -n $(WORKERS) $(QUICK)
 
-# The test suite reads 60 of each.
+# The test suite reads 60 of each. If atheris is installed in .venv too, it then tries each format for a minute.
 fuzz: $(DEV)
-	@FUZZ_FILES=1000 $(BIN)/python -m pytest -n $(WORKERS) tests/io/test_mutations.py
+	@FUZZ_FILES=1000 $(BIN)/python -m pytest tests/io/test_mutations.py
+	@$(BIN)/python tests/io/guided.py 60
 
 # The test suite tries 30 sets on the reference, and fewer on the other backends.
 extremes: $(DEV)
