@@ -68,7 +68,7 @@ signals: $(DEV)
 # Kernels are compiled for it separately, without the cache of the usual ones.
 boundscheck: $(DEV)
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.numba/boundscheck $(BIN)/python -m pytest -n $(WORKERS) tests/models \
-	  tests/simulation/test_degenerate.py -m 'not gpu'
+	  tests/simulation/test_degenerate.py tests/simulation/test_bounded_work.py -m 'not gpu'
 
 licences: $(DEV)
 	@$(BIN)/python benchmarks/licences.py
