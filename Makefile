@@ -52,9 +52,10 @@ test: $(DEV) testers
 test-quick: $(DEV)
 	@$(BIN)/python -m pytest -n $(WORKERS) $(QUICK)
 
-# The test suite reads 60 of each.
+# The test suite reads 60 of each. If atheris is installed in .venv too, it then tries each format for a minute.
 fuzz: $(DEV)
-	@FUZZ_FILES=1000 $(BIN)/python -m pytest -n $(WORKERS) tests/io/test_mutations.py
+	@FUZZ_FILES=1000 $(BIN)/python -m pytest tests/io/test_mutations.py
+	@$(BIN)/python tests/io/guided.py 60
 
 # The test suite tries 30 sets on the reference, and fewer on the other backends.
 extremes: $(DEV)
@@ -67,7 +68,7 @@ signals: $(DEV)
 # Kernels are compiled for it separately, without the cache of the usual ones.
 boundscheck: $(DEV)
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.numba/boundscheck $(BIN)/python -m pytest -n $(WORKERS) tests/models \
-	  tests/simulation/test_degenerate.py -m 'not gpu'
+	  tests/simulation/test_degenerate.py tests/simulation/test_bounded_work.py -m 'not gpu'
 
 licences: $(DEV)
 	@$(BIN)/python benchmarks/licences.py

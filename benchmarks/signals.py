@@ -67,12 +67,14 @@ class Answer:
         return self.stopped < (2.0 if self.size >= LARGE else 1.0)
 
 
-def send_signals(folder: Path, *, moments: int, size: int, backends: Sequence[str], seed: int = 0) -> Iterator[Answer]:
+def send_signals(
+    folder: Path, *, moments: int, size: int, backends: Sequence[str], models: Sequence[str] = (), seed: int = 0
+) -> Iterator[Answer]:
     """Start so many commands, and interrupt each."""
     draw = random.Random(seed)
     start = folder / "start.npy"
     sw.write(sw.generate("fbm", size=size, seed=3, relief=0.2 * size * 10.0, cell_size=10.0), start)
-    combinations = itertools.cycle(itertools.product(CODES, backends, sw.model_names()))
+    combinations = itertools.cycle(itertools.product(CODES, backends, models or sw.model_names()))
     for (number, backend, model), _ in zip(combinations, range(moments), strict=False):
         yield _interrupted(folder, start, model, backend, size, number, draw.uniform(0.0, LONGEST_WAIT))
 
@@ -116,14 +118,16 @@ def main() -> int:
     parser.add_argument("--moments", type=int, default=50)
     parser.add_argument("--size", type=int, default=256, help="cells along a side")
     parser.add_argument("--backend", action="append", help="may be repeated; by default all that work here")
+    parser.add_argument("--model", action="append", help="may be repeated; by default all")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     backends = options.backend or sw.available_backends()
     answers = []
     with tempfile.TemporaryDirectory() as folder:
         for answer in send_signals(
-            Path(folder), moments=options.moments, size=options.size, backends=backends, seed=options.seed
-        ):
+            Path(folder), moments=options.moments, size=options.size, backends=backends, models=options.model or (),
+            seed=options.seed,
+        ):  # fmt: skip
             answers.append(answer)
             print(f"{answer.model:15} {answer.backend:10} {answer.size} {answer.signal:8} stopped after "
                   f"{answer.stopped:.2f} s, ended after {answer.ended:.2f} s", flush=True)  # fmt: skip

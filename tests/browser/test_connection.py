@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -109,6 +110,23 @@ def test_a_page_continues_its_run_when_the_server_does(
     studio.wait("studio.store.state.step === 3")
     studio.click("step-one")
     studio.wait("studio.store.state.step === 4 && studio.stage.frame.header.step === 4")
+
+
+def test_a_page_stays_connected_when_only_the_run_crashes(open_page: Callable[..., Any], server: Server) -> None:
+    studio = open_page()
+    studio.open(server.url)
+    studio.click("step-one")
+    studio.wait("studio.store.state.step === 1 && !studio.store.state.playing")
+    assert server.process is not None
+    pid = server.process.pid
+    (run,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    os.kill(int(run), signal.SIGKILL)
+    studio.page.locator(".message", has_text="The process of the run ended (signal SIGKILL)").wait_for()
+    before = studio.page.evaluate("studio.store.state.step")
+    studio.click("step-one")
+    studio.wait("step => studio.store.state.step === step && studio.stage.frame.header.step === step", before + 1)
+    assert not studio.page.locator(".banner").is_visible()  # it never lost its connection
+    assert studio.complaints == []
 
 
 def test_the_page_runs_under_the_servers_own_policy(open_page: Callable[..., Any], server: Server) -> None:

@@ -66,7 +66,9 @@ def read_any(path: Path) -> object:
     if path.suffix == ".toml":
         return sw.read_strata(path)
     if sw.is_mesh_file(path):
-        return sw.read_mesh(path).to_terrain(1000.0)
+        mesh = sw.read_mesh(path)
+        side = float(np.ptp(mesh.vertices[:, :2], axis=0).max())
+        return mesh.to_terrain(max(1000.0, side / 256))  # how many cells to take is the caller's choice
     return sw.read(path, max_pixels=1 << 24, allow_8bit=True, cell_size=30.0 if path.suffix == ".hgt" else None)
 
 

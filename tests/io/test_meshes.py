@@ -144,6 +144,16 @@ def test_an_index_beyond_the_vertices_of_a_glb_is_rejected(number: int, tmp_path
         sw.read_mesh(path)
 
 
+def test_negative_indices_of_a_glb_are_rejected(tmp_path: Path) -> None:
+    path = sw.write(sw.TriangleMesh(SQUARE, [[0, 1, 2], [1, 3, 2]]), tmp_path / "square.glb")
+    data = path.read_bytes()
+    assert data.count(b'"componentType":5125') == 1
+    data = data.replace(b'"componentType":5125', b'"componentType":5126')  # indices as floats
+    path.write_bytes(data[:-24] + np.array([0, 1, -7, 1, 3, 2], "<f4").tobytes())
+    with pytest.raises(InvalidFile, match=r"a triangle refers to vertex -7; there are 4"):
+        sw.read_mesh(path)
+
+
 def test_a_glb_whose_parent_node_turns_the_mesh_is_rejected(tmp_path: Path) -> None:
     path = sw.write(sw.TriangleMesh(SQUARE, [[0, 1, 2], [1, 3, 2]]), tmp_path / "turned.glb")
     old, new = b'{"mesh":0,"name":"terrain"}', b'{"children":[1],"scale":[2,2,2]},{"mesh":0}'

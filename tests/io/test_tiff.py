@@ -262,3 +262,13 @@ def test_huge_header_is_rejected_before_decoding(tmp_path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(InvalidFile, match="100000 x 100000 cells"):
         read(path)
+
+
+def test_a_compression_that_is_no_number_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    path = write(Terrain(np.eye(4)), tmp_path / "hill.tif")
+    data = path.read_bytes()
+    number, bytes_ = struct.pack("<HHI", 259, 3, 1), struct.pack("<HHI", 259, 7, 3)
+    assert data.count(number) == 1
+    path.write_bytes(data.replace(number, bytes_))
+    with pytest.raises(InvalidFile, match=r"hill\.tif is not a readable TIFF file: it is damaged"):
+        read(path)

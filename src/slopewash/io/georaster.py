@@ -16,6 +16,7 @@ import numpy as np
 
 from slopewash.errors import GeoreferenceWarning, InvalidFile
 from slopewash.io import gdal, tiff
+from slopewash.io.decoding import decoding
 from slopewash.io.gdal_raster import band_layers, no_elevation
 from slopewash.io.geotiff import GDAL_METADATA, KEY_DIRECTORY
 from slopewash.io.geotiff import _keys as _codes
@@ -46,7 +47,8 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
     """Read the tags of the first image, and the names of its bands."""
     info = tiff.probe(path, options)
     if info.channels > 1:
-        named = band_layers(_descriptions(_tags(path), info.channels))
+        with decoding(path, "TIFF"):
+            named = band_layers(_descriptions(_tags(path), info.channels))
         if "elevation" in named:
             info = dataclasses.replace(info, layers=tuple(named))
     return info
@@ -55,8 +57,10 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
 def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     """Read heights with georeference, nodata cells, units and the layers of named bands."""
     tags = _tags(path)
-    reason = _beyond_tifffile(path, info, options, tags)
-    if reason is not None and (gdal.is_available() or _must(info, options, tags)):
+    with decoding(path, "TIFF"):  # tags may be of any type
+        reason = _beyond_tifffile(path, info, options, tags)
+        needs_gdal = reason is not None and (gdal.is_available() or _must(info, options, tags))
+    if reason is not None and needs_gdal:
         from slopewash.io import gdal_raster
 
         terrain = gdal_raster.read(path, info, options, reason)

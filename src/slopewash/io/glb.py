@@ -110,8 +110,8 @@ def read(path: Path) -> Parts:
                 index = np.arange(len(place))
                 if "indices" in primitive:
                     index = _accessor(document, body, primitive["indices"], allowance).astype(np.int64).ravel()
-                if index.max(initial=0) >= len(place):
-                    raise Damaged(f"a triangle refers to vertex {index.max()}; there are {len(place)}, numbered from 0")
+                for wrong in index[(index < 0) | (index >= len(place))][:1]:
+                    raise Damaged(f"a triangle refers to vertex {wrong}; there are {len(place)}, numbered from 0")
                 faces.append(index.reshape(-1, 3) + sum(map(len, points)))
                 points.append(np.stack([place[:, 0], -place[:, 2], place[:, 1]], axis=1) + 0.0)
                 own = {n[1:].lower(): _accessor(document, body, k, allowance) for n, k in names.items() if n[:1] == "_"}
