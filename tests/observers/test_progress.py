@@ -105,6 +105,26 @@ def test_a_long_run_prints_a_line_at_intervals_without_a_terminal(monkeypatch: p
     assert "/s, " in second
 
 
+@pytest.mark.parametrize(("seconds_per_step", "seen"), [(1e-4, [1, 20, 40, 45]), (2.0, list(range(1, 46)))])
+def test_the_first_step_is_shown_and_slow_ones_each(
+    seconds_per_step: float, seen: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[int] = []
+
+    class Seen(sw.Progress):
+        def observe(self, simulation: sw.Simulation) -> None:
+            super().observe(simulation)
+            shown.append(self.done)
+
+    simulation = sw.Simulation(sw.generate("cone", size=8), sw.SteepestTalus(), backend="reference")
+    clock = SimpleNamespace(monotonic=lambda: seconds_per_step * simulation.step)
+    monkeypatch.setattr(module, "time", clock)
+    bar = Seen()
+    simulation.add(bar).run(45)
+    assert shown == seen
+    assert repr(bar) == "Seen(every=20)"
+
+
 def test_an_interrupted_bar_gives_the_terminal_back() -> None:
     console, run = terminal(), some_run()
     progress = sw.Progress(every=10, console=console)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 1.5
 """Seconds without a first step after which the bar shows that kernels are compiled; cached kernels load faster."""
+UPDATE_EVERY = 0.5
+"""Seconds between two updates of a run whose steps are slow."""
 LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal to draw a bar on, such as a log."""
 
@@ -27,7 +29,7 @@ class Progress(Observer):
     Parameters
     ----------
     every
-        Steps between two updates.
+        Steps between two updates. The first step is shown as soon as it is done, and steps that take long one by one.
     console
         Where to draw instead of stderr.
 
@@ -38,6 +40,8 @@ class Progress(Observer):
 
     def __init__(self, every: int = 20, *, console: Console | None = None) -> None:
         super().__init__(every)
+        self._usual = self.every
+        self._looked = 0.0
         self._console = console
         self._bar: Bar | None = None
         self.title = ""
@@ -52,8 +56,9 @@ class Progress(Observer):
         super().start(simulation, steps, label=label)
         self.close()
         self._label = label = f"{self.title}: {label}" if self.title else label
-        self._printed = time.monotonic()
+        self._printed = self._looked = time.monotonic()
         self._first = None
+        self.every = 1
         console = self._console or Console(stderr=True)
         if steps < 1 or not console.is_terminal:
             return
@@ -71,7 +76,11 @@ class Progress(Observer):
 
     def observe(self, simulation: Simulation) -> None:
         """Move the bar to the steps done."""
+        before, looked = self.done, self._looked
         super().observe(simulation)
+        self._looked = time.monotonic()
+        per_step = (self._looked - looked) / max(self.done - before, 1)
+        self.every = self._usual if per_step * self._usual < UPDATE_EVERY else max(1, int(UPDATE_EVERY / per_step))
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=self.done)
         elif time.monotonic() - self._printed >= LINE_EVERY:
@@ -89,6 +98,7 @@ class Progress(Observer):
 
     def finish(self, simulation: Simulation) -> None:
         """Stop the bar where the phase ended."""
+        self.every = self._usual
         self.close()
 
     def close(self) -> None:

@@ -10,15 +10,27 @@ from slopewash.models.velocity_field import lanes
 from slopewash.models.velocity_field.surface import STEPS
 
 LEFT, SUNK, TAKEN = range(3)
+STRIP = 64
+"""Columns of a strip."""
 DI = np.array([i for i, _ in STEPS])
 DJ = np.array([j for _, j in STEPS])
 
 
 @stage_kernel
-def next_launch(i, j, last, stride, w):
-    """Cell of the next particle, from (i, j) on; a row of `last` or more means that there is none."""
-    while i < last and not w[i, j] > 0:
-        i, j = (i, j + 1) if j + 1 < w.shape[1] else (i + stride, 0)
+def after(i, j, first, last, stride, columns):
+    """Cell after (i, j): in strips of columns, whose particles pass through the same cells while those are in cache."""
+    j += 1
+    if j < columns and j % STRIP != 0:
+        return i, j
+    strip = (j - 1) // STRIP * STRIP
+    return (i + stride, strip) if i + stride < last else (first, strip + STRIP)
+
+
+@stage_kernel
+def next_launch(i, j, first, last, stride, w):
+    """Cell of the next particle, from (i, j) on; a column beyond the grid means that there is none."""
+    while j < w.shape[1] and not w[i, j] > 0:
+        i, j = after(i, j, first, last, stride, w.shape[1])
     return i, j
 
 
@@ -29,13 +41,15 @@ def launch_rows(surface, first, last, stride, w, motion, a, n, sums, ends):
     `ends` get water that left, water at rest, and steps taken.
     """
     nodata = surface[5]
-    i, j = next_launch(first, 0, last, stride, w)
+    columns = w.shape[1]
+    i, j = next_launch(first, 0 if first < last else columns, first, last, stride, w)
     busy = 0
     for p in range(lanes.LANES):
         lanes.leave_empty(p, a, n)
-        if i < last:
+        if j < columns:
             lanes.enter(p, i, j, w[i, j], a, n)
-            i, j = next_launch(i + (j + 1) // w.shape[1] * stride, (j + 1) % w.shape[1], last, stride, w)
+            i, j = after(i, j, first, last, stride, columns)
+            i, j = next_launch(i, j, first, last, stride, w)
             busy += 1
     while busy > 0:
         lanes.step_all(busy, surface, motion, a, n)
@@ -53,9 +67,10 @@ def launch_rows(surface, first, last, stride, w, motion, a, n, sums, ends):
                     continue
             ends[LEFT if end == 1 else SUNK] += n[lanes.WHOLE, p]
             ends[TAKEN] += n[lanes.STEP, p]
-            if i < last:
+            if j < columns:
                 lanes.enter(p, i, j, w[i, j], a, n)
-                i, j = next_launch(i + (j + 1) // w.shape[1] * stride, (j + 1) % w.shape[1], last, stride, w)
+                i, j = after(i, j, first, last, stride, columns)
+                i, j = next_launch(i, j, first, last, stride, w)
             else:
                 busy -= 1
                 lanes.replace(p, busy, a, n)
