@@ -126,6 +126,7 @@ def live(size: int, rounds: int, seconds: float) -> dict[str, Any]:
     )
     assert process.stdout is not None
     client = Client(process.stdout.readline().strip())
+    client.send("watch", ground=True)  # as the page does
     client.send("step", count=40)
     begin = time.perf_counter()
     while client.step < 40 and time.perf_counter() < begin + 110:
@@ -180,7 +181,7 @@ def encoding(size: int, repeats: int = 15) -> dict[str, Any]:
         times = []
         for _ in range(repeats):
             begin = time.process_time()
-            data = encode(frame, View(overlay, size, before=False, strata=False, triangles=False))
+            data = encode(frame, View(overlay, size, before=False, ground=False, strata=False, triangles=False))
             times.append(time.process_time() - begin)
         result[name] = round(1e3 * min(times), 2)
         result[name.replace("cpu_ms", "bytes")] = len(data)

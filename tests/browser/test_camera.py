@@ -37,7 +37,7 @@ DRIVE = """
   const meets = (eye, d) => {
     for (let t = 0; t < 70; t += 0.05) {
       const [x, y, z] = [eye.x + d.x * t, eye.y + d.y * t, eye.z + d.z * t];
-      if (y < -0.65) return "floor";
+      if (y < -0.4) return "floor";
       if (Math.abs(x) > 5 || Math.abs(z) > 5) continue;
       if (y < surface(x, z)) {
         const [a, b] = [eye.x + d.x * (t - 0.05), eye.z + d.z * (t - 0.05)];

@@ -403,3 +403,20 @@ def test_a_second_page_sees_the_same_run_and_a_returning_one_goes_on(server: Stu
 
 def test_health_answers(page: Page) -> None:
     assert page.get("/health").text == "ok"
+
+
+def test_frames_bring_what_the_simulation_did_to_the_ground_if_asked(page: Page, server: StudioServer) -> None:
+    page.steps(3)
+    page.do("watch", overlay=None, resolution=1024, ground=True)
+    while True:
+        header, fields = page.read("frame")
+        if "flow" in fields:
+            break
+    truth = server.session.submit(lambda: server.session.run.simulation.layers("wear", "deposit", "flow")).result(60)
+    for name, layer in truth.items():
+        np.testing.assert_allclose(fields[name], layer, atol=max(float(np.ptp(layer)), 1e-9) / 65535)
+    units = {block["name"]: block.get("unit") for block in header["blocks"]}
+    assert (units["wear"], units["flow"]) == ("m", server.session.run.simulation.model.layer("flow").units)
+    page.do("watch", overlay=None, resolution=1024)
+    page.steps(1)
+    assert "wear" not in page.shown(4)[1]

@@ -34,6 +34,7 @@ class View(NamedTuple):
     overlay: str | None
     resolution: int
     before: bool
+    ground: bool
     strata: bool
     triangles: bool
 
@@ -71,6 +72,7 @@ class Connection:
             overlay=self.watch.overlay,
             resolution=self.watch.resolution,
             before=self.watch.before and self._before_sent != snapshot.run,
+            ground=self.watch.ground,
             strata=self._run_sent != snapshot.run,
             triangles=self._triangulation_sent != snapshot.triangulation,
         )

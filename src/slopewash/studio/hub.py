@@ -19,6 +19,10 @@ from slopewash.studio.session import Session
 from slopewash.studio.snapshot import Demand, Snapshot
 from slopewash.studio.strata import strata_block
 
+GROUND = ("wear", "deposit", "flow")
+"""What the simulation did to the ground, where the model keeps it."""
+GROUND_RESOLUTION = 512
+"""Most cells per side of these: they are colours, which may be coarser than heights."""
 MOST_CONNECTIONS = 16
 WATCH_SECONDS = 2.0
 STUCK_SECONDS = 10.0
@@ -66,8 +70,10 @@ class Hub:
         if not waiting or self._newest is not None:
             self.session.want(None)
             return
-        layers = frozenset(c.watch.overlay for c in waiting if c.watch.overlay is not None)
-        self.session.want(Demand(layers, min(c.seen for c in waiting)))
+        layers = {c.watch.overlay for c in waiting if c.watch.overlay is not None}
+        if any(c.watch.ground for c in waiting):
+            layers.update(GROUND)
+        self.session.want(Demand(frozenset(layers), min(c.seen for c in waiting)))
 
     def _take_snapshot(self, snapshot: Snapshot) -> None:
         self._newest = snapshot
@@ -144,6 +150,12 @@ def encode(snapshot: Snapshot, view: View) -> bytes:
         for name in ("water", "suspended")
         if name in layers and layers[name].any()
     ]
+    if view.ground:
+        blocks += [
+            field_block(name, layers[name], min(resolution, GROUND_RESOLUTION), unit=snapshot.units[name])
+            for name in GROUND
+            if name in layers and layers[name].any()
+        ]
     if overlay is not None and overlay in layers:
         blocks.append(field_block("overlay", layers[overlay], resolution, layer=overlay, unit=snapshot.units[overlay]))
     if view.before:

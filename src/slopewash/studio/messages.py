@@ -195,6 +195,8 @@ class Watch(Message):
     overlay: Name | None = None
     resolution: int = Field(default=1024, ge=16, le=SIZES[1])
     before: bool = False
+    ground: bool = False
+    """Also what the simulation did to the ground: it colours the terrain."""
 
 
 class Ack(Message):

@@ -257,6 +257,7 @@ export class App {
         overlay: this.overlay,
         resolution: this.stage.quality.field,
         before: this.compare.shown || !this.compare.element.hidden,
+        ground: true,
       });
   }
 
@@ -383,8 +384,9 @@ export class App {
 
   private listen(canvas: HTMLCanvasElement): void {
     new ResizeObserver(() => this.fit()).observe(canvas);
-    // The bar wraps as its texts grow; hidden bars leave the view as it is.
-    new ResizeObserver(() => document.body.classList.contains("bare") || this.fit()).observe(this.transport.element);
+    // Bars grow and wrap with their contents; hidden ones leave the view as it is.
+    const bars = new ResizeObserver(() => document.body.classList.contains("bare") || this.fit());
+    for (const bar of [this.transport.element, this.toolbar.element, this.corner]) bars.observe(bar);
     window.addEventListener("pagehide", () => {
       const { stage } = this;
       if (stage.frame) rememberView(stage.cameras.isFramed ? null : stage.cameras.saved, shapeOf(stage.frame.header));

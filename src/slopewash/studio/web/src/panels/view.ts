@@ -4,6 +4,7 @@ import { checkbox, labelled, make, section, select, words } from "../page/dom";
 import { type Slider, sliderLine } from "../page/slider";
 import type { Store } from "../page/store";
 import type { Look } from "../view/look";
+import { LIGHTS } from "../view/presets";
 import type { Tier } from "../view/quality";
 import type { Stage } from "../view/stage";
 
@@ -13,6 +14,7 @@ export class ViewPanel {
   private readonly sunAzimuth: Slider;
   private readonly sunElevation: Slider;
   private readonly quality: HTMLSelectElement;
+  private readonly sliders = new Map<NumberKey, Slider>();
   private layers = "";
 
   constructor(
@@ -26,6 +28,12 @@ export class ViewPanel {
     const elevation = this.line("Sun elevation, °", "sunElevation", 3, 85, true);
     this.sunAzimuth = azimuth.slider;
     this.sunElevation = elevation.slider;
+    const light = select(
+      "Light",
+      Object.keys(LIGHTS).map((name) => ({ value: name })),
+      "afternoon",
+      (name) => this.useLight(name),
+    );
     this.quality = select(
       "Quality",
       (["low", "medium", "high"] as const).map((tier) => ({ value: tier })),
@@ -42,6 +50,7 @@ export class ViewPanel {
       section(
         "Light",
         true,
+        labelled("Light", light),
         azimuth.element,
         elevation.element,
         this.line("Exposure", "exposure", 0.3, 2.5).element,
@@ -81,6 +90,12 @@ export class ViewPanel {
     this.sunElevation.show(this.stage.look.sunElevation);
   }
 
+  private useLight(name: string): void {
+    Object.assign(this.stage.look, LIGHTS[name]);
+    for (const [key, slider] of this.sliders) slider.show(this.stage.look[key]);
+    this.stage.lookChanged(true);
+  }
+
   showTier(tier: Tier): void {
     this.quality.value = tier;
   }
@@ -108,11 +123,13 @@ export class ViewPanel {
     high: number,
     light = false,
   ): { element: HTMLElement; slider: Slider } {
-    return sliderLine(label, this.stage.look[key], low, high, (value) => {
+    const line = sliderLine(label, this.stage.look[key], low, high, (value) => {
       if (!Number.isFinite(value)) return;
       this.stage.look[key] = value;
       this.stage.lookChanged(light);
     });
+    this.sliders.set(key, line.slider);
+    return line;
   }
 
   private flag(label: string, key: FlagKey): HTMLElement {

@@ -7,15 +7,17 @@ uniform vec3 brushColour;
 uniform float pixelsPerUnit; // that a world unit takes at distance one, or anywhere in a plan
 uniform vec2 viewExtent;     // zero for a plan
 
-// The air is clear up to here, in world units, so that what is looked at keeps its colours.
-const float CLEAR = 4.0;
+uniform float clearAir;      // world units from the eye up to which the air is clear
+
+// Distance takes red away last: far slopes turn blue before they turn pale.
+const vec3 SCATTERING = vec3(0.72, 0.96, 1.32);
 
 vec3 withFog(vec3 colour, vec3 world, vec3 eye) {
   if (fogDensity <= 0.0) return colour;
   vec3 ray = world - eye;
   float distance = length(ray);
-  float thick = fogDensity * max(distance - CLEAR, 0.0) * exp(-0.30 * max(world.y, 0.0));
-  return mix(hazeColour(ray / distance), colour, exp(-thick));
+  float thick = fogDensity * max(distance - clearAir, 0.0) * exp(-0.30 * max(world.y, 0.0));
+  return mix(hazeColour(ray / distance), colour, exp(-thick * SCATTERING));
 }
 
 float metresPerPixel(vec3 world, vec3 eye) {

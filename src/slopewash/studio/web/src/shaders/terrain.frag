@@ -7,6 +7,10 @@ uniform float overlayOpacity;
 uniform float overlayShading;
 uniform float contourInterval; // metres; 0 for none
 uniform float detail;          // 0 … 1: strength of the fine structure
+uniform sampler2D history;      // wear, deposits and flow, 0 … 1
+uniform float historyKnown;
+uniform float grainScale;      // metres
+uniform float clay;            // 0 … 1
 uniform float closeGrain;      // 0 … 1: one more octave for those who come near
 uniform vec3 eye;
 in vec2 spot;
@@ -63,7 +67,7 @@ void main() {
   vec3 normal = normalize(vec3(-curve.x * exaggeration, 1.0, -curve.y * exaggeration));
   float sunward = dot(normal, sunDirection);
 
-  vec3 p = vec3((spot.x - 0.5) * extent.x, height, (spot.y - 0.5) * extent.y) / max(extent.x, extent.y);
+  vec3 p = vec3((spot.x - 0.5) * extent.x, height, (spot.y - 0.5) * extent.y) / grainScale;
   vec3 weight = planes(normal);
   vec4 macro = texture(noise, p.xz * 1.05);
   Grain meso = grainOnSlope(p * 5.3, weight);
@@ -73,15 +77,18 @@ void main() {
     fine.value += closeGrain * 0.45 * (close.value - 0.5);
     fine.tilt += closeGrain * 0.45 * close.tilt;
   }
-  Site site = Site(height / relief, length(curve.xy) / steepReference, clamp(1.6 * curve.z + 0.05 * curve.w, -1.0, 1.0), clamp(0.7 * curve.w, -2.0, 2.0), clamp(0.5 - sunward, 0.0, 1.0));
-  Ground ground = groundAt(site, here.g, here.b, macro, meso, fine);
+  Site site = Site(height / relief, length(curve.xy) / steepReference, clamp(1.6 * curve.z + 0.05 * curve.w, -1.0, 1.0), clamp(0.7 * curve.w, -2.0, 2.0), clamp(0.5 - sunward, 0.0, 1.0), vec4(0.0));
+  if (historyKnown > 0.0) site.past = vec4(texture(history, spot).rgb, texture(history, spot, 2.6).b);
+  Ground ground = groundAt(site, here.g, here.b, historyKnown, macro, meso, fine);
+  ground.albedo = mix(ground.albedo, vec3(0.36, 0.335, 0.31), clay);
 
   vec3 bumped = normalize(normal + detail * ground.bump * (0.8 * meso.tilt + 1.35 * fine.tilt));
   float facing = max(dot(bumped, sunDirection), 0.0) * smoothstep(-0.04, 0.14, sunward) * lit.r;
-  float open = lit.g * clamp(1.0 - 0.60 * curve.z - 0.030 * curve.w, 0.55, 1.2);
+  float open = mix(lit.g, 1.0, 0.15) * clamp(1.0 - 0.60 * curve.z - 0.030 * curve.w, 0.60, 1.2);
   vec3 sun = sunColour() * facing;
-  vec3 sky = skyLight(bumped) * open * sqrt(open) * 1.15;
-  vec3 bounce = vec3(0.34, 0.25, 0.16) * (1.0 - lit.g) * open * (0.25 + 0.75 * max(sunDirection.y, 0.0));
+  vec3 sky = skyLight(bumped) * open * mix(1.0, sqrt(open), 0.5) * 1.45;
+  // Sunlit ground opposite lights what the sky does not reach.
+  vec3 bounce = sunColour() * vec3(0.230, 0.188, 0.140) * (0.3 + 0.7 * max(sunDirection.y, 0.0)) * sqrt(open) * (1.15 - lit.g);
   vec3 received = sun + sky + bounce;
 
   colour = vec4(overlayOpacity > 0.0 ? withMap(ground.albedo, received, here.a, facing, open) : ground.albedo * received, 1.0);

@@ -6,6 +6,8 @@ uniform float relief;
 uniform float cellSize;
 uniform vec3 eye;
 uniform float floorLevel;
+uniform float grainScale;
+uniform float clay;
 in vec2 spot;
 in vec3 world;
 in float height;
@@ -40,7 +42,7 @@ void main() {
   float side = max(extent.x, extent.y);
   vec3 normal = wall == 0 ? vec3(0.0, 0.0, -1.0) : wall == 1 ? vec3(1.0, 0.0, 0.0) : wall == 2 ? vec3(0.0, 0.0, 1.0) : vec3(-1.0, 0.0, 0.0);
   float across = (wall == 0 || wall == 2) ? extent.x / side : extent.y / side;
-  vec2 p = vec2(along * across + 0.37 * float(wall), height / side);
+  vec2 p = vec2(along * across * side / grainScale + 0.37 * float(wall), height / grainScale);
   vec4 grain = texture(noise, p * 29.0);
   vec4 lumps = texture(noise, p * 7.0);
   float depth = (top - height) / side;
@@ -50,6 +52,8 @@ void main() {
   // The soil on top, a few cells thick and never thicker than looks right on a big block.
   float soil = min(2.0 * cellSize / side, 0.0045) * (0.7 + 0.6 * lumps.r);
   if (strataLayers == 0) albedo = mix(vec3(0.060, 0.045, 0.030), albedo, smoothstep(0.6 * soil, soil, depth));
+
+  albedo = mix(albedo, vec3(0.30, 0.28, 0.26), clay);
 
   vec3 rightward = vec3(abs(normal.z), 0.0, abs(normal.x));
   vec2 tilt = 0.30 * (grain.ba - 0.5) + 0.30 * (lumps.ba - 0.5);

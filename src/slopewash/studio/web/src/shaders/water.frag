@@ -4,6 +4,7 @@ uniform float cellSize;
 uniform float sedimentTint;
 uniform float clarity;         // depth in cells at which the bed is hardly visible
 uniform float ripple;
+uniform float grainScale;      // metres
 uniform vec3 eye;
 uniform bool letsThrough;
 in vec2 spot;
@@ -27,7 +28,7 @@ Water waterHere() {
 }
 
 vec3 surfaceNormal(vec2 slope) {
-  vec2 p = (spot - 0.5) * extent / max(extent.x, extent.y);
+  vec2 p = (spot - 0.5) * extent / grainScale;
   vec2 waves = (texture(noise, p * 61.0 + ripple * vec2(0.031, 0.017)).ba - 0.5) + (texture(noise, p.yx * 37.0 - ripple * vec2(0.013, 0.029)).ba - 0.5);
   return normalize(vec3(-slope.x, 1.0, -slope.y) + vec3(waves.x, 0.0, waves.y) * 0.05);
 }

@@ -16,6 +16,10 @@ export interface Look {
   particles: boolean;
   wireframe: boolean;
   overlayOpacity: number;
+  sunStrength: number;
+  skyFill: number; // light from the sky, beside that of a clear day
+  overcast: number; // 0 … 1: how grey the sky is
+  clay: number; // 0 … 1: one colour instead of those of the ground
 }
 
 export function defaultLook(): Look {
@@ -35,6 +39,10 @@ export function defaultLook(): Look {
     particles: true,
     wireframe: true,
     overlayOpacity: 0.9,
+    sunStrength: 1,
+    skyFill: 1,
+    overcast: 0,
+    clay: 0,
   };
 }
 

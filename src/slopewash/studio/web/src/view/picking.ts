@@ -7,7 +7,7 @@ import { type Field, sampleField } from "../wire/frames";
 const NET = 16;
 
 /** Height of the block below its datum, as a fraction of its longer side. */
-export const PLINTH = 0.065;
+export const PLINTH = 0.04;
 
 export interface Place {
   x: number; // metres east of the north-west corner

@@ -23,6 +23,7 @@ import { Block } from "./block";
 import { Cameras } from "./camera";
 import { fromHex, setColours } from "./colours";
 import { Gestures } from "./gestures";
+import { History } from "./history";
 import { LayerTexture } from "./layers";
 import { defaultLook, type Look, sunDirection } from "./look";
 import type { Measured } from "./pace";
@@ -47,6 +48,9 @@ const BASE_EXPOSURE = 0.74;
 
 /** Of the resolution, while a tier is on trial. */
 const TRIAL = 0.25;
+
+/** Metres of the coarsest noise on the ground. */
+const GRAIN = 5120;
 
 /** Milliseconds without a change after which the view is drawn in full resolution. */
 const REST = 250;
@@ -96,6 +100,7 @@ export class Stage {
     suspended: new LayerTexture(),
     overlay: new LayerTexture(),
   };
+  private readonly history = new History();
   private readonly block: Block;
   private readonly particles: Particles;
   private readonly wireframe: Wireframe;
@@ -184,6 +189,7 @@ export class Stage {
     if (frame.before) this.setBefore(frame.before);
     for (const name of ["elevation", "water", "suspended", "overlay"] as const) this.layers[name].set(frame[name]);
     this.setStrata(frame);
+    this.history.set(frame, this.uniforms.relief.value);
     if (resized || fresh) this.place();
     if (this.quality.cullDryWater && frame.water) this.block.cullDryWater(frame.water, SHALLOWEST * this.cellSize);
     this.particles.set(this.look.particles ? frame.particles : null);
@@ -465,8 +471,12 @@ export class Stage {
     u.light.value = surface.light;
     const overlay = u.overlayOpacity.value;
     // Water would hide the overlay, often where it is most interesting.
-    this.block.showWater(this.look.water && isNow && this.frame!.water !== null && overlay === 0);
+    this.block.showWater(
+      this.look.water && isNow && this.frame!.water !== null && overlay === 0 && this.look.clay < 0.5,
+    );
     if (!isNow) u.overlayOpacity.value = 0;
+    u.history.value = this.history.texture;
+    u.historyKnown.value = isNow && this.history.isKnown ? 1 : 0; // the start has none
     this.target.scissorTest = true;
     this.target.scissor.set(x, 0, width, height);
     this.renderer.setRenderTarget(this.target);
@@ -486,14 +496,30 @@ export class Stage {
     u.targetSize.value.set(width, height);
     u.pixelsPerUnit.value = 0.5 * height * p[5];
     u.opaque.value = opaque ? 1 : 0;
-    u.fogDensity.value = plan || !opaque ? 0 : 0.03 * this.look.fog;
+    this.setAir(camera.position, plan || !opaque);
+  }
+
+  /** The air is clear up to the block and a little into it; inside, distance turns blue within its own length. */
+  private setAir(eye: Vector3, none: boolean): void {
+    const u = this.uniforms;
+    const [wide, deep] = [u.extent.value.x, u.extent.value.y].map((side) => 0.5 * side * u.worldScale.value);
+    const beside = Math.hypot(Math.max(Math.abs(eye.x) - wide!, 0), Math.max(Math.abs(eye.z) - deep!, 0));
+    const top = u.relief.value * u.worldScale.value * this.look.exaggeration;
+    const away = Math.hypot(beside, Math.max(eye.y - top, 0));
+    u.clearAir.value = Math.max(away, 0.15);
+    u.fogDensity.value = none ? 0 : (0.03 + 0.32 / (1 + away * away)) * this.look.fog;
   }
 
   private applyLook(): void {
     const { uniforms: u, look } = this;
     u.sunDirection.value.set(...sunDirection(look));
     u.exaggeration.value = look.exaggeration;
-    u.snowLine.value = look.snow ? look.snowLine : 9;
+    // Snow would be mistaken for a colour of the map.
+    u.snowLine.value = look.snow && u.overlayOpacity.value === 0 ? look.snowLine : 9;
+    u.sunStrength.value = look.sunStrength;
+    u.skyFill.value = look.skyFill;
+    u.overcast.value = look.overcast;
+    u.clay.value = look.clay;
     u.detail.value = look.detail;
     u.closeGrain.value = this.quality.closeGrain;
     u.sedimentTint.value = look.sedimentTint;
@@ -514,6 +540,7 @@ export class Stage {
     u.datum.value = this.datum;
     u.size.value = this.frame.header.cell_size;
     const side = Math.max(rows, columns) * cell;
+    u.grainScale.value = grainScale(side);
     u.floorLevel.value = -PLINTH * side;
     const most = this.quality.mesh;
     const scale = Math.min(1, most / Math.max(rows, columns));
@@ -548,6 +575,11 @@ export class Stage {
     if (!this.frame) return 1;
     return SIDE / (Math.max(this.frame.elevation.rows, this.frame.elevation.columns) * this.cellSize);
   }
+}
+
+/** Metres that the noise of the ground repeats after: the same stones on hills and mountain ranges, except on extreme scales. */
+function grainScale(side: number): number {
+  return Math.min(Math.max(GRAIN, side / 8), side * 8);
 }
 
 /** 1, 2 or 5 times a power of ten. */

@@ -19,6 +19,9 @@ export interface Frame {
   water: Field | null;
   suspended: Field | null;
   overlay: Field | null;
+  wear: Field | null;
+  deposit: Field | null;
+  flow: Field | null;
   before: Field | null;
   strata: { layers: number; points: number; tops: Float32Array<ArrayBuffer>; colours: string[] } | null;
   particles: Float32Array<ArrayBuffer> | null;
@@ -44,6 +47,9 @@ export function decodeFrame(bytes: ArrayBuffer): Frame {
     water: field(bytes, blocks.get("water")),
     suspended: field(bytes, blocks.get("suspended")),
     overlay: field(bytes, blocks.get("overlay")),
+    wear: field(bytes, blocks.get("wear")),
+    deposit: field(bytes, blocks.get("deposit")),
+    flow: field(bytes, blocks.get("flow")),
     before: field(bytes, blocks.get("before")),
     strata: strata
       ? {

@@ -447,6 +447,8 @@ export interface Watch {
   overlay?: string | null;
   resolution?: number;
   before?: boolean;
+  /** Also what the simulation did to the ground: it colours the terrain. */
+  ground?: boolean;
 }
 
 /** A disc on the ground where water wells up. */
