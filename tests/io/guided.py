@@ -29,7 +29,7 @@ def mutations() -> Any:
 
 def fuzz(ending: str, folder: Path, seconds: str) -> None:
     """Fuzz one format until the time is over; never returns."""
-    import atheris  # type: ignore[import-not-found, unused-ignore]
+    import atheris
 
     with atheris.instrument_imports(include=["slopewash.io", "slopewash.recipes"]):
         import slopewash as sw

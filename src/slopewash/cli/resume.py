@@ -52,7 +52,8 @@ def command(
         Steps between two checkpoints; as before if not given.
     """
     import slopewash as sw
-    from slopewash.recipes.running import check_outputs, checkpoints_of
+    from slopewash.recipes.results import check_outputs
+    from slopewash.recipes.running import checkpoints_of
 
     if sw.tiled_facts(folder) is not None:
         return resume_on_tiles(folder, scheduler=scheduler, workers=workers, memory=memory, json=json)

@@ -108,7 +108,8 @@ def command(
         without, but cannot be resumed.
     """
     import slopewash as sw
-    from slopewash.recipes.running import CHECKPOINTS, prepare_outputs
+    from slopewash.recipes.results import prepare_outputs
+    from slopewash.recipes.running import CHECKPOINTS
 
     job = load(recipe, settings)
     name = recipe.stem if recipe.suffix.lower() == ".toml" else recipe.name

@@ -24,7 +24,7 @@ from slopewash.terrain.gullies import DEEPEST
 from slopewash.terrain.parts import strata_facts, strata_from
 
 if TYPE_CHECKING:
-    from slopewash.recipes.running import Result
+    from slopewash.recipes.results import Result
 
 DEFAULT_PRESET, GENTLE_PRESET = "landscape", "gentle"
 STEPS_WITHOUT_PRESET = 1000
@@ -362,7 +362,7 @@ class Recipe:
 
         Outputs go into `folder`, with the recipe and a manifest of checksums, or without one each to its own path.
         """
-        from slopewash.recipes.running import run
+        from slopewash.recipes.calls import run
 
         return run(self, progress=progress, folder=folder)
 

@@ -14,7 +14,7 @@ from slopewash.recipes.outputs import Options, OutputKind, register_output
 
 if TYPE_CHECKING:
     from slopewash.observers import Recorder
-    from slopewash.recipes.running import Result
+    from slopewash.recipes.results import Result
 
 TARGETS = ("unreal", "unity", "godot", "blender", "houdini", "gis")
 FILM_KINDS = ("turntable", "flyover", "timelapse")

@@ -17,7 +17,7 @@ from slopewash.recipes.writing import relative, write_recipe
 
 if TYPE_CHECKING:
     from slopewash.recipes.definition import Recipe
-    from slopewash.recipes.running import Result
+    from slopewash.recipes.results import Result
 
 RECIPE, MANIFEST = "recipe.toml", "manifest.json"
 

@@ -20,7 +20,7 @@ from slopewash.recipes.outputs import Options, OutputKind, register_output
 from slopewash.terrain import Terrain
 
 if TYPE_CHECKING:
-    from slopewash.recipes.running import Result
+    from slopewash.recipes.results import Result
 
 
 WATER_TO_SEE = ("river", "lake")

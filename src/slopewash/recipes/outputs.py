@@ -13,7 +13,7 @@ from slopewash.recipes.entries import Entry, Table
 
 if TYPE_CHECKING:
     from slopewash.observers import Observer
-    from slopewash.recipes.running import Result
+    from slopewash.recipes.results import Result
 
 Options = Mapping[str, Any]
 

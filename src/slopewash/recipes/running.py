@@ -7,29 +7,26 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter
+from slopewash.errors import CheckpointError, InvalidParameter
 from slopewash.interrupts import whole_steps
-from slopewash.models import Model, Preset
 from slopewash.models.maps import map_layers, mapped, maps_of, without_maps
-from slopewash.models.state import Edges, Sides
 from slopewash.observers import Checkpoints, Progress
-from slopewash.recipes.definition import Recipe, Stage, preset_beds, usual_preset
+from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.levels import expanded, terrain_of
-from slopewash.recipes.manifest import MANIFEST, RECIPE, input_files, write_records
+from slopewash.recipes.manifest import MANIFEST, RECIPE
 from slopewash.recipes.maps import carry_maps, place_maps
 from slopewash.recipes.masking import MASK, blended
-from slopewash.recipes.sources import FromTerrain
+from slopewash.recipes.results import Result
 from slopewash.simulation import Budget, Simulation, read_checkpoint
 from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.parts import of_this_version
-from slopewash.terrain import Terrain, TriangleMesh, add_gullies, check_terrain
+from slopewash.terrain import Terrain, add_gullies
 from slopewash.terrain.parts import put_together, take_apart
 
 CHECKPOINTS = "checkpoints"
@@ -38,104 +35,6 @@ START, ORIGIN = "start.", "origin."
 """Begin the names of the arrays that a checkpoint keeps of the start of a stage with levels, and of the recipe."""
 Part = Literal["eroding", "settling", "receding", "over"]
 """What a stage does in turn: water recedes only where the stage asks for it."""
-
-
-@dataclass(frozen=True, repr=False)
-class Result:
-    """Result of a recipe, complete or interrupted."""
-
-    recipe: Recipe
-    stage: Stage
-    """The last stage that ran."""
-    terrain: Terrain
-    mesh: TriangleMesh | None
-    """The ground as triangles, where the last model has such."""
-    budget: Budget
-    """Mass budget of the last stage that ran, all its levels together."""
-    backend: str
-    steps: int
-    """Steps done; of all levels, where there are some."""
-    steps_wanted: int
-    level: tuple[int, int] | None
-    """Level that was reached and the number of them, where there are some."""
-    settling_steps: int
-    """Of the level that was reached."""
-    settled: bool
-    """Whether all sediment is deposited."""
-    interrupted: bool
-    seconds: float
-
-    @property
-    def carried(self) -> float:
-        """Sediment still in the water, in cubic metres."""
-        if "suspended" not in self.terrain:
-            return 0.0
-        return float(self.terrain["suspended"].sum(dtype="float64")) * self.terrain.cell_size**2
-
-    @property
-    def progress(self) -> str:
-        """Steps done, in words."""
-        wanted = self.steps_wanted
-        plural = "step" if wanted == 1 else "steps"
-        words = f"{self.steps} {plural}" if self.steps == wanted else f"{self.steps} of {wanted} {plural}"
-        if self.level is not None and self.level[1] > 1:
-            reached, levels = self.level
-            words += f" on level {reached} of {levels}" if self.interrupted else f" on {levels} levels"
-        if self.settling_steps and (self.level is None or self.interrupted):
-            share = "" if self.settled else f" of {self.stage.settle}"
-            words += f" and {self.settling_steps}{share} of settling"
-        return words
-
-    @property
-    def notes(self) -> dict[str, Any]:
-        """What made the terrain, for files and manifests: version, model, preset, seed and step."""
-        from slopewash import __version__
-
-        presets = [stage.preset or stage.model.name for stage in self.recipe.stages]
-        return {
-            "slopewash": __version__,
-            "model": self.stage.model.name,
-            "preset": self.stage.preset,
-            "stages": presets,
-            "seed": self.recipe.seed,
-            "step": self.steps,
-        }
-
-    def write_outputs(self, folder: str | Path | None = None) -> tuple[Path, ...]:
-        """Write the outputs of the recipe, and return where they are.
-
-        Into a folder, which is created, with the recipe and a manifest; without one, each to its own path.
-        """
-        place = None if folder is None else Path(folder)
-        if place is not None:
-            make_folders(self.recipe, place)
-        written = tuple(file for output in self.recipe.outputs for file in output.within(place).write(self))
-        return written if place is None else (*written, *write_records(self, place, written))
-
-    def __repr__(self) -> str:
-        rows, columns = self.terrain.shape
-        state = "interrupted after" if self.interrupted else "complete,"
-        return f"Result of {self.stage.model.name} on {columns} x {rows} cells: {state} {self.progress}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Facts for a report."""
-        stage = self.stage.as_dict()
-        return {
-            **{name: stage[name] for name in ("model", "preset", "parameters", "edges")},
-            "backend": self.backend,
-            "seed": self.recipe.seed,
-            "steps": self.steps,
-            "steps_wanted": self.steps_wanted,
-            "level": None if self.level is None else {"reached": self.level[0], "levels": self.level[1]},
-            "settling_steps": self.settling_steps,
-            "settled": self.settled,
-            "interrupted": self.interrupted,
-            "seconds": round(self.seconds, 3),
-            "rows": self.terrain.shape[0],
-            "columns": self.terrain.shape[1],
-            "cell_size": self.terrain.cell_size,
-            "budget": self.budget.as_dict(),
-        }
 
 
 class Running:
@@ -578,110 +477,3 @@ def check_every(every: int) -> None:
     """Refuse a number of steps between checkpoints that is not positive."""
     if every < 1:
         raise InvalidParameter(f"every is {every}; it must be 1 or more")
-
-
-def run(
-    recipe: Recipe, *, progress: bool = False, observers: Sequence[Any] = (), folder: str | Path | None = None
-) -> Result:
-    """Run a recipe from start to end, and write its outputs."""
-    if folder is None:
-        check_outputs(recipe)
-    else:
-        prepare_outputs(recipe, Path(folder))
-    return _finished(Running(recipe, folder=folder), [*([Progress()] if progress else []), *observers], folder)
-
-
-def _finished(running: Running, observers: Sequence[Any], folder: str | Path | None = None) -> Result:
-    try:
-        running.run(*observers)
-        result = running.result()
-    finally:
-        running.close()
-    result.write_outputs(folder)
-    return result
-
-
-def check_outputs(recipe: Recipe, folder: Path | None = None, *, force: bool = False) -> None:
-    """Refuse outputs that could not be written, or that would overwrite an input, before the run."""
-    outputs = [output.within(folder) for output in recipe.outputs]
-    for output in outputs:
-        output.check()
-    files = [output.path for output in outputs] + ([] if folder is None else [folder / RECIPE, folder / MANIFEST])
-    if not force:
-        inputs = [file.resolve() for file in input_files(recipe)]
-        for file in files:
-            if file.resolve() in inputs:
-                raise InvalidFile(f"{file} is an input of the recipe and would be overwritten; choose another name")
-
-
-def prepare_outputs(recipe: Recipe, folder: Path, *, force: bool = False) -> None:
-    """Create the output folder, and refuse before the run what could not be written into it."""
-    make_folders(recipe, folder)
-    check_outputs(recipe, folder, force=force)
-
-
-def make_folders(recipe: Recipe, folder: Path) -> None:
-    """Create the folder for the outputs of a recipe, and those that their names ask for within it."""
-    try:
-        for place in {folder, *(output.within(folder).path.parent for output in recipe.outputs)}:
-            place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidFile(f"folder {folder} cannot be created: {error.strerror}") from None
-
-
-def erode(
-    terrain: Terrain,
-    model: Model | Preset | str | None = None,
-    *,
-    steps: int | None = None,
-    backend: str = "auto",
-    edges: Edges | Sides | None = None,
-    seed: int = 0,
-    settle: int | bool | None = None,
-    dry: bool = False,
-    gullies: float | None = None,
-) -> Terrain:
-    """Erode a terrain in one line and return the result, as `slopewash erode` does.
-
-    Parameters
-    ----------
-    terrain
-        What to erode.
-    model
-        The name of a preset, or a model; if not given, the preset landscape, or gentle for a georeferenced terrain. A
-        preset also brings its steps, settling,
-        edges and strata, and the levels of its grid: `erode(terrain, "landscape")` goes from coarse to fine, while
-        `erode(terrain, preset("landscape"))` uses its parameters only, for 1000 steps and without settling.
-    steps, edges
-        What the preset suggests if not given; 1000 steps and open edges for a model.
-    backend, seed
-        As for `Simulation`.
-    settle
-        Steps in which the water comes to rest before its sediment is deposited; if not given, what suits the preset and
-        the number of steps. True asks for the preset's own number, False leaves the sediment in the water.
-    dry
-        Whether the water evaporates at the end.
-    gullies
-        Depth of fine gullies that are drawn at the end, as for `add_gullies`; what the preset suggests if not given.
-
-    >>> import slopewash as sw
-    >>> sw.erode(sw.generate("cone", size=16), sw.VirtualPipes(), steps=2, backend="reference")["elevation"].shape
-    (16, 16)
-    """
-    check_terrain(terrain)
-    chosen = usual_preset(terrain) if model is None else model
-    stage = Stage.of(chosen, steps=steps, settle=settle, dry=dry, edges=edges, gullies=gullies)
-    recipe = Recipe(
-        source=FromTerrain(terrain=terrain), strata=preset_beds(stage.preset), stages=(stage,), seed=seed,
-        backend=backend,
-    )  # fmt: skip
-    return run(recipe).terrain
-
-
-def resume(folder: str | Path, *, progress: bool = False) -> Result:
-    """Continue a recipe from its checkpoints to its end, and write its outputs."""
-    running = Running.resumed(folder)
-    check_outputs(running.recipe, running.folder)
-    result = _finished(running, [Progress()] if progress else [], running.folder)
-    running.remove_checkpoints()
-    return result

@@ -1,0 +1,139 @@
+"""What a recipe leaves: the terrain, its budget, and the files that it was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from slopewash.errors import InvalidFile
+from slopewash.recipes.definition import Recipe, Stage
+from slopewash.recipes.manifest import MANIFEST, RECIPE, input_files, write_records
+from slopewash.simulation import Budget
+from slopewash.terrain import Terrain, TriangleMesh
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """Result of a recipe, complete or interrupted."""
+
+    recipe: Recipe
+    stage: Stage
+    """The last stage that ran."""
+    terrain: Terrain
+    mesh: TriangleMesh | None
+    """The ground as triangles, where the last model has such."""
+    budget: Budget
+    """Mass budget of the last stage that ran, all its levels together."""
+    backend: str
+    steps: int
+    """Steps done; of all levels, where there are some."""
+    steps_wanted: int
+    level: tuple[int, int] | None
+    """Level that was reached and the number of them, where there are some."""
+    settling_steps: int
+    """Of the level that was reached."""
+    settled: bool
+    """Whether all sediment is deposited."""
+    interrupted: bool
+    seconds: float
+
+    @property
+    def carried(self) -> float:
+        """Sediment still in the water, in cubic metres."""
+        if "suspended" not in self.terrain:
+            return 0.0
+        return float(self.terrain["suspended"].sum(dtype="float64")) * self.terrain.cell_size**2
+
+    @property
+    def progress(self) -> str:
+        """Steps done, in words."""
+        wanted = self.steps_wanted
+        plural = "step" if wanted == 1 else "steps"
+        words = f"{self.steps} {plural}" if self.steps == wanted else f"{self.steps} of {wanted} {plural}"
+        if self.level is not None and self.level[1] > 1:
+            reached, levels = self.level
+            words += f" on level {reached} of {levels}" if self.interrupted else f" on {levels} levels"
+        if self.settling_steps and (self.level is None or self.interrupted):
+            share = "" if self.settled else f" of {self.stage.settle}"
+            words += f" and {self.settling_steps}{share} of settling"
+        return words
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """What made the terrain, for files and manifests: version, model, preset, seed and step."""
+        from slopewash import __version__
+
+        presets = [stage.preset or stage.model.name for stage in self.recipe.stages]
+        return {
+            "slopewash": __version__,
+            "model": self.stage.model.name,
+            "preset": self.stage.preset,
+            "stages": presets,
+            "seed": self.recipe.seed,
+            "step": self.steps,
+        }
+
+    def write_outputs(self, folder: str | Path | None = None) -> tuple[Path, ...]:
+        """Write the outputs of the recipe, and return where they are.
+
+        Into a folder, which is created, with the recipe and a manifest; without one, each to its own path.
+        """
+        place = None if folder is None else Path(folder)
+        if place is not None:
+            make_folders(self.recipe, place)
+        written = tuple(file for output in self.recipe.outputs for file in output.within(place).write(self))
+        return written if place is None else (*written, *write_records(self, place, written))
+
+    def __repr__(self) -> str:
+        rows, columns = self.terrain.shape
+        state = "interrupted after" if self.interrupted else "complete,"
+        return f"Result of {self.stage.model.name} on {columns} x {rows} cells: {state} {self.progress}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Facts for a report."""
+        stage = self.stage.as_dict()
+        return {
+            **{name: stage[name] for name in ("model", "preset", "parameters", "edges")},
+            "backend": self.backend,
+            "seed": self.recipe.seed,
+            "steps": self.steps,
+            "steps_wanted": self.steps_wanted,
+            "level": None if self.level is None else {"reached": self.level[0], "levels": self.level[1]},
+            "settling_steps": self.settling_steps,
+            "settled": self.settled,
+            "interrupted": self.interrupted,
+            "seconds": round(self.seconds, 3),
+            "rows": self.terrain.shape[0],
+            "columns": self.terrain.shape[1],
+            "cell_size": self.terrain.cell_size,
+            "budget": self.budget.as_dict(),
+        }
+
+
+def check_outputs(recipe: Recipe, folder: Path | None = None, *, force: bool = False) -> None:
+    """Refuse outputs that could not be written, or that would overwrite an input, before the run."""
+    outputs = [output.within(folder) for output in recipe.outputs]
+    for output in outputs:
+        output.check()
+    files = [output.path for output in outputs] + ([] if folder is None else [folder / RECIPE, folder / MANIFEST])
+    if not force:
+        inputs = [file.resolve() for file in input_files(recipe)]
+        for file in files:
+            if file.resolve() in inputs:
+                raise InvalidFile(f"{file} is an input of the recipe and would be overwritten; choose another name")
+
+
+def prepare_outputs(recipe: Recipe, folder: Path, *, force: bool = False) -> None:
+    """Create the output folder, and refuse before the run what could not be written into it."""
+    make_folders(recipe, folder)
+    check_outputs(recipe, folder, force=force)
+
+
+def make_folders(recipe: Recipe, folder: Path) -> None:
+    """Create the folder for the outputs of a recipe, and those that their names ask for within it."""
+    try:
+        for place in {folder, *(output.within(folder).path.parent for output in recipe.outputs)}:
+            place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidFile(f"folder {folder} cannot be created: {error.strerror}") from None
