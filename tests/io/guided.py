@@ -6,6 +6,7 @@ with how one was read.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import subprocess
 import sys
@@ -29,8 +30,7 @@ def mutations() -> Any:
 
 def fuzz(ending: str, folder: Path, seconds: str) -> None:
     """Fuzz one format until the time is over; never returns."""
-    import atheris
-
+    atheris: Any = importlib.import_module("atheris")
     with atheris.instrument_imports(include=["slopewash.io", "slopewash.recipes"]):
         import slopewash as sw
 

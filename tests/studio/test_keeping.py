@@ -23,7 +23,7 @@ import slopewash as sw
 from slopewash.errors import BackendUnavailable, CheckpointError, CheckpointWarning
 from slopewash.simulation import checkpoints
 from slopewash.studio import StudioServer, keeping, server
-from slopewash.studio.keeping import AT_REST, NEXT_TRY, WHILE_RUNNING, Keeper
+from slopewash.studio.keeping import AFTER_EDIT, AT_REST, BETWEEN_EDITS, NEXT_TRY, WHILE_RUNNING, Keeper
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.session import Session
 
@@ -515,6 +515,14 @@ def test_checkpoints_come_at_rest_and_at_most_once_a_minute_while_it_plays(
     assert keeper.due_at(running=False) < clock[0]
     save()
     assert written == [0, 1]
+    keeper.note_edit()  # what a person did is saved earlier than steps, but not with every stroke
+    assert keeper.due_at(running=True) == clock[0] + BETWEEN_EDITS
+    clock[0] += 2 * BETWEEN_EDITS
+    save()
+    clock[0] += 2 * BETWEEN_EDITS
+    keeper.note_edit()
+    assert keeper.due_at(running=True) == clock[0] + AFTER_EDIT
+    save()
     monkeypatch.setattr(sw, "write_checkpoint", lambda *_, **__: (_ for _ in ()).throw(OSError("the disk is full")))
     keeper.note_change()
     clock[0] += 100

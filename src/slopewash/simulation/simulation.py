@@ -279,12 +279,9 @@ class Simulation:
             self._model.layer(name)
         with self._turn:
             device = self._device
-            state, specs = device.state, self._model.layers()
-            even = {
-                name: np.full(self._domain.shape, specs[name].default, np.float32)
-                for name in names
-                if specs[name].role == "input" and specs[name].default is not None and name not in state
-            }
+            state = device.state
+            multiply = {p.mappable.layer for p in self._model.parameters() if p.mappable is not None}
+            even = {name: np.ones(self._domain.shape, np.float32) for name in names if name in multiply - {*state}}
             layers = dict(self._model.derive_all([name for name in names if name not in even], state, self._domain))
             return {name: _copied(layers.pop(name), device) for name in [*layers]} | even
 

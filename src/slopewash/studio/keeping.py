@@ -18,6 +18,10 @@ AT_REST = 2.0
 """Seconds after the last change at which a paused run is saved."""
 WHILE_RUNNING = 60.0
 """Longest time in seconds that a change stays unsaved, and shortest between two checkpoints of a run that plays."""
+AFTER_EDIT, BETWEEN_EDITS = 5.0, 20.0
+"""Seconds after which an edit is saved while the run plays, and shortest time between two checkpoints for edits.
+
+Steps that a crash costs can be taken again; nobody remembers every stroke."""
 NEXT_TRY = 60.0
 """Seconds until the next try after a checkpoint could not be written."""
 
@@ -47,6 +51,9 @@ class Keeper:
         self._writing: Future[Path] | None = None
         self._first = self._last = math.inf
         """Moments of the first and the last change that is not saved; infinite if there is none."""
+        self._edit = math.inf
+        """Moment of the first edit that is not saved."""
+        self._saved = -math.inf
         self._earliest = 0.0
         self.failure: str | None = None
         """Why the last checkpoint could not be written."""
@@ -69,16 +76,23 @@ class Keeper:
         self._last = time.monotonic()
         self._first = min(self._first, self._last)
 
+    def note_edit(self) -> None:
+        """Remember that a person did something to the run."""
+        self.note_change()
+        self._edit = min(self._edit, self._last)
+
     def due_at(self, *, running: bool) -> float:
         """Moment of the next checkpoint; infinite while none is needed, or one is being written."""
         if self._writing is not None:
             return math.inf
         at_rest = math.inf if running else self._last + AT_REST
-        return max(min(at_rest, self._first + WHILE_RUNNING), self._earliest)
+        edited = max(self._edit + AFTER_EDIT, self._saved + BETWEEN_EDITS)
+        return max(min(at_rest, edited, self._first + WHILE_RUNNING), self._earliest)
 
     def save(self, take_parts: Callable[[], Parts], then: Callable[[], None]) -> None:
         """Write a checkpoint of the parts in the background, and call `then`, from any thread, when that is over."""
-        self._first = self._last = math.inf
+        self._first = self._last = self._edit = math.inf
+        self._saved = time.monotonic()
         try:
             facts, arrays = take_parts()
         except Exception as error:  # such as too little memory for a copy: the run must go on

@@ -168,6 +168,10 @@ class Session:
         if self._keeper is not None:
             self._keeper.note_change()
 
+    def _note_edit(self) -> None:
+        if self._keeper is not None:
+            self._keeper.note_edit()
+
     def _loop(self) -> None:
         while not self._closing:
             self._take_jobs()
@@ -311,6 +315,7 @@ class Session:
         if isinstance(message, Edit):
             self.run.edit(message, viewer)
             self._changed()
+            self._note_edit()
         else:
             getattr(self, f"_do_{message.type}")(message)
 
@@ -393,6 +398,7 @@ class Session:
         self.run.change_parameters(message.values)
         self._pace.forget()
         self._note_change()
+        self._note_edit()
 
     def _do_settle(self, message: messages.Settle) -> None:
         self.run.check_can_settle()
