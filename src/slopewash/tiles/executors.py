@@ -29,8 +29,8 @@ KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40), "M
 """Lets a process keep what it frees: every task needs as much again, and fresh pages cost as much as the copying."""
 QUIET = 15.0
 """Seconds without a result after which that is said, where the tiles before took less than a third of it."""
-STARTING = 30.0
-"""Seconds that workers may take for their first tiles, for which they compile kernels."""
+STARTING = 90.0
+"""The same for the first tiles of a kind, for which workers may compile kernels."""
 CONNECTING = 10
 """Seconds to wait for a scheduler."""
 
@@ -64,7 +64,7 @@ class OnCluster:
         self.client = client
         self.say: Callable[[str], None] = lambda text: None
         """Where to say that it waits."""
-        self._longest = STARTING
+        self._longest: dict[str, float] = {}
 
     @property
     def workers(self) -> int:
@@ -83,7 +83,8 @@ class OnCluster:
         futures = {self._submit(task, arguments): number for number, arguments in enumerate(calls)}
         deaths = [0] * len(calls)
         waiting: Any = as_completed(list(futures))  # type: ignore[no-untyped-call]
-        silence = Silence(self.say, self._longest)
+        name = getattr(task, "__name__", "")
+        silence = Silence(self.say, self._longest.get(name))
         try:
             for future in waiting:
                 silence.broken()
@@ -108,7 +109,7 @@ class OnCluster:
         finally:
             silence.close()
             if not silence.said:
-                self._longest = silence.longest if self._longest != STARTING else 0.0
+                self._longest[name] = silence.longest
             for future in futures:
                 future.release()
 
@@ -119,10 +120,11 @@ class OnCluster:
 class Silence:
     """Says once that no tile has come back for long: a worker that is stopped or cut off makes no noise of its own."""
 
-    def __init__(self, say: Callable[[str], None], longest: float) -> None:
+    def __init__(self, say: Callable[[str], None], longest: float | None) -> None:
         self._say, self._last = say, time.monotonic()
-        self.longest = longest
+        self.longest = longest or 0.0
         """Seconds that passed without a tile before, when nothing was wrong."""
+        self._patience = STARTING if longest is None else QUIET
         self.said = False
         self._over = threading.Event()
         threading.Thread(target=self._listen, daemon=True).start()
@@ -139,7 +141,7 @@ class Silence:
     def _listen(self) -> None:
         while not self._over.wait(0.5):
             quiet = time.monotonic() - self._last
-            if quiet > max(QUIET, 3 * self.longest):
+            if quiet > max(self._patience, 3 * self.longest):
                 self.said = True
                 self._say(
                     f"no tile has come back for {quiet:.0f} s: a worker may be stopped or cut off; the run waits, "
