@@ -12,7 +12,15 @@ const AFTERNOON: Light = { sunAzimuth, sunElevation, exposure, fog, sunStrength,
 
 export const LIGHTS: Record<string, Light> = {
   afternoon: AFTERNOON,
-  "golden hour": { ...AFTERNOON, sunAzimuth: 246, sunElevation: 12, exposure: 1.15, fog: 0.7, skyFill: 1.15 },
+  "golden hour": {
+    ...AFTERNOON,
+    sunAzimuth: 246,
+    sunElevation: 12,
+    exposure: 1.05,
+    fog: 0.7,
+    sunStrength: 1.5,
+    skyFill: 0.75,
+  },
   overcast: { ...AFTERNOON, sunElevation: 55, exposure: 1.1, fog: 0.9, sunStrength: 0.22, skyFill: 1.75, overcast: 1 },
   clay: {
     ...AFTERNOON,
