@@ -280,8 +280,8 @@ class Simulation:
         with self._turn:
             device = self._device
             state = device.state
-            multiply = {p.mappable.layer for p in self._model.parameters() if p.mappable is not None}
-            even = {name: np.ones(self._domain.shape, np.float32) for name in names if name in multiply - {*state}}
+            shares = {p.mappable.layer for p in self._model.parameters() if p.mappable is not None}
+            even = {n: np.ones(self._domain.shape, np.float32) for n in names if n in shares and n not in state}
             layers = dict(self._model.derive_all([name for name in names if name not in even], state, self._domain))
             return {name: _copied(layers.pop(name), device) for name in [*layers]} | even
 
