@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -60,6 +64,14 @@ def fails(a: Any) -> None:
     cannot_compile(a)
 
 
+@parallel_kernel
+def fail_in_bands(a: Any) -> None:
+    """The same, on the threads that do the upper half."""
+    for k in prange(len(a)):
+        if k >= len(a) // 2:
+            cannot_compile(a[k])
+
+
 def compiled(late: Any) -> bool:
     """Whether there is code of it for kernels to call."""
     return bool(late.inside.overloads)
@@ -86,6 +98,29 @@ def test_python_can_call_them_too() -> None:
 
 
 def test_what_cannot_be_compiled_raises(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(RuntimeError, match="cannot_compile could not be compiled"):
-        fails(np.zeros(3, np.float32))
-    assert "nothing_of_the_kind" in capfd.readouterr().err
+    usual = threading.stack_size()
+    for calls in (fails, fail_in_bands):
+        with pytest.raises(RuntimeError, match="cannot_compile could not be compiled"):
+            calls(np.zeros((16, 3), np.float32))
+        assert "nothing_of_the_kind" in capfd.readouterr().err
+    assert threading.stack_size() == usual
+
+
+def test_without_a_thread_for_the_compiler_the_caller_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    a, out = np.ones((1, 3), np.float64), np.zeros((1, 3), np.float64)
+    band(True, a, a, out)
+    np.testing.assert_array_equal(out, 3)
+
+
+def test_kernels_run_as_plain_python_where_numba_is_switched_off() -> None:
+    code = (
+        "import slopewash as sw;"
+        "s = sw.Simulation(sw.generate('cone', size=8), sw.VirtualPipes(), backend='cpu'); s.run(1); print(s.step)"
+    )
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.returncode) == ("1", 0), done.stderr

@@ -8,6 +8,7 @@ depend on whether the CPU has fused multiply-add. The remaining flags cannot cha
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,7 +19,7 @@ from numba.core.caching import FunctionCache
 from numba.core.compiler import Compiler
 
 from slopewash.backends.ingredients import Ingredient, with_lowering
-from slopewash.backends.late import LateKernel, LateRow
+from slopewash.backends.late import LateKernel, LateRow, check_compiled
 from slopewash.backends.row_calls import RowLowering
 
 EXACT = frozenset({"nsz", "nnan", "ninf"})
@@ -114,6 +115,8 @@ def inlined(function: Kernel) -> Kernel:
 
 def row_kernel(function: Kernel) -> Kernel:
     """Compile a loop along rows that do not alias each other if written, when a kernel first calls it."""
+    if numba.config.DISABLE_JIT:
+        return function
     return LateRow(
         _compile(function, pipeline_class=DistinctArrays, _nrt=False),
         _compile(function, pipeline_class=DistinctRows, _nrt=False, no_cpython_wrapper=True),
@@ -122,7 +125,7 @@ def row_kernel(function: Kernel) -> Kernel:
 
 def band_kernel(function: Kernel) -> Kernel:
     """Compile the work of one thread, which a parallel kernel would otherwise copy and optimise again."""
-    return LateKernel(kernel(function))
+    return function if numba.config.DISABLE_JIT else LateKernel(kernel(function))
 
 
 def summing_kernel(function: Kernel) -> Kernel:
@@ -132,4 +135,14 @@ def summing_kernel(function: Kernel) -> Kernel:
 
 def parallel_kernel(function: Kernel) -> Kernel:
     """Compile a function whose outermost loop runs in parallel on Numba's threads."""
-    return _compile(function, parallel=True)
+    compiled: Any = _compile(function, parallel=True)
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        try:
+            return compiled(*arguments)
+        finally:
+            check_compiled()
+
+    call.py_func = function  # type: ignore[attr-defined]
+    return call

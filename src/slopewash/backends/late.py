@@ -111,36 +111,64 @@ class LateRow(LateKernel):
         row_calls.call(context, builder, address, kinds, values)
 
 
+_starting = threading.Lock()
+"""The size of stacks is one for the whole process."""
+_failed: list[str] = []
+"""Kernels that could not be compiled since `check_compiled` was last asked."""
+
+
+def check_compiled() -> None:
+    """Raise if a kernel that was called could not be compiled: Numba drops what its own threads raise."""
+    if _failed:
+        name = _failed[0]
+        _failed.clear()
+        raise RuntimeError(f"{name} could not be compiled")
+
+
 def _find(key: bytes) -> int:
     """Address of a kernel; 0 after an error, which has been printed, because nothing can be raised through the caller.
 
     Ctrl-C meanwhile interrupts the program when the kernel is compiled.
     """
     found: list[int] = []
-    compiling = threading.Thread(target=lambda: found.append(_compile(key)), name="compiling")
-    usual = threading.stack_size(STACK)
     try:
-        compiling.start()
-    finally:
-        threading.stack_size(usual)
-    interrupted = False
-    while compiling.is_alive():
+        compiling = threading.Thread(target=lambda: found.append(_compile(key)), name="compiling", daemon=True)
         try:
-            compiling.join()
-        except KeyboardInterrupt:
-            interrupted = True
-    if interrupted:
-        _thread.interrupt_main()
-    return found[0]
+            _start(compiling)
+        except RuntimeError:  # no more threads: the stack of this one may do
+            return _compile(key)
+        interrupted = False
+        while not found:
+            try:
+                compiling.join()
+            except KeyboardInterrupt:
+                interrupted = True
+        if interrupted:
+            _thread.interrupt_main()
+        return found[0]
+    except BaseException:  # what a callback raises would come back as an address
+        traceback.print_exc()
+        _failed.append("a kernel")
+        return 0
+
+
+def _start(compiling: threading.Thread) -> None:
+    with _starting:
+        usual = threading.stack_size(STACK)
+        try:
+            compiling.start()
+        finally:
+            threading.stack_size(usual)
 
 
 def _compile(key: bytes) -> int:
+    module, name, arguments = pickle.loads(base64.b64decode(key))
     try:
-        module, name, arguments = pickle.loads(base64.b64decode(key))
         kernel: LateKernel = getattr(importlib.import_module(module), name)
         return kernel.address(arguments)
-    except Exception:
+    except BaseException:
         traceback.print_exc()
+        _failed.append(name)
         return 0
 
 
