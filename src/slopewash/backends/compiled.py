@@ -25,6 +25,9 @@ from slopewash.backends.row_calls import RowLowering
 EXACT = frozenset({"nsz", "nnan", "ninf"})
 """No signed zero, no NaN, no infinity."""
 
+SWITCHED_OFF: bool = getattr(numba.config, "DISABLE_JIT", False)
+"""By NUMBA_DISABLE_JIT: kernels are plain functions."""
+
 Kernel = Callable[..., Any]
 
 
@@ -115,7 +118,7 @@ def inlined(function: Kernel) -> Kernel:
 
 def row_kernel(function: Kernel) -> Kernel:
     """Compile a loop along rows that do not alias each other if written, when a kernel first calls it."""
-    if numba.config.DISABLE_JIT:
+    if SWITCHED_OFF:
         return function
     return LateRow(
         _compile(function, pipeline_class=DistinctArrays, _nrt=False),
@@ -125,7 +128,7 @@ def row_kernel(function: Kernel) -> Kernel:
 
 def band_kernel(function: Kernel) -> Kernel:
     """Compile the work of one thread, which a parallel kernel would otherwise copy and optimise again."""
-    return function if numba.config.DISABLE_JIT else LateKernel(kernel(function))
+    return function if SWITCHED_OFF else LateKernel(kernel(function))
 
 
 def summing_kernel(function: Kernel) -> Kernel:
