@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import struct
 from collections.abc import Callable
@@ -146,13 +147,14 @@ def test_inputs_are_in_the_manifest_and_never_overwritten(run: Run, recipe: Path
     assert manifest["inputs"] == [{"file": "../raw.exr", "sha256": sha, "bytes": len(before)}]
 
 
-def test_exports_and_films_are_outputs(run: Run, recipe: Path, tmp_path: Path) -> None:
+def test_exports_and_films_are_outputs(run: Run, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     head, _, _ = RECIPE.partition("[[outputs]]")
     recipe.write_text(
         head + '[[outputs]]\nkind = "export"\npath = "unreal"\ntarget = "unreal"\nsize = 127\nfit = "resample"\n'
         '[[outputs]]\nkind = "film"\npath = "turn.webm"\nseconds = 0.2\nfps = 10\nsize = [64, 40]\nwater = "none"\n'
     )
-    assert run("run", recipe, "-o", tmp_path / "out").code == 0
+    assert run("run", recipe, "-o", "out").code == 0
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_bytes())
     written = {entry["file"] for entry in manifest["outputs"]}
     assert written == set(contents(tmp_path / "out")) - {"manifest.json"}
@@ -207,6 +209,10 @@ def test_an_interrupted_recipe_is_resumed_to_an_identical_folder(
     assert json.loads((tmp_path / "out" / "manifest.json").read_bytes())["interrupted"] is True
     done = run("run", recipe, "-o", tmp_path / "out")
     assert (done.code, "continue it with slopewash resume" in done.err) == (2, True)
+    assert done.err.endswith("or begin anew with --force\n")
+    copied = shutil.copytree(tmp_path / "out", tmp_path / "copied")
+    assert run("run", recipe, "-o", copied, "--force").code == 0
+    assert not (copied / "checkpoints").exists()
     (tmp_path / "out").rename(tmp_path / "moved")
     assert run("info", tmp_path / "moved", "--json").json["finished"] is False
     assert run("resume", tmp_path / "moved").code == 0

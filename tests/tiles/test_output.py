@@ -129,6 +129,8 @@ def test_the_command_line_erodes_on_tiles(tmp_path: Path, capsys: pytest.Capture
     assert "--cell-size is for other files" in capsys.readouterr().err
     assert main([*words, "--scheduler", "tcp://nowhere:1"]) == 2
     assert "give --tiles 2048 too" in capsys.readouterr().err
+    assert main([*words, "--tiles", "1"]) == 2
+    assert "--tiles is 1; it must be 16 cells or more" in capsys.readouterr().err
     assert main([*words, "--tiles", "40", "--workers", "0", "--memory", "1MB"]) == 2
     assert "need about 0.6 GB, and memory is 0.0 GB" in capsys.readouterr().err
     assert main([*words, "--tiles", "40", "--picture", str(tmp_path / "a.png")]) == 2

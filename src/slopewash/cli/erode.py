@@ -214,7 +214,7 @@ def command(
     if tiles is None:
         check_needs_tiles(scheduler=scheduler, workers=workers, memory=memory)
     if layers is None:
-        check_output(out) if tiles is None else check_tiled_output(out)
+        check_output(out) if tiles is None else check_tiled_output(out, tiles)
         if tiles is None:
             check_range(out, black_white)
     else:

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from slopewash.cli.console import note, print_json
 from slopewash.cli.finishing import finish
 from slopewash.cli.options import Adapter, Backend, Flag, Force, Json, Settings, Threads
-from slopewash.cli.running import check_checkpoint, use_adapter
+from slopewash.cli.running import check_checkpoint, forget_run, use_adapter
 from slopewash.cli.tiles import (
     Memory,
     Scheduler,
@@ -134,7 +134,9 @@ def command(
     own = folder / "recipe.toml"
     if not force and recipe.exists() and own.exists() and own.samefile(recipe):
         raise InvalidFile(f"{own} is the recipe itself and would be rewritten; choose another --out, or add --force")
-    check_checkpoint(folder / CHECKPOINTS)
+    if force:
+        forget_run(folder / CHECKPOINTS)
+    check_checkpoint(folder / CHECKPOINTS, instead="begin anew with --force")
     prepare_outputs(job, folder, force=force)
     checkpoint = folder / CHECKPOINTS if checkpoints else None
     running = sw.Running(job, checkpoint=checkpoint, every=every, folder=folder)
@@ -148,7 +150,7 @@ def _run_on_tiles(job: Recipe, out: Path, *, tiles: int, json: bool, **where: An
         note(f"note: with --tiles only {out} is written, and not {names}; slopewash convert makes files of it")
     if out.parent == Path("out"):
         out.parent.mkdir(exist_ok=True)
-    check_tiled_output(out)
+    check_tiled_output(out, tiles)
     return erode_on_tiles(job.replace(outputs=()), out, tiles=tiles, json=json, **where)
 
 

@@ -86,8 +86,8 @@ def terminations() -> Iterator[None]:
         signal.signal(signal.SIGTERM, usual)
 
 
-def check_checkpoint(folder: Path) -> None:
-    """Refuse to write over the checkpoints of a run that is not finished."""
+def check_checkpoint(folder: Path, *, instead: str = "remove it") -> None:
+    """Refuse to write over the checkpoints of a run that is not finished, and say what to do `instead`."""
     import slopewash as sw
 
     if folder.exists() and not folder.is_dir():
@@ -100,7 +100,17 @@ def check_checkpoint(folder: Path) -> None:
         remedy = f"with slopewash studio --keep {folder}"
     elif "stage" not in manifest["recipe"]:
         remedy = "in Python with Simulation.resume"
-    raise InvalidParameter(f"{folder} holds a run at step {manifest['step']}; continue it {remedy}, or remove it")
+    raise InvalidParameter(f"{folder} holds a run at step {manifest['step']}; continue it {remedy}, or {instead}")
+
+
+def forget_run(folder: Path) -> None:
+    """Remove checkpoints, if that is what the folder holds."""
+    import shutil
+
+    import slopewash as sw
+
+    if folder.is_dir() and sw.newest_manifest(folder) is not None:
+        shutil.rmtree(folder)
 
 
 def use_adapter(adapter: str | None, backend: str) -> str:

@@ -18,13 +18,18 @@ if TYPE_CHECKING:
 Tiles = Annotated[
     int | None, Parameter(help="Cells along a tile, such as 2048: erode on a Dask cluster, -o OUT.zarr or OUT.tif.")
 ]
+SMALLEST_TILE = 16
 Scheduler = Annotated[str | None, Parameter(help="Address of a Dask scheduler, such as tcp://host:8786.")]
 Workers = Annotated[int | None, Parameter(help="Processes on this machine; one for each core if not given.")]
 Memory = Annotated[str | None, Parameter(help="Most memory of all processes, such as 6GB; more is an error.")]
 
 
-def check_tiled_output(out: Path) -> None:
-    """Refuse what a run on tiles cannot write."""
+def check_tiled_output(out: Path, tile: int) -> None:
+    """Refuse what a run on tiles cannot write, and tiles so small that margins would be all the work."""
+    if tile < SMALLEST_TILE:
+        raise InvalidParameter(
+            f"--tiles is {tile}; it must be {SMALLEST_TILE} cells or more; take 2048"
+        )
     if out.suffix.lower() not in (".zarr", ".tif", ".tiff"):
         raise InvalidParameter(f"--out is {out}; with --tiles it must end in .zarr or .tif")
     if not out.absolute().parent.is_dir():

@@ -28,6 +28,8 @@ from slopewash.terrain import Layer, Terrain
 from slopewash.terrain.fields import layer_spec
 
 CELL_SIZE_TAG = "slopewash_cell_size"
+NOWHERE = ('LOCAL_CS["unnamed"', 'LOCAL_CS["unknown"', 'ENGCRS["unnamed"', 'ENGCRS["unknown"')
+"""What GDAL makes of a file that names no CRS."""
 """Where the cell size stands that the transform may not give, or not to the last digit."""
 
 
@@ -64,6 +66,8 @@ def crs_text(crs: Any) -> str | None:
     if not crs:
         return None
     text = _well_known_text(crs)
+    if text.startswith(NOWHERE):
+        return None
     code = crs.to_epsg()
     if code is not None and not wkt.is_compound(text) and type(crs).from_epsg(code) == crs:
         return f"EPSG:{code}"

@@ -42,7 +42,7 @@ def _write_export(result: Result, path: Path, *, target: str, **options: Any) ->
     from slopewash.exports import export
 
     done = export(result.terrain, target, path, notes=result.notes, **_snow(options))
-    return [path / file for file in done.files]
+    return done.files
 
 
 EXPORT = register_output(

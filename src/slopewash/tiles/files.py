@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from slopewash.errors import InvalidFile
+from slopewash.io.gdal_raster import crs_text
 from slopewash.recipes.sources import FromFile
 from slopewash.terrain import Terrain, TerrainPart
 from slopewash.terrain.fields import LAYERS
@@ -89,7 +90,7 @@ def _describe_tiff(source: ByWindows, store: Store, tile: int | tuple[int, int])
         return Ground(
             store=store, path=SOURCE, grid=TileGrid.of((file.height, file.width), tile), cell_size=float(cell_size),
             has_nodata=file.nodata is not None or "float" in file.dtypes[0],
-            crs=None if file.crs is None else file.crs.to_string(),
+            crs=crs_text(file.crs),
             transform=tuple(transform)[:6] if placed else None,
         )  # fmt: skip
 
