@@ -27,9 +27,7 @@ Memory = Annotated[str | None, Parameter(help="Most memory of all processes, suc
 def check_tiled_output(out: Path, tile: int) -> None:
     """Refuse what a run on tiles cannot write, and tiles so small that margins would be all the work."""
     if tile < SMALLEST_TILE:
-        raise InvalidParameter(
-            f"--tiles is {tile}; it must be {SMALLEST_TILE} cells or more; take 2048"
-        )
+        raise InvalidParameter(f"--tiles is {tile}; it must be {SMALLEST_TILE} cells or more; take 2048")
     if out.suffix.lower() not in (".zarr", ".tif", ".tiff"):
         raise InvalidParameter(f"--out is {out}; with --tiles it must end in .zarr or .tif")
     if not out.absolute().parent.is_dir():
