@@ -134,7 +134,9 @@ class Running:
         running._begin, running._has_checkpoint = None, False
         running.simulation = Simulation.from_parts(facts, arrays)
         running.run_id = running.simulation.run_id
-        running._laid_down = running._low_water = running.simulation.step > running.stage.steps
+        receding = running.simulation.step > running.stage.steps  # all that older checkpoints tell
+        running._laid_down = noted.get("laid_down", receding)
+        running._low_water = noted.get("low_water", receding)
         return running
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -344,7 +346,8 @@ class Running:
         """What a checkpoint needs besides the simulation."""
         return {
             "recipe": self.recipe.as_dict(), "stage": self.number, "every": self.every, "seconds": self._elapsed,
-            "finished": self._finished, "stages": [stage.as_dict() for stage in self.stages],
+            "finished": self._finished, "laid_down": self._laid_down, "low_water": self._low_water,
+            "stages": [stage.as_dict() for stage in self.stages],
             "budgets": [budget.as_dict() for budget in self._budgets], "start": take_apart(self.start)[0],
             # As seen from the checkpoints, so that the folder can be moved.
             "folder": None if self.folder is None or self.checkpoint is None
