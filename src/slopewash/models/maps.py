@@ -223,8 +223,20 @@ def placed(model: Model, terrain: Terrain, tag: str = "") -> tuple[Model, Terrai
     return (model.replace(**changes), terrain.replace(own_layers=layers)) if changes else (model, terrain)
 
 
+def check_apart(model: Model) -> None:
+    """Refuse two maps whose shares would be the same layer."""
+    first: dict[str, str] = {}
+    for name in maps_of(model):
+        declared = model.parameter(name)
+        assert declared.mappable is not None
+        other = first.setdefault(declared.mappable.layer, name)
+        if other != name:
+            raise InvalidParameter(f"{name} has a map, and so has {other}, which it scales alike; give one")
+
+
 def resolved(model: Model, ranges: Callable[[str], Range]) -> tuple[Any, tuple[Shares, ...]]:
     """Return the model with numbers in place of maps, all of them layers, whose `ranges` over the whole are known."""
+    check_apart(model)
     numbers: dict[str, float] = {}
     shares: list[Shares] = []
     for name, given in maps_of(model).items():
@@ -240,8 +252,6 @@ def resolved(model: Model, ranges: Callable[[str], Range]) -> tuple[Any, tuple[S
             ends = [float(declared.check(float(given.scaled(value)))) for value in (low, high)]
         except InvalidParameter as error:
             raise InvalidParameter(f"somewhere in its map, {error}") from None
-        if declared.mappable.layer in [share.layer for share in shares]:
-            raise InvalidParameter(f"{name} has a map, and so has {[*numbers][-1]}, which it scales alike; give one")
         number = numbers[name] = min(ends) if declared.mappable.least else max(ends)
         shares.append(Shares(declared.mappable.layer, given.layer, given, declared.mappable.of, number))
     return (model.replace(**numbers) if numbers else model), tuple(shares)
