@@ -190,3 +190,20 @@ def test_the_other_map_of_one_layer_is_named(terrain: sw.Terrain, monkeypatch: p
     names: dict[str, Any] = dict.fromkeys(("rain_rate", "sediment_capacity", "thermal_rate"), sw.Map(RAMP))
     with pytest.raises(sw.InvalidParameter, match="thermal_rate has a map, and so has rain_rate, which it scales"):
         sw.Simulation(terrain, sw.VirtualPipes(**names), backend="reference")
+
+
+@pytest.mark.parametrize("filled", [0.0, 88.0, np.nan])
+def test_cells_without_ground_have_no_part_in_a_map(terrain: sw.Terrain, filled: float) -> None:
+    """Neither its least nor its greatest value is theirs."""
+    nodata = np.zeros(terrain.shape, bool)
+    nodata[:4, :4] = True
+    holed = sw.Terrain(terrain["elevation"], cell_size=terrain.cell_size, nodata=nodata)
+    angles = np.where(nodata, filled, np.float32(30) + 10 * RAMP)
+    shares = np.where(nodata, filled, 0.5 + 0.5 * RAMP)
+    given: dict[str, sw.Map] = {"values": sw.Map(angles), "shares": sw.Map(shares, low=20, high=40)}
+    for name, angle in given.items():
+        simulation = sw.Simulation(holed, sw.SteepestTalus(talus_angle=angle), backend="reference")
+        assert simulation.model.values()["talus_angle"] == 30.0, name
+        talus = simulation.layers("talus")["talus"][~nodata]
+        assert talus.min() == 1.0
+        assert talus.max() == pytest.approx(np.tan(np.radians(40)) / np.tan(np.radians(30)))

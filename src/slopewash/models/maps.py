@@ -235,7 +235,7 @@ def check_apart(model: Model) -> None:
 
 
 def resolved(model: Model, ranges: Callable[[str], Range]) -> tuple[Any, tuple[Shares, ...]]:
-    """Return the model with numbers in place of maps, all of them layers, whose `ranges` over the whole are known."""
+    """Return the model with numbers in place of maps, all of them layers, whose `ranges` over all ground are known."""
     check_apart(model)
     numbers: dict[str, float] = {}
     shares: list[Shares] = []
@@ -270,7 +270,7 @@ def mapped(model: Any, terrain: Terrain) -> tuple[Any, Terrain]:
     model, with_maps = placed(model, terrain)
     for name, given in maps_of(model).items():
         given.values(name, with_maps)  # raises where there is no such layer
-    model, shares = resolved(model, lambda name: (float(with_maps[name].min()), float(with_maps[name].max())))
+    model, shares = resolved(model, with_maps.range)
     layers: dict[str, Any] = {share.layer: share.values(with_maps[share.source]) for share in shares}
     return model, terrain.replace(**layers)
 

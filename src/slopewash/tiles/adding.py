@@ -12,6 +12,7 @@ from slopewash.errors import InvalidParameter
 from slopewash.simulation.locks import FolderLock
 from slopewash.tiles import output
 from slopewash.tiles.executors import Executor, InProcess, connected
+from slopewash.tiles.ground import span_of
 from slopewash.tiles.lakes import Least, find_lakes
 from slopewash.tiles.opening import finished
 from slopewash.tiles.run import FINISHED
@@ -64,8 +65,7 @@ def add_lakes_tiled(
         stack.callback(store.remove, "state")
         store.create(after.field("lake"), after.grid)
         ranges = find_lakes(ground, after, run, least=least, sea_level=sea_level)
-        whole = min(low for low, _ in ranges), max(high for _, high in ranges)
-        after = dataclasses.replace(after, ranges={**ground.ranges, "lake": whole})
+        after = dataclasses.replace(after, ranges={**ground.ranges, "lake": span_of(ranges)})
         output.add_overviews(after, run, ["lake"])
         output.describe(after)
         facts = store.attributes()[FINISHED]

@@ -16,7 +16,7 @@ from slopewash.recipes.definition import Stage
 from slopewash.recipes.layers import LayerFile, LayerSource
 from slopewash.terrain import Terrain
 from slopewash.tiles.files import ByWindows, same_cells
-from slopewash.tiles.ground import Ground
+from slopewash.tiles.ground import Ground, span_of
 
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], str], list[Any]]
 Values = float | ByWindows | NDArray[Any]
@@ -77,13 +77,12 @@ def _added(ground: Ground, name: str, values: Values, run: Run, *, own: bool = F
     for number, window in enumerate(ground.grid):
         part = np.array(values[window]) if isinstance(values, np.ndarray) else values
         calls.append((ground, name, part, own, number))
-    ranges = run(write_layer, calls, f"adding {name}")
-    span = min(low for low, _ in ranges), max(high for _, high in ranges)
+    span = span_of(run(write_layer, calls, f"adding {name}"))
     return dataclasses.replace(made, ranges={**ground.ranges, name: span})
 
 
 def write_layer(ground: Ground, name: str, values: Values, own: bool, number: int) -> tuple[float, float]:
-    """Write a tile of a layer; returns its range."""
+    """Write a tile of a layer; returns its range, NaN if there is no ground."""
     if isinstance(values, ByWindows):
         read = values.read(ground, number)
         if read.nodata is not None:
@@ -93,4 +92,4 @@ def write_layer(ground: Ground, name: str, values: Values, own: bool, number: in
     layer: dict[str, Any] = {name: values}
     part = part.replace(own_layers=layer) if own else part.replace(**layer)
     ground.store.write(ground.field(name), ground.grid, number, part[name])
-    return float(part[name].min()), float(part[name].max())
+    return part.range(name)
