@@ -95,14 +95,8 @@ class Map(_Number):
         if isinstance(self.source, Path):
             assert Map.reader is not None  # who makes maps has imported the package that reads files
             return Map.reader(self.source, name, self.low is not None, terrain)
-        if self.source.shape != terrain.shape:
-            raise InvalidParameter(
-                f"the map of {name} has shape {self.source.shape}; it must be {terrain.shape}, as the terrain is"
-            )
-        bad = ~np.isfinite(self.source) if terrain.nodata is None else ~np.isfinite(self.source) & ~terrain.nodata
-        if bad.any():
-            row, column = np.argwhere(bad)[0]
-            raise InvalidParameter(f"the map of {name} is not finite at row {row}, column {column}; fill such cells")
+        check_shape(name, self.source, terrain.shape)
+        check_finite(name, self.source, terrain.nodata)
         return self.source
 
     def scaled(self, values: Any) -> Any:
@@ -142,6 +136,22 @@ class Map(_Number):
             source = self.source.as_posix()
         text = f"<{self.source.shape} array>" if isinstance(self.source, np.ndarray) else repr(source)
         return f"Map({text})" if self.low is None else f"Map({text}, low={self.low}, high={self.high})"
+
+
+def check_shape(name: str, values: NDArray[Any], shape: tuple[int, int]) -> None:
+    """Refuse an array that has other cells than the terrain as the map of a parameter."""
+    if values.shape != shape:
+        raise InvalidParameter(f"the map of {name} has shape {values.shape}; it must be {shape}, as the terrain is")
+
+
+def check_finite(
+    name: str, values: NDArray[Any], nodata: NDArray[np.bool_] | None, origin: tuple[int, int] = (0, 0)
+) -> None:
+    """Refuse a map, or part of one from row and column `origin` on, that leaves ground without a value."""
+    bad = ~np.isfinite(values) if nodata is None else ~np.isfinite(values) & ~nodata
+    if bad.any():
+        row, column = np.argwhere(bad)[0] + origin
+        raise InvalidParameter(f"the map of {name} is not finite at row {row}, column {column}; fill such cells")
 
 
 def _number(end: Any) -> float:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from slopewash.models.maps import HIDDEN, maps_of, placed
 from slopewash.models.maps import Map as Map
-from slopewash.recipes.layers import SHARE, LayerFile
+from slopewash.recipes.layers import SHARE, LayerFile, Shaped
 from slopewash.terrain import Layer, Terrain
 
 if TYPE_CHECKING:
     from slopewash.recipes.definition import Stage
 
 
-def read_map(path: Path, name: str, shares: bool, terrain: Terrain) -> Layer:
+def read_map(path: Path, name: str, shares: bool, terrain: Shaped) -> Layer:
     """Read the map of a parameter for the cells of a terrain; with `shares`, integers go from 0 to 1."""
     return LayerFile(path=path).values(name, terrain, integers=SHARE if shares else None)
 
