@@ -87,10 +87,7 @@ class Map(_Number):
         """Read it for the cells of a terrain, as it is stored; `name` is that of the parameter."""
         if isinstance(self.source, str):
             if self.source not in terrain:
-                raise UnknownName(
-                    f'the map of {name} is a layer "{self.source}", which the terrain has not; it has '
-                    f"{', '.join(terrain)}"
-                )
+                raise no_such_layer(name, self.source, terrain)
             return terrain[self.source]
         if isinstance(self.source, Path):
             assert Map.reader is not None  # who makes maps has imported the package that reads files
@@ -136,6 +133,12 @@ class Map(_Number):
             source = self.source.as_posix()
         text = f"<{self.source.shape} array>" if isinstance(self.source, np.ndarray) else repr(source)
         return f"Map({text})" if self.low is None else f"Map({text}, low={self.low}, high={self.high})"
+
+
+def no_such_layer(name: str, layer: str, there: Iterable[str], when: str = "") -> UnknownName:
+    """Return the error of a map that is a layer which is not there."""
+    names = ", ".join(other for other in there if not other.startswith(HIDDEN))
+    return UnknownName(f'the map of {name} is a layer "{layer}", which the terrain has not{when}; it has {names}')
 
 
 def check_shape(name: str, values: NDArray[Any], shape: tuple[int, int]) -> None:
@@ -244,6 +247,20 @@ def check_apart(model: Model) -> None:
             raise InvalidParameter(f"{name} has a map, and so has {other}, which it scales alike; give one")
 
 
+def ends_of(model: Model, name: str, given: Map, span: Range) -> Range:
+    """Values of a parameter where its map is least and greatest, or an error where it must not have them."""
+    low, high = span
+    if given.low is not None and not (low >= 0 and high <= 1):
+        raise InvalidParameter(
+            f"the map of {name} spans {low:g} .. {high:g}; with low and high it must lie within 0 .. 1"
+        )
+    declared = model.parameter(name)
+    try:
+        return float(declared.check(float(given.scaled(low)))), float(declared.check(float(given.scaled(high))))
+    except InvalidParameter as error:
+        raise InvalidParameter(f"somewhere in its map, {error}") from None
+
+
 def resolved(model: Model, ranges: Callable[[str], Range]) -> tuple[Any, tuple[Shares, ...]]:
     """Return the model with numbers in place of maps, all of them layers, whose `ranges` over all ground are known."""
     check_apart(model)
@@ -253,15 +270,7 @@ def resolved(model: Model, ranges: Callable[[str], Range]) -> tuple[Any, tuple[S
         declared = model.parameter(name)
         assert declared.mappable is not None
         assert given.layer is not None
-        low, high = ranges(given.layer)
-        if given.low is not None and not (low >= 0 and high <= 1):
-            raise InvalidParameter(
-                f"the map of {name} spans {low:g} .. {high:g}; with low and high it must lie within 0 .. 1"
-            )
-        try:
-            ends = [float(declared.check(float(given.scaled(value)))) for value in (low, high)]
-        except InvalidParameter as error:
-            raise InvalidParameter(f"somewhere in its map, {error}") from None
+        ends = ends_of(model, name, given, ranges(given.layer))
         number = numbers[name] = min(ends) if declared.mappable.least else max(ends)
         shares.append(Shares(declared.mappable.layer, given.layer, given, declared.mappable.of, number))
     return (model.replace(**numbers) if numbers else model), tuple(shares)

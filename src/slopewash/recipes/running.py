@@ -19,7 +19,7 @@ from slopewash.observers import Checkpoints, Progress
 from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.levels import expanded, terrain_of
 from slopewash.recipes.manifest import MANIFEST, RECIPE
-from slopewash.recipes.maps import carry_maps, place_maps
+from slopewash.recipes.maps import carry_maps, check_maps, place_maps
 from slopewash.recipes.masking import MASK, blended
 from slopewash.recipes.results import Result
 from slopewash.simulation import Budget, Simulation, read_checkpoint
@@ -78,6 +78,7 @@ class Running:
         """What the stage under way started from, if it has levels, and what the recipe did."""
         _check_mask(recipe, self.start)
         stages, self.start = place_maps(recipe.stages, self.start)
+        check_maps(stages, self.start, self.start.range)
         self.stages = [level for stage in stages for level in expanded(stage, self.start)]
         """Stages of the recipe, each level one of its own."""
         self._budgets: list[Budget] = []
@@ -148,16 +149,17 @@ class Running:
     def _start(self, number: int, terrain: Terrain) -> Simulation:
         stage = self.stages[number]
         terrain = carry_maps(terrain, self.start)
+        start, budgets = self.start, self._budgets
         if stage.cells is not None:
             first = self._first_level(number) == number
             if first:
-                self.start = terrain
-                self._budgets = [_contents(terrain)]
-            terrain = terrain_of(stage, self.start, None if first else terrain, seed=self.recipe.seed)
+                start, budgets = terrain, [_contents(terrain)]
+            terrain = terrain_of(stage, start, None if first else terrain, seed=self.recipe.seed)
         model, terrain = mapped(stage.model, terrain)
         simulation = Simulation(
             without_maps(terrain), model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed
         )
+        self.start, self._budgets = start, budgets  # not before: a map may be refused
         if number == 0:
             self.run_id = simulation.run_id
         simulation.run_id = self.run_id
