@@ -355,3 +355,23 @@ def test_loose_cover_is_as_deep_on_the_next_level() -> None:
     np.testing.assert_allclose(expected[:, 1:-1], depth[:, 1:-1], atol=0.1)
     with sw.Simulation(terrain, fine.model, backend="reference") as simulation:
         np.testing.assert_allclose(simulation.terrain["bedrock"], terrain["bedrock"], atol=1e-3)
+
+
+def test_a_run_can_be_interrupted_within_its_first_step_of_low_water(tmp_path: Path) -> None:
+    recipe = ladder(dome(32), strength=0.01, time_step=0.2)
+    with pytest.warns(sw.StabilityWarning):
+        running = sw.Running(recipe, checkpoint=tmp_path / "run.ckpt")
+    stage = running.stage
+    running.advance(stage.steps + (stage.settle or 0))
+    running.advance(1, stop_after=1)
+    assert running.simulation.substeps_done == 1
+    assert running.simulation.step == stage.steps
+    running.write_checkpoint()
+    resumed = sw.Running.resumed(tmp_path / "run.ckpt")
+    for each in (running, resumed):
+        each.advance(10**6)
+        assert each.finished
+    whole, again = running.result(), resumed.result()
+    for name, layer in whole.terrain.items():
+        np.testing.assert_array_equal(again.terrain[name], layer, err_msg=name)
+    assert again.budget == whole.budget

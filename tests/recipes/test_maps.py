@@ -100,6 +100,55 @@ def test_a_layer_that_an_earlier_stage_leaves_can_be_a_map() -> None:
     assert_array_equal(recipe.run().terrain["elevation"], expected["elevation"])
 
 
+@pytest.mark.parametrize("tiled", [False, True])
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (sw.Map("wetnes"), 'a layer "wetnes", which the terrain has not in stage 2; it has elevation, '),
+        (sw.Map("rainfall"), 'a layer "rainfall", which the terrain has not in stage 2'),
+        (sw.Map(RAMP[:24, :24] - 0.5), "somewhere in its map, rain_rate (K_r) is -0.5"),
+        (sw.Map("own", low=0, high=1), "the map of rain_rate spans 2 .. 2; with low and high"),
+    ],
+)
+def test_maps_of_later_stages_are_refused_before_the_first(
+    given: sw.Map, words: str, tmp_path: Path, *, tiled: bool
+) -> None:
+    """A stage with a map of rain leaves no layer of it."""
+    terrain = sw.generate("ridged", size=24, seed=1).replace(rainfall=1.0, own_layers={"own": 2.0})
+    first, second = (sw.VirtualPipes(rain_rate=rain) for rain in (sw.Map("own"), given))
+    recipe = sw.Recipe(
+        source=sw.FromTerrain(terrain=terrain),
+        stages=(sw.Stage.of(first, steps=1), sw.Stage.of(second, steps=1)),
+        backend="reference",
+    )
+    if tiled:
+        pytest.importorskip("zarr")
+        with pytest.raises(sw.SlopewashError) as raised:
+            sw.erode_tiled(None, recipe, tile=12, out=tmp_path / "out.zarr", workers=0)
+    else:
+        with pytest.raises(sw.SlopewashError) as raised:
+            sw.Running(recipe)
+    assert words in str(raised.value)
+    assert not (tmp_path / "out.zarr" / "state" / "round-000000").exists()
+
+
+def test_a_stage_that_cannot_begin_leaves_the_one_before_as_it_was() -> None:
+    """What a layer will hold is known only when its stage begins."""
+    dome = sw.generate("dome", size=SIZE, seed=2)
+    second = sw.Stage.of("landscape", strength=0.01).with_parameters(rain_rate=sw.Map("difference"))
+    recipe = sw.Recipe(
+        source=sw.FromTerrain(terrain=dome),
+        stages=(sw.Stage.of(sw.SteepestTalus(), steps=3), second),
+        backend="reference",
+    )
+    running = sw.Running(recipe)
+    with pytest.raises(sw.InvalidParameter, match="somewhere in its map, rain_rate"):
+        running.run()
+    assert running.start is dome
+    assert running.number == 0
+    assert running.result().steps == 3
+
+
 def test_a_resumed_recipe_needs_neither_the_file_nor_the_array(folder: Path) -> None:
     """Interrupted in the first of two stages, of which the second has a map too."""
     second = sw.Stage.of(sw.VirtualPipes(thermal_rate=sw.Map(2 * RAMP)), steps=4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import slopewash as sw
+from slopewash.models.maps import Mappable
 
 SIZE = 24
 RAMP = np.linspace(0, 1, SIZE, dtype=np.float32)[None, :].repeat(SIZE, 0)
@@ -110,14 +112,19 @@ def test_a_resumed_run_and_a_new_one_keep_the_map(terrain: sw.Terrain, tmp_path:
 
 
 def test_a_model_with_a_map_can_be_set_in_the_middle_of_a_run(terrain: sw.Terrain) -> None:
-    simulation = run(terrain, sw.VirtualPipes(), steps=2)
-    simulation.model = sw.VirtualPipes(thermal_rate=sw.Map(RAMP, low=0, high=2))
+    """From there on it is a run that begins with the map: slopes that slide keep nothing but their ground."""
+    sliding = sw.VirtualPipes(processes="thermal")
+    simulation = run(terrain, sliding, "reference", steps=2)
+    simulation.model = sliding.replace(thermal_rate=sw.Map(RAMP, low=0, high=2))
     assert simulation.model.values()["thermal_rate"] == 2.0
     np.testing.assert_array_equal(simulation.layers("sliding")["sliding"], RAMP)
-    copied = sw.Simulation(simulation.terrain, simulation.model, backend="cpu")
+    copied = sw.Simulation(simulation.terrain, simulation.model, backend="reference")
     for each in (simulation, copied):
         each.run(3)
-    assert (simulation.terrain["elevation"] != run(terrain, sw.VirtualPipes(), steps=5).terrain["elevation"]).any()
+    ground = simulation.terrain["elevation"]
+    # A run counts heights from its own lowest ground, and rounds them there.
+    np.testing.assert_allclose(copied.terrain["elevation"], ground, rtol=0, atol=0.01)
+    assert np.abs(ground - run(terrain, sliding, "reference", steps=5).terrain["elevation"]).max() > 10
 
 
 def test_shares_can_be_painted_and_undone(terrain: sw.Terrain) -> None:
@@ -169,3 +176,34 @@ def test_two_maps_of_one_layer_are_refused(terrain: sw.Terrain) -> None:
     }
     with pytest.raises(sw.InvalidParameter, match="and so has talus_angle"):
         sw.Simulation(terrain, sw.SteepestTalus(**maps))
+
+
+def test_the_other_map_of_one_layer_is_named(terrain: sw.Terrain, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a third one between the two."""
+    usual = sw.VirtualPipes.parameter
+
+    def alike(name: str) -> Any:
+        declared = usual(name)
+        return dataclasses.replace(declared, mappable=Mappable("rainfall")) if name == "thermal_rate" else declared
+
+    monkeypatch.setattr(sw.VirtualPipes, "parameter", staticmethod(alike))
+    names: dict[str, Any] = dict.fromkeys(("rain_rate", "sediment_capacity", "thermal_rate"), sw.Map(RAMP))
+    with pytest.raises(sw.InvalidParameter, match="thermal_rate has a map, and so has rain_rate, which it scales"):
+        sw.Simulation(terrain, sw.VirtualPipes(**names), backend="reference")
+
+
+@pytest.mark.parametrize("filled", [0.0, 88.0, np.nan])
+def test_cells_without_ground_have_no_part_in_a_map(terrain: sw.Terrain, filled: float) -> None:
+    """Neither its least nor its greatest value is theirs."""
+    nodata = np.zeros(terrain.shape, bool)
+    nodata[:4, :4] = True
+    holed = sw.Terrain(terrain["elevation"], cell_size=terrain.cell_size, nodata=nodata)
+    angles = np.where(nodata, filled, np.float32(30) + 10 * RAMP)
+    shares = np.where(nodata, filled, 0.5 + 0.5 * RAMP)
+    given: dict[str, sw.Map] = {"values": sw.Map(angles), "shares": sw.Map(shares, low=20, high=40)}
+    for name, angle in given.items():
+        simulation = sw.Simulation(holed, sw.SteepestTalus(talus_angle=angle), backend="reference")
+        assert simulation.model.values()["talus_angle"] == 30.0, name
+        talus = simulation.layers("talus")["talus"][~nodata]
+        assert talus.min() == 1.0
+        assert talus.max() == pytest.approx(np.tan(np.radians(40)) / np.tan(np.radians(30)))

@@ -11,6 +11,7 @@ import zarr
 from numpy.testing import assert_array_equal
 
 import slopewash as sw
+from slopewash.tiles import lakes, output, tiled_facts
 from slopewash.tiles.fill import keep
 from slopewash.tiles.lakes import FILLED, fill_on_tiles
 from slopewash.tiles.store import Store
@@ -73,6 +74,33 @@ def test_lakes_are_those_of_the_whole(tmp_path: Path, case: str, tile: tuple[int
     after = sw.read_tiled(out)
     assert_array_equal(after["lake"], lake)
     assert not (out / "state").exists()
+
+
+def test_lakes_stay_until_there_are_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupted while others are looked for, they are as before; while those are put in place, none is listed."""
+    out = tmp_path / "out.zarr"
+    sw.erode_tiled(pitted(1), sw.SteepestTalus(), steps=1, tile=(36, 29), out=out, workers=0)
+    sw.add_lakes_tiled(out, workers=0)
+    before, facts = sw.read_tiled(out), tiled_facts(out)
+    assert before["lake"].any()
+
+    def interrupted(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lakes, "_kept", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            sw.add_lakes_tiled(out, lake_depth=0.5, workers=0)
+    assert tiled_facts(out) == facts
+    assert_array_equal(sw.read_tiled(out)["lake"], before["lake"])
+    with monkeypatch.context() as patch:
+        patch.setattr(output, "add_overviews", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            sw.add_lakes_tiled(out, lake_depth=0.5, workers=0)
+    assert "lake" not in sw.read_tiled(out)
+    sw.add_lakes_tiled(out, workers=0)
+    assert tiled_facts(out) == facts
+    assert_array_equal(sw.read_tiled(out)["lake"], before["lake"])
 
 
 def test_the_sea_of_a_run_is_found_again(tmp_path: Path) -> None:

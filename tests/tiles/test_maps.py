@@ -53,3 +53,39 @@ def test_a_map_with_gaps_is_refused(tmp_path: Path) -> None:
     model = sw.VirtualPipes(rain_rate=sw.Map(tmp_path / "wet.tif"))
     with pytest.raises(sw.InvalidFile, match="has no data in 1 cells"):
         sw.erode_tiled(rough(), model, steps=2, tile=40, out=tmp_path / "out.zarr", backend="reference")
+
+
+def test_cells_without_ground_have_no_part_in_a_map(tmp_path: Path) -> None:
+    """Also where a whole tile has no ground."""
+    terrain = rough(sources=())
+    assert terrain.nodata is not None
+    hole = terrain.nodata.copy()
+    hole[:30, :30] = True
+    angles = np.where(hole, np.nan, 30 + 10 * MAP)
+    recipe = sw.Recipe(
+        source=sw.FromTerrain(terrain=terrain.replace(nodata=hole, own_layers={"angles": np.where(hole, 0, angles)})),
+        stages=tuple(
+            sw.Stage.of(sw.SteepestTalus(talus_angle=angle), steps=2)
+            for angle in (sw.Map(angles), sw.Map("angles"), sw.Map((angles - 20) / 20, low=20, high=40))
+        ),
+        backend="reference",
+    )
+    sw.erode_tiled(None, recipe, tile=30, out=tmp_path / "out.zarr", workers=0)
+    assert_same_bits(tmp_path / "out.zarr", recipe.run().terrain)
+
+
+def test_an_array_is_refused_where_the_whole_would_be(tmp_path: Path) -> None:
+    hole = rough().nodata
+    assert hole is not None
+    row, column = np.argwhere(~hole[40:, 30:])[0] + (40, 30)
+    gap = MAP.copy()
+    gap[row, column] = np.nan
+    for out, given, words in (
+        ("gap", gap, f"the map of rain_rate is not finite at row {row}, column {column}; fill such cells"),
+        ("less", MAP[1:], r"the map of rain_rate has shape \(66, 53\); it must be \(67, 53\), as the terrain is"),
+    ):
+        model = sw.VirtualPipes(rain_rate=sw.Map(given))
+        with pytest.raises(sw.InvalidParameter, match=words):
+            sw.Simulation(rough(), model, backend="reference")
+        with pytest.raises(sw.InvalidParameter, match=words):
+            sw.erode_tiled(rough(), model, steps=2, tile=20, out=tmp_path / out, backend="reference", workers=0)

@@ -87,22 +87,13 @@ class Map(_Number):
         """Read it for the cells of a terrain, as it is stored; `name` is that of the parameter."""
         if isinstance(self.source, str):
             if self.source not in terrain:
-                raise UnknownName(
-                    f'the map of {name} is a layer "{self.source}", which the terrain has not; it has '
-                    f"{', '.join(terrain)}"
-                )
+                raise no_such_layer(name, self.source, terrain)
             return terrain[self.source]
         if isinstance(self.source, Path):
             assert Map.reader is not None  # who makes maps has imported the package that reads files
             return Map.reader(self.source, name, self.low is not None, terrain)
-        if self.source.shape != terrain.shape:
-            raise InvalidParameter(
-                f"the map of {name} has shape {self.source.shape}; it must be {terrain.shape}, as the terrain is"
-            )
-        bad = ~np.isfinite(self.source) if terrain.nodata is None else ~np.isfinite(self.source) & ~terrain.nodata
-        if bad.any():
-            row, column = np.argwhere(bad)[0]
-            raise InvalidParameter(f"the map of {name} is not finite at row {row}, column {column}; fill such cells")
+        check_shape(name, self.source, terrain.shape)
+        check_finite(name, self.source, terrain.nodata)
         return self.source
 
     def scaled(self, values: Any) -> Any:
@@ -142,6 +133,28 @@ class Map(_Number):
             source = self.source.as_posix()
         text = f"<{self.source.shape} array>" if isinstance(self.source, np.ndarray) else repr(source)
         return f"Map({text})" if self.low is None else f"Map({text}, low={self.low}, high={self.high})"
+
+
+def no_such_layer(name: str, layer: str, there: Iterable[str], when: str = "") -> UnknownName:
+    """Return the error of a map that is a layer which is not there."""
+    names = ", ".join(other for other in there if not other.startswith(HIDDEN))
+    return UnknownName(f'the map of {name} is a layer "{layer}", which the terrain has not{when}; it has {names}')
+
+
+def check_shape(name: str, values: NDArray[Any], shape: tuple[int, int]) -> None:
+    """Refuse an array that has other cells than the terrain as the map of a parameter."""
+    if values.shape != shape:
+        raise InvalidParameter(f"the map of {name} has shape {values.shape}; it must be {shape}, as the terrain is")
+
+
+def check_finite(
+    name: str, values: NDArray[Any], nodata: NDArray[np.bool_] | None, origin: tuple[int, int] = (0, 0)
+) -> None:
+    """Refuse a map, or part of one from row and column `origin` on, that leaves ground without a value."""
+    bad = ~np.isfinite(values) if nodata is None else ~np.isfinite(values) & ~nodata
+    if bad.any():
+        row, column = np.argwhere(bad)[0] + origin
+        raise InvalidParameter(f"the map of {name} is not finite at row {row}, column {column}; fill such cells")
 
 
 def _number(end: Any) -> float:
@@ -223,25 +236,41 @@ def placed(model: Model, terrain: Terrain, tag: str = "") -> tuple[Model, Terrai
     return (model.replace(**changes), terrain.replace(own_layers=layers)) if changes else (model, terrain)
 
 
+def check_apart(model: Model) -> None:
+    """Refuse two maps whose shares would be the same layer."""
+    first: dict[str, str] = {}
+    for name in maps_of(model):
+        declared = model.parameter(name)
+        assert declared.mappable is not None
+        other = first.setdefault(declared.mappable.layer, name)
+        if other != name:
+            raise InvalidParameter(f"{name} has a map, and so has {other}, which it scales alike; give one")
+
+
+def ends_of(model: Model, name: str, given: Map, span: Range) -> Range:
+    """Values of a parameter where its map is least and greatest, or an error where it must not have them."""
+    low, high = span
+    if given.low is not None and not (low >= 0 and high <= 1):
+        raise InvalidParameter(
+            f"the map of {name} spans {low:g} .. {high:g}; with low and high it must lie within 0 .. 1"
+        )
+    declared = model.parameter(name)
+    try:
+        return float(declared.check(float(given.scaled(low)))), float(declared.check(float(given.scaled(high))))
+    except InvalidParameter as error:
+        raise InvalidParameter(f"somewhere in its map, {error}") from None
+
+
 def resolved(model: Model, ranges: Callable[[str], Range]) -> tuple[Any, tuple[Shares, ...]]:
-    """Return the model with numbers in place of maps, all of them layers, whose `ranges` over the whole are known."""
+    """Return the model with numbers in place of maps, all of them layers, whose `ranges` over all ground are known."""
+    check_apart(model)
     numbers: dict[str, float] = {}
     shares: list[Shares] = []
     for name, given in maps_of(model).items():
         declared = model.parameter(name)
         assert declared.mappable is not None
         assert given.layer is not None
-        low, high = ranges(given.layer)
-        if given.low is not None and not (low >= 0 and high <= 1):
-            raise InvalidParameter(
-                f"the map of {name} spans {low:g} .. {high:g}; with low and high it must lie within 0 .. 1"
-            )
-        try:
-            ends = [float(declared.check(float(given.scaled(value)))) for value in (low, high)]
-        except InvalidParameter as error:
-            raise InvalidParameter(f"somewhere in its map, {error}") from None
-        if declared.mappable.layer in [share.layer for share in shares]:
-            raise InvalidParameter(f"{name} has a map, and so has {[*numbers][-1]}, which it scales alike; give one")
+        ends = ends_of(model, name, given, ranges(given.layer))
         number = numbers[name] = min(ends) if declared.mappable.least else max(ends)
         shares.append(Shares(declared.mappable.layer, given.layer, given, declared.mappable.of, number))
     return (model.replace(**numbers) if numbers else model), tuple(shares)
@@ -260,7 +289,7 @@ def mapped(model: Any, terrain: Terrain) -> tuple[Any, Terrain]:
     model, with_maps = placed(model, terrain)
     for name, given in maps_of(model).items():
         given.values(name, with_maps)  # raises where there is no such layer
-    model, shares = resolved(model, lambda name: (float(with_maps[name].min()), float(with_maps[name].max())))
+    model, shares = resolved(model, with_maps.range)
     layers: dict[str, Any] = {share.layer: share.values(with_maps[share.source]) for share in shares}
     return model, terrain.replace(**layers)
 

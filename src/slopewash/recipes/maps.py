@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slopewash.models.maps import HIDDEN, maps_of, placed
+from slopewash.models.maps import HIDDEN, Range, check_apart, ends_of, map_layers, maps_of, no_such_layer, placed
 from slopewash.models.maps import Map as Map
-from slopewash.recipes.layers import SHARE, LayerFile
+from slopewash.recipes.layers import SHARE, LayerFile, Shaped
 from slopewash.terrain import Layer, Terrain
 
 if TYPE_CHECKING:
     from slopewash.recipes.definition import Stage
 
 
-def read_map(path: Path, name: str, shares: bool, terrain: Terrain) -> Layer:
+def read_map(path: Path, name: str, shares: bool, terrain: Shaped) -> Layer:
     """Read the map of a parameter for the cells of a terrain; with `shares`, integers go from 0 to 1."""
     return LayerFile(path=path).values(name, terrain, integers=SHARE if shares else None)
 
@@ -44,6 +44,30 @@ def place_maps(stages: tuple[Stage, ...], terrain: Terrain) -> tuple[tuple[Stage
             stage = dataclasses.replace(stage, model=model, settings=settings)
         made.append(stage)
     return tuple(made), terrain
+
+
+def check_maps(stages: Sequence[Stage], layers: Iterable[str], ranges: Callable[[str], Range]) -> None:
+    """Refuse maps of all stages before the first begins, as far as it is known what they will hold.
+
+    Parameters
+    ----------
+    stages
+        Of which every map is a layer.
+    layers, ranges
+        Of the terrain that the first starts from.
+    """
+    there, changed = dict.fromkeys(layers), set[str]()
+    for number, stage in enumerate(stages, 1):
+        check_apart(stage.model)
+        for name, given in maps_of(stage.model).items():
+            assert given.layer is not None
+            if given.layer not in there:
+                raise no_such_layer(name, given.layer, there, f" in stage {number}" if len(stages) > 1 else "")
+            if given.layer not in changed:
+                ends_of(stage.model, name, given, ranges(given.layer))
+        left, gone = dict.fromkeys(stage.model.layers()), map_layers(stage.model)
+        there = {layer: None for layer in there | left if layer not in gone}
+        changed |= set(left)
 
 
 def carry_maps(terrain: Terrain, start: Terrain) -> Terrain:

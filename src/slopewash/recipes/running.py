@@ -19,7 +19,7 @@ from slopewash.observers import Checkpoints, Progress
 from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.levels import expanded, terrain_of
 from slopewash.recipes.manifest import MANIFEST, RECIPE
-from slopewash.recipes.maps import carry_maps, place_maps
+from slopewash.recipes.maps import carry_maps, check_maps, place_maps
 from slopewash.recipes.masking import MASK, blended
 from slopewash.recipes.results import Result
 from slopewash.simulation import Budget, Simulation, read_checkpoint
@@ -78,6 +78,7 @@ class Running:
         """What the stage under way started from, if it has levels, and what the recipe did."""
         _check_mask(recipe, self.start)
         stages, self.start = place_maps(recipe.stages, self.start)
+        check_maps(stages, self.start, self.start.range)
         self.stages = [level for stage in stages for level in expanded(stage, self.start)]
         """Stages of the recipe, each level one of its own."""
         self._budgets: list[Budget] = []
@@ -134,7 +135,9 @@ class Running:
         running._begin, running._has_checkpoint = None, False
         running.simulation = Simulation.from_parts(facts, arrays)
         running.run_id = running.simulation.run_id
-        running._laid_down = running._low_water = running.simulation.step > running.stage.steps
+        receding = running.simulation.step > running.stage.steps  # all that older checkpoints tell
+        running._laid_down = noted.get("laid_down", receding)
+        running._low_water = noted.get("low_water", receding)
         return running
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -146,16 +149,17 @@ class Running:
     def _start(self, number: int, terrain: Terrain) -> Simulation:
         stage = self.stages[number]
         terrain = carry_maps(terrain, self.start)
+        start, budgets = self.start, self._budgets
         if stage.cells is not None:
             first = self._first_level(number) == number
             if first:
-                self.start = terrain
-                self._budgets = [_contents(terrain)]
-            terrain = terrain_of(stage, self.start, None if first else terrain, seed=self.recipe.seed)
+                start, budgets = terrain, [_contents(terrain)]
+            terrain = terrain_of(stage, start, None if first else terrain, seed=self.recipe.seed)
         model, terrain = mapped(stage.model, terrain)
         simulation = Simulation(
             without_maps(terrain), model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed
         )
+        self.start, self._budgets = start, budgets  # not before: a map may be refused
         if number == 0:
             self.run_id = simulation.run_id
         simulation.run_id = self.run_id
@@ -344,7 +348,8 @@ class Running:
         """What a checkpoint needs besides the simulation."""
         return {
             "recipe": self.recipe.as_dict(), "stage": self.number, "every": self.every, "seconds": self._elapsed,
-            "finished": self._finished, "stages": [stage.as_dict() for stage in self.stages],
+            "finished": self._finished, "laid_down": self._laid_down, "low_water": self._low_water,
+            "stages": [stage.as_dict() for stage in self.stages],
             "budgets": [budget.as_dict() for budget in self._budgets], "start": take_apart(self.start)[0],
             # As seen from the checkpoints, so that the folder can be moved.
             "folder": None if self.folder is None or self.checkpoint is None

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from slopewash.errors import InvalidParameter
+from slopewash.interrupts import whole_steps
 from slopewash.simulation.locks import FolderLock
 from slopewash.tiles import output
 from slopewash.tiles.executors import Executor, InProcess, connected
+from slopewash.tiles.ground import Ground, span_of
 from slopewash.tiles.lakes import Least, find_lakes
 from slopewash.tiles.opening import finished
 from slopewash.tiles.run import FINISHED
@@ -62,14 +64,27 @@ def add_lakes_tiled(
         run = _runner(executor, watching)
         store.create_group("state")
         stack.callback(store.remove, "state")
-        store.create(after.field("lake"), after.grid)
-        ranges = find_lakes(ground, after, run, least=least, sea_level=sea_level)
-        whole = min(low for low, _ in ranges), max(high for _, high in ranges)
-        after = dataclasses.replace(after, ranges={**ground.ranges, "lake": whole})
-        output.add_overviews(after, run, ["lake"])
-        output.describe(after)
-        facts = store.attributes()[FINISHED]
-        store.create_group("", {FINISHED: {**facts, "layers": after.layers, "ground": after.as_dict()}})
+        made = dataclasses.replace(after, path="state")  # lakes of before stay until there are others
+        store.create(made.field("lake"), made.grid)
+        ranges = find_lakes(ground, made, run, least=least, sea_level=sea_level)
+        after = dataclasses.replace(after, ranges={**ground.ranges, "lake": span_of(ranges)})
+        with whole_steps():
+            _list_layers(_without(ground, "lake"))  # should the process end here, none are there
+            store.move(made.field("lake").path, after.field("lake").path)
+            output.add_overviews(after, run, ["lake"])
+            output.describe(after)
+            _list_layers(after)
+
+
+def _without(ground: Ground, name: str) -> Ground:
+    layers = tuple(layer for layer in ground.layers if layer != name)
+    return dataclasses.replace(ground, layers=layers, ranges={layer: ground.ranges[layer] for layer in layers})
+
+
+def _list_layers(ground: Ground) -> None:
+    """Note in the facts of a finished run which layers it has."""
+    facts = ground.store.attributes()[FINISHED]
+    ground.store.create_group("", {FINISHED: {**facts, "layers": ground.layers, "ground": ground.as_dict()}})
 
 
 def _runner(executor: Executor, watching: Watching) -> Any:

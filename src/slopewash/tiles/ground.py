@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,7 +27,7 @@ class Survey:
     """What the whole must know of one tile: ranges, and the ground along the border, NaN where there is none."""
 
     ranges: Mapping[str, tuple[float, float]]
-    """Lowest and highest value of each layer, nodata included."""
+    """Lowest and highest value of each layer, nodata left out; NaN if there is no ground."""
     ground: tuple[float, float] | None
     """Lowest and highest ground; None if there is none."""
     solids: float
@@ -53,7 +54,7 @@ def survey(terrain: Terrain, core: Window, shape: tuple[int, int]) -> Survey:
     }  # fmt: skip
     total = {name: float(terrain[name].sum(dtype=np.float64)) for name in ("suspended", "water") if name in terrain}
     return Survey(
-        ranges={name: (float(layer.min()), float(layer.max())) for name, layer in terrain.items()},
+        ranges={name: terrain.range(name) for name in terrain},
         ground=(float(values.min()), float(values.max())) if values.size else None,
         solids=float(values.sum(dtype=np.float64)) + total.get("suspended", 0.0),
         water=total.get("water", 0.0),
@@ -120,7 +121,7 @@ class Ground:
         return self.cells * self.cell_size**2
 
     def range_of(self, name: str) -> tuple[float, float]:
-        """Lowest and highest value of a layer, nodata included."""
+        """Lowest and highest value of a layer, nodata left out."""
         if name not in self.ranges:
             raise unknown_name("layer", name, self.ranges)
         return self.ranges[name]
@@ -172,9 +173,7 @@ class Ground:
             self,
             low=min(low for low, _ in grounds),
             high=max(high for _, high in grounds),
-            ranges={
-                name: (min(f.ranges[name][0] for f in looked), max(f.ranges[name][1] for f in looked)) for name in names
-            },
+            ranges={name: span_of(found.ranges[name] for found in looked) for name in names},
             solids=sum(found.solids for found in looked),
             water=sum(found.water for found in looked),
             cells=cells,
@@ -198,6 +197,16 @@ class Ground:
             values[name] = None if facts[name] is None else tuple(facts[name])
         values["ranges"] = {name: tuple(span) for name, span in facts["ranges"].items()}
         return cls(store=store, **values)
+
+
+def span_of(ranges: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """Lowest and highest value of a layer, given those of its tiles, of which some may have no ground.
+
+    >>> span_of([(2.0, 3.0), (math.nan, math.nan), (1.0, 2.0)])
+    (1.0, 3.0)
+    """
+    known = [span for span in ranges if not math.isnan(span[0])]
+    return min(low for low, _ in known), max(high for _, high in known)
 
 
 def cropped(terrain: Terrain, core: Window) -> Terrain:

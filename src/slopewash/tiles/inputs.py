@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile
-from slopewash.models.maps import HIDDEN, Map, maps_of, resolved
+from slopewash.models.maps import HIDDEN, Map, check_finite, check_shape, maps_of, resolved
 from slopewash.recipes.definition import Stage
 from slopewash.recipes.layers import LayerFile, LayerSource
-from slopewash.terrain import Terrain
+from slopewash.recipes.maps import read_map
 from slopewash.tiles.files import ByWindows, same_cells
-from slopewash.tiles.ground import Ground
+from slopewash.tiles.ground import Ground, span_of
 
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], str], list[Any]]
 Values = float | ByWindows | NDArray[Any]
@@ -38,7 +38,7 @@ def with_maps(ground: Ground, stages: Sequence[Stage], run: Run) -> tuple[Ground
         for name, given in maps_of(stage.model).items():
             if given.layer is None:
                 layer = f"{HIDDEN}{name} of stage {number}"
-                ground = _added(ground, layer, _map_values(given, name, ground), run, own=True)
+                ground = _added(ground, layer, _map_values(given, name, ground), run, parameter=name)
                 changes[name] = given.at(layer)
         settings = {name: changes.get(name, value) for name, value in stage.settings.items()}
         made.append(dataclasses.replace(stage, model=stage.model.replace(**changes), settings=settings))
@@ -52,45 +52,47 @@ def estimated(stage: Stage, ground: Ground) -> Stage:
 
 
 def _map_values(given: Map, name: str, ground: Ground) -> Values:
-    if given.file is not None and given.low is None:
-        return _values(LayerFile(path=given.file), name, ground)
-    windowed = None if given.file is None else same_cells(given.file, ground.shape)
-    return given.values(name, _stand_in(ground)) if windowed is None else windowed
+    if isinstance(given.source, np.ndarray):
+        check_shape(name, given.source, ground.shape)
+        return given.source
+    assert given.file is not None
+    windowed = same_cells(given.file, ground.shape)
+    return read_map(given.file, name, given.low is not None, ground) if windowed is None else windowed
 
 
 def _values(file: LayerFile, name: str, ground: Ground) -> Values:
     windowed = same_cells(file.path, ground.shape) if file.range is None else None
-    return file.values(name, _stand_in(ground)) if windowed is None else windowed
+    return file.values(name, ground) if windowed is None else windowed
 
 
-def _stand_in(ground: Ground) -> Terrain:
-    """A terrain of the same cells, for files that must be read as a whole."""
-    return Terrain(np.broadcast_to(np.float32(0), ground.shape), cell_size=ground.cell_size)
-
-
-def _added(ground: Ground, name: str, values: Values, run: Run, *, own: bool = False) -> Ground:
-    """Write a layer, tile by tile."""
+def _added(ground: Ground, name: str, values: Values, run: Run, *, parameter: str | None = None) -> Ground:
+    """Write a layer, tile by tile; the map of a parameter is one of its own."""
+    own = parameter is not None
     layers = tuple(dict.fromkeys([*ground.layers, name]))
     made = dataclasses.replace(ground, layers=layers, own=(*ground.own, name) if own else ground.own)
     ground.store.create(made.field(name), ground.grid)
     calls = []
     for number, window in enumerate(ground.grid):
-        part = np.array(values[window]) if isinstance(values, np.ndarray) else values
-        calls.append((ground, name, part, own, number))
-    ranges = run(write_layer, calls, f"adding {name}")
-    span = min(low for low, _ in ranges), max(high for _, high in ranges)
+        part = values[window] if isinstance(values, np.ndarray) else values  # a view, which is sent as no more
+        calls.append((ground, name, part, parameter, number))
+    span = span_of(run(write_layer, calls, f"adding {name}"))
     return dataclasses.replace(made, ranges={**ground.ranges, name: span})
 
 
-def write_layer(ground: Ground, name: str, values: Values, own: bool, number: int) -> tuple[float, float]:
-    """Write a tile of a layer; returns its range."""
+def write_layer(ground: Ground, name: str, values: Values, parameter: str | None, number: int) -> tuple[float, float]:
+    """Write a tile of a layer, which may be the map of a parameter; returns its range, NaN if there is no ground."""
     if isinstance(values, ByWindows):
         read = values.read(ground, number)
         if read.nodata is not None:
             raise InvalidFile(f"{Path(values.path)} has no data in {int(read.nodata.sum())} cells; fill them first")
         values = read["elevation"]
-    part = ground.part(ground.grid.window(number), ["elevation"])
+    window = ground.grid.window(number)
+    part = ground.part(window, ["elevation"])
     layer: dict[str, Any] = {name: values}
-    part = part.replace(own_layers=layer) if own else part.replace(**layer)
+    if parameter is None:
+        part = part.replace(**layer)
+    else:
+        check_finite(parameter, np.asarray(values), part.nodata, (window[0].start, window[1].start))
+        part = part.replace(own_layers=layer)
     ground.store.write(ground.field(name), ground.grid, number, part[name])
-    return float(part[name].min()), float(part[name].max())
+    return part.range(name)

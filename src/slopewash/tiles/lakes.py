@@ -282,7 +282,7 @@ def _greatest(level: float, stands: float, deepest: float) -> float:
 def lake_tile(
     ground: Ground, after: Ground, lakes: Lakes, least: Least, sea_level: float | None, number: int
 ) -> tuple[float, float]:
-    """Write the depth of the lakes of a tile, and of the sea; returns the lowest and the highest."""
+    """Write the depth of the lakes of a tile, and of the sea; returns its range, NaN if there is no ground."""
     core = ground.grid.window(number)
     z, filled, labels, _, depth = _stands(ground, core, lakes)
     count = int(labels.max(initial=0)) + 1
@@ -294,11 +294,11 @@ def lake_tile(
         kept[one] = keep
     kept[0] = False
     lake = np.where(kept[labels], depth, 0).astype(np.float32)
+    part = ground.part(core, ["elevation"])
     if sea_level is not None:
         sea = (z < sea_level) & (filled <= sea_level)
-        part = ground.part(core, ["elevation"])
         if part.nodata is not None:
             sea &= ~part.nodata
         lake[sea] = (sea_level - z.astype(np.float64))[sea]
     ground.store.write(after.field("lake"), ground.grid, number, lake)
-    return float(lake.min()), float(lake.max())
+    return part.replace(lake=lake).range("lake")

@@ -19,6 +19,7 @@ from slopewash.models.maps import HIDDEN, map_layers, resolved
 from slopewash.models.state import Sides
 from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.levels import expanded
+from slopewash.recipes.maps import check_maps
 from slopewash.recipes.masking import MASK
 from slopewash.simulation.budget import Budget
 from slopewash.simulation.locks import FolderLock
@@ -242,6 +243,7 @@ class TiledRun:
             self._keep_border(border)
             start = with_layers(start, self.recipe.layers, self._tasks)
             start, stages = with_maps(start, self.recipe.stages, self._tasks)
+            check_maps(stages, start.layers, start.range_of)
             self.start = start
             self.stages = [part for stage in stages for part in expanded(stage, start)]
             self._commit()

@@ -217,6 +217,18 @@ class Store:
             return
         shutil.rmtree(self.folder / path, ignore_errors=True)
 
+    def move(self, path: str, to: str) -> None:
+        """Move an array or a group, in the place of what was there."""
+        self.remove(to)
+        with reported(self.url):
+            if self.folder is None:
+                import fsspec
+
+                files, root = fsspec.core.url_to_fs(self.url)
+                files.mv(f"{root}/{path}", f"{root}/{to}", recursive=True)
+                return
+            (self.folder / path).replace(self.folder / to)
+
     def tidy(self) -> None:
         """Remove what killed processes have not finished."""
         if self.folder is not None:
