@@ -21,6 +21,7 @@ from slopewash.studio import StudioServer, apart, messages
 from slopewash.studio.apart import SessionApart
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.recipes import first_recipe
+from slopewash.studio.session import Session
 from slopewash.studio.uploads import Uploads
 
 Page = Any
@@ -122,16 +123,21 @@ def test_what_does_not_cancel_waits_and_fails_in_one_sentence(server: StudioServ
     assert "import slopewash" in server.session.find("script").result(SECONDS)  # by the next process
 
 
-def test_a_run_that_is_not_kept_begins_again(open_page: Open) -> None:
-    with StudioServer(RECIPE, port=0, apart=True) as server:
-        page = open_page(server)
-        page.do("start", preset="jako2011", size=40)
-        page.steps(2)
-        os.kill(server.session.process_id, signal.SIGKILL)
-        assert "begins again" in told(page, "process of the run")
-        assert page.until(lambda state: state["step"] == 0)["preset"] == "jako2011"
-        assert page.state["rows"] == 40
-        page.close()
+def test_a_run_that_is_not_kept_begins_again(keeper: Keeper) -> None:
+    before = Session(RECIPE, Uploads(), keeper=keeper)
+    before.execute(messages.parse('{"type": "paint", "tool": "raise", "points": [[90, 90]], "radius": 60}'))
+    before.start()
+    before.close()
+    assert keeper.has_run
+    session, told = SessionApart(None, Uploads(), keeper=keeper), list[str]()
+    session.on_message = lambda message: told.append(message["message"])
+    session.start()
+    session.execute(messages.parse('{"type": "start", "preset": "jako2011", "size": 40}')).result(SECONDS)
+    os.kill(session.process_id or 0, signal.SIGKILL)  # the folder still holds the run before it
+    wait_for(lambda: told)
+    assert "begins again" in told[0]
+    assert (session.state()["preset"], session.state()["rows"]) == ("jako2011", 40)
+    session.close()
 
 
 def test_everything_else_works_through_the_pipe(server: StudioServer, keeper: Keeper, open_page: Open) -> None:
@@ -182,6 +188,7 @@ PROGRAM = """
 import sys
 from slopewash.studio import StudioServer
 from slopewash.studio.recipes import first_recipe
+from slopewash.studio.session import Session
 with StudioServer(first_recipe(size=32, backend="reference"), port=0, apart=True) as server:
     print(server.session.process_id, flush=True)
     sys.stdin.read()

@@ -73,6 +73,7 @@ class SessionApart:
         if keeper is not None:
             keeper.hand_over()
         self._recipe = recipe
+        self._identity: str | None = None
         self._demand: Demand | None = None
         self._numbers = itertools.count(1)
         self._pending: dict[int, Pending] = {}
@@ -192,7 +193,7 @@ class SessionApart:
             self._process, self._pipe = process, pipe
             self._silent, self._beat, self._busy = 0.0, time.monotonic(), None
             self._take_state(answer[1])
-            self._recipe = answer[2]
+            self._take_run(*answer[2:])
 
     # What follows runs in the threads of this class.
 
@@ -223,8 +224,8 @@ class SessionApart:
         self._state, self._busy = state, state["busy"]
         self.on_state(state)
 
-    def _take_recipe(self, recipe: sw.Recipe) -> None:
-        self._recipe = recipe
+    def _take_run(self, recipe: sw.Recipe, identity: str | None) -> None:
+        self._recipe, self._identity = recipe, identity
 
     def _take_message(self, message: protocol.Notice | protocol.Failure) -> None:
         self.on_message(message)
@@ -279,7 +280,7 @@ class SessionApart:
     def _continue(self) -> str:
         """Start another process with the newest of what is left; say in a sentence what that is."""
         ways: list[sw.Recipe | None] = [self._recipe or first_recipe()]
-        if self._keeper is not None and self._keeper.has_run:
+        if self._keeper is not None and self._keeper.keeps(self._identity):  # and not still the run before it
             ways.insert(0, None)
         problem: Exception | None = None
         for recipe in ways:

@@ -180,6 +180,11 @@ class Run:
             raise InvalidParameter("the recipe is complete; reset it, or save its terrain and open that to go on")
 
     @property
+    def identity(self) -> str | None:
+        """What its checkpoints are known by, in every process."""
+        return self.simulation.run_id
+
+    @property
     def next_recipe(self) -> sw.Recipe:
         """The recipe with the parameters as they are now."""
         if self.running is not None:

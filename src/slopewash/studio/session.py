@@ -46,8 +46,8 @@ class Session:
 
     It lives in the run's own process (`worker.py`), or in the caller's if a notebook holds the simulation too.
 
-    `run` is the current one, for the simulation's thread only. `on_snapshot`, `on_state` and `on_message` are called in
-    that thread and must return at once.
+    `run` is the current one, for the simulation's thread only. `on_snapshot`, `on_state`, `on_message` and `on_run`, of
+    another run, are called in that thread and must return at once.
     """
 
     remedy = "The page stays usable."
@@ -68,6 +68,7 @@ class Session:
         self.on_snapshot: Callable[[Snapshot], None] = lambda snapshot: None
         self.on_state: Callable[[dict[str, Any]], None] = lambda state: None
         self.on_message: Callable[[protocol.Notice | protocol.Failure], None] = lambda message: None
+        self.on_run: Callable[[Run], None] = lambda run: None
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = queue.SimpleQueue()
         self._demand: Demand | None = None
         self._closing = False
@@ -383,6 +384,8 @@ class Session:
         self._pace.forget()
         self._pace.begin()
         self._changed()
+        self._note_edit()  # one that is brought back has work in it that is not on disk
+        self.on_run(run)
 
     @contextmanager
     def _at_work(self, words: str) -> Iterator[None]:

@@ -68,12 +68,12 @@ class Worker:
         run.count_from(beginning.first_run)
         self._keeper = None if beginning.folder is None else Keeper(beginning.folder)
         self._session = Session(beginning.recipe, self._uploads, keeper=self._keeper, version=beginning.first_version)
-        self._told = self._session.run.number
         self._start_sent = 0
         self._session.on_snapshot = self._send_snapshot
-        self._session.on_state = self._send_state
+        self._session.on_state = lambda state: pipe.send(("state", state))
         self._session.on_message = lambda message: pipe.send(("message", message))
-        pipe.send(("ready", self._session.state(), self._session.run.recipe))
+        self._session.on_run = lambda run: pipe.send(("run", run.recipe, run.identity))
+        pipe.send(("ready", self._session.state(), self._session.run.recipe, self._session.run.identity))
 
     def serve(self) -> None:
         """Do what the server wishes until it closes the run."""
@@ -94,12 +94,6 @@ class Worker:
             snapshot = dataclasses.replace(snapshot, start=None)
         self._start_sent = snapshot.run
         self._pipe.send(("snapshot", snapshot), then=self._session.spend)
-
-    def _send_state(self, state: dict[str, Any]) -> None:
-        if self._session.run.number != self._told:  # called in the simulation's thread, where `run` may be read
-            self._told = self._session.run.number
-            self._pipe.send(("recipe", self._session.run.recipe))
-        self._pipe.send(("state", state))
 
     def _do_want(self, demand: Any) -> None:
         self._session.want(demand)
