@@ -218,14 +218,60 @@ def test_it_ends_with_the_server(tmp_path: Path) -> None:
     wait_for(is_gone)
 
 
-def test_silence_counts_from_the_last_beat(monkeypatch: pytest.MonkeyPatch) -> None:
+class Silent:
+    """In place of a process, of its pipe, or of the thread that reads from it."""
+
+    pid = ident = 1
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+        self.ended, self.joined = False, 0
+
+    def send(self, item: Any, *_: Any) -> None:
+        self.sent.append(item)
+
+    def kill(self) -> None:
+        self.ended = True
+
+    def wait(self, seconds: float | None = None) -> int:
+        return -9
+
+    def is_alive(self) -> bool:
+        return not self.ended
+
+    def join(self, seconds: float) -> None:
+        self.joined += 1
+        time.sleep(0.01)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What the server has of a session, without a process."""
     monkeypatch.setattr(SessionApart, "_begin", lambda self, recipe: None)
-    session = SessionApart(RECIPE, Uploads())
-    session._take_beat(0.0, None)
-    assert session.silent_for == 0
-    session._take_beat(20.0, "preparing")
-    assert session.silent_for >= 20
-    assert session.busy == "preparing"
-    session._take_beat(0.0, None)
-    session._beat -= 30
-    assert session.silent_for >= 30
+    session: Any = SessionApart(RECIPE, Uploads())
+    session._process, session._pipe = Silent(), Silent()
+    return session
+
+
+def test_closing_waits_for_what_takes_long_but_not_for_ever(alone: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "CLOSING_SECONDS", 0.1)
+    for silence, busy, waits in ((20.0, None, False), (20.0, "compiling", True), (70.0, "compiling", False)):
+        alone._process = alone._reader = Silent()
+        alone._take_beat(silence, busy)
+        alone.close()
+        assert (alone._reader.joined > 1) == waits
+        assert alone._process.ended
+
+
+def test_silence_counts_from_the_last_beat(alone: Any) -> None:
+    alone._take_beat(0.0, None)
+    assert alone.silent_for == 0
+    alone._take_beat(20.0, "preparing")
+    assert alone.silent_for >= 20
+    assert alone.busy == "preparing"
+    alone._take_beat(0.0, None)
+    alone._beat -= 30
+    assert alone.silent_for >= 30

@@ -112,7 +112,7 @@ class SessionApart:
             if self._pipe is not told:
                 told = self._pipe
                 self._send(("close",))
-            if self._process is not None and (time.monotonic() > end or self.silent_for > STUCK_SECONDS):
+            if self._process is not None and (time.monotonic() > end or self._is_stuck):
                 self._process.kill()
             self._reader.join(0.1)
 
@@ -131,6 +131,10 @@ class SessionApart:
         """Seconds since commands were last looked for, or since the process reported anything."""
         late = time.monotonic() - self._beat
         return self._silent + late if self._silent > 0 or late > LATE_BEATS * BEAT_SECONDS else 0.0
+
+    @property
+    def _is_stuck(self) -> bool:
+        return self.silent_for > (STUCK_SECONDS if self._busy is None else BUSY_SECONDS)
 
     @property
     def busy(self) -> str | None:
@@ -301,8 +305,7 @@ class SessionApart:
             now = time.monotonic()
             with self._turn:
                 waits = any(wish.cancels and now - wish.asked > WAITED_SECONDS for wish in self._pending.values())
-            patience = STUCK_SECONDS if self._busy is None else BUSY_SECONDS
-            if waits and self._process is not None and self._pipe is not None and self.silent_for > patience:
+            if waits and self._process is not None and self._pipe is not None and self._is_stuck:
                 self._was_stuck = True
                 self._process.kill()
 
