@@ -18,8 +18,9 @@ import pytest
 import slopewash as sw
 from slopewash.errors import CheckpointError
 from slopewash.studio import StudioServer, apart, messages
-from slopewash.studio.apart import SessionApart
+from slopewash.studio.apart import RunEnded, SessionApart
 from slopewash.studio.keeping import Keeper
+from slopewash.studio.pipe import Pipe
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.session import Session
 from slopewash.studio.uploads import Uploads
@@ -219,16 +220,13 @@ def test_it_ends_with_the_server(tmp_path: Path) -> None:
 
 
 class Silent:
-    """In place of a process, of its pipe, or of the thread that reads from it."""
+    """In place of a process, or of the thread that reads from it."""
 
     pid = ident = 1
+    stdin = stdout = None
 
-    def __init__(self) -> None:
-        self.sent: list[Any] = []
+    def __init__(self, *_: Any, **__: Any) -> None:
         self.ended, self.joined = False, 0
-
-    def send(self, item: Any, *_: Any) -> None:
-        self.sent.append(item)
 
     def kill(self) -> None:
         self.ended = True
@@ -243,6 +241,22 @@ class Silent:
         self.joined += 1
         time.sleep(0.01)
 
+
+class Told:
+    """In place of a pipe."""
+
+    def __init__(self, *comes: tuple[Any, ...]) -> None:
+        self.sent: list[Any] = []
+        self._comes = list(comes)
+
+    def send(self, item: Any, **_: Any) -> None:
+        self.sent.append(item)
+
+    def receive(self) -> tuple[Any, ...]:
+        if not self._comes:
+            raise EOFError
+        return self._comes.pop(0)
+
     def close(self) -> None:
         pass
 
@@ -250,10 +264,57 @@ class Silent:
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> Any:
     """What the server has of a session, without a process."""
-    monkeypatch.setattr(SessionApart, "_begin", lambda self, recipe: None)
-    session: Any = SessionApart(RECIPE, Uploads())
-    session._process, session._pipe = Silent(), Silent()
+    with monkeypatch.context() as patched:
+        patched.setattr(SessionApart, "_begin", lambda self, recipe: None)
+        session: Any = SessionApart(RECIPE, Uploads())
+    session._process, session._pipe = Silent(), Told()
     return session
+
+
+def test_a_wish_is_passed_on_once(alone: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    ready = ("ready", {"run": 2, "busy": None}, RECIPE, "id")
+    monkeypatch.setattr(apart, "Pipe", lambda *_: Told(ready))
+    monkeypatch.setattr(subprocess, "Popen", Silent)
+    begin, wishes = alone._begin, []
+
+    def begin_slowly(recipe: Any) -> None:
+        wishes.append(alone.find("script"))
+        begin(recipe)
+        wishes.append(alone.find("terrain"))
+
+    alone._begin = begin_slowly
+    wishes.append(alone.execute(messages.parse('{"type": "pause"}')))
+    alone._take_end()
+    numbers = [item[1] for item in alone._pipe.sent[1:] if item[0] != "want"]
+    assert numbers == [1, 2, 3]
+    for number in numbers:
+        alone._take_done(number, "done")
+    assert [wish.result(0) for wish in wishes] == ["done"] * 3
+
+
+def test_what_cannot_be_understood_ends_the_process(alone: Any) -> None:
+    told: list[str] = []
+    alone.on_message = lambda message: told.append(message["message"])
+    alone._begin = lambda recipe: (_ for _ in ()).throw(RunEnded("no more"))
+    process, alone._pipe = alone._process, Told(("done", 99, None), ("nonsense",))
+    alone._read()
+    assert process.ended
+    assert told[0].startswith("The process of the run could not be understood (AttributeError: ")
+    with pytest.raises(RunEnded, match="cannot be started again: no more"):
+        alone.find("script")
+
+
+def test_what_cannot_be_sent_holds_up_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    source, target = os.pipe()
+    pipe, problems = Pipe(io.FileIO(source), io.FileIO(target, "wb")), list[Exception]()
+    pipe.send(lambda: None)
+    pipe.send(lambda: None, otherwise=problems.append)
+    pipe.send("next")
+    pipe.finish()
+    assert "lambda" in str(problems[0])
+    assert "lambda" in capfd.readouterr().err
+    assert pipe.receive() == "next"
+    pipe.close()
 
 
 def test_closing_waits_for_what_takes_long_but_not_for_ever(alone: Any, monkeypatch: pytest.MonkeyPatch) -> None:

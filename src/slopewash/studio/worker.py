@@ -110,14 +110,20 @@ class Worker:
         self._answer(number, lambda: self._session.execute(message, viewer))
 
     def _answer(self, number: int, ask: Callable[[], Any]) -> None:
+        def failed(error: BaseException) -> None:
+            self._pipe.send(("failed", number, sendable(error)))
+
         def done(future: Any) -> None:
             error = future.exception()
-            self._pipe.send(("done", number, future.result()) if error is None else ("failed", number, sendable(error)))
+            if error is None:
+                self._pipe.send(("done", number, future.result()), otherwise=failed)
+            else:
+                failed(error)
 
         try:
             ask().add_done_callback(done)
         except Exception as error:
-            self._pipe.send(("failed", number, sendable(error)))
+            failed(error)
 
 
 def sendable(error: BaseException) -> BaseException:
