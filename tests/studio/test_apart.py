@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -24,6 +24,7 @@ from slopewash.studio.pipe import Pipe
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.session import Session
 from slopewash.studio.uploads import Uploads
+from slopewash.studio.worker import Beginning
 
 Page = Any
 Open = Callable[[StudioServer], Page]
@@ -325,6 +326,54 @@ def test_closing_waits_for_what_takes_long_but_not_for_ever(alone: Any, monkeypa
         alone.close()
         assert (alone._reader.joined > 1) == waits
         assert alone._process.ended
+
+
+@pytest.mark.parametrize("closing", [True, False])
+def test_a_process_that_never_gets_ready_is_ended(alone: Any, monkeypatch: pytest.MonkeyPatch, closing: bool) -> None:
+    monkeypatch.setattr(apart, "STARTING_SECONDS", 60.0 if closing else 0.1)
+    monkeypatch.setattr(apart, "LATE_BEATS", 0)
+    started: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def hang(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        started.append(popen([sys.executable, "-S", "-c", "import time; time.sleep(20)"], **options))
+        return started[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", hang)
+    alone.start()
+    wait_for(lambda: started)
+    if not closing:
+        wait_for(lambda: alone._lost)
+        assert alone._lost == (
+            "The process of the run ended (signal SIGKILL). It cannot be started again: the process of the run did not "
+            "answer and was ended; stop the studio and start it again."
+        )
+    alone.close()
+    assert [process.returncode for process in started] == [-signal.SIGKILL]
+
+
+REFUSED = """
+import threading
+threading.Thread(target=threading.Event().wait).start()
+from slopewash.studio.worker import main
+main()
+"""
+
+
+def test_a_process_that_refuses_ends_whatever_its_threads_do() -> None:
+    here = {**os.environ, "PYTHONPATH": str(Path(sw.__file__).parents[1])}
+    process = subprocess.Popen(
+        [sys.executable, "-c", REFUSED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=here
+    )
+    pipe = Pipe(cast("io.FileIO", process.stdout), cast("io.FileIO", process.stdin))
+    pipe.send(Beginning(recipe=None, folder=None, adapter=None))
+    assert pipe.receive()[0] == "refused"
+    try:
+        assert process.wait(10.0) == 0
+    finally:
+        process.kill()
+        process.wait()
+        pipe.close()
 
 
 def test_silence_counts_from_the_last_beat(alone: Any) -> None:

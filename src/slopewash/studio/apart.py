@@ -31,8 +31,10 @@ STUCK_SECONDS = 10.0
 """Time without a look for commands after which a command that cancels ends the process of the run."""
 BUSY_SECONDS = 60.0
 """The same while it says what takes long, such as compiling kernels."""
+STARTING_SECONDS = 120.0
+"""Longest wait for a process that takes the place of another."""
 WAITED_SECONDS = 3.0
-"""Time that such a command has waited itself."""
+"""Time that a command that cancels has waited itself."""
 LATE_BEATS = 4
 CLOSING_SECONDS = 120.0
 """Longest wait for the checkpoint of a large run."""
@@ -117,7 +119,8 @@ class SessionApart:
             if self._pipe is not told:
                 told = self._pipe
                 self._send(("close",))
-            if time.monotonic() > end or self._is_stuck:
+            # One that is only being started has nothing to save.
+            if told is None or time.monotonic() > end or self._is_stuck:
                 self._end()
             self._reader.join(0.1)
 
@@ -139,6 +142,8 @@ class SessionApart:
 
     @property
     def _is_stuck(self) -> bool:
+        if self._pipe is None:
+            return self.silent_for > STARTING_SECONDS
         return self.silent_for > (STUCK_SECONDS if self._busy is None else BUSY_SECONDS)
 
     @property
@@ -192,22 +197,31 @@ class SessionApart:
             pipesize=PIPE_BYTES,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))},
         )
+        with self._turn:  # from now on it can be ended, also if it never gets ready
+            self._process, self._why_ended = process, None
+            self._silent, self._beat, self._busy = 0.0, time.monotonic(), "starting the process of the run"
         pipe = Pipe(cast("FileIO", process.stdout), cast("FileIO", process.stdin))
         folder = None if self._keeper is None else self._keeper.folder
         pipe.send(Beginning(recipe, folder, sw.named_adapter(), self._highest_run + 1, self._highest_version + 1))
+        answer: Any = None
         try:
             answer = pipe.receive()
         except EOFError:
-            answer = ("refused", RunEnded(f"the process of the run did not start ({_ending(process.wait())})"))
+            code = _ended(process)
+            reason = self._why_ended or f"did not start ({_ending(code)})"
+            answer = ("refused", RunEnded(f"the process of the run {reason}"))
+        finally:
+            if answer is None or answer[0] == "refused":  # None after Ctrl-C, which the process itself ignores
+                process.kill()
+                process.wait()
+                pipe.close()
         if answer[0] == "refused":
-            process.wait()
-            pipe.close()
             raise answer[1]
         with self._turn:
             self._silent, self._beat, self._busy = 0.0, time.monotonic(), None
             self._take_state(answer[1])
             self._take_run(*answer[2:])
-            self._process, self._pipe = process, pipe
+            self._pipe = pipe
             for number, wish in self._pending.items():  # in the same turn, so that nothing is passed on twice
                 self._pass_on(number, wish)
             self._send(("want", self._demand))
@@ -316,14 +330,14 @@ class SessionApart:
         return f"It cannot be started again: {problem}; stop the studio and start it again."
 
     def _watch(self) -> None:
-        """End a process that is stuck, if somebody waits for it to stop."""
-        while not self._closing:
+        """End a process that is stuck, if somebody waits for it to stop, or if it does not get ready."""
+        while not self._closing and self._lost is None:
             time.sleep(BEAT_SECONDS)
             now = time.monotonic()
             with self._turn:
                 waits = any(wish.cancels and now - wish.asked > WAITED_SECONDS for wish in self._pending.values())
-            if waits and self._pipe is not None and self._is_stuck:
-                self._end("did not answer and was ended")
+                if (waits or self._pipe is None) and self._is_stuck:
+                    self._end("did not answer and was ended")
 
     def _end(self, why: str | None = None) -> None:
         if self._process is not None:

@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import threading
+import traceback
 from collections.abc import Callable
 from io import FileIO
 from pathlib import Path
@@ -142,16 +143,24 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     pipe = Pipe(FileIO(os.dup(0)), FileIO(os.dup(1), "wb"))
     os.dup2(2, 1)  # what libraries print is not for the server
+    code = 0
     try:
-        beginning = pipe.receive()
-        try:
-            worker = Worker(pipe, beginning)
-        except Exception as error:
-            pipe.send(("refused", sendable(error)))
-            pipe.finish()
-            return
-        worker.serve()
-        pipe.finish()
+        _serve(pipe)
     except EOFError:  # the server is gone
         pass
-    os._exit(0)  # threads of kernels and drivers may not end by themselves
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    finally:
+        os._exit(code)  # threads of kernels and drivers may not end by themselves
+
+
+def _serve(pipe: Pipe) -> None:
+    beginning = pipe.receive()
+    try:
+        worker = Worker(pipe, beginning)
+    except Exception as error:
+        pipe.send(("refused", sendable(error)))
+    else:
+        worker.serve()
+    pipe.finish()
