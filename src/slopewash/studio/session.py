@@ -24,7 +24,7 @@ JOBS_AT_ONCE = 64
 MOST_LEFT = 6
 """Earlier runs that can be restored."""
 MOST_LEFT_CELLS = 2 * 1024**2
-"""Limit on their cells, about 300 MB. One is always kept."""
+"""Limit on their cells, about 300 MB besides their undo histories. One is always kept."""
 CANCELLING = ("pause", "reset", "start", "bring_back")
 """Messages that cancel settling instead of waiting for its end."""
 
@@ -375,7 +375,7 @@ class Session:
                 self._left.popleft().close()
 
     def _keeps_too_much(self) -> bool:
-        return len(self._left) > MOST_LEFT or sum(run.start["elevation"].size for run in self._left) > MOST_LEFT_CELLS
+        return len(self._left) > MOST_LEFT or sum(run.cells for run in self._left) > MOST_LEFT_CELLS
 
     def _change_over(self, run: Run) -> None:
         self.run = run
