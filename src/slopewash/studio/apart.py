@@ -346,7 +346,7 @@ class SessionApart:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int:
-    """Wait for the end of a process that said nothing more, or will not any more."""
+    """Exit code of a process whose pipe has ended; if it does not exit by itself, it is killed."""
     try:
         return process.wait(ENDING_SECONDS)
     except subprocess.TimeoutExpired:
