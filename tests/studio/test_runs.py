@@ -13,6 +13,8 @@ import pytest
 import slopewash as sw
 from slopewash.studio import StudioServer, hub, session
 from slopewash.studio.recipes import first_recipe
+from slopewash.studio.run import Run
+from slopewash.studio.uploads import Uploads
 
 Page = Any
 Open = Callable[[StudioServer], Page]
@@ -139,6 +141,18 @@ def test_runs_are_kept_within_bounds(page: Page, server: StudioServer, monkeypat
     page.do("reset")  # too large by itself, and kept all the same
     assert page.until(lambda s: s["step"] == 0)["left"]["step"] == 1
     assert server.session.submit(lambda: len(server.session._left)).result(60) == 1
+
+
+def test_a_recipe_on_a_coarse_level_counts_with_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = first_recipe(size=96, backend="reference")
+    staged = plain.replace(stages=(sw.Stage.of("landscape", steps=8),))
+    runs = session.Session(plain, Uploads())
+    assert runs.run.cells == 96 * 96
+    left = Run(staged)
+    assert left.start.shape == (48, 48)
+    runs._left.append(left)
+    monkeypatch.setattr(session, "MOST_LEFT_CELLS", 96 * 96 + 48 * 48 - 1)
+    assert runs._keeps_too_much()
 
 
 def test_a_simulation_that_does_not_answer_is_reported(

@@ -31,11 +31,15 @@ STUCK_SECONDS = 10.0
 """Time without a look for commands after which a command that cancels ends the process of the run."""
 BUSY_SECONDS = 60.0
 """The same while it says what takes long, such as compiling kernels."""
+STARTING_SECONDS = 120.0
+"""Longest wait for a process that takes the place of another."""
 WAITED_SECONDS = 3.0
-"""Time that such a command has waited itself."""
+"""Time that a command that cancels has waited itself."""
 LATE_BEATS = 4
 CLOSING_SECONDS = 120.0
 """Longest wait for the checkpoint of a large run."""
+ENDING_SECONDS = 5.0
+"""Time from the last word of a process to its end."""
 PIPE_BYTES = 1 << 20
 
 
@@ -50,6 +54,7 @@ class Pending:
     kind: str
     arguments: tuple[Any, ...]
     cancels: bool = False
+    """Whether it is to end what is under way, and is worth another try if the process ends first."""
     asked: float = dataclasses.field(default_factory=time.monotonic)
     answer: Future[Any] = dataclasses.field(default_factory=Future)
 
@@ -73,6 +78,7 @@ class SessionApart:
         if keeper is not None:
             keeper.hand_over()
         self._recipe = recipe
+        self._identity: str | None = None
         self._demand: Demand | None = None
         self._numbers = itertools.count(1)
         self._pending: dict[int, Pending] = {}
@@ -80,7 +86,9 @@ class SessionApart:
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Pipe | None = None
         self._highest_run = self._highest_version = 0
-        self._closing = self._was_stuck = False
+        self._closing = False
+        self._why_ended: str | None = None
+        """Why the process was ended by the server, in words."""
         self._lost: str | None = None
         """Why there is no process any more."""
         self._start: sw.Terrain | None = None
@@ -111,8 +119,9 @@ class SessionApart:
             if self._pipe is not told:
                 told = self._pipe
                 self._send(("close",))
-            if self._process is not None and (time.monotonic() > end or self.silent_for > STUCK_SECONDS):
-                self._process.kill()
+            # One that is only being started has nothing to save.
+            if told is None or time.monotonic() > end or self._is_stuck:
+                self._end()
             self._reader.join(0.1)
 
     def find(self, what: str, *arguments: Any) -> Future[Any]:
@@ -130,6 +139,12 @@ class SessionApart:
         """Seconds since commands were last looked for, or since the process reported anything."""
         late = time.monotonic() - self._beat
         return self._silent + late if self._silent > 0 or late > LATE_BEATS * BEAT_SECONDS else 0.0
+
+    @property
+    def _is_stuck(self) -> bool:
+        if self._pipe is None:
+            return self.silent_for > STARTING_SECONDS
+        return self.silent_for > (STUCK_SECONDS if self._busy is None else BUSY_SECONDS)
 
     @property
     def busy(self) -> str | None:
@@ -161,8 +176,13 @@ class SessionApart:
                 raise RunEnded(self._lost)
             number = next(self._numbers)
             self._pending[number] = pending
-            self._send((pending.kind, number, *pending.arguments))  # or later, by the next process
+            self._pass_on(number, pending)  # or else `_begin` does
         return pending.answer
+
+    def _pass_on(self, number: int, wish: Pending) -> None:
+        if self._pipe is not None:
+            words = (wish.kind, number, *wish.arguments)
+            self._pipe.send(words, otherwise=lambda error: self._take_failed(number, error))
 
     def _begin(self, recipe: sw.Recipe | None) -> None:
         """Start a process with the recipe, or with the run that is kept if there is none; raises what it raises."""
@@ -177,22 +197,34 @@ class SessionApart:
             pipesize=PIPE_BYTES,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))},
         )
+        with self._turn:  # from now on it can be ended, also if it never gets ready
+            self._process, self._why_ended = process, None
+            self._silent, self._beat, self._busy = 0.0, time.monotonic(), "starting the process of the run"
         pipe = Pipe(cast("FileIO", process.stdout), cast("FileIO", process.stdin))
         folder = None if self._keeper is None else self._keeper.folder
         pipe.send(Beginning(recipe, folder, sw.named_adapter(), self._highest_run + 1, self._highest_version + 1))
+        answer: Any = None
         try:
             answer = pipe.receive()
         except EOFError:
-            answer = ("refused", RunEnded(f"the process of the run did not start ({_ending(process.wait())})"))
+            code = _ended(process)
+            reason = self._why_ended or f"did not start ({_ending(code)})"
+            answer = ("refused", RunEnded(f"the process of the run {reason}"))
+        finally:
+            if answer is None or answer[0] == "refused":  # None after Ctrl-C, which the process itself ignores
+                process.kill()
+                process.wait()
+                pipe.close()
         if answer[0] == "refused":
-            process.wait()
-            pipe.close()
             raise answer[1]
         with self._turn:
-            self._process, self._pipe = process, pipe
             self._silent, self._beat, self._busy = 0.0, time.monotonic(), None
             self._take_state(answer[1])
-            self._recipe = answer[2]
+            self._take_run(*answer[2:])
+            self._pipe = pipe
+            for number, wish in self._pending.items():  # in the same turn, so that nothing is passed on twice
+                self._pass_on(number, wish)
+            self._send(("want", self._demand))
 
     # What follows runs in the threads of this class.
 
@@ -206,8 +238,11 @@ class SessionApart:
                     getattr(self, f"_take_{kind}")(*said)
                     if kind == "snapshot":
                         self.spend(time.thread_time() - begin)
-            except (EOFError, OSError):
-                self._take_end()
+            except EOFError:
+                pass
+            except Exception as error:  # without this thread, nobody would hear of the process any more
+                self._end(f"could not be understood ({type(error).__name__}: {error}) and was ended")
+            self._take_end()
 
     def _take_snapshot(self, snapshot: Snapshot) -> None:
         self._demand = None
@@ -223,8 +258,8 @@ class SessionApart:
         self._state, self._busy = state, state["busy"]
         self.on_state(state)
 
-    def _take_recipe(self, recipe: sw.Recipe) -> None:
-        self._recipe = recipe
+    def _take_run(self, recipe: sw.Recipe, identity: str | None) -> None:
+        self._recipe, self._identity = recipe, identity
 
     def _take_message(self, message: protocol.Notice | protocol.Failure) -> None:
         self.on_message(message)
@@ -233,10 +268,16 @@ class SessionApart:
         self._silent, self._beat, self._busy = silent, time.monotonic(), busy
 
     def _take_done(self, number: int, result: Any) -> None:
-        _settle(self._pending.pop(number), result)
+        with self._turn:
+            wish = self._pending.pop(number, None)
+        if wish is not None:
+            _settle(wish, result)
 
     def _take_failed(self, number: int, error: BaseException) -> None:
-        _settle(self._pending.pop(number), error=error)
+        with self._turn:
+            wish = self._pending.pop(number, None)
+        if wish is not None:
+            _settle(wish, error=error)
 
     def _take_closed(self, failure: str | None) -> None:
         if self._keeper is not None:
@@ -249,40 +290,35 @@ class SessionApart:
             return
         with self._turn:
             self._pipe = None
-            pending, self._pending = self._pending, {}
-        reason = "did not answer and was ended" if self._was_stuck else f"ended ({_ending(process.wait())})"
-        process.wait()
+            given_up = [wish for wish in self._pending.values() if not wish.cancels]
+            self._pending = {number: wish for number, wish in self._pending.items() if wish.cancels}
+            for wish in self._pending.values():
+                wish.cancels = False  # it is tried once more only
+        code = _ended(process)
+        reason, self._why_ended = self._why_ended or f"ended ({_ending(code)})", None
         pipe.close()
-        self._was_stuck = False
-        for wish in pending.values():
-            if self._closing or not wish.cancels:
-                _settle(wish, error=RunEnded(f"the process of the run {reason} before it could do this"))
-        if self._closing:
-            return
+        for wish in given_up:
+            _settle(wish, error=RunEnded(f"the process of the run {reason} before it could do this"))
         sentence = f"The process of the run {reason}. {self._continue()}"
         with self._turn:
-            for number, wish in pending.items():
-                if wish.cancels:
-                    wish.asked = time.monotonic()
-                    self._pending[number] = wish
-                    wish.cancels = False  # it is tried once more only
-            for number, wish in self._pending.items():
-                self._send((wish.kind, number, *wish.arguments))
-            self._send(("want", self._demand))
             if self._pipe is None:
                 self._lost = sentence
-                for wish in self._pending.values():
+                given_up, self._pending = [*self._pending.values()], {}
+                for wish in given_up:
                     _settle(wish, error=RunEnded(sentence))
-        self.on_message({"type": "error", "message": sentence})
-        self.on_state(self._state)
+        if not self._closing:
+            self.on_message({"type": "error", "message": sentence})
+            self.on_state(self._state)
 
     def _continue(self) -> str:
         """Start another process with the newest of what is left; say in a sentence what that is."""
         ways: list[sw.Recipe | None] = [self._recipe or first_recipe()]
-        if self._keeper is not None and self._keeper.has_run:
+        if self._keeper is not None and self._keeper.keeps(self._identity):  # and not still the run before it
             ways.insert(0, None)
         problem: Exception | None = None
         for recipe in ways:
+            if self._closing:
+                return "The studio is closing."
             try:
                 self._begin(recipe)
             except Exception as error:
@@ -294,16 +330,28 @@ class SessionApart:
         return f"It cannot be started again: {problem}; stop the studio and start it again."
 
     def _watch(self) -> None:
-        """End a process that is stuck, if somebody waits for it to stop."""
-        while not self._closing:
+        """End a process that is stuck, if somebody waits for it to stop, or if it does not get ready."""
+        while not self._closing and self._lost is None:
             time.sleep(BEAT_SECONDS)
             now = time.monotonic()
             with self._turn:
                 waits = any(wish.cancels and now - wish.asked > WAITED_SECONDS for wish in self._pending.values())
-            patience = STUCK_SECONDS if self._busy is None else BUSY_SECONDS
-            if waits and self._process is not None and self._pipe is not None and self.silent_for > patience:
-                self._was_stuck = True
-                self._process.kill()
+                if (waits or self._pipe is None) and self._is_stuck:
+                    self._end("did not answer and was ended")
+
+    def _end(self, why: str | None = None) -> None:
+        if self._process is not None:
+            self._why_ended = why
+            self._process.kill()
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    """Exit code of a process whose pipe has ended; if it does not exit by itself, it is killed."""
+    try:
+        return process.wait(ENDING_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
 
 
 def _settle(wish: Pending, result: Any = None, error: BaseException | None = None) -> None:

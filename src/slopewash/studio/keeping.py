@@ -71,6 +71,11 @@ class Keeper:
         except CheckpointError:
             return None
 
+    def keeps(self, identity: str | None) -> bool:
+        """Whether the run that is kept is this one."""
+        kept = self.kept
+        return kept is not None and identity is not None and kept.get("run") == identity
+
     def note_change(self) -> None:
         """Remember that the run is no longer the one on disk."""
         self._last = time.monotonic()

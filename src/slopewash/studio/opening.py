@@ -165,7 +165,7 @@ def _is_recipe(source: Any) -> bool:
 
 
 def _from_recipe(path: Path, size: int | None, backend: str, *, alone: bool) -> sw.Recipe:
-    """The recipe of a file, with the terrain that it reads in memory: the studio opens no files later."""
+    """The recipe of a file, with the terrain that it reads in memory; layers and maps are read again at every reset."""
     if not alone:
         raise InvalidParameter(f"{path} says what to run; of the other options, it takes size and backend only")
     recipe = sw.Recipe.read(path)

@@ -7,11 +7,13 @@ import queue
 import struct
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from io import FileIO
 from typing import Any
 
 Then = Callable[[float], None]
+Otherwise = Callable[[Exception], None]
 
 _COUNTS = struct.Struct("<QI")
 _LENGTH = struct.Struct("<Q")
@@ -25,13 +27,16 @@ class Pipe:
 
     def __init__(self, source: FileIO, target: FileIO) -> None:
         self._source, self._target = source, target
-        self._waiting: queue.SimpleQueue[tuple[Any, Then | None] | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[tuple[Any, Then | None, Otherwise | None] | None] = queue.SimpleQueue()
         self._writer = threading.Thread(target=self._write_all, name="slopewash-pipe", daemon=True)
         self._writer.start()
 
-    def send(self, item: Any, then: Then | None = None) -> None:
-        """Send an object soon; `then` is told the CPU seconds that it took. If the other side has ended, drop it."""
-        self._waiting.put((item, then))
+    def send(self, item: Any, then: Then | None = None, otherwise: Otherwise | None = None) -> None:
+        """Send an object soon; if the other side has ended, drop it.
+
+        `then` is told the CPU seconds that it took, `otherwise` why it cannot be sent. Both are called in the writer.
+        """
+        self._waiting.put((item, then, otherwise))
 
     def receive(self) -> Any:
         """The next object; raises `EOFError` if the other side has ended."""
@@ -53,14 +58,18 @@ class Pipe:
 
     def _write_all(self) -> None:
         while (waiting := self._waiting.get()) is not None:
-            item, then = waiting
+            item, then, otherwise = waiting
             begin = time.thread_time()
-            buffers: list[pickle.PickleBuffer] = []
-            head = pickle.dumps(item, protocol=5, buffer_callback=buffers.append)
-            arrays = [buffer.raw() for buffer in buffers]
-            counts = _COUNTS.pack(len(head), len(arrays)) + b"".join(_LENGTH.pack(array.nbytes) for array in arrays)
             try:
-                for part in (memoryview(counts), memoryview(head), *arrays):
+                parts = _packed(item)
+            except Exception as error:  # nothing of it is written yet: what waits behind it can be sent
+                if otherwise is None:
+                    traceback.print_exc()
+                else:
+                    otherwise(error)
+                continue
+            try:
+                for part in parts:
                     self._write(part)
             except OSError:  # nobody reads any more, which `receive` reports
                 continue
@@ -80,3 +89,11 @@ class Pipe:
                 raise EOFError("the other side of the pipe has ended")
             view = view[count:]
         return data
+
+
+def _packed(item: Any) -> list[memoryview]:
+    buffers: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(item, protocol=5, buffer_callback=buffers.append)
+    arrays = [buffer.raw() for buffer in buffers]
+    counts = _COUNTS.pack(len(head), len(arrays)) + b"".join(_LENGTH.pack(array.nbytes) for array in arrays)
+    return [memoryview(counts), memoryview(head), *arrays]

@@ -180,6 +180,20 @@ class Run:
             raise InvalidParameter("the recipe is complete; reset it, or save its terrain and open that to go on")
 
     @property
+    def cells(self) -> int:
+        """Cells of all grids that it holds: a recipe on a coarse level also has its start, on the finest one."""
+        held = [self.simulation.start, self.start, self.origin, self._made]
+        if self.running is not None:
+            held.append(self.running.start)
+        grids = [terrain["elevation"] for terrain in held if terrain is not None]
+        return sum(grid.size for grid in {id(grid): grid for grid in grids}.values())
+
+    @property
+    def identity(self) -> str | None:
+        """What its checkpoints are known by, in every process."""
+        return self.simulation.run_id
+
+    @property
     def next_recipe(self) -> sw.Recipe:
         """The recipe with the parameters as they are now."""
         if self.running is not None:

@@ -24,7 +24,7 @@ JOBS_AT_ONCE = 64
 MOST_LEFT = 6
 """Earlier runs that can be restored."""
 MOST_LEFT_CELLS = 2 * 1024**2
-"""Limit on their cells, about 300 MB. One is always kept."""
+"""Limit on their cells, about 300 MB besides their undo histories. One is always kept."""
 CANCELLING = ("pause", "reset", "start", "bring_back")
 """Messages that cancel settling instead of waiting for its end."""
 
@@ -46,8 +46,8 @@ class Session:
 
     It lives in the run's own process (`worker.py`), or in the caller's if a notebook holds the simulation too.
 
-    `run` is the current one, for the simulation's thread only. `on_snapshot`, `on_state` and `on_message` are called in
-    that thread and must return at once.
+    `run` is the current one, for the simulation's thread only. `on_snapshot`, `on_state`, `on_message` and `on_run`, of
+    another run, are called in that thread and must return at once.
     """
 
     remedy = "The page stays usable."
@@ -68,6 +68,7 @@ class Session:
         self.on_snapshot: Callable[[Snapshot], None] = lambda snapshot: None
         self.on_state: Callable[[dict[str, Any]], None] = lambda state: None
         self.on_message: Callable[[protocol.Notice | protocol.Failure], None] = lambda message: None
+        self.on_run: Callable[[Run], None] = lambda run: None
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = queue.SimpleQueue()
         self._demand: Demand | None = None
         self._closing = False
@@ -374,7 +375,7 @@ class Session:
                 self._left.popleft().close()
 
     def _keeps_too_much(self) -> bool:
-        return len(self._left) > MOST_LEFT or sum(run.start["elevation"].size for run in self._left) > MOST_LEFT_CELLS
+        return len(self._left) > MOST_LEFT or sum(run.cells for run in self._left) > MOST_LEFT_CELLS
 
     def _change_over(self, run: Run) -> None:
         self.run = run
@@ -383,6 +384,8 @@ class Session:
         self._pace.forget()
         self._pace.begin()
         self._changed()
+        self._note_edit()  # one that is brought back has work in it that is not on disk
+        self.on_run(run)
 
     @contextmanager
     def _at_work(self, words: str) -> Iterator[None]:

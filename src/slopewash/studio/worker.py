@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import threading
+import traceback
 from collections.abc import Callable
 from io import FileIO
 from pathlib import Path
@@ -68,12 +69,12 @@ class Worker:
         run.count_from(beginning.first_run)
         self._keeper = None if beginning.folder is None else Keeper(beginning.folder)
         self._session = Session(beginning.recipe, self._uploads, keeper=self._keeper, version=beginning.first_version)
-        self._told = self._session.run.number
         self._start_sent = 0
         self._session.on_snapshot = self._send_snapshot
-        self._session.on_state = self._send_state
+        self._session.on_state = lambda state: pipe.send(("state", state))
         self._session.on_message = lambda message: pipe.send(("message", message))
-        pipe.send(("ready", self._session.state(), self._session.run.recipe))
+        self._session.on_run = lambda run: pipe.send(("run", run.recipe, run.identity))
+        pipe.send(("ready", self._session.state(), self._session.run.recipe, self._session.run.identity))
 
     def serve(self) -> None:
         """Do what the server wishes until it closes the run."""
@@ -95,12 +96,6 @@ class Worker:
         self._start_sent = snapshot.run
         self._pipe.send(("snapshot", snapshot), then=self._session.spend)
 
-    def _send_state(self, state: dict[str, Any]) -> None:
-        if self._session.run.number != self._told:  # called in the simulation's thread, where `run` may be read
-            self._told = self._session.run.number
-            self._pipe.send(("recipe", self._session.run.recipe))
-        self._pipe.send(("state", state))
-
     def _do_want(self, demand: Any) -> None:
         self._session.want(demand)
 
@@ -116,14 +111,20 @@ class Worker:
         self._answer(number, lambda: self._session.execute(message, viewer))
 
     def _answer(self, number: int, ask: Callable[[], Any]) -> None:
+        def failed(error: BaseException) -> None:
+            self._pipe.send(("failed", number, sendable(error)))
+
         def done(future: Any) -> None:
             error = future.exception()
-            self._pipe.send(("done", number, future.result()) if error is None else ("failed", number, sendable(error)))
+            if error is None:
+                self._pipe.send(("done", number, future.result()), otherwise=failed)
+            else:
+                failed(error)
 
         try:
             ask().add_done_callback(done)
         except Exception as error:
-            self._pipe.send(("failed", number, sendable(error)))
+            failed(error)
 
 
 def sendable(error: BaseException) -> BaseException:
@@ -142,16 +143,24 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     pipe = Pipe(FileIO(os.dup(0)), FileIO(os.dup(1), "wb"))
     os.dup2(2, 1)  # what libraries print is not for the server
+    code = 0
     try:
-        beginning = pipe.receive()
-        try:
-            worker = Worker(pipe, beginning)
-        except Exception as error:
-            pipe.send(("refused", sendable(error)))
-            pipe.finish()
-            return
-        worker.serve()
-        pipe.finish()
+        _serve(pipe)
     except EOFError:  # the server is gone
         pass
-    os._exit(0)  # threads of kernels and drivers may not end by themselves
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    finally:
+        os._exit(code)  # threads of kernels and drivers may not end by themselves
+
+
+def _serve(pipe: Pipe) -> None:
+    beginning = pipe.receive()
+    try:
+        worker = Worker(pipe, beginning)
+    except Exception as error:
+        pipe.send(("refused", sendable(error)))
+    else:
+        worker.serve()
+    pipe.finish()
