@@ -376,6 +376,19 @@ def test_a_process_that_refuses_ends_whatever_its_threads_do() -> None:
         pipe.close()
 
 
+def test_a_run_that_was_busy_is_not_stuck_when_it_is_done(alone: Any) -> None:
+    alone._take_beat(30.0, "compiling")
+    alone._take_state({"run": 1, "busy": None})
+    assert alone.busy is None
+    assert not alone._is_stuck
+    alone._beat -= apart.STUCK_SECONDS + 1
+    assert alone._is_stuck
+    session = Session(RECIPE, Uploads())
+    with session._at_work("compiling"):
+        session._looked -= 30.0
+    assert time.monotonic() - session._looked < 30.0
+
+
 def test_silence_counts_from_the_last_beat(alone: Any) -> None:
     alone._take_beat(0.0, None)
     assert alone.silent_for == 0

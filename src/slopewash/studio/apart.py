@@ -255,6 +255,8 @@ class SessionApart:
 
     def _take_state(self, state: dict[str, Any]) -> None:
         self._highest_run = max(self._highest_run, state["run"])
+        if state["busy"] is None:  # the silence of what took long is over too: the simulation itself says so
+            self._silent, self._beat = 0.0, time.monotonic()
         self._state, self._busy = state, state["busy"]
         self.on_state(state)
 

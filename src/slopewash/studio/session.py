@@ -200,7 +200,8 @@ class Session:
             keeper.save(self.run.parts, lambda: self._jobs.put(None))
 
     def _stop(self, sentence: str) -> None:
-        self._playing, self._target, self._busy, self._dirty = False, None, None, True
+        self._rest()
+        self._playing, self._target, self._dirty = False, None, True
         self.on_message({"type": "error", "message": sentence})
 
     def _take_jobs(self) -> None:
@@ -250,7 +251,7 @@ class Session:
                 self._pace.took(run.step - before, time.monotonic() - begin)
             if run.number != number:
                 self._pace.forget()  # of another model, or on another grid
-            self._busy = None
+            self._rest()
         if run.finished:
             self._notice(f"The recipe is complete after {run.step} steps.")
             self._playing, self._target = False, None
@@ -395,7 +396,13 @@ class Session:
         try:
             yield
         finally:
-            self._busy, self._dirty = None, True
+            self._rest()
+            self._dirty = True
+
+    def _rest(self) -> None:
+        """Note that what takes long is over, and with it the silence: without an excuse it would count as stuck."""
+        self._looked = time.monotonic()
+        self._busy = None
 
     def _do_parameters(self, message: messages.Parameters) -> None:
         self.run.change_parameters(message.values)

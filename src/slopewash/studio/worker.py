@@ -87,7 +87,8 @@ class Worker:
 
     def _beat(self) -> None:
         while True:
-            self._pipe.send(("beat", self._session.silent_for, self._session.busy))
+            busy = self._session.busy  # before the silence, which is over by the time that it is not busy
+            self._pipe.send(("beat", self._session.silent_for, busy))
             threading.Event().wait(BEAT_SECONDS)
 
     def _send_snapshot(self, snapshot: Snapshot) -> None:
