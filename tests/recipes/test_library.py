@@ -110,7 +110,7 @@ def test_layers_are_as_thick_as_their_share_of_the_relief() -> None:
     assert look.strata is not None
     assert beds is not None
     assert not beds.shares
-    assert beds.strata.layers[0].thickness == pytest.approx(look.strata.layers[0].thickness * 500.0)
+    assert beds.strata.layers[0].thickness == pytest.approx(look.strata.layers[0].thickness * 640.0)
     # The lowest layer, which has no lower limit, stays buried: elsewhere it would be all that crops out.
     terrain = look.recipe(size=48).terrain()
     assert terrain.strata is not None

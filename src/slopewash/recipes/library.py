@@ -141,12 +141,12 @@ LIBRARY = (
     Look(
         name="rolling_hills",
         doc="Old, soft, green hills with wide valleys between them.",
-        start=_start("fbm", 3, 420.0, feature_size=1500.0, persistence=0.42),
-        strength=0.9,
+        start=_start("fbm", 3, 560.0, feature_size=1500.0, persistence=0.42),
+        strength=0.6,
         stage={"detail": 0.3},
-        settings={"creep_rate": 0.25, "fan_slope": 0.1, "capacity_half": 0.5},
+        settings={"creep_rate": 0.02, "fan_slope": 0.15, "capacity_half": 1.5},
         scaled={"talus_slope_bias": 0.7, "capacity_three_quarters": 0.6},
-        picture=_GREEN,
+        picture={**_GREEN, "sun": (300.0, 24.0)},
     ),
     Look(
         name="badlands",
@@ -213,10 +213,11 @@ LIBRARY = (
     Look(
         name="desert_wash",
         doc="Low desert hills with wide, sandy, branching washes.",
-        start=_start("diamond_square", 7, 480.0),
-        settings={"fan_slope": 0.35},
+        start=_start("diamond_square", 7, 620.0),
+        strength=0.85,
+        settings={"fan_slope": 0.3},
         scaled={"capacity_half": 0.6},
-        picture=_DRY,
+        picture={**_DRY, "sun": (300.0, 26.0)},
     ),
     Look(
         name="plateau_gorges",
@@ -245,10 +246,10 @@ LIBRARY = (
     Look(
         name="hogbacks",
         doc="Steeply tilted hard layers stand as parallel ridges, with valleys in the soft rock between.",
-        start=_start("fbm", 31, 500.0, persistence=0.42),
+        start=_start("fbm", 31, 640.0, persistence=0.42),
         strata=_layers(*((t, e) for t in (0.3, 0.22, 0.4, 0.26) * 4 for e in (0.08, 1.0)), dip=35.0, direction=75.0),
-        strength=0.95,
-        picture={"season": "autumn", "snow_line": None},
+        strength=0.6,
+        picture={"season": "autumn", "snow_line": None, "sun": (255.0, 26.0)},
     ),
     Look(
         name="winter_range",
