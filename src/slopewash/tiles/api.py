@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TILE = 2048
 """Usual cells along a tile."""
+UNCOMMITTED = {"state", "zarr.json"}
+"""What a run leaves that ended before its first manifest, for instance because a map was refused."""
 
 
 def erode_tiled(
@@ -133,7 +135,8 @@ def check_free(store: Store) -> None:
     if folder is not None and folder.exists():
         if not folder.is_dir():
             raise InvalidParameter(f"{folder} is a file; a run on tiles writes a folder")
-        if any(folder.iterdir()) and FINISHED not in store.attributes():
+        others = {entry.name for entry in folder.iterdir()} - UNCOMMITTED
+        if others and FINISHED not in store.attributes():
             raise InvalidParameter(f"{folder} is not empty and holds no run on tiles; choose another folder")
 
 
