@@ -149,8 +149,8 @@ def test_a_million_cells_take_seconds() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"depth": -1.0}, "depth is -1.0; it must be finite and not negative"),
-        ({"depth": np.nan}, "depth is nan; it must be finite and not negative"),
+        ({"depth": -1.0}, "depth is -1.0; it must be within 0 .. 2"),
+        ({"depth": np.nan}, "depth is nan; it must be within 0 .. 2"),
         ({"wavelength": 0.0}, "wavelength is 0.0 m; it must be finite and positive"),
     ],
 )

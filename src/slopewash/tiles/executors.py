@@ -57,6 +57,9 @@ class InProcess:
             yield number, task(*arguments)
 
 
+LOST = "the scheduler was lost; nothing that was committed is, continue with slopewash resume"
+
+
 class OnCluster:
     """Runs tasks on the workers of a Dask cluster; a worker that is lost costs the task that it was at."""
 
@@ -101,9 +104,7 @@ class OnCluster:
                     waiting.add(again)
                     continue
                 if future.status in ("cancelled", "lost"):
-                    raise BackendUnavailable(
-                        "the scheduler was lost; nothing that was committed is, continue with slopewash resume"
-                    )
+                    raise BackendUnavailable(LOST)
                 yield number, future.result()
                 future.release()
         finally:
@@ -167,14 +168,18 @@ def connected(
     with dask.config.set(SETTINGS):
         if scheduler is not None:
             try:
-                with distributed.Client(scheduler, timeout=CONNECTING) as connection:
+                connection = distributed.Client(scheduler, timeout=CONNECTING)
+            except (OSError, TimeoutError) as error:
+                raise BackendUnavailable(
+                    f"no scheduler answers at {scheduler}; start one with `dask scheduler`, or leave --scheduler out"
+                ) from error
+            try:
+                with connection:
                     yield OnCluster(connection)
             except (OSError, TimeoutError) as error:
                 if isinstance(error, SlopewashError):
                     raise
-                raise BackendUnavailable(
-                    f"no scheduler answers at {scheduler}; start one with `dask scheduler`, or leave --scheduler out"
-                ) from error
+                raise BackendUnavailable(LOST) from error
             return
         count = workers or os.cpu_count() or 1
         threads = os.environ.get("NUMBA_NUM_THREADS") or str(max(1, (os.cpu_count() or 1) // count))
