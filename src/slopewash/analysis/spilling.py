@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.analysis import flood
-from slopewash.backends.compiled import kernel, stage_kernel
+from slopewash.analysis.labels import root_of
+from slopewash.backends.compiled import kernel
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -106,15 +107,6 @@ def hand_on(order, done, outlet, parent, number):
             number[cell] = number[parent[cell]]
 
 
-@stage_kernel
-def first_of(group, one):
-    """First of the numbers that are known to be one group."""
-    while group[one] != one:
-        group[one] = group[group[one]]
-        one = group[one]
-    return one
-
-
 @kernel
 def join_from_lowest(one, other, at, group, following, level):
     """Join numbers from the lowest spill on; those that come together with 0 can leave at that level.
@@ -122,10 +114,10 @@ def join_from_lowest(one, other, at, group, following, level):
     `following` leads round through all members of a group.
     """
     for k in range(one.size):
-        a, b = first_of(group, one[k]), first_of(group, other[k])
+        a, b = root_of(group, one[k]), root_of(group, other[k])
         if a == b:
             continue
-        out = first_of(group, 0)
+        out = root_of(group, 0)
         if a == out or b == out:
             first = b if a == out else a
             member = first

@@ -30,7 +30,7 @@ class IngredientCode(JITCodeLibrary):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class IngredientLowering(NativeLowering):
-    """Makes no executable; the entry point only tells one signature of a function from another."""
+    """Makes no executable; the entry point only distinguishes the signatures of a function."""
 
     _name = "ingredient_lowering"
 

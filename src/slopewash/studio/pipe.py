@@ -34,7 +34,8 @@ class Pipe:
     def send(self, item: Any, then: Then | None = None, otherwise: Otherwise | None = None) -> None:
         """Send an object soon; if the other side has ended, drop it.
 
-        `then` is told the CPU seconds that it took, `otherwise` why it cannot be sent. Both are called in the writer.
+        `then` is called with the CPU seconds that it took, `otherwise` with why it cannot be sent, both in the
+        writer's thread.
         """
         self._waiting.put((item, then, otherwise))
 

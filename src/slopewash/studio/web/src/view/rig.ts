@@ -32,7 +32,7 @@ const RISE_OUTSIDE = 0.2;
 const CLEARANCE = 1.5;
 /** A walker's eyes: metres above the ground, but never so low that single cells fill the view. */
 const EYE_HEIGHT = { metres: 1.7, cells: 0.6 };
-/** Rays per side of the grid that tells what is visible. */
+/** Rays per side of the grid with which to find what is visible. */
 const RAYS = 9;
 /** Degrees by which the view is raised at a time until it is clear of a wall, and how often. */
 const RAISE = { step: 4, times: 18 };
