@@ -54,6 +54,7 @@ export class Markers {
     store.onState(() => this.refreshSoon());
     stage.onDraw(() => this.follow());
     stage.canvas.addEventListener("pointerdown", () => this.choose(null));
+    this.settings.addEventListener("change", () => this.sendNow());
   }
 
   /** Show the last state, once no older one can arrive that lacks a change made here. */
@@ -159,7 +160,11 @@ export class Markers {
       if (place) this.moveTo(mark, place.x, place.y);
     });
     for (const end of ["pointerup", "pointercancel"] as const)
-      element.addEventListener(end, () => (this.dragged = null));
+      element.addEventListener(end, () => {
+        this.dragged = null;
+        this.sendNow();
+      });
+    element.addEventListener("keyup", () => this.sendNow());
     element.addEventListener("dblclick", () => this.remove(mark));
     element.addEventListener("keydown", (event) => {
       const step = ARROWS[event.key];
@@ -199,9 +204,13 @@ export class Markers {
   }
 
   private sendSoon(kind: MarkKind): void {
-    if (!this.unsent.size)
-      window.setTimeout(() => [...this.unsent].forEach(([each, stroke]) => void this.send(each, stroke)), SEND_EVERY);
+    if (!this.unsent.size) window.setTimeout(() => this.sendNow(), SEND_EVERY);
     this.unsent.set(kind, this.drag);
+  }
+
+  /** Send what waits: at the end of a drag at once, or an undo right after it would be overtaken. */
+  private sendNow(): void {
+    for (const [kind, stroke] of [...this.unsent]) void this.send(kind, stroke);
   }
 
   private async send(kind: MarkKind, stroke: number | null = null): Promise<void> {
