@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import pytest
 from tests.tiles.conftest import assert_same_bits, rough
 
 import slopewash as sw
-from slopewash.tiles import rounds, store
+from slopewash.tiles import executors, rounds, store
 from slopewash.tiles.executors import connected
 from slopewash.tiles.run import MANIFEST
 from slopewash.tiles.work import Work
@@ -114,8 +114,8 @@ class Deadly:
         return die_thrice(work, round, number, self.note)
 
 
-def stop_after(monkeypatch: pytest.MonkeyPatch, count: int, error: BaseException) -> None:
-    """Let the n-th manifest be the last."""
+def after_manifest(monkeypatch: pytest.MonkeyPatch, count: int, act: Callable[[], None]) -> None:
+    """Do something once, as soon as the n-th manifest is written."""
     written = []
     usual = store.Store.write_json
 
@@ -123,9 +123,18 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, count: int, error: BaseException
         usual(self, name, facts)
         written.append(name)
         if len(written) == count:
-            raise error
+            act()
 
     monkeypatch.setattr(store.Store, "write_json", write)
+
+
+def stop_after(monkeypatch: pytest.MonkeyPatch, count: int, error: BaseException) -> None:
+    """Let the n-th manifest be the last."""
+
+    def fail() -> None:
+        raise error
+
+    after_manifest(monkeypatch, count, fail)
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 9])
@@ -172,8 +181,6 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(
 
 
 def test_an_unreachable_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from slopewash.tiles import executors
-
     monkeypatch.setattr(executors, "CONNECTING", 1)
     with pytest.raises(sw.BackendUnavailable, match=r"no scheduler answers at tcp://127\.0\.0\.1:1;"):
         erode(tmp_path / "out.zarr", scheduler="tcp://127.0.0.1:1")
@@ -207,19 +214,31 @@ def test_a_stopped_worker_is_one_sentence_and_only_delays_the_run(
     tmp_path: Path, cluster: Any, whole: sw.Terrain, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     seconds = float(os.environ.get("SLOPEWASH_STOPPED", "6"))
-    victim = worker_processes(cluster)[0]
+    victim, said, threads = worker_processes(cluster)[0], threading.Event(), []
 
-    def stop() -> None:
-        wait_for_round(tmp_path / "out.zarr", 3)
-        monkeypatch.setattr("slopewash.tiles.executors.QUIET", min(15.0, seconds / 3))
-        victim.suspend()
+    class Heard(executors.Silence):
+        def __init__(self, say: Callable[[str], None], longest: float | None) -> None:
+            def hear(text: str) -> None:
+                say(text)
+                said.set()
+
+            super().__init__(hear, longest)
+
+    def rest() -> None:
         time.sleep(seconds)
+        said.wait(120)  # a busy machine was slow before, so longer silence is needed
         victim.resume()
 
-    thread = threading.Thread(target=stop)
-    thread.start()
+    def stop() -> None:
+        victim.suspend()
+        threads.append(threading.Thread(target=rest))
+        threads[0].start()
+
+    monkeypatch.setattr(executors, "QUIET", min(15.0, seconds / 3))
+    monkeypatch.setattr(executors, "Silence", Heard)
+    after_manifest(monkeypatch, 4, stop)
     erode(tmp_path / "out.zarr", client=cluster, progress=True)
-    thread.join()
+    threads[0].join()
     assert_same_bits(tmp_path / "out.zarr", whole)
     assert capfd.readouterr().err.count("a worker may be stopped or cut off") == 1
 
