@@ -144,6 +144,25 @@ def test_an_index_beyond_the_vertices_of_a_glb_is_rejected(number: int, tmp_path
         sw.read_mesh(path)
 
 
+@pytest.mark.parametrize("number", [2**31, 2**32 - 1])
+@pytest.mark.parametrize("polygons", [False, True])
+def test_an_index_of_a_ply_that_would_wrap_around_is_rejected(number: int, polygons: bool, tmp_path: Path) -> None:
+    path = sw.write(sw.TriangleMesh(SQUARE, [[0, 1, 2], [1, 3, 2]]), tmp_path / "square.ply")
+    data = path.read_bytes().replace(b"list uchar int ", b"list uchar uint ")[:-4] + number.to_bytes(4, "little")
+    if polygons:
+        data = data.replace(b"element face 2", b"element face 3") + b"\4" + np.array([0, 1, 3, 2], "<u4").tobytes()
+    path.write_bytes(data)
+    with pytest.raises(InvalidMesh, match=f"square.ply: a triangle refers to vertex {number}; there are 4"):
+        sw.read_mesh(path)
+
+
+def test_an_index_of_an_obj_that_would_wrap_around_is_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "triangle.obj"
+    path.write_text(f"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 {2**32 + 3}\n")
+    with pytest.raises(InvalidMesh, match=f"a triangle refers to vertex {2**32 + 2}; there are 3"):
+        sw.read_mesh(path)
+
+
 def test_negative_indices_of_a_glb_are_rejected(tmp_path: Path) -> None:
     path = sw.write(sw.TriangleMesh(SQUARE, [[0, 1, 2], [1, 3, 2]]), tmp_path / "square.glb")
     data = path.read_bytes()
