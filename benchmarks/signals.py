@@ -121,6 +121,7 @@ def main() -> int:
     parser.add_argument("--model", action="append", help="may be repeated; by default all")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background shells ignore it, for children too
     backends = options.backend or sw.available_backends()
     answers = []
     with tempfile.TemporaryDirectory() as folder:
