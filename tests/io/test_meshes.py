@@ -122,6 +122,12 @@ TWICE = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty flo
             "k.ply is not a readable PLY file: it has no vertices",
         ),
         ("l.ply", TWICE.replace("face", "tile"), InvalidFile, "l.ply is not a readable PLY file"),
+        (
+            "m.obj",
+            "v 0 0 0\nv 1e200 0 0\nv 0 1e200 0\nf 1 2 3\n",
+            InvalidMesh,
+            "m.obj: vertex 1 is [1e+200, 0.0, 0.0]; coordinates are at most 1e+12 m",
+        ),
         ("j.dae", "x", InvalidFile, 'has the suffix ".dae"; meshes are read from .glb, .obj, .ply, .stl'),
     ],
 )
