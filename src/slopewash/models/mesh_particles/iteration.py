@@ -119,7 +119,7 @@ class ReferenceBackend(Backend):
         except Stopped as early:
             self.host.update(before)
             self._scalars.update(scalars)
-            self._load()
+            self._stale = True
             early.done = done * self.c.substeps
             raise
 
