@@ -208,6 +208,38 @@ class Watch(Message):
     """Also what the simulation did to the ground: it colours the terrain."""
 
 
+class Pose(Strict):
+    """Where the camera stands, and where it looks."""
+
+    eye: tuple[Number, Number, Number]
+    heading: Number
+    pitch: Number
+    walking: Number | None
+    """Height above the ground while walking."""
+
+
+class SavedView(Strict):
+    """What a page shows its terrain from, in the page's own units."""
+
+    pose: Pose
+    plan: bool
+    plan_view: tuple[Number, Number, Number]
+
+
+class Look(Message):
+    """Report where the page looks from, so that it is kept with the run; null for a view of the whole."""
+
+    type: Literal["look"]
+    view: SavedView | None
+
+
+class Open(Message):
+    """Open a project that was uploaded."""
+
+    type: Literal["open"]
+    upload: Name
+
+
 class Ack(Message):
     """Report that a frame is drawn."""
 
@@ -217,7 +249,7 @@ class Ack(Message):
 
 ClientMessage = Annotated[
     Play | Pause | Step | RunTo | Speed | Reset | BringBack | Start | Parameters | Slide | Settle | Paint | Sources
-    | Emitters | Undo | Redo | Watch | Ack,
+    | Emitters | Undo | Redo | Watch | Look | Open | Ack,
     Field(discriminator="type"),
 ]  # fmt: skip
 _ADAPTER: TypeAdapter[Any] = TypeAdapter(ClientMessage)

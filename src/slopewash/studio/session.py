@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import secrets
 import threading
 import time
 from collections import deque
@@ -16,7 +17,9 @@ from slopewash.errors import InvalidParameter, SlopewashError
 from slopewash.studio import messages, protocol
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.pace import FrameClock, Pace, StateClock
+from slopewash.studio.projects import Project
 from slopewash.studio.recipes import next_recipe
+from slopewash.studio.replay import replay
 from slopewash.studio.run import Cancelled, Edit, Run
 from slopewash.studio.snapshot import Demand, Snapshot
 
@@ -25,8 +28,8 @@ MOST_LEFT = 6
 """Earlier runs that can be restored."""
 MOST_LEFT_CELLS = 2 * 1024**2
 """Limit on their cells, about 300 MB besides their undo histories. One is always kept."""
-CANCELLING = ("pause", "reset", "start", "bring_back")
-"""Messages that cancel settling instead of waiting for its end."""
+CANCELLING = ("pause", "reset", "start", "bring_back", "open")
+"""Messages that cancel settling, or the repetition of a project, instead of waiting for its end."""
 
 
 class Closing(Exception):
@@ -34,10 +37,14 @@ class Closing(Exception):
 
 
 class Finder(Protocol):
-    """Finds uploads by their id."""
+    """Finds uploads by their id; `InvalidParameter` if there is none."""
 
     def find(self, key: str) -> sw.FromTerrain:
-        """Find one; `InvalidParameter` if there is none."""
+        """Find a terrain."""
+        ...
+
+    def find_project(self, key: str) -> Project:
+        """Find a project."""
         ...
 
 
@@ -86,6 +93,7 @@ class Session:
             self.run = Run(recipe, simulation, shared=simulation is not None, notice=self._notice)
         elif keeper is not None:
             self.run = Run.resumed(keeper.folder, self._notice)
+            self.run.view = keeper.kept_view(self.run.identity)
         else:
             raise ValueError("a session needs a recipe, or a run that was kept")
         self._left: deque[Run] = deque()
@@ -111,7 +119,10 @@ class Session:
         return future
 
     def find(self, what: str, *arguments: Any) -> Future[Any]:
-        """Ask the run between two steps for its "script", "recipe_text", "terrain" or "ground", or to "check_layer"."""
+        """Ask the run between two steps for its "script", "recipe_text", "saved" project, "terrain" or "ground".
+
+        Or let it "check_layer".
+        """
         return self.submit(lambda: getattr(self.run, what)(*arguments))
 
     def execute(self, message: Any, viewer: object = None) -> Future[Any]:
@@ -126,6 +137,8 @@ class Session:
         try:
             if message.type == "start":
                 next_recipe(self.run.next_recipe, message, self.uploads)
+            if message.type == "open":
+                self.uploads.find_project(message.upload)
         except SlopewashError:
             return False
         return message.type != "bring_back" or bool(self._left)
@@ -364,18 +377,62 @@ class Session:
         else:
             shown.close()
 
+    def _do_look(self, message: messages.Look) -> None:
+        self.run.view, self._dirty = message.view, True
+        if self._keeper is not None and not self.run.shared:
+            self._keeper.keep_view(self.run.identity, message.view)
+
+    def _do_open(self, message: messages.Open) -> None:
+        project, cancels_before = self.uploads.find_project(message.upload), self._cancels_before
+        with self._at_work(f"opening {project.name}"):
+            if project.checkpoint is not None:
+                run = Run.from_checkpoint(*project.checkpoint, project.name, self._notice)
+                run.simulation.run_id = secrets.token_hex(8)  # from here on it is another run than the one saved
+                if run.running is not None:
+                    run.running.run_id = run.simulation.run_id
+            else:
+                assert project.recipe is not None
+                run = Run(project.recipe, notice=self._notice)
+            run.view = project.view
+            self._replace(run)
+            self._repeat(run, project, cancels_before)
+
+    def _repeat(self, run: Run, project: Project, cancels_before: int) -> None:
+        """Do again what a project holds, unless it is cancelled."""
+
+        def stop() -> bool:
+            return self._closing or self._cancels != cancels_before
+
+        def look() -> None:
+            self._looked = time.monotonic()
+            self._busy = f"repeating {project.name}, step {run.step} of {project.step}"
+            self._changed()
+            self._publish()
+            self._keep()
+
+        replay(run, project.actions, look=look, stop=stop)
+        self._changed()
+        self._note_edit()
+        if project.actions and stop():
+            self._notice(f"Opening {project.name} was cancelled at step {run.step} of {project.step}.")
+
     def _begin(self, recipe: sw.Recipe) -> None:
         """Start a new run; the pages are notified first, because it may take a while."""
         with self._at_work(f"preparing {recipe.source.name}"):
-            run, shown = Run(recipe, notice=self._notice), self.run
-            run.sliders.follow(shown.sliders)
-            self._change_over(run)
-            if shown.is_worth_keeping:
-                self._left.append(shown)
-            else:
-                shown.close()
-            while len(self._left) > 1 and self._keeps_too_much():
-                self._left.popleft().close()
+            run = Run(recipe, notice=self._notice)
+            run.sliders.follow(self.run.sliders)
+            self._replace(run)
+
+    def _replace(self, run: Run) -> None:
+        """Show another run; the one before can be restored."""
+        shown = self.run
+        self._change_over(run)
+        if shown.is_worth_keeping:
+            self._left.append(shown)
+        else:
+            shown.close()
+        while len(self._left) > 1 and self._keeps_too_much():
+            self._left.popleft().close()
 
     def _keeps_too_much(self) -> bool:
         return len(self._left) > MOST_LEFT or sum(run.cells for run in self._left) > MOST_LEFT_CELLS
