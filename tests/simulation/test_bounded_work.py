@@ -179,6 +179,30 @@ def test_a_run_stops_soon_after_it_is_asked_to(model: type[sw.Model]) -> None:
     assert simulation.step < 1000
 
 
+@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.name)
+def test_a_step_left_at_any_safe_point_of_the_reference_has_not_begun(
+    model: type[sw.Model], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unbroken, again = (sw.Simulation(HILL, small(model), backend="reference") for _ in range(2))
+    unbroken.run(5)
+    monkeypatch.setattr("slopewash.models.velocity_field.reference.PARTICLES_AT_ONCE", 50)
+    left = 0
+    for last in range(1, 40):
+        asked = iter(range(1, last))
+        before = again.parts()
+        again.run(1, stop=lambda asked=asked: next(asked, None) is None)  # type: ignore[misc]
+        if again.step > before[0]["step"]:
+            break
+        left += 1
+        facts, arrays = again.parts()
+        assert facts["scalars"] == before[0]["scalars"]
+        assert all(np.array_equal(arrays[name], before[1][name]) for name in before[1])
+    assert left > 0
+    again.run(5 - again.step)
+    assert np.array_equal(again.terrain["elevation"], unbroken.terrain["elevation"])
+    assert again.budget == unbroken.budget
+
+
 def test_a_run_goes_on_where_ctrl_c_is_ignored() -> None:
     """As in what shells start in the background."""
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from slopewash.interrupts import Stopped
 from slopewash.models.state import Array, Domain, State, Window
 
 T = TypeVar("T")
@@ -98,7 +99,10 @@ class Backend(ABC):
 
 
 class HostBackend(Backend):
-    """Steps a state in the machine's memory: `step(state, coefficients, domain)` replaces its arrays."""
+    """Steps a state in the machine's memory: `step(state, coefficients, domain)` replaces its arrays.
+
+    A step that is left at a safe point has not begun.
+    """
 
     def __init__(self, state: State, domain: Domain, step: Callable[[State, Any, Domain], None]) -> None:
         super().__init__(state, domain)
@@ -107,8 +111,16 @@ class HostBackend(Backend):
     def advance(self, coefficients: Any, iterations: int) -> None:
         """Take the state through some iterations."""
         state = State(self.host, self._scalars)
-        for _ in range(iterations):
-            self._step(state, coefficients, self.domain)
+        for done in range(iterations):
+            before = self.host | {name: self.host[name].copy() for name in self.adds_into}
+            scalars = dict(self._scalars)
+            try:
+                self._step(state, coefficients, self.domain)
+            except Stopped as early:
+                self.host.update(before)
+                self._scalars.update(scalars)
+                early.done = done
+                raise
 
 
 class _BackendState(State):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.interrupts import safe_point
 from slopewash.models.backend import HostBackend
 from slopewash.models.ground import around
 from slopewash.models.state import Domain, Sides, State
@@ -26,6 +27,7 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
     """One iteration: every cell chooses, then every cell gathers what it is sent. In place."""
     n = state["elevation"]
     to = choose(n, state.get("nodata"), expose(state, domain, c), c, domain.sides)
+    safe_point()
     state["elevation"] = gather(n, to, c.amplitude, domain.sides)
     if domain.strata:
         state["bedrock"] = np.minimum(state["bedrock"], state["elevation"])

@@ -35,6 +35,10 @@ class Motion(NamedTuple):
     """pulled down the gradient, not towards the steepest neighbour"""
 
 
+PARTICLES_AT_ONCE = 1 << 18
+"""Particles that run side by side: on large grids a step of all would take seconds, in which nothing can interrupt."""
+
+
 @dataclass
 class Sums:
     """Where the water went, in fixed point: W, W·V and E of every cell, and water off the grid or at rest."""
@@ -56,12 +60,17 @@ def fixed(a: Field) -> Integers:
 
 def velocity_field(surface: Surface, w: Field, motion: Motion) -> Sums:
     """Step 2(a): let a particle of water `w` run from every cell until it leaves or stops."""
-    rows, columns = w.shape
     sums = Sums(*np.zeros((4, *w.shape), np.int64))
-    i: NDArray[Any]
-    j: NDArray[Any]
     i, j = np.nonzero(w > 0)
-    w = w[i, j]
+    for first in range(0, len(i), PARTICLES_AT_ONCE):
+        some = slice(first, first + PARTICLES_AT_ONCE)
+        run_particles(surface, i[some], j[some], w[i[some], j[some]], motion, sums)
+    return sums
+
+
+def run_particles(surface: Surface, i: NDArray[Any], j: NDArray[Any], w: Field, motion: Motion, sums: Sums) -> None:
+    """Let particles of water `w` run side by side from the cells (i, j), and add up what they do."""
+    rows, columns = sums.W.shape
     oy, ox, vy, vx, vz = np.zeros((5, len(w)), w.dtype)  # offset from the cell's centre; velocity
     stayed = np.zeros(len(w), np.int64)
     np.add.at(sums.W, (i, j), fixed(w))
@@ -95,7 +104,6 @@ def velocity_field(surface: Surface, w: Field, motion: Motion) -> Sums:
             break
         safe_point()
     sums.sunk += int(fixed(w).sum())
-    return sums
 
 
 def _those(chosen: NDArray[np.bool_], *arrays: NDArray[Any]) -> list[NDArray[Any]]:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from slopewash.interrupts import safe_point
 from slopewash.models.backend import HostBackend
 from slopewash.models.ground import IS_WALL, WALL, Around, around, gradient
 from slopewash.models.state import Domain, Sides, State
@@ -46,14 +47,18 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
         slid, sent, loose = slide_with_cover(b, loose, R, c, sides, T, K)
     else:
         slid, sent = slide(b, R, c, sides, T, K)  # 17-18, from the ground before erosion
+    safe_point()
     if c.hydraulic:
         w1 = add_water(state, c, domain)  # 1
         d1 = w1 + c.kappa * s
         h = b + d1
         f = push_pipes(state["outflow"], b, h, d1, c, sides)  # 2-5
+        safe_point()
         d2 = move_depth(d1, f, c, sides)  # 6-7
         u, v = velocity(f, d1, d2, c, sides)  # 8
+        safe_point()
         C = capacity(b, h, f, u, v, d1, c, sides) * shares(state, "capacity")  # 9-11
+        safe_point()
         delta = exchange(b, s, R, C, d2, c, sides, loose)  # 12-13
         delta = hold_edges(delta, state, c, sides)
     else:
@@ -76,6 +81,7 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
         state["erodibility"] = expose_beds(surface, state["rock_erodibility"], state["bed_phase"], c)
     elif c.hydraulic:
         state["erodibility"] = np.where(delta < 0, np.minimum(1, R - c.Kh * delta), R)  # 14
+    safe_point()
     if c.hydraulic:
         w2, state["suspended"] = transport(w1, s1, d1, f, u, v, b, state, c, domain)  # 15
         state["water"] = w2 * kept(state, c)  # 16
