@@ -23,7 +23,7 @@ from slopewash.studio.keeping import Keeper
 from slopewash.studio.pipe import Pipe
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.session import CANCELLING
-from slopewash.studio.snapshot import Demand, Snapshot
+from slopewash.studio.snapshot import Beside, Demand, Snapshot
 from slopewash.studio.uploads import Uploads
 from slopewash.studio.worker import BEAT_SECONDS, Beginning
 
@@ -92,6 +92,8 @@ class SessionApart:
         self._lost: str | None = None
         """Why there is no process any more."""
         self._start: sw.Terrain | None = None
+        self._beside: dict[int, Beside] = {}
+        """Keyframes of other branches that the process has sent, and still refers to."""
         self._silent, self._beat = 0.0, time.monotonic()
         self._busy: str | None = None
         self._state: dict[str, Any] = {}
@@ -249,7 +251,10 @@ class SessionApart:
         self._demand = None
         if snapshot.start is not None:
             self._start = snapshot.start
-        snapshot = dataclasses.replace(snapshot, start=self._start)
+        self._beside |= {b.key: b for b in snapshot.beside.values() if b is not None and b.elevation is not None}
+        beside = {branch: None if b is None else self._beside.get(b.key) for branch, b in snapshot.beside.items()}
+        self._beside = {b.key: b for b in beside.values() if b is not None}
+        snapshot = dataclasses.replace(snapshot, start=self._start, beside=beside)
         self._highest_version = max(self._highest_version, snapshot.version)
         self._highest_run = max(self._highest_run, snapshot.run, snapshot.triangulation)
         self.on_snapshot(snapshot)

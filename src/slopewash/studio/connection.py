@@ -33,7 +33,8 @@ class View(NamedTuple):
 
     overlay: str | None
     resolution: int
-    before: bool
+    before: int | None
+    """What the terrain is compared with, if that is to be sent: 0 for the start, or the key of a keyframe."""
     ground: bool
     strata: bool
     triangles: bool
@@ -50,7 +51,8 @@ class Connection:
         self.seen = 0
         """Version of the last frame that was sent."""
         self._run_sent = 0
-        self._before_sent = 0
+        self._before_sent = (0, 0)
+        """Run, and key of what it was compared with last."""
         self._triangulation_sent = 0
         self._frame: bytes | None = None
         self._unacknowledged: deque[int] = deque()
@@ -68,10 +70,12 @@ class Connection:
 
     def view(self, snapshot: Snapshot) -> View:
         """What the next frame holds; pages with equal views share one encoding."""
+        beside = None if self.watch.against is None else snapshot.beside.get(self.watch.against)
+        key = 0 if beside is None else beside.key
         return View(
             overlay=self.watch.overlay,
             resolution=self.watch.resolution,
-            before=self.watch.before and self._before_sent != snapshot.run,
+            before=key if self.watch.before and self._before_sent != (snapshot.run, key) else None,
             ground=self.watch.ground,
             strata=self._run_sent != snapshot.run,
             triangles=self._triangulation_sent != snapshot.triangulation,
@@ -80,12 +84,14 @@ class Connection:
     def set_frame(self, snapshot: Snapshot, view: View, data: bytes) -> None:
         """Send a frame. One made before the page asked for something else does not count as seen."""
         wanted = self.view(snapshot)
-        if view.before:
-            self._before_sent = snapshot.run
+        if view.before is not None:
+            self._before_sent = (snapshot.run, view.before)
         self._triangulation_sent = snapshot.triangulation
         self._frame = data
         self._unacknowledged.append(snapshot.version)
         asked = view.overlay is None or view.overlay in snapshot.asked
+        if self.watch.before and self.watch.against is not None:
+            asked = asked and self.watch.against in snapshot.beside
         self.seen = snapshot.version if view == wanted and asked else 0
         self._run_sent = snapshot.run
         self._something.set()

@@ -73,7 +73,8 @@ class Hub:
         layers = {c.watch.overlay for c in waiting if c.watch.overlay is not None}
         if any(c.watch.ground for c in waiting):
             layers.update(GROUND)
-        self.session.want(Demand(frozenset(layers), min(c.seen for c in waiting)))
+        against = frozenset(c.watch.against for c in waiting if c.watch.before and c.watch.against is not None)
+        self.session.want(Demand(frozenset(layers), min(c.seen for c in waiting), against))
 
     def _take_snapshot(self, snapshot: Snapshot) -> None:
         self._newest = snapshot
@@ -158,8 +159,8 @@ def encode(snapshot: Snapshot, view: View) -> bytes:
         ]
     if overlay is not None and overlay in layers:
         blocks.append(field_block("overlay", layers[overlay], resolution, layer=overlay, unit=snapshot.units[overlay]))
-    if view.before:
-        blocks.append(field_block("before", start["elevation"], resolution, unit="m"))
+    if view.before is not None:
+        blocks.append(_before(snapshot, start["elevation"], view.before, resolution))
     if view.strata and start.strata is not None:
         blocks.append(strata_block(start))
     blocks += _moving(snapshot, view)
@@ -170,6 +171,15 @@ def encode(snapshot: Snapshot, view: View) -> bytes:
         "start_low": snapshot.start_range[0], "start_high": snapshot.start_range[1],
     }  # fmt: skip
     return assemble(header, blocks)
+
+
+def _before(snapshot: Snapshot, start: Any, key: int, resolution: int) -> Block:
+    """What the terrain is compared with: the start, or a keyframe of another branch."""
+    for beside in snapshot.beside.values():
+        if beside is not None and beside.key == key:
+            facts = {"branch": beside.branch, "moment": beside.moment}
+            return field_block("before", beside.elevation, resolution, unit="m", **facts)
+    return field_block("before", start, resolution, unit="m")
 
 
 def _moving(snapshot: Snapshot, view: View) -> list[Block]:

@@ -128,6 +128,14 @@ class Slide(Message):
     """From one end to the other; the middle, 0, is the preset."""
 
 
+class Scrub(Message):
+    """Go back, or forward again, to the keyframe nearest to a moment of a branch."""
+
+    type: Literal["scrub"]
+    branch: int = Field(ge=1)
+    moment: int = Field(ge=0)
+
+
 class Settle(Message):
     """End a run: erosion fades out, then the water deposits its sediment."""
 
@@ -206,6 +214,8 @@ class Watch(Message):
     before: bool = False
     ground: bool = False
     """Also what the simulation did to the ground: it colours the terrain."""
+    against: int | None = Field(default=None, ge=1)
+    """Branch that `before` shows instead of the start: its keyframe nearest to the moment shown."""
 
 
 class Pose(Strict):
@@ -248,8 +258,8 @@ class Ack(Message):
 
 
 ClientMessage = Annotated[
-    Play | Pause | Step | RunTo | Speed | Reset | BringBack | Start | Parameters | Slide | Settle | Paint | Sources
-    | Emitters | Undo | Redo | Watch | Look | Open | Ack,
+    Play | Pause | Step | RunTo | Speed | Reset | BringBack | Start | Parameters | Slide | Scrub | Settle | Paint
+    | Sources | Emitters | Undo | Redo | Watch | Look | Open | Ack,
     Field(discriminator="type"),
 ]  # fmt: skip
 _ADAPTER: TypeAdapter[Any] = TypeAdapter(ClientMessage)

@@ -217,6 +217,30 @@ class PreviousRun(Strict):
     step: int
 
 
+class BranchState(Strict):
+    """One course of the run."""
+
+    branch: int
+    parent: int | None
+    forked: int | None
+    """Moment at which it left its parent."""
+    keyframes: list[int]
+    """Their moments: steps of running and settling."""
+    end: int
+
+
+class TimelineState(Strict):
+    """Keyframes that the run can go back to."""
+
+    branch: int
+    """The one that is shown."""
+    at: int
+    """The moment that is shown."""
+    at_end: bool
+    """Whether that is the end of the branch; playing on from elsewhere makes another branch."""
+    branches: list[BranchState]
+
+
 class State(Strict):
     """The run as it is now: sent after every change, and a few times a second while it runs."""
 
@@ -267,6 +291,7 @@ class State(Strict):
     can_undo: bool
     can_redo: bool
     budget: dict[str, float]
+    timeline: TimelineState
 
 
 class Done(Strict):
@@ -310,6 +335,9 @@ class BlockHeader(Strict):
     unit: NotRequired[str]
     layer: NotRequired[str]
     """Of an overlay."""
+    moment: NotRequired[int]
+    """Of `before`, if it shows a keyframe of a branch."""
+    branch: NotRequired[int]
     colours: NotRequired[list[str]]
     """Of strata, as #rrggbb."""
 

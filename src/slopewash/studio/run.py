@@ -7,6 +7,7 @@ is one simulation that goes on for as long as the user likes.
 from __future__ import annotations
 
 import itertools
+import secrets
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -21,10 +22,11 @@ from slopewash.errors import CheckpointError, InvalidParameter, StabilityWarning
 from slopewash.plain import plain
 from slopewash.recipes.writing import recipe_text
 from slopewash.studio import messages
+from slopewash.studio.keyframes import Timeline
 from slopewash.studio.projects import TERRAIN, Saved
 from slopewash.studio.recipes import check_size
 from slopewash.studio.sliders import Sliders
-from slopewash.studio.snapshot import Snapshot
+from slopewash.studio.snapshot import Beside, Snapshot
 
 ALWAYS = ("elevation", "water", "suspended")
 """Layers of every frame, where the model has them."""
@@ -93,6 +95,7 @@ class Run:
         self._settling: tuple[int, bool, int] | None = None
         """Steps of the settling under way, whether it dries, and steps of settling before it."""
         self.sliders = Sliders(recipe, self.running)
+        self.timeline = Timeline(self.usual_steps)
         self._stroke: Any = None
         self.view: messages.SavedView | None = None
         """Where a page last looked from."""
@@ -141,16 +144,21 @@ class Run:
         cls, facts: dict[str, Any], arrays: dict[str, Any], shown: str, notice: Callable[[str], None]
     ) -> Run:
         """Continue a run from what `parts` returned; errors call it `shown`."""
-        noted = facts["recipe"]
         try:
-            simulation = sw.Simulation.from_parts(facts, arrays)
-            origin, running = simulation.start, None
-            if "running" in noted:
-                running = sw.Running.from_parts(facts, noted["running"], arrays)
-                origin = running.origin
-            recording = sw.Recording.from_parts(noted, arrays, origin)
+            return cls.from_parts(facts, arrays, notice)
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{shown} does not hold a run of a studio of this version ({error})") from error
+
+    @classmethod
+    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Any], notice: Callable[[str], None]) -> Run:
+        """Continue the run that `parts` took apart."""
+        noted = facts["recipe"]
+        simulation = sw.Simulation.from_parts(facts, arrays)
+        origin, running = simulation.start, None
+        if "running" in noted:
+            running = sw.Running.from_parts(facts, noted["running"], arrays)
+            origin = running.origin
+        recording = sw.Recording.from_parts(noted, arrays, origin)
         run = cls(recording.recipe, simulation, notice=notice)
         if running is not None:
             simulation.close()
@@ -176,6 +184,11 @@ class Run:
     def step(self) -> int:
         """Steps so far; of a recipe, those of all stages and their settling."""
         return self.simulation.step if self.running is None else self.running.steps_taken
+
+    @property
+    def moment(self) -> int:
+        """Steps so far, of running and settling."""
+        return self.simulation.steps_taken if self.running is None else self.running.steps_taken
 
     @property
     def usual_steps(self) -> int | None:
@@ -208,6 +221,12 @@ class Run:
         """What its checkpoints are known by, in every process."""
         return self.simulation.run_id
 
+    def branch_off(self) -> None:
+        """Become a run of its own: its checkpoints are no longer those of the run that it comes from."""
+        self.simulation.run_id = secrets.token_hex(8)
+        if self.running is not None:
+            self.running.run_id = self.simulation.run_id
+
     @property
     def next_recipe(self) -> sw.Recipe:
         """The recipe with the parameters as they are now."""
@@ -218,7 +237,8 @@ class Run:
     @property
     def is_worth_keeping(self) -> bool:
         """Whether it has steps or edits."""
-        return self.shared or self.step > 0 or self.simulation.steps_taken > 0 or self.simulation.can_undo
+        done = self.step > 0 or self.simulation.steps_taken > 0 or self.simulation.can_undo
+        return self.shared or done or self.timeline.at is not None
 
     def close(self) -> None:
         """Free the device's memory, unless a notebook still uses it."""
@@ -448,9 +468,12 @@ class Run:
             "can_undo": simulation.can_undo and not self.finished,
             "can_redo": simulation.can_redo and not self.finished,
             "budget": plain(simulation.budget.as_dict()),
+            "timeline": self.timeline.facts(self.moment),
         }  # fmt: skip
 
-    def snapshot(self, version: int, wanted: frozenset[str]) -> Snapshot:
+    def snapshot(
+        self, version: int, wanted: frozenset[str], beside: dict[int, Beside | None] | None = None
+    ) -> Snapshot:
         """What a frame is made of."""
         simulation, known = self.simulation, self.layer_names
         names = [name for name in ALWAYS if name in known]
@@ -476,4 +499,5 @@ class Run:
             vertices=None if mesh is None else mesh.vertices,
             triangles=None if mesh is None else self._triangles,
             triangulation=self._triangulation,
+            beside=beside or {},
         )

@@ -16,12 +16,13 @@ import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
 from slopewash.studio import messages, protocol
 from slopewash.studio.keeping import Keeper
+from slopewash.studio.keyframes import MOST_BYTES, SHOWN
 from slopewash.studio.pace import FrameClock, Pace, StateClock
 from slopewash.studio.projects import Project
 from slopewash.studio.recipes import next_recipe
 from slopewash.studio.replay import replay
 from slopewash.studio.run import Cancelled, Edit, Run
-from slopewash.studio.snapshot import Demand, Snapshot
+from slopewash.studio.snapshot import Beside, Demand, Snapshot
 
 JOBS_AT_ONCE = 64
 MOST_LEFT = 6
@@ -97,6 +98,8 @@ class Session:
         else:
             raise ValueError("a session needs a recipe, or a run that was kept")
         self._left: deque[Run] = deque()
+        self._without_keyframes = False
+        """Whether a keyframe could not be kept, which is reported once."""
         self._shown = self.run.step
         self._thread = threading.Thread(target=self._loop, name="slopewash-simulation", daemon=True)
 
@@ -110,7 +113,7 @@ class Session:
         self._jobs.put(None)
         self._thread.join()
         if self._keeper is not None and not self.run.shared:
-            self._keeper.finish(self.run.parts)
+            self._keeper.finish(self._parts_to_keep)
 
     def submit(self, job: Callable[[], Any]) -> Future[Any]:
         """Run a job between two steps."""
@@ -210,7 +213,24 @@ class Session:
         if failure is not None:
             self._notice(f"The run is not kept on disk at the moment: {failure}.")
         if time.monotonic() >= keeper.due_at(running=self._playing or self._settling):
-            keeper.save(self.run.parts, lambda: self._jobs.put(None))
+            keeper.save(self._parts_to_keep, lambda: self._jobs.put(None))
+
+    def _parts_to_keep(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The run as it is; while a keyframe of the past is looked at, the end of the branch."""
+        timeline = self.run.timeline
+        if timeline.at is None or timeline.branch.tip is None:
+            return self.run.parts()
+        facts, arrays = timeline.branch.tip.parts()
+        return facts, {name: array for name, array in arrays.items() if name != SHOWN}
+
+    def _go_on(self, *, edited: bool = False) -> None:
+        """Note that the run changes, by steps or otherwise: one that was taken back grows a branch."""
+        if edited:
+            self.run.timeline.note_edit()
+        if not self.run.shared and self.run.timeline.go_on():
+            self.run.branch_off()
+            self.on_run(self.run)
+            self._notice(f"This is branch {self.run.timeline.current}; the branch before it is kept.")
 
     def _stop(self, sentence: str) -> None:
         self._rest()
@@ -257,6 +277,9 @@ class Session:
             steps = min(steps, self._target - run.step)
         if steps > 0:  # a notebook cell may have passed the target
             self._report_compiling()
+            self._go_on()
+            if not run.shared:
+                steps = min(steps, self._note_steps())
             begin = time.monotonic()
             before, number = run.step, run.number
             run.advance(steps, stop=lambda: self._closing or not self._jobs.empty())
@@ -275,6 +298,16 @@ class Session:
                 self._notice(f"Paused at step {self._target}, {end}. Press play to continue.")
             self._playing, self._target = False, None
         self._changed()
+
+    def _note_steps(self) -> int:
+        """Take a keyframe if one is due; returns how many steps there are to the next."""
+        try:
+            self.run.timeline.note_steps(self.run)
+        except (OSError, MemoryError) as error:
+            if not self._without_keyframes:
+                self._without_keyframes = True
+                self._notice(f"The run has no further keyframes: {error}.")
+        return self.run.timeline.until_next(self.run.moment)
 
     def _report_compiling(self) -> None:
         """The first steps of a model on a backend may take a minute: kernels are compiled once per machine."""
@@ -303,9 +336,17 @@ class Session:
             self._demand = None
             self._frames.begin()
             begin = time.thread_time()
-            snapshot = self.run.snapshot(self._version, demand.layers)
+            snapshot = self.run.snapshot(self._version, demand.layers, self._beside(demand.against))
             self._frames.spend(time.thread_time() - begin)
             self.on_snapshot(snapshot)
+
+    def _beside(self, branches: frozenset[int]) -> dict[int, Beside | None]:
+        """Keyframes of other branches to compare with."""
+        run, found = self.run, dict[int, Beside | None]()
+        for number in branches:
+            beside = run.timeline.beside(number, run.moment, run.start.shape)
+            found[number] = None if beside is None else Beside(beside[0].number, number, beside[0].moment, beside[1])
+        return found
 
     def state(self) -> dict[str, Any]:
         """The `state` message for the pages."""
@@ -330,6 +371,7 @@ class Session:
         self._cancels_before = cancels_before
         if isinstance(message, Edit):
             self.run.edit(message, viewer)
+            self._go_on(edited=True)
             self._changed()
             self._note_edit()
         else:
@@ -433,6 +475,9 @@ class Session:
             shown.close()
         while len(self._left) > 1 and self._keeps_too_much():
             self._left.popleft().close()
+        for left in self._left:
+            if sum(run.timeline.nbytes for run in self._left) > MOST_BYTES:
+                left.timeline.shrink()
 
     def _keeps_too_much(self) -> bool:
         return len(self._left) > MOST_LEFT or sum(run.cells for run in self._left) > MOST_LEFT_CELLS
@@ -465,6 +510,7 @@ class Session:
 
     def _do_parameters(self, message: messages.Parameters) -> None:
         self.run.change_parameters(message.values)
+        self._go_on(edited=True)
         self._pace.forget()
         self._note_change()
         self._note_edit()
@@ -472,15 +518,41 @@ class Session:
     def _do_slide(self, message: messages.Slide) -> None:
         before = self.run.usual_steps
         self.run.slide(message.name, message.position)
+        if message.name != "age":
+            self._go_on(edited=True)
         if self._target is not None and self._target == before != self.run.usual_steps:
             self._do_play(messages.Play(type="play"))  # to where the age ends now
         self._pace.forget()
         self._note_change()
         self._note_edit()
 
+    def _do_scrub(self, message: messages.Scrub) -> None:
+        shown, timeline = self.run, self.run.timeline
+        if shown.shared:
+            raise InvalidParameter("a run of your own program has no keyframes; keep checkpoints there")
+        self._playing, self._target, self._dirty = False, None, True
+        before = timeline.at
+        timeline.leave(shown)
+        branch, keyframe = timeline.find(message.branch, message.moment)
+        if branch is timeline.branch and keyframe is (before or branch.tip):
+            return
+        run = Run.from_parts(*keyframe.parts(), self._notice)
+        run.timeline, run.view = timeline, shown.view
+        if run.start.shape == shown.start.shape:
+            run.number = shown.number  # pages keep their view, and what they know of the start
+        timeline.show(branch, keyframe)
+        self.run, self._shown = run, run.step
+        shown.close()
+        self._pace.forget()
+        self._changed()
+        self.on_run(run)
+
     def _do_settle(self, message: messages.Settle) -> None:
         self.run.check_can_settle()
         self._playing, self._target = False, None
+        self._go_on(edited=True)
+        if not self.run.shared:
+            self._note_steps()
         first, cancels_before = self.run.simulation.settled, self._cancels_before
 
         def look() -> None:
@@ -505,6 +577,7 @@ class Session:
         finally:
             self._settling = False
             self._changed()
+            self.run.timeline.note_edit()
         done = self.run.simulation.settled - first
         if done < message.steps:
             self._notice(

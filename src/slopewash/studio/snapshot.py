@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import slopewash as sw
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A keyframe of another branch, to compare with."""
+
+    key: int
+    """Its number: the same keyframe is sent once only."""
+    branch: int
+    moment: int
+    elevation: Any
+    """None on the way from another process, which has sent it before."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +43,8 @@ class Snapshot:
     triangles: Any = None
     triangulation: int = 0
     """Changes whenever the triangles do."""
+    beside: dict[int, Beside | None] = field(default_factory=dict)
+    """Keyframes of the branches that were asked for; None where there is none on this grid."""
 
 
 @dataclass(frozen=True)
@@ -39,3 +53,5 @@ class Demand:
 
     layers: frozenset[str] = frozenset()
     newer_than: int = 0
+    against: frozenset[int] = frozenset()
+    """Branches to compare with."""

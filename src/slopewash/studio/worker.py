@@ -81,6 +81,7 @@ class Worker:
         self._keeper = None if beginning.folder is None else Keeper(beginning.folder)
         self._session = Session(beginning.recipe, self._uploads, keeper=self._keeper, version=beginning.first_version)
         self._start_sent = 0
+        self._beside_sent: set[int] = set()
         self._session.on_snapshot = self._send_snapshot
         self._session.on_state = lambda state: pipe.send(("state", state))
         self._session.on_message = lambda message: pipe.send(("message", message))
@@ -106,6 +107,13 @@ class Worker:
         if snapshot.run == self._start_sent:
             snapshot = dataclasses.replace(snapshot, start=None)
         self._start_sent = snapshot.run
+        known, beside = self._beside_sent, snapshot.beside
+        self._beside_sent = {b.key for b in beside.values() if b is not None}
+        told = {
+            n: b if b is None or b.key not in known else dataclasses.replace(b, elevation=None)
+            for n, b in beside.items()
+        }
+        snapshot = dataclasses.replace(snapshot, beside=told)
         self._pipe.send(("snapshot", snapshot), then=self._session.spend)
 
     def _do_want(self, demand: Any) -> None:

@@ -12,6 +12,7 @@ import { Messages } from "../panels/messages";
 import { OutputPanel } from "../panels/output";
 import { ParametersPanel } from "../panels/parameters";
 import { StartPanel } from "../panels/start";
+import { TimelinePanel } from "../panels/timeline";
 import { Transport } from "../panels/transport";
 import { ViewPanel } from "../panels/view";
 import { Markers } from "../tools/markers";
@@ -56,6 +57,7 @@ export class App {
   private readonly output: OutputPanel;
   private readonly compare: Compare;
   private readonly transport: Transport;
+  private readonly timeline: TimelinePanel;
   private readonly toolbar: Toolbar;
   private readonly painting: Painting;
   private readonly markers: Markers;
@@ -111,7 +113,12 @@ export class App {
       save: () => void this.saveProject(),
       open: openFile,
     });
-    this.compare = new Compare(this.stage, () => this.watch());
+    this.compare = new Compare(this.stage, (shown) => {
+      this.timeline.showComparison(shown);
+      this.watch();
+    });
+    this.timeline = new TimelinePanel(this.store, link, () => this.watch());
+    this.transport.element.append(this.timeline.element);
     this.toolbar = new Toolbar(this.store, () => this.followTool());
     this.markers = new Markers(this.stage, this.store, link);
     const { markers } = this;
@@ -196,6 +203,8 @@ export class App {
     const resized = this.run !== frame.header.run;
     this.run = frame.header.run;
     this.stage.show(frame);
+    const before = frame.header.blocks.find(({ name }) => name === "before");
+    if (before) this.compare.showWhat(before);
     this.legend.update(frame, this.overlay);
     const other = resized && this.isOtherTerrain(frame);
     const remembered = first ? (rememberedView(shapeOf(frame.header)) ?? this.store.state?.view) : null;
@@ -308,6 +317,7 @@ export class App {
         overlay: this.overlay,
         resolution: this.stage.quality.field,
         before: this.compare.shown || !this.compare.element.hidden,
+        against: this.timeline.against,
         ground: true,
       });
   }

@@ -3,8 +3,11 @@
 import { make } from "../page/dom";
 import { icon } from "../page/icons";
 import type { Stage } from "../view/stage";
+import type { BlockHeader } from "../wire/protocol";
 
 export class Compare {
+  private readonly left = make("span", { class: "tag left" }, "before");
+  private readonly right = make("span", { class: "tag right" }, "after");
   readonly element = make(
     "div",
     {
@@ -17,8 +20,8 @@ export class Compare {
       hidden: true,
     },
     make("span", { class: "handle" }, icon("slide")),
-    make("span", { class: "tag left" }, "before"),
-    make("span", { class: "tag right" }, "after"),
+    this.left,
+    this.right,
   );
 
   constructor(
@@ -37,6 +40,12 @@ export class Compare {
 
   get shown(): boolean {
     return this.stage.split !== null;
+  }
+
+  /** Name what the terrain is compared with. */
+  showWhat({ branch, moment }: BlockHeader): void {
+    this.left.textContent = branch === undefined ? "before" : `branch ${branch}, step ${moment}`;
+    this.right.textContent = branch === undefined ? "after" : "now";
   }
 
   toggle(): void {

@@ -30,8 +30,22 @@ export interface BlockHeader {
   unit?: string;
   /** Of an overlay. */
   layer?: string;
+  /** Of `before`, if it shows a keyframe of a branch. */
+  moment?: number;
+  branch?: number;
   /** Of strata, as #rrggbb. */
   colours?: string[];
+}
+
+/** One course of the run. */
+export interface BranchState {
+  branch: number;
+  parent: number | null;
+  /** Moment at which it left its parent. */
+  forked: number | null;
+  /** Their moments: steps of running and settling. */
+  keyframes: number[];
+  end: number;
 }
 
 /** Return to the run before this one. */
@@ -51,6 +65,7 @@ export type ClientMessage =
   | Start
   | Parameters
   | Slide
+  | Scrub
   | Settle
   | Paint
   | Sources
@@ -357,6 +372,14 @@ export interface SavedView {
   plan_view: [number, number, number];
 }
 
+/** Go back, or forward again, to the keyframe nearest to a moment of a branch. */
+export interface Scrub {
+  id?: number | string | null;
+  type: "scrub";
+  branch: number;
+  moment: number;
+}
+
 export type ServerMessage = Welcome | State | Done | Failure | Notice;
 
 /** End a run: erosion fades out, then the water deposits its sediment. */
@@ -468,6 +491,7 @@ export interface State {
   can_undo: boolean;
   can_redo: boolean;
   budget: Record<string, number>;
+  timeline: TimelineState;
 }
 
 /** Advance by so many steps, then pause. */
@@ -475,6 +499,17 @@ export interface Step {
   id?: number | string | null;
   type: "step";
   count?: number;
+}
+
+/** Keyframes that the run can go back to. */
+export interface TimelineState {
+  /** The one that is shown. */
+  branch: number;
+  /** The moment that is shown. */
+  at: number;
+  /** Whether that is the end of the branch; playing on from elsewhere makes another branch. */
+  at_end: boolean;
+  branches: BranchState[];
 }
 
 /** One brush. */
@@ -517,6 +552,8 @@ export interface Watch {
   before?: boolean;
   /** Also what the simulation did to the ground: it colours the terrain. */
   ground?: boolean;
+  /** Branch that `before` shows instead of the start: its keyframe nearest to the moment shown. */
+  against?: number | null;
 }
 
 /** A disc on the ground where water wells up. */

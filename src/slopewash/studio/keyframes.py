@@ -1,0 +1,268 @@
+"""Keyframes of a run: moments that it can be taken back to, and the branches that it grew since.
+
+A keyframe is what a checkpoint holds, in a file without a name that vanishes with the process. A branch keeps at most
+`MOST_KEYFRAMES`: where there are more, those at odd multiples of its interval are dropped, and the interval doubles.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import tempfile
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from slopewash.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from slopewash.studio.run import Run
+
+MOST_KEYFRAMES = 32
+"""Of a branch."""
+MOST_BYTES = 2**30
+"""Of all keyframes of a run and its branches: 60 or more on 512 x 512 cells, 4 on 2048 x 2048."""
+MOST_BRANCHES = 8
+FIRST_INTERVAL = 16
+"""Fewest steps between two keyframes."""
+SHARED = ("terrain.", "start.", "origin.", "recording.terrain.")
+"""Arrays of the start, which never change and which all keyframes share with the run."""
+SHOWN = "shown.elevation"
+
+_numbers = itertools.count(1)
+
+Parts = tuple[dict[str, Any], dict[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Keyframe:
+    """One moment of a run."""
+
+    moment: int
+    """Steps of running and settling until then."""
+    step: int
+    facts: dict[str, Any]
+    shared: dict[str, Any]
+    stored: dict[str, tuple[int, str, tuple[int, ...]]]
+    """Place, type and shape of each array in the file."""
+    file: IO[bytes]
+    nbytes: int
+    number: int = field(default_factory=lambda: next(_numbers))
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, self.file.close)  # branches share keyframes: the last to forget one frees its file
+
+    @classmethod
+    def of(cls, run: Run, *, undo: bool) -> Keyframe:
+        """Keep the run as it is now, with or without its undo history, which may be large."""
+        facts, arrays = run.parts()
+        if not undo:
+            facts = {**facts, "history": {"undo": [], "redo": []}}
+            arrays = {**arrays, "history.values": np.zeros(0, np.uint8)}
+        arrays[SHOWN] = run.simulation.layers("elevation")["elevation"]
+        shared = {name: array for name, array in arrays.items() if name.startswith(SHARED)}
+        stored, place = {}, 0
+        file = tempfile.TemporaryFile(prefix="slopewash-keyframe-")  # noqa: SIM115 (open as long as the keyframe lives)
+        for name, array in arrays.items():
+            if name not in shared:
+                array = np.ascontiguousarray(array)
+                stored[name] = (place, array.dtype.str, array.shape)
+                file.write(array.data if array.size else b"")
+                place += array.nbytes
+        file.flush()
+        return cls(run.moment, run.step, facts, shared, stored, file, place)
+
+    def parts(self) -> Parts:
+        """What `Run.from_parts` takes; a run may change these arrays."""
+        return copy.deepcopy(self.facts), {**self.shared, **{name: self._read(name) for name in self.stored}}
+
+    @property
+    def elevation(self) -> Any:
+        """Heights in metres."""
+        return self._read(SHOWN)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        return self.stored[SHOWN][2]
+
+    def height(self, row: int, column: int) -> float:
+        """Height of one cell in metres; reads no more than that."""
+        place, kind, (_, columns) = self.stored[SHOWN]
+        size = np.dtype(kind).itemsize
+        self.file.seek(place + size * (row * columns + column))
+        return float(np.frombuffer(self.file.read(size), kind)[0])
+
+    def _read(self, name: str) -> Any:
+        place, kind, shape = self.stored[name]
+        array = np.empty(shape, kind)
+        self.file.seek(place)
+        if array.size:
+            self.file.readinto(array.reshape(-1).view(np.uint8).data)  # type: ignore[attr-defined]
+        return array
+
+
+@dataclass(eq=False)
+class Branch:
+    """One course of a run."""
+
+    number: int
+    interval: int
+    parent: int | None = None
+    forked: int | None = None
+    """Moment at which it left its parent."""
+    keyframes: list[Keyframe] = field(default_factory=list)
+    """From the start on, those before it forked included, which its parent has too."""
+    tip: Keyframe | None = None
+    """Its end, while it is not shown."""
+
+    @property
+    def all(self) -> list[Keyframe]:
+        """The keyframes and the tip, by their moments."""
+        return [*self.keyframes, *([] if self.tip is None else [self.tip])]
+
+    def nearest(self, moment: int) -> Keyframe | None:
+        """The keyframe nearest to a moment; of two, the later."""
+        return min(reversed(self.all), key=lambda k: abs(k.moment - moment), default=None)
+
+    def add(self, keyframe: Keyframe) -> None:
+        """Add the newest; it takes the place of one of the same moment."""
+        self.keyframes = [k for k in self.keyframes if k.moment < keyframe.moment] + [keyframe]
+        while len(self.keyframes) > MOST_KEYFRAMES:
+            self.thin()
+
+    def thin(self) -> bool:
+        """Double the interval; the first and the last keyframe stay. False where nothing else is left."""
+        if len(self.keyframes) <= 2:
+            return False
+        self.interval *= 2
+        first, *others, last = self.keyframes
+        self.keyframes = [first, *(k for k in others if k.moment % self.interval == 0), last]
+        return True
+
+
+class Timeline:
+    """The keyframes of a run and of its branches."""
+
+    def __init__(self, usual_steps: int | None = None) -> None:
+        interval = FIRST_INTERVAL
+        while usual_steps is not None and interval * MOST_KEYFRAMES < usual_steps:
+            interval *= 2
+        self.branches = {1: Branch(1, interval)}
+        self.current = 1
+        self.at: Keyframe | None = None
+        """The keyframe that is shown; None at the end of the branch."""
+        self._edited = True
+        """Whether something was done to the run since the last keyframe, besides steps."""
+        self._beside: Keyframe | None = None
+        self._elevation: Any = None
+
+    @property
+    def branch(self) -> Branch:
+        """The branch that is shown."""
+        return self.branches[self.current]
+
+    @property
+    def nbytes(self) -> int:
+        """Of all files."""
+        return sum({k.number: k.nbytes for branch in self.branches.values() for k in branch.all}.values())
+
+    def until_next(self, moment: int) -> int:
+        """Steps until the next keyframe is due."""
+        return self.branch.interval - moment % self.branch.interval
+
+    def note_edit(self) -> None:
+        """Remember that something is done to the run besides steps."""
+        self._edited = True
+
+    def note_steps(self, run: Run) -> None:
+        """Take a keyframe of what the run goes on from, where one is due: edits are in it."""
+        branch, moment = self.branch, run.moment
+        known = bool(branch.keyframes) and branch.keyframes[-1].moment == moment
+        if self._edited or (moment % branch.interval == 0 and not known):
+            self._edited = False
+            branch.add(Keyframe.of(run, undo=False))
+            self._keep_small()
+
+    def go_on(self) -> bool:
+        """Note that the run shown changes; from a keyframe of the past, a branch grows. Returns whether."""
+        if self.at is None:
+            self.branch.tip = None
+            return False
+        parent, at = self.branch, self.at
+        keyframes = [k for k in parent.keyframes if k.moment <= at.moment]
+        number = max(self.branches) + 1
+        self.branches[number] = Branch(number, parent.interval, parent.number, at.moment, keyframes)
+        self.current, self.at = number, None
+        self._keep_small()
+        return True
+
+    def leave(self, run: Run) -> None:
+        """Keep the end of the branch, which something else is shown instead of."""
+        if self.at is None and self.branch.tip is None:
+            self.branch.tip = Keyframe.of(run, undo=True)
+            self._keep_small()
+
+    def find(self, number: int, moment: int) -> tuple[Branch, Keyframe]:
+        """Find the keyframe of a branch that is nearest to a moment."""
+        branch = self.branches.get(number)
+        if branch is None:
+            known = ", ".join(map(str, self.branches))
+            raise InvalidParameter(f"there is no branch {number} any more; there are {known}")
+        keyframe = branch.nearest(moment)
+        if keyframe is None:
+            raise InvalidParameter("this run has no keyframes yet; play it")
+        return branch, keyframe
+
+    def show(self, branch: Branch, keyframe: Keyframe) -> None:
+        """Note which keyframe is shown; the end of a branch continues it."""
+        self.current, self.at = branch.number, None if keyframe is branch.tip else keyframe
+        self._edited = False
+
+    def beside(self, number: int, moment: int, shape: tuple[int, ...]) -> tuple[Keyframe, Any] | None:
+        """The keyframe of a branch nearest to a moment and its heights, to compare with; None on another grid."""
+        branch = self.branches.get(number)
+        keyframe = None if branch is None else branch.nearest(moment)
+        if keyframe is None or keyframe.shape != shape:
+            return None
+        if keyframe is not self._beside:
+            self._beside, self._elevation = keyframe, keyframe.elevation
+        return keyframe, self._elevation
+
+    def facts(self, moment: int) -> dict[str, Any]:
+        """What a `state` message holds of it."""
+        return {
+            "branch": self.current,
+            "at": moment,
+            "at_end": self.at is None,
+            "branches": [
+                {
+                    "branch": b.number, "parent": b.parent, "forked": b.forked,
+                    "keyframes": [k.moment for k in b.keyframes],
+                    "end": moment if b.number == self.current and self.at is None else b.all[-1].moment,
+                }
+                for b in self.branches.values()
+                if b.all or b.number == self.current
+            ],
+        }  # fmt: skip
+
+    def shrink(self) -> None:
+        """Forget all keyframes but the ends of the branches."""
+        for branch in self.branches.values():
+            branch.keyframes.clear()
+
+    def _keep_small(self) -> None:
+        """Thin out the fullest branch, or drop the oldest, until there is room."""
+        others: Callable[[], list[int]] = lambda: [n for n in self.branches if n != self.current]  # noqa: E731
+        while len(self.branches) > MOST_BRANCHES:
+            del self.branches[others()[0]]
+        while self.nbytes > MOST_BYTES:
+            fullest = max(self.branches.values(), key=lambda branch: len(branch.keyframes))
+            if fullest.thin():
+                continue
+            if not others():
+                return
+            del self.branches[others()[0]]

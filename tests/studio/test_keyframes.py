@@ -1,0 +1,260 @@
+"""Keyframes of a run: scrubbed to, played on from to the same bits, branched, compared, and bounded."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import slopewash as sw
+from slopewash.studio import StudioServer, keyframes
+from slopewash.studio.apart import SessionApart
+from slopewash.studio.keeping import Keeper
+from slopewash.studio.keyframes import Branch, Keyframe
+from slopewash.studio.messages import parse
+from slopewash.studio.recipes import first_recipe
+from slopewash.studio.run import Run
+from slopewash.studio.session import Session
+from slopewash.studio.uploads import Uploads
+
+Page = Any
+
+
+@pytest.fixture(autouse=True)
+def dense(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keyframes every four steps, so that short runs have several."""
+    monkeypatch.setattr(keyframes.Timeline, "__init__", _every_four(keyframes.Timeline.__init__))
+
+
+def _every_four(begin: Callable[..., None]) -> Callable[..., None]:
+    def begin_densely(self: Any, usual_steps: int | None = None) -> None:
+        begin(self, None)
+        self.branches[1].interval = 4
+
+    return begin_densely
+
+
+def layers(server: StudioServer) -> dict[str, Any]:
+    """Everything that the model yields, now."""
+    session = server.session
+    return dict(session.submit(lambda: session.run.simulation.terrain).result(60).items())
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert one.keys() == other.keys()
+    for name, values in one.items():
+        np.testing.assert_array_equal(values, other[name], err_msg=name)
+
+
+def scrub(page: Page, branch: int, moment: int) -> dict[str, Any]:
+    page.do("scrub", branch=branch, moment=moment)
+    return page.until(lambda s: s["timeline"]["at"] == moment and s["timeline"]["branch"] == branch)["timeline"]
+
+
+def branches(page: Page) -> dict[int, dict[str, Any]]:
+    return {b["branch"]: b for b in page.state["timeline"]["branches"]}
+
+
+def test_playing_on_from_any_keyframe_gives_the_same_bits(page: Page, server: StudioServer) -> None:
+    page.steps(5)
+    page.do("paint", tool="raise", points=[[200.0, 220.0]], radius=60.0)
+    page.do("parameters", values={"rain_rate": 0.07})
+    page.steps(5)
+    page.do("slide", name="steepness", position=0.5)
+    page.steps(4)
+    first = layers(server)
+    taken = branches(page)[1]["keyframes"]
+    assert taken == [0, 4, 5, 8, 10, 12]  # those of edits too
+    assert page.state["timeline"]["at_end"]
+    for number, moment in enumerate((10, 12), 2):  # after the last edit
+        assert not scrub(page, 1, moment)["at_end"]
+        assert page.until(lambda s: True)["step"] == moment
+        page.steps(14 - moment)
+        same(layers(server), first)
+        branch = branches(page)[page.state["timeline"]["branch"]]
+        assert (branch["branch"], branch["forked"], branch["parent"]) == (number, moment, 1)
+
+
+def test_the_script_of_a_branch_repeats_it(page: Page, server: StudioServer, replay: Any) -> None:
+    page.steps(4)
+    page.do("paint", tool="raise", points=[[200.0, 220.0]], radius=60.0)
+    page.steps(6)
+    scrub(page, 1, 8)
+    page.do("paint", tool="lower", points=[[100.0, 120.0]], radius=60.0)
+    page.steps(3)
+    eroded = replay(page.get("/script").text)
+    assert (eroded["elevation"] == layers(server)["elevation"]).all()
+
+
+def test_the_old_branch_stays_and_goes_on(page: Page, server: StudioServer) -> None:
+    page.do("paint", tool="raise", points=[[200.0, 220.0]], radius=60.0)
+    page.steps(10)
+    old = layers(server)
+    scrub(page, 1, 4)
+    page.do("slide", name="rain", position=1)
+    assert page.until(lambda s: s["timeline"]["branch"] == 2)["timeline"]["at_end"]
+    page.steps(7)
+    assert not np.array_equal(layers(server)["elevation"], old["elevation"])
+    timeline = scrub(page, 1, 10)
+    assert timeline["at_end"]
+    same(layers(server), old)
+    assert page.state["can_undo"]  # the end of a branch keeps its undo history
+    page.steps(2)
+    assert page.state["timeline"]["branch"] == 1
+    assert branches(page)[2]["end"] == 11
+    scrub(page, 2, 11)
+    assert page.state["parameters"]["rain_rate"] == pytest.approx(0.15)
+
+
+def test_looking_back_changes_nothing(page: Page, server: StudioServer) -> None:
+    page.steps(9)
+    now = layers(server)
+    for moment in (0, 8, 4):
+        scrub(page, 1, moment)
+    assert scrub(page, 1, 9)["at_end"]
+    same(layers(server), now)
+    assert list(branches(page)) == [1]
+
+
+def test_a_refused_change_of_the_past_makes_no_branch(page: Page) -> None:
+    page.steps(9)
+    scrub(page, 1, 4)
+    assert "must be zero or more" in page.ask("parameters", values={"rain_rate": -1})["message"]
+    assert "no edit to undo" in page.ask("undo")["message"]
+    page.do("speed", steps_per_second=None)
+    assert list(branches(page)) == [1]
+
+
+def test_unknown_branches_and_runs_without_keyframes_are_refused(page: Page) -> None:
+    assert "no branch 7 any more; there are 1" in page.ask("scrub", branch=7, moment=0)["message"]
+    page.do("scrub", branch=1, moment=0)  # the end, which is all there is
+    assert page.until(lambda s: True)["timeline"]["at_end"]
+
+
+def test_a_page_compares_with_another_branch(page: Page, server: StudioServer) -> None:
+    page.steps(8)
+    old = layers(server)["elevation"]
+    page.do("watch", before=True)
+    header, fields = page.shown(8)
+    while "before" not in fields:
+        header, fields = page.read("frame")
+    assert "branch" not in next(block for block in header["blocks"] if block["name"] == "before")
+    scrub(page, 1, 4)
+    page.do("parameters", values={"rain_rate": 0.2})
+    page.steps(4)
+    page.do("watch", before=True, against=1)
+    for _ in range(100):
+        header, fields = page.read("frame")
+        block: dict[str, Any] = next((block for block in header["blocks"] if block["name"] == "before"), {})
+        if block.get("branch") == 1 and block["moment"] == 8:
+            break
+    assert (block["branch"], block["moment"]) == (1, 8)
+    np.testing.assert_allclose(fields["before"], old, atol=1e-3 * np.ptp(old))
+
+
+def test_keyframes_are_thinned_by_powers_of_two() -> None:
+    branch = Branch(1, 4)
+    for moment in range(0, 4 * 200, 4):
+        if moment % branch.interval == 0:
+            branch.add(fake(moment))
+        assert len(branch.keyframes) <= keyframes.MOST_KEYFRAMES
+    assert branch.interval == 32
+    assert [k.moment for k in branch.keyframes] == list(range(0, 800, 32))
+
+
+def test_all_keyframes_together_are_bounded(page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    page.steps(5)
+    timeline = server.session.run.timeline
+    one = timeline.branch.keyframes[0].nbytes
+    monkeypatch.setattr(keyframes, "MOST_BYTES", 5 * one)
+    monkeypatch.setattr(keyframes, "MOST_BRANCHES", 3)
+    for _ in range(5):
+        page.steps(8)
+        scrub(page, page.state["timeline"]["branch"], 0)
+        page.do("parameters", values={"rain_rate": 0.05})
+    page.steps(1)
+    assert timeline.nbytes <= 5 * one
+    assert len(timeline.branches) <= 3
+    assert timeline.current in timeline.branches
+
+
+@pytest.mark.parametrize("model", sw.model_names())
+def test_every_model_goes_on_from_a_keyframe_to_the_same_bits(model: str) -> None:
+    recipe = first_recipe(model=model, size=32, extent=320.0, backend="reference")
+    if model == "mesh_particles":
+        recipe = recipe.replace(emitters=(sw.Emitter(x=160, y=160, radius=30, rate=20, speed=0, direction=0),))
+    run = Run(recipe)
+    run.advance(3)
+    keyframe = Keyframe.of(run, undo=False)
+    results = []
+    for _ in range(2):  # the first must not change what is kept
+        run.close()
+        run = Run.from_parts(*keyframe.parts(), notice=lambda _: None)
+        run.advance(4)
+        results.append(dict(run.terrain().items()))
+    whole = Run(recipe)
+    whole.advance(7)
+    for result in results:
+        same(result, dict(whole.terrain().items()))
+
+
+def test_a_recipe_of_levels_goes_back_to_an_earlier_grid(open_page: Any) -> None:
+    recipe = sw.Recipe(
+        source=sw.Generated(kind="dome", size=128, extent=1280.0), backend="reference",
+        stages=(sw.Stage.of("landscape", strength=0.02),),
+    )  # fmt: skip
+    with StudioServer(recipe, port=0) as server:
+        page = open_page(server)
+        page.steps(10)
+        coarse = page.state["rows"]
+        page.do("play")
+        page.until(lambda s: not s["playing"] and s["step"] > 10)
+        final = server.session.submit(server.session.terrain).result(60)["elevation"]
+        assert page.state["rows"] > coarse
+        early = branches(page)[1]["keyframes"][1]
+        scrub(page, 1, early)
+        assert page.state["rows"] == coarse
+        page.do("play")
+        page.until(lambda s: not s["playing"] and s["step"] > early)
+        again = server.session.submit(server.session.terrain).result(60)["elevation"]
+        np.testing.assert_array_equal(again, final)
+
+
+def test_what_is_kept_on_disk_is_the_end_of_the_branch_not_its_past(tmp_path: Path) -> None:
+    recipe = first_recipe(preset="single_grid", size=32, extent=320.0, backend="reference")
+    session = Session(recipe, Uploads(), keeper=Keeper(tmp_path))
+    session.start()
+    for text in ('{"type": "step", "count": 9}', '{"type": "scrub", "branch": 1, "moment": 4}'):
+        session.execute(parse(text)).result(60)
+        while session.submit(lambda: session.state()["playing"]).result(60):
+            pass
+    assert session.run.step == 4
+    session.close()
+    assert Run.resumed(tmp_path, lambda _: None).step == 9
+
+
+def test_a_run_in_its_own_process_is_compared_and_goes_back(open_page: Any) -> None:
+    recipe = first_recipe(preset="single_grid", size=32, extent=320.0, backend="reference")
+    with StudioServer(recipe, port=0, apart=True) as server:
+        assert isinstance(server.session, SessionApart)
+        page = open_page(server)
+        page.steps(40)
+        assert branches(page)[1]["keyframes"][0] == 0
+        page.do("scrub", branch=1, moment=0)
+        page.until(lambda s: s["timeline"]["at"] == 0)
+        page.do("watch", before=True, against=1)
+        while True:
+            header, _ = page.read("frame")
+            block = next((block for block in header["blocks"] if block["name"] == "before"), None)
+            if block is not None and "branch" in block:
+                break
+        assert block["branch"] == 1
+
+
+def fake(moment: int) -> Any:
+    """A keyframe of nothing."""
+    return Keyframe(moment, moment, {}, {}, {}, io.BytesIO(), 0)
