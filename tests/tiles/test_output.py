@@ -116,6 +116,7 @@ def test_the_command_line_erodes_on_tiles(tmp_path: Path, capsys: pytest.Capture
     report = json.loads(shown.out)
     assert report["tiles"] == 4
     assert "67: 4 tiles of 40², about" in shown.err
+    assert " for 3 steps on 1 worker" in shown.err
     assert main(["info", str(tmp_path / "out.zarr"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["finished"]
     assert main(["convert", str(tmp_path / "out.zarr"), "-o", str(tmp_path / "out.tif"), "--layer", "elevation"]) == 0
@@ -135,6 +136,77 @@ def test_the_command_line_erodes_on_tiles(tmp_path: Path, capsys: pytest.Capture
     assert "need about 0.6 GB, and memory is 0.0 GB" in capsys.readouterr().err
     assert main([*words, "--tiles", "40", "--picture", str(tmp_path / "a.png")]) == 2
     assert "needs the whole terrain in memory" in capsys.readouterr().err
+
+
+def test_the_command_line_writes_the_layers_that_were_asked_for_and_lakes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sw.write(sw.Terrain(rough()["elevation"], cell_size=2.0), tmp_path / "in.npz")
+    where = (tmp_path / "out.zarr").as_uri()  # file:///…, which is a path like others
+    words = ["erode", str(tmp_path / "in.npz"), "--model", "virtual_pipes", "--steps", "8", "--layer", "water=2"]
+    words += ["--backend", "cpu"]
+    tiled = [*words, "--tiles", "40", "--workers", "0", "-o", where]
+    assert main([*tiled, "--layers", "wear,lake", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["output"] == str(tmp_path / "out.zarr")
+    assert set(report["layers"]) == {"elevation", "water", "wear", "lake"}  # lakes stand as high as the water
+    assert main([*words, "-o", str(tmp_path / "whole.npz")]) == 0
+    whole = sw.add_water(sw.read(tmp_path / "whole.npz"))
+    found = sw.read_tiled(where)
+    assert 0 < np.count_nonzero(found["lake"]) < found["lake"].size
+    for name in found:
+        assert_array_equal(found[name], whole[name], err_msg=name)
+    assert main(["info", where]) == 0
+    assert "lake" in capsys.readouterr().out
+    assert main(["resume", where]) == 2
+    assert "is finished" in capsys.readouterr().err
+    assert main([*tiled, "--layers", "river"]) == 2
+    assert "layer river needs the whole terrain" in capsys.readouterr().err
+    assert main([*tiled, "--layers", "weer"]) == 2
+    assert 'unknown layer "weer"; did you mean "wear"?' in capsys.readouterr().err
+
+
+def test_lakes_that_were_asked_for_are_there_after_an_interruption(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(self: TiledRun) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TiledRun, "_finish", stop)
+    with pytest.raises(KeyboardInterrupt):
+        sw.erode_tiled(
+            rough(water=2.0), sw.VirtualPipes(), steps=3, tile=40, out=tmp_path / "out.zarr", workers=0, lakes=True
+        )  # fmt: skip
+    monkeypatch.undo()
+    sw.resume_tiled(tmp_path / "out.zarr", workers=0)
+    found = sw.read_tiled(tmp_path / "out.zarr")
+    assert found["lake"].any()
+    assert_array_equal(found["lake"], sw.add_water(found)["lake"])
+
+
+def test_a_layer_that_the_model_does_not_yield_is_refused_before_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TiledRun, "_round", lambda self: pytest.fail("it runs"))
+    with pytest.raises(sw.UnknownName, match='unknown layer "flow"'):
+        sw.erode_tiled(
+            rough(), sw.SteepestTalus(), steps=3, tile=40, out=tmp_path / "out.zarr", workers=0, layers=["flow"]
+        )  # fmt: skip
+
+
+def test_the_command_line_says_that_the_sea_has_silted_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shelf = np.where(np.arange(48) < 20, np.float32(3.9), np.linspace(6, 60, 48, dtype=np.float32))
+    terrain = sw.Terrain(np.tile(shelf, (40, 1)), cell_size=2.0)
+    sw.write(terrain, tmp_path / "in.npz")
+    words = ["erode", str(tmp_path / "in.npz"), "--model", "virtual_pipes", "--set", "sea_level=4", "--steps", "60"]
+    words += ["--settle", "--set", "sediment_capacity=3", "--set", "rain_rate=0.05", "--backend", "cpu"]
+    assert main([*words, "-o", str(tmp_path / "whole.npz")]) == 0
+    whole = capsys.readouterr().err
+    assert main([*words, "-o", str(tmp_path / "out.zarr"), "--tiles", "25", "--workers", "0"]) == 0
+    on_tiles = capsys.readouterr().err
+    said = [[line for line in text.splitlines() if "silted up" in line] for text in (whole, on_tiles)]
+    assert said[0] == said[1]
+    assert len(said[0]) == 1
 
 
 def test_the_result_is_read_as_a_terrain_or_from_an_overview(eroded: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,7 +290,7 @@ def test_info_says_how_far_a_run_has_come(
     assert main(["info", str(tmp_path / "out.zarr")]) == 0
     shown = capsys.readouterr().out
     assert "landscape on cpu, level 1 of 2" in shown
-    counts = re.search(r"iterations +(\d+) of (\d+) on this level", shown)
+    counts = re.search(r"steps +(\d+) of (\d+) on this level", shown)
     assert counts is not None
     assert 0 < int(counts[1]) == int(counts[2])
     assert f"continue with slopewash resume {tmp_path / 'out.zarr'}" in shown

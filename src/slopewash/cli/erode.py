@@ -53,7 +53,16 @@ from slopewash.cli.outputs import (
 )
 from slopewash.cli.running import check_checkpoint, use_adapter
 from slopewash.cli.stages import make_stage
-from slopewash.cli.tiles import Memory, Scheduler, Tiles, Workers, check_needs_tiles, check_tiled_output, erode_on_tiles
+from slopewash.cli.tiles import (
+    Memory,
+    Scheduler,
+    Tiles,
+    Workers,
+    check_needs_tiles,
+    check_tiled_output,
+    erode_on_tiles,
+    tiled_output,
+)
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -96,7 +105,8 @@ EXAMPLES = """Examples:
   slopewash erode big.exr -o eroded.exr --checkpoint run.ckpt --every 200
       a long run: if it is killed, `slopewash resume run.ckpt` continues it
   slopewash erode mosaic.tif -o eroded.zarr --preset gentle --tiles 2048
-      more than memory holds: tile by tile, on all cores or on a Dask cluster
+      more than memory holds: tile by tile, on all cores or on a Dask cluster;
+      --layers wear,lake writes these alone, and looks for lakes
 
 Ctrl-C ends a run early: what is done is written, and the exit code is 130."""
 
@@ -209,14 +219,17 @@ def command(
         Steps between two recorded states; 50 if not given.
     """
     import slopewash as sw
+    from slopewash.recipes.output_kinds import check_layer_names
 
     black_white = parse_height_range(out_height_range, "--out-height-range")
     if tiles is None:
         check_needs_tiles(scheduler=scheduler, workers=workers, memory=memory)
-    if layers is None:
-        check_output(out) if tiles is None else check_tiled_output(out, tiles)
-        if tiles is None:
-            check_range(out, black_white)
+    if tiles is not None:
+        out = tiled_output(out)
+        check_tiled_output(out, tiles)
+    elif layers is None:
+        check_output(out)
+        check_range(out, black_white)
     else:
         check_masks(out)
         if black_white is not None:
@@ -240,9 +253,10 @@ def command(
     chosen = ({} if black_white is None else {"height_range": black_white}) | ({"cog": True} if cog else {})
     data = sw.Output(out.absolute(), "terrain", chosen)
     check_cog(out, cog=cog and tiles is None)
-    if layers is not None:
-        data = sw.Output(out.absolute(), "layers", {"layers": parse_layers(layers)})
-        data.check()
+    wanted = None if layers is None else parse_layers(layers)
+    if wanted is not None:
+        data = sw.Output(out.absolute(), "layers", {"layers": wanted})
+        data.check() if tiles is None else check_layer_names(wanted)
     outputs = [data] + ([] if picture is None else [sw.Output(picture.absolute(), "picture", {"water": "rivers"})])
     given = read_options(
         cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels, reproject=reproject,
@@ -260,8 +274,9 @@ def command(
     if tiles is not None:
         _check_on_tiles(source, preset=preset, model=model, picture=picture, checkpoint=checkpoint)
         return erode_on_tiles(
-            recipe.replace(outputs=()), out, tiles=tiles, scheduler=scheduler, workers=workers, memory=memory, json=json
-        )
+            recipe.replace(outputs=()), out, tiles=tiles, scheduler=scheduler, workers=workers, memory=memory,
+            layers=wanted, json=json,
+        )  # fmt: skip
     terrain = recipe.terrain()
     usual = sw.usual_preset(terrain)
     if preset is None and model is None and usual != stage.preset:

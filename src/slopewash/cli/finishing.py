@@ -86,17 +86,17 @@ def note_silted_sea(result: Result) -> None:
     """Say so where much of the sea has become land."""
     import numpy as np
 
-    import slopewash as sw
-
-    stage, terrain = result.stage, result.terrain
-    level = float(
-        stage.low_water.get("sea_level", stage.model.water_beyond) if stage.recedes else stage.model.water_beyond
-    )
-    if not np.isfinite(level) or not sw.Sides.of(stage.edges).any_open:
+    level, terrain = result.stage.sea_left, result.terrain
+    if level is None:
         return
     ground = terrain["elevation"]
     there = np.ones(terrain.shape, bool) if terrain.nodata is None else ~terrain.nodata
-    before, now = (np.mean(z[there] < level) for z in (ground - terrain["difference"], ground))
+    before, now = (float(np.mean(z[there] < level)) for z in (ground - terrain["difference"], ground))
+    note_silted(before, now)
+
+
+def note_silted(before: float, now: float) -> None:
+    """Say so where much of the sea has become land, given the shares of ground below it."""
     if now < SILTED * before:
         note(
             f"note: the sea has silted up: {before:.0%} of the ground lay below it at the start, {now:.0%} do now; "

@@ -20,7 +20,7 @@ from slopewash.cli.options import (
     Shape,
     read_options,
 )
-from slopewash.cli.tiles import print_tiled
+from slopewash.cli.tiles import is_local, print_tiled, tiled_output
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.plain import plain
 
@@ -61,15 +61,18 @@ def command(
     """
     import slopewash as sw
 
-    if not file.exists() and not sw.is_mesh_file(file):
+    file = tiled_output(file)
+    if is_local(file) and not file.exists() and not sw.is_mesh_file(file):
         raise InvalidFile(f"{file} does not exist")
-    if file.is_dir():
+    if file.is_dir() or not is_local(file):
         from slopewash.recipes.running import checkpoints_of
 
         tiled = sw.tiled_facts(file)
         if tiled is not None:
             print_json(tiled) if json else print_tiled(file, tiled)
             return
+        if not is_local(file):
+            raise InvalidFile(f"{file} holds no run on tiles")
         facts = checkpoint_facts(checkpoints_of(file))
         print_json(facts) if json else print_facts(facts)
         return

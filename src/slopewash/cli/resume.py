@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from slopewash.cli.console import note
 from slopewash.cli.finishing import finish
 from slopewash.cli.options import Adapter, Json, Threads
-from slopewash.cli.tiles import Memory, Scheduler, Workers, resume_on_tiles
+from slopewash.cli.tiles import Memory, Scheduler, Workers, resume_on_tiles, tiled_output
 from slopewash.errors import InvalidParameter
 
 EXAMPLES = """Examples:
@@ -55,6 +55,7 @@ def command(
     from slopewash.recipes.results import check_outputs
     from slopewash.recipes.running import checkpoints_of
 
+    folder = tiled_output(folder)
     if sw.tiled_facts(folder) is not None:
         return resume_on_tiles(folder, scheduler=scheduler, workers=workers, memory=memory, json=json)
     folder = checkpoints_of(folder)

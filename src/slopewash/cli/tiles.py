@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from slopewash import urls
 from slopewash.cli import INTERRUPTED
 from slopewash.cli.console import console, make_table, note, print_json
+from slopewash.cli.finishing import note_silted
 from slopewash.cli.running import Terminated, terminations
 from slopewash.errors import InvalidParameter
 
@@ -30,8 +32,18 @@ def check_tiled_output(out: Path, tile: int) -> None:
         raise InvalidParameter(f"--tiles is {tile}; it must be {SMALLEST_TILE} cells or more; take 2048")
     if out.suffix.lower() not in (".zarr", ".tif", ".tiff"):
         raise InvalidParameter(f"--out is {out}; with --tiles it must end in .zarr or .tif")
-    if not out.absolute().parent.is_dir():
+    if is_local(out) and not out.absolute().parent.is_dir():
         raise InvalidParameter(f"folder {out.parent} does not exist; create it first")
+
+
+def tiled_output(out: Path) -> Path:
+    """Path of a run on tiles; one that begins with `file:` is a path like others."""
+    return Path(urls.plain_url(str(out)))
+
+
+def is_local(out: Path) -> bool:
+    """Whether the store of a run on tiles is a folder, and not at a URL."""
+    return urls.is_local(urls.plain_url(str(out)))
 
 
 def check_needs_tiles(**given: object) -> None:
@@ -75,7 +87,7 @@ def print_tiled(file: Path, facts: dict[str, Any]) -> None:
         model = facts["preset"] or facts["model"]
         shown |= {
             "run": f"{model} on {facts['backend']}, {kind} {facts['stage']} of {facts['stages']}",
-            "iterations": f"{facts['iterations']} of {facts['iterations_wanted']} on this {kind}",
+            "steps": f"{facts['step']} of {facts['steps_wanted']} on this {kind}",
             "rounds": facts["round"], "so far": f"{facts['seconds']:.0f} s",
             "next": f"continue with slopewash resume {file}",
         }  # fmt: skip
@@ -109,6 +121,8 @@ def erode_on_tiles(
     workers: int | None,
     memory: str | None,
     json: bool,
+    layers: tuple[str, ...] | None = None,
+    lakes: bool = False,
 ) -> int:
     """Run a recipe on tiles, and report."""
     import slopewash as sw
@@ -117,7 +131,7 @@ def erode_on_tiles(
         store_of(out), out, json=json,
         run=lambda: sw.erode_tiled(
             None, recipe, out=store_of(out), tile=tiles, backend=recipe.backend, scheduler=scheduler, workers=workers,
-            memory=memory, progress=True,
+            memory=memory, layers=layers, lakes=lakes, progress=True,
         ),
     )  # fmt: skip
 
@@ -148,13 +162,16 @@ def _report(store: Path, out: Path, *, json: bool, run: Any) -> int:
     if out != store:
         sw.write_tiled_geotiff(store, out)
         shutil.rmtree(store)
+    place = result.url if out == store else str(out)
     if json:
-        print_json({"output": str(out), **result.as_dict()})
+        print_json({"output": place, **result.as_dict()})
     else:
         print(result.budget)
         print(result.budget.summary)
         print(
             f"{result.steps} steps in {result.rounds} rounds on {result.tiles} tiles, {result.backend}, in "
-            f"{result.seconds:.1f} s: {out}"
+            f"{result.seconds:.1f} s: {place}"
         )
+    if result.sea is not None:
+        note_silted(*result.sea)
     return 0

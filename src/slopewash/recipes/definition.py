@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -187,6 +188,14 @@ class Stage:
     def recedes(self) -> bool:
         """Whether there is a flood to recede at the end: not where water or sediment were asked to be otherwise."""
         return bool(self.low_water) and not self.dry and self.settle is not None
+
+    @property
+    def sea_left(self) -> float | None:
+        """Level of the sea beyond open edges at the end of the stage, in metres; None where there is none."""
+        level = float(self.model.water_beyond)
+        if self.recedes:
+            level = float(self.low_water.get("sea_level", level))
+        return level if math.isfinite(level) and Sides.of(self.edges).any_open else None
 
     def receding(self, model: Model) -> Model:
         """Return the model for low water: no more rain than was asked for, and no other processes.

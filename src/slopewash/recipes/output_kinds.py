@@ -101,8 +101,13 @@ def _check_layers(path: Path, options: Options) -> None:
         raise InvalidFile(f"{path} is to hold several layers, so it must be a folder, without a suffix")
     if not options.get("layers"):
         raise InvalidParameter('layers is missing; name the layers to write, such as layers = ["flow", "wear"]')
+    check_layer_names(options["layers"])
+
+
+def check_layer_names(names: Sequence[str]) -> None:
+    """Refuse a layer that no model yields."""
     known = [*WATER_TO_SEE, *(name for model in map(find_model, model_names()) for name in model.layers())]
-    for name in options["layers"]:
+    for name in names:
         if name not in known:
             error = unknown_name("layer", name, known)
             raise type(error)(f"layers: {error}")

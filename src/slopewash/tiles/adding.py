@@ -14,7 +14,7 @@ from slopewash.simulation.locks import FolderLock
 from slopewash.tiles import output
 from slopewash.tiles.executors import Executor, InProcess, connected
 from slopewash.tiles.ground import Ground, span_of
-from slopewash.tiles.lakes import Least, find_lakes
+from slopewash.tiles.lakes import AREA, DEPTH, LAKE, Least, find_lakes
 from slopewash.tiles.opening import finished
 from slopewash.tiles.run import FINISHED
 from slopewash.tiles.store import Store
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 def add_lakes_tiled(
     url: str | Path,
     *,
-    lake_depth: float = 0.08,
-    lake_area: float = 1.5e-4,
+    lake_depth: float = DEPTH,
+    lake_area: float = AREA,
     sea_level: float | Literal["auto"] | None = "auto",
     client: Client | None = None,
     scheduler: str | None = None,
@@ -51,8 +51,7 @@ def add_lakes_tiled(
             raise InvalidParameter(f"{name} is {value}; it must be finite and not negative")
     store = Store(str(url))
     ground = finished(store)
-    after = dataclasses.replace(ground, layers=tuple(dict.fromkeys([*ground.layers, "lake"])))
-    least = Least(depth=lake_depth * ground.cell_size, area=lake_area * ground.cells * ground.cell_size**2)
+    after = dataclasses.replace(ground, layers=tuple(dict.fromkeys([*ground.layers, LAKE])))
     watching = TileProgress() if progress else Watching()
     with contextlib.ExitStack() as stack:
         if store.folder is not None:
@@ -65,13 +64,13 @@ def add_lakes_tiled(
         store.create_group("state")
         stack.callback(store.remove, "state")
         made = dataclasses.replace(after, path="state")  # lakes of before stay until there are others
-        store.create(made.field("lake"), made.grid)
-        ranges = find_lakes(ground, made, run, least=least, sea_level=sea_level)
-        after = dataclasses.replace(after, ranges={**ground.ranges, "lake": span_of(ranges)})
+        store.create(made.field(LAKE), made.grid)
+        ranges = find_lakes(ground, made, run, least=Least.of(ground, lake_depth, lake_area), sea_level=sea_level)
+        after = dataclasses.replace(after, ranges={**ground.ranges, LAKE: span_of(ranges)})
         with whole_steps():
-            _list_layers(_without(ground, "lake"))  # should the process end here, none are there
-            store.move(made.field("lake").path, after.field("lake").path)
-            output.add_overviews(after, run, ["lake"])
+            _list_layers(_without(ground, LAKE))  # should the process end here, none are there
+            store.move(made.field(LAKE).path, after.field(LAKE).path)
+            output.add_overviews(after, run, [LAKE])
             output.describe(after)
             _list_layers(after)
 

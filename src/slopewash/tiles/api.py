@@ -42,6 +42,7 @@ def erode_tiled(
     workers: int | None = None,
     iterations: int | None = None,
     layers: Sequence[str] | None = None,
+    lakes: bool = False,
     memory: str | float | None = None,
     progress: bool = False,
 ) -> TiledResult:
@@ -70,7 +71,9 @@ def erode_tiled(
     iterations
         Between two exchanges with the neighbours; by default what costs least.
     layers
-        To write; all of them if not given. The elevation is always written.
+        To write; all of them if not given. The elevation is always written. `lake` asks for lakes.
+    lakes
+        Whether to add the layer `lake`, as `add_water` gives it for the whole; `water` is written with it.
     memory
         Bytes that all processes may need together, such as "6GB"; more is an error before the first round.
     progress
@@ -88,7 +91,7 @@ def erode_tiled(
     made = _recipe(source, recipe, steps=steps, edges=edges, seed=seed, backend=backend)
     store = Store(str(out))
     check_free(store)
-    run = TiledRun(store, made, tile=tile, iterations=iterations, layers=layers)
+    run = TiledRun(store, made, tile=tile, iterations=iterations, layers=layers, lakes=lakes)
     run.memory = parse_memory(memory)
     return _run(run, client=client, scheduler=scheduler, workers=workers, progress=progress)
 

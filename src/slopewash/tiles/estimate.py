@@ -43,8 +43,8 @@ def memory_of(work: Work, workers: int, iterations: int) -> float:
     return PROCESS + workers * (PROCESS + cells * (copies * stepped + 2 * rest))
 
 
-def sentence(work: Work, seconds: float, count: int, *, workers: int, iterations: int, memory: float | None) -> str:
-    """What a run of so many iterations needs, `iterations` between two exchanges. Too little memory is an error."""
+def sentence(work: Work, seconds: float, steps: int, *, workers: int, iterations: int, memory: float | None) -> str:
+    """What a run of so many steps needs, `iterations` between two exchanges. Too little memory is an error."""
     grid, needed = work.grid, memory_of(work, workers, iterations)
     if memory is not None and needed > memory:
         raise InvalidParameter(
@@ -53,7 +53,7 @@ def sentence(work: Work, seconds: float, count: int, *, workers: int, iterations
         )
     return (
         f"{_size(grid.shape)}: {len(grid)} tiles of {_size(grid.tile)}, about {needed / 1e9:.1f} GB, {words(seconds)} "
-        f"for {count} iterations on {workers} {'worker' if workers == 1 else 'workers'}"
+        f"for {steps} steps on {workers} {'worker' if workers == 1 else 'workers'}"
     )
 
 

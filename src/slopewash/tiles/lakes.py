@@ -19,7 +19,7 @@ from slopewash.analysis.rivers import standing
 from slopewash.analysis.sea import level_along
 from slopewash.analysis.spilling import Spills, flooded_part, levels_out, spills_of
 from slopewash.models.state import Sides, Window
-from slopewash.tiles.ground import Ground
+from slopewash.tiles.ground import Ground, span_of
 from slopewash.tiles.reach import groups_across
 from slopewash.tiles.sea import LowWays
 from slopewash.tiles.store import Field
@@ -28,6 +28,11 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], str], list[Any]]
+LAKE = "lake"
+DEPTH = 0.08
+"""Depth in cells of the smallest depression that holds a lake, as `add_water` has it."""
+AREA = 1.5e-4
+"""The same for its area, as a fraction of the terrain."""
 FILLED = Field(path="state/filled", dtype="float32")
 OPEN = Sides.of("open")
 
@@ -148,6 +153,19 @@ class Least:
 
     depth: float
     area: float
+
+    @classmethod
+    def of(cls, ground: Ground, depth: float = DEPTH, area: float = AREA) -> Least:
+        """From a depth in cells and a fraction of the ground."""
+        return cls(depth=depth * ground.cell_size, area=area * ground.cells * ground.cell_size**2)
+
+
+def with_lakes(ground: Ground, run: Run) -> Ground:
+    """Write the layer `lake` beside the others of a ground, as `add_water` gives it by default."""
+    after = dataclasses.replace(ground, layers=(*ground.layers, LAKE))
+    after.store.create(after.field(LAKE), after.grid)
+    ranges = find_lakes(ground, after, run, least=Least.of(ground), sea_level="auto")
+    return dataclasses.replace(after, ranges={**ground.ranges, LAKE: span_of(ranges)})
 
 
 def find_lakes(
@@ -300,5 +318,5 @@ def lake_tile(
         if part.nodata is not None:
             sea &= ~part.nodata
         lake[sea] = (sea_level - z.astype(np.float64))[sea]
-    ground.store.write(after.field("lake"), ground.grid, number, lake)
-    return part.replace(lake=lake).range("lake")
+    ground.store.write(after.field(LAKE), ground.grid, number, lake)
+    return part.replace(lake=lake).range(LAKE)

@@ -19,7 +19,7 @@ from slopewash.terrain.parts import strata_from
 from slopewash.tiles.ground import Ground
 from slopewash.tiles.inputs import estimated
 from slopewash.tiles.output import opened, overview_field, overviews_of, placed, transform_of
-from slopewash.tiles.program import iterations_of, program_of
+from slopewash.tiles.program import Position, program_of, steps_of
 from slopewash.tiles.run import FINISHED, MANIFEST
 from slopewash.tiles.store import Store
 
@@ -176,10 +176,11 @@ def tiled_facts(url: str | Path) -> dict[str, Any] | None:
     ground = Ground.from_dict(store, facts["ground"] or facts["start"])
     shape, number = ground.shape, facts["number"]
     stage = estimated(Stage.from_dict(facts["stages"][number]), ground)
+    program = program_of(stage, shape)
     return {
         "finished": False, "slopewash": facts["slopewash"], "shape": shape, "tile": ground.grid.tile,
         "stage": number + 1, "stages": len(facts["stages"]), "cells": stage.cells, "model": stage.model.name,
-        "preset": stage.preset, "round": facts["round"], "iterations": facts["done"],
-        "iterations_wanted": iterations_of(program_of(stage, shape)), "backend": facts["backend"],
-        "seconds": facts["spent"]["seconds"],
+        "preset": stage.preset, "round": facts["round"],
+        "step": steps_of(program, Position(*facts["at"])), "steps_wanted": steps_of(program),
+        "backend": facts["backend"], "seconds": facts["spent"]["seconds"],
     }  # fmt: skip

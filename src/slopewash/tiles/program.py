@@ -79,6 +79,20 @@ def iterations_of(program: Sequence[Item]) -> int:
     return sum(item.iterations for item in program if isinstance(item, Piece))
 
 
+def steps_of(program: Sequence[Item], at: Position | None = None) -> int:
+    """Whole steps of a program, of its settling too, up to a position or all of them; a step may be several iterations.
+
+    >>> from slopewash.models import find_model
+    >>> program = (_piece(find_model("virtual_pipes")(), 2, 1.0, 30), LayDown(dry=False))
+    >>> steps_of(program), steps_of(program, Position(0, 9)), iterations_of(program)
+    (30, 4, 60)
+    """
+    end = Position(len(program)) if at is None else at
+    done = [item.iterations // item.substeps for item in program[: end.item] if isinstance(item, Piece)]
+    item = program[end.item] if end.item < len(program) else None
+    return sum(done) + (end.done // item.substeps if isinstance(item, Piece) else 0)
+
+
 def next_round(
     program: Program, at: Position, most: int, *, source: str, target: str, before: int
 ) -> tuple[Round, Position]:

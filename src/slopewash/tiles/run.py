@@ -32,18 +32,28 @@ from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.ground import SIDES, Ground, Survey
 from slopewash.tiles.gullies import draw_gullies, remove_gullies
 from slopewash.tiles.inputs import estimated, with_layers, with_maps
+from slopewash.tiles.lakes import LAKE, with_lakes
 from slopewash.tiles.preparing import begin_work, draw_numbers, draws, prepare_tile
-from slopewash.tiles.program import Position, Program, SeaDoes, best_iterations, iterations_of, next_round, program_of
+from slopewash.tiles.program import (
+    Position,
+    Program,
+    SeaDoes,
+    best_iterations,
+    iterations_of,
+    next_round,
+    program_of,
+    steps_of,
+)
 from slopewash.tiles.reach import find_reached
 from slopewash.tiles.results import CHANGES, layers_of, result_tile
 from slopewash.tiles.rounds import Piece, Report, advance_tile
-from slopewash.tiles.sea import COVERED, LowGround, settle_sea
+from slopewash.tiles.sea import COVERED, LowGround, settle_sea, share_below
 from slopewash.tiles.store import Store
 from slopewash.tiles.watching import Watching
 from slopewash.tiles.work import Work
 
 Array = NDArray[Any]
-SCHEMA = 1
+SCHEMA = 2
 MANIFEST = "state/manifest.json"
 FINISHED = "slopewash"
 """Attribute with what is known of a finished run."""
@@ -73,6 +83,8 @@ class TiledResult:
     kernel_seconds: float
     """CPU time of the iterations alone; the rest is reading, writing and preparing."""
     cell_iterations: float
+    sea: tuple[float, float] | None = None
+    """Share of the ground below sea level at the start and now; None where there is no sea."""
 
     def as_dict(self) -> dict[str, Any]:
         """Facts for a report."""
@@ -94,6 +106,8 @@ class TiledRun:
         Between two exchanges; found by measuring if not given.
     layers
         To write at the end; all if not given.
+    lakes
+        Whether to add the layer `lake`; so does naming it among the layers.
     """
 
     def __init__(
@@ -104,11 +118,14 @@ class TiledRun:
         tile: int | tuple[int, int],
         iterations: int | None = None,
         layers: Sequence[str] | None = None,
+        lakes: bool = False,
     ) -> None:
         for stage in recipe.stages:
             _check(stage)
+        _check_layers(layers)
         self.store, self.recipe, self.tile, self.iterations = store, recipe, tile, iterations
-        self.layers = None if layers is None else tuple(layers)
+        self.layers = None if layers is None else tuple(name for name in layers if name != LAKE)
+        self.lakes = lakes or (layers is not None and LAKE in layers)
         self.backend = choose_backend(recipe.backend, recipe.stages[0].model.backends)
         self.id = secrets.token_hex(8)
         self.start: Ground | None = None
@@ -156,7 +173,7 @@ class TiledRun:
         run = cls(
             store, Recipe.from_dict(facts["recipe"]), tile=tile if isinstance(tile, int) else tuple(tile),
             iterations=facts["iterations_wanted"],
-            layers=facts["layers"],
+            layers=facts["layers"], lakes=facts["lakes"],
         )  # fmt: skip
         run.backend, run.id = facts["backend"], facts["run"]
         run.start, run.ground = (
@@ -177,7 +194,8 @@ class TiledRun:
             MANIFEST,
             {
                 "schema": SCHEMA, "slopewash": __version__, "run": self.id, "recipe": self.recipe.as_dict(),
-                "tile": self.tile, "iterations_wanted": self.iterations, "layers": self.layers, "backend": self.backend,
+                "tile": self.tile, "iterations_wanted": self.iterations, "layers": self.layers, "lakes": self.lakes,
+                "backend": self.backend,
                 "start": None if self.start is None else self.start.as_dict(),
                 "ground": None if self.ground is None else self.ground.as_dict(),
                 "stages": [stage.as_dict() for stage in self.stages], "number": self.number,
@@ -244,9 +262,17 @@ class TiledRun:
             start = with_layers(start, self.recipe.layers, self._tasks)
             start, stages = with_maps(start, self.recipe.stages, self._tasks)
             check_maps(stages, start.layers, start.range_of)
+            self._check_known(start)
             self.start = start
             self.stages = [part for stage in stages for part in expanded(stage, start)]
             self._commit()
+
+    def _check_known(self, start: Ground) -> None:
+        """Refuse a layer that is not there at the end, before anything is eroded."""
+        known = dict.fromkeys([*start.layers, *self.recipe.stages[-1].model.layers(), *CHANGES, LAKE])
+        for name in self.layers or ():
+            if name not in known:
+                raise unknown_name("layer", name, known)
 
     def _begin_stage(self) -> None:
         """Make the ground that a stage begins with, and its state."""
@@ -299,13 +325,13 @@ class TiledRun:
         finest = dataclasses.replace(work, grid=TileGrid.of(start.shape, self.tile))
         shapes = [levels.shape_of(stage, start) for stage in self.stages]
         numbered = [estimated(stage, start) for stage in self.stages]
-        counts = [iterations_of(program_of(*both)) for both in zip(numbered, shapes, strict=True)]
+        programs = [program_of(*both) for both in zip(numbered, shapes, strict=True)]
         most = self.iterations or best_iterations(finest.grid.tile, finest.grid.counts, work.model.halo or 1)
-        most = min(most, max(counts))
+        most = min(most, max(map(iterations_of, programs)))
         self.watching.say(
             sentence(
-                finest, self._seconds_left(), sum(counts), workers=self._executor.workers, iterations=most,
-                memory=self.memory,
+                finest, self._seconds_left(), sum(map(steps_of, programs)), workers=self._executor.workers,
+                iterations=most, memory=self.memory,
             )
         )  # fmt: skip
 
@@ -335,7 +361,7 @@ class TiledRun:
             step, at = next_round(program, self.at, most, source=source, target=target, before=self.done)
             iterations = step.iterations
             work.create(target)
-            label = f"{self.done + iterations} of {iterations_of(program)} iterations"
+            label = f"{steps_of(program, at)} of {steps_of(program)} steps"
             reports = self._tasks(advance_tile, [(work, step, n) for n in range(len(grid))], label)
         bad = next((report.bad for report in reports if report.bad is not None), None)
         if bad is not None:
@@ -472,23 +498,27 @@ class TiledRun:
             for name in self.layers:
                 if name not in names:
                     raise unknown_name("layer", name, names)
-            names = tuple(name for name in names if name == "elevation" or name in self.layers)
+            needed = ("elevation", "water") if self.lakes else ("elevation",)  # how high the water of a lake stands
+            names = tuple(name for name in names if name in needed or name in self.layers)
         budget = self._budget() if not from_levels else Budget.joined([*self.budgets, self._budget()])
         after = self._after("", names, compressed=True)
         with whole_steps():
             after.create()
             after, _, added = self._write_results(after, self.start if from_levels else None, ends=True)
             budget = budget.reshaped(sum(solids for solids, _ in added), sum(water for _, water in added))
+            if self.lakes:
+                after = with_lakes(after, self._tasks)
             output.add_overviews(after, self._tasks)
             output.describe(after)
             result = TiledResult(
-                url=self.store.url, shape=after.grid.shape, cell_size=after.cell_size, layers=names,
+                url=self.store.url, shape=after.grid.shape, cell_size=after.cell_size, layers=after.layers,
                 tiles=len(after.grid), budget=budget, backend=self.backend,
                 steps=sum(stage.steps for stage in self.stages), rounds=int(self.spent["rounds"]),
                 seconds=self.spent["seconds"], round_seconds=self.spent["round_seconds"],
                 bytes_written=int(self.spent["bytes"]), cpu_seconds=self.spent["cpu"],
                 kernel_seconds=self.spent["kernel"],
                 cell_iterations=self.spent["cell_iterations"],
+                sea=self._shares_of_sea(after),
             )  # fmt: skip
             from slopewash import __version__
 
@@ -501,6 +531,14 @@ class TiledRun:
             self.store.tidy()
             self.finished = True
         return result
+
+    def _shares_of_sea(self, after: Ground) -> tuple[float, float] | None:
+        """Share of the ground below sea level at the start and in the result."""
+        assert self.start is not None
+        level = self.stages[self.number].sea_left
+        if level is None:
+            return None
+        return share_below(self.start, level, self._tasks), share_below(after, level, self._tasks)
 
     # The border, which a stage needs that continues on the same ground
 
@@ -518,6 +556,15 @@ def _check(stage: Stage) -> None:
     if model.halo is None:
         raise InvalidParameter(
             f"{model.name} runs on one machine alone: what moves in it may cross the whole terrain; leave out the tiles"
+        )
+
+
+def _check_layers(layers: Sequence[str] | None) -> None:
+    """Refuse layers that no run on tiles can give."""
+    if layers is not None and "river" in layers:
+        raise InvalidParameter(
+            "layer river needs the whole terrain; leave it out, and draw rivers from an overview: "
+            "sw.add_water(sw.read_tiled(url, most=4096))"
         )
 
 

@@ -292,3 +292,19 @@ def without_sea_tile(made: Ground, before: Ground, level: float, number: int) ->
     if part.nodata is not None:  # where nothing is filled either
         low = np.where(part.nodata, part["elevation"] <= level, low)
     return made.write(number, drop_sea(part, low, level))
+
+
+# How much of it is left
+
+
+def share_below(ground: Ground, level: float, run: Run) -> float:
+    """Share of a ground that lies below a level, nodata left out."""
+    counts: list[int] = run(count_below, [(ground, level, n) for n in range(len(ground.grid))], "measuring the sea")
+    return sum(counts) / ground.cells
+
+
+def count_below(ground: Ground, level: float, number: int) -> int:
+    """Cells of a tile below a level."""
+    part = ground.part(ground.grid.window(number), ["elevation"])
+    below = part["elevation"] < level
+    return int(np.count_nonzero(below if part.nodata is None else below & ~part.nodata))

@@ -26,6 +26,7 @@ from slopewash.models.state import Window
 from slopewash.plain import plain
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.shards import as_window, overlap, read_shard, write_shard
+from slopewash.urls import is_local, plain_url
 
 if TYPE_CHECKING:
     import zarr
@@ -60,10 +61,13 @@ class Store:
 
     url: str
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "url", plain_url(self.url))
+
     @cached_property
     def folder(self) -> Path | None:
         """Its folder, if it is one."""
-        return None if "://" in self.url else Path(self.url)
+        return Path(self.url) if is_local(self.url) else None
 
     # Arrays
 
@@ -246,7 +250,7 @@ def reported(url: str) -> Iterator[None]:
     except OSError as error:
         why = error.strerror or str(error)
         room = ""
-        if error.errno in (errno.ENOSPC, errno.EDQUOT) and "://" not in url:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) and is_local(url):
             known = next(parent for parent in (Path(url), *Path(url).absolute().parents) if parent.exists())
             room = f" ({shutil.disk_usage(known).free / 1e9:.2f} GB are free); make room, and continue with resume"
         raise CheckpointError(f"cannot write to {url}: {why}{room}") from error
