@@ -9,21 +9,25 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.backends.aligned import aligned_rows
 from slopewash.backends.bands import sweep_in_bands
 from slopewash.models.backend import Backend, counted_by, cut
 from slopewash.models.ground import WALL
 from slopewash.models.state import Array, Domain, State, Window
+from slopewash.models.virtual_pipes import rings
 from slopewash.models.virtual_pipes import sweep as kernels
 from slopewash.models.virtual_pipes.coefficients import Coefficients
 from slopewash.models.virtual_pipes.fields import SHARES
 from slopewash.models.virtual_pipes.strata import beds
 
-DEPTH = 4
-"""Iterations in flight."""
+DEPTH = 8
+"""Most iterations in flight."""
+RECOMPUTED = 0.2
+"""Most work that a band may do again because it belongs to its neighbours, per work of its own."""
 CELLS_PER_THREAD = 16384
 """With fewer cells per thread, waking a thread takes longer than the work."""
 STEPPED: dict[str, Any] = {
-    "elevation": kernels.B, "water": kernels.W, "suspended": kernels.S, "erodibility": kernels.R, "bedrock": -1,
+    "elevation": rings.B, "water": rings.W, "suspended": rings.S, "erodibility": rings.R, "bedrock": -1,
 }  # fmt: skip
 """Where the kernels keep each field."""
 
@@ -32,6 +36,11 @@ class Grid(NamedTuple):
     """What does not change during a run."""
 
     height: int
+    width: int
+    """cells along a row, ghosts included"""
+    deepest: int
+    """where the bedrock's surface is kept, if it is known"""
+    temporaries: int
     from_row: int
     to_row: int
     from_column: int
@@ -60,8 +69,6 @@ class Grid(NamedTuple):
     phase: NDArray[np.float32]
     shares: NDArray[np.float32] | None
     """what multiplies parameters that differ from cell to cell, if any does: a plane for each of `SHARES`"""
-    wall: NDArray[np.float32]
-    nothing: NDArray[np.float32]
 
 
 class CpuBackend(Backend):
@@ -69,14 +76,14 @@ class CpuBackend(Backend):
 
     adds_into: ClassVar = ("budget",)
 
-    def __init__(self, state: State, domain: Domain, *, depth: int = DEPTH, bands: int | None = None) -> None:
+    def __init__(self, state: State, domain: Domain, *, depth: int | None = None, bands: int | None = None) -> None:
         super().__init__(state, domain)
-        self._depth = depth
+        self._wanted_depth = depth
         self._wanted_bands = bands
         self._grid: Grid | None = None
         rows, columns = domain.shape
         self._lay_fields(len(state["outflow"]), rocky="bedrock" in state)
-        self._flow = np.zeros((rows, columns + 2), np.float32)
+        self._flow = aligned_rows(rows, width=columns + 2)
         for name in [*STEPPED, "outflow", "flow"]:
             if name in self.host:
                 self.write(name, self.host.pop(name))
@@ -85,10 +92,31 @@ class CpuBackend(Backend):
     def _lay_fields(self, pipes: int, *, rocky: bool) -> None:
         """Make room for every field that is stepped, with that many components of outflow."""
         rows, columns = self.domain.shape
-        self._pipes, self._rocky, self._bands, self._grid = pipes, rocky, 0, None
-        fields = kernels.FW + pipes + rocky
-        self._now = np.zeros((fields, rows, columns + 2), np.float32)
-        self._next = np.zeros_like(self._now)
+        self._pipes, self._rocky, self._grid = pipes, rocky, None
+        self._temporaries = rings.TEMPORARIES if rocky else rings.WITHOUT_COVER
+        self._bands = self._count_bands()
+        self._depth = self._wanted_depth or iterations_in_flight(rows, self._bands, wraps=self.domain.sides.wraps_rows)
+        fields = rings.FW + pipes + rocky
+        own = rings.rows_of_band(fields, self._temporaries, self._depth)
+        begin = fields + 2 * fields * rows
+        self._rows = aligned_rows(begin + self._bands * own, width=columns + 2)
+        self._rows[rings.B] = WALL
+        self._first, self._second = fields, fields + fields * rows
+        self._room = begin + own * np.arange(self._bands)
+        self._fields = fields
+
+    @property
+    def _now(self) -> NDArray[np.float32]:
+        """Fields as they are, with ghosts."""
+        rows, columns = self.domain.shape
+        whole = self._rows[self._first : self._first + self._fields * rows]
+        return whole.reshape(self._fields, rows, -1)[:, :, : columns + 2]
+
+    def _count_bands(self) -> int:
+        """One band of rows per thread in use, fewer where waking a thread takes longer than its work."""
+        rows, columns = self.domain.shape
+        wanted = self._wanted_bands or min(numba.get_num_threads(), rows * columns // CELLS_PER_THREAD)
+        return max(1, min(wanted, rows))
 
     def _sum_by_rows(self) -> None:
         """Make a row of the budget for each row of the grid; what was summed before stays in the first."""
@@ -99,9 +127,9 @@ class CpuBackend(Backend):
 
     def _field(self, name: str) -> Array | None:
         if name == "flow":
-            return self._flow[:, 1:-1]
+            return self._flow[:, 1 : self.domain.shape[1] + 1]
         if name == "outflow":
-            return self._now[kernels.FW : kernels.FW + self._pipes, :, 1:-1]
+            return self._now[rings.FW : rings.FW + self._pipes, :, 1:-1]
         return self._now[STEPPED[name], :, 1:-1] if name in STEPPED else None
 
     def read(self, name: str, window: Window | None = None) -> Array:
@@ -129,7 +157,7 @@ class CpuBackend(Backend):
         kept = {name: self.read(name).copy() for name in (*STEPPED, "outflow") if name in self.names}
         self._lay_fields(pipes, rocky=rocky)
         flow = kept.pop("outflow")[:pipes]
-        self._now[kernels.FW : kernels.FW + len(flow), :, 1:-1] = flow
+        self._now[rings.FW : rings.FW + len(flow), :, 1:-1] = flow
         for name, values in kept.items():
             self.write(name, values)
 
@@ -138,50 +166,57 @@ class CpuBackend(Backend):
             if self.domain.sides.wraps_columns:
                 field[:, 0], field[:, -1] = field[:, -2], field[:, 1]
             else:
-                field[:, 0] = field[:, -1] = WALL if k == kernels.B else 0
+                field[:, 0] = field[:, -1] = WALL if k == rings.B else 0
 
-    def _make_room(self) -> None:
-        """Rings for every band of rows: one per thread in use, fewer where waking a thread takes longer."""
-        rows, columns = self.domain.shape
-        bands = self._wanted_bands or max(1, min(numba.get_num_threads(), rows * columns // CELLS_PER_THREAD))
-        bands = min(bands, rows)
-        if bands == self._bands:
-            return
-        self._bands = bands
-        fields, width = len(self._now), columns + 2
-        self._rings = np.zeros((bands, self._depth, fields, kernels.RING, width), np.float32)
-        temporaries = kernels.TEMPORARIES if self._rocky else kernels.WITHOUT_COVER
-        self._temporaries = np.zeros((bands, self._depth, temporaries, kernels.RING, width), np.float32)
-        self._scratch = np.zeros((bands, kernels.SCRATCH, width), np.float32)
+    def _follow_threads(self) -> None:
+        """Make room for other bands where the number of threads has changed."""
+        if self._count_bands() != self._bands:
+            fields = self._now
+            self._lay_fields(self._pipes, rocky=self._rocky)
+            self._now[...] = fields
 
     def advance(self, coefficients: Coefficients, iterations: int) -> None:
         """Take the state through some iterations."""
-        self._make_room()
+        self._follow_threads()
         if self._grid is None:
-            self._grid = _grid(self.host, self.domain, rocky=self._rocky)
+            self._grid = _grid(
+                self.host, self.domain, fields=self._fields, temporaries=self._temporaries, rocky=self._rocky
+            )
         single = Coefficients(*(np.float32(v) if isinstance(v, float) else v for v in coefficients))  # type: ignore[arg-type]
         self._scalars["iterations"] += iterations
-        while iterations > 0:
-            depth = min(self._depth, iterations)
+        for sweeps in range(-(-iterations // self._depth), 0, -1):
+            depth = -(-iterations // sweeps)  # as even as possible
             sweep_in_bands(
-                kernels, self.domain.shape[0], depth, self._now, self._next,
-                (self._rings, self._temporaries, self._scratch), self._grid, single, self._flow, self.host["budget"],
+                kernels, self.domain.shape[0], depth, self._first, self._second, (self._room,), self._rows, self._grid,
+                single, self._flow, self.host["budget"],
             )  # fmt: skip
-            self._now, self._next = self._next, self._now
+            self._first, self._second = self._second, self._first
             iterations -= depth
 
 
-def _grid(state: Mapping[str, Array], domain: Domain, *, rocky: bool) -> Grid:
+def iterations_in_flight(rows: int, bands: int, *, wraps: bool) -> int:
+    """As many as its neighbours' rows allow a band: with each, it works on `LAG` more rows than its own."""
+    if bands == 1 and not wraps:
+        return DEPTH
+    return max(1, min(DEPTH, int(RECOMPUTED * rows / bands / kernels.LAG)))
+
+
+def _grid(state: Mapping[str, Array], domain: Domain, *, fields: int, temporaries: int, rocky: bool) -> Grid:
     rows, columns = domain.shape
 
     def padded(a: NDArray[Any]) -> NDArray[np.float32]:
-        return np.pad(a.astype(np.float32), ((0, 0), (1, 1)))
+        room = aligned_rows(len(a), width=columns + 2)
+        room[:, 1 : columns + 1] = a
+        return room
 
     none = np.zeros((1, columns), np.float32)
     r, sides, layers = state["rainfall"], domain.sides, beds(domain)
     source, top = state.get("source_rate", none), state.get("strata_top", none)
     return Grid(
         height=rows,
+        width=columns + 2,
+        deepest=fields - 1,
+        temporaries=temporaries,
         **counted_by(domain),
         wraps_rows=sides.wraps_rows,
         wraps_columns=sides.wraps_columns,
@@ -204,8 +239,6 @@ def _grid(state: Mapping[str, Array], domain: Domain, *, rocky: bool) -> Grid:
         rock=padded(state.get("rock_erodibility", none)),
         phase=padded(state.get("bed_phase", none)),
         shares=_shares(state, domain),
-        wall=np.full(columns + 2, WALL, np.float32),
-        nothing=np.zeros(columns + 2, np.float32),
     )
 
 
@@ -216,4 +249,7 @@ def _shares(state: Mapping[str, Array], domain: Domain) -> NDArray[np.float32] |
         return None
     whole = np.ones(domain.shape, np.float32)
     planes = np.stack([uneven.get(name, whole) for name in SHARES]).astype(np.float32)
-    return np.pad(planes, ((0, 0), (0, 0), (1, 1)), mode="wrap" if domain.sides.wraps_columns else "edge")
+    planes = np.pad(planes, ((0, 0), (0, 0), (1, 1)), mode="wrap" if domain.sides.wraps_columns else "edge")
+    room = aligned_rows(*planes.shape[:2], width=planes.shape[2])
+    room[..., : planes.shape[2]] = planes
+    return room

@@ -7,10 +7,10 @@ One iteration is four stages, each a row behind the one before, because each nee
     work    row y - 2  velocity, capacity, exchange with the ground, slides
     carry   row y - 3  transport, evaporation: the row's new state
 
-Iteration k + 1 pours each row as iteration k has carried it, three rows behind (temporal blocking). Rows live in rings
-of `RING` rows per iteration in flight. A band of rows per thread recomputes what it needs of its neighbours' rows,
-three more per iteration, so threads never wait for each other and every cell is computed by the same operations
-whatever the number of bands and of iterations in flight.
+Iteration k + 1 pours each row as iteration k has carried it, three rows behind (temporal blocking). Rows live in rings,
+see `rings`; all of a run's memory is one array of rows, `m`. A band of rows per thread recomputes what it needs of its
+neighbours' rows, three more per iteration, so threads never wait for each other and every cell is computed by the same
+operations whatever the number of bands and of iterations in flight.
 
 Beyond closed and open edges, and beyond halos, lie walls; beyond periodic edges the other side, found by wrapping the
 row number.
@@ -34,35 +34,63 @@ from slopewash.models.virtual_pipes.fields import (
     SOURCES,
     WATER_EXPORTED,
 )
+from slopewash.models.virtual_pipes.rings import (
+    COVER,
+    D1,
+    D2,
+    DELTA,
+    DRIED,
+    EAST,
+    FE,
+    FN,
+    FNE,
+    FNW,
+    FS,
+    FSE,
+    FSW,
+    FW,
+    GX,
+    GY,
+    LONG,
+    MOVES,
+    NOTHING,
+    PORTION,
+    ROOM,
+    S1,
+    SENT,
+    SHARE,
+    SHORT,
+    SLID,
+    SOIL_EAST,
+    SOIL_SOUTH,
+    SOUTH,
+    SPARE,
+    TALUS,
+    W1,
+    WEIGHT,
+    B,
+    C,
+    H,
+    Left,
+    Q,
+    R,
+    S,
+    U,
+    V,
+    W,
+    kept,
+    kept_or_nothing,
+    place,
+    place_or_beyond,
+    row,
+    spare,
+)  # fmt: skip
 
-RING = 6
-"""Rows kept of each field: the oldest still read lies five behind the newest."""
 LAG = 3
 """Rows an iteration is behind the one that feeds it: the model's halo."""
-
-# State fields, in the order they are stored.
-B, W, S, R, FW, FE, FN, FS, FNW, FNE, FSW, FSE = range(12)
-"""The last four only where water runs to eight neighbours; where there is a bedrock, its surface comes last."""
-# Temporaries of one iteration in flight. Eight-pipe and fall-line slides share places.
-H, D1, W1, SHARE, S1, C, WEIGHT, TALUS, SENT, U, V = range(11)
-GX, GY, EAST, SOUTH = WEIGHT, TALUS, SENT, 11
-Q = U
-# Only with loose cover: soil through the faces, what part of it is there, cover that stays.
-SOIL_EAST, SOIL_SOUTH, PORTION, COVER = range(12, 16)
-WITHOUT_COVER, TEMPORARIES = 12, 16
-# Rows used and forgotten within a stage.
-D2, DELTA, SLID, MOVES, DRIED, SPARE = range(6)
-SCRATCH = 6
 WALL = np.float32(_g.WALL)
 ZERO = np.float32(0)
-
-
-@inlined
-def row(fields, k, y, height, wraps, ring, beyond):
-    """Row y of a field stored in a ring of rows; `beyond` outside the grid."""
-    if not wraps and (y < 0 or y >= height):
-        return beyond
-    return fields[k, y % ring]
+FAR = np.iinfo(np.int64).max
 
 
 @inlined
@@ -78,15 +106,15 @@ def part(a, grid):
 
 
 @stage_kernel
-def pour(y, own, state, ring, t, scratch, grid, c, budget):
+def pour(y, own, m, state, t, scratch, grid, c, budget):
     height, periodic = grid.height, grid.wraps_columns
-    h = t[H, y % RING]
+    h = kept(m, t, H, y, grid)
     if not grid.wraps_rows and (y < 0 or y >= height):
         # Beyond an open edge: dry ground at the edge cell's own bed. Beyond a closed one, and beyond the sea: a wall.
         # (The iteration before has finished row 0's ground by now, though not yet its water: its `work` runs a row
         # ahead of its `carry`.)
         if grid.open_north if y < 0 else grid.open_south:
-            b = state[B, (0 if y < 0 else height - 1) % ring]
+            b = row(m, place(state, 0 if y < 0 else height - 1, LONG, grid), B, grid)
             rows.copy(b, h)
             if c.sea:
                 for x in range(h.size):
@@ -94,15 +122,16 @@ def pour(y, own, state, ring, t, scratch, grid, c, budget):
         else:
             h[:] = WALL
         return
-    b, w, s = state[B, y % ring], state[W, y % ring], state[S, y % ring]
-    w1, d1 = t[W1, y % RING], t[D1, y % RING]
+    ground, was = place(state, y, LONG, grid), place(state, y, SHORT, grid)
+    b, w, s = row(m, ground, B, grid), row(m, was, W, grid), row(m, was, S, grid)
+    w1, d1 = kept(m, t, W1, y, grid), kept(m, t, D1, y, grid)
     at = y % height
     r = grid.r[at % grid.r.shape[0]]
     source = grid.source[at % grid.source.shape[0]]
     rows.pour(b, w, s, r, source, c.rain, c.dt, c.kappa, w1, d1, h)
     counted = counts(own, at, grid)
     if counted and grid.has_source[at]:
-        rained = scratch[SPARE]
+        rained = spare(m, scratch, SPARE, grid)
         rows.rain_alone(w, r, c.rain, rained)
         budget[at, RAIN] += rows.total_gain(part(rained, grid), part(w, grid))
         budget[at, SOURCES] += rows.total_gain(part(w1, grid), part(rained, grid))
@@ -118,131 +147,124 @@ def pour(y, own, state, ring, t, scratch, grid, c, budget):
 
 
 @stage_kernel
-def flow(y, first, state, ring, t, out, scratch, grid, c):
+def flow(y, first, m, state, t, out, scratch, grid, c):
     """Eqs. 2-5, and what sliding soil needs to know of its neighbours."""
-    height, wraps, periodic = grid.height, grid.wraps_rows, grid.wraps_columns
-    i, n, s = y % RING, (y - 1) % RING, (y + 1) % RING
+    periodic = grid.wraps_columns
+    was, new = place(state, y, SHORT, grid), place(out, y, SHORT, grid)
     last = FSE if c.eight else FS
     carrying = rows.Carrying(c.Kc, c.Kc75, c.Kc50, c.sin_min, c.per_fan, c.ramp_0, c.ramp_1)
+    h_n, h, h_s = kept(m, t, H, y - 1, grid), kept(m, t, H, y, grid), kept(m, t, H, y + 1, grid)
+    d1, share, C_ = kept(m, t, D1, y, grid), kept(m, t, SHARE, y, grid), kept(m, t, C, y, grid)
+    fw0, fe0, fn0, fs0 = row(m, was, FW, grid), row(m, was, FE, grid), row(m, was, FN, grid), row(m, was, FS, grid)
+    fw1, fe1, fn1, fs1 = row(m, new, FW, grid), row(m, new, FE, grid), row(m, new, FN, grid), row(m, new, FS, grid)
     if c.hydraulic and c.eight:
-        j = y % ring
         rows.push_eight_pipes(
-            t[H, n], t[H, i], t[H, s], t[D1, i],
-            state[FW, j], state[FE, j], state[FN, j], state[FS, j], state[FNW, j], state[FNE, j], state[FSW, j],
-            state[FSE, j], c.push, c.flow_kept, c.dt, carrying, out[FW, i], out[FE, i], out[FN, i], out[FS, i],
-            out[FNW, i], out[FNE, i], out[FSW, i], out[FSE, i], t[SHARE, i], t[C, i], t[Q, i],
+            h_n, h, h_s, d1, fw0, fe0, fn0, fs0, row(m, was, FNW, grid), row(m, was, FNE, grid), row(m, was, FSW, grid),
+            row(m, was, FSE, grid), c.push, c.flow_kept, c.dt, carrying, fw1, fe1, fn1, fs1, row(m, new, FNW, grid),
+            row(m, new, FNE, grid), row(m, new, FSW, grid), row(m, new, FSE, grid), share, C_, kept(m, t, Q, y, grid),
         )  # fmt: skip
     elif c.hydraulic and c.along_flow and c.rooted:
         rows.push_pipes_by_roots(
-            t[H, n], t[H, i], t[H, s], t[D1, i],
-            state[FW, y % ring], state[FE, y % ring], state[FN, y % ring], state[FS, y % ring],
-            c.push, c.flow_kept, c.dt, carrying, out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i], t[C, i],
-        )  # fmt: skip
+            h_n, h, h_s, d1, fw0, fe0, fn0, fs0, c.push, c.flow_kept, c.dt, carrying, fw1, fe1, fn1, fs1, share, C_
+        )
     elif c.hydraulic and c.along_flow:
         rows.push_pipes_along_flow(
-            t[H, n], t[H, i], t[H, s], t[D1, i],
-            state[FW, y % ring], state[FE, y % ring], state[FN, y % ring], state[FS, y % ring],
-            c.push, c.flow_kept, c.dt, carrying, out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i], t[C, i],
-        )  # fmt: skip
+            h_n, h, h_s, d1, fw0, fe0, fn0, fs0, c.push, c.flow_kept, c.dt, carrying, fw1, fe1, fn1, fs1, share, C_
+        )
     elif c.hydraulic:
-        rows.push_pipes(
-            t[H, n], t[H, i], t[H, s], t[D1, i],
-            state[FW, y % ring], state[FE, y % ring], state[FN, y % ring], state[FS, y % ring],
-            c.push, c.flow_kept, c.dt, out[FW, i], out[FE, i], out[FN, i], out[FS, i], t[SHARE, i],
-        )  # fmt: skip
+        rows.push_pipes(h_n, h, h_s, d1, fw0, fe0, fn0, fs0, c.push, c.flow_kept, c.dt, fw1, fe1, fn1, fs1, share)
     if c.hydraulic:
-        close_ends(t[SHARE, i], periodic, ZERO)
+        close_ends(share, periodic, ZERO)
         for k in range(FW, last + 1):
-            close_ends(out[k, i], periodic, ZERO)
+            close_ends(row(m, new, k, grid), periodic, ZERO)
     else:
         for k in range(FW, last + 1):
-            rows.copy(state[k, y % ring], out[k, i])
-    b_n = row(state, B, y - 1, height, wraps, ring, grid.wall)
-    b_s = row(state, B, y + 1, height, wraps, ring, grid.wall)
-    b = state[B, y % ring]
+            rows.copy(row(m, was, k, grid), row(m, new, k, grid))
+    ground = place(state, y, LONG, grid)
+    b_n = row(m, place_or_beyond(state, y - 1, LONG, grid), B, grid)
+    b_s = row(m, place_or_beyond(state, y + 1, LONG, grid), B, grid)
+    b = row(m, ground, B, grid)
     if c.eight_pipes:
+        weight, talus, sent = kept(m, t, WEIGHT, y, grid), kept(m, t, TALUS, y, grid), kept(m, t, SENT, y, grid)
         shared_rows.weigh_slides(
-            grid.shares, y % height, b_n, b, b_s, state[R, y % ring], c, t[WEIGHT, i], t[SENT, i], t[TALUS, i]
+            grid.shares, y % grid.height, b_n, b, b_s, row(m, ground, R, grid), c, weight, sent, talus
         )
-        close_ends(t[WEIGHT, i], periodic, ZERO)
-        close_ends(t[TALUS, i], periodic, ZERO)
+        close_ends(weight, periodic, ZERO)
+        close_ends(talus, periodic, ZERO)
     elif c.fall_line and c.covered:
-        part_cover(y, first, state, ring, t, grid, c, b_n, b, b_s, scratch[SPARE])
+        part_cover(y, first, m, state, t, grid, c, b_n, b, b_s, spare(m, scratch, SPARE, grid))
     elif c.fall_line:
-        rows.gradient(b_n, b, b_s, t[GX, i], t[GY, i])
-        close_ends(t[GX, i], periodic, ZERO)
-        close_ends(t[GY, i], periodic, ZERO)
+        gx, gy = kept(m, t, GX, y, grid), kept(m, t, GY, y, grid)
+        rows.gradient(b_n, b, b_s, gx, gy)
+        close_ends(gx, periodic, ZERO)
+        close_ends(gy, periodic, ZERO)
 
 
 @stage_kernel
-def part_cover(y, first, state, ring, t, grid, c, b_n, b, b_s, gy):
+def part_cover(y, first, m, state, t, grid, c, b_n, b, b_s, gy):
     """Rock and soil through the eastern and southern faces along a row, and what part of the soil is there."""
-    height, wraps, periodic, nothing = grid.height, grid.wraps_rows, grid.wraps_columns, grid.nothing
-    i, n, s = y % RING, (y - 1) % RING, (y + 1) % RING
+    height, periodic = grid.height, grid.wraps_columns
     before, at, after = (y - 1) % height, y % height, (y + 1) % height
-    R_ = state[R, y % ring]
+    R_ = row(m, place(state, y, LONG, grid), R, grid)
+    gx_n, gx, gx_s = kept(m, t, GX, y - 1, grid), kept(m, t, GX, y, grid), kept(m, t, GX, y + 1, grid)
+    south_n, south = kept(m, t, SOUTH, y - 1, grid), kept(m, t, SOUTH, y, grid)
+    soil_south_n, soil_south = kept(m, t, SOIL_SOUTH, y - 1, grid), kept(m, t, SOIL_SOUTH, y, grid)
+    soil_east, portion = kept(m, t, SOIL_EAST, y, grid), kept(m, t, PORTION, y, grid)
     if first:  # no row before this one has computed the faces to the north
-        R_n = row(state, R, y - 1, height, wraps, ring, nothing)
-        rows.gradient_east(b_n, t[GX, n])
-        rows.gradient_east(b, t[GX, i])
-        shared_rows.fluxes_south(
-            grid.shares, before, at, b_n, b, R_n, R_, t[GX, n], t[GX, i], c, t[SOUTH, n], t[SOIL_SOUTH, n]
-        )
-    R_s = row(state, R, y + 1, height, wraps, ring, nothing)
-    rows.gradient_east(b_s, t[GX, s])
+        R_n = row(m, place_or_beyond(state, y - 1, LONG, grid), R, grid)
+        rows.gradient_east(b_n, gx_n)
+        rows.gradient_east(b, gx)
+        shared_rows.fluxes_south(grid.shares, before, at, b_n, b, R_n, R_, gx_n, gx, c, south_n, soil_south_n)
+    R_s = row(m, place_or_beyond(state, y + 1, LONG, grid), R, grid)
+    rows.gradient_east(b_s, gx_s)
     rows.gradient_south(b_n, b, b_s, gy)
     close_ends(gy, periodic, ZERO)
-    shared_rows.fluxes_east(grid.shares, at, b, R_, gy, c, t[EAST, i], t[SOIL_EAST, i])
-    shared_rows.fluxes_south(
-        grid.shares, at, after, b, b_s, R_, R_s, t[GX, i], t[GX, s], c, t[SOUTH, i], t[SOIL_SOUTH, i]
-    )
-    rock = state[len(state) - 1, y % ring]
-    rock_rows.share_cover(b, rock, t[SOIL_EAST, i], t[SOIL_SOUTH, n], t[SOIL_SOUTH, i], t[PORTION, i], t[COVER, i])
-    close_ends(t[PORTION, i], periodic, ZERO)
+    shared_rows.fluxes_east(grid.shares, at, b, R_, gy, c, kept(m, t, EAST, y, grid), soil_east)
+    shared_rows.fluxes_south(grid.shares, at, after, b, b_s, R_, R_s, gx, gx_s, c, south, soil_south)
+    rock = row(m, place(state, y, SHORT, grid), grid.deepest, grid)
+    rock_rows.share_cover(b, rock, soil_east, soil_south_n, soil_south, portion, kept(m, t, COVER, y, grid))
+    close_ends(portion, periodic, ZERO)
 
 
 @stage_kernel
-def slide_with_cover(y, first, t, grid, slid, sent):
+def slide_with_cover(y, first, m, t, grid, slid, sent):
     """Net gain through the four faces along a row: rock, and the soil that was there."""
-    height, wraps, nothing = grid.height, grid.wraps_rows, grid.nothing
-    i, n = y % RING, (y - 1) % RING
+    south_n, south, east = kept(m, t, SOUTH, y - 1, grid), kept(m, t, SOUTH, y, grid), kept(m, t, EAST, y, grid)
+    portion = kept(m, t, PORTION, y, grid)
     if first:
-        portion_n = row(t, PORTION, y - 1, height, wraps, RING, nothing)
-        rock_rows.add_soil_south(t[SOIL_SOUTH, n], portion_n, t[PORTION, i], t[SOUTH, n])
-    portion_s = row(t, PORTION, y + 1, height, wraps, RING, nothing)
-    rock_rows.add_soil_east(t[SOIL_EAST, i], t[PORTION, i], t[EAST, i])
-    rock_rows.add_soil_south(t[SOIL_SOUTH, i], t[PORTION, i], portion_s, t[SOUTH, i])
-    rows.gather_faces(t[EAST, i], t[SOUTH, n], t[SOUTH, i], slid, sent)
+        portion_n = kept_or_nothing(m, t, PORTION, y - 1, grid)
+        rock_rows.add_soil_south(kept(m, t, SOIL_SOUTH, y - 1, grid), portion_n, portion, south_n)
+    portion_s = kept_or_nothing(m, t, PORTION, y + 1, grid)
+    rock_rows.add_soil_east(kept(m, t, SOIL_EAST, y, grid), portion, east)
+    rock_rows.add_soil_south(kept(m, t, SOIL_SOUTH, y, grid), portion, portion_s, south)
+    rows.gather_faces(east, south_n, south, slid, sent)
 
 
 @stage_kernel
-def slide_eight_pipes(y, t, grid, b_n, b, b_s, slid):
+def slide_eight_pipes(y, m, t, grid, b_n, b, b_s, sent, slid):
     """Eq. 18: net gain from the pipes of eight neighbours along a row."""
-    height, wraps, nothing = grid.height, grid.wraps_rows, grid.nothing
-    i = y % RING
-    k_n = row(t, WEIGHT, y - 1, height, wraps, RING, nothing)
-    k_s = row(t, WEIGHT, y + 1, height, wraps, RING, nothing)
-    t_n = row(t, TALUS, y - 1, height, wraps, RING, nothing)
-    t_s = row(t, TALUS, y + 1, height, wraps, RING, nothing)
-    rows.receive_slides(b_n, b, b_s, k_n, t[WEIGHT, i], k_s, t_n, t[TALUS, i], t_s, t[SENT, i], slid)
+    k_n, k_s = kept_or_nothing(m, t, WEIGHT, y - 1, grid), kept_or_nothing(m, t, WEIGHT, y + 1, grid)
+    t_n, t_s = kept_or_nothing(m, t, TALUS, y - 1, grid), kept_or_nothing(m, t, TALUS, y + 1, grid)
+    k, talus = kept(m, t, WEIGHT, y, grid), kept(m, t, TALUS, y, grid)
+    rows.receive_slides(b_n, b, b_s, k_n, k, k_s, t_n, talus, t_s, sent, slid)
 
 
 @stage_kernel
-def slide_fall_line(y, first, state, ring, t, grid, c, b_n, b, b_s, slid, sent):
+def slide_fall_line(y, first, m, state, t, grid, c, b_n, b, b_s, slid, sent):
     """Net gain through the four faces along a row; each face belongs to the cell west or north of it."""
-    height, wraps, nothing = grid.height, grid.wraps_rows, grid.nothing
-    i, n = y % RING, (y - 1) % RING
+    height = grid.height
     before, at, after = (y - 1) % height, y % height, (y + 1) % height
-    R_, gx = state[R, y % ring], t[GX, i]
+    R_, gx = row(m, place(state, y, LONG, grid), R, grid), kept(m, t, GX, y, grid)
+    south_n, south, east = kept(m, t, SOUTH, y - 1, grid), kept(m, t, SOUTH, y, grid), kept(m, t, EAST, y, grid)
     if first:  # no row before this one has computed the faces to the north
-        R_n = row(state, R, y - 1, height, wraps, ring, nothing)
-        gx_n = row(t, GX, y - 1, height, wraps, RING, nothing)
-        shared_rows.flux_south(grid.shares, before, at, b_n, b, R_n, R_, gx_n, gx, c, t[SOUTH, n])
-    R_s = row(state, R, y + 1, height, wraps, ring, nothing)
-    gx_s = row(t, GX, y + 1, height, wraps, RING, nothing)
-    shared_rows.flux_east(grid.shares, at, b, R_, t[GY, i], c, t[EAST, i])
-    shared_rows.flux_south(grid.shares, at, after, b, b_s, R_, R_s, gx, gx_s, c, t[SOUTH, i])
-    rows.gather_faces(t[EAST, i], t[SOUTH, n], t[SOUTH, i], slid, sent)
+        R_n = row(m, place_or_beyond(state, y - 1, LONG, grid), R, grid)
+        gx_n = kept_or_nothing(m, t, GX, y - 1, grid)
+        shared_rows.flux_south(grid.shares, before, at, b_n, b, R_n, R_, gx_n, gx, c, south_n)
+    R_s = row(m, place_or_beyond(state, y + 1, LONG, grid), R, grid)
+    gx_s = kept_or_nothing(m, t, GX, y + 1, grid)
+    shared_rows.flux_east(grid.shares, at, b, R_, kept(m, t, GY, y, grid), c, east)
+    shared_rows.flux_south(grid.shares, at, after, b, b_s, R_, R_s, gx, gx_s, c, south)
+    rows.gather_faces(east, south_n, south, slid, sent)
 
 
 @stage_kernel
@@ -274,41 +296,43 @@ def hold_cell(y, x, b, s, R, delta, slid, sent, grid, c, b2, s1, R2, moved):
 
 
 @stage_kernel
-def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget):
+def work(y, own, first, m, state, t, out, scratch, grid, c, flow_sum, budget):
     """Eqs. 6-14 and 17-18."""
-    height, wraps, periodic, nothing = grid.height, grid.wraps_rows, grid.wraps_columns, grid.nothing
-    i, at = y % RING, y % height
-    b, s, R_ = state[B, y % ring], state[S, y % ring], state[R, y % ring]
-    b_n = row(state, B, y - 1, height, wraps, ring, grid.wall)
-    b_s = row(state, B, y + 1, height, wraps, ring, grid.wall)
-    b2, s1, R2 = out[B, i], t[S1, i], out[R, i]
-    delta, slid, moved = scratch[DELTA], scratch[SLID], scratch[MOVES]
-    sent = grid.nothing
+    height, periodic = grid.height, grid.wraps_columns
+    at = y % height
+    ground, was = place(state, y, LONG, grid), place(state, y, SHORT, grid)
+    new_ground, new = place(out, y, LONG, grid), place(out, y, SHORT, grid)
+    new_n, new_s = place_or_beyond(out, y - 1, SHORT, grid), place_or_beyond(out, y + 1, SHORT, grid)
+    b, s, R_ = row(m, ground, B, grid), row(m, was, S, grid), row(m, ground, R, grid)
+    b_n = row(m, place_or_beyond(state, y - 1, LONG, grid), B, grid)
+    b_s = row(m, place_or_beyond(state, y + 1, LONG, grid), B, grid)
+    b2, s1, R2 = row(m, new_ground, B, grid), kept(m, t, S1, y, grid), row(m, new_ground, R, grid)
+    delta, slid, moved = spare(m, scratch, DELTA, grid), spare(m, scratch, SLID, grid), spare(m, scratch, MOVES, grid)
+    sent = spare(m, NOTHING, 0, grid)
     if c.eight_pipes:
-        sent = t[SENT, i]
-        slide_eight_pipes(y, t, grid, b_n, b, b_s, slid)
+        sent = kept(m, t, SENT, y, grid)
+        slide_eight_pipes(y, m, t, grid, b_n, b, b_s, sent, slid)
     elif c.fall_line and c.covered:
-        sent = scratch[SPARE]
-        slide_with_cover(y, first, t, grid, slid, sent)
+        sent = spare(m, scratch, SPARE, grid)
+        slide_with_cover(y, first, m, t, grid, slid, sent)
     elif c.fall_line:
-        sent = scratch[SPARE]
-        slide_fall_line(y, first, state, ring, t, grid, c, b_n, b, b_s, slid, sent)
+        sent = spare(m, scratch, SPARE, grid)
+        slide_fall_line(y, first, m, state, t, grid, c, b_n, b, b_s, slid, sent)
     else:
         slid[:] = ZERO
     if c.hydraulic:
-        d1, d2, u, v, C_ = t[D1, i], scratch[D2], t[U, i], t[V, i], t[C, i]
-        fs_n = row(out, FS, y - 1, height, wraps, RING, nothing)
-        fn_s = row(out, FN, y + 1, height, wraps, RING, nothing)
-        flowed = flow_sum[at] if own else scratch[DRIED]
+        d1, d2, C_ = kept(m, t, D1, y, grid), spare(m, scratch, D2, grid), kept(m, t, C, y, grid)
+        u, v = kept(m, t, U, y, grid), kept(m, t, V, y, grid)
+        fw, fe, fn, fs = row(m, new, FW, grid), row(m, new, FE, grid), row(m, new, FN, grid), row(m, new, FS, grid)
+        fs_n, fn_s = row(m, new_n, FS, grid), row(m, new_s, FN, grid)
+        flowed = flow_sum[at] if own else spare(m, scratch, DRIED, grid)
         if c.eight:
             rows.move_depth_eight(
-                d1, out[FE, i], out[FW, i], fs_n, fn_s,
-                row(out, FSE, y - 1, height, wraps, RING, nothing), row(out, FSW, y - 1, height, wraps, RING, nothing),
-                row(out, FNE, y + 1, height, wraps, RING, nothing), row(out, FNW, y + 1, height, wraps, RING, nothing),
-                t[Q, i], c.dt, d2, flowed,
+                d1, fe, fw, fs_n, fn_s, row(m, new_n, FSE, grid), row(m, new_n, FSW, grid), row(m, new_s, FNE, grid),
+                row(m, new_s, FNW, grid), kept(m, t, Q, y, grid), c.dt, d2, flowed,
             )  # fmt: skip
         else:
-            rows.move_depth(d1, out[FE, i], out[FW, i], fs_n, out[FN, i], out[FS, i], fn_s, c.dt, d2, u, v, flowed)
+            rows.move_depth(d1, fe, fw, fs_n, fn, fs, fn_s, c.dt, d2, u, v, flowed)
         if c.mean_depth:
             rows.divide_by_depth(d1, d2, u, v)
         if c.collision:
@@ -321,9 +345,9 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
             c.Kh,
         )  # fmt: skip
         if c.covered:
-            loose = t[COVER, i]
+            loose = kept(m, t, COVER, y, grid)
             if not c.fall_line:
-                rock_rows.cover_depth(b, state[len(state) - 1, y % ring], loose)
+                rock_rows.cover_depth(b, row(m, was, grid.deepest, grid), loose)
             rock_rows.work_covered_ground(
                 b_n, b, b_s, s, R_, C_, d2, loose, slid, sent, terms, c.eight, delta, b2, s1, R2, moved
             )
@@ -350,18 +374,16 @@ def work(y, own, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
             budget[at, SOLIDS_EXPORTED] += gone
     if counts(own, at, grid):
         budget[at, MOVED] += rows.total(part(moved, grid))
-    deepest = len(state) - 1
+    rock, rock2 = row(m, was, grid.deepest, grid), row(m, new, grid.deepest, grid)
     if c.covered:
-        rock_rows.weather_rock(b2, state[deepest, y % ring], c.weather, c.per_weather, out[deepest, i])
+        rock_rows.weather_rock(b2, rock, c.weather, c.per_weather, rock2)
     elif grid.rocky:
-        rock_rows.lower_rock(b2, state[deepest, y % ring], out[deepest, i])
+        rock_rows.lower_rock(b2, rock, rock2)
     if grid.layered:
-        top = grid.top[at % grid.top.shape[0]]
-        rock_rows.expose(
-            b_n, b, b_s, b2, out[deepest, i], top, grid.depths, grid.layers, c.per_cover, scratch[SPARE], R2
-        )
+        top, face = grid.top[at % grid.top.shape[0]], spare(m, scratch, SPARE, grid)
+        rock_rows.expose(b_n, b, b_s, b2, rock2, top, grid.depths, grid.layers, c.per_cover, face, R2)
     elif c.bedded and c.covered:
-        rock_rows.expose_beds(out[deepest, i], grid.rock[at], grid.phase[at], c.per_bed, c.bed_contrast, R2)
+        rock_rows.expose_beds(rock2, grid.rock[at], grid.phase[at], c.per_bed, c.bed_contrast, R2)
     elif c.bedded:
         rock_rows.expose_beds(b2, grid.rock[at], grid.phase[at], c.per_bed, c.bed_contrast, R2)
     close_ends(b2, periodic, WALL)
@@ -375,33 +397,35 @@ def leaving(a, share, f, x):
 
 
 @stage_kernel
-def export(y, a, share, out, i, grid, c):
+def export(y, a, share, m, new, grid, c):
     """What leaves through the open pipes of a row."""
     last = a.size - 2
-    left, right = grid.from_column, grid.to_column
+    begin, end = grid.from_column, grid.to_column
+    fw, fe, fn, fs = row(m, new, FW, grid), row(m, new, FE, grid), row(m, new, FN, grid), row(m, new, FS, grid)
+    fnw, fne, fsw, fse = row(m, new, FNW, grid), row(m, new, FNE, grid), row(m, new, FSW, grid), row(m, new, FSE, grid)
     gone = 0.0
-    if grid.open_west and left == 1:
-        gone += leaving(a, share, out[FW, i], 1)
+    if grid.open_west and begin == 1:
+        gone += leaving(a, share, fw, 1)
         if c.eight:
-            gone += leaving(a, share, out[FNW, i], 1)
-            gone += leaving(a, share, out[FSW, i], 1)
-    if grid.open_east and right == last + 1:
-        gone += leaving(a, share, out[FE, i], last)
+            gone += leaving(a, share, fnw, 1)
+            gone += leaving(a, share, fsw, 1)
+    if grid.open_east and end == last + 1:
+        gone += leaving(a, share, fe, last)
         if c.eight:
-            gone += leaving(a, share, out[FNE, i], last)
-            gone += leaving(a, share, out[FSE, i], last)
+            gone += leaving(a, share, fne, last)
+            gone += leaving(a, share, fse, last)
     if grid.open_north and y == 0:
-        for x in range(left, right):
-            gone += leaving(a, share, out[FN, i], x)
+        for x in range(begin, end):
+            gone += leaving(a, share, fn, x)
             if c.eight:
-                gone += leaving(a, share, out[FNW, i], x)
-                gone += leaving(a, share, out[FNE, i], x)
+                gone += leaving(a, share, fnw, x)
+                gone += leaving(a, share, fne, x)
     if grid.open_south and y == grid.height - 1:
-        for x in range(left, right):
-            gone += leaving(a, share, out[FS, i], x)
+        for x in range(begin, end):
+            gone += leaving(a, share, fs, x)
             if c.eight:
-                gone += leaving(a, share, out[FSW, i], x)
-                gone += leaving(a, share, out[FSE, i], x)
+                gone += leaving(a, share, fsw, x)
+                gone += leaving(a, share, fse, x)
     return gone
 
 
@@ -422,95 +446,89 @@ def meet_sea(y, b, grid, c, w, s):
 
 
 @stage_kernel
-def carry(y, own, state, ring, t, out, scratch, grid, c, budget):
+def carry(y, own, m, state, t, out, scratch, grid, c, budget):
     """Transport (15) and evaporation (16)."""
-    height, wraps, periodic, nothing = grid.height, grid.wraps_rows, grid.wraps_columns, grid.nothing
-    i = y % RING
+    periodic = grid.wraps_columns
+    was, new = place(state, y, SHORT, grid), place(out, y, SHORT, grid)
+    w2, s2 = row(m, new, W, grid), row(m, new, S, grid)
     if not c.hydraulic:
-        rows.copy(state[W, y % ring], out[W, i])
-        rows.copy(state[S, y % ring], out[S, i])
+        rows.copy(row(m, was, W, grid), w2)
+        rows.copy(row(m, was, S, grid), s2)
         return
-    at = y % height
-    fs_n = row(out, FS, y - 1, height, wraps, RING, nothing)
-    fn_s = row(out, FN, y + 1, height, wraps, RING, nothing)
-    q_n = row(t, SHARE, y - 1, height, wraps, RING, nothing)
-    q_s = row(t, SHARE, y + 1, height, wraps, RING, nothing)
-    w_n = row(t, W1, y - 1, height, wraps, RING, nothing)
-    w_s = row(t, W1, y + 1, height, wraps, RING, nothing)
-    s_n = row(t, S1, y - 1, height, wraps, RING, nothing)
-    s_s = row(t, S1, y + 1, height, wraps, RING, nothing)
-    q, w1, s1, dried = t[SHARE, i], t[W1, i], t[S1, i], scratch[DRIED]
-    fw, fe, fn, fs = out[FW, i], out[FE, i], out[FN, i], out[FS, i]
-    keep = shared_rows.keeping(grid.shares, c.keep)
+    at = y % grid.height
+    new_n, new_s = place_or_beyond(out, y - 1, SHORT, grid), place_or_beyond(out, y + 1, SHORT, grid)
+    fs_n, fn_s = row(m, new_n, FS, grid), row(m, new_s, FN, grid)
+    q_n, q_s = kept_or_nothing(m, t, SHARE, y - 1, grid), kept_or_nothing(m, t, SHARE, y + 1, grid)
+    w_n, w_s = kept_or_nothing(m, t, W1, y - 1, grid), kept_or_nothing(m, t, W1, y + 1, grid)
+    s_n, s_s = kept_or_nothing(m, t, S1, y - 1, grid), kept_or_nothing(m, t, S1, y + 1, grid)
+    q, w1, s1 = kept(m, t, SHARE, y, grid), kept(m, t, W1, y, grid), kept(m, t, S1, y, grid)
+    fw, fe, fn, fs = row(m, new, FW, grid), row(m, new, FE, grid), row(m, new, FN, grid), row(m, new, FS, grid)
+    dried, keep = spare(m, scratch, DRIED, grid), shared_rows.keeping(grid.shares, c.keep)
     if c.semi_lagrangian:
-        rows.carry_water(w_n, w1, w_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, keep, out[W, i], dried)
-        b_n = row(state, B, y - 1, height, wraps, ring, grid.wall)
-        b_s = row(state, B, y + 1, height, wraps, ring, grid.wall)
-        rows.trace_back(b_n, state[B, y % ring], b_s, s_n, s1, s_s, t[U, i], t[V, i], c.dt, out[S, i])
+        rows.carry_water(w_n, w1, w_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, keep, w2, dried)
+        b = row(m, place(state, y, LONG, grid), B, grid)
+        b_n = row(m, place_or_beyond(state, y - 1, LONG, grid), B, grid)
+        b_s = row(m, place_or_beyond(state, y + 1, LONG, grid), B, grid)
+        rows.trace_back(b_n, b, b_s, s_n, s1, s_s, kept(m, t, U, y, grid), kept(m, t, V, y, grid), c.dt, s2)
     elif c.eight:
         rows.carry_both_eight(
-            w_n, w1, w_s, s_n, s1, s_s, q_n, q, q_s, fw, fe, fn, fs, out[FNW, i], out[FNE, i], out[FSW, i], out[FSE, i],
-            fs_n, fn_s,
-            row(out, FSE, y - 1, height, wraps, RING, nothing), row(out, FSW, y - 1, height, wraps, RING, nothing),
-            row(out, FNE, y + 1, height, wraps, RING, nothing), row(out, FNW, y + 1, height, wraps, RING, nothing),
-            keep, out[W, i], dried, out[S, i],
+            w_n, w1, w_s, s_n, s1, s_s, q_n, q, q_s, fw, fe, fn, fs, row(m, new, FNW, grid), row(m, new, FNE, grid),
+            row(m, new, FSW, grid), row(m, new, FSE, grid), fs_n, fn_s, row(m, new_n, FSE, grid),
+            row(m, new_n, FSW, grid), row(m, new_s, FNE, grid), row(m, new_s, FNW, grid), keep, w2, dried, s2,
         )  # fmt: skip
     else:
-        rows.carry_both(
-            w_n, w1, w_s, s_n, s1, s_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, keep, out[W, i], dried, out[S, i]
-        )
-    shared_rows.evaporate(grid.shares, at, c.keep, out[W, i], dried)
+        rows.carry_both(w_n, w1, w_s, s_n, s1, s_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, keep, w2, dried, s2)
+    shared_rows.evaporate(grid.shares, at, c.keep, w2, dried)
     counted = counts(own, at, grid)
     if counted:
         budget[at, EVAPORATED] += rows.total(part(dried, grid))
-        budget[at, WATER_EXPORTED] += export(y, w1, q, out, i, grid, c)
+        budget[at, WATER_EXPORTED] += export(y, w1, q, m, new, grid, c)
         if not c.semi_lagrangian:
-            budget[at, SOLIDS_EXPORTED] += export(y, s1, q, out, i, grid, c)
+            budget[at, SOLIDS_EXPORTED] += export(y, s1, q, m, new, grid, c)
     if c.sea:
-        water, solids = meet_sea(at, out[B, i], grid, c, out[W, i], out[S, i])
+        water, solids = meet_sea(at, row(m, place(out, y, LONG, grid), B, grid), grid, c, w2, s2)
         if counted:
             budget[at, SEA] += water
             budget[at, SOLIDS_EXPORTED] += solids
-    close_ends(out[W, i], periodic, ZERO)
-    close_ends(out[S, i], periodic, ZERO)
+    close_ends(w2, periodic, ZERO)
+    close_ends(s2, periodic, ZERO)
 
 
 @band_kernel
-def sweep_band(y0, y1, depth, source, target, rings, temporaries, scratch, grid, c, flow_sum, budget):
-    """Take rows y0 to y1 through `depth` iterations."""
+def sweep_band(y0, y1, depth, source, target, room, m, grid, c, flow_sum, budget):
+    """Take rows y0 to y1 through `depth` iterations; `room` is the first row of this band's own memory."""
     height, wraps = grid.height, grid.wraps_rows
+    fields = (grid.deepest + 1) * ROOM
+    scratch = room + depth * (fields + grid.temporaries * ROOM)
     for tick in range(y0 - LAG * depth, y1 + LAG * depth):
         for k in range(depth):
             extra = LAG * (depth - 1 - k)
             low, high = y0 - extra, y1 + extra  # rows wanted of this iteration
             if not wraps:
                 low, high = max(low, 0), min(high, height)
-            state = source if k == 0 else rings[k - 1]
-            ring = height if k == 0 else RING
-            t, out = temporaries[k], rings[k]
+            state = Left(source, room + (k - 1) * fields, -FAR if k == 0 else 0, FAR if k == 0 else 0)
+            out = Left(target, room + k * fields, y0 if k == depth - 1 else 0, y1 if k == depth - 1 else 0)
+            t = room + depth * fields + k * grid.temporaries * ROOM
             y = tick - LAG * k
             if c.hydraulic and low - 3 <= y < high + 3 and (wraps or -1 <= y <= height):
-                pour(y, y0 <= y < y1, state, ring, t, scratch, grid, c, budget)
+                pour(y, y0 <= y < y1, m, state, t, scratch, grid, c, budget)
             y -= 1
             if low - 2 <= y < high + 2 and (wraps or 0 <= y < height):
                 first = y == low - 2 or (not wraps and y == 0)
-                flow(y, first, state, ring, t, out, scratch, grid, c)
+                flow(y, first, m, state, t, out, scratch, grid, c)
             y -= 1
             if low - 1 <= y < high + 1 and (wraps or 0 <= y < height):
                 first = y == low - 1 or (not wraps and y == 0)
-                work(y, y0 <= y < y1, first, state, ring, t, out, scratch, grid, c, flow_sum, budget)
+                work(y, y0 <= y < y1, first, m, state, t, out, scratch, grid, c, flow_sum, budget)
             y -= 1
             if low <= y < high:
-                carry(y, y0 <= y < y1, state, ring, t, out, scratch, grid, c, budget)
-                if k == depth - 1:
-                    for field in range(len(target)):
-                        rows.copy(out[field, y % RING], target[field, y])
+                carry(y, y0 <= y < y1, m, state, t, out, scratch, grid, c, budget)
 
 
 @parallel_kernel
-def sweep(depth, source, target, rings, temporaries, scratch, grid, c, flow_sum, budget):
+def sweep(depth, source, target, room, m, grid, c, flow_sum, budget):
     """Take the whole grid through `depth` iterations, a band of rows per thread."""
-    bands = rings.shape[0]
+    bands = room.size
     for i in numba.prange(bands):
         y0, y1 = i * grid.height // bands, (i + 1) * grid.height // bands
-        sweep_band(y0, y1, depth, source, target, rings[i], temporaries[i], scratch[i], grid, c, flow_sum, budget)
+        sweep_band(y0, y1, depth, source, target, room[i], m, grid, c, flow_sum, budget)

@@ -1,0 +1,31 @@
+"""Memory for rows that kernels walk along."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LINE = 64
+"""Bytes in a line of the cache."""
+
+
+def row_stride(width: int, itemsize: int) -> int:
+    """Values from one row to the next: an odd number of cache lines, or rows would compete for the same few of them."""
+    lines = -(-width * itemsize // LINE)
+    return (lines | 1) * LINE // itemsize
+
+
+def aligned_rows(*rows: int, width: int, dtype: Any = np.float32) -> NDArray[Any]:
+    """Zeros: rows of `row_stride` values, of which `width` count; the first cell after the ghost begins a cache line.
+
+    Vectors of cells would otherwise straddle two lines every other time.
+    """
+    kind = np.dtype(dtype)
+    stride = row_stride(width, kind.itemsize)
+    count = math.prod(rows) * stride
+    room = np.zeros(count + LINE // kind.itemsize, kind)
+    begin = -(room.ctypes.data // kind.itemsize + 1) % (LINE // kind.itemsize)
+    return room[begin : begin + count].reshape(*rows, stride)

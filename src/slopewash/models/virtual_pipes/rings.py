@@ -1,0 +1,115 @@
+"""Where the fused kernel keeps its rows.
+
+An iteration in flight keeps each field in a ring of as many rows as are still read when the newest is written: the
+fewer there are, the more of them are found in the cache. Below, pour works on row y, flow on y - 1, work on y - 2 and
+carry on y - 3, and the iteration that follows is three rows behind.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from slopewash.backends.compiled import inlined, stage_kernel
+from slopewash.backends.row_views import row_of
+
+# State fields, in the order they are stored.
+B, W, S, R, FW, FE, FN, FS, FNW, FNE, FSW, FSE = range(12)
+"""The last four only where water runs to eight neighbours; where there is a bedrock, its surface comes last."""
+# Temporaries of one iteration in flight. Eight-pipe and fall-line slides share places.
+H, D1, W1, SHARE, S1, C, WEIGHT, TALUS, SENT, U, V = range(11)
+GX, GY, EAST, SOUTH = WEIGHT, TALUS, SENT, 11
+Q = U
+# Only with loose cover: soil through the faces, what part of it is there, cover that stays.
+SOIL_EAST, SOIL_SOUTH, PORTION, COVER = range(12, 16)
+WITHOUT_COVER, TEMPORARIES = 12, 16
+# Rows used and forgotten within a stage.
+D2, DELTA, SLID, MOVES, DRIED, SPARE = range(6)
+SCRATCH = 6
+
+LONG, SHORT = 6, 4
+"""Rows of the ground and its erodibility, from y - 2 to y - 7; of any other field of the state, from y - 1 to y - 4."""
+LIVES = np.array([3, 3, 5, 4, 3, 2, 3, 3, 2, 2, 2, 3, 2, 3, 3, 2])
+"""Rows of each temporary: water, for example, is poured in row y and last carried from y - 4."""
+ROOM = 6
+"""Rows there is room for in every ring; those never used do not take up any cache."""
+NOTHING = W
+"""A row of zeros. Memory begins with a row of each field as it is beyond the grid: a wall, and nothing else."""
+
+
+class Left(NamedTuple):
+    """The state that an iteration leaves: rows from `low` up to `high` in whole fields, others in rings.
+
+    The first iteration starts from whole fields, and the last one writes the rows of its band into them.
+    """
+
+    whole: int
+    ring: int
+    low: int
+    high: int
+
+
+class Place(NamedTuple):
+    """One row of a state: where its first field is kept, and how far apart the others are."""
+
+    first: int
+    pitch: int
+
+
+def rows_of_band(fields: int, temporaries: int, depth: int) -> int:
+    """Rows that a band of rows needs for itself, with so many iterations in flight."""
+    return depth * (fields + temporaries) * ROOM + SCRATCH
+
+
+@stage_kernel
+def place(state, y, ring, grid):
+    """Row y of those fields that are kept for `ring` rows."""
+    if state.low <= y < state.high:
+        return Place(state.whole + y % grid.height, grid.height)
+    return Place(state.ring + y % ring, ROOM)
+
+
+@stage_kernel
+def place_or_beyond(state, y, ring, grid):
+    """The same, of a row that may lie beyond the grid."""
+    if not grid.wraps_rows and (y < 0 or y >= grid.height):
+        return Place(0, 1)
+    return place(state, y, ring, grid)
+
+
+@inlined
+def row(m, at, k, grid):
+    """Row of a field of the state."""
+    return row_of(m, at.first + k * at.pitch, grid.width)
+
+
+@stage_kernel
+def kept_at(t, k, y):
+    """Number of row y of a temporary."""
+    return t + k * ROOM + y % LIVES[k]
+
+
+@stage_kernel
+def kept_at_or_nothing(t, k, y, grid):
+    """The same; a row of zeros outside the grid."""
+    outside = not grid.wraps_rows and (y < 0 or y >= grid.height)
+    return NOTHING if outside else kept_at(t, k, y)
+
+
+@inlined
+def kept(m, t, k, y, grid):
+    """Row y of a temporary."""
+    return row_of(m, kept_at(t, k, y), grid.width)
+
+
+@inlined
+def kept_or_nothing(m, t, k, y, grid):
+    """Row y of a temporary; zeros outside the grid."""
+    return row_of(m, kept_at_or_nothing(t, k, y, grid), grid.width)
+
+
+@inlined
+def spare(m, scratch, k, grid):
+    """A row for what is forgotten within a stage."""
+    return row_of(m, scratch + k, grid.width)
