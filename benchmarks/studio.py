@@ -69,6 +69,7 @@ class Client:
         self.step = 0
         self.frames = 0
         self.bytes = 0
+        self.finish: dict[str, Any] = {}
         self._asked = 0
 
     def read(self, seconds: float, *, watching: bool) -> None:
@@ -90,7 +91,11 @@ class Client:
                 else:
                     self.last = json.loads(received[8 : 8 + int.from_bytes(received[4:8], "little")])["frame"]
             else:
-                self.step = json.loads(received).get("step", self.step)
+                message = json.loads(received)
+                if message["type"] == "state":
+                    self.step = message["step"]
+                elif message["type"] == "finish":
+                    self.finish = message
 
     def send(self, type: str, **keys: Any) -> None:
         self.socket.send(json.dumps({"type": type, **keys}))

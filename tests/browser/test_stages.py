@@ -53,3 +53,20 @@ def test_the_page_plays_a_recipe_to_its_end(
         saved = studio.download(lambda: studio.click("recipe"), tmp_path)
         assert sw.Recipe.read(saved).as_dict() == staged.as_dict()
         assert studio.complaints == []
+
+
+def test_the_landscape_preset_goes_from_coarse_to_fine_if_asked_to(studio: Any) -> None:
+    studio.ask(type="start", preset="landscape")
+    studio.tab("start")
+    box = studio.page.get_by_label("Coarse to fine")
+    assert not box.is_checked()
+    box.click()
+    studio.wait("studio.store.state.levels && studio.store.state.busy === null")
+    studio.settle_picture()
+    assert studio.page.inner_text("[data-role=stage]") == "level 1 of 2 (64 x 64)"
+    assert studio.page.evaluate("studio.stage.frame.header.rows") == 64
+    assert studio.page.locator("[aria-label='Cells per side']").input_value() == "128"
+    box.click()
+    studio.wait("!studio.store.state.levels && studio.store.state.rows === 128")
+    studio.ask(type="start", preset="single_grid")
+    assert not box.is_visible()

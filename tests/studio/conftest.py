@@ -43,6 +43,7 @@ class Page:
         )
         self.socket: ClientConnection = self._open.enter_context(socket)
         self.state: dict[str, Any] = {}
+        self.finish: dict[str, Any] = {}
         self.frame: tuple[dict[str, Any], dict[str, Any]] | None = None
         self.told: list[dict[str, Any]] = []
         self.frames = 0
@@ -69,6 +70,8 @@ class Page:
             SERVER_MESSAGE.validate_json(received)
             if message["type"] == "state":
                 self.state = message
+            elif message["type"] == "finish":
+                self.finish = message
             elif message["type"] in ("notice", "error") and message.get("id") is None:
                 self.told.append(message)
             if type in (None, message["type"]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import time
@@ -356,6 +357,16 @@ class Running:
 
     def _length(self, stage: Stage) -> int:
         return stage.steps + (stage.settle or 0) + (max(self.start.shape) if stage.recedes else 0)
+
+    @property
+    def layout(self) -> list[tuple[int, int, int]]:
+        """Stage from 1, cells along the longer side and steps of each level, in order."""
+        numbers = list(itertools.accumulate(self._first_level(n) == n for n in range(len(self.stages))))
+        own = max(self.start.shape)
+        return [
+            (int(number), stage.cells or own, self._length(stage))
+            for number, stage in zip(numbers, self.stages, strict=True)
+        ]
 
     @property
     def place(self) -> str:

@@ -191,14 +191,13 @@ class SessionApart:
         """Start a process with the recipe, or with the run that is kept if there is none; raises what it raises."""
         # Without -P it would look for packages in the working directory first.
         command = [sys.executable, "-P", "-c", "from slopewash.studio.worker import main; main()"]
-        places = [str(Path(sw.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
             pipesize=PIPE_BYTES,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))},
+            env=environment(),
         )
         with self._turn:  # from now on it can be ended, also if it never gets ready
             self._process, self._why_ended = process, None
@@ -351,6 +350,12 @@ class SessionApart:
         if self._process is not None:
             self._why_ended = why
             self._process.kill()
+
+
+def environment() -> dict[str, str]:
+    """Variables for a process that imports the same slopewash as this one."""
+    places = [str(Path(sw.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int:

@@ -27,6 +27,8 @@ from slopewash.studio import built_page, protocol
 from slopewash.studio.apart import SessionApart
 from slopewash.studio.catalogue import FORMATS, MESHES, welcome
 from slopewash.studio.connection import Connection
+from slopewash.studio.finisher import PREVIEW_FILE
+from slopewash.studio.finishing import Finishing
 from slopewash.studio.hub import Hub
 from slopewash.studio.projects import SUFFIX, write_project
 from slopewash.studio.session import Session
@@ -46,7 +48,8 @@ class Studio:
         self._secret = secret or secrets.token_bytes(32)
         """What projects are sealed with; without one of the user's own, for this server only."""
         self._uploads = uploads
-        self.hub = Hub(session)
+        self.finishing = Finishing(session, uploads, self._secret)
+        self.hub = Hub(session, self.finishing)
         self._welcome = json.dumps(welcome(resumed=session.resumed), allow_nan=False)
         self._uploading, self._exporting = asyncio.Semaphore(MOST_TRANSFERS), asyncio.Semaphore(MOST_TRANSFERS)
         self._side_files: dict[str, bytes] = {}
@@ -61,6 +64,7 @@ class Studio:
             Route("/export/{name}", self.export),
             Route("/upload", self.upload, methods=["POST"]),
             Route("/project", self.save_project),
+            Route("/finish/{name}", self.finished),
             Route("/open", self.open_project, methods=["POST"]),
             WebSocketRoute("/ws", self.socket),
         ]
@@ -79,6 +83,7 @@ class Studio:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            self.finishing.close()
             await anyio.to_thread.run_sync(self.session.close)
 
     async def index(self, request: Request) -> Response:
@@ -158,6 +163,27 @@ class Studio:
                 return _problem(409, error)
             headers = _attachment(f"session{SUFFIX}")
             return FileResponse(file, headers=headers, background=BackgroundTask(folder.cleanup))
+
+    async def finished(self, request: Request) -> Response:
+        """What a finish has made, in the format of the suffix, or a picture of the level under way."""
+        asked = request.path_params["name"]
+        try:
+            if asked == PREVIEW_FILE:
+                return Response(self.finishing.preview().read_bytes(), media_type="image/png")
+            shown, suffix = clean_name(asked, {**FORMATS, **MESHES, SUFFIX: ""})
+            if suffix == SUFFIX:
+                return FileResponse(self.finishing.project(), headers=_attachment(shown))
+        except SlopewashError as error:
+            return _problem(404, error)
+        async with self._exporting:
+            folder = tempfile.TemporaryDirectory(prefix="slopewash-export-")
+            file = Path(folder.name) / f"terrain{suffix}"
+            try:
+                await anyio.to_thread.run_sync(lambda: self.finishing.write(file))
+            except SlopewashError as error:
+                folder.cleanup()
+                return _problem(409, error)
+            return FileResponse(file, headers=_attachment(shown), background=BackgroundTask(folder.cleanup))
 
     async def open_project(self, request: Request) -> Response:
         """A project file from the page."""

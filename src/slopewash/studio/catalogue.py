@@ -11,7 +11,7 @@ import slopewash as sw
 from slopewash.plain import plain
 from slopewash.studio import protocol
 from slopewash.studio.colours import maps
-from slopewash.studio.messages import LARGEST_MESSAGE, MOST_POINTS, MOST_SOURCES, SIZES
+from slopewash.studio.messages import LARGEST_FINISH, LARGEST_MESSAGE, MOST_POINTS, MOST_SOURCES, SIZES
 
 PROTOCOL = 1
 _SERVER = secrets.token_hex(8)
@@ -57,8 +57,8 @@ def welcome(*, resumed: bool) -> protocol.Welcome:
         "formats": [{"suffix": suffix, "doc": doc} for suffix, doc in (FORMATS | MESHES).items()],
         "backends": [{"name": n, "works": works, "doc": doc} for n, works, doc in sw.describe_backends()],
         "limits": {
-            "size": SIZES, "upload_bytes": UPLOAD_BYTES, "message_bytes": LARGEST_MESSAGE,
-            "points": MOST_POINTS, "sources": MOST_SOURCES,
+            "size": SIZES, "finish_size": LARGEST_FINISH, "upload_bytes": UPLOAD_BYTES,
+            "message_bytes": LARGEST_MESSAGE, "points": MOST_POINTS, "sources": MOST_SOURCES,
         },
     }  # fmt: skip
 
@@ -106,6 +106,7 @@ def _preset(name: str) -> protocol.PresetDeclaration:
         "steps": preset.steps, "settle": preset.settle,
         "generator": _generator_of(preset),
         "changed": plain(preset.model.changed()), "strata": preset.strata is not None,
+        "levels": bool(preset.levels),
     }  # fmt: skip
 
 

@@ -24,6 +24,7 @@ MOST_PENDING = 64
 MOST_NOTICES = 20
 """Notices kept for a page that does not read; older ones are dropped."""
 REFUSED = 1013
+FINISHING = ("finish", "cancel_finish", "open_finish")
 
 _numbers = itertools.count(1)
 
@@ -57,6 +58,7 @@ class Connection:
         self._frame: bytes | None = None
         self._unacknowledged: deque[int] = deque()
         self._state: str | None = None
+        self._finish: str | None = None
         self._answers: deque[str] = deque()
         self._notices: deque[str] = deque(maxlen=MOST_NOTICES)
         self._room = asyncio.Semaphore(MOST_PENDING)
@@ -101,6 +103,11 @@ class Connection:
         self._state = text
         self._something.set()
 
+    def set_finish(self, text: str) -> None:
+        """Send how a finish is doing; it replaces what is not sent yet."""
+        self._finish = text
+        self._something.set()
+
     def notify(self, message: protocol.Notice | protocol.Failure) -> None:
         """Send a notice."""
         self._notices.append(json.dumps(message))
@@ -136,6 +143,9 @@ class Connection:
             if self._state is not None:
                 text, self._state = self._state, None
                 await self._socket.send_text(text)
+            if self._finish is not None:
+                text, self._finish = self._finish, None
+                await self._socket.send_text(text)
             if self._frame is not None:
                 data, self._frame = self._frame, None
                 begin = time.thread_time()
@@ -165,6 +175,8 @@ class Connection:
             if message.type == "watch":
                 # Also where there is nothing to check: the answer waits for its turn between two steps.
                 job = self._hub.session.find("check_layer", message.overlay)
+            elif message.type in FINISHING:
+                job = self._hub.finishing.execute(message)
             else:
                 job = self._hub.session.execute(message, self._number)
         except SlopewashError as error:

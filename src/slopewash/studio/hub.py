@@ -14,6 +14,7 @@ import numpy as np
 from slopewash.studio import protocol
 from slopewash.studio.apart import SessionApart
 from slopewash.studio.connection import Connection, View
+from slopewash.studio.finishing import Finishing
 from slopewash.studio.frames import Block, assemble, field_block
 from slopewash.studio.session import Session
 from slopewash.studio.snapshot import Demand, Snapshot
@@ -32,8 +33,8 @@ STUCK_SECONDS = 10.0
 class Hub:
     """All open pages of one session. Everything here runs in the server's event loop."""
 
-    def __init__(self, session: Session | SessionApart) -> None:
-        self.session = session
+    def __init__(self, session: Session | SessionApart, finishing: Finishing) -> None:
+        self.session, self.finishing = session, finishing
         self.connections: set[Connection] = set()
         self.state_text = json.dumps(session.state(), allow_nan=False)
         self._newest: Snapshot | None = None
@@ -49,6 +50,7 @@ class Hub:
         self.session.on_snapshot = lambda snapshot: later(self._take_snapshot, snapshot)
         self.session.on_state = lambda state: later(self._take_state, state)
         self.session.on_message = lambda message: later(self._take_message, message)
+        self.finishing.on_change = lambda finish: later(self._take_finish, finish)
 
     def add(self, connection: Connection) -> bool:
         """Add a page, unless there are too many."""
@@ -56,6 +58,7 @@ class Hub:
             return False
         self.connections.add(connection)
         connection.set_state(self.state_text)
+        connection.set_finish(json.dumps(self.finishing.state))
         self.ask()
         return True
 
@@ -84,6 +87,11 @@ class Hub:
         self.state_text = json.dumps(state, allow_nan=False)
         for connection in self.connections:
             connection.set_state(self.state_text)
+
+    def _take_finish(self, finish: protocol.FinishState) -> None:
+        text = json.dumps(finish, allow_nan=False)
+        for connection in self.connections:
+            connection.set_finish(text)
 
     def _take_message(self, message: protocol.Notice | protocol.Failure) -> None:
         for connection in self.connections:

@@ -21,6 +21,9 @@ MOST_STEPS = 100_000
 SIZES = (16, 2048)
 """Cells per side of a terrain the studio takes."""
 
+LARGEST_FINISH = 4096
+"""Cells per side of a finish."""
+
 ParameterValue = TypeAliasType("ParameterValue", bool | int | float | Annotated[str, Field(max_length=64)])
 Edges = TypeAliasType("Edges", Literal["open", "closed", "periodic"])
 Name = Annotated[str, Field(max_length=64)]
@@ -110,6 +113,8 @@ class Start(Message):
     upload: Name | None = None
     size: Annotated[int, Field(ge=SIZES[0], le=SIZES[1])] | None = None
     """Cells along the longer side, of a generated terrain or a file."""
+    levels: bool | None = None
+    """Whether a preset that has levels goes from coarse to fine, to its end; else it runs on one grid, endlessly."""
 
 
 class Parameters(Message):
@@ -250,6 +255,26 @@ class Open(Message):
     upload: Name
 
 
+class Finish(Message):
+    """Do again what was done to this run on other cells, in the background; a recipe is run to its end."""
+
+    type: Literal["finish"]
+    size: int = Field(ge=SIZES[0], le=LARGEST_FINISH)
+    """Cells along the longer side."""
+
+
+class CancelFinish(Message):
+    """End a finish that is under way."""
+
+    type: Literal["cancel_finish"]
+
+
+class OpenFinish(Message):
+    """Show what was finished."""
+
+    type: Literal["open_finish"]
+
+
 class Ack(Message):
     """Report that a frame is drawn."""
 
@@ -259,7 +284,7 @@ class Ack(Message):
 
 ClientMessage = Annotated[
     Play | Pause | Step | RunTo | Speed | Reset | BringBack | Start | Parameters | Slide | Scrub | Settle | Paint
-    | Sources | Emitters | Undo | Redo | Watch | Look | Open | Ack,
+    | Sources | Emitters | Undo | Redo | Watch | Look | Open | Finish | CancelFinish | OpenFinish | Ack,
     Field(discriminator="type"),
 ]  # fmt: skip
 _ADAPTER: TypeAdapter[Any] = TypeAdapter(ClientMessage)

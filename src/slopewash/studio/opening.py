@@ -103,7 +103,14 @@ def studio(
             else:
                 given = _given(source, size, read_options)
                 recipe = first_recipe(
-                    preset=preset, model=model, source=given, size=size, seed=seed, extent=extent, backend=backend
+                    preset=preset,
+                    model=model,
+                    source=given,
+                    size=size,
+                    seed=seed,
+                    extent=extent,
+                    backend=backend,
+                    levels=True,
                 )
             server = serve(recipe)
             if kept is not None:

@@ -66,14 +66,15 @@ class Project:
     actions: tuple[Any, ...] = ()
 
 
-def write_project(saved: Saved, file: Path, secret: bytes) -> None:
+def write_project(saved: Saved, file: Path, secret: bytes, *, compressed: bool = True) -> None:
     """Write a project file, sealed for this user; the caller moves it to its place."""
     facts = {
         "format": FORMAT, "slopewash": sw.__version__, "name": saved.name, "step": saved.step,
         "view": None if saved.view is None else saved.view.model_dump(),
     }  # fmt: skip
     noted, arrays = saved.checkpoint
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+    with zipfile.ZipFile(file, "w", kind, compresslevel=1) as archive:
         archive.writestr(FACTS, json.dumps(facts, indent=1))
         archive.writestr(RECIPE, saved.recipe_text)
         if saved.actions is not None:

@@ -124,6 +124,8 @@ class PresetDeclaration(Strict):
     changed: dict[str, ParameterValue]
     """Parameters that differ from the model's defaults."""
     strata: bool
+    levels: bool
+    """Whether it can go from coarse to fine."""
 
 
 class GeneratorDeclaration(Strict):
@@ -170,6 +172,8 @@ class Limits(Strict):
 
     size: tuple[int, int]
     """Fewest and most cells per side."""
+    finish_size: int
+    """Most cells per side of a finish."""
     upload_bytes: int
     message_bytes: int
     points: int
@@ -264,6 +268,10 @@ class State(Strict):
     preset: str | None
     stage: str | None
     """Stage and level under way, in words, of a recipe that runs through them; null for a run on one grid."""
+    levels: bool
+    """Whether the run goes from coarse to fine."""
+    cells: int
+    """Cells along the longer side of the whole: those of the finest level."""
     usual_steps: int | None
     """Steps that the preset is made for, where playing pauses, times what the age asks for; or of the whole recipe."""
     usual_settling: int | None
@@ -316,7 +324,30 @@ class Notice(Strict):
     message: str
 
 
-ServerMessage = Annotated[Welcome | State | Done | Failure | Notice, Field(discriminator="type")]
+class FinishState(Strict):
+    """The finish of a run in the background: sent when a page connects, and twice a second while it is under way."""
+
+    type: Literal["finish"]
+    status: Literal["idle", "running", "done", "failed", "cancelled"]
+    size: int
+    """Cells along the longer side."""
+    name: str
+    """Of the terrain."""
+    words: str
+    """Stage and level under way."""
+    step: int
+    steps: int
+    """In all, settling included."""
+    share: float
+    """Of the work, 0 to 1: steps on fine levels take longer."""
+    seconds_left: float | None
+    message: str | None
+    """Why it failed."""
+    preview: int
+    """Number of the newest picture of it; 0 for none."""
+
+
+ServerMessage = Annotated[Welcome | State | Done | Failure | Notice | FinishState, Field(discriminator="type")]
 
 
 class BlockHeader(Strict):

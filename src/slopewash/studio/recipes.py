@@ -19,13 +19,14 @@ def first_recipe(
     seed: int | None = None,
     extent: float | None = None,
     backend: str = "auto",
+    levels: bool = False,
 ) -> sw.Recipe:
-    """The first recipe: the landscape preset, if nothing else is named."""
+    """The first recipe: the landscape preset, if nothing else is named; with `levels`, from coarse to fine."""
     if model is not None and preset is None:
         chosen = sw.find_model(model)
         stage = sw.Stage.of(chosen(), edges=chosen.edges()[0])
     else:
-        stage = sw.Stage.of(preset).on_one_grid()
+        stage = _stage_of(preset, levels=levels)
         if model is not None:
             sw.find_preset(stage.preset or "").check_model(model)
     check_side(size)
@@ -51,11 +52,13 @@ def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.R
         source = _resized(source, wanted.size)
     stage = recipe.stage
     if wanted.preset is not None:
-        stage = sw.Stage.of(wanted.preset).on_one_grid()
+        stage = _stage_of(wanted.preset, levels=bool(stage.levels) if wanted.levels is None else wanted.levels)
         if wanted.model is not None:
             sw.find_preset(wanted.preset).check_model(wanted.model)
     elif wanted.model is not None and wanted.model != stage.model.name:
         stage = sw.Stage.of(sw.find_model(wanted.model)(), edges=_edges(wanted.model, stage.edges))
+    elif wanted.levels is not None and wanted.levels != bool(stage.levels):
+        stage = _with_levels(stage) if wanted.levels else stage.on_one_grid()
     others = recipe.stages[1:] if stage is recipe.stage else ()
     model = stage.model.replace(**wanted.parameters)
     stage = stage.replace(model=model, edges=wanted.edges or stage.edges)
@@ -66,6 +69,25 @@ def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.R
         strata=recipe.strata if own else sw.preset_beds(stage.preset), stages=(stage, *others),
         backend=backend, seed=source.seed if isinstance(source, sw.Generated) else recipe.seed, outputs=recipe.outputs,
     )  # fmt: skip
+
+
+def _stage_of(preset: str | None, *, levels: bool) -> sw.Stage:
+    """The stage of a preset: from coarse to fine if it can, or on one grid."""
+    stage = sw.Stage.of(preset)
+    return stage if levels and stage.levels else stage.on_one_grid()
+
+
+def _with_levels(stage: sw.Stage) -> sw.Stage:
+    """A stage on one grid from coarse to fine, with the parameters that differ from its preset's."""
+    whole = None if stage.preset is None else sw.Stage.of(stage.preset)
+    if whole is None or not whole.levels:
+        raise InvalidParameter(
+            f"{stage.preset or stage.model.name} has no levels; choose a preset that goes from coarse to fine, such as "
+            "landscape"
+        )
+    usual = whole.model.values()
+    changed = {name: value for name, value in stage.model.values().items() if value != usual[name]}
+    return whole.replace(edges=stage.edges).with_parameters(**changed)
 
 
 def _discs(recipe: sw.Recipe, model: sw.Model, wanted: messages.Start) -> dict[str, Any]:
@@ -80,6 +102,11 @@ def _discs(recipe: sw.Recipe, model: sw.Model, wanted: messages.Start) -> dict[s
 def _edges(model: str, before: Any) -> Any:
     usual = sw.find_model(model).edges()
     return before if before in usual else usual[0]
+
+
+def resized(recipe: sw.Recipe, size: int) -> sw.Recipe:
+    """The same recipe on the same ground with another number of cells along its longer side."""
+    return recipe.replace(source=_resized(recipe.source, size))
 
 
 def _resized(source: Any, size: int) -> Any:

@@ -12,6 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from slopewash.recipes.writing import recipe_text
 from slopewash.studio import messages
 from slopewash.studio.keyframes import Timeline
 from slopewash.studio.projects import TERRAIN, Saved
-from slopewash.studio.recipes import check_size
+from slopewash.studio.recipes import check_size, resized
 from slopewash.studio.sliders import Sliders
 from slopewash.studio.snapshot import Beside, Snapshot
 
@@ -62,10 +63,22 @@ class Cancelled(Exception):
     """The settling was cancelled."""
 
 
+@dataclass(frozen=True)
+class Plan:
+    """A run to be repeated on other cells."""
+
+    name: str
+    recipe: sw.Recipe
+    size: int
+    actions: list[list[Any]]
+    layout: list[tuple[int, int, int]]
+    """Stage, cells and steps of each level of the run as it is; none where it has one grid."""
+
+
 class Run:
     """A simulation, made from a recipe or given by the caller.
 
-    `notice` is called with warnings that a person should see.
+    `notice` is called with warnings that a person should see; `largest` None takes terrains of any size.
     """
 
     def __init__(
@@ -75,13 +88,15 @@ class Run:
         *,
         shared: bool = False,
         notice: Callable[[str], None] = lambda _: None,
+        largest: int | None = messages.SIZES[1],
     ) -> None:
         self.number = next(_numbers)
         self.shared = shared
         """Whether a notebook holds the simulation too."""
         self.recipe, self._notice = recipe, notice
         origin = recipe.terrain() if simulation is None else simulation.start
-        check_size(origin, recipe.source.name)
+        if largest is not None:
+            check_size(origin, recipe.source.name)
         self._alone = simulation
         self.running: sw.Running | None = None
         """The recipe under way, if it has stages or levels."""
@@ -384,6 +399,16 @@ class Run:
         else:
             self.running.advance(1, stop_after=substeps)
 
+    def plan(self, size: int) -> Plan:
+        """What a finish on so many cells along the longer side has to do."""
+        if self.shared:
+            raise InvalidParameter("this run belongs to your own program; start another run here to finish it")
+        if self._recording.full:
+            raise InvalidParameter("too much was done to this run to be repeated on other cells; reset it first")
+        actions = [list(action) for action in self._recording.actions]
+        layout = [] if self.running is None else self.running.layout
+        return Plan(self.recipe.source.name, resized(self.recipe, size), size, actions, layout)
+
     def saved(self) -> Saved:
         """The run as a project file."""
         if self.shared:
@@ -446,6 +471,8 @@ class Run:
             "model": model.name,
             "preset": stage.preset,
             "stage": None if running is None else running.place or "one stage",
+            "levels": bool(self.recipe.stage.levels),
+            "cells": max(self.origin.shape),
             "usual_steps": self.usual_steps,
             "usual_settling": None if running is not None else stage.usual_settling(simulation.step),
             "parameters": plain(model.values()),

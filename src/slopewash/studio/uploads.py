@@ -71,9 +71,21 @@ class Uploads:
             file = Path(folder) / f"project{suffix}"
             await self._store(chunks, file, self.project_limit)
             project = await anyio.to_thread.run_sync(lambda: read_project(file, shown, secret))
+        return self.keep_project(project), project
+
+    def keep_project(self, project: Project) -> str:
+        """Remember a project instead of the last one; return its id."""
         key = secrets.token_hex(8)
         self._project = key, project
-        return key, project
+        return key
+
+    def keep(self, given: sw.FromTerrain) -> str:
+        """Remember a terrain; return its id."""
+        key = secrets.token_hex(8)
+        self._given[key] = given
+        while len(self._given) > KEPT:
+            self._given.popitem(last=False)
+        return key
 
     async def receive(
         self, name: str, chunks: AsyncIterator[bytes], options: Mapping[str, Any]
@@ -92,11 +104,7 @@ class Uploads:
             options = {**options, "cell_size": terrain.cell_size, "shape": terrain.shape}
         file_shape = terrain.shape
         given = await anyio.to_thread.run_sync(lambda: fitted(shown, terrain, read_call(shown, options)))
-        key = secrets.token_hex(8)
-        self._given[key] = given
-        while len(self._given) > KEPT:
-            self._given.popitem(last=False)
-        return key, given, file_shape
+        return self.keep(given), given, file_shape
 
     async def _store(self, chunks: AsyncIterator[bytes], file: Path, limit: int) -> None:
         size, begin = 0, time.monotonic()

@@ -5,6 +5,7 @@ import { openProject, PROJECT_SUFFIX, saveProject } from "../output/project";
 import { ACCEPTED, uploadAndStart } from "../output/upload";
 import { Compare } from "../panels/compare";
 import { FileFactsDialog } from "../panels/file-facts";
+import { FinishPanel } from "../panels/finish";
 import { Help } from "../panels/help";
 import { Information } from "../panels/information";
 import { Legend } from "../panels/legend";
@@ -55,6 +56,7 @@ export class App {
   private readonly view: ViewPanel;
   private readonly start: StartPanel;
   private readonly output: OutputPanel;
+  private readonly finish: FinishPanel;
   private readonly compare: Compare;
   private readonly transport: Transport;
   private readonly timeline: TimelinePanel;
@@ -109,7 +111,9 @@ export class App {
       (layer) => this.showOverlay(layer),
       (tier) => this.pace.choose(tier),
     );
+    this.finish = new FinishPanel(this.store, link, this.messages);
     this.output = new OutputPanel(this.store, this.stage, this.messages, {
+      finish: this.finish.element,
       save: () => void this.saveProject(),
       open: openFile,
     });
@@ -175,6 +179,7 @@ export class App {
         this.store.setWelcome(welcome);
         this.watch();
       },
+      finishChanged: (finish) => this.finish.receive(finish),
       stateChanged: (state) => this.store.setState(state),
       frameArrived: (frame) => this.show(frame),
       failed: (message) => this.messages.say(message, "error"),

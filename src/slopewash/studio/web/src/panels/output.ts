@@ -32,7 +32,7 @@ export class OutputPanel {
     private readonly store: Store,
     private readonly stage: Stage,
     private readonly messages: Messages,
-    private readonly project: { save: () => void; open: () => void },
+    private readonly project: { save: () => void; open: () => void; finish: HTMLElement },
   ) {
     this.video = new Video(stage.canvas);
     this.recordButton = button("Record video", "Record video", () => this.record(), {
@@ -52,6 +52,7 @@ export class OutputPanel {
           "data-role": "open-project",
         }),
       ),
+      this.project.finish,
       section("Export terrain", true, this.exports),
       section(
         "Image",

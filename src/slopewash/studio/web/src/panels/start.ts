@@ -1,6 +1,6 @@
 // What the simulation starts from: generator, size and seed or a file, the model with its preset, edges and backend.
 
-import { button, labelled, make, select, short, words } from "../page/dom";
+import { button, checkbox, labelled, make, select, short, words } from "../page/dom";
 import { numberField, setUnlessFocused } from "../page/fields";
 import { icon } from "../page/icons";
 import type { Store } from "../page/store";
@@ -34,6 +34,12 @@ export class StartPanel {
     { class: "wide", "data-role": "own-start", hidden: true },
   );
   private readonly summary = make("p", { class: "quiet" });
+  private readonly levels = checkbox("Coarse to fine", false, (levels) => this.begin({ levels }));
+  private readonly levelsLine = labelled(
+    "Coarse to fine",
+    this.levels,
+    "Erode a coarse grid first, then ever finer ones, to the end of the preset",
+  );
   private readonly restore = button(
     "Restore the previous run (K)",
     "Restore it",
@@ -114,6 +120,7 @@ export class StartPanel {
       }),
       make("h3", {}, "Model"),
       labelled("Preset", this.preset),
+      this.levelsLine,
       this.ownStart,
       labelled("Model", this.model),
       labelled("Edges", this.edges),
@@ -156,14 +163,14 @@ export class StartPanel {
   }
 
   /** The sizes to choose from, for the aspect ratio of this terrain; the size of a file is added to them. */
-  private showSize({ rows, columns }: State): void {
+  private showSize({ rows, columns, cells: whole }: State): void {
     const longest = Math.max(rows, columns);
-    const sizes = [...new Set([...this.sizes, longest])].sort((a, b) => a - b);
+    const sizes = [...new Set([...this.sizes, whole])].sort((a, b) => a - b);
     const along = (side: number, cells: number): number => Math.ceil((side * cells) / longest - 1e-9);
     const texts = sizes.map((cells) => `${along(columns, cells)} × ${along(rows, cells)}`);
     if ([...this.size.options].map((option) => option.text).join() !== texts.join())
       this.size.replaceChildren(...sizes.map((cells, i) => make("option", { value: String(cells) }, texts[i]!)));
-    if (this.size.value !== String(longest)) this.size.value = String(longest);
+    if (this.size.value !== String(whole)) this.size.value = String(whole);
   }
 
   private receive(state: State): void {
@@ -189,6 +196,8 @@ export class StartPanel {
     setUnlessFocused(this.seed, g ? String(g.seed) : "");
     setUnlessFocused(this.model, state.model);
     setUnlessFocused(this.preset, state.preset ?? "");
+    this.levels.checked = state.levels;
+    this.levelsLine.hidden = !this.presetOf(state)?.levels;
     const edges = typeof state.edges === "string" ? state.edges : "mixed"; // sides differ in a notebook's own run
     refill(this.edges, edges === "mixed" ? [...model.edges, edges] : model.edges);
     setUnlessFocused(this.edges, edges);

@@ -1,11 +1,12 @@
 // The one WebSocket: sends messages, matches answers to them, and reconnects after growing delays.
 
 import { decodeFrame, type Frame } from "./frames";
-import type { ClientMessage, Done, ServerMessage, State, Welcome } from "./protocol";
+import type { ClientMessage, Done, FinishState, ServerMessage, State, Welcome } from "./protocol";
 
 export interface ConnectionListener {
   welcomed(welcome: Welcome): void;
   stateChanged(state: State): void;
+  finishChanged(finish: FinishState): void;
   frameArrived(frame: Frame): void;
   failed(message: string): void;
   noticed(message: string): void;
@@ -106,6 +107,9 @@ export class Connection {
         break;
       case "state":
         this.listener.stateChanged(message);
+        break;
+      case "finish":
+        this.listener.finishChanged(message);
         break;
       case "notice":
         this.listener.noticed(message.message);

@@ -54,6 +54,12 @@ export interface BringBack {
   type: "bring_back";
 }
 
+/** End a finish that is under way. */
+export interface CancelFinish {
+  id?: number | string | null;
+  type: "cancel_finish";
+}
+
 export type ClientMessage =
   | Play
   | Pause
@@ -75,6 +81,9 @@ export type ClientMessage =
   | Watch
   | Look
   | Open
+  | Finish
+  | CancelFinish
+  | OpenFinish
   | Ack;
 
 export type Colour = [number, number, number];
@@ -111,6 +120,36 @@ export interface Failure {
   type: "error";
   id?: number | string | null;
   message: string;
+}
+
+/** Do again what was done to this run on other cells, in the background; a recipe is run to its end. */
+export interface Finish {
+  id?: number | string | null;
+  type: "finish";
+  /** Cells along the longer side. */
+  size: number;
+}
+
+/** The finish of a run in the background: sent when a page connects, and twice a second while it is under way. */
+export interface FinishState {
+  type: "finish";
+  status: "idle" | "running" | "done" | "failed" | "cancelled";
+  /** Cells along the longer side. */
+  size: number;
+  /** Of the terrain. */
+  name: string;
+  /** Stage and level under way. */
+  words: string;
+  step: number;
+  /** In all, settling included. */
+  steps: number;
+  /** Of the work, 0 to 1: steps on fine levels take longer. */
+  share: number;
+  seconds_left: number | null;
+  /** Why it failed. */
+  message: string | null;
+  /** Number of the newest picture of it; 0 for none. */
+  preview: number;
 }
 
 /** One file format. */
@@ -188,6 +227,8 @@ export interface LayerDeclaration {
 export interface Limits {
   /** Fewest and most cells per side. */
   size: [number, number];
+  /** Most cells per side of a finish. */
+  finish_size: number;
   upload_bytes: number;
   message_bytes: number;
   points: number;
@@ -231,6 +272,12 @@ export interface Open {
   id?: number | string | null;
   type: "open";
   upload: string;
+}
+
+/** Show what was finished. */
+export interface OpenFinish {
+  id?: number | string | null;
+  type: "open_finish";
 }
 
 /** The answer to a project that was accepted. */
@@ -319,6 +366,8 @@ export interface PresetDeclaration {
   /** Parameters that differ from the model's defaults. */
   changed: Record<string, ParameterValue>;
   strata: boolean;
+  /** Whether it can go from coarse to fine. */
+  levels: boolean;
 }
 
 /** The terrain a preset is made for. */
@@ -380,7 +429,7 @@ export interface Scrub {
   moment: number;
 }
 
-export type ServerMessage = Welcome | State | Done | Failure | Notice;
+export type ServerMessage = Welcome | State | Done | Failure | Notice | FinishState;
 
 /** End a run: erosion fades out, then the water deposits its sediment. */
 export interface Settle {
@@ -440,6 +489,8 @@ export interface Start {
   upload?: string | null;
   /** Cells along the longer side, of a generated terrain or a file. */
   size?: number | null;
+  /** Whether a preset that has levels goes from coarse to fine, to its end; else it runs on one grid, endlessly. */
+  levels?: boolean | null;
 }
 
 /** The run as it is now: sent after every change, and a few times a second while it runs. */
@@ -464,6 +515,10 @@ export interface State {
   preset: string | null;
   /** Stage and level under way, in words, of a recipe that runs through them; null for a run on one grid. */
   stage: string | null;
+  /** Whether the run goes from coarse to fine. */
+  levels: boolean;
+  /** Cells along the longer side of the whole: those of the finest level. */
+  cells: number;
   /** Steps that the preset is made for, where playing pauses, times what the age asks for; or of the whole recipe. */
   usual_steps: number | null;
   /** Steps of settling that suit the steps so far. */

@@ -1,0 +1,159 @@
+"""The one finish of a server: started, watched and cancelled here, done by a process of its own (`finisher.py`)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from io import FileIO
+from pathlib import Path
+from typing import Any, cast
+
+import slopewash as sw
+from slopewash.errors import InvalidParameter, SlopewashError
+from slopewash.studio import messages, protocol
+from slopewash.studio.apart import environment
+from slopewash.studio.finisher import PREVIEW_FILE, PROJECT_FILE, TERRAIN_FILE, Task
+from slopewash.studio.pipe import Pipe
+from slopewash.studio.projects import read_project
+from slopewash.studio.recipes import fitted
+from slopewash.studio.uploads import Uploads
+
+NICENESS = 19
+ASKING_SECONDS = 60.0
+"""Longest wait for the run to say what it is; it may be in a long step."""
+CONVERT = "import sys, os; os.nice(19); import slopewash as sw; sw.write(sw.read(sys.argv[1]), sys.argv[2])"
+IDLE: protocol.FinishState = {
+    "type": "finish", "status": "idle", "size": 0, "name": "", "words": "", "step": 0, "steps": 0, "share": 0.0,
+    "seconds_left": None, "message": None, "preview": 0,
+}  # fmt: skip
+
+
+class Finishing:
+    """At most one job, and the last result. `on_change` is called from any thread with what pages are to be told."""
+
+    def __init__(self, session: Any, uploads: Uploads, secret: bytes) -> None:
+        self._session, self._uploads, self._secret = session, uploads, secret
+        self.on_change: Callable[[protocol.FinishState], None] = lambda state: None
+        self.state: protocol.FinishState = IDLE
+        self.niceness = NICENESS
+        """Of the process: how far it stands back behind all others, 0 to 19."""
+        self._doing = ThreadPoolExecutor(1, thread_name_prefix="slopewash-finish")
+        self._turn = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def execute(self, message: Any) -> Future[None]:
+        """Start, cancel or open a finish."""
+        return self._doing.submit(getattr(self, f"_do_{message.type}"), message)
+
+    def close(self) -> None:
+        """End a job, and remove results."""
+        self._end()
+        self._doing.shutdown(cancel_futures=True)
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def preview(self) -> Path:
+        """Picture of the level under way."""
+        return self._file(PREVIEW_FILE)
+
+    def project(self) -> Path:
+        """The result as a project."""
+        self._check_done()
+        return self._file(PROJECT_FILE)
+
+    def write(self, file: Path) -> None:
+        """Write the result in the format of a file's suffix, in a process of its own: it may be large."""
+        self._check_done()
+        command = [sys.executable, "-P", "-c", CONVERT, str(self._file(TERRAIN_FILE)), str(file)]
+        done = subprocess.run(command, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        if done.returncode or not file.exists():
+            words = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it was ended"]
+            raise SlopewashError(f"the result cannot be written as {file.suffix}: {words[-1]}")
+
+    def _file(self, name: str) -> Path:
+        file = None if self._folder is None else Path(self._folder.name) / name
+        if file is None or not file.exists():
+            raise InvalidParameter("there is nothing finished yet; start a finish first")
+        return file
+
+    def _check_done(self) -> None:
+        if self.state["status"] != "done":
+            raise InvalidParameter("there is nothing finished yet; start a finish, and wait for its end")
+
+    def _tell(self, **changes: Any) -> None:
+        self.state = cast("protocol.FinishState", {**self.state, **changes})
+        self.on_change(self.state)
+
+    # Commands, each named as its message type.
+
+    def _do_finish(self, message: messages.Finish) -> None:
+        if self.state["status"] == "running":
+            raise InvalidParameter("a finish is under way already; cancel it first")
+        plan = self._session.find("plan", message.size).result(ASKING_SECONDS)
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._folder = tempfile.TemporaryDirectory(prefix="slopewash-finish-")
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", "from slopewash.studio.finisher import main; main()"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment(),
+        )  # fmt: skip
+        pipe = Pipe(cast("FileIO", process.stdout), cast("FileIO", process.stdin))
+        pipe.send(Task(plan, Path(self._folder.name), self._secret, sw.named_adapter(), self.niceness))
+        self._process = process
+        self._tell(**{**IDLE, "status": "running", "size": message.size, "name": plan.name})
+        threading.Thread(target=self._read, args=(process, pipe), name="slopewash-finish-reader", daemon=True).start()
+
+    def _do_cancel_finish(self, message: messages.CancelFinish) -> None:
+        if self.state["status"] != "running":
+            raise InvalidParameter("no finish is under way")
+        self._tell(status="cancelled", seconds_left=None)
+        self._end()
+
+    def _do_open_finish(self, message: messages.OpenFinish) -> None:
+        self._check_done()
+        if self.state["size"] <= messages.SIZES[1]:
+            project = read_project(self._file(PROJECT_FILE), self.state["name"], self._secret)
+            opening: Any = messages.Open(type="open", upload=self._uploads.keep_project(project))
+        else:  # more than the studio runs: shown on as many cells as it does
+            given = fitted(self.state["name"], sw.read(self._file(TERRAIN_FILE)), f"sw.read({TERRAIN_FILE!r})")
+            opening = messages.Start(type="start", upload=self._uploads.keep(given))
+        self._session.execute(opening).result()
+
+    def _end(self) -> None:
+        process = self._process
+        if process is not None:
+            process.kill()
+            process.wait()
+            self._process = None
+
+    def _read(self, process: subprocess.Popen[bytes], pipe: Pipe) -> None:
+        """Pass on what the process reports until it ends."""
+        over = False
+        try:
+            while True:
+                kind, *said = pipe.receive()
+                if process is not self._process:  # cancelled meanwhile
+                    break
+                if kind == "progress":
+                    self._tell(**said[0])
+                elif kind == "preview":
+                    self._tell(preview=self.state["preview"] + 1)
+                elif kind == "failed":
+                    over = True
+                    self._tell(status="failed", message=said[0], seconds_left=None)
+                elif kind == "done":
+                    over = True
+                    self._tell(status="done", step=said[0], share=1.0, seconds_left=None)
+        except EOFError:
+            pass
+        pipe.close()
+        code = process.wait()
+        if process is self._process:
+            self._process = None
+            if not over:
+                self._tell(status="failed", message=f"its process ended ({code})", seconds_left=None)

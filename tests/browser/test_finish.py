@@ -1,0 +1,69 @@
+"""Draft and finish in the page: started, watched, shown, saved and cancelled while the page stays usable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import slopewash as sw
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def draft(open_page: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """A page that shows a recipe of levels on 64 cells."""
+    from slopewash.studio.server import StudioServer
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    recipe = sw.recipe("landscape", size=64, seed=4, strength=0.01, gullies=0.0, backend="reference")
+    with StudioServer(recipe, port=0) as server:
+        server.studio.finishing.niceness = 0
+        studio = open_page(1100, 700)
+        studio.server = server
+        studio.open(server.url)
+        studio.tab("export")
+        yield studio
+        assert studio.complaints == []
+
+
+def test_a_finish_is_shown_and_saved(draft: Any, tmp_path: Path) -> None:
+    expected = draft.server.session.run.recipe.replace(size=256).run().terrain["elevation"]
+    draft.page.select_option("[aria-label='Cells of the finish']", "256")
+    draft.click("finish")
+    draft.click("step-one")  # the page stays usable
+    draft.wait("studio.store.state.step === 1")
+    draft.wait("studio.finish.last.status === 'done'")
+    assert draft.page.evaluate("studio.finish.last.words") == "level 3 of 3 (256 x 256)"
+    draft.wait("document.querySelector('.finish-picture').naturalWidth > 0")
+    draft.page.select_option("[aria-label='Format of the finish']", ".npy")
+    file = draft.download(lambda: draft.click("save-finish"), tmp_path)
+    assert file.name.startswith("landscape-seed4-256cells-step")
+    assert np.array_equal(np.load(file), expected)
+    draft.click("open-finish")
+    draft.wait("studio.store.state.rows === 256 && studio.store.state.busy === null")
+    draft.settle_picture()
+    assert draft.page.evaluate("studio.stage.frame.header.rows") == 256
+    assert np.array_equal(draft.layer("elevation"), expected)
+
+
+def test_a_finish_can_be_cancelled(draft: Any) -> None:
+    draft.page.select_option("[aria-label='Cells of the finish']", "2048")
+    draft.click("finish")
+    cancel = draft.page.locator("[data-role=cancel-finish]")
+    cancel.wait_for(state="visible")
+    cancel.click()
+    draft.page.locator("[data-role=finish-words]", has_text="It was cancelled.").wait_for()
+    assert draft.page.locator("[data-role=finish]").is_visible()
+
+
+def test_a_draft_is_the_same_ground_on_256_cells(studio: Any) -> None:
+    extent = studio.page.evaluate("studio.store.state.generator.extent")
+    studio.tab("export")
+    studio.click("draft")
+    studio.wait("studio.store.state.rows === 256 && studio.store.state.busy === null")
+    assert studio.page.evaluate("studio.store.state.generator.extent") == extent

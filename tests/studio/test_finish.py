@@ -1,0 +1,174 @@
+"""A finish: what was done to a draft, done again on more cells in a process of its own."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import slopewash as sw
+from slopewash.studio import StudioServer
+from slopewash.studio.finisher import matching_step, on_levels
+from slopewash.studio.recipes import first_recipe
+
+Page = Any
+Open = Callable[[Any], Page]
+SECONDS = 120.0
+
+
+@pytest.fixture
+def levels() -> sw.Recipe:
+    """A draft of two levels, 48 and 96 cells; the reference needs no compiling."""
+    return sw.recipe("landscape", size=96, seed=4, strength=0.005, gullies=0.0, backend="reference")
+
+
+@pytest.fixture
+def server(levels: sw.Recipe) -> Iterator[StudioServer]:
+    with serving(levels) as running:
+        yield running
+
+
+def serving(recipe: sw.Recipe, **options: Any) -> StudioServer:
+    """A server whose finishes do not stand back: a busy machine would let tests wait for long."""
+    server = StudioServer(recipe, port=0, **options)
+    server.studio.finishing.niceness = 0
+    return server
+
+
+def until(page: Page, status: str) -> dict[str, Any]:
+    """Wait for a finish with that status, which may have been told already."""
+    while page.finish.get("status") != status:
+        finish = page.read("finish")
+        assert finish["status"] in ("idle", "running", status), finish
+    finished: dict[str, Any] = page.finish
+    return finished
+
+
+def heights(page: Page, path: str) -> np.ndarray:
+    answer = page.get(path)
+    assert answer.status_code == 200, answer.text
+    return np.load(io.BytesIO(answer.content))
+
+
+def test_a_draft_without_edits_is_finished_as_its_recipe_runs_on_those_cells(
+    page: Page, levels: sw.Recipe, server: StudioServer
+) -> None:
+    page.steps(3)
+    page.do("finish", size=192)
+    seen: list[dict[str, Any]] = []
+    while not seen or seen[-1]["status"] == "running":
+        seen.append(page.read("finish"))
+        seen = [finish for finish in seen if finish["status"] != "idle"]
+    assert seen[-1]["status"] == "done", seen[-1]
+    shares = [finish["share"] for finish in seen]
+    assert shares == sorted(shares)
+    assert seen[-1]["words"] == "level 3 of 3 (192 x 192)"
+    assert seen[-1]["step"] == seen[-1]["steps"]
+    expected = levels.replace(size=192).run().terrain
+    assert np.array_equal(heights(page, "/finish/a.npy"), expected["elevation"])
+    assert page.get("/finish/preview.png").content[:4] == b"\x89PNG"
+    assert page.state["step"] == 3  # the draft is as it was
+    page.do("open_finish")
+    state = page.until(lambda state: state["rows"] == 192 and state["busy"] is None)
+    assert state["step"] == seen[-1]["step"]
+    assert state["left"]["step"] == 3
+    assert np.array_equal(server.session.find("terrain").result(SECONDS)["elevation"], expected["elevation"])
+
+
+def test_edits_stand_at_the_same_place_of_the_ground(levels: sw.Recipe, open_page: Open) -> None:
+    with serving(levels) as server:
+        page = open_page(server)
+        page.do("paint", tool="raise", points=[[1000.0, 3500.0]], radius=700.0, strength=400.0, falloff=0.0)
+        page.do("paint", tool="raise", points=[[4000.0, 1000.0]], radius=700.0, strength=900.0)
+        page.do("undo")
+        page.do("finish", size=144)
+        until(page, "done")
+        made = heights(page, "/finish/a.npy")
+    plain = levels.replace(size=144).run().terrain["elevation"]
+    change = made - plain
+    y, x = (np.mgrid[0:144, 0:144] + 0.5) * (5120 / 144)
+    assert np.median(change[np.hypot(x - 1000, y - 3500) < 500]) > 150
+    assert np.median(np.abs(change[np.hypot(x - 4000, y - 1000) < 500])) < 50
+
+
+def test_a_run_on_one_grid_is_repeated_on_more_cells(open_page: Open) -> None:
+    recipe = first_recipe(preset="single_grid", size=32, extent=320.0, seed=3, backend="reference")
+    with serving(recipe, apart=True) as server:
+        page = open_page(server)
+        page.steps(2)
+        page.do("parameters", values={"rain_rate": 0.07})
+        page.steps(3)
+        page.do("settle", steps=4, dry=False)
+        page.do("finish", size=64)
+        assert until(page, "done")["steps"] == 9
+        made = heights(page, "/finish/a.npy")
+    simulation = sw.Simulation(recipe.replace(size=64).terrain(), recipe.stage.model, backend="reference", seed=3)
+    simulation.run(2)
+    simulation.model = simulation.model.replace(rain_rate=0.07)
+    simulation.run(3)
+    simulation.settle(4)
+    assert np.array_equal(made, simulation.terrain["elevation"])
+
+
+def process_of(server: StudioServer) -> Any:
+    return server.studio.finishing._process
+
+
+def test_a_finish_can_be_cancelled_while_the_run_plays_on(page: Page, server: StudioServer) -> None:
+    assert page.ask("cancel_finish")["message"] == "no finish is under way"
+    assert page.get("/finish/a.npy").status_code == 409
+    page.do("finish", size=2048)
+    process = process_of(server)
+    assert "is under way already" in page.ask("finish", size=64)["message"]
+    page.steps(2)  # the page is usable
+    page.do("cancel_finish")
+    assert until(page, "cancelled")["size"] == 2048
+    assert process.poll() is not None
+    assert "nothing finished" in page.ask("open_finish")["message"]
+    page.steps(2)
+
+
+def test_a_process_that_ends_is_reported_and_another_can_be_started(page: Page, server: StudioServer) -> None:
+    page.do("finish", size=2048)
+    process_of(server).kill()
+    assert until(page, "failed")["message"] == "its process ended (-9)"
+    page.do("finish", size=96)
+    until(page, "done")
+
+
+def test_the_process_ends_with_the_server(levels: sw.Recipe, open_page: Open) -> None:
+    with serving(levels) as server:
+        page = open_page(server)
+        page.do("finish", size=2048)
+        process = process_of(server)
+        page.close()
+    assert process.poll() is not None
+
+
+def test_more_cells_than_a_finish_takes_are_refused(page: Page) -> None:
+    assert "less than or equal to 4096" in page.ask("finish", size=5000)["message"]
+
+
+@pytest.mark.parametrize(
+    ("step", "draft", "finish", "expected"),
+    [
+        (0, [(1, 64, 10)], [(1, 64, 20), (1, 128, 5)], 0),
+        (5, [(1, 64, 10)], [(1, 64, 20), (1, 128, 5)], 10),
+        (10, [(1, 64, 10), (1, 128, 10)], [(1, 64, 20), (1, 128, 30)], 20),  # where the second level begins
+        (19, [(1, 64, 10), (1, 128, 10)], [(1, 64, 20), (1, 128, 30)], 47),
+        (12, [(1, 75, 10), (1, 150, 10)], [(1, 64, 10), (1, 128, 10), (1, 256, 10)], 12),
+        (15, [(1, 64, 10), (2, 64, 10)], [(1, 64, 4), (1, 128, 4), (2, 128, 20)], 18),  # of its own stage
+        (15, [(1, 64, 10), (1, 128, 10)], [(1, 64, 10)], 5),
+    ],
+)
+def test_steps_of_a_finish_match_those_of_the_draft(step: int, draft: Any, finish: Any, expected: int) -> None:
+    assert matching_step(step, draft, finish) == expected
+
+
+def test_every_action_keeps_its_order_and_the_recipe_is_run_to_its_end() -> None:
+    draft, finish = [(1, 64, 10), (1, 128, 10)], [(1, 64, 10)]
+    actions = [["run", 8], ["undo"], ["run", 4], ["interrupted", 2], ["redo"]]
+    assert on_levels(actions, draft, finish) == [["run", 8], ["undo"], ["redo"], ["run", 2]]
