@@ -1,6 +1,6 @@
 """Two workers against one, round by round, and beside it what the machine itself allows.
 
-    python benchmarks/tiles_scaling.py [--size 4096] [--rounds 4] [--repeats 3] [--folder DIR]
+    python benchmarks/tiles_scaling.py [--size 4096] [--tile 2048] [--rounds 4] [--repeats 3] [--folder DIR]
 
 One worker and two take turns on the same ground, and so do one process and two that each iterate in memory and share
 nothing: what two cores give for memory and caches that are shared is the least that any two workers can take.
@@ -26,7 +26,6 @@ from slopewash.tiles.executors import Executor, connected
 from slopewash.tiles.run import TiledRun
 from slopewash.tiles.store import Store
 
-TILE = 2048
 ONE_CORE = {"NUMBA_NUM_THREADS": "1"}
 
 
@@ -45,13 +44,13 @@ class Timed:
             self.rounds.append(time.monotonic() - begin)
 
 
-def on_tiles(executor: Executor, out: Path, size: int, rounds: int, between: int) -> dict[str, Any]:
+def on_tiles(executor: Executor, out: Path, size: int, tile: int, rounds: int, between: int) -> dict[str, Any]:
     """One run: seconds of each round, of all of it, and CPU-seconds of the rounds."""
     source = sw.Generated(kind="fbm", size=size, seed=1, options={"octaves": 3})
     stage = sw.Stage(model=sw.VirtualPipes(), steps=rounds * between, settle=None)
     recipe = sw.Recipe(source=source, stages=(stage,), backend="cpu")
     timed, begin = Timed(executor), time.monotonic()
-    run = TiledRun(Store(str(out)), recipe, tile=TILE, iterations=between, layers=["elevation"])
+    run = TiledRun(Store(str(out)), recipe, tile=tile, iterations=between, layers=["elevation"])
     result = run.run(timed)
     shutil.rmtree(out)
     return {"rounds": timed.rounds, "all": time.monotonic() - begin, "cpu": result.cpu_seconds}
@@ -60,10 +59,10 @@ def on_tiles(executor: Executor, out: Path, size: int, rounds: int, between: int
 _alone: list[sw.Simulation] = []
 
 
-def prepare_alone() -> None:
+def prepare_alone(tile: int) -> None:
     """Give a process a tile of its own, in memory."""
     os.environ.update(ONE_CORE)
-    simulation = sw.Simulation(sw.generate("fbm", size=TILE, seed=1, octaves=3), sw.VirtualPipes(), backend="cpu")
+    simulation = sw.Simulation(sw.generate("fbm", size=tile, seed=1, octaves=3), sw.VirtualPipes(), backend="cpu")
     simulation.run(2)
     _alone.append(simulation)
 
@@ -87,6 +86,7 @@ def main() -> None:
     """Measure in turns, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=4096)
+    parser.add_argument("--tile", type=int, default=2048)
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--between", type=int, default=28, help="iterations between two exchanges")
     parser.add_argument("--repeats", type=int, default=3)
@@ -97,8 +97,8 @@ def main() -> None:
     found: dict[str, list[Any]] = {"one": [], "two": [], "one_alone": [], "two_alone": []}
     with (
         spawn.Manager() as manager,
-        spawn.Pool(1, prepare_alone) as single,
-        spawn.Pool(2, prepare_alone) as double,
+        spawn.Pool(1, prepare_alone, (given.tile,)) as single,
+        spawn.Pool(2, prepare_alone, (given.tile,)) as double,
         connected(workers=1) as one,
         connected(workers=2) as two,
         tempfile.TemporaryDirectory(dir=given.folder) as folder,
@@ -106,18 +106,25 @@ def main() -> None:
         out, barriers = Path(folder) / "out.zarr", [manager.Barrier(count) for count in (1, 2)]
         for _ in range(given.repeats):
             for name, executor in (("one", one), ("two", two)):
-                found[name].append(on_tiles(executor, out, given.size, given.rounds, given.between))
+                found[name].append(on_tiles(executor, out, given.size, given.tile, given.rounds, given.between))
             for _ in range(given.rounds):
                 found["one_alone"].append(in_memory(single, barriers[0], given.between))
                 found["two_alone"].append(in_memory(double, barriers[1], given.between))
-    print(json.dumps({"load": os.getloadavg()[0], "runs": found}, indent=1))
+            print(
+                json.dumps({"load": os.getloadavg()[0], **{name: runs[-1] for name, runs in found.items()}}), flush=True
+            )
+            report(found, given.rounds)
+
+
+def report(found: dict[str, list[Any]], rounds: int) -> None:
+    """Print the ratios of the shortest times so far."""
     first: dict[str, float] = {}
     later: dict[str, float] = {}
     whole: dict[str, float] = {}
     for name in ("one", "two"):
         runs = found[name]
         first[name] = runs[0]["rounds"][0]
-        later[name] = sum(min(run["rounds"][k] for run in runs) for k in range(1, given.rounds))
+        later[name] = sum(min(run["rounds"][k] for run in runs) for k in range(1, rounds))
         whole[name] = min(run["all"] for run in runs)
     limit = min(found["two_alone"]) / min(found["one_alone"])
     for words, seconds in (("rounds after the first", later), ("first round", first), ("all of the run", whole)):
