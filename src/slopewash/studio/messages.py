@@ -87,6 +87,12 @@ class BringBack(Message):
     type: Literal["bring_back"]
 
 
+class GoOn(Message):
+    """Go on with what a complete recipe has made, on one grid and without an end."""
+
+    type: Literal["go_on"]
+
+
 class Generator(Strict):
     """A generated terrain; what is left out stays as it is."""
 
@@ -266,7 +272,7 @@ class Ack(Message):
 ClientMessage = Annotated[
     Play | Pause | Step | RunTo | Speed | Reset | BringBack | Start | Parameters | Settle | Paint | Sources | Emitters
     | Undo | Redo | Watch | Look | Open | Finish | CancelFinish | OpenFinish
-    | Ack,
+    | GoOn | Ack,
     Field(discriminator="type"),
 ]  # fmt: skip
 _ADAPTER: TypeAdapter[Any] = TypeAdapter(ClientMessage)
