@@ -113,6 +113,27 @@ def test_a_page_opened_after_a_crash_is_where_it_was(
     assert again.complaints == []
 
 
+def test_a_new_run_offers_to_continue_the_last_one(
+    open_page: Callable[..., Any], server: Server, tmp_path: Path
+) -> None:
+    studio = open_page(1000, 500)
+    studio.open(server.url)
+    studio.ask(type="step", count=2)
+    studio.wait("studio.store.state.step === 2 && !studio.store.state.playing")
+    kept = tmp_path / "state" / "slopewash" / "studio"
+    deadline = time.monotonic() + 120
+    while (sw.newest_manifest(kept) or {"step": 0})["step"] != 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    server.kill()
+    server.start("--new", "--size", "32", "--backend", "reference")
+    again = open_page(1000, 500)
+    again.open(server.url)
+    again.page.get_by_role("button", name="Continue where you were (K)").click()
+    again.wait("studio.store.state.step === 2 && studio.store.state.cells === 64")
+    assert again.complaints == []
+
+
 def test_files_are_named_after_recipe_seed_and_step(studio: Any, tmp_path: Path) -> None:
     studio.ask(type="step", count=2)
     studio.wait("studio.store.state.step === 2 && !studio.store.state.playing")

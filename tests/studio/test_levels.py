@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import slopewash as sw
+from slopewash.studio import StudioServer
 from slopewash.studio.recipes import first_recipe
 
 Page = Any
@@ -63,3 +64,19 @@ def test_undo_and_replay_are_exact_across_levels(page: Page, server: Any, replay
     again = replay(page.get("/script").text)
     for name in terrain:
         np.testing.assert_array_equal(again[name], terrain[name], err_msg=name)
+
+
+def test_a_complete_recipe_goes_on_on_one_grid(open_page: Any) -> None:
+    recipe = sw.recipe("landscape", size=48, seed=4, strength=0.003, gullies=0.0, backend="reference")
+    with StudioServer(recipe, port=0) as server:
+        page = open_page(server)
+        assert "is not complete" in page.ask("go_on")["message"]
+        page.steps(page.until(lambda state: True)["usual_steps"])
+        made = server.session.find("terrain").result(60)["elevation"]
+        assert "go on from here" in page.ask("paint", tool="raise", points=[[900.0, 900.0]], radius=300.0)["message"]
+        page.do("go_on")
+        state = page.until(lambda state: state["step"] == 0)
+        assert (state["stage"], state["rows"], state["preset"]) == (None, 48, "landscape")
+        np.testing.assert_array_equal(server.session.find("terrain").result(60)["elevation"], made)
+        page.do("paint", tool="raise", points=[[900.0, 900.0]], radius=300.0)
+        page.steps(2)

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.errors import InvalidFile
-from slopewash.studio import StudioServer, foreign
+from slopewash.errors import InvalidFile, InvalidParameter
+from slopewash.studio import StudioServer, foreign, opening
 from slopewash.studio import server as server_module
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.projects import ACTIONS, FACTS, RECIPE, TERRAIN, read_project, write_project
@@ -313,3 +313,39 @@ def test_the_view_is_kept_with_the_run_on_disk(tmp_path: Path, open_page: Open) 
 @pytest.mark.parametrize("view", [{"pose": 1}, {**VIEW, "plan": "x"}, {**VIEW, "more": 1}])
 def test_views_that_are_none_are_refused(page: Page, view: Any) -> None:
     assert page.ask("look", view=json.loads(json.dumps(view)))["type"] == "error"
+
+
+def test_a_new_run_offers_the_one_that_was_kept(tmp_path: Path, open_page: Open) -> None:
+    recipe = first_recipe(preset="single_grid", size=16, extent=160.0, seed=3, backend="reference")
+    for new in (False, True):
+        keeper = Keeper(tmp_path / "kept")
+        with StudioServer(recipe.replace(seed=5) if new else recipe, port=0, keeper=keeper) as server:
+            page = open_page(server)
+            if not new:
+                page.steps(3)
+                page.do("look", view=VIEW)
+                before = now(server)
+            else:
+                state = page.until(lambda state: True)
+                assert (state["step"], state["left"]["step"], state["left"]["name"]) == (0, 3, "dome")
+                page.do("bring_back")
+                assert page.until(lambda state: state["step"] == 3)["view"] == VIEW
+                assert_same(now(server), before)
+            page.close()
+        keeper.close()
+
+
+def test_the_command_line_opens_a_project(sample: bytes, tmp_path: Path, open_page: Open) -> None:
+    file = tmp_path / "mine.slopewash"
+    file.write_bytes(sample)
+    project = opening._read_project(file, alone=True)
+    assert project.actions == (["run", 1],)  # of another user
+    with pytest.raises(InvalidParameter, match="takes no other options"):
+        opening._read_project(file, alone=False)
+    with pytest.raises(InvalidFile, match=r"nothing\.slopewash does not exist"):
+        opening._read_project(tmp_path / "nothing.slopewash", alone=True)
+    server = StudioServer(first_recipe(size=16, backend="reference"), port=0, apart=True)
+    server.open_project(project)
+    with server:
+        state = open_page(server).until(lambda state: state["preset"] == "single_grid" and state["step"] == 1)
+        assert state["generator"]["extent"] == 160.0

@@ -24,6 +24,7 @@ EXAMPLES = """Examples:
   slopewash studio                         the landscape preset, in the browser
   slopewash studio dem.tif                 your own height field
   slopewash studio my.toml                 a recipe, with all its stages
+  slopewash studio my.slopewash            a project that was saved in the studio
   slopewash studio --preset chiba_strata   another model
   slopewash studio --size 1024 --seed 3    a finer terrain, another seed
   slopewash studio --new                   do not continue the last run
@@ -60,7 +61,7 @@ def command(
     Parameters
     ----------
     source
-        Height field, or recipe (.toml), to start from. By default one is generated.
+        Height field, recipe (.toml) or project (.slopewash) to start from. By default one is generated.
     preset
         Preset to start with. The default is landscape, unless a model is given.
     model

@@ -43,6 +43,7 @@ class Finishing:
         """Of the process: how far it stands back behind all others, 0 to 19."""
         self._doing = ThreadPoolExecutor(1, thread_name_prefix="slopewash-finish")
         self._turn = threading.Lock()
+        self._closed = False
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
@@ -52,8 +53,9 @@ class Finishing:
 
     def close(self) -> None:
         """End a job, and remove results."""
+        self._closed = True
+        self._doing.shutdown(wait=False, cancel_futures=True)
         self._end()
-        self._doing.shutdown(cancel_futures=True)
         if self._folder is not None:
             self._folder.cleanup()
 
@@ -86,8 +88,9 @@ class Finishing:
             raise InvalidParameter("there is nothing finished yet; start a finish, and wait for its end")
 
     def _tell(self, **changes: Any) -> None:
-        self.state = cast("protocol.FinishState", {**self.state, **changes})
-        self.on_change(self.state)
+        with self._turn:
+            self.state = cast("protocol.FinishState", {**self.state, **changes})
+            self.on_change(self.state)
 
     # Commands, each named as its message type.
 
@@ -95,6 +98,8 @@ class Finishing:
         if self.state["status"] == "running":
             raise InvalidParameter("a finish is under way already; cancel it first")
         plan = self._session.find("plan", message.size).result(ASKING_SECONDS)
+        if self._closed:
+            raise InvalidParameter("the studio is closing")
         if self._folder is not None:
             self._folder.cleanup()
         self._folder = tempfile.TemporaryDirectory(prefix="slopewash-finish-")

@@ -87,6 +87,12 @@ class BringBack(Message):
     type: Literal["bring_back"]
 
 
+class GoOn(Message):
+    """Go on with what a complete recipe has made, on one grid and without an end."""
+
+    type: Literal["go_on"]
+
+
 class Generator(Strict):
     """A generated terrain; what is left out stays as it is."""
 
@@ -284,7 +290,7 @@ class Ack(Message):
 
 ClientMessage = Annotated[
     Play | Pause | Step | RunTo | Speed | Reset | BringBack | Start | Parameters | Slide | Scrub | Settle | Paint
-    | Sources | Emitters | Undo | Redo | Watch | Look | Open | Finish | CancelFinish | OpenFinish | Ack,
+    | Sources | Emitters | Undo | Redo | Watch | Look | Open | Finish | CancelFinish | OpenFinish | GoOn | Ack,
     Field(discriminator="type"),
 ]  # fmt: skip
 _ADAPTER: TypeAdapter[Any] = TypeAdapter(ClientMessage)

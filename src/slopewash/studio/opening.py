@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import slopewash as sw
-from slopewash.errors import BackendUnavailable, CheckpointError, InvalidParameter
-from slopewash.studio import built_page
+from slopewash.errors import BackendUnavailable, CheckpointError, InvalidFile, InvalidParameter
+from slopewash.studio import built_page, messages
 from slopewash.studio.keeping import Keeper, default_folder
+from slopewash.studio.projects import SUFFIX, Project, read_project
 from slopewash.studio.recipes import check_side, first_recipe, fitted
+from slopewash.studio.security import cookie_secret
 from slopewash.studio.server import StudioServer
 from slopewash.studio.uploads import read_call
 
@@ -42,8 +46,8 @@ def studio(
     Parameters
     ----------
     source
-        A terrain, a file to read one from, or a recipe file, which runs with all its stages and levels; by default a
-        terrain is generated.
+        A terrain, a file to read one from, a recipe file, which runs with all its stages and levels, or a project; by
+        default a terrain is generated.
     preset, model
         What to run; the default is the landscape preset.
     size
@@ -76,6 +80,7 @@ def studio(
         def serve(recipe: sw.Recipe | None) -> StudioServer:
             return StudioServer(recipe, host=host, port=port, allowed_hosts=allowed_hosts, keeper=keeper, apart=True)
 
+        project: Project | None = None
         server, kept = None, None if keeper is None else keeper.kept
         named = new or any(given is not None for given in (source, preset, model, size, extent, seed))
         if keeper is not None and keeper.has_run and not named and backend in ("auto", kept and kept["backend"]):
@@ -97,7 +102,11 @@ def studio(
                 raise InvalidParameter(
                     f"extent is {extent:g} m, but the terrain is not a generated one; set its size by cell_size"
                 )
-            if _is_recipe(source):
+            if _is_project(source):
+                others = (preset, model, size, extent, seed, *read_options.values())
+                project = _read_project(Path(str(source)), alone=all(given is None for given in others))
+                recipe = first_recipe(size=messages.SIZES[0])  # until the project takes its place
+            elif _is_recipe(source):
                 others = (preset, model, extent, seed, *read_options.values())
                 recipe = _from_recipe(Path(str(source)), size, backend, alone=all(given is None for given in others))
             else:
@@ -113,6 +122,8 @@ def studio(
                     levels=True,
                 )
             server = serve(recipe)
+            if project is not None:
+                server.open_project(project)
             if kept is not None:
                 alone = "slopewash studio" if keep is True else f"slopewash studio --keep {keep}"
                 _print(
@@ -169,6 +180,21 @@ def _described(kept: dict[str, Any] | None, size: str = "") -> str:
 
 def _is_recipe(source: Any) -> bool:
     return isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == ".toml"
+
+
+def _is_project(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == SUFFIX
+
+
+def _read_project(path: Path, *, alone: bool) -> Project:
+    if not alone:
+        raise InvalidParameter(f"{path} is a whole run; it takes no other options")
+    if not path.is_file():
+        raise InvalidFile(f"{path} does not exist")
+    with tempfile.TemporaryDirectory(prefix="slopewash-studio-") as folder:
+        copy = Path(folder) / f"project{SUFFIX}"
+        shutil.copyfile(path, copy)
+        return read_project(copy, str(path), cookie_secret())
 
 
 def _from_recipe(path: Path, size: int | None, backend: str, *, alone: bool) -> sw.Recipe:

@@ -220,7 +220,19 @@ class Run:
     def check_unfinished(self) -> None:
         """Refuse to go on with a recipe that is complete."""
         if self.finished:
-            raise InvalidParameter("the recipe is complete; reset it, or save its terrain and open that to go on")
+            raise InvalidParameter("the recipe is complete; reset it, or go on from here on one grid")
+
+    def following(self) -> sw.Recipe:
+        """Recipe of a run on one grid that begins with what a complete recipe has made."""
+        if not self.finished:
+            raise InvalidParameter("the recipe is not complete; play it to its end first")
+        assert self.running is not None
+        return sw.Recipe(
+            source=sw.FromTerrain(name=self.recipe.source.name, terrain=self.terrain()),
+            stages=(self.running.recipe.stages[-1].on_one_grid(),),
+            seed=self.recipe.seed,
+            backend=self.recipe.backend,
+        )
 
     @property
     def cells(self) -> int:

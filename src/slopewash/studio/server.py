@@ -18,6 +18,7 @@ from slopewash.studio.apart import SessionApart
 from slopewash.studio.app import Studio
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.patience import ImpatientProtocol
+from slopewash.studio.projects import Project
 from slopewash.studio.security import EVERYWHERE, Gate, cookie_secret
 from slopewash.studio.session import Session
 from slopewash.studio.uploads import Uploads
@@ -67,6 +68,7 @@ class StudioServer:
         # when the first kernel runs; a value set by the user stays.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         uploads = Uploads() if upload_limit is None else Uploads(upload_limit)
+        self._uploads = uploads
         self.session: Any  # both offer the same to the server, and callers know which one they asked for
         if apart and simulation is None:
             self.session = SessionApart(recipe, uploads, keeper=keeper)
@@ -140,6 +142,11 @@ class StudioServer:
         finally:
             self._socket.close()
             self._close_apart()
+
+    def open_project(self, project: Project) -> None:
+        """Show the run of a project as soon as the server is up."""
+        opening = messages.Open(type="open", upload=self._uploads.keep_project(project))
+        self.session.execute(opening)
 
     def _close_apart(self) -> None:
         """End the process of the run, also if the server did not get as far as serving."""

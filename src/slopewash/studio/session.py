@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 import slopewash as sw
@@ -100,6 +100,10 @@ class Session:
         self._left: deque[Run] = deque()
         self._without_keyframes = False
         """Whether a keyframe could not be kept, which is reported once."""
+        if recipe is not None and keeper is not None and keeper.has_run:
+            with suppress(Exception):  # a run that cannot be continued is none to offer; opening says why
+                self._left.append(Run.resumed(keeper.folder, self._notice))
+                self._left[-1].view = keeper.kept_view(self._left[-1].identity)
         self._shown = self.run.step
         self._thread = threading.Thread(target=self._loop, name="slopewash-simulation", daemon=True)
 
@@ -418,6 +422,9 @@ class Session:
             self._left.appendleft(shown)
         else:
             shown.close()
+
+    def _do_go_on(self, message: messages.GoOn) -> None:
+        self._begin(self.run.following())
 
     def _do_look(self, message: messages.Look) -> None:
         self.run.view, self._dirty = message.view, True

@@ -83,6 +83,7 @@ export class App {
   private overlay: string | null = null;
   private run = -1;
   private sameServer = true;
+  private completeText = "";
   /** Whether the page was just opened on a run that was kept on disk. */
   private resumed = false;
   /** Generator, relief and aspect ratio of the terrain that the camera was placed for. */
@@ -92,7 +93,7 @@ export class App {
   /** View of a project that is being opened, for its first image; undefined if there is none. */
   private expectedView: SavedView | null | undefined;
   /** What the server last heard of the view. */
-  private reportedView = "null";
+  private reportedView = "";
   /** Overlay that a brush switched on, and that goes off with it. */
   private brushOverlay: string | null = null;
 
@@ -160,6 +161,7 @@ export class App {
     this.connection = this.connect();
     this.store.onState((state, before) => this.offerToRestore(state, before));
     this.store.onState((state) => this.welcomeBack(state));
+    this.store.onState((state, before) => this.offerMore(state, before));
     this.store.onState(
       (state) =>
         (this.title.textContent = `${words(state.name)} · ${state.columns} × ${state.rows} · ${state.model.replaceAll("_", " ")}`),
@@ -221,6 +223,21 @@ export class App {
     if (resized) this.painting.refreshRing();
   }
 
+  /** Offer to continue what the server found on disk, and to go on from a recipe that is complete. */
+  private offerMore(state: State, before: State | null): void {
+    if (!before && state.left && state.step === 0)
+      this.messages.say(`Your last run (${words(state.left.name)}, step ${state.left.step}) is kept.`, "notice", {
+        topic: "left",
+        offer: { label: "Continue where you were (K)", run: () => this.restore() },
+      });
+    const complete = (of: State | null): boolean => of?.stage != null && of.step === of.usual_steps;
+    if (complete(state) && !complete(before)) {
+      this.completeText = `The recipe is complete after ${state.step} steps.`; // in place of the server's own notice
+      const offer = { label: "Go on from here", run: () => void this.connection.send({ type: "go_on" }) };
+      this.messages.say(this.completeText, "good", { offer });
+    } else if (!complete(state)) this.messages.withdraw(this.completeText);
+  }
+
   /** Tell the user who comes back that this is the run they left. */
   private welcomeBack(state: State): void {
     if (!this.resumed) return;
@@ -255,7 +272,7 @@ export class App {
   /** Let the server keep the view with the run. */
   private reportView(): void {
     const view = this.lookedFrom;
-    const text = JSON.stringify(view);
+    const text = JSON.stringify([this.run, view]);
     if (text === this.reportedView || !this.connection.isOpen || !this.stage.frame || document.hidden) return;
     this.reportedView = text;
     this.connection.ask({ type: "look", view }).catch(() => {}); // the next change is reported again

@@ -84,6 +84,7 @@ export type ClientMessage =
   | Finish
   | CancelFinish
   | OpenFinish
+  | GoOn
   | Ack;
 
 export type Colour = [number, number, number];
@@ -211,6 +212,12 @@ export interface GeneratorState {
   seed: number;
   relief: number | null;
   options: Record<string, ParameterValue>;
+}
+
+/** Go on with what a complete recipe has made, on one grid and without an end. */
+export interface GoOn {
+  id?: number | string | null;
+  type: "go_on";
 }
 
 /** One layer, and how an overlay shows it. */
