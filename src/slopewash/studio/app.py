@@ -28,7 +28,7 @@ from slopewash.studio.catalogue import FORMATS, MESHES, welcome
 from slopewash.studio.connection import Connection
 from slopewash.studio.hub import Hub
 from slopewash.studio.session import Session
-from slopewash.studio.uploads import Stalled, TooLarge, Uploads, clean_name
+from slopewash.studio.uploads import Stalled, TooLarge, Uploads, clean_name, plausible_extent
 
 Wanted = Literal["height_range", "allow_8bit"] | None
 
@@ -156,12 +156,13 @@ class Studio:
         uploaded: protocol.Uploaded = {
             "upload": key, "name": given.name, "rows": taken.shape[0], "columns": taken.shape[1],
             "cell_size": taken.cell_size, "file_rows": rows, "file_columns": columns,
+            "relief": taken.relief, "plausible_extent": plausible_extent(taken),
         }  # fmt: skip
         return JSONResponse(uploaded)
 
 
 def _upload_options(request: Request) -> tuple[str, dict[str, Any]]:
-    known = {"name", "low", "high", "cell_size", "rows", "columns", "allow_8bit"}
+    known = {"name", "low", "high", "cell_size", "extent", "rows", "columns", "allow_8bit"}
     for key in request.query_params:
         if key not in known:
             raise InvalidParameter(f'upload has no option "{key[:40]}"; it takes {", ".join(sorted(known))}')
@@ -170,6 +171,11 @@ def _upload_options(request: Request) -> tuple[str, dict[str, Any]]:
         raise InvalidParameter("upload takes both low and high, or neither")
     rows, columns = _number(request, "rows"), _number(request, "columns")
     options: dict[str, Any] = {"cell_size": _number(request, "cell_size")}
+    extent = _number(request, "extent")
+    if extent is not None:
+        if not 0 < extent <= 1e9:
+            raise InvalidParameter(f"extent is {extent:g} m; it must be positive and at most 1e9")
+        options["extent"] = extent
     if low is not None and high is not None:
         options["height_range"] = (low, high)
     if rows is not None and columns is not None:

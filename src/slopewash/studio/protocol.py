@@ -367,6 +367,9 @@ class Uploaded(Strict):
     cell_size: float
     file_rows: int
     file_columns: int
+    relief: float
+    plausible_extent: float | None
+    """Longer side in metres that would suit the relief, where the one that was read does not."""
 
 
 class Problem(Strict):

@@ -27,6 +27,7 @@ import type { Frame } from "../wire/frames";
 import type { ClientMessage, State } from "../wire/protocol";
 import { button, make, short, words } from "./dom";
 import { icon } from "./icons";
+import { REFUSED } from "./refusing";
 import { listenForShortcuts } from "./shortcuts";
 import { Store } from "./store";
 import { Tabs } from "./tabs";
@@ -108,7 +109,13 @@ export class App {
     this.toolbar = new Toolbar(this.store, () => this.followTool());
     this.markers = new Markers(this.stage, this.store, link);
     const { markers } = this;
-    this.painting = new Painting(this.stage, this.toolbar, markers, this.store, link, (place) => this.showPlace(place));
+    this.painting = new Painting(this.stage, this.toolbar, markers, this.store, link, {
+      pointed: (place) => this.showPlace(place),
+      missed: () =>
+        this.messages.say("Nothing happens here: begin on the terrain, inside the block.", "notice", {
+          topic: "missed",
+        }),
+    });
     const panels = new Tabs([
       { name: "Start", element: this.start.element },
       { name: "Model", element: parameters.element },
@@ -401,6 +408,9 @@ export class App {
       const { stage } = this;
       if (stage.frame) rememberView(stage.cameras.isFramed ? null : stage.cameras.saved, shapeOf(stage.frame.header));
     });
+    document.body.addEventListener(REFUSED, (event) =>
+      this.messages.say((event as CustomEvent<string>).detail, "error", { topic: "refused" }),
+    );
     dragSun(this.stage, () => this.view.refresh());
     this.picker.addEventListener("change", () => {
       const file = this.picker.files?.[0];

@@ -497,6 +497,9 @@ export interface Uploaded {
   cell_size: number;
   file_rows: number;
   file_columns: number;
+  relief: number;
+  /** Longer side in metres that would suit the relief, where the one that was read does not. */
+  plausible_extent: number | null;
 }
 
 /** Choose what frames hold. */
