@@ -45,6 +45,8 @@ class Studio:
         self.hub = Hub(session)
         self._welcome = json.dumps(welcome(resumed=session.resumed), allow_nan=False)
         self._uploading, self._exporting = asyncio.Semaphore(MOST_TRANSFERS), asyncio.Semaphore(MOST_TRANSFERS)
+        self._inspecting = asyncio.Semaphore(1)
+        """Questions wait for each other: a run stands still for each."""
         self._side_files: dict[str, bytes] = {}
 
     def app(self) -> Starlette:
@@ -55,6 +57,8 @@ class Studio:
             Route("/script", self.script),
             Route("/recipe", self.recipe),
             Route("/export/{name}", self.export),
+            Route("/cell", self.cell),
+            Route("/survey", self.survey),
             Route("/upload", self.upload, methods=["POST"]),
             WebSocketRoute("/ws", self.socket),
         ]
@@ -104,6 +108,27 @@ class Studio:
         except SlopewashError as error:
             return _problem(409, error)
         return PlainTextResponse(text, media_type="application/toml", headers=_attachment("session.toml"))
+
+    async def cell(self, request: Request) -> Response:
+        """One cell: its past, what it holds, and the way of water through it."""
+        try:
+            x, y = _number(request, "x"), _number(request, "y")
+            if x is None or y is None:
+                raise InvalidParameter("cell takes x and y in metres")
+        except InvalidParameter as error:
+            return _problem(400, error)
+        return await self._inspect("cell", x, y)
+
+    async def survey(self, request: Request) -> Response:
+        """The terrain beside real ones."""
+        return await self._inspect("survey")
+
+    async def _inspect(self, what: str, *arguments: Any) -> Response:
+        async with self._inspecting:
+            try:
+                return JSONResponse(await asyncio.wrap_future(self.session.find(what, *arguments)))
+            except SlopewashError as error:
+                return _problem(409, error)
 
     async def export(self, request: Request) -> Response:
         """The current terrain, in the format of the suffix."""

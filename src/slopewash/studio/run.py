@@ -20,7 +20,8 @@ import numpy as np
 import slopewash as sw
 from slopewash.errors import CheckpointError, InvalidParameter, StabilityWarning
 from slopewash.plain import plain
-from slopewash.studio import messages
+from slopewash.studio import messages, protocol
+from slopewash.studio.inspecting import cell_facts, survey_facts
 from slopewash.studio.keyframes import Timeline
 from slopewash.studio.recipes import check_size
 from slopewash.studio.sliders import Sliders
@@ -357,6 +358,14 @@ class Run:
                 f"{len(message.points)} dabs of radius {message.radius:g} m touch {cells:.2g} cells; one message may "
                 f"touch {MOST_PAINTED:.2g}, so send fewer at a time"
             )
+
+    def cell(self, x: float, y: float) -> protocol.CellFacts:
+        """What there is to know of the cell at a place."""
+        return cell_facts(self, x, y)
+
+    def survey(self) -> protocol.SurveyFacts:
+        """The terrain beside real ones."""
+        return survey_facts(self)
 
     def script(self) -> str:
         """The Python script that repeats the run."""

@@ -28,6 +28,8 @@ OTHERS: dict[str, TypeAdapter[Any]] = {
     "FrameHeader": protocol.FRAME_HEADER,
     "Uploaded": protocol.UPLOADED,
     "Problem": protocol.PROBLEM,
+    "CellFacts": protocol.CELL,
+    "SurveyFacts": protocol.SURVEY,
 }
 PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 

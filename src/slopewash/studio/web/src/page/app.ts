@@ -5,6 +5,7 @@ import { Compare } from "../panels/compare";
 import { FileFactsDialog } from "../panels/file-facts";
 import { Help } from "../panels/help";
 import { Information } from "../panels/information";
+import { InspectPanel } from "../panels/inspect";
 import { Legend } from "../panels/legend";
 import { Messages } from "../panels/messages";
 import { OutputPanel } from "../panels/output";
@@ -13,6 +14,7 @@ import { StartPanel } from "../panels/start";
 import { TimelinePanel } from "../panels/timeline";
 import { Transport } from "../panels/transport";
 import { ViewPanel } from "../panels/view";
+import { Asking } from "../tools/asking";
 import { Markers } from "../tools/markers";
 import { Painting } from "../tools/painting";
 import { dragSun } from "../tools/sun";
@@ -116,10 +118,13 @@ export class App {
           topic: "missed",
         }),
     });
+    const inspect = new InspectPanel(this.store, this.messages, () => asking.follow());
+    const asking: Asking = new Asking(this.stage, this.toolbar, inspect);
     const panels = new Tabs([
       { name: "Start", element: this.start.element },
       { name: "Model", element: parameters.element },
       { name: "View", element: this.view.element },
+      { name: "Inspect", element: inspect.element },
       { name: "Budget", element: information.element },
       { name: "Export", element: this.output.element },
     ]);
@@ -132,6 +137,7 @@ export class App {
       ...this.viewButtons(),
     );
     document.body.append(
+      asking.element,
       markers.element,
       this.compare.element,
       this.corner,
