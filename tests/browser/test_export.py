@@ -144,6 +144,7 @@ def test_the_script_replays_the_session_to_the_same_bits(studio: Any, tmp_path: 
     studio.page.mouse.up()
     studio.wait("studio.store.state.can_undo")
     studio.tab("model")
+    studio.page.evaluate("document.querySelector('[data-role=all-parameters]').open = true")
     field = studio.page.locator("[data-parameter=rain_rate] [data-role=value]")
     field.fill("0.07")
     field.press("Enter")

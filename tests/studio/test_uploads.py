@@ -135,3 +135,15 @@ def test_gdal_is_not_loaded_for_uploads_and_exports(
     page.do("start", upload=facts["upload"])
     page.until(lambda s: s["name"] == "laea.tif")
     assert page.get("/export/out.tif").status_code == 200
+
+
+def test_an_implausible_side_is_noticed_and_can_be_given(page: Page) -> None:
+    buffer = io.BytesIO()
+    np.save(buffer, sw.generate("hill", size=64, relief=900.0)["elevation"])
+    answer = page.post("/upload?name=peak.npy", buffer.getvalue()).json()
+    assert (answer["cell_size"], answer["plausible_extent"]) == (1.0, 4500.0)
+    answer = page.post("/upload?name=peak.npy&extent=4500", buffer.getvalue()).json()
+    assert (answer["cell_size"], answer["plausible_extent"]) == (4500 / 64, None)
+    page.do("start", upload=answer["upload"])
+    assert f"cell_size={4500 / 64}" in page.get("/script").text
+    assert "extent is -1 m" in page.post("/upload?name=peak.npy&extent=-1", buffer.getvalue()).json()["message"]

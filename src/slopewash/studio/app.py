@@ -32,7 +32,7 @@ from slopewash.studio.finishing import Finishing
 from slopewash.studio.hub import Hub
 from slopewash.studio.projects import SUFFIX, write_project
 from slopewash.studio.session import Session
-from slopewash.studio.uploads import Stalled, TooLarge, Uploads, clean_name
+from slopewash.studio.uploads import Stalled, TooLarge, Uploads, clean_name, plausible_extent
 
 Wanted = Literal["height_range", "allow_8bit"] | None
 
@@ -52,6 +52,8 @@ class Studio:
         self.hub = Hub(session, self.finishing)
         self._welcome = json.dumps(welcome(resumed=session.resumed), allow_nan=False)
         self._uploading, self._exporting = asyncio.Semaphore(MOST_TRANSFERS), asyncio.Semaphore(MOST_TRANSFERS)
+        self._inspecting = asyncio.Semaphore(1)
+        """Questions wait for each other: a run stands still for each."""
         self._side_files: dict[str, bytes] = {}
 
     def app(self) -> Starlette:
@@ -62,6 +64,8 @@ class Studio:
             Route("/script", self.script),
             Route("/recipe", self.recipe),
             Route("/export/{name}", self.export),
+            Route("/cell", self.cell),
+            Route("/survey", self.survey),
             Route("/upload", self.upload, methods=["POST"]),
             Route("/project", self.save_project),
             Route("/finish/{name}", self.finished),
@@ -115,6 +119,27 @@ class Studio:
         except SlopewashError as error:
             return _problem(409, error)
         return PlainTextResponse(text, media_type="application/toml", headers=_attachment("session.toml"))
+
+    async def cell(self, request: Request) -> Response:
+        """One cell: its past, what it holds, and the way of water through it."""
+        try:
+            x, y = _number(request, "x"), _number(request, "y")
+            if x is None or y is None:
+                raise InvalidParameter("cell takes x and y in metres")
+        except InvalidParameter as error:
+            return _problem(400, error)
+        return await self._inspect("cell", x, y)
+
+    async def survey(self, request: Request) -> Response:
+        """The terrain beside real ones."""
+        return await self._inspect("survey")
+
+    async def _inspect(self, what: str, *arguments: Any) -> Response:
+        async with self._inspecting:
+            try:
+                return JSONResponse(await asyncio.wrap_future(self.session.find(what, *arguments)))
+            except SlopewashError as error:
+                return _problem(409, error)
 
     async def export(self, request: Request) -> Response:
         """The current terrain, in the format of the suffix."""
@@ -223,6 +248,7 @@ class Studio:
         uploaded: protocol.Uploaded = {
             "upload": key, "name": given.name, "rows": taken.shape[0], "columns": taken.shape[1],
             "cell_size": taken.cell_size, "file_rows": rows, "file_columns": columns,
+            "relief": taken.relief, "plausible_extent": plausible_extent(taken),
         }  # fmt: skip
         return JSONResponse(uploaded)
 
@@ -235,7 +261,7 @@ def _check_length(request: Request, limit: int) -> None:
 
 
 def _upload_options(request: Request) -> tuple[str, dict[str, Any]]:
-    known = {"name", "low", "high", "cell_size", "rows", "columns", "allow_8bit"}
+    known = {"name", "low", "high", "cell_size", "extent", "rows", "columns", "allow_8bit"}
     for key in request.query_params:
         if key not in known:
             raise InvalidParameter(f'upload has no option "{key[:40]}"; it takes {", ".join(sorted(known))}')
@@ -244,6 +270,11 @@ def _upload_options(request: Request) -> tuple[str, dict[str, Any]]:
         raise InvalidParameter("upload takes both low and high, or neither")
     rows, columns = _number(request, "rows"), _number(request, "columns")
     options: dict[str, Any] = {"cell_size": _number(request, "cell_size")}
+    extent = _number(request, "extent")
+    if extent is not None:
+        if not 0 < extent <= 1e9:
+            raise InvalidParameter(f"extent is {extent:g} m; it must be positive and at most 1e9")
+        options["extent"] = extent
     if low is not None and high is not None:
         options["height_range"] = (low, high)
     if rows is not None and columns is not None:

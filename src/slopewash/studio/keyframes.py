@@ -222,6 +222,10 @@ class Timeline:
         self.current, self.at = branch.number, None if keyframe is branch.tip else keyframe
         self._edited = False
 
+    def before(self, run: Run) -> list[Keyframe]:
+        """Keyframes of the branch shown that are older than the run is now."""
+        return [keyframe for keyframe in self.branch.keyframes if keyframe.moment < run.moment]
+
     def beside(self, number: int, moment: int, shape: tuple[int, ...]) -> tuple[Keyframe, Any] | None:
         """The keyframe of a branch nearest to a moment and its heights, to compare with; None on another grid."""
         branch = self.branches.get(number)

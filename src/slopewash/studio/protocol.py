@@ -400,6 +400,75 @@ class Uploaded(Strict):
     cell_size: float
     file_rows: int
     file_columns: int
+    relief: float
+    plausible_extent: float | None
+    """Longer side in metres that would suit the relief, where the one that was read does not."""
+
+
+class CellValue(Strict):
+    """One layer at a cell."""
+
+    name: str
+    value: float
+    unit: str
+
+
+class CellFacts(Strict):
+    """The answer to a question about one cell."""
+
+    run: int
+    x: float
+    """Of its middle, in metres."""
+    y: float
+    height: float
+    start: float
+    """Its height at the start."""
+    upstream_area: float
+    """That drains through it, in m²."""
+    values: list[CellValue]
+    moments: list[int]
+    """Of the keyframes, and now."""
+    heights: list[float]
+    """At these moments."""
+    path: list[tuple[float, float]]
+    """Way of water from the head of the largest stream above it, through it, to where it leaves the terrain."""
+    path_heights: list[float]
+    path_length: float
+    """In metres."""
+
+
+class FindingFacts(Strict):
+    """One measure of the terrain, and its published range."""
+
+    name: str
+    symbol: str
+    value: float | None
+    """Null where the terrain is too small for it."""
+    low: float
+    high: float
+    source: str
+    verdict: str
+
+
+class SurveyFacts(Strict):
+    """The terrain beside real ones."""
+
+    run: int
+    moment: int
+    rows: int
+    """Of the grid that it was measured on."""
+    columns: int
+    findings: list[FindingFacts]
+    drainage_density: float | None
+    """Length of channels per area, in km per km², which depends on where channels begin."""
+    channel_area: float
+    """Drainage area where channels begin, in m²."""
+    mean_slope: float
+    """In degrees."""
+    slope_area: list[tuple[float, float]]
+    """Drainage area in m² and mean slope of channels."""
+    hypsometry: list[tuple[float, float]]
+    """Share of the area above a height, and that height as a share of the relief."""
 
 
 class OpenedProject(Strict):
@@ -425,4 +494,6 @@ SERVER_MESSAGE: TypeAdapter[ServerMessage] = TypeAdapter(ServerMessage)
 FRAME_HEADER: TypeAdapter[FrameHeader] = TypeAdapter(FrameHeader)
 UPLOADED: TypeAdapter[Uploaded] = TypeAdapter(Uploaded)
 OPENED: TypeAdapter[OpenedProject] = TypeAdapter(OpenedProject)
+CELL: TypeAdapter[CellFacts] = TypeAdapter(CellFacts)
+SURVEY: TypeAdapter[SurveyFacts] = TypeAdapter(SurveyFacts)
 PROBLEM: TypeAdapter[Problem] = TypeAdapter(Problem)

@@ -22,7 +22,8 @@ import slopewash as sw
 from slopewash.errors import CheckpointError, InvalidParameter, StabilityWarning
 from slopewash.plain import plain
 from slopewash.recipes.writing import recipe_text
-from slopewash.studio import messages
+from slopewash.studio import messages, protocol
+from slopewash.studio.inspecting import cell_facts, survey_facts
 from slopewash.studio.keyframes import Timeline
 from slopewash.studio.projects import TERRAIN, Saved
 from slopewash.studio.recipes import check_size, resized
@@ -442,6 +443,14 @@ class Run:
             terrain=terrain,
             checkpoint=self.parts(),
         )
+
+    def cell(self, x: float, y: float) -> protocol.CellFacts:
+        """What there is to know of the cell at a place."""
+        return cell_facts(self, x, y)
+
+    def survey(self) -> protocol.SurveyFacts:
+        """The terrain beside real ones."""
+        return survey_facts(self)
 
     def script(self) -> str:
         """The Python script that repeats the run."""

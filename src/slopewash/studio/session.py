@@ -29,6 +29,8 @@ MOST_LEFT = 6
 """Earlier runs that can be restored."""
 MOST_LEFT_CELLS = 2 * 1024**2
 """Limit on their cells, about 300 MB besides their undo histories. One is always kept."""
+SLOW = {"cell": "following the water", "survey": "measuring the terrain"}
+"""Questions that take long on a large terrain, and compile kernels when they are first asked."""
 CANCELLING = ("pause", "reset", "start", "bring_back", "open")
 """Messages that cancel settling, or the repetition of a project, instead of waiting for its end."""
 
@@ -126,11 +128,8 @@ class Session:
         return future
 
     def find(self, what: str, *arguments: Any) -> Future[Any]:
-        """Ask the run between two steps for its "script", "recipe_text", "saved" project, "terrain" or "ground".
-
-        Or let it "check_layer".
-        """
-        return self.submit(lambda: getattr(self.run, what)(*arguments))
+        """Ask the run between two steps for one of its methods, such as "script", "terrain" or "check_layer"."""
+        return self.submit(lambda: self._find(what, *arguments))
 
     def execute(self, message: Any, viewer: object = None) -> Future[Any]:
         """Execute a message between two steps; some cancel the settlings asked for before them."""
@@ -171,6 +170,12 @@ class Session:
         self._frames.spend(seconds)
 
     # What follows runs in the simulation's thread.
+
+    def _find(self, what: str, *arguments: Any) -> Any:
+        if what not in SLOW:
+            return getattr(self.run, what)(*arguments)
+        with self._at_work(SLOW[what]):
+            return getattr(self.run, what)(*arguments)
 
     def terrain(self) -> sw.Terrain:
         """The terrain as it is now."""

@@ -32,6 +32,8 @@ STALLED_SECONDS = 20.0
 """Longest wait for the next bytes of an upload, in all."""
 SLOWEST = 1 << 16
 """Bytes per second that earn more time."""
+FLATTEST, USUAL, STEEPEST = 0.002, 0.2, 0.8
+"""Relief of a terrain as a share of its side: of a flood plain, of what presets are made for, and of a single cliff."""
 HEADLESS = (".r16", ".raw")
 
 
@@ -92,9 +94,14 @@ class Uploads:
     ) -> tuple[str, sw.FromTerrain, tuple[int, int]]:
         """Receive a file; return its id, the terrain, and the rows and columns of the file.
 
+        Of the options, `extent` is the longer side in metres, which the cell size follows from; the others are those
+        of `slopewash.read`.
+
         `name` is shown and gives the suffix; it is never used as a path.
         """
         shown, suffix = clean_name(name)
+        options = dict(options)
+        extent = options.pop("extent", None)
         # Deleted as soon as it is read.
         with tempfile.TemporaryDirectory(prefix="slopewash-studio-") as folder:
             file = Path(folder) / f"upload{suffix}"
@@ -103,6 +110,9 @@ class Uploads:
         if suffix in HEADLESS:  # their side file was not uploaded, but may be beside the script
             options = {**options, "cell_size": terrain.cell_size, "shape": terrain.shape}
         file_shape = terrain.shape
+        if extent is not None:
+            options = {**options, "cell_size": extent / max(file_shape)}
+            terrain = terrain.replace(cell_size=options["cell_size"])
         given = await anyio.to_thread.run_sync(lambda: fitted(shown, terrain, read_call(shown, options)))
         return self.keep(given), given, file_shape
 
@@ -123,6 +133,22 @@ class Uploads:
                 if size > limit:
                     raise TooLarge(f"the file has more than {limit} bytes, the limit")
                 out.write(chunk)
+
+
+def plausible_extent(terrain: sw.Terrain) -> float | None:
+    """Longer side in metres that would suit the relief, where the terrain as it is would be a wall or a plain.
+
+    Files without georeference often have no cell size, and are read with one of 1 m.
+
+    >>> plausible_extent(sw.generate("hill", size=64, cell_size=1.0, relief=900.0))
+    4500.0
+    >>> plausible_extent(sw.generate("hill", size=64, cell_size=70.0, relief=900.0)) is None
+    True
+    """
+    steepness = terrain.relief / (max(terrain.shape) * terrain.cell_size)
+    if terrain.transform is not None or not terrain.relief or FLATTEST <= steepness <= STEEPEST:
+        return None
+    return float(f"{terrain.relief / USUAL:.2g}")
 
 
 def clean_name(name: str, known: Mapping[str, str] = FORMATS) -> tuple[str, str]:

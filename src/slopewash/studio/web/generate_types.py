@@ -29,6 +29,8 @@ OTHERS: dict[str, TypeAdapter[Any]] = {
     "Uploaded": protocol.UPLOADED,
     "OpenedProject": protocol.OPENED,
     "Problem": protocol.PROBLEM,
+    "CellFacts": protocol.CELL,
+    "SurveyFacts": protocol.SURVEY,
 }
 PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 

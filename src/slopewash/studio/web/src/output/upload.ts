@@ -1,5 +1,6 @@
 // Uploads a height field from the user's disk and starts a run from it.
 
+import { short } from "../page/dom";
 import type { Messages } from "../panels/messages";
 import type { Connection } from "../wire/connection";
 import type { Problem, Uploaded } from "../wire/protocol";
@@ -12,6 +13,8 @@ export interface FileFacts {
   low: number | null;
   high: number | null;
   cellSize: number | null;
+  /** Longer side in metres, instead of the cell size. */
+  extent: number | null;
   allow8bit: boolean;
 }
 
@@ -21,6 +24,7 @@ export type Missing = NonNullable<Problem["wants"]>;
 export type Ask = (file: File, missing: Missing, facts: FileFacts) => Promise<FileFacts | null>;
 
 const TOPIC = "upload";
+const NOTHING: FileFacts = { low: null, high: null, cellSize: null, extent: null, allow8bit: false };
 
 /** Send a file and start from it. */
 export async function uploadAndStart(
@@ -29,13 +33,15 @@ export async function uploadAndStart(
   messages: Messages,
   limit: number,
   ask: Ask,
+  known: FileFacts = NOTHING,
 ): Promise<void> {
   if (file.size > limit)
     throw new Error(`${file.name} is ${Math.round(file.size / 1e6)} MB; the limit is ${Math.round(limit / 1e6)} MB`);
-  let facts: FileFacts | null = { low: null, high: null, cellSize: null, allow8bit: false };
+  let facts: FileFacts | null = known;
   while (facts) {
     messages.say(`Reading ${file.name} …`, "notice", { topic: TOPIC });
-    const answer = await send(file, facts);
+    const sent: FileFacts = facts;
+    const answer = await send(file, sent);
     if ("upload" in answer) {
       await connection.ask({ type: "start", upload: answer.upload });
       const fewer =
@@ -43,6 +49,21 @@ export async function uploadAndStart(
           ? `, resampled from ${answer.file_columns} × ${answer.file_rows} to ${answer.columns} × ${answer.rows} cells`
           : "";
       messages.say(`Started from ${file.name}${fewer}.`, "good", { topic: TOPIC });
+      const extent = answer.plausible_extent;
+      if (extent !== null && sent.extent === null) {
+        const side = Math.max(answer.rows, answer.columns) * answer.cell_size;
+        messages.say(
+          `${file.name} is ${short(answer.relief)} m high and ${short(side / 1000)} km wide, which is hardly right.`,
+          "notice",
+          {
+            topic: "extent",
+            offer: {
+              label: `Make it ${short(extent / 1000)} km wide`,
+              run: () => void uploadAndStart(file, connection, messages, limit, ask, { ...sent, extent }),
+            },
+          },
+        );
+      }
       return;
     }
     messages.withdraw(TOPIC);
@@ -57,7 +78,8 @@ async function send(file: File, facts: FileFacts): Promise<Uploaded | Problem> {
     query.set("low", String(facts.low));
     query.set("high", String(facts.high));
   }
-  if (facts.cellSize !== null) query.set("cell_size", String(facts.cellSize));
+  if (facts.extent !== null) query.set("extent", String(facts.extent));
+  else if (facts.cellSize !== null) query.set("cell_size", String(facts.cellSize));
   if (facts.allow8bit) query.set("allow_8bit", "true");
   const answer = await fetch(`/upload?${query}`, {
     method: "POST",

@@ -8,6 +8,7 @@ import { FileFactsDialog } from "../panels/file-facts";
 import { FinishPanel } from "../panels/finish";
 import { Help } from "../panels/help";
 import { Information } from "../panels/information";
+import { InspectPanel } from "../panels/inspect";
 import { Legend } from "../panels/legend";
 import { Messages } from "../panels/messages";
 import { OutputPanel } from "../panels/output";
@@ -16,6 +17,7 @@ import { StartPanel } from "../panels/start";
 import { TimelinePanel } from "../panels/timeline";
 import { Transport } from "../panels/transport";
 import { ViewPanel } from "../panels/view";
+import { Asking } from "../tools/asking";
 import { Markers } from "../tools/markers";
 import { Painting } from "../tools/painting";
 import { dragSun } from "../tools/sun";
@@ -30,6 +32,7 @@ import type { Frame } from "../wire/frames";
 import type { ClientMessage, State } from "../wire/protocol";
 import { button, make, short, words } from "./dom";
 import { icon } from "./icons";
+import { REFUSED } from "./refusing";
 import { listenForShortcuts } from "./shortcuts";
 import { Store } from "./store";
 import { Tabs } from "./tabs";
@@ -127,11 +130,20 @@ export class App {
     this.toolbar = new Toolbar(this.store, () => this.followTool());
     this.markers = new Markers(this.stage, this.store, link);
     const { markers } = this;
-    this.painting = new Painting(this.stage, this.toolbar, markers, this.store, link, (place) => this.showPlace(place));
+    this.painting = new Painting(this.stage, this.toolbar, markers, this.store, link, {
+      pointed: (place) => this.showPlace(place),
+      missed: () =>
+        this.messages.say("Nothing happens here: begin on the terrain, inside the block.", "notice", {
+          topic: "missed",
+        }),
+    });
+    const inspect = new InspectPanel(this.store, this.messages, () => asking.follow());
+    const asking: Asking = new Asking(this.stage, this.toolbar, inspect);
     const panels = new Tabs([
       { name: "Start", element: this.start.element },
       { name: "Model", element: parameters.element },
       { name: "View", element: this.view.element },
+      { name: "Inspect", element: inspect.element },
       { name: "Budget", element: information.element },
       { name: "Export", element: this.output.element },
     ]);
@@ -144,6 +156,7 @@ export class App {
       ...this.viewButtons(),
     );
     document.body.append(
+      asking.element,
       markers.element,
       this.compare.element,
       this.corner,
@@ -479,6 +492,9 @@ export class App {
       if (stage.frame) rememberView(stage.cameras.isFramed ? null : stage.cameras.saved, shapeOf(stage.frame.header));
     });
     window.setInterval(() => this.reportView(), REPORT_EVERY);
+    document.body.addEventListener(REFUSED, (event) =>
+      this.messages.say((event as CustomEvent<string>).detail, "error", { topic: "refused" }),
+    );
     dragSun(this.stage, () => this.view.refresh());
     this.picker.addEventListener("change", () => {
       const file = this.picker.files?.[0];

@@ -1,7 +1,8 @@
 // A number with a slider for its typical range and a field that takes any value.
 
-import { button, make, short } from "./dom";
+import { button, capital, make, short } from "./dom";
 import { icon } from "./icons";
+import { quoted, refuse } from "./refusing";
 
 export interface SliderOptions {
   label: string;
@@ -88,8 +89,11 @@ export class Slider {
     const text = this.field.value.trim().replace(",", ".");
     const endless = /^(inf|infinity|∞)$/i.test(text) ? Infinity : /^(none|-inf|–)$/i.test(text) ? -Infinity : null;
     const value = endless ?? Number(text);
-    if (text === "" || Number.isNaN(value)) this.show(this.value);
-    else {
+    if (text === "") this.show(this.value);
+    else if (Number.isNaN(value)) {
+      refuse(this.field, `${capital(this.options.label)} takes a number, not ${quoted(this.field.value)}.`);
+      this.show(this.value);
+    } else {
       this.change(this.options.whole ? Math.round(value) : value);
       this.send(); // typed values are final: no need to wait for more
     }

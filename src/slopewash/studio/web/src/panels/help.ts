@@ -14,7 +14,7 @@ const SHORTCUTS: [string, string][] = [
   ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
   ["W A S D, Q E", "fly; Q down, E up; with Shift faster"],
   ["Arrow keys, + −", "turn the view, zoom"],
-  ["Enter", "use the tool in the middle of the view, without a mouse"],
+  ["Enter", "use the tool, or ask the cell, in the middle of the view, without a mouse"],
   ["G", "walk on the ground under the pointer, or return"],
   ["F", "frame all"],
   ["P", "top view"],

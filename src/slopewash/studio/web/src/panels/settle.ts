@@ -1,6 +1,7 @@
 // Settling: over how many steps, with or without water at the end; and a button to cancel it.
 
 import { button, checkbox, labelled, make } from "../page/dom";
+import { quoted, refuse } from "../page/refusing";
 import type { Store } from "../page/store";
 import type { ClientMessage, State } from "../wire/protocol";
 
@@ -56,6 +57,7 @@ export class SettleMenu {
 
   private begin(): void {
     if (!/^\d+$/.test(this.steps.value.trim())) {
+      refuse(this.steps, `Settling takes a whole number of steps, not ${quoted(this.steps.value)}.`);
       this.steps.value = String(this.usual); // a typing error must not end a run at once
       this.steps.focus();
       return;

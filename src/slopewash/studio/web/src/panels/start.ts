@@ -6,6 +6,7 @@ import { icon } from "../page/icons";
 import type { Store } from "../page/store";
 import type { Connection } from "../wire/connection";
 import type { Edges, PresetDeclaration, Start, State, Welcome } from "../wire/protocol";
+import { Gallery } from "./gallery";
 import { GeneratorOptions } from "./generator-options";
 
 type StartChoices = Omit<Start, "type" | "id">;
@@ -15,6 +16,8 @@ const SIZES = [128, 256, 512, 1024, 2048];
 export class StartPanel {
   readonly element = make("div", { class: "start" });
   private kind!: HTMLSelectElement;
+  private kinds!: Gallery;
+  private presets!: Gallery;
   private size!: HTMLSelectElement;
   private sizes: number[] = [];
   private extent!: HTMLInputElement;
@@ -102,6 +105,10 @@ export class StartPanel {
       "",
       (preset) => preset && start({ preset }),
     );
+    this.kinds = new Gallery("Generators", "generator", welcome.generators, (kind) =>
+      start({ generator: { kind, options: {} } }),
+    );
+    this.presets = new Gallery("Presets", "preset", welcome.presets, (preset) => start({ preset }));
     this.edges = select("Edges", [], "", (edges) => start({ edges: edges as Edges }));
     this.backend = select("Backend", [], "", (backend) => start({ backend }));
     this.element.replaceChildren(
@@ -109,6 +116,7 @@ export class StartPanel {
       this.restore,
       make("h3", {}, "Terrain"),
       labelled("Generator", this.kind),
+      this.kinds.element,
       labelled("Extent, km", this.extent),
       labelled("Cells", this.size, "More cells are the same ground, finer"),
       make("div", { class: "line" }, make("span", {}, "Cell size"), this.cellSize),
@@ -120,6 +128,7 @@ export class StartPanel {
       }),
       make("h3", {}, "Model"),
       labelled("Preset", this.preset),
+      this.presets.element,
       this.levelsLine,
       this.ownStart,
       labelled("Model", this.model),
@@ -182,6 +191,8 @@ export class StartPanel {
     this.summary.textContent = `${words(state.name)}: ${cells}, ${short(this.store.side / 1000)} km`;
     const g = state.generator;
     setUnlessFocused(this.kind, g?.kind ?? "");
+    this.kinds.show(g?.kind ?? null);
+    this.presets.show(state.preset);
     this.showSize(state);
     this.cellSize.textContent = cell;
     setUnlessFocused(this.extent, String(Number((this.store.side / 1000).toPrecision(6))));

@@ -2,6 +2,7 @@
 
 import { button, make, select, short } from "../page/dom";
 import { icon } from "../page/icons";
+import { quoted, refuse } from "../page/refusing";
 import type { Store } from "../page/store";
 import type { Connection } from "../wire/connection";
 import type { State } from "../wire/protocol";
@@ -123,10 +124,13 @@ function whole(label: string, start: number, entered: () => void): HTMLInputElem
 
 /** Pass a whole number on, or mark the field as invalid. */
 function withWhole(field: HTMLInputElement, go: (value: number) => void): void {
-  const readable = /^\s*\d+\s*$/.test(field.value);
-  field.setAttribute("aria-invalid", String(!readable));
-  if (readable) go(Number(field.value));
-  else field.focus();
+  if (/^\s*\d+\s*$/.test(field.value)) {
+    field.removeAttribute("aria-invalid");
+    go(Number(field.value));
+    return;
+  }
+  refuse(field, `${field.ariaLabel} takes a whole number, not ${quoted(field.value)}.`);
+  field.focus();
 }
 
 function speedOf(stepsPerSecond: number): string {

@@ -6,13 +6,14 @@ import type { Stage } from "../view/stage";
 import type { Connection } from "../wire/connection";
 import type { ToolDeclaration } from "../wire/protocol";
 import type { Markers } from "./markers";
-import type { Toolbar } from "./toolbar";
+import { FIRST_SECONDS, MOST_SECONDS, type Toolbar } from "./toolbar";
 
-const SEND_EVERY = 60;
+/** Milliseconds between two messages of a stroke. */
+const TICK = 60;
+/** Longest time that one message makes up for, in seconds: a page that was busy must not dig a hole at once. */
+const LONGEST = 0.25;
 /** Distance between two dabs of a stroke, as a fraction of the radius. */
 const SPACING = 0.3;
-/** Milliseconds between two dabs while the brush is held still. */
-const HOLD = 350;
 
 const RING_COLOURS: Record<string, string> = {
   elevation: "#ffd23f",
@@ -26,9 +27,13 @@ interface Stroke {
   brush: ToolDeclaration;
   sign: 1 | -1;
   last: Place;
+  /** Dabs on the way since the last message. */
   waiting: [number, number][];
   timer: number;
-  held: number;
+  /** Moment of the last message. */
+  sent: number;
+  /** Seconds of strength that each place of the stroke was given, by squares of half a radius. */
+  given: Map<string, number>;
 }
 
 export class Painting {
@@ -42,7 +47,7 @@ export class Painting {
     private readonly markers: Markers,
     private readonly store: Store,
     private readonly connection: () => Connection,
-    private readonly pointed: (place: Place | null) => void,
+    private readonly report: { pointed(place: Place | null): void; missed(): void },
   ) {
     const { canvas } = stage;
     canvas.addEventListener("pointerdown", (event) => this.down(event));
@@ -70,7 +75,10 @@ export class Painting {
     const { tool } = this.toolbar;
     if (event.button !== 0 || event.altKey || tool.kind === "look" || !event.isPrimary) return;
     const place = this.stage.placeAt(event.clientX, event.clientY);
-    if (!place) return;
+    if (!place) {
+      this.report.missed();
+      return;
+    }
     if (tool.kind === "brush") this.stage.canvas.setPointerCapture(event.pointerId);
     this.begin(place, event.shiftKey);
   }
@@ -101,17 +109,17 @@ export class Painting {
       sign,
       last: place,
       waiting: [[place.x, place.y]],
-      timer: 0,
-      held: 0,
+      timer: window.setInterval(() => this.tick(), TICK),
+      sent: performance.now(),
+      given: new Map(),
     };
-    this.send();
-    this.holdOn();
+    this.send(FIRST_SECONDS);
   }
 
   private move(event: PointerEvent): void {
     this.hovering = { x: event.clientX, y: event.clientY };
     const place = this.stage.placeAt(event.clientX, event.clientY);
-    this.pointed(place);
+    this.report.pointed(place);
     this.showRing(place);
     const { stroke } = this;
     if (!stroke || !place) return;
@@ -124,51 +132,57 @@ export class Painting {
         stroke.last.y + share * (place.y - stroke.last.y),
       ]);
     }
-    if (!dabs) return;
-    stroke.last = place;
-    this.holdOn();
-    if (!stroke.timer) stroke.timer = window.setTimeout(() => this.send(), SEND_EVERY);
+    if (dabs) stroke.last = place;
   }
 
   private leave(): void {
     this.hovering = null;
-    this.pointed(null);
+    this.report.pointed(null);
     if (!this.stroke) this.stage.setRing(null);
   }
 
   private up(): void {
     if (!this.stroke) return;
-    this.send();
-    window.clearTimeout(this.stroke.timer);
-    window.clearInterval(this.stroke.held);
+    if (this.stroke.waiting.length) this.tick();
+    window.clearInterval(this.stroke.timer);
     this.stroke = null;
   }
 
-  private holdOn(): void {
+  /** Give the dabs since the last message their share of the time; a brush at rest goes on where it is. */
+  private tick(): void {
     const { stroke } = this;
     if (!stroke) return;
-    window.clearInterval(stroke.held);
-    stroke.held = window.setInterval(() => {
-      stroke.waiting.push([stroke.last.x, stroke.last.y]);
-      this.send();
-    }, HOLD);
+    const now = performance.now();
+    const seconds = Math.min((now - stroke.sent) / 1000, LONGEST);
+    stroke.sent = now;
+    if (!stroke.waiting.length) stroke.waiting.push([stroke.last.x, stroke.last.y]);
+    this.send(seconds);
   }
 
-  private send(): void {
+  /** Send the dabs, which share so many seconds of strength, without those where the stroke has given the most. */
+  private send(seconds: number): void {
     const { stroke, toolbar } = this;
     if (!stroke) return;
-    stroke.timer = 0;
-    if (!stroke.waiting.length) return;
+    const each = seconds / stroke.waiting.length;
+    const points = stroke.waiting.filter(([x, y]) => {
+      const square = 0.5 * toolbar.radius;
+      const key = `${Math.floor(x / square)} ${Math.floor(y / square)}`;
+      const given = (stroke.given.get(key) ?? 0) + each;
+      if (given > MOST_SECONDS) return false;
+      stroke.given.set(key, given);
+      return true;
+    });
+    stroke.waiting = [];
+    if (!points.length) return;
     void this.connection().send({
       type: "paint",
       tool: stroke.brush.name,
-      points: stroke.waiting,
+      points,
       radius: toolbar.radius,
-      strength: stroke.sign * toolbar.strengthOf(stroke.brush),
+      strength: stroke.sign * toolbar.strengthOf(stroke.brush) * (each / FIRST_SECONDS),
       falloff: toolbar.falloff,
       stroke: stroke.number,
     });
-    stroke.waiting = [];
   }
 
   private showRing(place: Place | null): void {

@@ -13,6 +13,12 @@ export type Tool =
   | { kind: "source" }
   | { kind: "emitter" };
 
+/** A click counts as so many seconds: the strength that the server declares is that of one dab. */
+export const FIRST_SECONDS = 0.25;
+
+/** Seconds of strength that a stroke gives to one place at most. */
+export const MOST_SECONDS = 2;
+
 /** Largest radius of a brush or a water source, as a fraction of the terrain's side. */
 export const LARGEST_SHARE = 0.25;
 
@@ -51,6 +57,7 @@ export class Toolbar {
     store.onState(() => this.fit());
   }
 
+  /** Strength of one click. */
   strengthOf(brush: ToolDeclaration): number {
     return (this.strengths.get(brush.name) ?? 1) * this.usual(brush);
   }
@@ -141,16 +148,18 @@ export class Toolbar {
       { log: true },
     );
     this.radiusSlider = radius.slider;
-    const usual = this.usual(brush);
-    const high = brush.most ?? usual * 20;
+    // Shown per second, as it is given while the button is held.
+    const usual = this.usual(brush) / FIRST_SECONDS;
+    const high = brush.most === null ? usual * 20 : brush.most / FIRST_SECONDS;
     const strength = sliderLine(
-      `Strength${brush.unit ? `, ${brush.unit}` : ""}`,
-      this.strengthOf(brush),
+      brush.unit ? `Strength, ${brush.unit}/s` : "Strength per s",
+      this.strengthOf(brush) / FIRST_SECONDS,
       Math.min(usual / 20, high / 2),
       high,
       (value) => this.strengths.set(brush.name, value / usual),
       { log: true },
     );
+    strength.element.title = `While the button is held; a stroke gives one place at most ${MOST_SECONDS} s of it`;
     const falloff = sliderLine(
       "Falloff",
       this.falloff,

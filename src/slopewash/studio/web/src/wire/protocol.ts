@@ -60,6 +60,36 @@ export interface CancelFinish {
   type: "cancel_finish";
 }
 
+/** The answer to a question about one cell. */
+export interface CellFacts {
+  run: number;
+  /** Of its middle, in metres. */
+  x: number;
+  y: number;
+  height: number;
+  /** Its height at the start. */
+  start: number;
+  /** That drains through it, in m². */
+  upstream_area: number;
+  values: CellValue[];
+  /** Of the keyframes, and now. */
+  moments: number[];
+  /** At these moments. */
+  heights: number[];
+  /** Way of water from the head of the largest stream above it, through it, to where it leaves the terrain. */
+  path: [number, number][];
+  path_heights: number[];
+  /** In metres. */
+  path_length: number;
+}
+
+/** One layer at a cell. */
+export interface CellValue {
+  name: string;
+  value: number;
+  unit: string;
+}
+
 export type ClientMessage =
   | Play
   | Pause
@@ -121,6 +151,18 @@ export interface Failure {
   type: "error";
   id?: number | string | null;
   message: string;
+}
+
+/** One measure of the terrain, and its published range. */
+export interface FindingFacts {
+  name: string;
+  symbol: string;
+  /** Null where the terrain is too small for it. */
+  value: number | null;
+  low: number;
+  high: number;
+  source: string;
+  verdict: string;
 }
 
 /** Do again what was done to this run on other cells, in the background; a recipe is run to its end. */
@@ -563,6 +605,26 @@ export interface Step {
   count?: number;
 }
 
+/** The terrain beside real ones. */
+export interface SurveyFacts {
+  run: number;
+  moment: number;
+  /** Of the grid that it was measured on. */
+  rows: number;
+  columns: number;
+  findings: FindingFacts[];
+  /** Length of channels per area, in km per km², which depends on where channels begin. */
+  drainage_density: number | null;
+  /** Drainage area where channels begin, in m². */
+  channel_area: number;
+  /** In degrees. */
+  mean_slope: number;
+  /** Drainage area in m² and mean slope of channels. */
+  slope_area: [number, number][];
+  /** Share of the area above a height, and that height as a share of the relief. */
+  hypsometry: [number, number][];
+}
+
 /** Keyframes that the run can go back to. */
 export interface TimelineState {
   /** The one that is shown. */
@@ -603,6 +665,9 @@ export interface Uploaded {
   cell_size: number;
   file_rows: number;
   file_columns: number;
+  relief: number;
+  /** Longer side in metres that would suit the relief, where the one that was read does not. */
+  plausible_extent: number | null;
 }
 
 /** Choose what frames hold. */
