@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, MutableMapping
+from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -94,6 +95,20 @@ class Backend(ABC):
         """Bytes per cell that each kernel of one iteration must move, where the backend knows."""
         return {}
 
+    @contextmanager
+    def forgotten_if_stopped(self, done: int) -> Iterator[None]:
+        """Let an iteration that is left at a safe point, after `done` others, not have begun."""
+        fields = self.host | {name: self.host[name].copy() for name in self.adds_into}
+        scalars = dict(self._scalars)
+        try:
+            yield
+        except Stopped as early:
+            self.host.clear()
+            self.host.update(fields)
+            self._scalars.update(scalars)
+            early.done = done
+            raise
+
     def close(self) -> None:  # noqa: B027
         """Free the device's memory; the backend cannot be used afterwards."""
 
@@ -112,15 +127,8 @@ class HostBackend(Backend):
         """Take the state through some iterations."""
         state = State(self.host, self._scalars)
         for done in range(iterations):
-            before = self.host | {name: self.host[name].copy() for name in self.adds_into}
-            scalars = dict(self._scalars)
-            try:
+            with self.forgotten_if_stopped(done):
                 self._step(state, coefficients, self.domain)
-            except Stopped as early:
-                self.host.update(before)
-                self._scalars.update(scalars)
-                early.done = done
-                raise
 
 
 class _BackendState(State):

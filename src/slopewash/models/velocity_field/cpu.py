@@ -27,6 +27,7 @@ class RoutingOnCores(FieldBackend):
         direction = direction.copy()
         order = np.empty(T.size, np.int64)
         sweep.order_cells(direction, down, T, np.empty(T.shape, np.int64), order)
+        safe_point()
         deposited, kept, passed = np.zeros((3, *T.shape))
         exported = sweep.route(direction, order, sediment, capacity, room, deposited, kept, passed)
         return Routed(deposited, kept, exported)

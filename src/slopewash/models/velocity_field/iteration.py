@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.interrupts import Stopped
+from slopewash.interrupts import safe_point
 from slopewash.models.backend import Backend
 from slopewash.models.state import Domain, State
 from slopewash.models.velocity_field import reference
@@ -76,14 +76,11 @@ class FieldBackend(Backend):
     def advance(self, coefficients: Coefficients, iterations: int) -> None:
         """Take the state through some iterations."""
         for done in range(iterations):
-            try:
+            with self.forgotten_if_stopped(done):
                 self._find_velocity_field(coefficients)
-            except Stopped as early:  # nothing of this iteration is written yet
-                early.done = done
-                raise
-            self._erode(coefficients)
-            if coefficients.hillslope.creep > 0 or coefficients.hillslope.slide > 0:
-                self._slide(coefficients)
+                self._erode(coefficients)
+                if coefficients.hillslope.creep > 0 or coefficients.hillslope.slide > 0:
+                    self._slide(coefficients)
 
     def _find_velocity_field(self, c: Coefficients) -> None:
         """Step 2(a): W, V and E on the frozen surface; V is divided by the water that passed."""
@@ -92,8 +89,9 @@ class FieldBackend(Backend):
         wettest = float(host["rainfall"].max()) or 1.0
         w = host["rainfall"] / wettest
         surface = freeze(felt(host["elevation"], nodata, c.breadth), nodata, c.motion.pull, stop_in_pits=c.stop_in_pits)
+        safe_point()
         sums = self.trace(surface, w, c.motion)
-        W, Vy, Vx, E = (spread(a.astype(np.float64), nodata, c.breadth) for a in (sums.W, sums.Vy, sums.Vx, sums.E))
+        W, Vy, Vx, E = (self._spread(a, c) for a in (sums.W, sums.Vy, sums.Vx, sums.E))
         host["flow"] = W * (wettest / SCALE)
         host["velocity_south"], host["velocity_east"] = (c.v_max * (V / np.maximum(W, 1)) for V in (Vy, Vx))
         host["collision_energy"] = E * (wettest * c.v_max * c.v_max / SCALE)
@@ -101,6 +99,11 @@ class FieldBackend(Backend):
         scalars["water_exported"] += sums.left * (wettest / SCALE)
         scalars["water_evaporated"] += sums.sunk * (wettest / SCALE)
         scalars["particle_steps"] += sums.particle_steps
+
+    def _spread(self, a: Integers, c: Coefficients) -> Field:
+        """Sums over the breadth of the particles' water."""
+        safe_point()
+        return spread(a.astype(np.float64), self.host.get("nodata"), c.breadth)
 
     def _erode(self, c: Coefficients) -> None:
         """Step 2(b): erode the ground, pass the sediment on, deposit what is too much."""
@@ -114,16 +117,20 @@ class FieldBackend(Backend):
             eroded = np.maximum(0, np.minimum(eroded, T0 + c.margin))
         if nodata is not None:
             eroded[nodata] = 0
+        safe_point()
         T = T0 - eroded
         eroded = T0 - T  # what the ground really lost, after rounding
         pits = find_pits(T, nodata)
         room = room_to_fill(T, nodata, pits, c.margin)
+        safe_point()
         down = way_down(T, nodata)
+        safe_point()
         direction = away_from_nodata(reference.downstream(Vy, Vx), nodata)
         direction = np.where(direction < 0, down, direction)
         most = c.delta * (ground.Kc * Q**c.f)  # δ S_max
         if "capacity" in host:
             most = most * host["capacity"]
+        safe_point()
         routed = self.route(direction, down, T, eroded + host["suspended"], np.where(pits, 0.0, most), room)
         if self.domain.strata:
             host["bedrock"] = np.minimum(host["bedrock"], T)
@@ -134,6 +141,7 @@ class FieldBackend(Backend):
 
     def _slide(self, c: Coefficients) -> None:
         """Let soil creep and steep ground slide."""
+        safe_point()
         host, scalars = self.host, self._scalars
         R = exposed_ground(State(host), self.domain, c).R
         talus, sliding = (host.get(name, 1.0) for name in ("talus", "sliding"))
