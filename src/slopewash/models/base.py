@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.models.backend import Backend
 from slopewash.models.parameters import Limit, Parameter
+from slopewash.models.sliders import Moved, Slider, sliders_of
 from slopewash.models.state import EDGES, Array, Domain, Edges, Patch, Side, Sides, State, Window, with_margin
 from slopewash.terrain import Layer, Place, Terrain, TriangleMesh
 from slopewash.terrain.fields import FieldSpec
@@ -92,6 +93,8 @@ class Model(ABC):
     """Memory of a run, at least: what is taken on the backend that needs least."""
     divisible: ClassVar[bool] = True
     """Whether a step can be interrupted between its sub-steps."""
+    moved_by: ClassVar[Mapping[str, Moved]]
+    """Parameters that each of the five sliders moves (all but the age, which is the same for all models)."""
     meshed: ClassVar[bool] = False
     """Whether it erodes triangles, not cells."""
 
@@ -116,6 +119,11 @@ class Model(ABC):
         if name not in by_name:
             raise unknown_name(f"parameter of {cls.name}", name, by_name)
         return by_name[name]
+
+    @classmethod
+    def sliders(cls) -> tuple[Slider, ...]:
+        """The five sliders that the studio shows above all parameters, and what they move."""
+        return sliders_of(cls.moved_by)
 
     @classmethod
     def layers(cls) -> dict[str, FieldSpec]:

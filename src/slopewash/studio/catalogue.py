@@ -79,6 +79,10 @@ def _model(name: str) -> protocol.ModelDeclaration:
         "sources": model.has_sources(),
         "emitters": model.particles,
         "parameters": [_parameter(p) for p in model.parameters()],
+        "sliders": [
+            {"name": s.name, "low": s.low, "high": s.high, "doc": s.doc, "moves": dict(s.moves)}
+            for s in model.sliders()
+        ],
         "presets": [p.name for p in sw.presets().values() if isinstance(p.model, model)],
     }
 

@@ -130,6 +130,15 @@ class Parameters(Message):
     values: dict[Name, ParameterValue] = Field(max_length=256)
 
 
+class Slide(Message):
+    """Move one of the five sliders, and with it the parameters that it stands for."""
+
+    type: Literal["slide"]
+    name: Name
+    position: float = Field(ge=-1, le=1)
+    """From one end to the other; the middle, 0, is the preset."""
+
+
 class Settle(Message):
     """End a run: erosion fades out, then the water deposits its sediment."""
 
@@ -270,9 +279,8 @@ class Ack(Message):
 
 
 ClientMessage = Annotated[
-    Play | Pause | Step | RunTo | Speed | Reset | BringBack | Start | Parameters | Settle | Paint | Sources | Emitters
-    | Undo | Redo | Watch | Look | Open | Finish | CancelFinish | OpenFinish
-    | GoOn | Ack,
+    Play | Pause | Step | RunTo | Speed | Reset | BringBack | Start | Parameters | Slide | Settle | Paint | Sources
+    | Emitters | Undo | Redo | Watch | Look | Open | Finish | CancelFinish | OpenFinish | GoOn | Ack,
     Field(discriminator="type"),
 ]  # fmt: skip
 _ADAPTER: TypeAdapter[Any] = TypeAdapter(ClientMessage)

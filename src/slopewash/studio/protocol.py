@@ -56,6 +56,18 @@ class ParameterDeclaration(Strict):
     """What is valid, in words."""
 
 
+class SliderDeclaration(Strict):
+    """One of the five sliders above all parameters."""
+
+    name: str
+    low: str
+    """What its left end means, in a word."""
+    high: str
+    doc: str
+    moves: dict[str, float]
+    """Parameters that it moves, with their factor at the right end; the age moves the steps instead."""
+
+
 class LayerDeclaration(Strict):
     """One layer, and how an overlay shows it."""
 
@@ -83,6 +95,7 @@ class ModelDeclaration(Strict):
     emitters: bool
     """Whether it takes emitters of particles."""
     parameters: list[ParameterDeclaration]
+    sliders: list[SliderDeclaration]
     presets: list[str]
 
 
@@ -236,10 +249,12 @@ class State(Strict):
     cells: int
     """Cells along the longer side of the whole: those of the finest level."""
     usual_steps: int | None
-    """Steps that the preset is made for, where playing pauses, or those of the whole recipe."""
+    """Steps that the preset is made for, where playing pauses, times what the age asks for; or of the whole recipe."""
     usual_settling: int | None
     """Steps of settling that suit the steps so far."""
     parameters: dict[str, ParameterValue]
+    sliders: dict[str, float | str]
+    """Position of each slider, -1 to 1, or why it cannot be moved."""
     edges: Edges | FourSides
     """One word, or one for each side of a run of the user's own program."""
     backend: str

@@ -24,6 +24,7 @@ from slopewash.recipes.writing import recipe_text
 from slopewash.studio import messages
 from slopewash.studio.projects import TERRAIN, Saved
 from slopewash.studio.recipes import check_size, resized
+from slopewash.studio.sliders import Sliders
 from slopewash.studio.snapshot import Snapshot
 
 ALWAYS = ("elevation", "water", "suspended")
@@ -106,6 +107,7 @@ class Run:
         """Sub-steps of an interrupted step that are recorded."""
         self._settling: tuple[int, bool, int] | None = None
         """Steps of the settling under way, whether it dries, and steps of settling before it."""
+        self.sliders = Sliders(recipe, self.running)
         self._stroke: Any = None
         self.view: messages.SavedView | None = None
         """Where a page last looked from."""
@@ -169,6 +171,7 @@ class Run:
             simulation.close()
             run.running = running
             run._show_from(origin)
+        run.sliders.take(noted.get("sliders"), running)
         run._recording = recording
         return run
 
@@ -181,7 +184,7 @@ class Run:
         if self.running is not None:
             noted, terrains = self.running.parts()
             kept, recorded = {**kept, "running": noted}, {**recorded, **terrains}
-        facts, arrays = self.simulation.parts(recipe={**kept, "studio": True})
+        facts, arrays = self.simulation.parts(recipe={**kept, "studio": True, "sliders": self.sliders.parts()})
         return facts, {**arrays, **recorded}
 
     @property
@@ -192,7 +195,9 @@ class Run:
     @property
     def usual_steps(self) -> int | None:
         """Where playing pauses: at the steps that the preset is made for, or at the end of a recipe."""
-        return self.recipe.stage.usual_steps if self.running is None else self.running.steps_in_all
+        if self.running is not None:
+            return self.running.steps_in_all
+        return self.sliders.steps or self.recipe.stage.usual_steps
 
     @property
     def finished(self) -> bool:
@@ -295,6 +300,17 @@ class Run:
                 self.running.set_parameters(**values)
         self._interrupted = 0
         self._recording.add("model", {name: getattr(changed, name) for name in values})
+
+    def slide(self, name: str, position: float) -> None:
+        """Continue with what a slider stands for at a position."""
+        values = self.sliders.values(name, position, self.simulation.model, self._level)
+        if values:
+            self.change_parameters(values)
+
+    @property
+    def _level(self) -> int:
+        """Number of the stage or level under way."""
+        return 0 if self.running is None else self.running.number
 
     def check_can_settle(self) -> None:
         """Refuse to settle what settles by itself."""
@@ -452,6 +468,7 @@ class Run:
             "usual_steps": self.usual_steps,
             "usual_settling": None if running is not None else stage.usual_settling(simulation.step),
             "parameters": plain(model.values()),
+            "sliders": self.sliders.states(model, self._level),
             "edges": simulation.edges if isinstance(simulation.edges, str) else dict(simulation.edges.items()),
             "backend": simulation.backend,
             "generator": None if not isinstance(source, sw.Generated) else {

@@ -275,7 +275,8 @@ class Session:
         elif self._target is not None and run.step >= self._target:
             if self._target == run.usual_steps:
                 preset = run.recipe.stage.preset
-                self._notice(f"Paused at step {self._target}, the end of {preset}. Press play to continue.")
+                end = f"the end of {preset}" if run.sliders.steps is None else "the age that is set"
+                self._notice(f"Paused at step {self._target}, {end}. Press play to continue.")
             self._playing, self._target = False, None
         self._changed()
 
@@ -425,7 +426,9 @@ class Session:
     def _begin(self, recipe: sw.Recipe) -> None:
         """Start a new run; the pages are notified first, because it may take a while."""
         with self._at_work(f"preparing {recipe.source.name}"):
-            self._replace(Run(recipe, notice=self._notice))
+            run = Run(recipe, notice=self._notice)
+            run.sliders.follow(self.run.sliders)
+            self._replace(run)
 
     def _replace(self, run: Run) -> None:
         """Show another run; the one before can be restored."""
@@ -469,6 +472,15 @@ class Session:
 
     def _do_parameters(self, message: messages.Parameters) -> None:
         self.run.change_parameters(message.values)
+        self._pace.forget()
+        self._note_change()
+        self._note_edit()
+
+    def _do_slide(self, message: messages.Slide) -> None:
+        before = self.run.usual_steps
+        self.run.slide(message.name, message.position)
+        if self._target is not None and self._target == before != self.run.usual_steps:
+            self._do_play(messages.Play(type="play"))  # to where the age ends now
         self._pace.forget()
         self._note_change()
         self._note_edit()

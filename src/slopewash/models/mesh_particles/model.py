@@ -69,6 +69,12 @@ class MeshParticles(Model):
     divisible: ClassVar = False
     particles: ClassVar = True
     fields: ClassVar = FIELDS
+    moved_by: ClassVar = {
+        "rain": "its water comes from emitters; place them, and set their rate, with the tools on the left",
+        "rock_strength": {"erosion_rate": 1 / 5},
+        "steepness": "nothing slides in this model, however steep it is",
+        "sediment": {"transport_time": 3.0},
+    }
 
     time_step: float = parameter(
         0.05, symbol="Δt", units="s", valid=positive, typical=(0.01, 0.1), group="fluid",

@@ -76,6 +76,12 @@ class SteepestTalus(Model):
     halo: ClassVar = 2
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "reference.ReferenceBackend"}
     fields: ClassVar = FIELDS
+    moved_by: ClassVar = {
+        "rain": "the model has no water",
+        "rock_strength": "the model moves loose soil; what slides depends on the steepness alone",
+        "steepness": {"talus_angle": 1.7, "talus_slope_bias": 1.7, "talus_slope_range": 1.7},
+        "sediment": "the model has no water that could carry any",
+    }
 
     talus_angle: float = parameter(
         math.degrees(math.atan(0.6)), symbol="φ", units="°", valid=below_upright, typical=(10, 60), group="talus",

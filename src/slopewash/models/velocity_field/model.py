@@ -77,6 +77,12 @@ class VelocityField(Model):
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "iteration.ReferenceBackend"}
     sides: ClassVar[tuple[Side, ...]] = ("open",)
     fields: ClassVar = FIELDS
+    moved_by: ClassVar = {
+        "rain": "every cell sends one drop of water in every step; for more rain, make the run older",
+        "rock_strength": {"flow_erosion": 1 / 10, "collision_erosion": 1 / 10},
+        "steepness": {"talus_slope": 1.8},
+        "sediment": {"transport_capacity": 4.0},
+    }
 
     flow_erosion: float = parameter(
         1e-5, symbol="K_q", valid=not_negative, typical=(1e-6, 1e-2), eq="S_q", group="erosion", log=True,

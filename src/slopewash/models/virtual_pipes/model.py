@@ -85,6 +85,12 @@ class VirtualPipes(Model):
     bytes_per_cell: ClassVar = 170
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "reference.ReferenceBackend"}
     fields: ClassVar = FIELDS
+    moved_by: ClassVar = {
+        "rain": {"rain_rate": 3.0},
+        "rock_strength": {"suspension_rate": 1 / 4, "weathering_rate": 1 / 3},
+        "steepness": {"talus_slope_bias": 1.8, "talus_slope_range": 1.8, "cover_talus_slope": 1.5},
+        "sediment": {"sediment_capacity": 2.5, "capacity_three_quarters": 2.5, "capacity_half": 2.5},
+    }
 
     time_step: float = parameter(
         0.02, symbol="Δt", valid=positive, typical=(0.001, 0.05), group="time",

@@ -1,6 +1,6 @@
 // What the server has sent: its welcome and its last state, and listeners for changes.
 
-import type { ModelDeclaration, State, Welcome } from "../wire/protocol";
+import type { ModelDeclaration, ParameterValue, State, Welcome } from "../wire/protocol";
 
 export class Store {
   welcome: Welcome | null = null;
@@ -29,6 +29,12 @@ export class Store {
 
   get model(): ModelDeclaration | null {
     return this.welcome?.models.find((model) => model.name === this.state?.model) ?? null;
+  }
+
+  /** The value of a parameter in the preset, or else the default of the model. */
+  usual(name: string): ParameterValue | undefined {
+    const preset = this.welcome?.presets.find(({ name }) => name === this.state?.preset);
+    return preset?.changed[name] ?? this.model?.parameters.find((parameter) => parameter.name === name)?.default;
   }
 
   /** The longer side of the terrain in metres. */

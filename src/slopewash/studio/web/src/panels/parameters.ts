@@ -1,10 +1,12 @@
-// The model's parameters, built from its declarations: nothing here knows a model by name.
+// The model's five sliders and its parameters, built from its declarations: nothing here knows a model by name.
 
 import { checkbox, labelled, make, section, select, words } from "../page/dom";
 import { resetButton, Slider } from "../page/slider";
 import type { Store } from "../page/store";
 import type { Connection } from "../wire/connection";
 import type { ModelDeclaration, ParameterDeclaration, ParameterValue } from "../wire/protocol";
+import { MainSliders } from "./main-sliders";
+import { symbol } from "./symbol";
 
 interface Row {
   element: HTMLElement;
@@ -17,38 +19,47 @@ export class ParametersPanel {
   readonly element = make("div", { class: "parameters" });
   private shown: ModelDeclaration | null = null;
   private readonly rows = new Map<string, Row>();
+  private readonly main: MainSliders;
+  /** Opened once, the symbols stay open for the next model. */
+  private unfolded = false;
 
   constructor(
     private readonly store: Store,
     private readonly connection: () => Connection,
   ) {
+    this.main = new MainSliders(store, connection);
     store.onWelcome(() => (this.shown = null));
     store.onState((state) => {
       const model = store.model;
       if (model && model !== this.shown) this.build(model);
       for (const [name, value] of Object.entries(state.parameters)) this.rows.get(name)?.receive(value);
+      this.main.receive(state);
     });
   }
 
   private build(model: ModelDeclaration): void {
     this.shown = model;
     this.rows.clear();
-    this.element.replaceChildren(make("p", { class: "quiet" }, `${model.summary} `, make("cite", {}, model.paper)));
+    this.main.build(model);
     const groups = new Map<string, ParameterDeclaration[]>();
     for (const parameter of model.parameters)
       groups.set(parameter.group, [...(groups.get(parameter.group) ?? []), parameter]);
-    for (const [group, parameters] of groups) {
+    const sections = [...groups].map(([group, parameters]) => {
       const rows = parameters.map((parameter) => this.row(parameter));
-      this.element.append(section(words(group) || "general", group !== "laws", ...rows.map((row) => row.element)));
-    }
+      return section(words(group) || "general", group !== "laws", ...rows.map((row) => row.element));
+    });
+    const all = section(`All ${model.parameters.length} parameters`, this.unfolded, ...sections);
+    all.dataset.role = "all-parameters";
+    all.addEventListener("toggle", () => (this.unfolded = all.open));
+    this.element.replaceChildren(
+      make("p", { class: "quiet" }, `${model.summary} `, make("cite", {}, model.paper)),
+      this.main.element,
+      all,
+    );
   }
 
-  /** The value of the preset, or else the default of the model. */
   private usual(parameter: ParameterDeclaration): ParameterValue {
-    const { welcome, state } = this.store;
-    return (
-      welcome?.presets.find((preset) => preset.name === state?.preset)?.changed[parameter.name] ?? parameter.default
-    );
+    return this.store.usual(parameter.name) ?? parameter.default;
   }
 
   private row(parameter: ParameterDeclaration): Row {
@@ -136,15 +147,6 @@ function named(value: ParameterValue): string {
 
 function wrap(label: string, control: HTMLElement): HTMLElement {
   return make("div", { class: "line parameter" }, labelled(label, control));
-}
-
-/** K_dmax as papers print it: a letter with a subscript. */
-function symbol(text: string): DocumentFragment {
-  const fragment = document.createDocumentFragment();
-  const [base = "", lowered] = text.split("_");
-  fragment.append(" ", base);
-  if (lowered) fragment.append(make("sub", {}, lowered));
-  return fragment;
 }
 
 function help(parameter: ParameterDeclaration): string {

@@ -56,6 +56,7 @@ export type ClientMessage =
   | BringBack
   | Start
   | Parameters
+  | Slide
   | Settle
   | Paint
   | Sources
@@ -248,6 +249,7 @@ export interface ModelDeclaration {
   /** Whether it takes emitters of particles. */
   emitters: boolean;
   parameters: ParameterDeclaration[];
+  sliders: SliderDeclaration[];
   presets: string[];
 }
 
@@ -423,6 +425,26 @@ export interface Settle {
 
 export type Side = "open" | "closed" | "periodic" | "halo";
 
+/** Move one of the five sliders, and with it the parameters that it stands for. */
+export interface Slide {
+  id?: number | string | null;
+  type: "slide";
+  name: string;
+  /** From one end to the other; the middle, 0, is the preset. */
+  position: number;
+}
+
+/** One of the five sliders above all parameters. */
+export interface SliderDeclaration {
+  name: string;
+  /** What its left end means, in a word. */
+  low: string;
+  high: string;
+  doc: string;
+  /** Parameters that it moves, with their factor at the right end; the age moves the steps instead. */
+  moves: Record<string, number>;
+}
+
 /** Replace all water sources. */
 export interface Sources {
   id?: number | string | null;
@@ -481,11 +503,13 @@ export interface State {
   levels: boolean;
   /** Cells along the longer side of the whole: those of the finest level. */
   cells: number;
-  /** Steps that the preset is made for, where playing pauses, or those of the whole recipe. */
+  /** Steps that the preset is made for, where playing pauses, times what the age asks for; or of the whole recipe. */
   usual_steps: number | null;
   /** Steps of settling that suit the steps so far. */
   usual_settling: number | null;
   parameters: Record<string, ParameterValue>;
+  /** Position of each slider, -1 to 1, or why it cannot be moved. */
+  sliders: Record<string, number | string>;
   /** One word, or one for each side of a run of the user's own program. */
   edges: Edges | FourSides;
   backend: string;

@@ -1,0 +1,81 @@
+"""The five sliders of one run: where they stand, and what they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import slopewash as sw
+from slopewash.errors import InvalidParameter
+
+STAGED = "the stages of a recipe have their own number of steps"
+ENDLESS = "without a preset, a run goes on until you pause it"
+
+
+class Sliders:
+    """Their middle is the preset, or what the recipe has on the level under way."""
+
+    def __init__(self, recipe: sw.Recipe, running: sw.Running | None) -> None:
+        self._stage = recipe.stage
+        self._levels: list[sw.Stage] | None = None if running is None else list(running.stages)
+        """Stages and levels as the recipe has them, whatever is changed under way."""
+        self.steps: int | None = None
+        """Steps that the age asks for; None for those of the preset."""
+
+    def parts(self) -> dict[str, Any]:
+        """What a checkpoint keeps of them."""
+        levels = None if self._levels is None else [level.as_dict() for level in self._levels]
+        return {"steps": self.steps, "levels": levels}
+
+    def take(self, parts: Mapping[str, Any] | None, running: sw.Running | None) -> None:
+        """Take what `parts` returned; older checkpoints have nothing."""
+        kept = parts or {}
+        self.steps = kept.get("steps")
+        if running is not None:
+            levels = kept.get("levels")
+            self._levels = list(running.stages) if levels is None else [sw.Stage.from_dict(level) for level in levels]
+
+    def follow(self, before: Sliders) -> None:
+        """Keep the age of the run before, if it has the same preset."""
+        if before._stage.preset == self._stage.preset:
+            self.steps = before.steps
+
+    def values(self, name: str, position: float, now: sw.Model, level: int) -> dict[str, float]:
+        """Parameters that a slider stands for at a position; the age notes its steps instead."""
+        slider = next((s for s in now.sliders() if s.name == name), None)
+        if slider is None:
+            raise InvalidParameter(f'there is no slider "{name}"; there are {", ".join(s.name for s in now.sliders())}')
+        if name != "age":
+            return slider.values(self._usual(now, level), position)
+        usual = self._stage.usual_steps
+        if usual is None or self._ageless:
+            raise InvalidParameter(f"age cannot be moved: {self._ageless}")
+        self.steps = None if position == 0 else slider.steps(usual, position)
+        return {}
+
+    def states(self, now: sw.Model, level: int) -> dict[str, float | str]:
+        """Where each one stands, or why it cannot be moved."""
+        usual, steps = self._usual(now, level), self._stage.usual_steps
+        states: dict[str, float | str] = {}
+        for slider in now.sliders():
+            reason = self._ageless if slider.name == "age" else slider.why_not(usual)
+            if reason:
+                states[slider.name] = reason
+            elif slider.name == "age":
+                states["age"] = 0.0 if self.steps is None or steps is None else slider.age(self.steps, steps)
+            else:
+                states[slider.name] = slider.position(now, usual)
+        return states
+
+    def _usual(self, now: sw.Model, level: int) -> sw.Model:
+        if self._levels is not None:
+            return self._levels[level].model
+        preset = self._stage.preset
+        return type(now)() if preset is None else sw.find_preset(preset).model
+
+    @property
+    def _ageless(self) -> str:
+        """Why the run has no age, if so."""
+        if self._levels is not None:
+            return STAGED
+        return ENDLESS if self._stage.preset is None else ""

@@ -1,0 +1,83 @@
+"""The five sliders over a real socket, and what the documentation says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import slopewash as sw
+from slopewash.studio import StudioServer
+from slopewash.studio.run import Run
+
+Page = Any
+DOCS = Path(__file__).parents[2] / "docs/studio.md"
+
+
+def test_a_slider_moves_the_parameters_that_it_stands_for(page: Page) -> None:
+    before = page.until(lambda s: True)["parameters"]
+    assert set(page.state["sliders"].values()) == {0.0}
+    page.do("slide", name="rain", position=1.0)
+    now = page.until(lambda s: s["sliders"]["rain"] == 1.0)["parameters"]
+    assert now["rain_rate"] == pytest.approx(3 * before["rain_rate"])
+    assert {name for name in now if now[name] != before[name]} == {"rain_rate"}
+    page.do("slide", name="rain", position=0)
+    assert page.until(lambda s: s["sliders"]["rain"] == 0)["parameters"] == before
+
+
+def test_the_age_is_where_playing_pauses_also_of_the_next_run(page: Page) -> None:
+    page.do("slide", name="age", position=-1)
+    assert page.until(lambda s: s["sliders"]["age"] == -1)["usual_steps"] == 1000
+    page.do("reset")
+    assert page.until(lambda s: s["sliders"]["age"] == -1)["usual_steps"] == 1000
+    page.do("slide", name="age", position=0)
+    assert page.until(lambda s: s["sliders"]["age"] == 0)["usual_steps"] == 4000
+
+
+def test_a_slider_that_a_model_lacks_gives_the_reason(page: Page) -> None:
+    page.do("start", model="steepest_talus")
+    sliders = page.until(lambda s: s["model"] == "steepest_talus")["sliders"]
+    assert sliders["rain"] == "the model has no water"
+    assert sliders["steepness"] == 0.0
+    assert sliders["age"] == "without a preset, a run goes on until you pause it"
+    assert "the model has no water" in page.ask("slide", name="rain", position=0.5)["message"]
+    assert "age cannot be moved: without a preset" in page.ask("slide", name="age", position=0.5)["message"]
+    assert 'no slider "luck"' in page.ask("slide", name="luck", position=0.5)["message"]
+    assert "position" in page.ask("slide", name="steepness", position=2)["message"]
+
+
+def test_the_script_repeats_what_a_slider_did(page: Page, server: StudioServer, replay: Any) -> None:
+    page.steps(2)
+    page.do("slide", name="sediment", position=0.5)
+    page.steps(2)
+    eroded = replay(page.get("/script").text)
+    now = server.session.submit(server.session.terrain).result(60)
+    assert (eroded["elevation"] == now["elevation"]).all()
+
+
+def test_sliders_of_a_level_have_its_own_values_in_the_middle() -> None:
+    source, stage = sw.Generated(kind="dome", size=128, extent=1280.0), sw.Stage.of("landscape")
+    run = Run(sw.Recipe(source=source, stages=(stage,), backend="reference"))
+    assert run.running is not None
+    states = run.facts()["sliders"]
+    assert states.pop("age") == "the stages of a recipe have their own number of steps"
+    assert set(states.values()) == {0.0}
+    run.slide("steepness", 0.5)
+    assert run.facts()["sliders"]["steepness"] == pytest.approx(0.5, abs=1e-3)
+    run.close()
+
+
+def test_the_table_of_the_documentation_is_what_models_declare() -> None:
+    rows = [line for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    for name in sw.model_names():
+        cells = [f"`{name}`"]
+        for slider in sw.find_model(name).sliders():
+            if slider.name != "age":
+                moves = ", ".join(f"`{p}` {_factor(f)}" for p, f in slider.moves.items())
+                cells.append(moves or "–")
+        assert f"| {' | '.join(cells)} |" in rows
+
+
+def _factor(factor: float) -> str:
+    return f"× {factor:g}" if factor > 1 else f"÷ {1 / factor:g}"
