@@ -303,9 +303,22 @@ class Run:
 
     def slide(self, name: str, position: float) -> None:
         """Continue with what a slider stands for at a position."""
+        if name == "age" and self.sliders.strength is not None and self.is_worth_keeping:
+            raise InvalidParameter("a run from coarse to fine has its age from the start; reset it to change that")
         values = self.sliders.values(name, position, self.simulation.model, self._level)
         if values:
             self.change_parameters(values)
+        elif self.sliders.strength is not None:
+            self._begin_again(self.next_recipe.replace(strength=self.sliders.strength))
+
+    def _begin_again(self, recipe: sw.Recipe) -> None:
+        """Begin with another recipe on the same ground, where nothing has happened yet."""
+        self.simulation.close()
+        self.recipe, self.number = recipe, next(_numbers)
+        with self._notices():
+            self._open(self.origin)
+        self._show_from(self.origin)
+        self._recording = sw.Recording(recipe, self.simulation.backend)
 
     @property
     def _level(self) -> int:
