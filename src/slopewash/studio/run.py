@@ -214,8 +214,9 @@ class Run:
         if not self.finished:
             raise InvalidParameter("the recipe is not complete; play it to its end first")
         assert self.running is not None
+        terrain = self.terrain().replace(mask=None)  # which has done its work
         return sw.Recipe(
-            source=sw.FromTerrain(name=self.recipe.source.name, terrain=self.terrain()),
+            source=sw.FromTerrain(name=self.recipe.source.name, terrain=terrain),
             stages=(self.running.recipe.stages[-1].on_one_grid(),),
             seed=self.recipe.seed,
             backend=self.recipe.backend,
