@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.studio import StudioServer
+from slopewash.studio import StudioServer, messages
 from slopewash.studio.finisher import matching_step, on_levels
 from slopewash.studio.recipes import first_recipe
 
@@ -131,12 +131,18 @@ def test_a_finish_can_be_cancelled_while_the_run_plays_on(page: Page, server: St
     page.steps(2)
 
 
-def test_a_process_that_ends_is_reported_and_another_can_be_started(page: Page, server: StudioServer) -> None:
+def test_a_process_that_ends_is_reported_and_another_can_be_started(
+    page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page.do("finish", size=2048)
     process_of(server).kill()
     assert until(page, "failed")["message"] == "its process ended (-9)"
     page.do("finish", size=96)
     until(page, "done")
+    monkeypatch.setattr(messages, "SIZES", (16, 64))  # now it has more cells than the studio runs
+    page.do("open_finish")
+    state = page.until(lambda state: state["rows"] == 64)
+    assert (state["name"], state["stage"], state["step"]) == ("dome", None, 0)
 
 
 def test_the_process_ends_with_the_server(levels: sw.Recipe, open_page: Open) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import slopewash as sw
+from slopewash.errors import InvalidParameter
 from slopewash.studio import StudioServer
 from slopewash.studio.run import Run
 
@@ -60,11 +61,34 @@ def test_sliders_of_a_level_have_its_own_values_in_the_middle() -> None:
     source, stage = sw.Generated(kind="dome", size=128, extent=1280.0), sw.Stage.of("landscape")
     run = Run(sw.Recipe(source=source, stages=(stage,), backend="reference"))
     assert run.running is not None
-    states = run.facts()["sliders"]
-    assert states.pop("age") == "the stages of a recipe have their own number of steps"
-    assert set(states.values()) == {0.0}
+    assert set(run.facts()["sliders"].values()) == {0.0}
     run.slide("steepness", 0.5)
     assert run.facts()["sliders"]["steepness"] == pytest.approx(0.5, abs=1e-3)
+    run.close()
+
+
+def test_the_age_of_levels_is_their_strength_until_the_run_begins() -> None:
+    run = Run(sw.recipe("landscape", size=64, backend="reference"))
+    usual = run.usual_steps
+    assert usual is not None
+    run.slide("steepness", 0.5)
+    run.slide("age", -1.0)
+    assert run.recipe.stage.strength == pytest.approx(0.25)
+    assert run.usual_steps is not None
+    assert run.usual_steps < 0.5 * usual
+    states = run.facts()["sliders"]
+    assert states["age"] == -1.0
+    assert Run(run.next_recipe).facts()["sliders"]["age"] == -1.0  # also of the next run
+    run.advance(1)
+    with pytest.raises(InvalidParameter, match="has its age from the start"):
+        run.slide("age", 0.0)
+    run.close()
+
+
+def test_a_recipe_of_several_stages_has_no_age() -> None:
+    stages = (sw.Stage.of("landscape"), sw.Stage.of("outerrain", steps=4))
+    run = Run(sw.Recipe(source=sw.Generated(kind="dome", size=64), stages=stages, backend="reference"))
+    assert run.facts()["sliders"]["age"] == "the stages of a recipe have their own number of steps"
     run.close()
 
 

@@ -126,7 +126,7 @@ class Finishing:
             opening: Any = messages.Open(type="open", upload=self._uploads.keep_project(project))
         else:  # more than the studio runs: shown on as many cells as it does
             given = fitted(self.state["name"], sw.read(self._file(TERRAIN_FILE)), f"sw.read({TERRAIN_FILE!r})")
-            opening = messages.Start(type="start", upload=self._uploads.keep(given))
+            opening = messages.Start(type="start", upload=self._uploads.keep(given), levels=False)
         self._session.execute(opening).result()
 
     def _end(self) -> None:

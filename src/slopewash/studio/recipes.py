@@ -57,7 +57,7 @@ def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.R
             sw.find_preset(wanted.preset).check_model(wanted.model)
     elif wanted.model is not None and wanted.model != stage.model.name:
         stage = sw.Stage.of(sw.find_model(wanted.model)(), edges=_edges(wanted.model, stage.edges))
-    elif wanted.levels is not None and wanted.levels != bool(stage.levels):
+    elif wanted.levels is not None and wanted.levels != bool(stage.levels):  # else it stays, with the stages after it
         stage = _with_levels(stage) if wanted.levels else stage.on_one_grid()
     others = recipe.stages[1:] if stage is recipe.stage else ()
     model = stage.model.replace(**wanted.parameters)

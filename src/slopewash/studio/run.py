@@ -228,8 +228,9 @@ class Run:
         if not self.finished:
             raise InvalidParameter("the recipe is not complete; play it to its end first")
         assert self.running is not None
+        terrain = self.terrain().replace(mask=None)  # which has done its work
         return sw.Recipe(
-            source=sw.FromTerrain(name=self.recipe.source.name, terrain=self.terrain()),
+            source=sw.FromTerrain(name=self.recipe.source.name, terrain=terrain),
             stages=(self.running.recipe.stages[-1].on_one_grid(),),
             seed=self.recipe.seed,
             backend=self.recipe.backend,
@@ -324,9 +325,23 @@ class Run:
 
     def slide(self, name: str, position: float) -> None:
         """Continue with what a slider stands for at a position."""
+        if name == "age" and self.sliders.strength is not None and self.is_worth_keeping:
+            raise InvalidParameter("a run from coarse to fine has its age from the start; reset it to change that")
         values = self.sliders.values(name, position, self.simulation.model, self._level)
         if values:
             self.change_parameters(values)
+        elif self.sliders.strength is not None:
+            self._begin_again(self.next_recipe.replace(strength=self.sliders.strength))
+
+    def _begin_again(self, recipe: sw.Recipe) -> None:
+        """Begin with another recipe on the same ground, where nothing has happened yet."""
+        self.simulation.close()
+        self.recipe, self.number = recipe, next(_numbers)
+        with self._notices():
+            self._open(self.origin)
+        self._show_from(self.origin)
+        self._recording = sw.Recording(recipe, self.simulation.backend)
+        self.timeline = Timeline(self.usual_steps)
 
     @property
     def _level(self) -> int:

@@ -528,8 +528,10 @@ class Session:
         self._note_edit()
 
     def _do_slide(self, message: messages.Slide) -> None:
-        before = self.run.usual_steps
+        before, number = self.run.usual_steps, self.run.number
         self.run.slide(message.name, message.position)
+        if self.run.number != number:  # it begins anew, before its first step
+            self._change_over(self.run)
         if message.name != "age":
             self._go_on(edited=True)
         if self._target is not None and self._target == before != self.run.usual_steps:

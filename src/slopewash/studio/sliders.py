@@ -9,6 +9,8 @@ import slopewash as sw
 from slopewash.errors import InvalidParameter
 
 STAGED = "the stages of a recipe have their own number of steps"
+FINE = 1_000_000
+"""Parts of the age of a run from coarse to fine."""
 ENDLESS = "without a preset, a run goes on until you pause it"
 
 
@@ -17,6 +19,8 @@ class Sliders:
 
     def __init__(self, recipe: sw.Recipe, running: sw.Running | None) -> None:
         self._stage = recipe.stage
+        self.strength = recipe.stage.strength if recipe.stage.levels and len(recipe.stages) == 1 else None
+        """Share of the steps that the levels of a preset ask for, which is their age; None where there is none."""
         self._levels: list[sw.Stage] | None = None if running is None else list(running.stages)
         """Stages and levels as the recipe has them, whatever is changed under way."""
         self.steps: int | None = None
@@ -50,6 +54,9 @@ class Sliders:
         usual = self._stage.usual_steps
         if usual is None or self._ageless:
             raise InvalidParameter(f"age cannot be moved: {self._ageless}")
+        if self.strength is not None:
+            self.strength = slider.steps(FINE, position) / FINE
+            return {}
         self.steps = None if position == 0 else slider.steps(usual, position)
         return {}
 
@@ -61,6 +68,8 @@ class Sliders:
             reason = self._ageless if slider.name == "age" else slider.why_not(usual)
             if reason:
                 states[slider.name] = reason
+            elif slider.name == "age" and self.strength is not None:
+                states["age"] = slider.age(round(FINE * self.strength), FINE)
             elif slider.name == "age":
                 states["age"] = 0.0 if self.steps is None or steps is None else slider.age(self.steps, steps)
             else:
@@ -76,6 +85,6 @@ class Sliders:
     @property
     def _ageless(self) -> str:
         """Why the run has no age, if so."""
-        if self._levels is not None:
+        if self._levels is not None and self.strength is None:
             return STAGED
         return ENDLESS if self._stage.preset is None else ""

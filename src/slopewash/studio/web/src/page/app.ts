@@ -173,7 +173,6 @@ export class App {
     );
     this.connection = this.connect();
     this.store.onState((state, before) => this.offerToRestore(state, before));
-    this.store.onState((state) => this.welcomeBack(state));
     this.store.onState((state, before) => this.offerMore(state, before));
     this.store.onState(
       (state) =>
@@ -236,29 +235,28 @@ export class App {
     if (resized) this.painting.refreshRing();
   }
 
-  /** Offer to continue what the server found on disk, and to go on from a recipe that is complete. */
+  /** Offer what the user who opens the page may want next, until the run goes on. */
   private offerMore(state: State, before: State | null): void {
-    if (!before && state.left && state.step === 0)
-      this.messages.say(`Your last run (${words(state.left.name)}, step ${state.left.step}) is kept.`, "notice", {
-        topic: "left",
-        offer: { label: "Continue where you were (K)", run: () => this.restore() },
+    const { left } = state;
+    if (this.resumed && !before)
+      this.messages.say(`Continued where you were: ${words(state.name)}, step ${state.step}.`, "good", {
+        topic: "opened",
+        offer: { label: "Start anew", run: () => void this.connection.send({ type: "reset" }) },
+        stays: true,
       });
+    else if (!before && left && state.step === 0)
+      this.messages.say(`Your last run (${words(left.name)}, step ${left.step}) is kept.`, "notice", {
+        topic: "opened",
+        offer: { label: "Continue where you were (K)", run: () => this.restore() },
+        stays: true,
+      });
+    else if (before && (before.run !== state.run || before.step !== state.step)) this.messages.withdraw("opened");
     const complete = (of: State | null): boolean => of?.stage != null && of.step === of.usual_steps;
     if (complete(state) && !complete(before)) {
       this.completeText = `The recipe is complete after ${state.step} steps.`; // in place of the server's own notice
       const offer = { label: "Go on from here", run: () => void this.connection.send({ type: "go_on" }) };
-      this.messages.say(this.completeText, "good", { offer });
+      this.messages.say(this.completeText, "good", { offer, stays: true });
     } else if (!complete(state)) this.messages.withdraw(this.completeText);
-  }
-
-  /** Tell the user who comes back that this is the run they left. */
-  private welcomeBack(state: State): void {
-    if (!this.resumed) return;
-    this.resumed = false;
-    this.messages.say(`Continued where you were: ${words(state.name)}, step ${state.step}.`, "good", {
-      topic: "resumed",
-      offer: { label: "Start anew", run: () => void this.connection.send({ type: "reset" }) },
-    });
   }
 
   /** Tell the user that a new run does not lose the previous one. */

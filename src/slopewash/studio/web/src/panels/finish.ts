@@ -93,7 +93,7 @@ export class FinishPanel {
     this.last = finish;
     const status = finish?.status ?? "idle";
     const running = status === "running";
-    this.begin.hidden = running;
+    this.begin.hidden = this.size.disabled = running;
     this.cancel.hidden = this.bar.hidden = !running;
     this.result.hidden = status !== "done";
     this.bar.value = finish?.share ?? 0;

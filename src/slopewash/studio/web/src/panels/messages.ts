@@ -16,11 +16,14 @@ export class Messages {
   /** Messages that are shown, by topic, or by their text. */
   private readonly shown = new Map<string, HTMLElement>();
 
-  /** Show a message instead of the previous one on the same topic, with a button for what can be done about it. */
+  /**
+   * Show a message instead of the previous one on the same topic, with a button for what can be done about it. One that stays
+   * is for the caller to withdraw.
+   */
   say(
     text: string,
     kind: "notice" | "error" | "good" = "notice",
-    { topic = text, offer }: { topic?: string; offer?: Offer } = {},
+    { topic = text, offer, stays = false }: { topic?: string; offer?: Offer; stays?: boolean } = {},
   ): void {
     this.withdraw(topic);
     const element = make("div", { class: `glass message ${kind}` }, text);
@@ -33,6 +36,7 @@ export class Messages {
       );
     this.shown.set(topic, element);
     this.element.append(element);
+    if (stays) return;
     window.setTimeout(
       () => {
         if (this.shown.get(topic) === element) this.withdraw(topic);

@@ -186,8 +186,9 @@ export class StartPanel {
     const welcome = this.store.welcome;
     const model = this.store.model;
     if (!welcome || !model) return;
-    const cell = `${short(state.cell_size)} m`;
-    const cells = `${state.columns} × ${state.rows} cells of ${cell}`;
+    const finer = state.cells / Math.max(state.rows, state.columns); // a coarse level is not the whole
+    const cell = `${short(state.cell_size / finer)} m`;
+    const cells = `${Math.round(state.columns * finer)} × ${Math.round(state.rows * finer)} cells of ${cell}`;
     this.summary.textContent = `${words(state.name)}: ${cells}, ${short(this.store.side / 1000)} km`;
     const g = state.generator;
     setUnlessFocused(this.kind, g?.kind ?? "");
