@@ -22,7 +22,7 @@ if $(BIN)/python -m pip --version >/dev/null 2>&1; then \
   || { echo "installation failed; if the reason is venv or ensurepip: sudo apt-get install python3-venv" >&2; exit 1; }
 endef
 
-.PHONY: help demo studio test test-quick fuzz extremes signals soak boundscheck licences check bench clean testers
+.PHONY: help demo studio test test-quick fuzz extremes signals studio-load soak boundscheck licences check bench clean testers
 
 help:
 	@echo "make demo        erode a mountain range; pictures in out/demo"
@@ -32,6 +32,7 @@ help:
 	@echo "make fuzz        read 1000 damaged files of every format"
 	@echo "make extremes    try every parameter at its extremes, and 100 random sets, on every model and backend"
 	@echo "make signals     interrupt 50 runs at random moments"
+	@echo "make studio-load time a second page of the studio while others flood it"
 	@echo "make boundscheck run the tests of models with every index of the kernels checked"
 	@echo "make licences    list the dependencies with version and licence"
 	@echo "make soak        take 200 000 steps of every model"
@@ -64,6 +65,10 @@ extremes: $(DEV)
 # The test suite interrupts 6, of 64 x 64 cells.
 signals: $(DEV)
 	@$(BIN)/python benchmarks/signals.py --moments 50
+
+# The test suite does the same once, and does not mind how long it takes.
+studio-load: $(DEV)
+	@$(BIN)/python benchmarks/studio_load.py
 
 # Kernels are compiled for it separately, without the cache of the usual ones.
 boundscheck: $(DEV)

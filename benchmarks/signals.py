@@ -3,13 +3,16 @@
     python benchmarks/signals.py --moments 50
 
 Each command must stop its run soon, end with exit code 130 or 143, and leave a whole file and a checkpoint that can be
-resumed. Prints the times from the signal to the end of the run, and to the end of the command.
+resumed. Prints the times from the signal to the end of the run, and to the end of the command, and the CPU time until
+the run ended: on a busy machine wall time says little.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import math
+import os
 import random
 import shutil
 import signal
@@ -58,6 +61,8 @@ class Answer:
     signal: str
     stopped: float
     """Seconds until the run ended."""
+    cpu: float
+    """CPU seconds of all its threads until then; NaN where the system does not say."""
     ended: float
     """Seconds until the command did, with its files written."""
 
@@ -93,17 +98,25 @@ def _interrupted(
     assert child.stdout is not None
     _expect(child, "running")
     time.sleep(wait)
-    begin = time.perf_counter()
+    begin, used = time.perf_counter(), _cpu_seconds(child)
     child.send_signal(number)
     _expect(child, "stopped")
-    stopped = time.perf_counter() - begin
+    stopped, cpu = time.perf_counter() - begin, _cpu_seconds(child) - used
     _, errors = child.communicate()
     ended = time.perf_counter() - begin
     if child.returncode != CODES[number] or "Traceback" in errors:
         raise SystemExit(f"{model} on {backend} ended with {child.returncode}: {errors}")
     if sw.read(out).shape != (size, size) or sw.newest_manifest(kept) is None:
         raise SystemExit(f"{model} on {backend} left no whole files")
-    return Answer(model, backend, size, number.name, stopped, ended)
+    return Answer(model, backend, size, number.name, stopped, cpu, ended)
+
+
+def _cpu_seconds(child: subprocess.Popen[str]) -> float:
+    try:
+        fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return math.nan
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _expect(child: subprocess.Popen[str], word: str) -> None:
@@ -121,6 +134,7 @@ def main() -> int:
     parser.add_argument("--model", action="append", help="may be repeated; by default all")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background shells ignore it, for children too
     backends = options.backend or sw.available_backends()
     answers = []
     with tempfile.TemporaryDirectory() as folder:
@@ -130,9 +144,13 @@ def main() -> int:
         ):  # fmt: skip
             answers.append(answer)
             print(f"{answer.model:15} {answer.backend:10} {answer.size} {answer.signal:8} stopped after "
-                  f"{answer.stopped:.2f} s, ended after {answer.ended:.2f} s", flush=True)  # fmt: skip
+                  f"{answer.stopped:.2f} s, {answer.cpu:.2f} s of CPU time, ended after {answer.ended:.2f} s",
+                  flush=True)  # fmt: skip
     late = sum(not answer.is_soon for answer in answers)
-    print(f"{len(answers)} signals: the slowest run stopped after {max(a.stopped for a in answers):.2f} s, {late} late")
+    slowest, most = max(a.stopped for a in answers), max(a.cpu for a in answers)
+    print(
+        f"{len(answers)} signals: the slowest run stopped after {slowest:.2f} s, {most:.2f} s of CPU time; {late} late"
+    )
     return int(late > 0)
 
 

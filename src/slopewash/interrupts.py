@@ -24,14 +24,15 @@ def whole_steps() -> Iterator[None]:
 
     Checkpoints and results are written in such a block too: NumPy turns an interrupt of its writing into other errors.
 
-    SIGTERM is held only where somebody handles it: otherwise it ends the process at once, as it should.
+    Signals are held only where somebody handles them: otherwise they end the process at once, or are ignored, as they
+    should.
     """
     if threading.current_thread() is not threading.main_thread():  # only there do signals arrive
         yield
         return
     held: list[tuple[int, FrameType | None]] = []
-    usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    usual = {number: handler for number, handler in usual.items() if number == signal.SIGINT or callable(handler)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    usual = {number: handler for number, handler in handlers.items() if callable(handler)}
     before, _local.held = getattr(_local, "held", None), held
     for number in usual:
         signal.signal(number, lambda received, frame: held.append((received, frame)))
@@ -40,11 +41,9 @@ def whole_steps() -> Iterator[None]:
     finally:
         _local.held = before
         for number, handler in usual.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+            signal.signal(number, handler)
         for received, frame in held[:1]:  # also where the block failed: a signal is never lost
-            handler = usual[signal.Signals(received)]
-            if callable(handler):
-                handler(received, frame)
+            usual[signal.Signals(received)](received, frame)
 
 
 @contextmanager

@@ -71,6 +71,14 @@ CASES = {
     ),
     "no picture": (["render", "{raw}"], "--out is missing; name the picture or film to write, such as -o view.png"),
     "gullies like blades": (["erode", "{raw}", "-o", "{out}", "--gullies", "5"], "within 0 .. 2, 0.5 is a good depth"),
+    "reversed range of a map": (
+        ["erode", "{raw}", "-o", "{out}", "--map", "rain_rate=a.png:1..0"],
+        "the range of --map rain_rate=a.png is 1..0; the first number must be below",
+    ),
+    "range with a hyphen": (
+        ["erode", "{raw}", "-o", "{out}", "--map", "rain_rate=a.png:0-0.5"],
+        "is 0-0.5; write a.png:0..0.5",
+    ),
     "half a range": (["erode", "{raw}", "-o", "{out}", "--height-range", "9"], "LOW..HIGH"),
     "no shape": (["erode", "{raw}", "-o", "{out}", "--shape", "3,x"], "ROWS,COLUMNS"),
     "shape of parts": (["erode", "{raw}", "-o", "{out}", "--shape", "3,0.5"], "whole numbers"),

@@ -60,7 +60,7 @@ def test_a_recorded_run_becomes_a_time_lapse(run: Run, hill: Path, tmp_path: Pat
         (["-o", "view.png", "--contours", "many"], "--contours is many"),
         (["-o", "view.png", "--look-at", "5"], "--look-at is 5"),
         (["-o", "view.png", "--layer", "gold"], 'unknown layer "gold"'),
-        (["-o", "view.gif"], "must end in .png"),
+        (["-o", "view.gif"], "must end in .png, and a film in .webm or .mp4"),
         (["-o", "turn.webm", "--fps", "0"], "fps is 0"),
         (["-o", "turn.webm", "--width", "161"], "even numbers"),
     ],

@@ -40,7 +40,7 @@ def fuzz(ending: str, folder: Path, seconds: str) -> None:
     hill = sw.Terrain(np.random.default_rng(3).normal(900.0, 300.0, (5, 6)), water=0.5, cell_size=3.0)
     path = folder / (ending if ending[0] != "." else f"hill{ending}")
     tools.FORMATS[ending](hill, path)
-    damaged = path.with_name(path.name + tools.DAMAGED.get(ending, ""))
+    damaged = max(tools.files_of(ending, path), key=lambda file: file.stat().st_size)  # of a folder, the largest
     (corpus / "whole").write_bytes(damaged.read_bytes())
 
     def read_one(data: bytes) -> None:

@@ -41,6 +41,20 @@ def flat_layers(terrain: sw.Terrain, path: Path) -> None:
     np.savez_compressed(path, elevation=terrain["elevation"], water=np.zeros(terrain.shape), cell_size=3.0)
 
 
+def cloud_optimised(terrain: sw.Terrain, path: Path) -> None:
+    sw.write_geotiff(terrain, path)
+
+
+def checkpoint(terrain: sw.Terrain, path: Path) -> None:
+    with sw.Simulation(terrain, sw.VirtualPipes(), backend="reference") as simulation:
+        simulation.run(1)
+        simulation.checkpoint(path)
+
+
+def tiled_result(terrain: sw.Terrain, path: Path) -> None:
+    sw.erode_tiled(terrain, sw.VirtualPipes(), out=path, steps=1, tile=8, backend="reference", workers=0)
+
+
 def srtm_tile(terrain: sw.Terrain, path: Path) -> None:
     np.arange(1201 * 1201, dtype=">i4").astype(">i2").tofile(path)
 
@@ -51,11 +65,15 @@ FORMATS: dict[str, Callable[[sw.Terrain, Path], object]] = {
     "lzw.tif": compressed("tiff_lzw"),
     "deflate.tif": compressed("tiff_adobe_deflate"),
     "packbits.tif": compressed("packbits"),
+    "cog.tif": cloud_optimised,
     "deflate.npz": flat_layers,
     "side.r16": sw.write,
     ".toml": strata_file,
     "recipe.toml": recipe_file,
+    "checkpoint": checkpoint,
+    "result.zarr": tiled_result,
 }
+"""By how a name ends; those of checkpoints and Zarr are folders."""
 DAMAGED = {"side.r16": ".json"}
 """Formats of which a file beside is damaged, with what is added to the name."""
 
@@ -63,6 +81,10 @@ DAMAGED = {"side.r16": ".json"}
 def read_any(path: Path) -> object:
     if path.name.endswith("recipe.toml"):
         return sw.Recipe.read(path)
+    if path.name == "checkpoint":
+        return sw.Simulation.resume(path)
+    if path.suffix == ".zarr":
+        return sw.read_tiled(path)
     if path.suffix == ".toml":
         return sw.read_strata(path)
     if sw.is_mesh_file(path):
@@ -121,20 +143,30 @@ def problem_with(path: Path) -> str | None:
     return None
 
 
+def files_of(ending: str, path: Path) -> list[Path]:
+    """Files to damage: the one that is read, the one beside it, or those of a folder."""
+    if path.is_dir():
+        return sorted(file for file in path.rglob("*") if file.is_file() and file.stat().st_size > 0)
+    return [path.with_name(path.name + DAMAGED.get(ending, ""))]
+
+
 def read_damaged(ending: str, folder: Path, count: int) -> dict[str, object]:
     """Read so many damaged files of a format."""
     hill = sw.Terrain(np.random.default_rng(3).normal(900.0, 300.0, (9, 11)), water=0.5, cell_size=3.0)
     path = folder / (ending if ending[0] != "." else f"hill{ending}")
     FORMATS[ending](hill, path)
     read_any(path)  # whole, it can be read
-    damaged = path.with_name(path.name + DAMAGED.get(ending, ""))
-    whole, draw = damaged.read_bytes(), random.Random(f"slopewash {ending}")
+    files = files_of(ending, path)
+    draw = random.Random(f"slopewash {ending}")
     problems, slowest = [], 0.0
     for number in range(count):
+        damaged = draw.choice(files)
+        whole = damaged.read_bytes()
         damaged.write_bytes(mutated(whole, draw))
         before = time.perf_counter()
         problem = problem_with(path)
         slowest = max(slowest, time.perf_counter() - before)
+        damaged.write_bytes(whole)
         if problem is not None:
             problems.append(f"{number}: {problem}")
     return {"problems": problems, "slowest": slowest, "peak": peak_of_memory()}
@@ -149,7 +181,8 @@ def peak_of_memory() -> int:
 
 
 def main(folder: Path, count: int) -> None:
-    warnings.simplefilter("ignore", sw.GeoreferenceWarning)  # damaged coordinates may be rightly warned of
+    for rightly in (sw.GeoreferenceWarning, sw.CheckpointWarning):  # of damaged coordinates, or of a part left out
+        warnings.simplefilter("ignore", rightly)
     signal.signal(signal.SIGALRM, give_up)
     outcomes = {}
     for ending in FORMATS:

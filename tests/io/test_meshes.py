@@ -122,6 +122,12 @@ TWICE = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty flo
             "k.ply is not a readable PLY file: it has no vertices",
         ),
         ("l.ply", TWICE.replace("face", "tile"), InvalidFile, "l.ply is not a readable PLY file"),
+        (
+            "m.obj",
+            "v 0 0 0\nv 1e200 0 0\nv 0 1e200 0\nf 1 2 3\n",
+            InvalidMesh,
+            "m.obj: vertex 1 is [1e+200, 0.0, 0.0]; coordinates are at most 1e+12 m",
+        ),
         ("j.dae", "x", InvalidFile, 'has the suffix ".dae"; meshes are read from .glb, .obj, .ply, .stl'),
     ],
 )
@@ -141,6 +147,25 @@ def test_an_index_beyond_the_vertices_of_a_glb_is_rejected(number: int, tmp_path
     path = sw.write(sw.TriangleMesh(SQUARE, [[0, 1, 2], [1, 3, 2]]), tmp_path / "square.glb")
     path.write_bytes(path.read_bytes()[:-4] + number.to_bytes(4, "little"))
     with pytest.raises(InvalidFile, match=f"square.glb is not a readable .*: a triangle refers to vertex {number}"):
+        sw.read_mesh(path)
+
+
+@pytest.mark.parametrize("number", [2**31, 2**32 - 1])
+@pytest.mark.parametrize("polygons", [False, True])
+def test_an_index_of_a_ply_that_would_wrap_around_is_rejected(number: int, polygons: bool, tmp_path: Path) -> None:
+    path = sw.write(sw.TriangleMesh(SQUARE, [[0, 1, 2], [1, 3, 2]]), tmp_path / "square.ply")
+    data = path.read_bytes().replace(b"list uchar int ", b"list uchar uint ")[:-4] + number.to_bytes(4, "little")
+    if polygons:
+        data = data.replace(b"element face 2", b"element face 3") + b"\4" + np.array([0, 1, 3, 2], "<u4").tobytes()
+    path.write_bytes(data)
+    with pytest.raises(InvalidMesh, match=f"square.ply: a triangle refers to vertex {number}; there are 4"):
+        sw.read_mesh(path)
+
+
+def test_an_index_of_an_obj_that_would_wrap_around_is_rejected(tmp_path: Path) -> None:
+    path = tmp_path / "triangle.obj"
+    path.write_text(f"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 {2**32 + 3}\n")
+    with pytest.raises(InvalidMesh, match=f"a triangle refers to vertex {2**32 + 2}; there are 3"):
         sw.read_mesh(path)
 
 

@@ -22,7 +22,8 @@ FILES = int(os.environ.get("FUZZ_FILES", "60"))
 PROGRAM = Path(__file__).parent / "mutations.py"
 ENDINGS = (
     ".asc", ".exr", ".npy", ".npz", ".png", ".r16", ".tif", ".glb", ".obj", ".ply", ".stl", "N46E007.hgt",
-    "lzw.tif", "deflate.tif", "packbits.tif", "deflate.npz", "side.r16", ".toml", "recipe.toml",
+    "lzw.tif", "deflate.tif", "packbits.tif", "deflate.npz", "side.r16", ".toml", "recipe.toml", "cog.tif",
+    "checkpoint", "result.zarr",
 )  # fmt: skip
 SAME = {".raw": ".r16", ".tiff": ".tif"}
 """Suffixes that are read as another."""
@@ -39,7 +40,8 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return json.loads((folder / "outcomes.json").read_text())
 
 
-def test_every_format_that_can_be_read_is_tried() -> None:
+def test_every_format_that_can_be_read_is_tried(outcomes: Any) -> None:
+    assert set(outcomes) == set(ENDINGS)
     tried = {Path(f"a{ending}").suffix for ending in ENDINGS}
     assert {SAME.get(suffix, suffix) for suffix in (*GRIDS, *MESH_FORMATS)} <= tried
 

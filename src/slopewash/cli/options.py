@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -109,7 +110,7 @@ def parse_height_range(text: str | None, option: str = "--height-range") -> tupl
         return None
     if "," in text:
         raise InvalidParameter(f"{option} is {text}; write {option} {text.replace(',', '..')}")
-    low, high = _two_numbers(option, text.replace("..", ",", 1), "LOW..HIGH in metres, such as 0..1400", text)
+    low, high = _two_numbers(option, text.replace("..", ",", 1), "LOW..HIGH, such as 0..1400", text)
     if not low < high:
         raise InvalidParameter(f"{option} is {text}; the first number must be below the second")
     return low, high
@@ -169,9 +170,11 @@ def parse_maps(texts: tuple[str, ...]) -> dict[str, Map]:
 def _file_and_range(text: str, option: str) -> tuple[str, tuple[float, float] | None]:
     """Split `FILE:LOW..HIGH`; the range may be missing."""
     file, colon, span = text.rpartition(":")
+    if colon and (hyphen := re.fullmatch(r"(-?[0-9.]+)-([0-9.]+)", span)):
+        raise InvalidParameter(f"the range of {option}={file} is {span}; write {file}:{hyphen[1]}..{hyphen[2]}")
     if not colon or ".." not in span:
         return text, None
-    return file, parse_height_range(span, f"{option}={file}:")
+    return file, parse_height_range(span, f"the range of {option}={file}")
 
 
 def parse_sun(text: str) -> tuple[float, float] | SunName:

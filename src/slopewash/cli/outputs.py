@@ -35,10 +35,11 @@ def check_film(path: Path) -> None:
     _check_place(path)
 
 
-def check_picture(path: Path) -> None:
+def check_picture(path: Path, *, or_film: bool = False) -> None:
     """Reject a picture that could not be written later."""
+    films = ", and a film in .webm or .mp4" if or_film else ""
     if path.suffix.lower() != ".png":
-        raise InvalidFile(f"picture {path} must end in .png")
+        raise InvalidFile(f"picture {path} must end in .png{films}")
     _check_place(path)
 
 

@@ -151,7 +151,7 @@ def command(
         kind, azimuth=azimuth, pitch=pitch, zoom=zoom, height=height, look_at=look_at, heading=heading, layer=layer,
         contours=contours, samples=samples, seconds=seconds, fps=fps, quality=quality,
     )  # fmt: skip
-    (check_film if filmed else check_picture)(out)
+    check_film(out) if filmed else check_picture(out, or_film=True)
     check_not_input(file, out, force=force)
     if film is not None and not filmed:
         raise InvalidParameter(f"--film is {film}, but {out} is no film; name one that ends in .webm or .mp4")

@@ -20,7 +20,7 @@ class Damaged(ValueError):
 
 
 @contextmanager
-def decoding(path: Path, format: str) -> Iterator[None]:
+def decoding(path: Path | str, format: str) -> Iterator[None]:
     """Turn whatever a decoder raises on a damaged or unsupported file into one sentence.
 
     Decoders raise nearly anything (`SyntaxError`, `struct.error`, `KeyError`, `RuntimeError`), with texts for their

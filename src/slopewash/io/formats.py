@@ -65,7 +65,7 @@ def format_of(path: Path) -> Format:
     if suffix in (".jpg", ".jpeg", ".gif", ".webp"):
         raise InvalidFile(
             f"{path} would store 8 bits, too few for heights; write .exr or .png, "
-            "or draw a picture with --picture or render()"
+            "or draw a picture with slopewash render or sw.render"
         )
     if suffix == ".zarr":
         raise InvalidFile(f"{path} is for runs on tiles: erode --tiles writes it, convert and sw.read_tiled read it")

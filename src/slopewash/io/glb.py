@@ -81,7 +81,7 @@ def _linear(colour: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.rint(255 * light).astype(np.uint8)
 
 
-def _normals(points: NDArray[np.float32], faces: NDArray[np.int32]) -> NDArray[np.float32]:
+def _normals(points: NDArray[np.float32], faces: NDArray[np.integer]) -> NDArray[np.float32]:
     corners = points[faces].astype(np.float64)
     flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     sums = [np.bincount(faces.ravel(), np.repeat(flat[:, k], 3), minlength=len(points)) for k in range(3)]

@@ -21,10 +21,13 @@ FULLY = 0.98
 
 @dataclass(frozen=True)
 class Parts:
-    """Points (n, 3), faces (m, 3) and values at the points."""
+    """Points (n, 3), faces (m, 3) and values at the points.
+
+    Faces from a file keep its own numbers until they are checked: narrower ones would wrap around.
+    """
 
     points: NDArray[np.float64]
-    faces: NDArray[np.int32]
+    faces: NDArray[np.integer]
     attributes: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
     """What made it, for formats that can say so."""

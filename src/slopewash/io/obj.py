@@ -36,7 +36,7 @@ def read(path: Path) -> Parts:
                 corners = [int(corner.split("/")[0]) for corner in rest]
                 corners = [c - 1 if c > 0 else len(points) + c for c in corners]
                 faces += [(corners[0], b, c) for b, c in itertools.pairwise(corners[1:])]
-        return Parts(np.array(points, np.float64).reshape(-1, 3), np.array(faces, np.int32).reshape(-1, 3))
+        return Parts(np.array(points, np.float64).reshape(-1, 3), np.array(faces, np.int64).reshape(-1, 3))
 
 
 def _point(line: str, words: list[str]) -> tuple[float, ...]:

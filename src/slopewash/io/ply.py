@@ -65,7 +65,7 @@ def read(path: Path) -> Parts:
         raise InvalidFile(f"{path} is not a readable PLY file: it has no vertices with x, y and z, or no faces")
     points = np.stack([columns[axis].astype(np.float64) for axis in "xyz"], axis=1)
     extra = {name: values.astype(np.float32) for name, values in columns.items() if name not in KNOWN}
-    return Parts(points, faces["corners"].astype(np.int32), extra)
+    return Parts(points, faces["corners"], extra)
 
 
 def _header(file: IO[bytes], path: Path) -> tuple[str, list[Element]]:

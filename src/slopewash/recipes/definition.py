@@ -317,7 +317,10 @@ class Recipe:
         """
         first = self.stage
         more = first.levels or first.recedes or first.gullies or maps_of(first.model)
-        return len(self.stages) > 1 or bool(more) or MASK in self.layers
+        source = self.source
+        held = source.terrain if isinstance(source, FromTerrain) else None
+        masked = MASK in self.layers or (held is not None and MASK in held)
+        return len(self.stages) > 1 or bool(more) or masked
 
     def replace(self, **changes: Any) -> Recipe:
         """Return a copy with some of it changed; what concerns a stage, or its model's parameters, changes the first.

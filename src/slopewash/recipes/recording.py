@@ -73,6 +73,10 @@ class Recording:
         self._lines += [json.dumps(action) for action in self.actions[len(self._lines) : -1]]  # the last may still grow
         return self._lines + [json.dumps(action) for action in [*self.actions[-1:], *then]]
 
+    def lines(self) -> list[str] | None:
+        """The actions, one line of JSON each; None if there were too many to remember."""
+        return None if self.full else self._encoded(())
+
     @classmethod
     def from_parts(cls, facts: Mapping[str, Any], arrays: Arrays, start: Terrain) -> Recording:
         """Make the recording that `parts` described."""

@@ -21,6 +21,8 @@ from slopewash.recipes.levels import expanded, terrain_of
 from slopewash.recipes.manifest import MANIFEST, RECIPE
 from slopewash.recipes.maps import carry_maps, check_maps, place_maps
 from slopewash.recipes.masking import MASK, blended
+from slopewash.recipes.painting import Painted, painted
+from slopewash.recipes.painting import repainted as repaint
 from slopewash.recipes.results import Result
 from slopewash.simulation import Budget, Simulation, read_checkpoint
 from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint
@@ -31,8 +33,9 @@ from slopewash.terrain.parts import put_together, take_apart
 
 CHECKPOINTS = "checkpoints"
 """Folder within the output folder of a recipe, while it is not complete."""
-START, ORIGIN = "start.", "origin."
-"""Begin the names of the arrays that a checkpoint keeps of the start of a stage with levels, and of the recipe."""
+START, ORIGIN, PAINTED = "start.", "origin.", "painted."
+"""Begin the names of the arrays that a checkpoint keeps of the start of a stage with levels, of the recipe, and of what
+was painted on levels."""
 Part = Literal["eroding", "settling", "receding", "over"]
 """What a stage does in turn: water recedes only where the stage asks for it."""
 
@@ -81,6 +84,8 @@ class Running:
         check_maps(stages, self.start, self.start.range)
         self.stages = [level for stage in stages for level in expanded(stage, self.start)]
         """Stages of the recipe, each level one of its own."""
+        self._painted: Painted = {}
+        """What was painted on the levels before the one under way."""
         self._budgets: list[Budget] = []
         """Of the levels before the one under way, after what the first of them began with."""
         self.simulation = self._start(0, self.start)
@@ -125,6 +130,9 @@ class Running:
         running.every = noted["every"]
         running.number, running._seconds, running._finished = noted["stage"], noted["seconds"], noted["finished"]
         running.stages = [Stage.from_dict(stage) for stage in noted["stages"]]
+        running._painted = {
+            name.removeprefix(PAINTED): array for name, array in arrays.items() if name.startswith(PAINTED)
+        }
         running._budgets = [Budget(**budget) for budget in noted["budgets"]]
         start, origin = (
             {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
@@ -154,11 +162,18 @@ class Running:
             first = self._first_level(number) == number
             if first:
                 start, budgets = terrain, [_contents(terrain)]
+                self._painted = {}
             terrain = terrain_of(stage, start, None if first else terrain, seed=self.recipe.seed)
         model, terrain = mapped(stage.model, terrain)
-        simulation = Simulation(
-            without_maps(terrain), model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed
-        )
+
+        def simulate(ground: Terrain) -> Simulation:
+            return Simulation(ground, model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed)
+
+        simulation = simulate(without_maps(terrain))
+        if stage.cells is not None and self._painted:
+            repainted = repaint(simulation, without_maps(terrain), self._painted)
+            simulation.close()
+            simulation = simulate(repainted)
         self.start, self._budgets = start, budgets  # not before: a map may be refused
         if number == 0:
             self.run_id = simulation.run_id
@@ -226,11 +241,22 @@ class Running:
             return
         following = self.number + 1
         ended = self._budget()
+        if self._first_level(following) != following:
+            self._hand_on_edits()
         simulation = self._start(following, self._carved())
         if self._first_level(following) != following:
             self._budgets.append(ended)
         self.simulation.close()
         self.number, self.simulation = following, simulation
+
+    def _hand_on_edits(self) -> None:
+        """Keep for the finer levels what they would take from the start: painted layers, sources and emitters."""
+        simulation, before = self.simulation, self.simulation.start
+        self._painted = painted(simulation, self._painted)
+        if simulation.sources != before.sources:
+            self.start = self.start.replace(sources=simulation.sources)
+        if simulation.model.particles and simulation.emitters != before.emitters:
+            self.start = self.start.replace(emitters=simulation.emitters)
 
     @property
     def _elapsed(self) -> float:
@@ -360,7 +386,8 @@ class Running:
         """The start, where levels or maps of stages to come need it."""
         if all(stage.cells is None for stage in self.stages) and without_maps(self.start) is self.start:
             return {}
-        return {START + name: array for name, array in take_apart(self.start)[1].items()}
+        start = {START + name: array for name, array in take_apart(self.start)[1].items()}
+        return {**start, **{PAINTED + name: change for name, change in self._painted.items()}}
 
     def _carved(self) -> Terrain:
         """The ground of the stage under way after its end: gullies are drawn into what the simulation leaves.

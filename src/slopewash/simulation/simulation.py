@@ -557,7 +557,7 @@ class Simulation:
         coefficients, unit = self._coefficients(strength), 1 if self._model.divisible else self._substeps
         left = wanted = steps * self._substeps - self.substeps_done
         if self._sub_steps_left is not None:
-            left = min(wanted, self._sub_steps_left)
+            left = min(wanted, self._sub_steps_left) // unit * unit
         while left > 0:
             stopped, done = False, self._pieces.next(left, unit)
             with whole_steps():

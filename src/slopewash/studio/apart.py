@@ -133,7 +133,8 @@ class SessionApart:
     def execute(self, message: Any, viewer: object = None) -> Future[Any]:
         """Execute a message between two steps."""
         upload = getattr(message, "upload", None)
-        given = None if upload is None else self.uploads.find(upload)
+        find = self.uploads.find_project if message.type == "open" else self.uploads.find
+        given = None if upload is None else find(upload)
         return self._ask(Pending("execute", (message, viewer, given), cancels=message.type in CANCELLING))
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import secrets
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -27,6 +28,7 @@ from slopewash.studio.apart import SessionApart
 from slopewash.studio.catalogue import FORMATS, MESHES, welcome
 from slopewash.studio.connection import Connection
 from slopewash.studio.hub import Hub
+from slopewash.studio.projects import SUFFIX, write_project
 from slopewash.studio.session import Session
 from slopewash.studio.uploads import Stalled, TooLarge, Uploads, clean_name, plausible_extent
 
@@ -39,8 +41,10 @@ MOST_TRANSFERS = 2
 class Studio:
     """The routes of one session."""
 
-    def __init__(self, session: Session | SessionApart, uploads: Uploads) -> None:
+    def __init__(self, session: Session | SessionApart, uploads: Uploads, secret: bytes | None = None) -> None:
         self.session = session
+        self._secret = secret or secrets.token_bytes(32)
+        """What projects are sealed with; without one of the user's own, for this server only."""
         self._uploads = uploads
         self.hub = Hub(session)
         self._welcome = json.dumps(welcome(resumed=session.resumed), allow_nan=False)
@@ -60,6 +64,8 @@ class Studio:
             Route("/cell", self.cell),
             Route("/survey", self.survey),
             Route("/upload", self.upload, methods=["POST"]),
+            Route("/project", self.save_project),
+            Route("/open", self.open_project, methods=["POST"]),
             WebSocketRoute("/ws", self.socket),
         ]
         if built_page.is_built():
@@ -161,14 +167,49 @@ class Studio:
         while len(self._side_files) > 8:
             del self._side_files[next(iter(self._side_files))]
 
+    async def save_project(self, request: Request) -> Response:
+        """The run as a project file."""
+        async with self._exporting:
+            try:
+                saved = await asyncio.wrap_future(self.session.find("saved"))
+            except SlopewashError as error:
+                return _problem(409, error)
+            folder = tempfile.TemporaryDirectory(prefix="slopewash-export-")
+            file = Path(folder.name) / f"project{SUFFIX}"
+            try:
+                await anyio.to_thread.run_sync(lambda: write_project(saved, file, self._secret))
+            except (SlopewashError, OSError) as error:
+                folder.cleanup()
+                return _problem(409, error)
+            headers = _attachment(f"session{SUFFIX}")
+            return FileResponse(file, headers=headers, background=BackgroundTask(folder.cleanup))
+
+    async def open_project(self, request: Request) -> Response:
+        """A project file from the page."""
+        uploads = self._uploads
+        try:
+            _check_length(request, uploads.project_limit)
+            async with self._uploading:
+                name = request.query_params.get("name", "")
+                key, project = await uploads.receive_project(name, request.stream(), self._secret)
+        except TooLarge as error:
+            return _problem(413, error, close=True)
+        except Stalled as error:
+            return _problem(408, error, close=True)
+        except SlopewashError as error:
+            return _problem(400, error, close=True)
+        opened: protocol.OpenedProject = {
+            "upload": key, "name": project.name, "step": project.step, "replayed": project.checkpoint is None,
+            "view": project.view,
+        }  # fmt: skip
+        return Response(protocol.OPENED.dump_json(opened), media_type="application/json")
+
     async def upload(self, request: Request) -> Response:
         """A height field from the page."""
         uploads = self._uploads
         try:
             name, options = _upload_options(request)
-            declared = request.headers.get("content-length", "0")
-            if declared.isdigit() and int(declared) > uploads.limit:
-                raise TooLarge(f"the file has {declared} bytes; the limit is {uploads.limit}")
+            _check_length(request, uploads.limit)
             async with self._uploading:
                 key, given, (rows, columns) = await uploads.receive(name, request.stream(), options)
         except TooLarge as error:
@@ -184,6 +225,13 @@ class Studio:
             "relief": taken.relief, "plausible_extent": plausible_extent(taken),
         }  # fmt: skip
         return JSONResponse(uploaded)
+
+
+def _check_length(request: Request, limit: int) -> None:
+    """Refuse a file that says itself that it is too large."""
+    declared = request.headers.get("content-length", "0")
+    if declared.isdigit() and int(declared) > limit:
+        raise TooLarge(f"the file has {declared} bytes; the limit is {limit}")
 
 
 def _upload_options(request: Request) -> tuple[str, dict[str, Any]]:

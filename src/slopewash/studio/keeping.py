@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import slopewash as sw
 from slopewash.errors import CheckpointError
+from slopewash.studio.messages import SavedView
 
 AT_REST = 2.0
 """Seconds after the last change at which a paused run is saved."""
@@ -22,6 +25,7 @@ AFTER_EDIT, BETWEEN_EDITS = 5.0, 20.0
 """Seconds after which an edit is saved while the run plays, and shortest time between two checkpoints for edits.
 
 Steps that a crash costs can be taken again; nobody remembers every stroke."""
+VIEW = "view.json"
 NEXT_TRY = 60.0
 """Seconds until the next try after a checkpoint could not be written."""
 
@@ -75,6 +79,22 @@ class Keeper:
         """Whether the run that is kept is this one."""
         kept = self.kept
         return kept is not None and identity is not None and kept.get("run") == identity
+
+    def keep_view(self, identity: str | None, view: SavedView | None) -> None:
+        """Keep where a page looks from, beside the checkpoints: it changes more often than they are written."""
+        noted = {"run": identity, "view": None if view is None else view.model_dump()}
+        temporary = self.folder / f"{VIEW}.tmp"
+        with suppress(OSError):  # the run matters more, and whether that is kept is reported
+            temporary.write_text(json.dumps(noted), encoding="utf-8")
+            temporary.replace(self.folder / VIEW)
+
+    def kept_view(self, identity: str | None) -> SavedView | None:
+        """Where a page last looked at this run from."""
+        try:
+            noted = json.loads((self.folder / VIEW).read_text(encoding="utf-8"))
+            return SavedView.model_validate(noted["view"]) if noted["run"] == identity else None
+        except (OSError, ValueError, KeyError, TypeError):  # none was kept, or not of this run
+            return None
 
     def note_change(self) -> None:
         """Remember that the run is no longer the one on disk."""

@@ -218,6 +218,38 @@ class Watch(Message):
     """Branch that `before` shows instead of the start: its keyframe nearest to the moment shown."""
 
 
+class Pose(Strict):
+    """Where the camera stands, and where it looks."""
+
+    eye: tuple[Number, Number, Number]
+    heading: Number
+    pitch: Number
+    walking: Number | None
+    """Height above the ground while walking."""
+
+
+class SavedView(Strict):
+    """What a page shows its terrain from, in the page's own units."""
+
+    pose: Pose
+    plan: bool
+    plan_view: tuple[Number, Number, Number]
+
+
+class Look(Message):
+    """Report where the page looks from, so that it is kept with the run; null for a view of the whole."""
+
+    type: Literal["look"]
+    view: SavedView | None
+
+
+class Open(Message):
+    """Open a project that was uploaded."""
+
+    type: Literal["open"]
+    upload: Name
+
+
 class Ack(Message):
     """Report that a frame is drawn."""
 
@@ -227,7 +259,7 @@ class Ack(Message):
 
 ClientMessage = Annotated[
     Play | Pause | Step | RunTo | Speed | Reset | BringBack | Start | Parameters | Slide | Scrub | Settle | Paint
-    | Sources | Emitters | Undo | Redo | Watch | Ack,
+    | Sources | Emitters | Undo | Redo | Watch | Look | Open | Ack,
     Field(discriminator="type"),
 ]  # fmt: skip
 _ADAPTER: TypeAdapter[Any] = TypeAdapter(ClientMessage)

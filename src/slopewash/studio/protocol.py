@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, with_config
 # Before Python 3.12, pydantic reads only the TypedDict of typing_extensions.
 from typing_extensions import TypeAliasType, TypedDict
 
-from slopewash.studio.messages import Edges, Emitter, ParameterValue, WaterSource
+from slopewash.studio.messages import Edges, Emitter, ParameterValue, SavedView, WaterSource
 
 Colour = TypeAliasType("Colour", tuple[int, int, int])
 Side = TypeAliasType("Side", Literal["open", "closed", "periodic", "halo"])
@@ -286,6 +286,8 @@ class State(Strict):
     """What an overlay can show."""
     sources: list[WaterSource]
     emitters: list[Emitter]
+    view: SavedView | None
+    """Where a page last looked from, for pages that open the run."""
     can_undo: bool
     can_redo: bool
     budget: dict[str, float]
@@ -438,6 +440,17 @@ class SurveyFacts(Strict):
     """Share of the area above a height, and that height as a share of the relief."""
 
 
+class OpenedProject(Strict):
+    """The answer to a project that was accepted."""
+
+    upload: str
+    name: str
+    step: int
+    replayed: bool
+    """Whether what was done is done again: the project was saved elsewhere."""
+    view: SavedView | None
+
+
 class Problem(Strict):
     """The answer to an HTTP request that was refused."""
 
@@ -451,4 +464,5 @@ FRAME_HEADER: TypeAdapter[FrameHeader] = TypeAdapter(FrameHeader)
 UPLOADED: TypeAdapter[Uploaded] = TypeAdapter(Uploaded)
 CELL: TypeAdapter[CellFacts] = TypeAdapter(CellFacts)
 SURVEY: TypeAdapter[SurveyFacts] = TypeAdapter(SurveyFacts)
+OPENED: TypeAdapter[OpenedProject] = TypeAdapter(OpenedProject)
 PROBLEM: TypeAdapter[Problem] = TypeAdapter(Problem)

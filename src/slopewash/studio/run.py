@@ -20,9 +20,11 @@ import numpy as np
 import slopewash as sw
 from slopewash.errors import CheckpointError, InvalidParameter, StabilityWarning
 from slopewash.plain import plain
+from slopewash.recipes.writing import recipe_text
 from slopewash.studio import messages, protocol
 from slopewash.studio.inspecting import cell_facts, survey_facts
 from slopewash.studio.keyframes import Timeline
+from slopewash.studio.projects import TERRAIN, Saved
 from slopewash.studio.recipes import check_size
 from slopewash.studio.sliders import Sliders
 from slopewash.studio.snapshot import Beside, Snapshot
@@ -96,6 +98,8 @@ class Run:
         self.sliders = Sliders(recipe, self.running)
         self.timeline = Timeline(self.usual_steps)
         self._stroke: Any = None
+        self.view: messages.SavedView | None = None
+        """Where a page last looked from."""
         self._triangles = np.zeros((0, 3), np.uint32)
         self._triangulation = 0
 
@@ -134,22 +138,23 @@ class Run:
     @classmethod
     def resumed(cls, folder: Path, notice: Callable[[str], None]) -> Run:
         """Continue the run that was kept in a folder."""
-        facts, arrays = sw.read_checkpoint(folder)
-        try:
-            return cls.from_parts(facts, arrays, notice)
-        except (KeyError, TypeError, ValueError) as error:
-            raise CheckpointError(f"{folder} does not hold a run of a studio of this version ({error})") from error
+        return cls.from_checkpoint(*sw.read_checkpoint(folder), str(folder), notice)
 
     @classmethod
-    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Any], notice: Callable[[str], None]) -> Run:
-        """Continue the run that `parts` took apart."""
+    def from_checkpoint(
+        cls, facts: dict[str, Any], arrays: dict[str, Any], shown: str, notice: Callable[[str], None]
+    ) -> Run:
+        """Continue a run from what `parts` returned; errors call it `shown`."""
         noted = facts["recipe"]
-        simulation = sw.Simulation.from_parts(facts, arrays)
-        origin, running = simulation.start, None
-        if "running" in noted:
-            running = sw.Running.from_parts(facts, noted["running"], arrays)
-            origin = running.origin
-        recording = sw.Recording.from_parts(noted, arrays, origin)
+        try:
+            simulation = sw.Simulation.from_parts(facts, arrays)
+            origin, running = simulation.start, None
+            if "running" in noted:
+                running = sw.Running.from_parts(facts, noted["running"], arrays)
+                origin = running.origin
+            recording = sw.Recording.from_parts(noted, arrays, origin)
+        except (KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(f"{shown} does not hold a run of a studio of this version ({error})") from error
         run = cls(recording.recipe, simulation, notice=notice)
         if running is not None:
             simulation.close()
@@ -302,16 +307,25 @@ class Run:
             raise InvalidParameter("this run is a recipe of stages, which settle by themselves; play it to its end")
 
     def settle(
-        self, steps: int, *, dry: bool, look: Callable[[], None], stop: Callable[[], bool] | None = None
+        self,
+        steps: int,
+        *,
+        dry: bool,
+        look: Callable[[], None],
+        stop: Callable[[], bool] | None = None,
+        stop_after: int | None = None,
     ) -> None:
-        """Settle; `look` is called every 20 steps and may raise `Cancelled`, `stop` is asked at least every second."""
+        """Settle; `look` is called every 20 steps and may raise `Cancelled`, `stop` is asked at least every second.
+
+        With `stop_after`, it is cancelled after so many steps.
+        """
         self._record_interruption()
         interlude, before = Interlude(look), self.simulation.settled
         self._settling = (steps, dry, before)
         self.simulation.add(interlude)
         try:
             with suppress(Cancelled):
-                self.simulation.settle(steps, dry=dry, stop=stop)
+                self.simulation.settle(steps, dry=dry, stop=stop, stop_after=stop_after)
         finally:
             self.simulation.remove(interlude)
             self._settling = None
@@ -366,6 +380,35 @@ class Run:
     def survey(self) -> protocol.SurveyFacts:
         """The terrain beside real ones."""
         return survey_facts(self)
+
+    def interrupt(self, substeps: int) -> None:
+        """Take some sub-steps of the next step, as a pause during a long step leaves it."""
+        if self.running is None:
+            self.simulation.run(1, stop_after=substeps)
+        else:
+            self.running.advance(1, stop_after=substeps)
+
+    def saved(self) -> Saved:
+        """The run as a project file."""
+        if self.shared:
+            raise InvalidParameter("this run belongs to your own program; save its terrain, or start another run here")
+        recipe, source = self.recipe, self.recipe.source
+        terrain = None
+        read = [layer for layer in recipe.layers.values() if isinstance(layer, sw.LayerFile)]
+        if read or not isinstance(source, sw.Generated):
+            # With its layers, so that the project needs no other files.
+            terrain = recipe.replace(strata=None, water_sources=(), emitters=()).terrain()
+            recipe = recipe.replace(source=sw.FromFile(path=Path(TERRAIN)), layers={})
+        recipe = recipe.replace(backend=self.simulation.backend, outputs=())
+        return Saved(
+            name=source.name,
+            step=self.step,
+            view=self.view,
+            recipe_text=f"# What a project of the slopewash studio began with.\n\n{recipe_text(recipe, None)}",
+            actions=self._recording.lines(),
+            terrain=terrain,
+            checkpoint=self.parts(),
+        )
 
     def script(self) -> str:
         """The Python script that repeats the run."""
@@ -425,6 +468,7 @@ class Run:
             "layers": sorted(self.layer_names),
             "sources": plain(simulation.sources),
             "emitters": plain(simulation.emitters),
+            "view": None if self.view is None else self.view.model_dump(),
             "can_undo": simulation.can_undo and not self.finished,
             "can_redo": simulation.can_redo and not self.finished,
             "budget": plain(simulation.budget.as_dict()),

@@ -18,7 +18,7 @@ from slopewash.studio.apart import SessionApart
 from slopewash.studio.app import Studio
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.patience import ImpatientProtocol
-from slopewash.studio.security import EVERYWHERE, Gate
+from slopewash.studio.security import EVERYWHERE, Gate, cookie_secret
 from slopewash.studio.session import Session
 from slopewash.studio.uploads import Uploads
 
@@ -78,7 +78,7 @@ class StudioServer:
             self._close_apart()
             raise
         self.host, self.port = host, int(self._socket.getsockname()[1])
-        self.studio = Studio(self.session, uploads)
+        self.studio = Studio(self.session, uploads, cookie_secret())
         self.gate = Gate(self.studio.app(), host=host, port=self.port, embedded=embedded, allowed=allowed_hosts)
         config = uvicorn.Config(
             self.gate,

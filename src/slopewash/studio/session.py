@@ -17,7 +17,9 @@ from slopewash.studio import messages, protocol
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.keyframes import MOST_BYTES, SHOWN
 from slopewash.studio.pace import FrameClock, Pace, StateClock
+from slopewash.studio.projects import Project
 from slopewash.studio.recipes import next_recipe
+from slopewash.studio.replay import replay
 from slopewash.studio.run import Cancelled, Edit, Run
 from slopewash.studio.snapshot import Beside, Demand, Snapshot
 
@@ -28,8 +30,8 @@ MOST_LEFT_CELLS = 2 * 1024**2
 """Limit on their cells, about 300 MB besides their undo histories. One is always kept."""
 SLOW = {"cell": "following the water", "survey": "measuring the terrain"}
 """Questions that take long on a large terrain, and compile kernels when they are first asked."""
-CANCELLING = ("pause", "reset", "start", "bring_back")
-"""Messages that cancel settling instead of waiting for its end."""
+CANCELLING = ("pause", "reset", "start", "bring_back", "open")
+"""Messages that cancel settling, or the repetition of a project, instead of waiting for its end."""
 
 
 class Closing(Exception):
@@ -37,10 +39,14 @@ class Closing(Exception):
 
 
 class Finder(Protocol):
-    """Finds uploads by their id."""
+    """Finds uploads by their id; `InvalidParameter` if there is none."""
 
     def find(self, key: str) -> sw.FromTerrain:
-        """Find one; `InvalidParameter` if there is none."""
+        """Find a terrain."""
+        ...
+
+    def find_project(self, key: str) -> Project:
+        """Find a project."""
         ...
 
 
@@ -89,6 +95,7 @@ class Session:
             self.run = Run(recipe, simulation, shared=simulation is not None, notice=self._notice)
         elif keeper is not None:
             self.run = Run.resumed(keeper.folder, self._notice)
+            self.run.view = keeper.kept_view(self.run.identity)
         else:
             raise ValueError("a session needs a recipe, or a run that was kept")
         self._left: deque[Run] = deque()
@@ -131,6 +138,8 @@ class Session:
         try:
             if message.type == "start":
                 next_recipe(self.run.next_recipe, message, self.uploads)
+            if message.type == "open":
+                self.uploads.find_project(message.upload)
         except SlopewashError:
             return False
         return message.type != "bring_back" or bool(self._left)
@@ -224,6 +233,8 @@ class Session:
             self.run.timeline.note_edit()
         if not self.run.shared and self.run.timeline.go_on():
             self.run.branch_off()
+            if self._keeper is not None:
+                self._keeper.keep_view(self.run.identity, self.run.view)
             self.on_run(self.run)
             self._notice(f"This is branch {self.run.timeline.current}; the branch before it is kept.")
 
@@ -414,21 +425,63 @@ class Session:
         else:
             shown.close()
 
+    def _do_look(self, message: messages.Look) -> None:
+        self.run.view, self._dirty = message.view, True
+        if self._keeper is not None and not self.run.shared:
+            self._keeper.keep_view(self.run.identity, message.view)
+
+    def _do_open(self, message: messages.Open) -> None:
+        project, cancels_before = self.uploads.find_project(message.upload), self._cancels_before
+        with self._at_work(f"opening {project.name}"):
+            if project.checkpoint is not None:
+                run = Run.from_checkpoint(*project.checkpoint, project.name, self._notice)
+                run.branch_off()  # from here on it is another run than the one saved
+            else:
+                assert project.recipe is not None
+                run = Run(project.recipe, notice=self._notice)
+            run.view = project.view
+            self._replace(run)
+            self._repeat(run, project, cancels_before)
+
+    def _repeat(self, run: Run, project: Project, cancels_before: int) -> None:
+        """Do again what a project holds, unless it is cancelled."""
+
+        def stop() -> bool:
+            return self._closing or self._cancels != cancels_before
+
+        def look() -> None:
+            self._looked = time.monotonic()
+            self._busy = f"repeating {project.name}, step {run.step} of {project.step}"
+            self._changed()
+            self._publish()
+            self._keep()
+
+        replay(run, project.actions, look=look, stop=stop)
+        self._changed()
+        self._note_edit()
+        if project.actions and stop():
+            self._notice(f"Opening {project.name} was cancelled at step {run.step} of {project.step}.")
+
     def _begin(self, recipe: sw.Recipe) -> None:
         """Start a new run; the pages are notified first, because it may take a while."""
         with self._at_work(f"preparing {recipe.source.name}"):
-            run, shown = Run(recipe, notice=self._notice), self.run
-            run.sliders.follow(shown.sliders)
-            self._change_over(run)
-            if shown.is_worth_keeping:
-                self._left.append(shown)
-            else:
-                shown.close()
-            while len(self._left) > 1 and self._keeps_too_much():
-                self._left.popleft().close()
-            for left in self._left:
-                if sum(run.timeline.nbytes for run in self._left) > MOST_BYTES:
-                    left.timeline.shrink()
+            run = Run(recipe, notice=self._notice)
+            run.sliders.follow(self.run.sliders)
+            self._replace(run)
+
+    def _replace(self, run: Run) -> None:
+        """Show another run; the one before can be restored."""
+        shown = self.run
+        self._change_over(run)
+        if shown.is_worth_keeping:
+            self._left.append(shown)
+        else:
+            shown.close()
+        while len(self._left) > 1 and self._keeps_too_much():
+            self._left.popleft().close()
+        for left in self._left:
+            if sum(run.timeline.nbytes for run in self._left) > MOST_BYTES:
+                left.timeline.shrink()
 
     def _keeps_too_much(self) -> bool:
         return len(self._left) > MOST_LEFT or sum(run.cells for run in self._left) > MOST_LEFT_CELLS
@@ -487,8 +540,8 @@ class Session:
         branch, keyframe = timeline.find(message.branch, message.moment)
         if branch is timeline.branch and keyframe is (before or branch.tip):
             return
-        run = Run.from_parts(*keyframe.parts(), self._notice)
-        run.timeline = timeline
+        run = Run.from_checkpoint(*keyframe.parts(), f"keyframe {keyframe.moment}", self._notice)
+        run.timeline, run.view = timeline, shown.view
         if run.start.shape == shown.start.shape:
             run.number = shown.number  # pages keep their view, and what they know of the start
         timeline.show(branch, keyframe)

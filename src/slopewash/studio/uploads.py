@@ -18,11 +18,14 @@ from starlette.requests import ClientDisconnect
 import slopewash as sw
 from slopewash.errors import InvalidFile, InvalidParameter, SlopewashError
 from slopewash.studio.catalogue import FORMATS, UPLOAD_BYTES
+from slopewash.studio.projects import SUFFIX, Project, read_project
 from slopewash.studio.recipes import fitted
 from slopewash.untrusted import decode
 
 KEPT = 4
 """Uploads that are remembered."""
+PROJECT_FACTOR = 4
+"""How much larger than a terrain a project may be: it holds every layer of the run and its undo history."""
 LARGEST_SIDE = 8192
 """Largest number of cells per side of a file; it is resampled to what the studio runs."""
 STALLED_SECONDS = 20.0
@@ -47,13 +50,32 @@ class Uploads:
 
     def __init__(self, limit: int = UPLOAD_BYTES) -> None:
         self.limit = limit
+        self.project_limit = PROJECT_FACTOR * limit
         self._given: OrderedDict[str, sw.FromTerrain] = OrderedDict()
+        self._project: tuple[str, Project] | None = None
 
     def find(self, key: str) -> sw.FromTerrain:
         """Find an upload by its id."""
         if key not in self._given:
             raise InvalidParameter(f"there is no upload {key!r} any more; upload the file again")
         return self._given[key]
+
+    def find_project(self, key: str) -> Project:
+        """Find the last project by its id."""
+        if self._project is None or self._project[0] != key:
+            raise InvalidParameter(f"there is no project {key!r} any more; open the file again")
+        return self._project[1]
+
+    async def receive_project(self, name: str, chunks: AsyncIterator[bytes], secret: bytes) -> tuple[str, Project]:
+        """Receive a project file; return its id, and what it holds. Only the last one is remembered."""
+        shown, suffix = clean_name(name, {SUFFIX: ""})
+        with tempfile.TemporaryDirectory(prefix="slopewash-studio-") as folder:
+            file = Path(folder) / f"project{suffix}"
+            await self._store(chunks, file, self.project_limit)
+            project = await anyio.to_thread.run_sync(lambda: read_project(file, shown, secret))
+        key = secrets.token_hex(8)
+        self._project = key, project
+        return key, project
 
     async def receive(
         self, name: str, chunks: AsyncIterator[bytes], options: Mapping[str, Any]
@@ -71,7 +93,7 @@ class Uploads:
         # Deleted as soon as it is read.
         with tempfile.TemporaryDirectory(prefix="slopewash-studio-") as folder:
             file = Path(folder) / f"upload{suffix}"
-            await self._store(chunks, file)
+            await self._store(chunks, file, self.limit)
             terrain = await anyio.to_thread.run_sync(lambda: _decode(file, shown, options))
         if suffix in HEADLESS:  # their side file was not uploaded, but may be beside the script
             options = {**options, "cell_size": terrain.cell_size, "shape": terrain.shape}
@@ -86,7 +108,7 @@ class Uploads:
             self._given.popitem(last=False)
         return key, given, file_shape
 
-    async def _store(self, chunks: AsyncIterator[bytes], file: Path) -> None:
+    async def _store(self, chunks: AsyncIterator[bytes], file: Path, limit: int) -> None:
         size, begin = 0, time.monotonic()
         with file.open("xb") as out:
             while True:
@@ -100,8 +122,8 @@ class Uploads:
                 except TimeoutError:
                     raise Stalled(f"the upload stalled after {size} bytes; try it again") from None
                 size += len(chunk)
-                if size > self.limit:
-                    raise TooLarge(f"the file has more than {self.limit} bytes, the limit")
+                if size > limit:
+                    raise TooLarge(f"the file has more than {limit} bytes, the limit")
                 out.write(chunk)
 
 

@@ -18,6 +18,7 @@ from slopewash.errors import InvalidParameter, SlopewashError
 from slopewash.studio import run
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.pipe import Pipe
+from slopewash.studio.projects import Project
 from slopewash.studio.session import Session
 from slopewash.studio.snapshot import Snapshot
 from slopewash.studio.uploads import KEPT
@@ -45,12 +46,22 @@ class Given:
 
     def __init__(self) -> None:
         self._given: dict[str, sw.FromTerrain] = {}
+        self._project: tuple[str, Project] | None = None
 
-    def put(self, key: str, terrain: sw.FromTerrain) -> None:
+    def put(self, key: str, given: sw.FromTerrain | Project) -> None:
         """Keep an upload for the message that asks for it."""
-        self._given[key] = terrain
+        if isinstance(given, Project):
+            self._project = key, given
+            return
+        self._given[key] = given
         while len(self._given) > KEPT:
             del self._given[next(iter(self._given))]
+
+    def find_project(self, key: str) -> Project:
+        """Find the last project by its id."""
+        if self._project is None or self._project[0] != key:
+            raise InvalidParameter(f"there is no project {key!r} any more; open the file again")
+        return self._project[1]
 
     def find(self, key: str) -> sw.FromTerrain:
         """Find an upload by its id."""
@@ -114,7 +125,7 @@ class Worker:
     def _do_find(self, number: int, what: str, arguments: tuple[Any, ...]) -> None:
         self._answer(number, lambda: self._session.find(what, *arguments))
 
-    def _do_execute(self, number: int, message: Any, viewer: object, given: sw.FromTerrain | None) -> None:
+    def _do_execute(self, number: int, message: Any, viewer: object, given: sw.FromTerrain | Project | None) -> None:
         if given is not None:
             self._uploads.put(message.upload, given)
         self._answer(number, lambda: self._session.execute(message, viewer))

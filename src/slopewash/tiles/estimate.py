@@ -11,6 +11,8 @@ PROCESS = 300e6
 """Bytes of a process before it holds a tile: Python, Numba, Dask."""
 COPIES = 3.2
 """Times that a backend holds what rounds change: as it was read, as it is and as it will be, and some rows more."""
+COPIES_ASIDE = 2.2
+"""The same of a task that is at its files while another computes; it keeps what it has computed until it is written."""
 PACE = {"virtual_pipes": 60e6, "steepest_talus": 300e6}
 """Cells times iterations per second and core, exchange included, on a server core of 2023; a start for the estimate."""
 
@@ -37,7 +39,8 @@ def memory_of(work: Work, workers: int, iterations: int) -> float:
         cells *= min(whole, side + (0 if count == 1 else 2 * halo * iterations))
     stepped = sum(4 * c.planes for c in work.cells if c.stepped)
     rest = sum(4 * c.planes for c in work.cells if not c.stepped)
-    return PROCESS + workers * (PROCESS + cells * (COPIES * stepped + 2 * rest))
+    copies = COPIES + (COPIES_ASIDE if len(work.grid) > workers else 0)
+    return PROCESS + workers * (PROCESS + cells * (copies * stepped + 2 * rest))
 
 
 def sentence(work: Work, seconds: float, count: int, *, workers: int, iterations: int, memory: float | None) -> str:

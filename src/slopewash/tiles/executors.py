@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from slopewash.errors import BackendUnavailable, SlopewashError
+from slopewash.tiles.turns import TASKS, in_turn
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -54,7 +56,7 @@ class InProcess:
     def run(self, task: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
         """Run one task for each tuple of arguments."""
         for number, arguments in enumerate(calls):
-            yield number, task(*arguments)
+            yield number, in_turn(task, *arguments)
 
 
 LOST = "the scheduler was lost; nothing that was committed is, continue with slopewash resume"
@@ -115,7 +117,8 @@ class OnCluster:
                 future.release()
 
     def _submit(self, task: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        return self.client.submit(task, *arguments, pure=False)
+        name = getattr(task, "__name__", "task")  # which the dashboard shows
+        return self.client.submit(in_turn, task, *arguments, key=f"{name}-{secrets.token_hex(16)}", pure=False)
 
 
 class Silence:
@@ -191,7 +194,7 @@ def connected(
             "distributed.nanny.environ": dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"), threads),
         }
         with dask.config.set(environment), distributed.LocalCluster(
-            n_workers=count, threads_per_worker=1, processes=True, memory_limit=0,
+            n_workers=count, threads_per_worker=TASKS, processes=True, memory_limit=0,
             dashboard_address="127.0.0.1:0", silence_logs="CRITICAL", preload=["slopewash.tiles.worker"],
         ) as cluster, distributed.Client(cluster) as connection:  # fmt: skip
             yield OnCluster(connection)

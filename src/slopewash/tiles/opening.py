@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slopewash.errors import InvalidFile, InvalidParameter, unknown_name
+from slopewash.io.decoding import decoding
 from slopewash.memory import check_memory
 from slopewash.recipes.definition import Stage
 from slopewash.terrain import Terrain
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     import xarray
 
 
+FORMAT = "Zarr"
+
+
 def open_result(url: str | Path) -> xarray.Dataset:
     """Open the result of a run on tiles as an xarray Dataset that reads what is asked for, with coordinates.
 
@@ -39,7 +43,8 @@ def open_result(url: str | Path) -> xarray.Dataset:
     store = Store(str(url))
     ground = finished(store)
     chunks: Any = {} if find_spec("dask") else None
-    data = xarray.open_zarr(store.url, consolidated=False, zarr_format=3, chunks=chunks)
+    with decoding(store.url, FORMAT):
+        data = xarray.open_zarr(store.url, consolidated=False, zarr_format=3, chunks=chunks)
     a, b, c, d, e, f = transform_of(ground)
     rows, columns = ground.shape
     if b == 0 and d == 0:
@@ -53,13 +58,15 @@ def open_result(url: str | Path) -> xarray.Dataset:
 
 def finished(store: Store) -> Ground:
     """What is known of a finished run."""
-    facts = store.attributes().get(FINISHED)
-    if facts is None:
+    with decoding(store.url, FORMAT):
+        facts = store.attributes().get(FINISHED)
+        ground = None if facts is None else opened(store, facts)
+    if ground is None:
         under_way = store.read_json(MANIFEST)
         if under_way is not None:
             raise InvalidFile(f"{store.url} holds a run at round {under_way['round']}; finish it with slopewash resume")
         raise InvalidFile(f"{store.url} holds no result of a run on tiles")
-    return opened(store, facts)
+    return ground
 
 
 def read_tiled(url: str | Path, *, most: int | None = None) -> Terrain:
@@ -86,9 +93,10 @@ def read_tiled(url: str | Path, *, most: int | None = None) -> Terrain:
         "read an overview with sw.read_tiled(url, most=4096), or a window with sw.open(url)",
     )
     whole = (slice(0, rows), slice(0, columns))
-    read: dict[str, Any] = {
-        name: store.read(overview_field(ground, name, factor), grid, whole) for name in ground.names
-    }
+    with decoding(store.url, FORMAT):
+        read: dict[str, Any] = {
+            name: store.read(overview_field(ground, name, factor), grid, whole) for name in ground.names
+        }
     own = {name: read.pop(name) for name in ground.own if name in read}
     nodata, top = read.pop("nodata", None), read.pop("strata_top", None)
     strata = None if top is None or ground.strata is None else strata_from(dict(ground.strata), top.astype(np.float64))
@@ -134,7 +142,8 @@ def write_tiled_geotiff(
                     file.set_band_description(band, name)
                     file.update_tags(band, units=layer_spec(name).units)
                 for window in ground.grid:
-                    part = ground.part(window, ["elevation", *names])
+                    with decoding(store.url, FORMAT):
+                        part = ground.part(window, ["elevation", *names])
                     place = Window(window[1].start, window[0].start, part.shape[1], part.shape[0])
                     for band, name in enumerate(names, 1):
                         missing = part.nodata
@@ -156,7 +165,8 @@ def write_tiled_geotiff(
 def tiled_facts(url: str | Path) -> dict[str, Any] | None:
     """What is known of a run on tiles, finished or under way; None if there is none."""
     store = Store(str(url))
-    facts = store.attributes().get(FINISHED)
+    with decoding(store.url, FORMAT):
+        facts = store.attributes().get(FINISHED)
     if facts is not None:
         units = {name: layer_spec(name).units for name in facts["layers"]}
         return {"finished": True, "units": units, **{name: value for name, value in facts.items() if name != "recipe"}}

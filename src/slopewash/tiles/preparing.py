@@ -19,9 +19,10 @@ from slopewash.terrain.erodibility import DEVIATION, random_fields
 from slopewash.tiles.grid import TileGrid, widened
 from slopewash.tiles.ground import Ground
 from slopewash.tiles.reach import field_at
-from slopewash.tiles.rounds import Report, cpu_seconds
+from slopewash.tiles.rounds import Report
 from slopewash.tiles.sea import COVERED
 from slopewash.tiles.store import Field, Store
+from slopewash.tiles.turns import computing_seconds
 from slopewash.tiles.work import INPUTS, Work, laid_out
 
 Array = NDArray[Any]
@@ -97,7 +98,7 @@ def draw_numbers(store: Store, grid: TileGrid, seed: int, count: int) -> None:
 
 def prepare_tile(work: Work, ground: Ground, shares: Sequence[Shares], count: int, group: str, number: int) -> Report:
     """Prepare one tile; `count` random fields were drawn, and what the sea covers was found."""
-    begin = cpu_seconds()
+    begin = computing_seconds()
     load_kernels(type(work.model), work.backend)
     core = work.grid.window(number)
     if ground.strata is not None:  # what lies bare depends on the neighbours, also across periodic sides
@@ -123,7 +124,7 @@ def prepare_tile(work: Work, ground: Ground, shares: Sequence[Shares], count: in
     )
     amounts = dict(work.model.amounts(own, domain))
     written = work.write(group, number, _on_device(work, state, domain), domain.own, inputs=True)
-    return Report(amounts=amounts, bad=None, written=written, seconds=cpu_seconds() - begin)
+    return Report(amounts=amounts, bad=None, written=written, seconds=computing_seconds() - begin)
 
 
 @functools.cache

@@ -5,14 +5,16 @@ A task writes its own tile and nothing else. Done twice, or after its worker was
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from slopewash.models import Model
 from slopewash.models.backend import Backend
 from slopewash.models.state import with_margin
+from slopewash.tiles.turns import aside, computing_seconds
 from slopewash.tiles.work import Work
+
+ALL = (slice(None), slice(None))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,37 +71,36 @@ class Report:
 
 def advance_tile(work: Work, round: Round, number: int) -> Report:
     """Take one tile through a round."""
-    begin = cpu_seconds()
     core = work.grid.window(number)
     assert work.model.halo is not None
     margin = work.model.halo * round.iterations + round.lay_down  # what lies bare depends on the neighbours
     wide, sides = with_margin(core, margin, work.domain)
     domain = work.domain.part(wide, sides, core)
-    state = work.read(round.source, wide, iterations=round.before)
+    with aside() as reading:
+        state = work.read(round.source, wide, iterations=round.before)
+    begin = computing_seconds()
     device: Backend = work.model.backend(work.backend)(state, domain)
     del state  # the backend has its own copy of what it steps
     try:
-        kernel = cpu_seconds()
+        kernel = computing_seconds()
         for piece in round.pieces:
             coefficients = piece.model.coefficients(domain, substeps=piece.substeps, strength=piece.strength)
             device.advance(coefficients, piece.iterations)
-        kernel = cpu_seconds() - kernel
+        kernel = computing_seconds() - kernel
         if round.lay_down:
             work.model.lay_down(device.state, domain, dry=round.dry)
-        own = work.own(device.state, domain.own)
+        own = work.own(device.state, domain.own)  # from a GPU, it is downloaded here
         bad = work.model.first_bad(own, domain)
+        amounts = dict(work.model.amounts(own, domain))
+        computing = computing_seconds() - begin
+        with aside() as writing:
+            written = work.write(round.target, number, own, ALL)
         return Report(
-            amounts=dict(work.model.amounts(own, domain)),
+            amounts=amounts,
             bad=None if bad is None else (bad[0], bad[1] + core[0].start, bad[2] + core[1].start),
-            written=work.write(round.target, number, device.state, domain.own),
-            seconds=cpu_seconds() - begin,
+            written=written,
+            seconds=reading.seconds + computing + writing.seconds,
             kernel=kernel,
         )
     finally:
         device.close()
-
-
-def cpu_seconds() -> float:
-    """CPU time of this process so far, all its threads together."""
-    times = os.times()
-    return times.user + times.system

@@ -19,8 +19,9 @@ from slopewash.models.state import Domain, Sides, Window, with_margin
 from slopewash.tiles.grid import TileGrid, inside, widened
 from slopewash.tiles.ground import Ground, Survey
 from slopewash.tiles.reach import field_at, find_reached
-from slopewash.tiles.rounds import Report, cpu_seconds
+from slopewash.tiles.rounds import Report
 from slopewash.tiles.store import Field, Store
+from slopewash.tiles.turns import computing_seconds
 from slopewash.tiles.work import Work
 
 Array = NDArray[Any]
@@ -234,7 +235,7 @@ def pass_on_tile(work: Work, before: Field, after: Field, passes: int, number: i
 
 def sea_tile(work: Work, deed: Deed, source: str, target: str, before: int, load: Field | None, number: int) -> Report:
     """Let the sea of one tile do what it does at the end of settling."""
-    begin = cpu_seconds()
+    begin = computing_seconds()
     core, sea = work.grid.window(number), _sea(work)
     wide, sides = with_margin(core, 1, work.domain)  # what lies bare depends on the neighbours
     domain = work.domain.part(wide, sides, core)
@@ -253,7 +254,7 @@ def sea_tile(work: Work, deed: Deed, source: str, target: str, before: int, load
             amounts=dict(work.model.amounts(own, domain)),
             bad=None if bad is None else (bad[0], bad[1] + core[0].start, bad[2] + core[1].start),
             written=work.write(target, number, state, domain.own),
-            seconds=cpu_seconds() - begin,
+            seconds=computing_seconds() - begin,
         )
 
 

@@ -161,6 +161,44 @@ def test_edits_other_parameters_and_settling_go_on_bit_identically(lab: Any, bac
     assert unbroken.can_undo
 
 
+class AskedOften:
+    """Wants a run to stop when it is asked for the `last` time."""
+
+    def __init__(self, last: int) -> None:
+        self.last, self.asked = last, 0
+
+    def __call__(self) -> bool:
+        self.asked += 1
+        return self.asked >= self.last
+
+
+@pytest.mark.parametrize("name", ["divided", "lateral"])
+@pytest.mark.filterwarnings("ignore:.*contact period")
+def test_a_step_that_is_left_at_a_safe_point_is_taken_whole_later(lab: Any, backend: str, name: str) -> None:
+    unbroken, again = (start(lab, backend, **VARIANTS[name]) for _ in range(2))
+    unbroken.run(ODD)
+    left = 0
+    for last in range(1, 200, 7):
+        before, stop = again.step, AskedOften(last)
+        again.run(ODD - again.step, stop=stop)
+        left += stop.asked == last and again.step == before
+        if again.step == ODD:
+            break
+    again.run(ODD - again.step)
+    assert_identical(unbroken, again)
+    assert left > 0 or (backend, name) == ("cpu", "lateral")  # its safe points are between sub-steps
+
+
+def test_a_stop_amid_a_step_that_cannot_be_divided_comes_before_it(lab: Any, backend: str) -> None:
+    with start(lab, backend) as unbroken, start(lab, backend) as again:
+        unbroken._substeps = again._substeps = 3
+        unbroken.run(5)
+        again.run(5, stop_after=8)
+        assert (again.step, again.substeps_done) == (2, 0)
+        again.run(3)
+        assert_identical(unbroken, again)
+
+
 @pytest.mark.parametrize("parts", [(1, 2, 3, 20), (13, 13)])
 def test_a_run_in_parts_is_bit_identical(lab: Any, backend: str, parts: tuple[int, ...]) -> None:
     unbroken, again = (start(lab, backend) for _ in range(2))

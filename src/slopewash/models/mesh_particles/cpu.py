@@ -26,6 +26,10 @@ class CpuBackend(ReferenceBackend):
         super().__init__(state, domain, dtype=np.float32)
         self._room = 0
 
+    @property
+    def _has_safe_points(self) -> bool:
+        return self.c.substeps > 1  # between two of them
+
     def _step(self) -> None:
         threads = numba.get_num_threads()
         with NUMBA_THREADS:

@@ -22,6 +22,7 @@ from slopewash.backends.gpu import sorting
 from slopewash.backends.gpu.lists import Lists, Pass
 from slopewash.backends.gpu.program import Kernel, Use
 from slopewash.backends.gpu.wgsl import Block
+from slopewash.interrupts import safe_point
 from slopewash.models.mesh_particles.cpu import CpuBackend
 from slopewash.models.mesh_particles.particles import ALIVE, CLEARANCE, GONE, LEFT
 from slopewash.models.mesh_particles.physics import Physics
@@ -29,6 +30,7 @@ from slopewash.models.mesh_particles.rows import EPS, MISS
 from slopewash.models.mesh_particles.surface import Surface
 from slopewash.models.mesh_particles.table import AX, AY, BX, BY, GX, GY, TILT, X0, Y0, Z0
 from slopewash.models.state import Domain, Reals, State
+from slopewash.pieces import Pieces
 from slopewash.terrain import emitters_of
 
 HERE = Path(__file__).parent
@@ -115,18 +117,25 @@ class GpuBackend(CpuBackend):
         super().__init__(state, domain)
         self._lists = Lists(KINDS, block=BLOCK, constants=CONSTANTS)
         self._on_card: tuple[Surface, int] | None = None
+        self._pieces = Pieces()
         self.host.setdefault(UNITS_FIELD, np.zeros(len(self.erosion), np.int64))
         self._scalars.setdefault("pending_erosion_scale", 1.0)
 
     def _steps(self, count: int) -> None:
-        while count > 0:
-            at_once = self._steps_at_once(count)
-            self._run(at_once)
-            count -= at_once
-            if self._scalars["step"] % self.c.update_every == 0:
-                self._add_units()
-                with NUMBA_THREADS:
-                    self._move_vertices()
+        done = 0
+        while done < count:
+            at_once = self._steps_at_once(count - done)
+            with self._whole_or_not_at_all(done):
+                self._run(at_once)
+                if self._scalars["step"] % self.c.update_every == 0:
+                    self._add_units()
+                    with NUMBA_THREADS:
+                        self._move_vertices()
+            done += at_once
+
+    @property
+    def _has_safe_points(self) -> bool:
+        return True  # between pieces of what the card is given
 
     def _steps_at_once(self, steps: int) -> int:
         """Steps until the cores are needed: for the vertices, or to see whether emitters must pause."""
@@ -153,7 +162,7 @@ class GpuBackend(CpuBackend):
         dry = self._dry_after(times[1:])
         self._upload(np.searchsorted(times[:-1], self.flow.born[: self.flow.count]), dry)
         self._upload_ground()
-        self._dispatch(self._step_passes() * steps)
+        self._take_in_pieces(self._step_passes() * steps)
         self._download()
         self._count(dry, steps)
 
@@ -231,6 +240,16 @@ class GpuBackend(CpuBackend):
     def _step_passes(self) -> list[Pass]:
         part = [*self._push_passes(), Pass(MOVE, self.flow.count)]
         return part * self.c.substeps + [Pass(AGE, len(self.grains.left))]
+
+    def _take_in_pieces(self, passes: list[Pass]) -> None:
+        first = 0
+        while first < len(passes):
+            count = self._pieces.next(len(passes) - first)
+            with self._pieces:
+                self._dispatch(passes[first : first + count])
+            first += count
+            if first < len(passes):
+                safe_point()
 
     def _dispatch(self, passes: list[Pass]) -> None:
         physics = self.physics

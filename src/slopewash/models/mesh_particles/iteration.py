@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from slopewash.interrupts import Stopped, safe_point
 from slopewash.models.backend import Backend
 from slopewash.models.mesh_particles import reference
 from slopewash.models.mesh_particles.particles import ALIVE, GONE, LEFT, Particles, births, cells_of, lift
@@ -20,6 +23,10 @@ from slopewash.models.state import Array, Domain, Reals, State, Window
 from slopewash.terrain import emitters_of
 
 EMITTERS = ("emitters", "emitter_due", "emitter_count")
+CHANGING = (
+    "vertices", "vertex_bedrock", "pending_erosion", "pending_deposit", *Particles.fields, *Grains.fields,
+)  # fmt: skip
+"""Fields that steps may change in place."""
 
 
 class ReferenceBackend(Backend):
@@ -89,12 +96,38 @@ class ReferenceBackend(Backend):
         self._store()
 
     def _steps(self, count: int) -> None:
-        for _ in range(count):
-            self._step()
+        for done in range(count):
+            with self._whole_or_not_at_all(done):
+                self._step()
+
+    @property
+    def _has_safe_points(self) -> bool:
+        """Whether a step is left where somebody waits, which then costs a copy of the state before it."""
+        return True
+
+    @contextmanager
+    def _whole_or_not_at_all(self, done: int) -> Iterator[None]:
+        """Go back to the state before this step where it is left at a safe point, after `done` whole ones."""
+        if not self._has_safe_points:
+            yield
+            return
+        self._store()
+        kept = {name: self.host[name].copy() for name in CHANGING}
+        before, scalars = self.host | kept, dict(self._scalars)
+        try:
+            yield
+        except Stopped as early:
+            self.host.update(before)
+            self._scalars.update(scalars)
+            self._stale = True
+            early.done = done * self.c.substeps
+            raise
 
     def _step(self) -> None:
         self._emit()
-        for _ in range(self.c.substeps):
+        for part in range(self.c.substeps):
+            if part:
+                safe_point()
             self._sort()
             touched, erosion = self._move_and_collide(self._pair_forces())
             self.erosion += self._erosion_per_vertex(touched, erosion)
@@ -238,6 +271,7 @@ class ReferenceBackend(Backend):
         flow.V[:n] = reference.accelerate(flow.V[:n], pushes, p)
         touched, erosion = np.full(n, -1, np.int32), np.zeros(n)
         for i in range(n):
+            safe_point()
             moved = reference.collide(self.surface, self.erodible, flow.X[i], flow.V[i], int(flow.at[i]), p)
             flow.X[i], flow.V[i], flow.at[i], touched[i], erosion[i], left = moved
             flow.fate[i] = LEFT if left else ALIVE
@@ -252,12 +286,19 @@ class ReferenceBackend(Backend):
         X, *_ = self.flow.taken()
         cells, points = cells_of(X, self.cell), self.surface.vertices[vertices]
         own = cells_of(points, self.cell)
-        found = [reference.nearest_particle(X, cells, point, cell) for point, cell in zip(points, own, strict=True)]
-        return np.array(found, np.int32)
+        found = np.full(len(vertices), -1, np.int32)
+        for k, (point, cell) in enumerate(zip(points, own, strict=True)):
+            safe_point()
+            found[k] = reference.nearest_particle(X, cells, point, cell)
+        return found
 
     def _locate(self, x: Reals, y: Reals) -> NDArray[np.int32]:
         """Triangle below each point."""
-        return np.array([reference.triangle_at(self.surface.table, a, b) for a, b in zip(x, y, strict=True)], np.int32)
+        at = np.zeros(len(x), np.int32)
+        for k, (a, b) in enumerate(zip(x, y, strict=True)):
+            safe_point()
+            at[k] = reference.triangle_at(self.surface.table, a, b)
+        return at
 
     def _lift(self, *, plan: bool) -> None:
         """Lift particles that the ground has risen above; with `plan`, triangles have moved in plan too."""

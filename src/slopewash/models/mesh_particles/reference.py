@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.interrupts import safe_point
 from slopewash.models.mesh_particles.particles import above_ground
 from slopewash.models.mesh_particles.physics import Physics
 from slopewash.models.mesh_particles.table import AX, AY, BX, BY, NX, NZ, TILT, X0, Y0, height
@@ -40,6 +41,7 @@ def pair_forces(X: Floats, V: Floats, p: Physics) -> Floats:
     """Sum over all pairs; particles in the same place push each other east and west."""
     forces = np.zeros_like(X)
     for i in range(len(X)):
+        safe_point()
         offsets = X - X[i]
         for j in np.flatnonzero((offsets * offsets).sum(axis=1) < 4 * p.radius**2):
             if j == i:

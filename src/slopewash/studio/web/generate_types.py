@@ -27,6 +27,7 @@ UNIONS: dict[str, TypeAdapter[Any]] = {
 OTHERS: dict[str, TypeAdapter[Any]] = {
     "FrameHeader": protocol.FRAME_HEADER,
     "Uploaded": protocol.UPLOADED,
+    "OpenedProject": protocol.OPENED,
     "Problem": protocol.PROBLEM,
     "CellFacts": protocol.CELL,
     "SurveyFacts": protocol.SURVEY,

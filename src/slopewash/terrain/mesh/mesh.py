@@ -18,6 +18,9 @@ from slopewash.terrain.terrain import Layer, Terrain
 Points = NDArray[np.float64]
 Triangles = NDArray[np.int32]
 
+FARTHEST = 1e12
+"""Metres; beyond, areas and volumes would lose all digits, or overflow."""
+
 DEFAULT_BUDGET = 80_000
 """Default number of triangles of a refined mesh: that of the paper's mountain."""
 
@@ -178,6 +181,11 @@ def _checked_vertices(vertices: ArrayLike) -> Points:
     bad = ~np.isfinite(points).all(axis=1)
     if bad.any():
         raise InvalidMesh(f"vertex {int(bad.argmax())} is {points[bad.argmax()].tolist()}; it must be finite")
+    far = (np.abs(points) > FARTHEST).any(axis=1)
+    if far.any():
+        raise InvalidMesh(
+            f"vertex {int(far.argmax())} is {points[far.argmax()].tolist()}; coordinates are at most {FARTHEST:g} m"
+        )
     points.setflags(write=False)
     return points
 

@@ -1,5 +1,7 @@
 // Assembles the studio: the 3D view, the connection, the panels and the tools.
 
+import { runName } from "../output/naming";
+import { openProject, PROJECT_SUFFIX, saveProject } from "../output/project";
 import { ACCEPTED, uploadAndStart } from "../output/upload";
 import { Compare } from "../panels/compare";
 import { FileFactsDialog } from "../panels/file-facts";
@@ -43,6 +45,9 @@ const GAP = 8;
 /** One press of + or −. */
 const NEARER = 0.85;
 
+/** Milliseconds between two looks at whether the view has changed. */
+const REPORT_EVERY = 1000;
+
 export class App {
   readonly store = new Store();
   readonly stage: Stage;
@@ -63,9 +68,9 @@ export class App {
   private readonly fileFacts = new FileFactsDialog();
   private readonly picker = make("input", {
     type: "file",
-    accept: ACCEPTED,
+    accept: `${ACCEPTED},${PROJECT_SUFFIX}`,
     hidden: true,
-    "aria-label": "Height field file",
+    "aria-label": "Height field or project file",
   });
   private readonly cursor = make("output", {
     class: "glass cursor",
@@ -79,10 +84,16 @@ export class App {
   private overlay: string | null = null;
   private run = -1;
   private sameServer = true;
+  /** Whether the page was just opened on a run that was kept on disk. */
+  private resumed = false;
   /** Generator, relief and aspect ratio of the terrain that the camera was placed for. */
   private framed: { kind: string; shape: [number, number] } = { kind: "", shape: [0, 0] };
   /** The window and what covers it, as the view was last fitted to them. */
   private room = "";
+  /** View of a project that is being opened, for its first image; undefined if there is none. */
+  private expectedView: SavedView | null | undefined;
+  /** What the server last heard of the view. */
+  private reportedView = "null";
   /** Overlay that a brush switched on, and that goes off with it. */
   private brushOverlay: string | null = null;
 
@@ -101,7 +112,10 @@ export class App {
       (layer) => this.showOverlay(layer),
       (tier) => this.pace.choose(tier),
     );
-    this.output = new OutputPanel(this.store, this.stage, this.messages);
+    this.output = new OutputPanel(this.store, this.stage, this.messages, {
+      save: () => void this.saveProject(),
+      open: openFile,
+    });
     this.compare = new Compare(this.stage, (shown) => {
       this.timeline.showComparison(shown);
       this.watch();
@@ -154,6 +168,7 @@ export class App {
     );
     this.connection = this.connect();
     this.store.onState((state, before) => this.offerToRestore(state, before));
+    this.store.onState((state) => this.welcomeBack(state));
     this.store.onState(
       (state) =>
         (this.title.textContent = `${words(state.name)} · ${state.columns} × ${state.rows} · ${state.model.replaceAll("_", " ")}`),
@@ -186,6 +201,7 @@ export class App {
             "Reconnected: the server was restarted, and continues the run as it was last saved.",
             "good",
           );
+        else if (!again && this.store.welcome?.resumed) this.resumed = true;
         else if (again)
           this.messages.say(
             "Reconnected, but the server was restarted: the previous run is lost, and this is a new one.",
@@ -204,10 +220,23 @@ export class App {
     if (before) this.compare.showWhat(before);
     this.legend.update(frame, this.overlay);
     const other = resized && this.isOtherTerrain(frame);
-    const remembered = first ? rememberedView(shapeOf(frame.header)) : null;
-    if (remembered) this.restoreView(remembered);
+    const remembered = first ? (rememberedView(shapeOf(frame.header)) ?? this.store.state?.view) : null;
+    const expected = resized ? this.expectedView : undefined;
+    if (expected !== undefined) this.expectedView = undefined;
+    if (remembered ?? expected) this.restoreView((remembered ?? expected)!);
+    else if (expected === null) this.frameAll();
     else if (first || other || (resized && this.stage.cameras.isFramed)) this.stage.frameWholeBlock();
     if (resized) this.painting.refreshRing();
+  }
+
+  /** Tell the user who comes back that this is the run they left. */
+  private welcomeBack(state: State): void {
+    if (!this.resumed) return;
+    this.resumed = false;
+    this.messages.say(`Continued where you were: ${words(state.name)}, step ${state.step}.`, "good", {
+      topic: "resumed",
+      offer: { label: "Start anew", run: () => void this.connection.send({ type: "reset" }) },
+    });
   }
 
   /** Tell the user that a new run does not lose the previous one. */
@@ -224,6 +253,28 @@ export class App {
 
   private restore(): void {
     void this.connection.send({ type: "bring_back" });
+  }
+
+  /** The view to keep with the run; null while it is the one that shows all. */
+  private get lookedFrom(): SavedView | null {
+    return this.stage.cameras.isFramed ? null : this.stage.cameras.saved;
+  }
+
+  /** Let the server keep the view with the run. */
+  private reportView(): void {
+    const view = this.lookedFrom;
+    const text = JSON.stringify(view);
+    if (text === this.reportedView || !this.connection.isOpen || !this.stage.frame || document.hidden) return;
+    this.reportedView = text;
+    this.connection.ask({ type: "look", view }).catch(() => {}); // the next change is reported again
+  }
+
+  private async saveProject(): Promise<void> {
+    try {
+      await saveProject(this.connection, this.lookedFrom, runName(this.store.state));
+    } catch (problem) {
+      this.messages.say((problem as Error).message, "error");
+    }
   }
 
   private restoreView(view: SavedView): void {
@@ -393,6 +444,10 @@ export class App {
 
   private async open(file: File): Promise<void> {
     try {
+      if (file.name.toLowerCase().endsWith(PROJECT_SUFFIX)) {
+        await openProject(file, this.connection, this.messages, (view) => (this.expectedView = view));
+        return;
+      }
       await uploadAndStart(
         file,
         this.connection,
@@ -417,6 +472,7 @@ export class App {
     document.body.addEventListener(REFUSED, (event) =>
       this.messages.say((event as CustomEvent<string>).detail, "error", { topic: "refused" }),
     );
+    window.setInterval(() => this.reportView(), REPORT_EVERY);
     dragSun(this.stage, () => this.view.refresh());
     this.picker.addEventListener("change", () => {
       const file = this.picker.files?.[0];
@@ -444,6 +500,7 @@ export class App {
         { key: "]", run: () => this.scaleBrush(1.25) },
         { key: "z", control: true, shift: false, run: () => send({ type: "undo" }) },
         { key: "z", control: true, shift: true, run: () => send({ type: "redo" }) },
+        { key: "s", control: true, run: () => void this.saveProject() },
         { key: "y", control: true, run: () => send({ type: "redo" }) },
         { key: "f", run: () => this.frameAll() },
         { key: "+", run: () => this.stage.cameras.zoomInMiddle(NEARER) },

@@ -22,6 +22,7 @@ const SHORTCUTS: [string, string][] = [
   ["O", "next overlay"],
   ["V", "show or hide water"],
   ["X", "save image"],
+  ["Ctrl+S", "save the project"],
   ["H", "show or hide panels"],
   ["?", "this help"],
 ];
@@ -33,7 +34,7 @@ const MOUSE: [string, string][] = [
   ["Alt+drag", "move the sun"],
   ["Water source, emitter", "click to place"],
   ["Placed source, emitter", "click to edit, drag to move, Delete or double-click to remove"],
-  ["Drop a file", "open it as the terrain"],
+  ["Drop a file", "open it as the terrain, or as the project that it is"],
 ];
 
 export class Help {

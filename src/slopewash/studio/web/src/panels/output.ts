@@ -1,6 +1,7 @@
 // Everything that can be saved: terrain files, images, videos, the run as a script.
 
 import { fetchAndSave, saveBlob } from "../output/download";
+import { runName } from "../output/naming";
 import { screenshot } from "../output/screenshot";
 import { Video } from "../output/video";
 import { button, checkbox, labelled, make, section, select } from "../page/dom";
@@ -31,6 +32,7 @@ export class OutputPanel {
     private readonly store: Store,
     private readonly stage: Stage,
     private readonly messages: Messages,
+    private readonly project: { save: () => void; open: () => void },
   ) {
     this.video = new Video(stage.canvas);
     this.recordButton = button("Record video", "Record video", () => this.record(), {
@@ -38,6 +40,18 @@ export class OutputPanel {
       "data-role": "record",
     });
     this.element.append(
+      section(
+        "Project",
+        true,
+        button("Save the run with its edits and the view (Ctrl+S)", "Save project", () => this.project.save(), {
+          class: "wide",
+          "data-role": "save-project",
+        }),
+        button("Open a project that was saved before", "Open project…", () => this.project.open(), {
+          class: "wide",
+          "data-role": "open-project",
+        }),
+      ),
       section("Export terrain", true, this.exports),
       section(
         "Image",
@@ -56,13 +70,13 @@ export class OutputPanel {
         button(
           "Save the run as a Python script",
           "Save as Python script",
-          () => void this.save("/script", "session.py"),
+          () => void this.save("/script", `${runName(this.store.state)}.py`),
           { class: "wide", "data-role": "script" },
         ),
         button(
           "Save the terrain and the parameters as a recipe for slopewash run",
           "Save as recipe",
-          () => void this.save("/recipe", "session.toml"),
+          () => void this.save("/recipe", `${runName(this.store.state)}.toml`),
           { class: "wide", "data-role": "recipe" },
         ),
         make(
@@ -84,7 +98,7 @@ export class OutputPanel {
   async picture(): Promise<void> {
     try {
       const blob = await screenshot(this.stage, Number(this.scale.value) as 1 | 2 | 4, this.transparent.checked);
-      saveBlob(blob, `slopewash-${this.store.state?.step ?? 0}.png`);
+      saveBlob(blob, `${runName(this.store.state)}.png`);
     } catch (problem) {
       this.messages.say((problem as Error).message, "error");
     }
@@ -93,7 +107,7 @@ export class OutputPanel {
   private record(): void {
     try {
       if (this.video.running) this.video.stop();
-      else this.video.start((video, suffix) => saveBlob(video, `slopewash.${suffix}`));
+      else this.video.start((video, suffix) => saveBlob(video, `${runName(this.store.state)}.${suffix}`));
     } catch (problem) {
       this.messages.say((problem as Error).message, "error");
     }
@@ -103,7 +117,7 @@ export class OutputPanel {
 
   /** Formats without a header come with a second file that has their size and height range. */
   private async exportAs(suffix: string): Promise<void> {
-    const name = `terrain${suffix}`;
+    const name = `${runName(this.store.state)}${suffix}`;
     await this.save(`/export/${name}`, name);
     if (WITHOUT_HEADER.includes(suffix)) await this.save(`/export/${name}.json`, `${name}.json`);
   }

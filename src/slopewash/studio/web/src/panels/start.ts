@@ -117,7 +117,9 @@ export class StartPanel {
       labelled("Relief, m", this.relief),
       this.options.element,
       make("div", { class: "line" }, make("span", {}, "Seed"), seeds),
-      button("Open a height field (PNG16, TIFF, EXR, NPY, R16)", "Open file…", this.openFile, { class: "wide" }),
+      button("Open a height field (PNG16, TIFF, EXR, NPY, R16) or a project: Open file…", "Open file…", this.openFile, {
+        class: "wide",
+      }),
       make("h3", {}, "Model"),
       labelled("Preset", this.preset),
       this.presets.element,

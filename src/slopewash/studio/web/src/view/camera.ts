@@ -41,7 +41,7 @@ export interface Bars {
 export interface SavedView {
   pose: Pose;
   plan: boolean;
-  planView: [number, number, number];
+  plan_view: [number, number, number];
 }
 
 export class Cameras {
@@ -116,12 +116,12 @@ export class Cameras {
 
   get saved(): SavedView {
     const { x, z } = this.plan.position;
-    return { pose: this.rig.pose, plan: this.planShown, planView: [x, z, this.plan.zoom] };
+    return { pose: this.rig.pose, plan: this.planShown, plan_view: [x, z, this.plan.zoom] };
   }
 
   restore(view: SavedView): void {
     this.rig.pose = view.pose;
-    const [x, z, zoom] = view.planView;
+    const [x, z, zoom] = view.plan_view;
     this.plan.position.set(x, 50, z);
     this.plan.zoom = zoom;
     this.planShown = view.plan;

@@ -32,5 +32,5 @@ export function rememberedView(shape: string): SavedView | null {
 
 function isView(view: SavedView): boolean {
   const { eye, heading, pitch } = view.pose;
-  return [...eye, heading, pitch, ...view.planView].every(Number.isFinite) && eye.length === 3;
+  return [...eye, heading, pitch, ...view.plan_view].every(Number.isFinite) && eye.length === 3;
 }

@@ -103,6 +103,8 @@ export type ClientMessage =
   | Undo
   | Redo
   | Watch
+  | Look
+  | Open
   | Ack;
 
 export type Colour = [number, number, number];
@@ -234,6 +236,13 @@ export interface Limits {
   sources: number;
 }
 
+/** Report where the page looks from, so that it is kept with the run; null for a view of the whole. */
+export interface Look {
+  id?: number | string | null;
+  type: "look";
+  view: SavedView | null;
+}
+
 /** One model. */
 export interface ModelDeclaration {
   name: string;
@@ -257,6 +266,23 @@ export interface ModelDeclaration {
 export interface Notice {
   type: "notice";
   message: string;
+}
+
+/** Open a project that was uploaded. */
+export interface Open {
+  id?: number | string | null;
+  type: "open";
+  upload: string;
+}
+
+/** The answer to a project that was accepted. */
+export interface OpenedProject {
+  upload: string;
+  name: string;
+  step: number;
+  /** Whether what was done is done again: the project was saved elsewhere. */
+  replayed: boolean;
+  view: SavedView | null;
 }
 
 /** One dab per point. Messages with the same `stroke` make one edit. */
@@ -312,6 +338,15 @@ export interface Pause {
 export interface Play {
   id?: number | string | null;
   type: "play";
+}
+
+/** Where the camera stands, and where it looks. */
+export interface Pose {
+  eye: [number, number, number];
+  heading: number;
+  pitch: number;
+  /** Height above the ground while walking. */
+  walking: number | null;
 }
 
 /** One preset. */
@@ -370,6 +405,13 @@ export interface RunTo {
   id?: number | string | null;
   type: "run_to";
   step: number;
+}
+
+/** What a page shows its terrain from, in the page's own units. */
+export interface SavedView {
+  pose: Pose;
+  plan: boolean;
+  plan_view: [number, number, number];
 }
 
 /** Go back, or forward again, to the keyframe nearest to a moment of a branch. */
@@ -486,6 +528,8 @@ export interface State {
   layers: string[];
   sources: WaterSource[];
   emitters: Emitter[];
+  /** Where a page last looked from, for pages that open the run. */
+  view: SavedView | null;
   can_undo: boolean;
   can_redo: boolean;
   budget: Record<string, number>;

@@ -1,0 +1,179 @@
+"""Checks a project file that nobody vouches for, in a process of its own: `python -m slopewash.studio.foreign`.
+
+Only its recipe, its actions and its terrain are read, within limits, and only if they name no other files.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import zipfile
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+import slopewash as sw
+from slopewash.errors import InvalidFile, SlopewashError
+from slopewash.studio.messages import (
+    MOST_SOURCES,
+    MOST_STEPS,
+    SIZES,
+    Emitter,
+    Name,
+    Paint,
+    ParameterValue,
+    SavedView,
+    Strict,
+    WaterSource,
+)
+from slopewash.studio.projects import ACTIONS, FACTS, FORMAT, RECIPE, TERRAIN
+from slopewash.untrusted import MEMORY, SECONDS, check_header, limit
+
+LARGEST = {FACTS: 1 << 16, RECIPE: 1 << 20, ACTIONS: 1 << 26, TERRAIN: 1 << 28}
+"""Bytes that are read of each part."""
+LARGEST_SIDE = 8192
+"""As of an upload: cells per side, and its square of values in all layers together."""
+MOST_RUN = 1_000_000_000
+
+
+class Facts(Strict):
+    """What a project says of itself."""
+
+    format: Literal[1]
+    slopewash: Name
+    name: Annotated[str, Field(max_length=80)]
+    step: Annotated[int, Field(ge=0, le=MOST_RUN)]
+    view: SavedView | None
+
+
+class Stroke(Strict):
+    """A stroke without what only a message has."""
+
+    tool: Name
+    points: Annotated[list[tuple[float, float]], Field(min_length=1)]
+    radius: float
+    strength: float | None
+    falloff: float
+
+    def model_post_init(self, context: Any) -> None:
+        """Allow what a message allows."""
+        Paint(type="paint", **self.model_dump())
+
+
+Steps = Annotated[int, Field(ge=0, le=MOST_RUN)]
+Settled = Annotated[int, Field(ge=0, le=MOST_STEPS)]
+Value = ParameterValue | Annotated[float, Field(allow_inf_nan=True)]
+Action = (
+    tuple[Literal["run", "interrupted"], Steps]
+    | tuple[Literal["undo", "redo"]]
+    | tuple[Literal["model"], Annotated[dict[Name, Value], Field(max_length=256)]]
+    | tuple[Literal["paint"], Stroke, bool]
+    | tuple[Literal["settle"], Settled, bool, Settled | None]
+    | tuple[Literal["sources"], Annotated[list[WaterSource], Field(max_length=MOST_SOURCES)], bool]
+    | tuple[Literal["emitters"], Annotated[list[Emitter], Field(max_length=MOST_SOURCES)], bool]
+)
+ACTION: TypeAdapter[Any] = TypeAdapter(Action)
+
+
+def main(file: str, folder: str) -> int:
+    """Check one project, or print what is wrong with it."""
+    limit(MEMORY, SECONDS)
+    try:
+        check(Path(file), Path(folder))
+    except (SlopewashError, MemoryError) as error:
+        sys.stdout.buffer.write(str(error).encode("utf-8"))
+        return 2
+    return 0
+
+
+def check(file: Path, folder: Path) -> None:
+    """Write what is sound in a project to a folder."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            parts = {name: _part(archive, name, file) for name in LARGEST if name in archive.namelist()}
+    except InvalidFile:
+        raise
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
+        raise InvalidFile(f"{file} is no project of the studio: {error}") from None
+    if ACTIONS not in parts and FACTS in parts:
+        raise InvalidFile(f"{file} can be opened only where it was saved: too much was done to it to be repeated")
+    for name in (FACTS, RECIPE, ACTIONS):
+        if name not in parts:
+            raise InvalidFile(f"{file} is no project of the studio: it has no {name}")
+    facts = _facts(parts[FACTS], file)
+    actions = _actions(parts[ACTIONS], file)
+    if TERRAIN in parts:
+        _decode(parts[TERRAIN], folder, file)
+    (folder / RECIPE).write_bytes(parts[RECIPE])
+    try:
+        recipe = sw.Recipe.read(folder / RECIPE).replace(outputs=())
+    except SlopewashError as error:
+        raise InvalidFile(f"{file}: {error}".replace(f"{folder}/", "")) from None
+    _check_recipe(recipe, folder, file)
+    clean = {"name": facts.name, "step": facts.step, "view": None if facts.view is None else facts.view.model_dump(),
+             "recipe": recipe.as_dict(), "actions": actions}  # fmt: skip
+    (folder / "clean.json").write_text(json.dumps(clean), encoding="utf-8")
+
+
+def _part(archive: zipfile.ZipFile, name: str, file: Path) -> bytes:
+    with archive.open(name) as member:
+        data = member.read(LARGEST[name] + 1)
+    if len(data) > LARGEST[name]:
+        raise InvalidFile(f"{name} in {file} has more than {LARGEST[name]} bytes, the limit")
+    return data
+
+
+def _facts(data: bytes, file: Path) -> Facts:
+    try:
+        return Facts.model_validate_json(data)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_input=False)[0]
+        if wrong["loc"] == ("format",):
+            raise InvalidFile(f"{file} is not of format {FORMAT}; open it with the version that saved it") from None
+        raise InvalidFile(f"{file} is no project of the studio: {wrong['loc']}: {wrong['msg']}") from None
+
+
+def _actions(data: bytes, file: Path) -> list[Any]:
+    checked = []
+    for number, line in enumerate(data.splitlines(), start=1):
+        try:
+            ACTION.validate_json(line, strict=True)  # strictly: what is passed on is the line itself
+            checked.append(json.loads(line))
+        except (ValueError, RecursionError):
+            raise InvalidFile(f"{ACTIONS} in {file} has something in line {number} that no studio does") from None
+    return checked
+
+
+def _check_recipe(recipe: sw.Recipe, folder: Path, file: Path) -> None:
+    """Refuse a recipe that names files other than the project's own, and grids that the studio does not take."""
+    source = recipe.source
+    read = [layer.path for layer in recipe.layers.values() if isinstance(layer, sw.LayerFile)]
+    values = [value for stage in recipe.stages for value in stage.model.values().values()]
+    read += [value.file for value in values if isinstance(value, sw.Map) and value.file is not None]
+    if isinstance(source, sw.FromFile):
+        if source.path.resolve() != (folder / TERRAIN).resolve() or source.options:
+            read.append(source.path)
+    elif not isinstance(source, sw.Generated):
+        raise InvalidFile(f"{file} does not say where its terrain comes from")
+    if read:
+        raise InvalidFile(f"{file} reads {Path(read[0]).name}, which is not in it; open it where it was saved")
+    size = source.size
+    if size is not None and not SIZES[0] <= size <= SIZES[1]:
+        raise InvalidFile(f"{file} has {size} cells per side; the studio takes {SIZES[0]} .. {SIZES[1]}")
+
+
+def _decode(data: bytes, folder: Path, file: Path) -> None:
+    raw = folder / "raw.npz"
+    raw.write_bytes(data)
+    try:
+        check_header(raw, None, LARGEST_SIDE)
+        terrain = sw.read(raw, max_pixels=LARGEST_SIDE**2)
+    except SlopewashError as error:
+        raise InvalidFile(str(error).replace(str(raw), f"{TERRAIN} in {file}")) from None
+    sw.write(terrain, folder / TERRAIN)
+    raw.unlink()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,153 @@
+"""Project files: a run with its recipe, everything done to it, and the view, in one file.
+
+A project is a zip archive. `recipe.toml` is what the run began with, for `slopewash run` too, with `terrain.npz` beside
+it where the terrain came from a file. `actions.jsonl` is what was done. A checkpoint lets the same user go on at once.
+
+A checkpoint goes straight into compiled kernels, which trust it; so it is used only if a seal shows that this user
+saved it. What anyone else saved is checked (`foreign.py`) and done again, to the same bits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import slopewash as sw
+from slopewash.errors import InvalidFile
+from slopewash.plain import plain
+from slopewash.studio.messages import SavedView
+from slopewash.untrusted import MEMORY, SECONDS
+
+SUFFIX = ".slopewash"
+FORMAT = 1
+FACTS, RECIPE, ACTIONS, TERRAIN = "project.json", "recipe.toml", "actions.jsonl", "terrain.npz"
+CHECKPOINT, ARRAYS = "checkpoint.json", "arrays/"
+SEAL_LENGTH = 64
+"""Characters of the seal, which is the comment of the archive: the last bytes of the file."""
+BLOCK = 1 << 20
+
+Actions = list[list[Any]]
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a run is saved as."""
+
+    name: str
+    step: int
+    view: SavedView | None
+    recipe_text: str
+    actions: list[str] | None
+    """One line of JSON each; None where there were too many to remember."""
+    terrain: sw.Terrain | None
+    """Where the recipe's source is no generator."""
+    checkpoint: tuple[dict[str, Any], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project that was opened: with a checkpoint to go on from, or with actions to do again."""
+
+    name: str
+    step: int
+    view: SavedView | None
+    checkpoint: tuple[dict[str, Any], dict[str, Any]] | None = None
+    recipe: sw.Recipe | None = None
+    actions: tuple[Any, ...] = ()
+
+
+def write_project(saved: Saved, file: Path, secret: bytes) -> None:
+    """Write a project file, sealed for this user; the caller moves it to its place."""
+    facts = {
+        "format": FORMAT, "slopewash": sw.__version__, "name": saved.name, "step": saved.step,
+        "view": None if saved.view is None else saved.view.model_dump(),
+    }  # fmt: skip
+    noted, arrays = saved.checkpoint
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr(FACTS, json.dumps(facts, indent=1))
+        archive.writestr(RECIPE, saved.recipe_text)
+        if saved.actions is not None:
+            archive.writestr(ACTIONS, "\n".join(saved.actions))
+        if saved.terrain is not None:
+            beside = file.with_name(TERRAIN)
+            sw.write(saved.terrain, beside)
+            archive.write(beside, TERRAIN, zipfile.ZIP_STORED)
+            beside.unlink()
+        archive.writestr(CHECKPOINT, json.dumps({"facts": plain(noted), "arrays": list(arrays)}))
+        for number, array in enumerate(arrays.values()):
+            with archive.open(f"{ARRAYS}{number:03d}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+        archive.comment = b"0" * SEAL_LENGTH
+    seal = _seal(file, secret).encode()
+    with file.open("r+b") as sealed:
+        sealed.seek(-SEAL_LENGTH, io.SEEK_END)
+        sealed.write(seal)
+
+
+def read_project(file: Path, shown: str, secret: bytes) -> Project:
+    """Read a project file; errors call it `shown`. Nothing of it is looked at before its seal, or else by a child."""
+    return _read_own(file) if _is_own(file, secret) else _read_foreign(file, shown)
+
+
+def _seal(file: Path, secret: bytes) -> str:
+    """Signature of the file without its last bytes, where the seal itself stands."""
+    key = hmac.new(secret, b"slopewash studio project", hashlib.sha256).digest()
+    signature = hmac.new(key, digestmod=hashlib.sha256)
+    left = file.stat().st_size - SEAL_LENGTH
+    with file.open("rb") as source:
+        while left > 0 and (block := source.read(min(left, BLOCK))):
+            signature.update(block)
+            left -= len(block)
+    return signature.hexdigest()
+
+
+def _is_own(file: Path, secret: bytes) -> bool:
+    if file.stat().st_size <= SEAL_LENGTH:
+        return False
+    with file.open("rb") as source:
+        source.seek(-SEAL_LENGTH, io.SEEK_END)
+        found = source.read(SEAL_LENGTH)
+    return hmac.compare_digest(found, _seal(file, secret).encode())
+
+
+def _read_own(file: Path) -> Project:
+    with zipfile.ZipFile(file) as archive:
+        facts, noted = json.loads(archive.read(FACTS)), json.loads(archive.read(CHECKPOINT))
+        arrays = {}
+        for number, name in enumerate(noted["arrays"]):
+            with archive.open(f"{ARRAYS}{number:03d}.npy") as member:
+                arrays[name] = np.lib.format.read_array(member, allow_pickle=False)
+    view = None if facts["view"] is None else SavedView.model_validate(facts["view"])
+    return Project(facts["name"], facts["step"], view, checkpoint=(noted["facts"], arrays))
+
+
+def _read_foreign(file: Path, shown: str) -> Project:
+    """Check in a child process what somebody else saved."""
+    folder = file.with_name("checked")
+    folder.mkdir()
+    command = [sys.executable, "-m", "slopewash.studio.foreign", str(file), str(folder)]
+    try:
+        child = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise InvalidFile(f"{shown} takes more than {SECONDS} s to check") from None
+    clean = folder / "clean.json"
+    if child.returncode or not clean.exists():
+        sentence = child.stdout.decode("utf-8", "replace").strip().replace(str(file), shown)
+        raise InvalidFile(sentence or f"{shown} could not be read within {MEMORY >> 30} GB of memory and {SECONDS} s")
+    found = json.loads(clean.read_text(encoding="utf-8"))
+    recipe = sw.Recipe.from_dict(found["recipe"])
+    if (terrain := folder / TERRAIN).exists():
+        given = sw.FromTerrain(name=found["name"], terrain=sw.read(terrain), code=f"sw.read({TERRAIN!r})")
+        recipe = recipe.replace(source=given)
+    view = None if found["view"] is None else SavedView.model_validate(found["view"])
+    return Project(found["name"], found["step"], view, recipe=recipe, actions=tuple(found["actions"]))
