@@ -35,6 +35,8 @@ def terrain_pixels(studio: Any, picture: np.ndarray, count: int = 400) -> np.nda
 
 
 def test_the_terrain_fills_the_view_without_clipped_whites(studio: Any, tmp_path: Path) -> None:
+    studio.ask(type="start", generator={"relief": None})  # whatever the test before left
+    studio.settle_picture()
     studio.tab("export")
     studio.page.set_checked("input[aria-label='Transparent background']", True)
     file = studio.download(lambda: studio.click("screenshot"), tmp_path)

@@ -76,7 +76,7 @@ class Keyframe:
         return cls(run.moment, run.step, facts, shared, stored, file, place)
 
     def parts(self) -> Parts:
-        """What `Run.from_parts` takes; a run may change these arrays."""
+        """What `Run.from_checkpoint` takes; a run may change these arrays."""
         return copy.deepcopy(self.facts), {**self.shared, **{name: self._read(name) for name in self.stored}}
 
     @property

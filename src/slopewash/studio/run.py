@@ -160,21 +160,16 @@ class Run:
         cls, facts: dict[str, Any], arrays: dict[str, Any], shown: str, notice: Callable[[str], None]
     ) -> Run:
         """Continue a run from what `parts` returned; errors call it `shown`."""
+        noted = facts["recipe"]
         try:
-            return cls.from_parts(facts, arrays, notice)
+            simulation = sw.Simulation.from_parts(facts, arrays)
+            origin, running = simulation.start, None
+            if "running" in noted:
+                running = sw.Running.from_parts(facts, noted["running"], arrays)
+                origin = running.origin
+            recording = sw.Recording.from_parts(noted, arrays, origin)
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{shown} does not hold a run of a studio of this version ({error})") from error
-
-    @classmethod
-    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Any], notice: Callable[[str], None]) -> Run:
-        """Continue the run that `parts` took apart."""
-        noted = facts["recipe"]
-        simulation = sw.Simulation.from_parts(facts, arrays)
-        origin, running = simulation.start, None
-        if "running" in noted:
-            running = sw.Running.from_parts(facts, noted["running"], arrays)
-            origin = running.origin
-        recording = sw.Recording.from_parts(noted, arrays, origin)
         run = cls(recording.recipe, simulation, notice=notice)
         if running is not None:
             simulation.close()

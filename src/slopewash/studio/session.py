@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import secrets
 import threading
 import time
 from collections import deque
@@ -238,6 +237,8 @@ class Session:
             self.run.timeline.note_edit()
         if not self.run.shared and self.run.timeline.go_on():
             self.run.branch_off()
+            if self._keeper is not None:
+                self._keeper.keep_view(self.run.identity, self.run.view)
             self.on_run(self.run)
             self._notice(f"This is branch {self.run.timeline.current}; the branch before it is kept.")
 
@@ -441,9 +442,7 @@ class Session:
         with self._at_work(f"opening {project.name}"):
             if project.checkpoint is not None:
                 run = Run.from_checkpoint(*project.checkpoint, project.name, self._notice)
-                run.simulation.run_id = secrets.token_hex(8)  # from here on it is another run than the one saved
-                if run.running is not None:
-                    run.running.run_id = run.simulation.run_id
+                run.branch_off()  # from here on it is another run than the one saved
             else:
                 assert project.recipe is not None
                 run = Run(project.recipe, notice=self._notice)
@@ -550,7 +549,7 @@ class Session:
         branch, keyframe = timeline.find(message.branch, message.moment)
         if branch is timeline.branch and keyframe is (before or branch.tip):
             return
-        run = Run.from_parts(*keyframe.parts(), self._notice)
+        run = Run.from_checkpoint(*keyframe.parts(), f"keyframe {keyframe.moment}", self._notice)
         run.timeline, run.view = timeline, shown.view
         if run.start.shape == shown.start.shape:
             run.number = shown.number  # pages keep their view, and what they know of the start
