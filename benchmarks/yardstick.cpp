@@ -31,10 +31,6 @@ constexpr Rings<TEMPORARIES> TEMPORARY_RINGS({3, 3, 5, 4, 3, 2, 3, 3, 2, 3, 2, 1
 constexpr int ROWS_IN_FLIGHT = STATE_RINGS.total + TEMPORARY_RINGS.total;
 constexpr int ROWS_PER_BAND = 4;  // nodata, nothing, the exchange, and an unused output
 
-// Floats between rows of a ring: an odd number of cache lines, or rows would compete for the same cache sets.
-constexpr int LINE = 16;
-long stride_of(int width) { return ((width + LINE - 1) / LINE | 1) * LINE; }
-
 struct Coefficients {
     float dt, rain, push, flow_kept, kappa, Kc, sin_min, ramp_0, ramp_1, take, drop, water_0, water_1, load_0, load_1, load_2;
     float dig_0, dig_1, rise_0, rise_1, Kh, talus_0, talus_1, slide, creep, keep;
@@ -45,7 +41,7 @@ struct Coefficients {
 extern "C" {
 
 struct Problem {
-    int height, width, rain_rows, landscape, graded;  // width counts the ghost cells
+    int height, width, stride, rain_rows, landscape, graded;  // width counts the ghost cells; rows are a stride apart
     const float *rainfall, *base_n, *base_s, *base_w, *base_e;
     float* flow_sum;
     double* budget;
@@ -80,7 +76,7 @@ template <class Law>
 class Band {
   public:
     Band(const Problem& p, const float* source, float* target, int y0, int y1, int depth, float* workspace)
-        : p(p), c(p.c), source(source), target(target), y0(y0), y1(y1), depth(depth), last(p.width - 2), stride(stride_of(p.width)),
+        : p(p), c(p.c), source(source), target(target), y0(y0), y1(y1), depth(depth), last(p.width - 2), stride(p.stride),
           wall(workspace), nothing(wall + stride), delta(nothing + stride), forgotten(delta + stride),
           rings(forgotten + stride) {
         for (int x = 0; x < p.width; x++) wall[x] = WALL, nothing[x] = 0.0f;
@@ -121,7 +117,7 @@ class Band {
     }
     // A row of the state that iteration k leaves behind; iteration -1 left the source.
     float* left(int k, StateField f, int y) {
-        const long at = (long(f) * p.height + y) * p.width;
+        const long at = (long(f) * p.height + y) * stride;
         if (k < 0) return const_cast<float*>(source) + at;
         if (k == depth - 1 && own(y)) return target + at;
         return ring(k, STATE_RINGS.start[f], STATE_RINGS.life[f], y);
@@ -142,7 +138,7 @@ class Band {
             return;
         }
         const float *b = left(k - 1, B, y), *w = left(k - 1, W, y), *s = left(k - 1, S, y);
-        const float* r = p.rainfall + long(y % p.rain_rows) * p.width;
+        const float* r = p.rainfall + long(y % p.rain_rows) * stride;
         float *__restrict w1 = temporary(k, W1, y), *__restrict d1 = temporary(k, D1, y);
         const Coefficients c = this->c;
         double rained = 0.0;
@@ -285,7 +281,7 @@ class Band {
         const float *d1 = temporary(k, D1, y), *along = temporary(k, CAPACITY, y);
         const float *fw = left(k, FW, y), *fe = left(k, FE, y), *fn = left(k, FN, y), *fs = left(k, FS, y);
         const float *fs_n = left_or(k, FS, y - 1, nothing), *fn_s = left_or(k, FN, y + 1, nothing);
-        float* __restrict flow_sum = own(y) ? p.flow_sum + long(y) * p.width : forgotten;
+        float* __restrict flow_sum = own(y) ? p.flow_sum + long(y) * stride : forgotten;
         float* __restrict delta = this->delta;
         const Coefficients c = this->c;
 #pragma omp simd
@@ -455,7 +451,7 @@ class Band {
 
 void run_band(const Problem& p, const float* source, float* target, int depth, int i, int bands) {
     const int y0 = long(i) * p.height / bands, y1 = long(i + 1) * p.height / bands;
-    float* workspace = p.workspace + long(i) * (ROWS_PER_BAND + depth * ROWS_IN_FLIGHT) * stride_of(p.width);
+    float* workspace = p.workspace + long(i) * (ROWS_PER_BAND + depth * ROWS_IN_FLIGHT) * p.stride;
     if (p.landscape)
         Band<Landscape>(p, source, target, y0, y1, depth, workspace).run();
     else
@@ -466,10 +462,8 @@ void run_band(const Problem& p, const float* source, float* target, int depth, i
 
 extern "C" {
 
-// Floats the caller has to provide as workspace.
-long workspace_size(int width, int depth, int bands) {
-    return long(bands) * (ROWS_PER_BAND + depth * ROWS_IN_FLIGHT) * stride_of(width);
-}
+// Rows the caller has to provide as workspace.
+int workspace_rows(int depth, int bands) { return bands * (ROWS_PER_BAND + depth * ROWS_IN_FLIGHT); }
 
 // Advance the whole grid by `depth` iterations, one band of rows per thread.
 void sweep(const Problem* p, const float* source, float* target, int depth, int bands) {

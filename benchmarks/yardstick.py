@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash import Terrain, VirtualPipes
+from slopewash.backends.aligned import aligned_rows
 from slopewash.models.ground import WALL
 from slopewash.models.state import Sides
 from slopewash.models.virtual_pipes.coefficients import coefficients
-from slopewash.models.virtual_pipes.cpu import DEPTH
+from slopewash.models.virtual_pipes.cpu import iterations_in_flight
 
 SOURCE = Path(__file__).with_name("yardstick.cpp")
 COMPILER = "g++"
@@ -41,7 +42,7 @@ class Problem(ctypes.Structure):
     """What does not change during a run; mirrors the struct of the same name in C++."""
 
     _fields_: ClassVar[Sequence[Any]] = [
-        *((name, ctypes.c_int) for name in ("height", "width", "rain_rows", "landscape", "graded")),
+        *((name, ctypes.c_int) for name in ("height", "width", "stride", "rain_rows", "landscape", "graded")),
         *((name, ctypes.c_void_p) for name in ("rainfall", "base_n", "base_s", "base_w", "base_e")),
         *((name, ctypes.c_void_p) for name in ("flow_sum", "budget", "workspace")),
         *((name, ctypes.c_float) for name in COEFFICIENTS),
@@ -68,8 +69,8 @@ def compile_library(folder: Path, flags: str) -> ctypes.CDLL:
     subprocess.run([COMPILER, *OPTIMISE, *FLAGS[flags], "-c", str(SOURCE), "-o", str(built)], check=True)
     subprocess.run([COMPILER, "-shared", "-pthread", str(built), "-o", str(library)], check=True)
     loaded = ctypes.CDLL(str(library))
-    loaded.workspace_size.restype = ctypes.c_long
-    loaded.workspace_size.argtypes = [ctypes.c_int] * 3
+    loaded.workspace_rows.restype = ctypes.c_int
+    loaded.workspace_rows.argtypes = [ctypes.c_int] * 2
     loaded.sweep.restype = None
     loaded.sweep.argtypes = [ctypes.POINTER(Problem), ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
     return loaded
@@ -87,36 +88,41 @@ class Yardstick:
         _, start = model.prepare(terrain, sides=Sides.of(edges), seed=0)
         rows, columns = terrain.shape
         self._library, self._threads = library, threads
-        self._now = np.zeros((8, rows, columns + 2), np.float32)
+        width = columns + 2
+        self._now, self._next = aligned_rows(8, rows, width=width), aligned_rows(8, rows, width=width)
         for field, name in zip(self._now, ("elevation", "water", "suspended", "erodibility"), strict=False):
-            field[:, 1:-1] = start[name]
-        self._now[0, :, [0, -1]] = WALL
-        self._next = self._now.copy()
+            field[:, 1 : width - 1] = start[name]
+        for fields in (self._now, self._next):
+            fields[0][:, [0, width - 1]] = WALL
         r = start["rainfall"]
+        rain = aligned_rows(1 if (r == 1).all() else rows, width=width)
+        rain[:, 1 : width - 1] = r[: len(rain)]
+        self._width = width
+        self._depth = iterations_in_flight(rows, threads, wraps=False)
         self._arrays: dict[str, NDArray[Any]] = {
-            "rainfall": np.pad(r[:1] if (r == 1).all() else r, ((0, 0), (1, 1))),
+            "rainfall": rain,
             **{f"base_{side[0]}": start[f"base_{side}"] for side in ("north", "south", "west", "east")},
-            "flow_sum": np.zeros((rows, columns + 2), np.float32),
+            "flow_sum": aligned_rows(rows, width=width),
             "budget": np.zeros((rows, 6)),
-            "workspace": np.zeros(library.workspace_size(columns + 2, DEPTH, threads), np.float32),
+            "workspace": aligned_rows(library.workspace_rows(self._depth, threads), width=width),
         }  # fmt: skip
         self._problem = Problem(
-            height=rows, width=columns + 2, rain_rows=len(self._arrays["rainfall"]),
+            height=rows, width=width, stride=rain.shape[1], rain_rows=len(self._arrays["rainfall"]),
             landscape=c.along_flow, graded=c.graded,
             **{name: a.ctypes.data for name, a in self._arrays.items()},
             **{name: getattr(c, name) for name in COEFFICIENTS},
         )  # fmt: skip
 
     def advance(self, iterations: int) -> None:
-        while iterations > 0:
-            depth = min(DEPTH, iterations)
+        for sweeps in range(-(-iterations // self._depth), 0, -1):
+            depth = -(-iterations // sweeps)
             here, there = self._now.ctypes.data, self._next.ctypes.data
             self._library.sweep(ctypes.byref(self._problem), here, there, depth, self._threads)
             self._now, self._next = self._next, self._now
             iterations -= depth
 
     def elevation(self) -> NDArray[Any]:
-        return self._now[0, :, 1:-1]
+        return self._now[0, :, 1 : self._width - 1]
 
     def budget(self) -> NDArray[Any]:
         """Rain, sources, evaporated, water exported, solids exported, moved."""

@@ -74,12 +74,10 @@ def test_vertex_sums_are_those_of_table_1_bit_for_bit(lab: Any) -> None:
 def test_table_1_of_the_paper() -> None:
     # Particles 0 and 2 collide with triangles (4, 6, 8) and (2, 6, 8).
     triangles = np.array([[4, 6, 8], [2, 6, 8]], np.int32)
-    start, index = np.zeros(10, np.int32), np.full(9, -1, np.int32)
-    vertex = np.zeros(9, np.int32)
-    sweep.corners_touched(3, np.array([0, -1, 1], np.int32), triangles, vertex)
-    sweep.counting_sort(vertex, 9, start, index)
-    cells = {v: (index[start[v] : start[v + 1]] // 3).tolist() for v in range(9)}
-    assert cells == {0: [], 1: [], 2: [2], 3: [], 4: [0], 5: [], 6: [0, 2], 7: [], 8: [0, 2]}
+    touched, eroded = np.array([0, -1, 1], np.int32), np.array([1.0, 100.0, 10.0])
+    sums = np.zeros(9)
+    sweep.sum_up(3, touched, eroded, triangles, np.ones((2, 3)), sums)
+    assert sums.tolist() == [0, 0, 10, 0, 1, 0, 11, 0, 11]
 
 
 def test_points_are_located_and_particles_found_as_by_brute_force(lab: Any) -> None:

@@ -46,7 +46,6 @@ class CpuBackend(ReferenceBackend):
         self._cell, self._spare_cell, self._order, self._touched = (np.zeros(room, np.int32) for _ in range(4))
         self._pushes = np.zeros((room, 3), np.float32)
         self._eroded = np.zeros(room)
-        self._corners, self._pairs = np.zeros((2, 3 * room), np.int32)
 
     def _hash(self) -> NDArray[np.int32]:
         if self.flow.room != self._room:
@@ -87,11 +86,8 @@ class CpuBackend(ReferenceBackend):
         return self._touched, self._eroded
 
     def _erosion_per_vertex(self, touched: NDArray[np.int32], erosion: NDArray[np.floating]) -> Reals:
-        surface, count = self.surface, len(self.surface.z)
-        sums, start = np.zeros(count), np.zeros(count + 1, np.int32)
-        sweep.corners_touched(self.flow.count, touched, surface.triangles, self._corners)
-        sweep.counting_sort(self._corners, 3 * self.flow.count, start, self._pairs)
-        sweep.sum_up(start, self._pairs, touched, erosion, surface.erosion_shares, sums)
+        surface, sums = self.surface, np.zeros(len(self.surface.z))
+        sweep.sum_up(self.flow.count, touched, erosion, surface.triangles, surface.erosion_shares, sums)
         return sums
 
     def _nearest_particles(self, vertices: NDArray[np.int64]) -> NDArray[np.int32]:

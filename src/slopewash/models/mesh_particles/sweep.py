@@ -13,19 +13,19 @@ from slopewash.models.mesh_particles.rows import above_ground, height, locate, m
 @kernel
 def span(X, fate, n, box):
     """West, north, east and south ends of the living particles."""
-    box[0] = box[1] = np.inf
-    box[2] = box[3] = -np.inf
+    west = north = np.inf
+    east = south = -np.inf
     for i in range(n):
         if fate[i] == ALIVE:
             x, y = np.float64(X[i, 0]), np.float64(X[i, 1])
-            box[0], box[1] = min(box[0], x), min(box[1], y)
-            box[2], box[3] = max(box[2], x), max(box[3], y)
+            west, north, east, south = min(west, x), min(north, y), max(east, x), max(south, y)
+    box[0], box[1], box[2], box[3] = west, north, east, south
 
 
-@kernel
+@parallel_kernel
 def find_cells(X, fate, n, inverse, column0, row0, columns, cell):
     """Cell of each particle in plan; -1 for the dead."""
-    for i in range(n):
+    for i in prange(n):
         j = int(np.floor(np.float64(X[i, 0]) * inverse)) - column0
         k = int(np.floor(np.float64(X[i, 1]) * inverse)) - row0
         cell[i] = k * columns + j if fate[i] == ALIVE else -1
@@ -83,22 +83,13 @@ def move_all(n, X, V, pushes, at, fate, T, grid, extent, erodible, p, touched, e
 
 
 @kernel
-def corners_touched(n, touched, triangles, vertex):
-    """Table 1, step a: vertices of the triangle that each particle touches, pair 3 · particle + corner; -1 for none."""
+def sum_up(n, touched, eroded, triangles, share, sums):
+    """Table 1: erosion of each vertex, particle by particle. Threads would wait for each other longer than it takes."""
     for i in range(n):
-        for c in range(3):
-            vertex[3 * i + c] = triangles[touched[i], c] if touched[i] >= 0 else -1
-
-
-@kernel
-def sum_up(start, index, touched, eroded, share, sums):
-    """Erosion of each vertex, particle by particle. Threads would wait for each other longer than this takes."""
-    for v in range(len(sums)):
-        total = 0.0
-        for k in range(start[v], start[v + 1]):
-            i = index[k] // 3
-            total += share[touched[i], index[k] - 3 * i] * eroded[i]
-        sums[v] += total
+        t = touched[i]
+        if t >= 0:
+            for c in range(3):
+                sums[triangles[t, c]] += share[t, c] * eroded[i]
 
 
 @parallel_kernel

@@ -95,9 +95,9 @@ class CpuBackend(Backend):
         self._pipes, self._rocky, self._grid = pipes, rocky, None
         self._temporaries = rings.TEMPORARIES if rocky else rings.WITHOUT_COVER
         self._bands = self._count_bands()
-        self._depth = self._wanted_depth or iterations_in_flight(rows, self._bands, wraps=self.domain.sides.wraps_rows)
+        self.depth = self._wanted_depth or iterations_in_flight(rows, self._bands, wraps=self.domain.sides.wraps_rows)
         fields = rings.FW + pipes + rocky
-        own = rings.rows_of_band(fields, self._temporaries, self._depth)
+        own = rings.rows_of_band(fields, self._temporaries, self.depth)
         begin = fields + 2 * fields * rows
         self._rows = aligned_rows(begin + self._bands * own, width=columns + 2)
         self._rows[rings.B] = WALL
@@ -184,7 +184,7 @@ class CpuBackend(Backend):
             )
         single = Coefficients(*(np.float32(v) if isinstance(v, float) else v for v in coefficients))  # type: ignore[arg-type]
         self._scalars["iterations"] += iterations
-        for sweeps in range(-(-iterations // self._depth), 0, -1):
+        for sweeps in range(-(-iterations // self.depth), 0, -1):
             depth = -(-iterations // sweeps)  # as even as possible
             sweep_in_bands(
                 kernels, self.domain.shape[0], depth, self._first, self._second, (self._room,), self._rows, self._grid,

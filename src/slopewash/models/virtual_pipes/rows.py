@@ -211,14 +211,35 @@ def gradient(b_n, b, b_s, gx, gy):
         gy[x] = difference(b_n[x], b[x], b_s[x])
 
 
+@kernel
+def tilted_capacity(b, b_w, b_e, b_n, b_s, speed, d1, Kc, sin_min, ramp_0, ramp_1):  # Eqs. 9-10
+    gx, gy = difference(b_w, b, b_e), difference(b_n, b, b_s)
+    steep = gx * gx + gy * gy
+    ramp = min(max(ramp_0 + ramp_1 * d1, ZERO), UNIT)
+    return Kc * max(np.sqrt(steep / (UNIT + steep)), sin_min) * speed * ramp
+
+
+@row_kernel
+def move_depth_on_tilt(
+    b_n, b, b_s, d1, fe, fw, fs_n, fn, fs, fn_s, dt, Kc, sin_min, ramp_0, ramp_1, d2, C, flow
+):  # Eqs. 6-10 where nobody asks for the velocity again
+    for x in range(ONE, np.uintp(d1.size - 1)):
+        w, e = x - ONE, x + ONE
+        come = (fe[w] + fw[e]) + (fs_n[x] + fn_s[x])
+        d2[x] = max(ZERO, d1[x] + dt * (come - ((fw[x] + fe[x]) + (fn[x] + fs[x]))))
+        u = HALF * ((fe[w] - fw[x]) + (fe[x] - fw[e]))
+        v = HALF * ((fs_n[x] - fn[x]) + (fs[x] - fn_s[x]))
+        speed = np.sqrt(u * u + v * v)
+        C[x] = tilted_capacity(b[x], b[w], b[e], b_n[x], b_s[x], speed, d1[x], Kc, sin_min, ramp_0, ramp_1)
+        flow[x] += speed
+
+
 @row_kernel
 def capacity_by_tilt(b_n, b, b_s, u, v, d1, Kc, sin_min, ramp_0, ramp_1, C):  # Eqs. 9-10
     for x in range(ONE, np.uintp(d1.size - 1)):
-        gx, gy = difference(b[x - ONE], b[x], b[x + ONE]), difference(b_n[x], b[x], b_s[x])
-        steep = gx * gx + gy * gy
+        w, e = x - ONE, x + ONE
         speed = np.sqrt(u[x] * u[x] + v[x] * v[x])
-        ramp = min(max(ramp_0 + ramp_1 * d1[x], ZERO), UNIT)
-        C[x] = Kc * max(np.sqrt(steep / (UNIT + steep)), sin_min) * speed * ramp
+        C[x] = tilted_capacity(b[x], b[w], b[e], b_n[x], b_s[x], speed, d1[x], Kc, sin_min, ramp_0, ramp_1)
 
 
 @row_kernel
@@ -273,6 +294,46 @@ def work_ground_eight(b_n, b, b_s, s, R, C, d2, slid, sent, c, delta, b2, s1, R2
         slanted = drop_to_four(b[x], b_n[x - ONE], b_n[x + ONE], b_s[x - ONE], b_s[x + ONE])
         drop = max(straight, slanted * SHORTENING)
         delta[x] = exchange(drop, s[x], R[x], C[x], d2[x], c)
+        b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid[x], c.Kh)
+        moved[x] = sent[x] + taken
+
+
+@row_kernel
+def work_between_faces(
+    b_n, b, b_s, s, R, C, d1, fe, fw, fs_n, fn, fs, fn_s, dt, east, south_n, south, c,
+    delta, slid, sent, b2, s1, R2, moved, flow,
+):  # `move_depth`, `gather_faces` and `work_ground` in one  # fmt: skip
+    for x in range(ONE, np.uintp(b.size - 1)):
+        w, e = x - ONE, x + ONE
+        come = (fe[w] + fw[e]) + (fs_n[x] + fn_s[x])
+        d2 = max(ZERO, d1[x] + dt * (come - ((fw[x] + fe[x]) + (fn[x] + fs[x]))))
+        u = HALF * ((fe[w] - fw[x]) + (fe[x] - fw[e]))
+        v = HALF * ((fs_n[x] - fn[x]) + (fs[x] - fn_s[x]))
+        flow[x] += np.sqrt(u * u + v * v)
+        slid[x] = (east[w] - east[x]) + (south_n[x] - south[x])
+        sent[x] = abs(east[x]) + abs(south[x])
+        drop = drop_to_four(b[x], b[w], b[e], b_n[x], b_s[x])
+        delta[x] = exchange(drop, s[x], R[x], C[x], d2, c)
+        b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid[x], c.Kh)
+        moved[x] = sent[x] + taken
+
+
+@row_kernel
+def work_between_faces_eight(
+    b_n, b, b_s, s, R, C, d1, fe, fw, fs_n, fn_s, fse_n, fsw_n, fne_s, fnw_s, Q, dt, east, south_n, south, c,
+    delta, slid, sent, b2, s1, R2, moved, flow,
+):  # `move_depth_eight`, `gather_faces` and `work_ground_eight` in one  # fmt: skip
+    for x in range(ONE, np.uintp(b.size - 1)):
+        w, e = x - ONE, x + ONE
+        come = ((fe[w] + fw[e]) + (fs_n[x] + fn_s[x])) + ((fse_n[w] + fsw_n[e]) + (fne_s[w] + fnw_s[e]))
+        d2 = max(ZERO, d1[x] + dt * (come - Q[x]))
+        flow[x] += Q[x]
+        slid[x] = (east[w] - east[x]) + (south_n[x] - south[x])
+        sent[x] = abs(east[x]) + abs(south[x])
+        straight = drop_to_four(b[x], b[w], b[e], b_n[x], b_s[x])
+        slanted = drop_to_four(b[x], b_n[w], b_n[e], b_s[w], b_s[e])
+        drop = max(straight, slanted * SHORTENING)
+        delta[x] = exchange(drop, s[x], R[x], C[x], d2, c)
         b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid[x], c.Kh)
         moved[x] = sent[x] + taken
 

@@ -227,8 +227,8 @@ def part_cover(y, first, m, state, t, grid, c, b_n, b, b_s, gy):
 
 
 @stage_kernel
-def slide_with_cover(y, first, m, t, grid, slid, sent):
-    """Net gain through the four faces along a row: rock, and the soil that was there."""
+def add_soil(y, first, m, t, grid):
+    """To the rock through the four faces along a row, add the soil that was there."""
     south_n, south, east = kept(m, t, SOUTH, y - 1, grid), kept(m, t, SOUTH, y, grid), kept(m, t, EAST, y, grid)
     portion = kept(m, t, PORTION, y, grid)
     if first:
@@ -237,7 +237,6 @@ def slide_with_cover(y, first, m, t, grid, slid, sent):
     portion_s = kept_or_nothing(m, t, PORTION, y + 1, grid)
     rock_rows.add_soil_east(kept(m, t, SOIL_EAST, y, grid), portion, east)
     rock_rows.add_soil_south(kept(m, t, SOIL_SOUTH, y, grid), portion, portion_s, south)
-    rows.gather_faces(east, south_n, south, slid, sent)
 
 
 @stage_kernel
@@ -250,8 +249,8 @@ def slide_eight_pipes(y, m, t, grid, b_n, b, b_s, sent, slid):
 
 
 @stage_kernel
-def slide_fall_line(y, first, m, state, t, grid, c, b_n, b, b_s, slid, sent):
-    """Net gain through the four faces along a row; each face belongs to the cell west or north of it."""
+def flux_faces(y, first, m, state, t, grid, c, b_n, b, b_s):
+    """Soil through the four faces along a row; each face belongs to the cell west or north of it."""
     height = grid.height
     before, at, after = (y - 1) % height, y % height, (y + 1) % height
     R_, gx = row(m, place(state, y, LONG, grid), R, grid), kept(m, t, GX, y, grid)
@@ -264,7 +263,6 @@ def slide_fall_line(y, first, m, state, t, grid, c, b_n, b, b_s, slid, sent):
     gx_s = kept_or_nothing(m, t, GX, y + 1, grid)
     shared_rows.flux_east(grid.shares, at, b, R_, kept(m, t, GY, y, grid), c, east)
     shared_rows.flux_south(grid.shares, at, after, b, b_s, R_, R_s, gx, gx_s, c, south)
-    rows.gather_faces(east, south_n, south, slid, sent)
 
 
 @stage_kernel
@@ -312,38 +310,62 @@ def work(y, own, first, m, state, t, out, scratch, grid, c, flow_sum, budget):
     if c.eight_pipes:
         sent = kept(m, t, SENT, y, grid)
         slide_eight_pipes(y, m, t, grid, b_n, b, b_s, sent, slid)
-    elif c.fall_line and c.covered:
-        sent = spare(m, scratch, SPARE, grid)
-        slide_with_cover(y, first, m, t, grid, slid, sent)
     elif c.fall_line:
         sent = spare(m, scratch, SPARE, grid)
-        slide_fall_line(y, first, m, state, t, grid, c, b_n, b, b_s, slid, sent)
+        if c.covered:
+            add_soil(y, first, m, t, grid)
+        else:
+            flux_faces(y, first, m, state, t, grid, c, b_n, b, b_s)
     else:
         slid[:] = ZERO
+    east, south_n, south = kept(m, t, EAST, y, grid), kept(m, t, SOUTH, y - 1, grid), kept(m, t, SOUTH, y, grid)
+    # Rows of laws that go together work in one loop: what it computes need not be stored and loaded again.
+    on_tilt = not (c.along_flow or c.collision or c.mean_depth or c.semi_lagrangian or c.eight)
+    in_one = c.hydraulic and c.fall_line and c.along_flow and not c.covered and not c.semi_lagrangian
+    if c.fall_line and not in_one:
+        rows.gather_faces(east, south_n, south, slid, sent)
     if c.hydraulic:
         d1, d2, C_ = kept(m, t, D1, y, grid), spare(m, scratch, D2, grid), kept(m, t, C, y, grid)
         u, v = kept(m, t, U, y, grid), kept(m, t, V, y, grid)
         fw, fe, fn, fs = row(m, new, FW, grid), row(m, new, FE, grid), row(m, new, FN, grid), row(m, new, FS, grid)
         fs_n, fn_s = row(m, new_n, FS, grid), row(m, new_s, FN, grid)
         flowed = flow_sum[at] if own else spare(m, scratch, DRIED, grid)
-        if c.eight:
+        terms = rows.Exchange(
+            c.take, c.drop, c.water_0, c.water_1, c.load_0, c.load_1, c.load_2, c.dig_0, c.dig_1, c.rise_0, c.rise_1,
+            c.Kh,
+        )  # fmt: skip
+        if c.along_flow:
+            shared_rows.scale_capacity(grid.shares, at, C_)
+        if in_one and c.eight:
+            rows.work_between_faces_eight(
+                b_n, b, b_s, s, R_, C_, d1, fe, fw, fs_n, fn_s, row(m, new_n, FSE, grid), row(m, new_n, FSW, grid),
+                row(m, new_s, FNE, grid), row(m, new_s, FNW, grid), kept(m, t, Q, y, grid), c.dt, east, south_n, south,
+                terms, delta, slid, sent, b2, s1, R2, moved, flowed,
+            )  # fmt: skip
+        elif in_one:
+            rows.work_between_faces(
+                b_n, b, b_s, s, R_, C_, d1, fe, fw, fs_n, fn, fs, fn_s, c.dt, east, south_n, south, terms, delta, slid,
+                sent, b2, s1, R2, moved, flowed,
+            )  # fmt: skip
+        elif c.eight:
             rows.move_depth_eight(
                 d1, fe, fw, fs_n, fn_s, row(m, new_n, FSE, grid), row(m, new_n, FSW, grid), row(m, new_s, FNE, grid),
                 row(m, new_s, FNW, grid), kept(m, t, Q, y, grid), c.dt, d2, flowed,
             )  # fmt: skip
+        elif on_tilt:
+            rows.move_depth_on_tilt(
+                b_n, b, b_s, d1, fe, fw, fs_n, fn, fs, fn_s, c.dt, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, d2, C_, flowed
+            )
         else:
             rows.move_depth(d1, fe, fw, fs_n, fn, fs, fn_s, c.dt, d2, u, v, flowed)
         if c.mean_depth:
             rows.divide_by_depth(d1, d2, u, v)
         if c.collision:
             rows.capacity_by_collision(b_n, b, b_s, u, v, d1, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_)
-        elif not c.along_flow:
+        elif not (c.along_flow or on_tilt):
             rows.capacity_by_tilt(b_n, b, b_s, u, v, d1, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_)
-        shared_rows.scale_capacity(grid.shares, at, C_)
-        terms = rows.Exchange(
-            c.take, c.drop, c.water_0, c.water_1, c.load_0, c.load_1, c.load_2, c.dig_0, c.dig_1, c.rise_0, c.rise_1,
-            c.Kh,
-        )  # fmt: skip
+        if not c.along_flow:
+            shared_rows.scale_capacity(grid.shares, at, C_)
         if c.covered:
             loose = kept(m, t, COVER, y, grid)
             if not c.fall_line:
@@ -351,9 +373,9 @@ def work(y, own, first, m, state, t, out, scratch, grid, c, flow_sum, budget):
             rock_rows.work_covered_ground(
                 b_n, b, b_s, s, R_, C_, d2, loose, slid, sent, terms, c.eight, delta, b2, s1, R2, moved
             )
-        elif c.eight:
+        elif c.eight and not in_one:
             rows.work_ground_eight(b_n, b, b_s, s, R_, C_, d2, slid, sent, terms, delta, b2, s1, R2, moved)
-        else:
+        elif not in_one:
             rows.work_ground(b_n, b, b_s, s, R_, C_, d2, slid, sent, terms, delta, b2, s1, R2, moved)
     else:
         delta[:] = ZERO
