@@ -25,6 +25,7 @@ ROUTES = [
     ("GET", "/health"),
     ("GET", "/script"),
     ("GET", "/recipe"),
+    ("GET", "/rivers"),
     ("GET", "/export/a.npy"),
     ("POST", "/upload?name=a.npy"),
     ("GET", "/assets/index.js"),

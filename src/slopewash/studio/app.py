@@ -27,6 +27,7 @@ from slopewash.studio.apart import SessionApart
 from slopewash.studio.catalogue import FORMATS, MESHES, welcome
 from slopewash.studio.connection import Connection
 from slopewash.studio.hub import Hub
+from slopewash.studio.rivers import rivers_frame
 from slopewash.studio.session import Session
 from slopewash.studio.uploads import Stalled, TooLarge, Uploads, clean_name
 
@@ -54,6 +55,7 @@ class Studio:
             Route("/health", self.health),
             Route("/script", self.script),
             Route("/recipe", self.recipe),
+            Route("/rivers", self.rivers),
             Route("/export/{name}", self.export),
             Route("/upload", self.upload, methods=["POST"]),
             WebSocketRoute("/ws", self.socket),
@@ -104,6 +106,16 @@ class Studio:
         except SlopewashError as error:
             return _problem(409, error)
         return PlainTextResponse(text, media_type="application/toml", headers=_attachment("session.toml"))
+
+    async def rivers(self, request: Request) -> Response:
+        """Rivers and lakes to look at, as a frame."""
+        async with self._exporting:
+            try:
+                terrain = await asyncio.wrap_future(self.session.find("terrain"))
+                data = await anyio.to_thread.run_sync(rivers_frame, terrain)
+            except SlopewashError as error:
+                return _problem(409, error)
+        return Response(data, media_type="application/octet-stream")
 
     async def export(self, request: Request) -> Response:
         """The current terrain, in the format of the suffix."""

@@ -32,6 +32,10 @@ export interface BlockHeader {
   layer?: string;
   /** Of strata, as #rrggbb. */
   colours?: string[];
+  /** Metres below the top of the first stratum at which each begins. */
+  depths?: number[];
+  /** Of strata, 0 (soft) .. 1 (hard). */
+  hardness?: number[];
 }
 
 /** Return to the run before this one. */
@@ -210,6 +214,22 @@ export interface Paint {
   strength?: number | null;
   falloff?: number;
   stroke?: number | null;
+}
+
+/** The ground in one kind of country: colours of its materials as #rrggbb, and where they are found. */
+export interface Palette {
+  doc: string;
+  colours: Record<string, string>;
+  /** Largest share of trees, 0 .. 1. */
+  wooded: number;
+  /** Share of meadow on sediment away from streams, 0 .. 1. */
+  green_floors: number;
+  /** Contrast of the layers in rock. */
+  bands: number;
+  tree_line: number;
+  /** Fractions of the relief above the lowest ground at which trees end and plants begin to give way to rock. */
+  bare_line: number;
+  snow_line: number | null;
 }
 
 /** One parameter of a model. */
@@ -474,6 +494,8 @@ export interface Welcome {
   tools: ToolDeclaration[];
   /** Colour maps by name: 256 colours each, 0 to 255. */
   maps: Record<string, Colour[]>;
+  /** Colours of the ground by the kind of country. */
+  palettes: Record<string, Palette>;
   formats: FormatDeclaration[];
   backends: BackendDeclaration[];
   limits: Limits;
