@@ -124,7 +124,7 @@ Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, 
   albedo = wetted(albedo, at, water, suspended, fine);
 
   float snow = snowCover(at, macro, meso, fine) * (1.0 - smoothstep(0.01, 0.05, water / cellSize));
-  albedo = mix(albedo, palette[SNOW] * (0.82 + 0.12 * meso.value.x), snow); // sunlit, it stays below the end of the curve
+  albedo = mix(albedo, palette[SNOW] * (0.70 + 0.10 * meso.value.x), snow); // sunlit, it stays below the end of the curve
   float bump = mix(mix(0.22, 0.55, loose), 1.05, rocky);
   bump = mix(max(bump, 1.1 * woods), 0.12, snow);
   return Ground(albedo * 0.72, bump, rocky * (1.0 - snow) * (bedDepth > 0.0 ? 1.0 : 0.4));
