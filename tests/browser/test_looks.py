@@ -39,7 +39,7 @@ DEPOSIT = """
   const { stage } = studio;
   const values = Uint16Array.from({ length: 128 * 128 }, (_, i) => (i % 128 < share * 128 ? 65535 : 0));
   const deposit = { rows: 128, columns: 128, values, low: 0, high: 20, unit: "m", layer: "deposit" };
-  stage.history.set({ wear: null, deposit, flow: null }, stage.uniforms.relief.value);
+  stage.history.set({ wear: null, deposit, flow: null, soil: null }, stage.uniforms.relief.value);
   stage.invalidate();
 }
 """

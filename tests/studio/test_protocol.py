@@ -11,6 +11,7 @@ import pytest
 
 import slopewash as sw
 from slopewash.studio import StudioServer
+from slopewash.studio.frames import disassemble
 
 Page = Any
 
@@ -244,6 +245,8 @@ def test_a_preset_brings_model_edges_and_strata(page: Page) -> None:
     block = next(b for b in header["blocks"] if b["name"] == "strata")
     assert len(block["colours"]) == 5
     page.steps(1)
+    np.testing.assert_allclose(fields["strata_top"][0], fields["strata"][0, 0], atol=0.01)
+    assert (len(block["depths"]), block["depths"][0], len(block["hardness"])) == (5, 0.0, 5)
     assert "strata" not in page.shown(1)[1]
 
 
@@ -420,3 +423,33 @@ def test_frames_bring_what_the_simulation_did_to_the_ground_if_asked(page: Page,
     page.do("watch", overlay=None, resolution=1024)
     page.steps(1)
     assert "wear" not in page.shown(4)[1]
+
+
+def test_frames_bring_the_soil_where_the_run_knows_its_bedrock(page: Page, server: StudioServer) -> None:
+    page.do("start", preset="chiba_strata", generator={"kind": "noisy_cylinder", "size": 32})
+    page.until(lambda s: s["preset"] == "chiba_strata")
+    page.do("watch", overlay=None, resolution=1024, ground=True)
+    page.steps(4)
+    while True:
+        header, fields = page.read("frame")
+        if header["step"] == 4 and "soil" in fields:
+            break
+    layers = server.session.submit(lambda: server.session.run.simulation.layers("elevation", "bedrock")).result(60)
+    soil = np.maximum(layers["elevation"] - layers["bedrock"], 0)
+    assert soil.any()
+    np.testing.assert_allclose(fields["soil"], soil, atol=float(np.ptp(soil)) / 65535)
+
+
+def test_rivers_to_look_at_come_as_a_frame(page: Page, server: StudioServer) -> None:
+    page.steps(2)
+    _, fields = disassemble(page.get("/rivers").content)
+    watered = sw.add_water(server.session.submit(server.session.terrain).result(60))
+    truth = np.maximum(watered["river"], watered["lake"])
+    np.testing.assert_allclose(fields["water"], truth, atol=max(float(np.ptp(truth)), 1e-9) / 65535)
+
+
+def test_the_welcome_has_the_colours_of_every_country(page: Page) -> None:
+    palettes = page.welcome["palettes"]
+    assert list(palettes) == list(sw.palettes())
+    assert palettes["desert"]["colours"]["sand"] == "#d2b083"
+    assert palettes["desert"]["snow_line"] is None

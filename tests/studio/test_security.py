@@ -28,6 +28,7 @@ ROUTES = [
     ("GET", "/project"),
     ("GET", "/finish/a.npy"),
     ("POST", "/open?name=a.slopewash"),
+    ("GET", "/rivers"),
     ("GET", "/export/a.npy"),
     ("POST", "/upload?name=a.npy"),
     ("GET", "/assets/index.js"),

@@ -6,6 +6,7 @@ from slopewash.rendering.map import hillshade, render
 from slopewash.rendering.mesh_view import render_mesh
 from slopewash.rendering.notebook import picture
 from slopewash.rendering.overlay import overlay, wear_and_deposit
+from slopewash.rendering.palettes import palettes
 from slopewash.rendering.picture import side_by_side
 from slopewash.rendering.view import render_view
 from slopewash.terrain import Terrain
@@ -15,6 +16,7 @@ __all__ = [
     "contact_sheet",
     "hillshade",
     "overlay",
+    "palettes",
     "picture",
     "render",
     "render_mesh",

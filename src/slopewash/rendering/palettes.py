@@ -117,6 +117,15 @@ def find_palette(name: str, season: str | None = None) -> Palette:
     return PALETTES[{None: name, "summer": "alpine"}.get(season, str(season))]
 
 
+def palettes() -> dict[str, Palette]:
+    """Return the palettes by name.
+
+    >>> palettes()["desert"].sand
+    '#d2b083'
+    """
+    return dict(PALETTES)
+
+
 def palette_names() -> list[str]:
     """Return the names that `palette=` accepts.
 

@@ -228,6 +228,12 @@ class Simulation:
                 layer.setflags(write=False)  # then the terrain keeps it without a copy
             return self._start.replace(**layers, sources=self.sources, emitters=self.emitters or self._start.emitters)
 
+    @property
+    def has_bedrock(self) -> bool:
+        """Whether the run knows what is loose soil and what is the bedrock below it."""
+        with self._turn:
+            return "bedrock" in self._model.yields(self._state)
+
     def _is_default(self, name: str, state: State) -> bool:
         """Whether a layer was never given and never changed: then the terrain needs none."""
         spec = self._model.layer(name)

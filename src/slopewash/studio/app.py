@@ -31,6 +31,7 @@ from slopewash.studio.finisher import PREVIEW_FILE
 from slopewash.studio.finishing import Finishing
 from slopewash.studio.hub import Hub
 from slopewash.studio.projects import SUFFIX, write_project
+from slopewash.studio.rivers import rivers_frame
 from slopewash.studio.session import Session
 from slopewash.studio.uploads import Stalled, TooLarge, Uploads, clean_name, plausible_extent
 
@@ -63,6 +64,7 @@ class Studio:
             Route("/health", self.health),
             Route("/script", self.script),
             Route("/recipe", self.recipe),
+            Route("/rivers", self.rivers),
             Route("/export/{name}", self.export),
             Route("/cell", self.cell),
             Route("/survey", self.survey),
@@ -140,6 +142,16 @@ class Studio:
                 return JSONResponse(await asyncio.wrap_future(self.session.find(what, *arguments)))
             except SlopewashError as error:
                 return _problem(409, error)
+
+    async def rivers(self, request: Request) -> Response:
+        """Rivers and lakes to look at, as a frame."""
+        async with self._exporting:
+            try:
+                terrain = await asyncio.wrap_future(self.session.find("terrain"))
+                data = await anyio.to_thread.run_sync(rivers_frame, terrain)
+            except SlopewashError as error:
+                return _problem(409, error)
+        return Response(data, media_type="application/octet-stream")
 
     async def export(self, request: Request) -> Response:
         """The current terrain, in the format of the suffix."""

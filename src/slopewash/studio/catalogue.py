@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import secrets
@@ -54,6 +55,7 @@ def welcome(*, resumed: bool) -> protocol.Welcome:
             for b in sw.brushes()
         ],
         "maps": maps(),
+        "palettes": {name: _palette(name) for name in sw.palettes()},
         "formats": [{"suffix": suffix, "doc": doc} for suffix, doc in (FORMATS | MESHES).items()],
         "backends": [{"name": n, "works": works, "doc": doc} for n, works, doc in sw.describe_backends()],
         "limits": {
@@ -61,6 +63,14 @@ def welcome(*, resumed: bool) -> protocol.Welcome:
             "message_bytes": LARGEST_MESSAGE, "points": MOST_POINTS, "sources": MOST_SOURCES,
         },
     }  # fmt: skip
+
+
+def _palette(name: str) -> protocol.Palette:
+    palette = sw.palettes()[name]
+    facts = {field.name: getattr(palette, field.name) for field in dataclasses.fields(palette)}
+    colours = {key: value for key, value in facts.items() if isinstance(value, str) and key != "doc"}
+    known = {key: facts[key] for key in protocol.Palette.__annotations__ if key != "colours"}
+    return cast("protocol.Palette", {**known, "colours": colours})
 
 
 def _model(name: str) -> protocol.ModelDeclaration:

@@ -18,10 +18,12 @@ from slopewash.studio.finishing import Finishing
 from slopewash.studio.frames import Block, assemble, field_block
 from slopewash.studio.session import Session
 from slopewash.studio.snapshot import Demand, Snapshot
-from slopewash.studio.strata import strata_block
+from slopewash.studio.strata import strata_block, strata_top_block
 
-GROUND = ("wear", "deposit", "flow")
+HISTORY = ("wear", "deposit", "flow")
 """What the simulation did to the ground, where the model keeps it."""
+GROUND = (*HISTORY, "bedrock")
+"""What colours the ground; of the bedrock, pages receive the soil above it."""
 GROUND_RESOLUTION = 512
 """Most cells per side of these: they are colours, which may be coarser than heights."""
 MOST_CONNECTIONS = 16
@@ -162,15 +164,19 @@ def encode(snapshot: Snapshot, view: View) -> bytes:
     if view.ground:
         blocks += [
             field_block(name, layers[name], min(resolution, GROUND_RESOLUTION), unit=snapshot.units[name])
-            for name in GROUND
+            for name in HISTORY
             if name in layers and layers[name].any()
         ]
+        if "bedrock" in layers:
+            soil = np.maximum(layers["elevation"] - layers["bedrock"], 0)
+            if soil.any():
+                blocks.append(field_block("soil", soil, min(resolution, GROUND_RESOLUTION), unit="m"))
     if overlay is not None and overlay in layers:
         blocks.append(field_block("overlay", layers[overlay], resolution, layer=overlay, unit=snapshot.units[overlay]))
     if view.before is not None:
         blocks.append(_before(snapshot, start["elevation"], view.before, resolution))
     if view.strata and start.strata is not None:
-        blocks.append(strata_block(start))
+        blocks += [strata_block(start), strata_top_block(start)]
     blocks += _moving(snapshot, view)
     rows, columns = start.shape
     header = {

@@ -180,6 +180,23 @@ class Limits(Strict):
     sources: int
 
 
+class Palette(Strict):
+    """The ground in one kind of country: colours of its materials as #rrggbb, and where they are found."""
+
+    doc: str
+    colours: dict[str, str]
+    wooded: float
+    """Largest share of trees, 0 .. 1."""
+    green_floors: float
+    """Share of meadow on sediment away from streams, 0 .. 1."""
+    bands: float
+    """Contrast of the layers in rock."""
+    tree_line: float
+    bare_line: float
+    """Fractions of the relief above the lowest ground at which trees end and plants begin to give way to rock."""
+    snow_line: float | None
+
+
 class Welcome(Strict):
     """The first message: everything there is to choose from."""
 
@@ -196,6 +213,8 @@ class Welcome(Strict):
     tools: list[ToolDeclaration]
     maps: dict[str, list[Colour]]
     """Colour maps by name: 256 colours each, 0 to 255."""
+    palettes: dict[str, Palette]
+    """Colours of the ground by the kind of country."""
     formats: list[FormatDeclaration]
     backends: list[BackendDeclaration]
     limits: Limits
@@ -371,6 +390,10 @@ class BlockHeader(Strict):
     branch: NotRequired[int]
     colours: NotRequired[list[str]]
     """Of strata, as #rrggbb."""
+    depths: NotRequired[list[float]]
+    """Metres below the top of the first stratum at which each begins."""
+    hardness: NotRequired[list[float]]
+    """Of strata, 0 (soft) .. 1 (hard)."""
 
 
 class FrameHeader(Strict):

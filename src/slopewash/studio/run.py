@@ -481,7 +481,8 @@ class Run:
     @property
     def layer_names(self) -> set[str]:
         """What an overlay can show."""
-        return set(self.simulation.model.layers())
+        names = set(self.simulation.model.layers())
+        return names if self.simulation.has_bedrock else names - {"bedrock"}
 
     def check_layer(self, name: str | None) -> None:
         """Refuse an overlay the model does not yield."""

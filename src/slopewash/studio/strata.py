@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import slopewash as sw
-from slopewash.studio.frames import Block
+from slopewash.plain import plain
+from slopewash.studio.frames import Block, field_block
 
 Field = NDArray[np.float64]
 
@@ -14,6 +15,8 @@ SOFT, HARD = (214, 178, 128), (112, 92, 84)
 """Colours of the softest and of the hardest rock."""
 SAMPLES = 512
 """Most points along a wall."""
+TOP_RESOLUTION = 256
+"""Most cells per side of the top: beds are smooth."""
 
 
 def strata_block(terrain: sw.Terrain) -> Block:
@@ -27,7 +30,18 @@ def strata_block(terrain: sw.Terrain) -> Block:
     depths = np.cumsum([0.0] + [layer.thickness for layer in strata.layers[:-1]])
     tops = (walls[None] - depths[:, None, None]).astype(np.float32)
     colours = [_colour(layer.hardness, k) for k, layer in enumerate(strata.layers)]
-    return Block("strata", tops, {"unit": "m", "colours": colours})
+    hardness = [float(layer.hardness) for layer in strata.layers]
+    facts = {"unit": "m", "colours": colours, "depths": plain(depths), "hardness": hardness}
+    return Block("strata", tops, facts)
+
+
+def strata_top_block(terrain: sw.Terrain) -> Block:
+    """Top of the first layer everywhere, for the beds that come to light on slopes."""
+    strata = terrain.strata
+    if strata is None or strata.top is None:
+        raise ValueError("the terrain has no strata")
+    top = np.broadcast_to(strata.top, terrain.shape).astype(np.float32)
+    return field_block("strata_top", top, TOP_RESOLUTION, unit="m")
 
 
 def _along(wall: Field, n: int) -> Field:

@@ -26,6 +26,7 @@ import type { SavedView } from "../view/camera";
 import { Pace } from "../view/pace";
 import { type Tier, tierOf } from "../view/quality";
 import { rememberedView, rememberView, shapeOf } from "../view/remember";
+import { Rivers } from "../view/rivers";
 import { Stage } from "../view/stage";
 import { Connection } from "../wire/connection";
 import type { Frame } from "../wire/frames";
@@ -57,6 +58,7 @@ export class App {
   private readonly legend: Legend;
   readonly pace: Pace;
   private readonly view: ViewPanel;
+  private readonly rivers: Rivers;
   private readonly start: StartPanel;
   private readonly output: OutputPanel;
   private readonly finish: FinishPanel;
@@ -105,6 +107,7 @@ export class App {
     this.stage = new Stage(canvas, (frame) => this.connection.acknowledge(frame));
     const openFile = (): void => this.picker.click();
     this.legend = new Legend(this.store, this.stage);
+    this.rivers = new Rivers(this.store, this.stage);
     this.transport = new Transport(this.store, link);
     this.start = new StartPanel(this.store, link, openFile);
     const parameters = new ParametersPanel(this.store, link);
@@ -225,6 +228,7 @@ export class App {
     const before = frame.header.blocks.find(({ name }) => name === "before");
     if (before) this.compare.showWhat(before);
     this.legend.update(frame, this.overlay);
+    this.rivers.follow();
     const other = resized && this.isOtherTerrain(frame);
     const remembered = first ? (rememberedView(shapeOf(frame.header)) ?? this.store.state?.view) : null;
     const expected = resized ? this.expectedView : undefined;

@@ -14,11 +14,13 @@ export class ViewPanel {
   private readonly sunAzimuth: Slider;
   private readonly sunElevation: Slider;
   private readonly quality: HTMLSelectElement;
+  private readonly country: HTMLSelectElement;
+  private readonly surroundings: HTMLSelectElement;
   private readonly sliders = new Map<NumberKey, Slider>();
   private layers = "";
 
   constructor(
-    store: Store,
+    private readonly store: Store,
     private readonly stage: Stage,
     private readonly overlayChosen: (layer: string | null) => void,
     tierChosen: (tier: Tier) => void,
@@ -33,6 +35,22 @@ export class ViewPanel {
       Object.keys(LIGHTS).map((name) => ({ value: name })),
       "afternoon",
       (name) => this.useLight(name),
+    );
+    this.country = select("Country", [{ value: stage.look.country }], stage.look.country, (name) =>
+      this.useCountry(name),
+    );
+    this.surroundings = select(
+      "Surroundings",
+      [
+        { value: "auto", text: "horizon from inside" },
+        { value: "block", text: "block" },
+        { value: "horizon", text: "horizon" },
+      ],
+      stage.look.surroundings,
+      (choice) => {
+        stage.look.surroundings = choice as Look["surroundings"];
+        stage.lookChanged();
+      },
     );
     this.quality = select(
       "Quality",
@@ -55,11 +73,14 @@ export class ViewPanel {
         elevation.element,
         this.line("Exposure", "exposure", 0.3, 2.5).element,
         this.line("Fog", "fog", 0, 2).element,
+        this.line("Clouds", "clouds", 0, 1).element,
       ),
       section(
         "Ground",
         true,
         this.line("Exaggeration", "exaggeration", 0.25, 4, true).element,
+        labelled("Country", this.country),
+        labelled("Surroundings", this.surroundings),
         this.flag("Snow", "snow"),
         this.line("Snow line", "snowLine", 0, 1).element,
         this.line("Fine detail", "detail", 0, 2).element,
@@ -69,6 +90,7 @@ export class ViewPanel {
         "Water",
         true,
         this.flag("Water", "water"),
+        this.flag("Rivers at the end", "rivers"),
         this.line("Clarity", "clarity", 0.1, 6).element,
         this.line("Sediment tint", "sedimentTint", 0, 1).element,
         this.flag("Particles", "particles"),
@@ -82,12 +104,27 @@ export class ViewPanel {
       ),
     );
     store.onState((state) => this.setLayers(state.layers));
+    store.onWelcome(() => this.setCountries());
   }
 
   /** Show the position of the sun after it was dragged. */
   refresh(): void {
     this.sunAzimuth.show(this.stage.look.sunAzimuth);
     this.sunElevation.show(this.stage.look.sunElevation);
+  }
+
+  private setCountries(): void {
+    const palettes = this.store.welcome!.palettes;
+    this.country.replaceChildren(
+      ...Object.entries(palettes).map(([name, { doc }]) => make("option", { value: name, title: doc }, words(name))),
+    );
+    this.country.value = this.stage.look.country;
+    this.useCountry(this.country.value);
+  }
+
+  private useCountry(name: string): void {
+    const palette = this.store.welcome?.palettes[name];
+    if (palette) this.stage.setCountry(name, palette);
   }
 
   private useLight(name: string): void {

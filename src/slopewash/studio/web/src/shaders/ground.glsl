@@ -1,85 +1,131 @@
-// What the ground is made of: rock where it is steep, loose stones below, sediment on valley floors, grass, woods and snow.
+// What the ground is made of: rock in beds where it is steep, loose stones below, sediment on valley floors, grass, woods and snow, in
+// the colours of one kind of country.
+uniform vec3 palette[14];      // as palette.ts orders them
+uniform vec4 country;          // largest share of trees, share of meadow on floors, contrast of beds, line where plants give way to rock
+uniform float treeLine;        // fractions of the relief
 uniform float steepReference;  // the slope that counts as steep on this terrain
 uniform float snowLine;        // 0 … 1 of the relief; above 1 for none
 uniform float relief;          // metres between the lowest and the highest point of the start
 uniform float cellSize;
+uniform sampler2D bedTops;     // metres above the datum: the top of the first stratum
+uniform sampler2D bedTable;    // hardness of the stratum at a depth below it, and the shade of every second one
+uniform float bedDepth;        // metres that the table spans; 0 where the terrain has no strata
+
+const int FOREST = 0, FOREST_MIXED = 1, GRASS = 2, MEADOW = 3, LUSH = 4, HEATH = 5, SOIL = 6, ROCK = 7, DARK_ROCK = 8, PALE_ROCK = 9,
+  SCREE = 10, SAND = 11, GRAVEL = 12, SNOW = 13;
 
 struct Grain { vec2 value; vec3 tilt; };  // two noises, and how the first tips a normal
 struct Site {
+  vec3 metres;   // east, above the datum, south
+  vec2 spot;
   float level;   // 0 … 1 of the relief
   float steep;   // 1 where the slope counts as steep
   float hollow;  // hollows positive, crests negative, over a few cells
   float basin;   // the same over many cells
-  float shade;   // 0 … 1: how little sun the slope gets in a year, as far as it faces away from it now
+  float north;   // 1 on slopes that face away from the midday sun, −1 on those that face it
+  float chutes;  // noise drawn out along the fall line, 0 … 1
   vec4 past;     // wear, deposits and flow of the simulation, 0 … 1, and the flow around
+  float soil;    // loose cover, 0 … 1
 };
-struct Ground { vec3 albedo; float bump; };
+struct Ground { vec3 albedo; float bump; float ledge; };
 
-vec3 rockColour(Site at, vec4 macro, Grain meso, Grain fine) {
-  float tone = 0.55 * fine.value.x + 0.45 * meso.value.y - 0.22 * at.hollow;
-  vec3 rock = mix(vec3(0.078, 0.074, 0.072), vec3(0.238, 0.222, 0.202), smoothstep(0.22, 0.78, tone));
-  rock *= mix(vec3(0.90, 0.97, 1.06), vec3(1.16, 0.98, 0.80), smoothstep(0.30, 0.70, macro.g));
-  return rock * (0.62 + 0.38 * smoothstep(0.26, 0.48, fine.value.y));
+// Height in the pile of beds, in metres: without strata of its own, the rock has beds that dip and bend a little.
+float bedHeight(Site at, vec4 macro) {
+  if (bedDepth > 0.0) return at.metres.y - texture(bedTops, at.spot).r;
+  float bent = 0.045 * relief * (macro.r - 0.5);
+  return at.metres.y + dot(at.metres.xz, vec2(-0.07, 0.11)) + bent;
 }
 
-vec3 plantColour(Site at, float moist, vec4 macro, Grain meso, Grain fine) {
-  vec3 grass = mix(vec3(0.136, 0.126, 0.066), vec3(0.047, 0.078, 0.026), smoothstep(0.15, 0.70, moist));
-  grass *= 0.62 + 0.38 * fine.value.x + 0.36 * meso.value.y;
-  vec3 alpine = mix(vec3(0.112, 0.108, 0.062), vec3(0.160, 0.150, 0.108), fine.value.x);
-  grass = mix(grass, alpine, smoothstep(0.50, 0.80, at.level + 0.22 * (macro.r - 0.5)));
-  float wooded = moist + 0.55 * (meso.value.x - 0.5) + 0.25 * (fine.value.y - 0.5) - 0.55 * smoothstep(0.35, 0.62, at.level) - 0.5 * smoothstep(0.75, 1.1, at.steep);
-  vec3 woods = vec3(0.024, 0.046, 0.020) * (0.55 + 0.95 * fine.value.y);
-  return mix(grass, woods, 0.92 * smoothstep(0.56, 0.66, wooded));
+vec3 rockColour(Site at, float bed, vec4 macro, Grain meso, Grain fine) {
+  float thickness = max(relief / 20.0, 3.0 * cellSize);
+  float band = texture(noise, vec2(0.31 + 0.02 * macro.g, bed / (14.0 * thickness))).r;
+  float thin = texture(noise, vec2(0.67 + 0.03 * macro.g, bed / (2.1 * thickness))).g;
+  float tone = 0.50 + 0.42 * country.z * (band - 0.5) + 0.28 * country.z * (thin - 0.5);
+  vec3 dark = palette[DARK_ROCK], middle = palette[ROCK], pale = palette[PALE_ROCK];
+  if (bedDepth > 0.0) {
+    vec2 known = texture(bedTable, vec2(clamp((-bed + 3.0 * (fine.value.x - 0.5)) / bedDepth, 0.0, 1.0), 0.5)).rg;
+    tone = mix(0.92, 0.12, known.r) + 0.25 * (thin - 0.5);
+    middle *= 0.75 + 0.25 * known.g;
+  }
+  tone += 0.50 * (meso.value.y - 0.5) + 0.42 * (fine.value.x - 0.5) + 0.62 * (at.chutes - 0.5) - 0.16 * at.hollow;
+  vec3 rock = mix(mix(dark, middle, smoothstep(0.05, 0.50, tone)), pale, 0.85 * smoothstep(0.58, 1.05, tone));
+  rock *= mix(vec3(0.90, 0.97, 1.04), vec3(1.02, 0.98, 0.93), smoothstep(0.30, 0.70, macro.g));
+  // Cracks and gullies stay dark.
+  return rock * (0.66 + 0.34 * smoothstep(0.22, 0.50, fine.value.y)) * (0.80 + 0.20 * smoothstep(0.30, 0.52, at.chutes));
+}
+
+float woodsAt(Site at, float moist, Grain meso, Grain fine) {
+  float limit = smoothstep(treeLine - 0.16, treeLine + 0.04, at.level + 0.14 * (meso.value.x - 0.5));
+  float suited = moist + 0.95 * (meso.value.x - 0.5) + 0.50 * (fine.value.y - 0.5) + 0.16 * at.north - 0.55 * smoothstep(0.70, 1.15, at.steep);
+  return country.x * smoothstep(0.50, 0.64, suited) * (1.0 - limit);
+}
+
+vec3 plantColour(Site at, float moist, float woods, vec4 macro, Grain meso, Grain fine) {
+  vec3 grass = mix(palette[GRASS], palette[MEADOW], smoothstep(0.35, 0.75, moist + 0.3 * (meso.value.y - 0.5)));
+  grass = mix(grass, palette[LUSH], smoothstep(0.72, 1.0, moist));
+  float dry = smoothstep(0.42, 0.75, at.level + 0.30 * (macro.r - 0.5) - 0.10 * at.north + 0.25 * (0.5 - moist));
+  grass = mix(grass, palette[HEATH], dry);
+  grass *= 0.66 + 0.36 * fine.value.x + 0.32 * meso.value.y;
+  grass = mix(vec3(dot(grass, vec3(0.3, 0.6, 0.1))), grass, 0.78); // a little dust and shade in every sward
+  // Tussocks and stones show the earth between them.
+  grass = mix(grass, palette[SOIL], 0.45 * smoothstep(0.56, 0.74, fine.value.y + 0.25 * at.steep - 0.25 * moist));
+  vec3 trees = mix(palette[FOREST], palette[FOREST_MIXED], smoothstep(0.40, 0.62, 0.6 * fine.value.x + 0.4 * macro.b));
+  trees *= 0.42 + 1.05 * fine.value.y;
+  return mix(grass, trees, woods);
 }
 
 // Wet ground is darker; banks and drying beds show their sediment.
 vec3 wetted(vec3 albedo, Site at, float water, float suspended, Grain fine) {
-  float bank = smoothstep(0.02, 0.10, (water + suspended) / cellSize) * (1.0 - smoothstep(0.5, 1.1, at.steep));
-  vec3 silt = vec3(0.190, 0.158, 0.112) * (0.8 + 0.4 * fine.value.x);
-  albedo = mix(albedo, silt, 0.80 * bank);
-  return albedo * (1.0 - 0.45 * smoothstep(0.004, 0.08, water / cellSize));
+  float bank = smoothstep(0.004, 0.05, (water + suspended) / cellSize) * (1.0 - smoothstep(0.5, 1.1, at.steep));
+  albedo = mix(albedo, palette[GRAVEL] * (0.70 + 0.5 * fine.value.x), 0.70 * bank);
+  return albedo * (1.0 - 0.50 * smoothstep(0.004, 0.06, water / cellSize));
 }
 
 // Snow lies on gentle high ground, longer in hollows and in the shade; wind and cliffs leave its edge broken.
 float snowCover(Site at, vec4 macro, Grain meso, Grain fine) {
-  float high = 7.0 * (at.level - snowLine + 0.10 * (macro.r - 0.5) + 0.05 * at.shade) + 0.35 * clamp(at.basin, -1.0, 1.0);
-  float held = 1.15 - at.steep + 0.35 * at.hollow;
-  float broken = 1.5 * (meso.value.x - 0.5) + 0.8 * (fine.value.x - 0.5);
-  return smoothstep(0.08, 0.30, min(high, 1.6 * held) + 0.55 * broken);
+  float high = 7.0 * (at.level - snowLine + 0.10 * (macro.r - 0.5) + 0.05 * at.north) + 0.35 * clamp(at.basin, -1.0, 1.0);
+  float held = 1.32 - at.steep + 0.45 * at.hollow + 0.45 * (at.chutes - 0.5);
+  float broken = 1.2 * (meso.value.x - 0.5) + 0.9 * (fine.value.x - 0.5);
+  return smoothstep(0.06, 0.30, min(high, 1.7 * held) + 0.50 * broken);
 }
 
 // Where the simulation knows what it eroded and deposited, that decides; elsewhere the shape of the ground.
 Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, Grain meso, Grain fine) {
-  float ragged = 0.34 * (meso.value.x - 0.5) + 0.26 * (macro.r - 0.5) + 0.22 * (fine.value.x - 0.5);
+  float ragged = 0.42 * (meso.value.x - 0.5) + 0.22 * (macro.r - 0.5) + 0.30 * (fine.value.x - 0.5);
   float worn = at.past.r, brought = at.past.g, flow = at.past.b, wetAround = at.past.a;
-  float stripped = known * (0.45 * (worn - 0.50) - 0.60 * brought);
-  float rocky = smoothstep(0.88, 1.08, at.steep + ragged - 0.16 * at.hollow - 0.10 * clamp(at.basin, -1.0, 1.0) + 0.12 * at.level + stripped);
-  float loose = smoothstep(0.62, 0.82, at.steep + ragged + 0.15 * at.basin) * (1.0 - rocky);
+  float stripped = known * (0.40 * (worn - 0.50) - 0.45 * brought - 0.35 * at.soil);
+  float bareAbove = 0.5 * smoothstep(country.w, country.w + 0.35, at.level);
+  float rocky = smoothstep(0.84, 1.04, at.steep + ragged - 0.20 * at.hollow - 0.10 * clamp(at.basin, -1.0, 1.0) + 0.10 * at.level + stripped + bareAbove);
+  float loose = smoothstep(0.58, 0.80, at.steep + ragged + 0.18 * at.basin + 0.5 * (at.chutes - 0.5) + 0.4 * bareAbove) * (1.0 - rocky);
   float laid = smoothstep(0.30, 1.10, at.basin + 0.8 * ragged) * (1.0 - smoothstep(0.30, 0.62, at.steep + 0.5 * ragged));
   float fan = smoothstep(0.10, 0.70, brought + 0.35 * ragged) * (1.0 - smoothstep(0.55, 1.0, at.steep));
   laid = mix(laid, fan, known);
   float raw = known * smoothstep(0.45, 0.95, worn + 0.6 * ragged) * smoothstep(0.35, 0.75, at.steep) * (1.0 - rocky);
-  float bed = known * smoothstep(0.50, 0.82, flow + 0.16 * (fine.value.x - 0.5)) * (1.0 - smoothstep(0.9, 1.5, at.steep));
-  float moist = clamp(0.60 + known * (0.55 * wetAround + 0.18 * brought - 0.22 * worn) + 0.16 * at.basin + 1.0 * (macro.r - 0.5) + 0.14 * at.shade - 0.34 * at.level, 0.0, 1.0);
+  float bed = known * smoothstep(0.62, 0.92, flow + 0.22 * (at.chutes - 0.5) + 0.12 * (fine.value.x - 0.5)) * (1.0 - smoothstep(0.6, 1.2, at.steep));
+  float moist = clamp(0.52 + known * (0.45 * wetAround + 0.20 * brought + 0.15 * at.soil - 0.22 * worn) + 0.18 * at.basin + 0.75 * (macro.r - 0.5) + 0.20 * at.north - 0.26 * at.level, 0.0, 1.0) * mix(0.55, 1.0, country.y);
 
-  vec3 scree = mix(vec3(0.128, 0.114, 0.092), vec3(0.222, 0.198, 0.164), fine.value.x) * (0.80 + 0.35 * meso.value.y);
-  vec3 sediment = mix(vec3(0.235, 0.195, 0.138), vec3(0.315, 0.275, 0.208), meso.value.x) * (0.86 + 0.28 * fine.value.y);
-  vec3 albedo = plantColour(at, moist, macro, meso, fine);
-  // Old fans are overgrown; along streams, where water still moves them, they are bare.
-  float bare = mix(0.80, 0.25 + 0.60 * smoothstep(0.15, 0.50, wetAround), known);
-  albedo = mix(albedo, sediment, bare * laid);
-  vec3 earth = mix(vec3(0.150, 0.112, 0.074), vec3(0.232, 0.180, 0.124), fine.value.x) * (0.82 + 0.30 * meso.value.y);
+  float woods = woodsAt(at, moist, meso, fine) * (1.0 - 0.85 * loose) * (1.0 - 0.9 * bed);
+  vec3 albedo = plantColour(at, moist, woods, macro, meso, fine);
+  // Old fans are overgrown; along streams, where water still moves them, they are bare, in threads.
+  vec3 sediment = mix(palette[SAND], palette[GRAVEL], smoothstep(0.3, 0.7, meso.value.x)) * (0.66 + 0.34 * fine.value.y + 0.34 * at.chutes);
+  float moving = smoothstep(0.30, 0.62, wetAround + 0.55 * (at.chutes - 0.5) + 0.30 * (meso.value.x - 0.5));
+  float bare = mix(1.0 - country.y, 1.0, 0.75 * moving);
+  albedo = mix(albedo, sediment, mix(0.75 * (1.0 - 0.6 * country.y), bare, known) * laid * (1.0 - 0.7 * woods));
+  vec3 earth = palette[SOIL] * (0.60 + 0.45 * fine.value.x + 0.30 * at.chutes);
   albedo = mix(albedo, earth, 0.62 * raw);
-  albedo = mix(albedo, scree, 0.78 * loose);
+  vec3 scree = mix(palette[SCREE], palette[ROCK], 0.35) * (0.55 + 0.40 * fine.value.x + 0.45 * at.chutes);
+  albedo = mix(albedo, scree, 0.82 * loose);
   // Fresh rock is bright and warm; where nothing was eroded, it is weathered and overgrown with lichen.
-  vec3 age = mix(vec3(0.74, 0.80, 0.70), vec3(1.16, 1.06, 0.94), smoothstep(0.10, 0.80, worn));
-  albedo = mix(albedo, rockColour(at, macro, meso, fine) * mix(vec3(1.0), age, known), rocky);
-  vec3 gravel = mix(vec3(0.215, 0.200, 0.172), vec3(0.330, 0.312, 0.275), fine.value.y);
-  albedo = mix(albedo, gravel * mix(1.0, 0.45, smoothstep(0.75, 0.95, flow)), 0.75 * bed);
+  vec3 age = mix(vec3(0.80, 0.84, 0.76), vec3(1.05, 1.01, 0.96), smoothstep(0.10, 0.80, worn));
+  float height = bedHeight(at, macro);
+  albedo = mix(albedo, rockColour(at, height, macro, meso, fine) * mix(vec3(1.0), age, known), rocky);
+  vec3 gravel = palette[GRAVEL] * (0.60 + 0.55 * fine.value.y);
+  albedo = mix(albedo, gravel * mix(1.0, 0.55, smoothstep(0.80, 1.0, flow)), 0.70 * bed);
   albedo = wetted(albedo, at, water, suspended, fine);
 
   float snow = snowCover(at, macro, meso, fine) * (1.0 - smoothstep(0.01, 0.05, water / cellSize));
-  vec3 white = mix(vec3(0.42, 0.465, 0.53), vec3(0.515, 0.545, 0.585), meso.value.x); // sunlit, it stays below the end of the curve
-  albedo = mix(albedo, white, snow);
-  return Ground(albedo, mix(mix(0.24, 0.80, rocky), 0.10, snow));
+  albedo = mix(albedo, palette[SNOW] * (0.70 + 0.10 * meso.value.x), snow); // sunlit, it stays below the end of the curve
+  float bump = mix(mix(0.22, 0.55, loose), 1.05, rocky);
+  bump = mix(max(bump, 1.1 * woods), 0.12, snow);
+  return Ground(albedo * 0.72, bump, rocky * (1.0 - snow) * (bedDepth > 0.0 ? 1.0 : 0.4));
 }

@@ -10,6 +10,7 @@ uniform float floorLevel;
 uniform float relief;
 uniform vec3 eye;
 uniform float opaque;
+uniform float surroundings;
 out vec4 colour;
 
 float outsideBlock(vec2 p) {
@@ -45,7 +46,9 @@ void main() {
   float below = eye.y - floorLevel * exaggeration * worldScale;
   vec3 behind = vec3(0.055, 0.065, 0.08);
   if (viewExtent.x > 0.0) {
-    behind = direction.y < 0.0 && below > 0.0 ? floorColour(direction, below / max(-direction.y, 1e-4)) : skyColour(direction);
+    vec3 level = normalize(vec3(direction.x, max(direction.y, 0.0), direction.z));
+    behind = skyColour(level);
+    if (direction.y < 0.0 && below > 0.0) behind = mix(floorColour(direction, below / max(-direction.y, 1e-4)), behind, surroundings);
   }
   colour = vec4(behind, 1.0) * opaque;
 }

@@ -1,5 +1,4 @@
 // What terrain, walls and water share when they are coloured: fog and the brush ring.
-uniform sampler2D noise;     // two noises in r and g, the slope of the first in b and a
 uniform float fogDensity;
 uniform vec3 brush;          // x and y in metres, radius in metres; no ring where the radius is 0
 uniform float brushFalloff;
@@ -18,6 +17,13 @@ vec3 withFog(vec3 colour, vec3 world, vec3 eye) {
   float distance = length(ray);
   float thick = fogDensity * max(distance - clearAir, 0.0) * exp(-0.30 * max(world.y, 0.0));
   return mix(hazeColour(ray / distance), colour, exp(-thick * SCATTERING));
+}
+
+// Far beside the block, the ground takes the colour of the sky at the horizon.
+vec3 lostInHaze(vec3 colour, vec3 world, vec3 eye, vec2 wide) {
+  vec3 ray = normalize(world - eye);
+  float lost = smoothstep(0.10, 0.92 * REACH, beside(wide));
+  return mix(colour, skyColour(normalize(vec3(ray.x, max(ray.y, 0.0), ray.z))), lost * surroundings);
 }
 
 float metresPerPixel(vec3 world, vec3 eye) {

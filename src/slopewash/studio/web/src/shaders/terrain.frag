@@ -12,8 +12,15 @@ uniform float historyKnown;
 uniform float grainScale;      // metres
 uniform float clay;            // 0 … 1
 uniform float closeGrain;      // 0 … 1: one more octave for those who come near
+uniform int chuteSamples;      // to either side
 uniform vec3 eye;
+uniform vec4 hole;             // north-west and south-east corner of what a finer mesh draws
+#ifdef SURROUNDINGS
+in vec2 wide;
+vec2 spot;
+#else
 in vec2 spot;
+#endif
 in vec3 world;
 in float height;
 out vec4 colour;
@@ -36,6 +43,22 @@ Grain grainOnSlope(vec3 p, vec3 weight) {
     sum.tilt += weight.z * vec3(n.b - 0.5, n.a - 0.5, 0.0);
   }
   return sum;
+}
+
+// The noise, turned and at another scale: two of them repeat nowhere in sight of each other.
+vec4 turnedNoise(vec2 p) {
+  return texture(noise, mat2(0.8, 0.6, -0.6, 0.8) * p);
+}
+
+// Noise drawn out along the fall line, as water and stones leave it on slopes.
+float chutesAlong(vec2 p, vec2 gradient) {
+  float steep = length(gradient);
+  vec2 along = gradient / max(steep, 1e-3) * 0.024 * smoothstep(0.02, 0.5, steep);
+  float sum = 0.0;
+  for (int i = -chuteSamples; i <= chuteSamples; i++) sum += texture(noise, p + along * float(i)).g;
+  float mean = sum / float(2 * chuteSamples + 1);
+  // An average has less contrast than the noise itself.
+  return clamp(0.5 + (mean - 0.5) * (1.0 + 0.35 * float(chuteSamples)), 0.0, 1.0);
 }
 
 vec3 planes(vec3 normal) {
@@ -61,28 +84,67 @@ float contours() {
 }
 
 void main() {
+#ifdef SURROUNDINGS
+  spot = foldedPlace(wide);
+#endif
+#ifdef WITH_HOLE
+  if (all(greaterThan(spot, hole.xy)) && all(lessThan(spot, hole.zw))) discard;
+#endif
   vec4 here = texture(fields, spot);
   vec4 curve = texture(shape, spot);
   vec4 lit = texture(light, spot);
+#ifdef SURROUNDINGS
+  curve.xy *= foldedSense(wide);
+  lit.r = mix(lit.r, 1.0, smoothstep(0.0, 0.25, beside(wide))); // shadows of the mirrored sun
+#endif
   vec3 normal = normalize(vec3(-curve.x * exaggeration, 1.0, -curve.y * exaggeration));
   float sunward = dot(normal, sunDirection);
 
   vec3 p = vec3((spot.x - 0.5) * extent.x, height, (spot.y - 0.5) * extent.y) / grainScale;
   vec3 weight = planes(normal);
-  vec4 macro = texture(noise, p.xz * 1.05);
+  vec4 macro = 0.6 * texture(noise, p.xz * 1.05) + 0.4 * turnedNoise(p.xz * 2.3);
   Grain meso = grainOnSlope(p * 5.3, weight);
   Grain fine = grainOnSlope(p * 31.0, weight);
+  vec4 turned = turnedNoise(p.xz * 13.7 + 0.37);
+  fine.value = 0.5 + 1.15 * (0.62 * (fine.value - 0.5) + 0.38 * (turned.gr - 0.5));
+  float chutes = chutesAlong(p.xz * 9.0, curve.xy);
   if (closeGrain > 0.0) {
     Grain close = grainOnSlope(p * 173.0, weight);
-    fine.value += closeGrain * 0.45 * (close.value - 0.5);
-    fine.tilt += closeGrain * 0.45 * close.tilt;
+    // Nearby, stones and tufts stand out.
+    float near = closeGrain * (0.45 + 0.75 * (1.0 - smoothstep(0.004, 0.05, distance(world, eye) / (worldScale * grainScale))));
+    fine.value += near * (close.value - 0.5);
+    fine.tilt += near * close.tilt;
   }
-  Site site = Site(height / relief, length(curve.xy) / steepReference, clamp(1.6 * curve.z + 0.05 * curve.w, -1.0, 1.0), clamp(0.7 * curve.w, -2.0, 2.0), clamp(0.5 - sunward, 0.0, 1.0), vec4(0.0));
-  if (historyKnown > 0.0) site.past = vec4(texture(history, spot).rgb, texture(history, spot, 2.6).b);
+  Site site;
+  site.metres = vec3((spot.x - 0.5) * extent.x, height, (spot.y - 0.5) * extent.y);
+  site.spot = spot;
+  site.level = height / relief;
+  site.steep = length(curve.xy) / steepReference;
+  site.hollow = clamp(1.6 * curve.z + 0.05 * curve.w, -1.0, 1.0);
+  site.basin = clamp(0.7 * curve.w, -2.0, 2.0);
+  site.north = clamp(-1.6 * normal.z, -1.0, 1.0);
+  site.chutes = chutes;
+  site.past = vec4(0.0);
+  site.soil = 0.0;
+  if (historyKnown > 0.0) {
+    vec4 past = texture(history, spot);
+    site.past = vec4(past.rgb, texture(history, spot, 2.6).b);
+    site.soil = past.a;
+  }
   Ground ground = groundAt(site, here.g, here.b, historyKnown, macro, meso, fine);
   ground.albedo = mix(ground.albedo, vec3(0.36, 0.335, 0.31), clay);
 
-  vec3 bumped = normalize(normal + detail * ground.bump * (0.8 * meso.tilt + 1.35 * fine.tilt));
+  // Ledges: rock steps back between its beds.
+  float ledge = 0.0;
+  if (closeGrain > 0.0 && ground.ledge > 0.0) {
+    float bed = bedHeight(site, macro), thickness = max(relief / 20.0, 3.0 * cellSize);
+    float step = 0.012 * thickness;
+    ledge = texture(noise, vec2(0.67 + 0.03 * macro.g, (bed - step) / (2.1 * thickness))).g - texture(noise, vec2(0.67 + 0.03 * macro.g, (bed + step) / (2.1 * thickness))).g;
+  }
+#ifdef WITH_HOLE
+  normal = normalize(normal + detailTilt(spot, distance(eye, world)));
+#endif
+  vec3 bumped = normalize(normal + detail * (ground.bump * (0.8 * meso.tilt + 1.35 * fine.tilt) + vec3(0.0, 4.5 * clamp(ledge, -0.10, 0.10) * ground.ledge, 0.0)));
   float facing = max(dot(bumped, sunDirection), 0.0) * smoothstep(-0.04, 0.14, sunward) * lit.r;
   float open = mix(lit.g, 1.0, 0.15) * clamp(1.0 - 0.60 * curve.z - 0.030 * curve.w, 0.60, 1.2);
   vec3 sun = sunColour() * facing;
@@ -94,5 +156,9 @@ void main() {
   colour = vec4(overlayOpacity > 0.0 ? withMap(ground.albedo, received, here.a, facing, open) : ground.albedo * received, 1.0);
   if (contourInterval > 0.0) colour.rgb *= contours();
   colour.rgb = withFog(colour.rgb, world, eye);
+#ifdef SURROUNDINGS
+  colour.rgb = lostInHaze(colour.rgb, world, eye, wide);
+#else
   colour.rgb = withBrush(colour.rgb, spot * extent, metresPerPixel(world, eye));
+#endif
 }

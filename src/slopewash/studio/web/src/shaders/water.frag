@@ -1,77 +1,116 @@
 // Drawn twice: once multiplying the background by the transmitted light, once adding the light that the water reflects and scatters.
+uniform sampler2D waterline;
 uniform sampler2D light;
+uniform bool finerThanField;
 uniform float cellSize;
+uniform float shallowest;
 uniform float sedimentTint;
 uniform float clarity;         // depth in cells at which the bed is hardly visible
 uniform float ripple;
+uniform int flowSamples;       // along the current, for ripples and foam drawn out by it
 uniform float grainScale;      // metres
 uniform vec3 eye;
 uniform bool letsThrough;
+#ifdef SURROUNDINGS
+in vec2 wide;
+vec2 spot;
+#else
 in vec2 spot;
+#endif
 in vec3 world;
 out vec4 colour;
 
-struct Water { float depth; float sediment; vec2 slope; };  // metres; slope of the water surface
-
-// The neighbours give the slope, and where a pixel covers many cells also the mean: single wet cells would glitter.
-Water waterHere() {
-  vec2 cells = vec2(textureSize(fields, 0));
-  vec2 footprint = fwidth(spot) * cells;
-  vec2 stride = max(vec2(1.0), 0.5 * footprint) / cells;
-  vec4 here = texture(fields, spot);
-  vec4 e = texture(fields, spot + vec2(stride.x, 0.0)), w = texture(fields, spot - vec2(stride.x, 0.0));
-  vec4 s = texture(fields, spot + vec2(0.0, stride.y)), n = texture(fields, spot - vec2(0.0, stride.y));
-  vec2 rise = vec2(e.r + e.g - w.r - w.g, s.r + s.g - n.r - n.g) / (2.0 * stride * extent);
-  float far = smoothstep(0.6, 1.8, max(footprint.x, footprint.y));
-  vec2 mean = mix(here.gb, 0.2 * (here.gb + e.gb + w.gb + s.gb + n.gb), far);
-  return Water(mean.x, mean.y, clamp(rise * exaggeration, -1.2, 1.2));
+// The depth over the ground as it is drawn, which is smoother than its cells where the mesh is finer.
+float depthHere(vec4 line, float bed) {
+  return line.r + shallowest + (finerThanField ? bed - smoothBed(spot) : 0.0);
 }
 
-vec3 surfaceNormal(vec2 slope) {
-  vec2 p = (spot - 0.5) * extent / grainScale;
-  vec2 waves = (texture(noise, p * 61.0 + ripple * vec2(0.031, 0.017)).ba - 0.5) + (texture(noise, p.yx * 37.0 - ripple * vec2(0.013, 0.029)).ba - 0.5);
-  return normalize(vec3(-slope.x, 1.0, -slope.y) + vec3(waves.x, 0.0, waves.y) * 0.05);
+// Noise smeared along the current: its ridges lie along the flow, whichever way that turns.
+vec4 drawnOut(vec2 p, vec2 along) {
+  vec4 sum = texture(noise, p);
+  for (int i = 1; i < flowSamples; i++) {
+    vec2 offset = along * float(i) / float(flowSamples - 1);
+    sum += texture(noise, p + offset) + texture(noise, p - offset);
+  }
+  return sum / float(2 * max(flowSamples, 1) - 1);
 }
 
 void main() {
-  Water here = waterHere();
-  float depth = here.depth / cellSize;
-  float shore = smoothstep(0.035, 0.15, depth);
+#ifdef SURROUNDINGS
+  spot = foldedPlace(wide);
+#endif
+  vec4 here = texture(fields, spot);
+  vec4 line = texture(waterline, spot);
+  float metres = depthHere(line, here.r);
+  // A pixel at the shore is wet in part: by how the depth changes across it.
+  float shore = clamp((metres - shallowest) / max(fwidth(metres), 0.25 * shallowest) + 0.5, 0.0, 1.0);
+  vec2 slope = line.yz * exaggeration;
+#ifdef SURROUNDINGS
+  slope *= foldedSense(wide);
+#endif
+  float steep = length(slope);
+  float current = smoothstep(0.004, 0.06, steep);
+  vec2 p = (spot - 0.5) * extent / grainScale;
+  vec2 downstream = steep > 1e-5 ? -slope / steep : vec2(0.0);
+  vec2 along = downstream * 0.09 * current;
+  // Carried along by the current, and begun anew before it is drawn out of shape: two patterns take turns.
+  float turn = fract(0.12 * ripple), other = fract(0.12 * ripple + 0.5);
+  vec2 carried = downstream * 0.12 * (0.3 + current);
+  vec4 streaks = mix(drawnOut(p * 43.0 - carried * turn, along), drawnOut(p * 43.0 + 0.5 - carried * other, along), abs(2.0 * turn - 1.0));
   if (shore <= 0.0) discard;
 
-  vec3 normal = surfaceNormal(here.slope);
+  float depth = max(metres - shallowest, 0.0) / cellSize;
+  vec4 swell = texture(noise, p.yx * 23.0 - ripple * vec2(0.004, 0.009));
+  vec4 chop = texture(noise, p * 131.0 + ripple * vec2(0.031, 0.017));
+  vec2 calmWaves = 0.014 * (swell.ba - 0.5) + 0.022 * (chop.ba - 0.5);
+  vec2 runningWaves = (0.16 + 0.25 * smoothstep(0.05, 0.4, steep)) * (streaks.ba - 0.5) + 0.03 * (chop.ba - 0.5);
+  vec2 waves = mix(calmWaves, runningWaves, current);
+  vec3 level = normalize(vec3(-slope.x, 1.0, -slope.y));
+  vec3 normal = normalize(level + vec3(waves.x, 0.0, waves.y));
   vec3 toEye = normalize(eye - world);
   float cosine = clamp(dot(normal, toEye), 0.0, 1.0);
-  float grazing = (1.0 - cosine) * (1.0 - cosine);
-  // Water that runs down steeply is broken and mirrors nothing.
-  float calm = 1.0 - smoothstep(0.25, 0.85, length(here.slope));
-  float fresnel = min(0.02 + 0.98 * grazing * grazing * (1.0 - cosine), 0.75) * shore * calm;
+  float away = 1.0 - cosine;
+  float fresnel = 0.02 + 0.93 * away * away * away * away * away;
+
+  // White water where the surface falls steeply, in threads along the current; a thin seam where it laps at the shore.
+  float broken = smoothstep(0.13, 0.55, steep + 0.22 * (streaks.r - 0.5));
+  float threads = smoothstep(0.40, 0.66, 0.72 * streaks.g + 0.28 * chop.r + 0.22 * broken - 0.06);
+  float foam = broken * mix(threads, 1.0, 0.55 * broken) * smoothstep(0.0, 0.06, depth);
+  fresnel *= 1.0 - foam;
 
   // Water absorbs red first: shallows are green, depths blue. Sediment absorbs blue instead.
-  float path = depth * (1.0 + 0.6 * (1.0 - cosine)) / clarity;
-  float muddiness = here.sediment / (here.sediment + here.depth + 1e-6);
+  float path = depth * (1.0 + 0.6 * away) / clarity;
+  float muddiness = here.b / (here.b + here.g + 1e-6);
   float mud = min(1.2 * sedimentTint, 1.0) * smoothstep(0.30, 1.0, muddiness);
-  vec3 absorption = mix(vec3(3.4, 0.95, 0.72), vec3(1.5, 2.1, 3.3), mud) * (1.0 + 1.5 * mud);
-  vec3 through = mix(vec3(1.0), exp(-absorption * path), shore);
+  vec3 clear = mix(vec3(3.2, 1.25, 1.05), vec3(2.7, 1.75, 1.85), current); // rivers carry a little silt
+  vec3 absorption = mix(clear, vec3(1.5, 2.1, 3.3), mud) * (1.0 + 1.5 * mud);
+  vec3 through = exp(-absorption * path);
+  through = mix(vec3(1.0), through * (1.0 - 0.9 * foam) * (1.0 - fresnel), shore);
 
   if (letsThrough) {
-    colour = vec4(through * (1.0 - fresnel), 1.0);
+    colour = vec4(through, 1.0);
     return;
   }
 
   vec4 lit = texture(light, spot);
   vec3 silt = mix(vec3(0.046, 0.064, 0.032), vec3(0.190, 0.112, 0.044), sedimentTint); // from green to red
-  vec3 body = mix(vec3(0.0035, 0.0300, 0.0400), silt, mud);
-  vec3 received = sunColour() * (0.20 + 0.80 * lit.r) * max(sunDirection.y, 0.05) + skyLight(normal) * lit.g;
-  vec3 mirrored = reflect(-toEye, normal);
-  mirrored = normalize(vec3(mirrored.x, abs(mirrored.y) + 0.02, mirrored.z));
-  vec3 sky = skyColour(mirrored) * mix(0.30, 1.0, lit.g * lit.g);
-  float glint = pow(max(dot(mirrored, sunDirection), 0.0), 420.0) * lit.r;
-  vec3 added = body * received * (1.0 - through) + fresnel * (sky + 2.0 * glint * sunColour());
+  vec3 body = mix(mix(vec3(0.0045, 0.0235, 0.0315), vec3(0.020, 0.038, 0.034), current), silt, mud);
+  vec3 received = sunColour() * (0.20 + 0.80 * lit.r) * max(sunDirection.y, 0.05) + skyLight(level) * lit.g;
+  vec3 bounced = reflect(-toEye, normal);
+  bounced = normalize(vec3(bounced.x, abs(bounced.y) + 0.004, bounced.z));
+  vec3 image = mirrored(world, bounced, lit.g, eye);
+  float glint = pow(max(dot(bounced, sunDirection), 0.0), mix(700.0, 160.0, current)) * lit.r;
+  vec3 inside = body * received * (1.0 - exp(-absorption * path));
+  vec3 white = vec3(0.62, 0.66, 0.68) * (0.75 + 0.4 * streaks.r) * received;
+  vec3 added = shore * (mix(inside, white, 0.9 * foam) + fresnel * (image + 1.6 * glint * sunColour()));
 
   // Fog and the ring replace what is behind, so that only the water's own share of them is added here.
-  float share = 1.0 - dot(through * (1.0 - fresnel), vec3(0.3333));
+  float share = 1.0 - dot(through, vec3(0.3333));
   vec3 unit = added / max(share, 1e-3);
+#ifdef SURROUNDINGS
+  unit = lostInHaze(withFog(unit, world, eye), world, eye, wide);
+#else
   unit = withBrush(withFog(unit, world, eye), spot * extent, metresPerPixel(world, eye));
+#endif
   colour = vec4(unit * share, 0.0);
 }

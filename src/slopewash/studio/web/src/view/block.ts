@@ -17,20 +17,30 @@ import {
   Uint32BufferAttribute,
   ZeroFactor,
 } from "three";
+import detail from "../shaders/detail.glsl?raw";
 import grid from "../shaders/grid.glsl?raw";
 import ground from "../shaders/ground.glsl?raw";
+import planVertex from "../shaders/plan.vert?raw";
+import reflection from "../shaders/reflection.glsl?raw";
 import skyShader from "../shaders/sky.frag?raw";
 import sky from "../shaders/sky.glsl?raw";
 import behindEverything from "../shaders/sky.vert?raw";
 import surface from "../shaders/surface.glsl?raw";
+import surroundings from "../shaders/surroundings.glsl?raw";
+import surroundingsVertex from "../shaders/surroundings.vert?raw";
+import surroundingsWater from "../shaders/surroundings-water.vert?raw";
 import terrainFragment from "../shaders/terrain.frag?raw";
 import terrainVertex from "../shaders/terrain.vert?raw";
 import wallsFragment from "../shaders/walls.frag?raw";
 import wallsVertex from "../shaders/walls.vert?raw";
 import waterFragment from "../shaders/water.frag?raw";
 import waterVertex from "../shaders/water.vert?raw";
+import sidesFragment from "../shaders/water-sides.frag?raw";
+import sidesVertex from "../shaders/water-sides.vert?raw";
 import type { Field } from "../wire/frames";
-import { coveringTriangle, type Uniforms } from "./pass";
+import { gridGeometry } from "./grid";
+import { NEAR_QUADS, NearMeshes } from "./near";
+import { coveringTriangle, Pass, type Uniforms } from "./pass";
 import { wetQuads } from "./wet-quads";
 
 export class Block {
@@ -38,15 +48,28 @@ export class Block {
   readonly terrain: Mesh;
   readonly waterThrough: Mesh;
   readonly waterBack: Mesh;
+  readonly waterSides: Mesh;
   readonly walls: Mesh;
+  readonly near: NearMeshes;
   readonly background: Mesh;
+  /** Ground and water beside the block. */
+  private readonly around: Mesh[];
+  /** The lit ground as seen from above, for reflections. */
+  readonly plan: Pass<Uniforms>;
   private columns = 2;
   private rows = 2;
 
   constructor(uniforms: Uniforms) {
     const shader = (parameters: ShaderMaterialParameters): ShaderMaterial =>
       new ShaderMaterial({ glslVersion: GLSL3, uniforms, ...parameters });
-    const drawn = [grid, sky, surface].join("\n");
+    // Detail reads the noise that the sky declares.
+    const relief = `${sky}\n${detail}`;
+    const drawn = [grid, relief, surroundings, surface].join("\n");
+    const land = {
+      vertexShader: `#define NEAR_QUADS ${NEAR_QUADS}.0\n${grid}\n${relief}\n${terrainVertex}`,
+      fragmentShader: `${drawn}\n${ground}\n${terrainFragment}`,
+      side: DoubleSide,
+    };
     this.background = add(
       this.scene,
       coveringTriangle(),
@@ -57,11 +80,13 @@ export class Block {
       this.scene,
       new BufferGeometry(),
       shader({
-        vertexShader: `${grid}\n${terrainVertex}`,
-        fragmentShader: `${drawn}\n${ground}\n${terrainFragment}`,
-        side: DoubleSide,
+        ...land,
+        fragmentShader: `#define WITH_HOLE\n${land.fragmentShader}`,
       }),
       0,
+    );
+    this.near = new NearMeshes(this.scene, uniforms, (own) =>
+      shader({ ...land, fragmentShader: `#define WITH_HOLE\n${land.fragmentShader}`, uniforms: own }),
     );
     this.walls = add(
       this.scene,
@@ -82,8 +107,25 @@ export class Block {
       blendSrcAlpha: ZeroFactor,
       blendDstAlpha: OneFactor,
     } as const;
+    const beside = `#define SURROUNDINGS\n`;
     const pass = (letsThrough: boolean): string =>
-      `${drawn}\n${waterFragment.replace("uniform bool letsThrough;", `const bool letsThrough = ${letsThrough};`)}`;
+      `${drawn}\n${reflection}\n${waterFragment.replace("uniform bool letsThrough;", `const bool letsThrough = ${letsThrough};`)}`;
+    this.plan = new Pass(`${drawn}\n${ground}\n${terrainFragment}`, uniforms, `${grid}\n${planVertex}`);
+    this.waterSides = add(
+      this.scene,
+      wallGeometry(2),
+      shader({
+        vertexShader: `${grid}\n${sidesVertex}`,
+        fragmentShader: `${drawn}\n${sidesFragment}`,
+        side: DoubleSide,
+        transparent: true,
+        depthWrite: false,
+        blending: CustomBlending,
+        blendSrcAlpha: ZeroFactor,
+        blendDstAlpha: OneFactor,
+      }),
+      3,
+    );
     this.waterThrough = add(
       this.scene,
       new BufferGeometry(),
@@ -96,6 +138,47 @@ export class Block {
       shader({ ...water, fragmentShader: pass(false), blendSrc: OneFactor, blendDst: OneFactor }),
       2,
     );
+    const flat = new BufferGeometry();
+    const landBeside = shader({
+      vertexShader: `${grid}\n${surroundings}\n${surroundingsVertex}`,
+      fragmentShader: `${beside}${drawn}\n${ground}\n${terrainFragment}`,
+      side: DoubleSide,
+    });
+    const wetBeside = { ...water, vertexShader: `${grid}\n${surroundings}\n${surroundingsWater}` };
+    this.around = [
+      add(this.scene, flat, landBeside, 0.2),
+      add(
+        this.scene,
+        flat,
+        shader({ ...wetBeside, fragmentShader: beside + pass(true), blendSrc: ZeroFactor, blendDst: SrcColorFactor }),
+        1,
+      ),
+      add(
+        this.scene,
+        flat,
+        shader({ ...wetBeside, fragmentShader: beside + pass(false), blendSrc: OneFactor, blendDst: OneFactor }),
+        2,
+      ),
+    ];
+  }
+
+  setSurroundings(vertices: number): void {
+    this.around[0]!.geometry.dispose();
+    const geometry = surroundingsGeometry(vertices);
+    for (const mesh of this.around) mesh.geometry = geometry;
+  }
+
+  /** The ground around, the higher it has risen the more of it. Walls stay: they close the gaps between two meshes. */
+  showSurroundings(risen: number, water: boolean): void {
+    const [land, ...wet] = this.around;
+    land!.visible = risen > 0;
+    for (const mesh of wet) mesh.visible = risen > 0 && water;
+    if (risen > 0) this.waterSides.visible = false;
+  }
+
+  /** Quads of the terrain's mesh along its sides. */
+  get quads(): [number, number] {
+    return [this.columns - 1, this.rows - 1];
   }
 
   setMesh(columns: number, rows: number): void {
@@ -103,7 +186,7 @@ export class Block {
     this.columns = columns;
     this.rows = rows;
     this.terrain.geometry = gridGeometry(columns, rows);
-    this.walls.geometry = wallGeometry(Math.max(columns, rows));
+    this.walls.geometry = this.waterSides.geometry = wallGeometry(Math.max(columns, rows));
     this.newWater();
   }
 
@@ -129,7 +212,7 @@ export class Block {
   }
 
   showWater(shown: boolean): void {
-    this.waterThrough.visible = this.waterBack.visible = shown;
+    this.waterThrough.visible = this.waterBack.visible = this.waterSides.visible = shown;
   }
 }
 
@@ -139,27 +222,6 @@ function add(scene: Scene, geometry: BufferGeometry, material: ShaderMaterial, o
   mesh.renderOrder = order;
   scene.add(mesh);
   return mesh;
-}
-
-function gridGeometry(columns: number, rows: number): BufferGeometry {
-  const places = new Float32Array(columns * rows * 3);
-  for (let row = 0, i = 0; row < rows; row++) {
-    for (let column = 0; column < columns; column++, i += 3) {
-      places[i] = column / (columns - 1);
-      places[i + 1] = row / (rows - 1);
-    }
-  }
-  const corners = new Uint32Array((columns - 1) * (rows - 1) * 6);
-  for (let row = 0, i = 0; row < rows - 1; row++) {
-    for (let column = 0; column < columns - 1; column++, i += 6) {
-      const a = row * columns + column;
-      corners.set([a, a + columns, a + 1, a + 1, a + columns, a + columns + 1], i);
-    }
-  }
-  const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new Float32BufferAttribute(places, 3));
-  geometry.setIndex(new Uint32BufferAttribute(corners, 1));
-  return geometry;
 }
 
 /** Four walls of `points` columns each; there is no floor, because it is never visible. */
@@ -177,5 +239,36 @@ function wallGeometry(points: number): BufferGeometry {
   const geometry = new BufferGeometry();
   geometry.setAttribute("position", new Float32BufferAttribute(places, 3));
   geometry.setIndex(corners);
+  return geometry;
+}
+
+/** Sides of the block to which the ground around reaches, as in surroundings.glsl. */
+const REACH = 2;
+
+/** A grid over the block's surroundings without the block itself, coarser away from it; the folds of the mirror are on its lines. */
+function surroundingsGeometry(vertices: number): BufferGeometry {
+  const ticks: number[] = [];
+  const quads = vertices - 1;
+  for (let side = -REACH; side <= REACH; side++) {
+    const share = side === 0 ? 1 : 1 / Math.abs(side);
+    const steps = Math.max(4, Math.round(quads * share));
+    for (let i = 0; i < steps; i++) ticks.push(side + i / steps);
+  }
+  ticks.push(REACH + 1);
+  const places: number[] = [];
+  for (const y of ticks) for (const x of ticks) places.push(x, y, 0);
+  const corners: number[] = [];
+  const inside = (x: number, y: number): boolean => x >= 0 && x < 1 && y >= 0 && y < 1;
+  for (let row = 0; row < ticks.length - 1; row++) {
+    for (let column = 0; column < ticks.length - 1; column++) {
+      if (inside(ticks[column]!, ticks[row]!)) continue;
+      const a = row * ticks.length + column;
+      const b = a + ticks.length;
+      corners.push(a, b, a + 1, a + 1, b, b + 1);
+    }
+  }
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new Float32BufferAttribute(places, 3));
+  geometry.setIndex(new Uint32BufferAttribute(corners, 1));
   return geometry;
 }

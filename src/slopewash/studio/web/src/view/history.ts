@@ -1,4 +1,4 @@
-// What the simulation did to the ground, as one small texture: wear in red, deposits in green, flow in blue, each 0 … 1.
+// What the simulation did to the ground, as one small texture: wear in red, deposits in green, flow in blue, loose soil in alpha, each 0 … 1.
 
 import {
   ClampToEdgeWrapping,
@@ -13,7 +13,7 @@ import type { Field, Frame } from "../wire/frames";
 /** Share of the cells with any wear or deposit that have less than what counts as much. */
 const MUCH = 0.9;
 /** Least wear and deposit that count as much, as fractions of the relief: the first steps must not colour everything. */
-const LEAST = { wear: 0.012, deposit: 0.004 };
+const LEAST = { wear: 0.012, deposit: 0.004, soil: 0.002 };
 /** Shares of the wet cells between whose flows a stream grows. */
 const FLOW = { rill: 0.5, river: 0.998 };
 const SAMPLES = 8192;
@@ -23,8 +23,8 @@ export class History {
   /** Whether the model keeps any of it. */
   isKnown = false;
 
-  set({ wear, deposit, flow }: Frame, relief: number): void {
-    const first = wear ?? deposit ?? flow;
+  set({ wear, deposit, flow, soil }: Pick<Frame, "wear" | "deposit" | "flow" | "soil">, relief: number): void {
+    const first = wear ?? deposit ?? flow ?? soil;
     this.isKnown = first !== null;
     if (!first) return;
     const { columns, rows } = first;
@@ -37,6 +37,7 @@ export class History {
     fill(bytes, 0, wear, linear(wear, LEAST.wear * relief));
     fill(bytes, 1, deposit, linear(deposit, LEAST.deposit * relief));
     fill(bytes, 2, flow, logarithmic(flow));
+    fill(bytes, 3, soil, linear(soil, LEAST.soil * relief));
     this.texture.needsUpdate = true;
   }
 }

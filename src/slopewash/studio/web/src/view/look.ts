@@ -5,11 +5,15 @@ export interface Look {
   sunElevation: number; // degrees
   exaggeration: number;
   fog: number;
+  clouds: number; // 0 … 1
+  surroundings: "auto" | "block" | "horizon"; // auto: inside the terrain, the ground goes on to the horizon
+  country: string; // name of a palette
   snow: boolean;
   snowLine: number; // fraction of the relief
   exposure: number;
   detail: number;
   water: boolean;
+  rivers: boolean; // on a complete run, in the place of what is left of its water
   sedimentTint: number;
   clarity: number;
   contours: boolean;
@@ -28,11 +32,15 @@ export function defaultLook(): Look {
     sunElevation: 32,
     exaggeration: 1,
     fog: 0.25,
+    clouds: 0.45,
+    surroundings: "auto",
+    country: "alpine",
     snow: true,
     snowLine: 0.78,
     exposure: 1,
     detail: 1,
     water: true,
+    rivers: true,
     sedimentTint: 0.4,
     clarity: 1.2,
     contours: false,

@@ -14,6 +14,20 @@ const OCTAVES = 5;
 /** Points of the coarsest lattice: many, so that the repetition of the tile is not visible. */
 const COARSEST = 8;
 
+let heights: Uint8Array | null = null;
+
+/** The first noise as the shaders read it, at a place given in tiles. */
+export function noiseAt(x: number, y: number): number {
+  const bytes = heights!;
+  const [u, v] = [x * SIDE - 0.5, y * SIDE - 0.5];
+  const [i, j] = [Math.floor(u), Math.floor(v)];
+  const at = (column: number, row: number): number =>
+    bytes[4 * (((row % SIDE) + SIDE) % SIDE) * SIDE + 4 * (((column % SIDE) + SIDE) % SIDE)]! / 255;
+  const north = at(i, j) + (at(i + 1, j) - at(i, j)) * (u - i);
+  const south = at(i, j + 1) + (at(i + 1, j + 1) - at(i, j + 1)) * (u - i);
+  return north + (south - north) * (v - j);
+}
+
 export function noiseTexture(): DataTexture {
   const first = fractalNoise(11);
   const second = fractalNoise(57);
@@ -28,6 +42,7 @@ export function noiseTexture(): DataTexture {
       bytes[4 * i + 3] = 255 * Math.min(Math.max(0.5 + 4 * (at(x, y - 1) - at(x, y + 1)), 0), 1);
     }
   }
+  heights = bytes;
   const texture = new DataTexture(bytes, SIDE, SIDE, RGBAFormat, UnsignedByteType);
   texture.wrapS = texture.wrapT = RepeatWrapping;
   texture.magFilter = LinearFilter;

@@ -28,10 +28,11 @@ export class Pass<Own extends Uniforms> {
   constructor(
     fragmentShader: string,
     readonly uniforms: Own,
+    vertexShader: string = fullscreen,
   ) {
     const material = new ShaderMaterial({
       glslVersion: GLSL3,
-      vertexShader: fullscreen,
+      vertexShader,
       fragmentShader,
       uniforms,
       depthTest: false,

@@ -2,6 +2,7 @@
 
 import { Vector3 } from "three";
 import { type Field, sampleField } from "../wire/frames";
+import { type Detail, detailAt } from "./detail";
 
 /** Cells per side of the coarse grid that represents the surface. */
 const NET = 16;
@@ -22,6 +23,8 @@ export interface Ground {
   datum: number;
   exaggeration: number;
   worldScale: number;
+  /** Relief finer than the cells, where it is drawn. */
+  detail?: Detail;
 }
 
 export function heightAt(ground: Ground, x: number, y: number): number {
@@ -47,7 +50,8 @@ export function surfaceAt(ground: Ground, x: number, z: number): number {
   const { elevation: e, water, cellSize, worldScale } = ground;
   const column = x / (cellSize * worldScale) + 0.5 * e.columns;
   const row = z / (cellSize * worldScale) + 0.5 * e.rows;
-  const height = sampleField(e, column, row) + (water ? Math.max(sampleField(water, column, row), 0) : 0);
+  let height = sampleField(e, column, row) + (water ? Math.max(sampleField(water, column, row), 0) : 0);
+  if (ground.detail) height += detailAt(ground.detail, e, water, cellSize, column, row);
   return (height - ground.datum) * ground.exaggeration * worldScale;
 }
 

@@ -14,6 +14,12 @@ export interface Quality {
   anisotropy: number;
   movingScale: number; // of the resolution while something moves; drawn in full when it stops
   closeGrain: number; // 0 … 1: strength of the finest structure, visible only from near
+  reflectionSteps: number; // with which water looks for the ground it mirrors; 0 for the sky alone
+  flowSamples: number; // of the noise along a current
+  chuteSamples: number; // to either side along the fall line
+  nearLevels: number; // meshes near the eye, each twice as fine as the one around it
+  surroundings: number; // vertices per side of the block on the ground around it
+  clouds: boolean;
   cullDryWater: boolean; // draw water only where there is some: worth it for software renderers
 }
 
@@ -30,6 +36,12 @@ export const QUALITIES: Record<Tier, Quality> = {
     anisotropy: 1,
     movingScale: 0.5,
     closeGrain: 0,
+    reflectionSteps: 0,
+    flowSamples: 2,
+    chuteSamples: 1,
+    nearLevels: 0,
+    surroundings: 49,
+    clouds: false,
     cullDryWater: true,
   },
   medium: {
@@ -44,6 +56,12 @@ export const QUALITIES: Record<Tier, Quality> = {
     anisotropy: 4,
     movingScale: 1,
     closeGrain: 1,
+    reflectionSteps: 28,
+    flowSamples: 4,
+    chuteSamples: 3,
+    nearLevels: 3,
+    surroundings: 129,
+    clouds: true,
     cullDryWater: true,
   },
   high: {
@@ -58,6 +76,12 @@ export const QUALITIES: Record<Tier, Quality> = {
     anisotropy: 8,
     movingScale: 1,
     closeGrain: 1,
+    reflectionSteps: 56,
+    flowSamples: 6,
+    chuteSamples: 4,
+    nearLevels: 4,
+    surroundings: 257,
+    clouds: true,
     cullDryWater: false,
   },
 };

@@ -7,6 +7,7 @@ import {
   FloatType,
   HalfFloatType,
   LinearFilter,
+  LinearMipmapLinearFilter,
   NearestFilter,
   NoToneMapping,
   RedFormat,
@@ -18,30 +19,32 @@ import {
 } from "three";
 import finishShader from "../shaders/finish.frag?raw";
 import type { Field, Frame } from "../wire/frames";
-import type { Colour } from "../wire/protocol";
+import type { Colour, Palette } from "../wire/protocol";
+import { useBeds } from "./beds";
 import { Block } from "./block";
 import { Cameras } from "./camera";
 import { fromHex, setColours } from "./colours";
+import type { Detail } from "./detail";
 import { Gestures } from "./gestures";
 import { History } from "./history";
 import { LayerTexture } from "./layers";
 import { defaultLook, type Look, sunDirection } from "./look";
+import { NEAR_QUADS } from "./near";
 import type { Measured } from "./pace";
+import { usePalette } from "./palette";
 import { Particles, Wireframe } from "./particles";
 import { Pass } from "./pass";
-import { type Ground, heightAt, outline, PLINTH, type Place, pick, toWorld } from "./picking";
+import { type Ground, halfSides, heightAt, outline, PLINTH, type Place, pick, surfaceAt, toWorld } from "./picking";
 import { QUALITIES, type Quality, rendererName, type Tier } from "./quality";
 import type { Scale } from "./scale";
 import { steepReference } from "./steepness";
 import { Stopwatch } from "./stopwatch";
-import { Surface } from "./surface";
+import { SHALLOWEST, Surface } from "./surface";
+import { borderLevel, risen } from "./surroundings";
 import { finishUniforms, type StageUniforms, stageUniforms } from "./uniforms";
 
 /** The longer side of the block in world units. */
 const SIDE = 10;
-
-/** Depth in cells below which no water is drawn: the shader's shore begins here. */
-const SHALLOWEST = 0.035;
 
 /** Brings sunlit snow to just below white on the filmic curve. */
 const BASE_EXPOSURE = 0.74;
@@ -51,6 +54,12 @@ const TRIAL = 0.25;
 
 /** Metres of the coarsest noise on the ground. */
 const GRAIN = 5120;
+
+/** Height of the relief that is finer than cells, in cells. */
+const DETAIL = 0.42;
+
+/** Texels per side of the ground as seen from above. */
+const COLOURS = 512;
 
 /** Milliseconds without a change after which the view is drawn in full resolution. */
 const REST = 250;
@@ -80,6 +89,9 @@ export class Stage {
   frame: Frame | null = null;
   before: Field | null = null;
   ring: Ring | null = null;
+  /** How many answers with rivers are on their way. */
+  riversAwaited = 0;
+  private rivers: Field | null = null;
   drawn = 0;
   drawMilliseconds = 0;
 
@@ -105,6 +117,7 @@ export class Stage {
   private readonly particles: Particles;
   private readonly wireframe: Wireframe;
   private readonly uniforms: StageUniforms;
+  private readonly groundColours = colourTarget();
   private readonly finish: Pass<ReturnType<typeof finishUniforms>>;
   private target: WebGLRenderTarget;
   private run = -1;
@@ -113,6 +126,7 @@ export class Stage {
   private startChanged = false;
   private lightChanged = false;
   private lightDrawnAt = -Infinity;
+  private coloursChanged = true;
   private requested = 0;
   private lightTimer = 0;
   private restTimer = 0;
@@ -183,23 +197,48 @@ export class Stage {
       );
       this.before = null;
       this.uniforms.strataLayers.value = 0;
+      this.uniforms.bedDepth.value = 0;
       this.wireframe.forget();
       this.lightDrawnAt = -Infinity;
     }
+    this.rivers = null;
     if (frame.before) this.setBefore(frame.before);
-    for (const name of ["elevation", "water", "suspended", "overlay"] as const) this.layers[name].set(frame[name]);
+    for (const name of ["elevation", "overlay"] as const) this.layers[name].set(frame[name]);
     this.setStrata(frame);
+    useBeds(this.uniforms, frame, this.datum);
     this.history.set(frame, this.uniforms.relief.value);
     if (resized || fresh) this.place();
-    if (this.quality.cullDryWater && frame.water) this.block.cullDryWater(frame.water, SHALLOWEST * this.cellSize);
+    this.takeWater();
     this.particles.set(this.look.particles ? frame.particles : null);
     this.wireframe.set(this.look.wireframe ? frame.vertices : null, frame.triangles);
     const steep = steepReference(frame.elevation, this.cellSize);
     const previous = this.uniforms.steepReference.value;
     this.uniforms.steepReference.value = fresh ? steep : previous + 0.1 * (steep - previous);
-    this.fieldsChanged = this.lightChanged = true;
     this.cameras.setGround(this.ground!);
     this.invalidate();
+  }
+
+  /** Show these instead of the simulation's water, until the next frame. */
+  setRivers(water: Field | null): void {
+    this.rivers = water;
+    this.takeWater();
+    this.cameras.setGround(this.ground!);
+    this.invalidate();
+  }
+
+  /** The water to draw. */
+  private get water(): Field | null {
+    return (this.look.rivers ? this.rivers : null) ?? this.frame?.water ?? null;
+  }
+
+  private takeWater(): void {
+    const { water } = this;
+    // Hidden water wets no ground either.
+    this.layers.water.set(this.look.water ? water : null);
+    this.layers.suspended.set(this.look.water && water === this.frame!.water ? this.frame!.suspended : null);
+    if (this.quality.cullDryWater && water) this.block.cullDryWater(water, SHALLOWEST * this.cellSize);
+    this.uniforms.surroundingsLevel.value = borderLevel({ elevation: this.frame!.elevation, water }) - this.datum;
+    this.fieldsChanged = this.lightChanged = true;
   }
 
   setOverlay(overlay: { colours: Colour[]; scale: Scale } | null): void {
@@ -233,12 +272,21 @@ export class Stage {
 
   lookChanged(light = false): void {
     if (light) this.lightChanged = true;
+    this.coloursChanged = true;
     if (this.frame) {
+      this.takeWater();
       this.cameras.setGround(this.ground!);
       this.particles.set(this.look.particles ? this.frame.particles : null);
       this.wireframe.lines.visible = this.look.wireframe && this.frame.vertices !== null;
     }
     this.invalidate();
+  }
+
+  /** Colour the ground as in one kind of country. */
+  setCountry(name: string, palette: Palette): void {
+    this.look.country = name;
+    usePalette(this.uniforms, palette);
+    this.lookChanged();
   }
 
   /** Listen to how long images take. */
@@ -265,8 +313,7 @@ export class Stage {
     this.lightChanged = true;
     this.lightDrawnAt = -Infinity;
     this.place();
-    if (this.quality.cullDryWater && this.frame?.water)
-      this.block.cullDryWater(this.frame.water, SHALLOWEST * this.cellSize);
+    if (this.frame) this.takeWater();
     this.resize();
   }
 
@@ -287,12 +334,19 @@ export class Stage {
     if (!this.frame) return null;
     return {
       elevation: this.frame.elevation,
-      water: this.look.water ? this.frame.water : null,
+      water: this.look.water ? this.water : null,
       cellSize: this.cellSize,
       datum: this.datum,
       exaggeration: this.look.exaggeration,
       worldScale: this.worldScale,
+      detail: this.detail,
     };
+  }
+
+  /** Relief finer than the cells; the start of a run that is compared has the same. */
+  private get detail(): Detail {
+    const height = this.quality.nearLevels > 0 ? DETAIL * Math.min(this.look.detail, 2) : 0;
+    return { height, steep: this.uniforms.steepReference.value, dry: SHALLOWEST * this.cellSize };
   }
 
   /** The place on the terrain under a point of the window. */
@@ -342,6 +396,7 @@ export class Stage {
       this.frame !== null &&
       !this.requested &&
       !this.trial &&
+      this.riversAwaited === 0 &&
       !this.lightChanged &&
       (this.atRest || this.quality.movingScale === 1)
     );
@@ -420,6 +475,7 @@ export class Stage {
       }
       this.lightChanged = false;
       this.lightDrawnAt = now;
+      this.coloursChanged = true;
     } else if (this.lightChanged && !this.lightTimer) {
       this.lightTimer = window.setTimeout(() => {
         this.lightTimer = 0;
@@ -427,6 +483,20 @@ export class Stage {
       }, wait);
     }
     this.applyLook();
+    if (this.coloursChanged && this.quality.reflectionSteps > 0 && this.water) this.drawGroundColours();
+  }
+
+  /** The ground from above, as water mirrors it. */
+  private drawGroundColours(): void {
+    const u = this.uniforms;
+    this.useSurface(this.now, true);
+    u.fogDensity.value = 0;
+    const radius = u.brush.value.z;
+    u.brush.value.z = 0;
+    this.block.plan.run(this.renderer, this.groundColours);
+    u.brush.value.z = radius;
+    u.groundColours.value = this.groundColours.texture;
+    this.coloursChanged = false;
   }
 
   /** Draw the view, or one tile of a larger image, onto the canvas. */
@@ -466,23 +536,28 @@ export class Stage {
   private drawHalf(surface: Surface, x: number, width: number, height: number, isNow: boolean): void {
     if (width <= 0) return;
     const u = this.uniforms;
-    u.fields.value = surface.fields;
-    u.shape.value = surface.shape;
-    u.light.value = surface.light;
+    this.useSurface(surface, isNow);
     const overlay = u.overlayOpacity.value;
     // Water would hide the overlay, often where it is most interesting.
-    this.block.showWater(
-      this.look.water && isNow && this.frame!.water !== null && overlay === 0 && this.look.clay < 0.5,
-    );
+    this.block.showWater(this.look.water && isNow && this.water !== null && overlay === 0 && this.look.clay < 0.5);
+    this.block.showSurroundings(u.surroundings.value, this.block.waterBack.visible);
     if (!isNow) u.overlayOpacity.value = 0;
-    u.history.value = this.history.texture;
-    u.historyKnown.value = isNow && this.history.isKnown ? 1 : 0; // the start has none
     this.target.scissorTest = true;
     this.target.scissor.set(x, 0, width, height);
     this.renderer.setRenderTarget(this.target);
     this.renderer.render(this.block.scene, this.cameras.current);
     this.renderer.setRenderTarget(null);
     u.overlayOpacity.value = overlay;
+  }
+
+  private useSurface(surface: Surface, isNow: boolean): void {
+    const u = this.uniforms;
+    u.fields.value = surface.fields;
+    u.shape.value = surface.shape;
+    u.light.value = surface.light;
+    u.waterline.value = surface.waterline;
+    u.history.value = this.history.texture;
+    u.historyKnown.value = isNow && this.history.isKnown ? 1 : 0; // the start has none
   }
 
   private setEye(camera: PerspectiveCamera | OrthographicCamera, width: number, height: number, opaque: boolean): void {
@@ -496,7 +571,23 @@ export class Stage {
     u.targetSize.value.set(width, height);
     u.pixelsPerUnit.value = 0.5 * height * p[5];
     u.opaque.value = opaque ? 1 : 0;
+    this.placeNear(plan ? null : camera.position);
     this.setAir(camera.position, plan || !opaque);
+  }
+
+  /** Move the finer meshes under the eye, if it is near the ground. */
+  private placeNear(eye: Vector3 | null): void {
+    const { uniforms: u, block } = this;
+    const sides = [u.extent.value.x, u.extent.value.y].map((side) => side * u.worldScale.value) as [number, number];
+    const reach = Math.min(...sides.map((side, axis) => (0.23 * NEAR_QUADS * side) / block.quads[axis]!));
+    const { detail } = this;
+    const on = eye !== null && this.quality.nearLevels > 0 && nearness(this.ground!, eye) < reach;
+    const at: [number, number] | null = on ? [eye.x / sides[0] + 0.5, eye.z / sides[1] + 0.5] : null;
+    u.hole.value.copy(block.near.moveTo(at, block.quads));
+    u.detailHeight.value = on ? detail.height : 0;
+    u.detailReach.value = reach;
+    u.detailSteep.value = detail.steep;
+    u.detailDry.value = detail.dry;
   }
 
   /** The air is clear up to the block and a little into it; inside, distance turns blue within its own length. */
@@ -507,6 +598,7 @@ export class Stage {
     const top = u.relief.value * u.worldScale.value * this.look.exaggeration;
     const away = Math.hypot(beside, Math.max(eye.y - top, 0));
     u.clearAir.value = Math.max(away, 0.15);
+    u.surroundings.value = none ? 0 : risen(this.look.surroundings, beside, eye.y - top);
     u.fogDensity.value = none ? 0 : (0.03 + 0.32 / (1 + away * away)) * this.look.fog;
   }
 
@@ -520,8 +612,12 @@ export class Stage {
     u.skyFill.value = look.skyFill;
     u.overcast.value = look.overcast;
     u.clay.value = look.clay;
+    u.clouds.value = this.quality.clouds ? look.clouds : 0;
     u.detail.value = look.detail;
     u.closeGrain.value = this.quality.closeGrain;
+    u.reflectionSteps.value = this.quality.reflectionSteps;
+    u.flowSamples.value = this.quality.flowSamples;
+    u.chuteSamples.value = this.quality.chuteSamples;
     u.sedimentTint.value = look.sedimentTint;
     u.clarity.value = look.clarity;
     u.contourInterval.value = look.contours ? niceInterval(u.relief.value / 20) : 0;
@@ -536,6 +632,7 @@ export class Stage {
     const cell = this.cellSize;
     u.extent.value.set(columns * cell, rows * cell);
     u.cellSize.value = cell;
+    u.shallowest.value = SHALLOWEST * cell;
     u.worldScale.value = this.worldScale;
     u.datum.value = this.datum;
     u.size.value = this.frame.header.cell_size;
@@ -545,10 +642,12 @@ export class Stage {
     const most = this.quality.mesh;
     const scale = Math.min(1, most / Math.max(rows, columns));
     const finer = Math.max(rows, columns) < most;
-    u.finerThanField.value = finer;
+    u.finerThanField.value = finer || this.quality.nearLevels > 0;
     const vertices = (cells: number): number =>
       finer ? Math.round((most * cells) / Math.max(rows, columns)) : Math.max(2, Math.round(cells * scale));
     this.block.setMesh(Math.max(2, vertices(columns)), Math.max(2, vertices(rows)));
+    this.block.setSurroundings(this.quality.surroundings);
+    this.block.near.setLevels(this.quality.nearLevels);
   }
 
   private setBefore(before: Field): void {
@@ -577,9 +676,28 @@ export class Stage {
   }
 }
 
+/** The ground from above: reflections are broken by waves, and need not be finer. */
+function colourTarget(): WebGLRenderTarget {
+  return new WebGLRenderTarget(COLOURS, COLOURS, {
+    type: HalfFloatType,
+    format: RGBAFormat,
+    minFilter: LinearMipmapLinearFilter,
+    magFilter: LinearFilter,
+    depthBuffer: false,
+    generateMipmaps: true,
+  });
+}
+
 /** Metres that the noise of the ground repeats after: the same stones on hills and mountain ranges, except on extreme scales. */
 function grainScale(side: number): number {
   return Math.min(Math.max(GRAIN, side / 8), side * 8);
+}
+
+/** World units between the eye and the ground below it, or the block beside it. */
+function nearness(ground: Ground, eye: Vector3): number {
+  const [wide, deep] = halfSides(ground);
+  const beside = Math.hypot(Math.max(Math.abs(eye.x) - wide, 0), Math.max(Math.abs(eye.z) - deep, 0));
+  return Math.hypot(beside, eye.y - surfaceAt(ground, eye.x, eye.z));
 }
 
 /** 1, 2 or 5 times a power of ten. */

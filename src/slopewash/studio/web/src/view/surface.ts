@@ -17,9 +17,13 @@ import lightShader from "../shaders/light.frag?raw";
 import shapeShader from "../shaders/shape.frag?raw";
 import softenShader from "../shaders/soften.frag?raw";
 import unpackShader from "../shaders/unpack.frag?raw";
+import waterlineShader from "../shaders/waterline.frag?raw";
 import type { LayerTexture } from "./layers";
 import { Pass } from "./pass";
 import type { Quality } from "./quality";
+
+/** Depth in cells below which no water is drawn. */
+export const SHALLOWEST = 0.035;
 
 export interface SurfaceLayers {
   elevation: LayerTexture;
@@ -37,6 +41,7 @@ export interface Lighting {
 export class Surface {
   private fieldsTarget: WebGLRenderTarget;
   private shapeTarget: WebGLRenderTarget;
+  private waterlineTarget: WebGLRenderTarget;
   private roughLight: WebGLRenderTarget;
   private lightTarget: WebGLRenderTarget;
   anisotropy = 1;
@@ -54,6 +59,7 @@ export class Surface {
       "datum",
     ),
   );
+  private readonly waterlining = new Pass(waterlineShader, uniforms("fields", "cellSize", "shallowest"));
   private readonly shaping = new Pass(shapeShader, uniforms("fields", "cellSize"));
   private readonly lighting = new Pass(
     lightShader,
@@ -73,6 +79,7 @@ export class Surface {
   constructor(private readonly renderer: WebGLRenderer) {
     this.fieldsTarget = this.newFields(1, 1);
     this.shapeTarget = smoothTarget(1, 1, true);
+    this.waterlineTarget = smoothTarget(1, 1, true);
     this.roughLight = smoothTarget(1, 1, false);
     this.lightTarget = smoothTarget(1, 1, false);
   }
@@ -82,6 +89,9 @@ export class Surface {
   }
   get shape(): Texture {
     return this.shapeTarget.texture;
+  }
+  get waterline(): Texture {
+    return this.waterlineTarget.texture;
   }
   get light(): Texture {
     return this.lightTarget.texture;
@@ -96,8 +106,10 @@ export class Surface {
     if (this.fieldsTarget.width !== width || this.fieldsTarget.height !== height) {
       this.fieldsTarget.dispose();
       this.shapeTarget.dispose();
+      this.waterlineTarget.dispose();
       this.fieldsTarget = this.newFields(width, height);
       this.shapeTarget = smoothTarget(width, height, true);
+      this.waterlineTarget = smoothTarget(width, height, true);
     }
     this.shapeTarget.texture.anisotropy = this.anisotropy;
     const u = this.unpack.uniforms;
@@ -111,6 +123,11 @@ export class Surface {
     this.shaping.uniforms.fields.value = this.fields;
     this.shaping.uniforms.cellSize.value = cellSize;
     this.shaping.run(this.renderer, this.shapeTarget);
+    const w = this.waterlining.uniforms;
+    w.fields.value = this.fields;
+    w.cellSize.value = cellSize;
+    w.shallowest.value = SHALLOWEST * cellSize;
+    this.waterlining.run(this.renderer, this.waterlineTarget);
   }
 
   /** The slower pass: shadows and occlusion. */

@@ -1,8 +1,9 @@
 // Uniforms that all shaders of the block share, and those of the finishing pass.
 
-import { Color, DataTexture, FloatType, Matrix4, RedFormat, type Texture, Vector2, Vector3 } from "three";
+import { Color, DataTexture, FloatType, Matrix4, RedFormat, type Texture, Vector2, Vector3, Vector4 } from "three";
 import { colourTexture } from "./colours";
 import { noiseTexture } from "./noise";
+import { paletteColours } from "./palette";
 import { uniformsOf } from "./pass";
 
 export type StageUniforms = ReturnType<typeof stageUniforms>;
@@ -12,6 +13,27 @@ export function stageUniforms() {
     fields: null as Texture | null,
     shape: null as Texture | null,
     light: null as Texture | null,
+    waterline: null as Texture | null,
+    groundColours: null as Texture | null,
+    reflectionSteps: 0,
+    flowSamples: 1,
+    shallowest: 0,
+    chuteSamples: 1,
+    clouds: 0,
+    detailHeight: 0,
+    detailReach: 1,
+    detailSteep: 1,
+    detailDry: 1,
+    nearPlace: new Vector4(),
+    hole: new Vector4(),
+    surroundings: 0,
+    surroundingsLevel: 0,
+    palette: paletteColours(),
+    country: new Vector4(1, 0.8, 1, 0.62),
+    treeLine: 0.62,
+    bedTops: new DataTexture(new Float32Array(1), 1, 1, RedFormat, FloatType),
+    bedTable: new DataTexture(new Uint8Array(4), 1, 1),
+    bedDepth: 0,
     noise: noiseTexture(),
     colourMap: colourTexture(),
     strataTops: new DataTexture(new Float32Array(1), 1, 1, RedFormat, FloatType),

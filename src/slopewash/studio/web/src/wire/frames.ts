@@ -22,8 +22,17 @@ export interface Frame {
   wear: Field | null;
   deposit: Field | null;
   flow: Field | null;
+  soil: Field | null;
   before: Field | null;
-  strata: { layers: number; points: number; tops: Float32Array<ArrayBuffer>; colours: string[] } | null;
+  strata: {
+    layers: number;
+    points: number;
+    tops: Float32Array<ArrayBuffer>;
+    colours: string[];
+    depths: number[];
+    hardness: number[];
+  } | null;
+  strataTop: Field | null;
   particles: Float32Array<ArrayBuffer> | null;
   vertices: Float32Array<ArrayBuffer> | null;
   triangles: Uint32Array<ArrayBuffer> | null;
@@ -50,6 +59,7 @@ export function decodeFrame(bytes: ArrayBuffer): Frame {
     wear: field(bytes, blocks.get("wear")),
     deposit: field(bytes, blocks.get("deposit")),
     flow: field(bytes, blocks.get("flow")),
+    soil: field(bytes, blocks.get("soil")),
     before: field(bytes, blocks.get("before")),
     strata: strata
       ? {
@@ -57,8 +67,11 @@ export function decodeFrame(bytes: ArrayBuffer): Frame {
           points: strata.shape[2] ?? 0,
           tops: floats(bytes, strata),
           colours: strata.colours ?? [],
+          depths: strata.depths ?? [],
+          hardness: strata.hardness ?? [],
         }
       : null,
+    strataTop: field(bytes, blocks.get("strata_top")),
     particles: blocks.has("particles") ? floats(bytes, blocks.get("particles")!) : null,
     vertices: blocks.has("vertices") ? floats(bytes, blocks.get("vertices")!) : null,
     triangles: blocks.has("triangles") ? words(bytes, blocks.get("triangles")!) : null,

@@ -35,6 +35,10 @@ export interface BlockHeader {
   branch?: number;
   /** Of strata, as #rrggbb. */
   colours?: string[];
+  /** Metres below the top of the first stratum at which each begins. */
+  depths?: number[];
+  /** Of strata, 0 (soft) .. 1 (hard). */
+  hardness?: number[];
 }
 
 /** One course of the run. */
@@ -349,6 +353,22 @@ export interface Paint {
   strength?: number | null;
   falloff?: number;
   stroke?: number | null;
+}
+
+/** The ground in one kind of country: colours of its materials as #rrggbb, and where they are found. */
+export interface Palette {
+  doc: string;
+  colours: Record<string, string>;
+  /** Largest share of trees, 0 .. 1. */
+  wooded: number;
+  /** Share of meadow on sediment away from streams, 0 .. 1. */
+  green_floors: number;
+  /** Contrast of the layers in rock. */
+  bands: number;
+  tree_line: number;
+  /** Fractions of the relief above the lowest ground at which trees end and plants begin to give way to rock. */
+  bare_line: number;
+  snow_line: number | null;
 }
 
 /** One parameter of a model. */
@@ -706,6 +726,8 @@ export interface Welcome {
   tools: ToolDeclaration[];
   /** Colour maps by name: 256 colours each, 0 to 255. */
   maps: Record<string, Colour[]>;
+  /** Colours of the ground by the kind of country. */
+  palettes: Record<string, Palette>;
   formats: FormatDeclaration[];
   backends: BackendDeclaration[];
   limits: Limits;

@@ -1,0 +1,193 @@
+"""Water, ground, fine relief and surroundings: what a picture must satisfy, at the lowest quality unless said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.slow
+
+SIDE = 128
+SCALE = 0.5
+"""Pixels of a picture per unit of the window, as the fixture opens it."""
+
+# Gives the page its own ground and water, as if a frame had brought them; values in metres, row by row.
+SHOW = """
+({ ground, water }) => {
+  const { stage } = studio;
+  const field = (values, layer) => {
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    const steps = Uint16Array.from(values, (value) => Math.round((65535 * (value - low)) / Math.max(high - low, 1e-9)));
+    return { rows: 128, columns: 128, values: steps, low, high, unit: "m", layer };
+  };
+  const frame = { ...stage.frame, elevation: field(ground, "elevation"), water: water && field(water, "water") };
+  stage.show({ ...frame, suspended: null, wear: null, deposit: null, flow: null, soil: null });
+}
+"""
+# The depths over the cells, below zero where it is dry, as the shaders compute them: half floats.
+WATERLINE = """
+() => {
+  const { stage } = studio, values = new Uint16Array(4 * 128 * 128);
+  stage.renderer.readRenderTargetPixels(stage.now.waterlineTarget, 0, 0, 128, 128, values);
+  return [...values];
+}
+"""
+# The fine relief by the shaders and by the camera's own computation, over cells and parts of them.
+RELIEF = """
+() => {
+  const { stage } = studio, n = 64;
+  stage.quality = { ...stage.quality, nearLevels: 1 };
+  const u = stage.uniforms, { detail } = stage;
+  stage.useSurface(stage.now, true);
+  Object.assign(u.detailHeight, { value: detail.height });
+  Object.assign(u.detailReach, { value: 1e9 });
+  Object.assign(u.detailSteep, { value: detail.steep });
+  Object.assign(u.detailDry, { value: detail.dry });
+  const source = stage.block.terrain.material.vertexShader.split("uniform bool finerThanField")[0];
+  const main = "out vec4 c; void main() { c = vec4(detailAt(gl_FragCoord.xy / 64.0 * 0.9 + 0.05, 0.0)); }";
+  const pass = new stage.block.plan.constructor(source + main, u);
+  const target = stage.now.newFields(n, n), drawn = new Float32Array(4 * n * n);
+  pass.run(stage.renderer, target);
+  stage.renderer.readRenderTargetPixels(target, 0, 0, n, n, drawn);
+  const ground = stage.ground, without = { ...ground, detail: undefined };
+  const scale = ground.worldScale * ground.exaggeration, side = 128 * ground.cellSize * ground.worldScale;
+  const felt = [];
+  const { rig } = stage.cameras;
+  const heightOf = (of, x, z) => {
+    rig.ground = of;
+    rig.walking = 0;
+    return rig.lowest(x, z) - 0.5 * rig.eyeHeight;
+  };
+  for (let i = 0; i < n * n; i++) {
+    const [x, z] = [(i % n) + 0.5, Math.floor(i / n) + 0.5].map((at) => ((at / n) * 0.9 + 0.05 - 0.5) * side);
+    felt.push((heightOf(ground, x, z) - heightOf(without, x, z)) / scale);
+  }
+  rig.walking = null;
+  stage.setTier("low");
+  return { drawn: [...drawn].filter((_, i) => i % 4 === 0), felt, cell: ground.cellSize };
+}
+"""
+
+
+def show(studio: Any, ground: np.ndarray, water: np.ndarray | None) -> None:
+    lists = {"ground": ground.ravel().tolist(), "water": None if water is None else water.ravel().tolist()}
+    studio.settle_picture()
+    studio.page.evaluate(SHOW, lists)
+
+
+def cells() -> tuple[np.ndarray, np.ndarray]:
+    row, column = np.mgrid[0:SIDE, 0:SIDE] + 0.5
+    return row * 10.0, column * 10.0  # metres
+
+
+def pixels(studio: Any, picture: np.ndarray, places: np.ndarray) -> np.ndarray:
+    spots = studio.page.evaluate("places => places.map(([x, y]) => studio.stage.screenPlace(x, y))", places.tolist())
+    rows, columns = (np.array([int(SCALE * spot[key]) for spot in spots]) for key in ("top", "left"))
+    return picture[rows.clip(0, picture.shape[0] - 1), columns.clip(0, picture.shape[1] - 1)]
+
+
+def test_the_shore_of_a_lake_is_where_its_level_meets_the_ground(studio: Any) -> None:
+    south, east = cells()
+    ground = 0.05 * np.hypot(east - 640.0, south - 640.0)
+    level = 17.3
+    show(studio, ground, np.maximum(level - ground, 0.0))
+    studio.picture()
+    words = np.array(studio.page.evaluate(WATERLINE), np.uint16)
+    depth = words.view(np.float16).reshape(SIDE, SIDE, 4)[..., 0].astype(float)
+    middle = depth[64]
+    last = int(np.flatnonzero(middle > 0)[-1])
+    assert middle[last + 1] < 0
+    between = last + middle[last] / (middle[last] - middle[last + 1])
+    shallowest = 0.035 * 10.0
+    truth = (640.0 + (level - shallowest) / 0.05) / 10.0 - 0.5
+    assert abs(between - truth) < 0.1  # of a cell: no steps along the shore
+
+
+def test_water_is_white_where_it_falls(studio: Any) -> None:
+    south, east = cells()
+    # A terrace in the west and one in the east, and a steep slope between; a stream runs over all three.
+    ground = 260.0 * np.clip((900.0 - east) / 500.0, 0.0, 1.0)
+    stream = np.where(np.abs(south - 640.0) < 60.0, 3.0, 0.0)
+    show(studio, ground, stream)
+    picture = studio.picture()
+    line = np.full(40, 640.0)
+    steep = pixels(studio, picture, np.stack([np.linspace(500.0, 800.0, 40), line], axis=-1))
+    level = pixels(studio, picture, np.stack([np.linspace(1000.0, 1200.0, 40), line], axis=-1))
+    assert np.median(steep.min(axis=-1)) > 1.5 * np.median(level.min(axis=-1))
+
+
+def test_countries_differ_in_colour(studio: Any) -> None:
+    studio.tab("view")
+    places = np.random.default_rng(1).uniform(300.0, 1000.0, (400, 2))
+    seen = {}
+    for name in ("desert", "winter", "green", "alpine"):
+        studio.page.select_option("select[aria-label='Country']", name)
+        seen[name] = pixels(studio, studio.picture(), places).mean(axis=0)
+    warmth = {name: red / blue for name, (red, _, blue) in seen.items()}
+    assert warmth["desert"] > 1.15 * max(warmth[name] for name in ("winter", "green", "alpine"))
+    lush = {name: green / red for name, (red, green, _) in seen.items()}
+    assert lush["green"] > 1.03 * lush["desert"]
+
+
+def test_strata_come_to_light_on_slopes(studio: Any) -> None:
+    studio.ask(type="start", preset="chiba_strata", generator={"kind": "noisy_cylinder", "size": 128})
+    studio.settle_picture()
+    depth, strata = studio.page.evaluate("[studio.stage.uniforms.bedDepth.value, studio.stage.strataLayers]")
+    assert depth > 0
+    assert strata == 5
+    studio.ask(type="start", preset="single_grid", generator={"kind": "dome", "size": 128})
+    studio.settle_picture()
+    assert studio.page.evaluate("studio.stage.uniforms.bedDepth.value") == 0
+
+
+def test_the_camera_stands_on_the_fine_relief_that_is_drawn(studio: Any) -> None:
+    south, east = cells()
+    ground = 0.9 * np.abs(east - 640.0)
+    water = np.where(south > 900.0, 4.0, 0.0)
+    show(studio, ground, water)
+    studio.picture()
+    found = studio.page.evaluate(RELIEF)
+    drawn, felt = (np.array(found[key]).reshape(64, 64) for key in ("drawn", "felt"))
+    assert np.ptp(drawn[:40]) > 0.1 * found["cell"]
+    assert np.abs(drawn - felt).max() < 0.03 * found["cell"]
+    assert not drawn[-12:].any()  # under water
+
+
+def test_the_ground_goes_on_to_the_horizon_from_inside(studio: Any) -> None:
+    risen = "studio.stage.uniforms.surroundings.value"
+    studio.page.keyboard.press("f")
+    studio.settle_picture()
+    assert studio.page.evaluate(risen) == 0
+    studio.page.mouse.move(450, 560)
+    studio.page.keyboard.press("g")
+    studio.wait("studio.stage.cameras.isWalking")
+    # To the edge, looking out over it.
+    studio.page.evaluate(
+        "const { rig } = studio.stage.cameras; rig.heading = 180; rig.fly(0, 20, 0.3);"
+        " studio.stage.cameras.restore(studio.stage.cameras.saved)"
+    )
+    around = studio.picture()
+    assert studio.page.evaluate(risen) == 1
+    studio.tab("view")
+    studio.page.select_option("select[aria-label='Surroundings']", "block")
+    block = studio.picture()
+    studio.page.select_option("select[aria-label='Surroundings']", "auto")
+    changed = np.abs(around - block).mean(axis=-1) > 8.0
+    assert changed[:, :450].mean() > 0.1
+    assert np.percentile(around.mean(axis=-1), 1) > 15.0  # nothing black
+    studio.page.keyboard.press("g")
+    studio.page.keyboard.press("f")
+
+
+def test_rivers_are_shown_at_the_end_of_a_run(studio: Any) -> None:
+    studio.ask(type="start", preset="salamin", generator={"kind": "dome", "size": 128})
+    studio.ask(type="run_to", step=50)
+    studio.wait("studio.store.state.step === 50 && !studio.store.state.playing")
+    studio.wait("studio.stage.rivers !== null")
+    studio.settle_picture()
+    assert studio.page.evaluate("studio.stage.water.high") == studio.page.evaluate("studio.stage.rivers.high")
+    studio.ask(type="undo") if studio.state()["can_undo"] else studio.ask(type="reset")
+    studio.settle_picture()
+    assert studio.page.evaluate("studio.stage.rivers") is None
