@@ -52,7 +52,7 @@ def test_a_finish_is_shown_and_saved(draft: Any, tmp_path: Path) -> None:
 
 
 def test_a_finish_can_be_cancelled(draft: Any) -> None:
-    draft.page.select_option("[aria-label='Cells of the finish']", "2048")
+    draft.page.select_option("[aria-label='Cells of the finish']", "1024")
     draft.click("finish")
     cancel = draft.page.locator("[data-role=cancel-finish]")
     cancel.wait_for(state="visible")

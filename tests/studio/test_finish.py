@@ -120,12 +120,12 @@ def process_of(server: StudioServer) -> Any:
 def test_a_finish_can_be_cancelled_while_the_run_plays_on(page: Page, server: StudioServer) -> None:
     assert page.ask("cancel_finish")["message"] == "no finish is under way"
     assert page.get("/finish/a.npy").status_code == 409
-    page.do("finish", size=2048)
+    page.do("finish", size=1024)
     process = process_of(server)
     assert "is under way already" in page.ask("finish", size=64)["message"]
     page.steps(2)  # the page is usable
     page.do("cancel_finish")
-    assert until(page, "cancelled")["size"] == 2048
+    assert until(page, "cancelled")["size"] == 1024
     assert process.poll() is not None
     assert "nothing finished" in page.ask("open_finish")["message"]
     page.steps(2)
@@ -134,7 +134,7 @@ def test_a_finish_can_be_cancelled_while_the_run_plays_on(page: Page, server: St
 def test_a_process_that_ends_is_reported_and_another_can_be_started(
     page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page.do("finish", size=2048)
+    page.do("finish", size=1024)
     process_of(server).kill()
     assert until(page, "failed")["message"] == "its process ended (-9)"
     page.do("finish", size=96)
@@ -148,7 +148,7 @@ def test_a_process_that_ends_is_reported_and_another_can_be_started(
 def test_the_process_ends_with_the_server(levels: sw.Recipe, open_page: Open) -> None:
     with serving(levels) as server:
         page = open_page(server)
-        page.do("finish", size=2048)
+        page.do("finish", size=1024)
         process = process_of(server)
         page.close()
     assert process.poll() is not None

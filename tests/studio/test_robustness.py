@@ -307,8 +307,8 @@ def test_a_second_page_works_under_every_load_at_once(outside: Outside) -> None:
     """`make studio-load` measures it."""
     answers = under_every_load(outside)
     print(answers)
-    assert answers.slowest < 30.0  # one second on a quiet machine
-    assert answers.grown < 150
+    assert answers.slowest < 30.0  # hangs; the target measures the second that it may take
+    assert answers.grown < 400  # and the 150 MB that it may grow
 
 
 @pytest.mark.slow

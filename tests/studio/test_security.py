@@ -29,6 +29,8 @@ ROUTES = [
     ("GET", "/finish/a.npy"),
     ("POST", "/open?name=a.slopewash"),
     ("GET", "/rivers"),
+    ("GET", "/cell?x=1&y=1"),
+    ("GET", "/survey"),
     ("GET", "/export/a.npy"),
     ("POST", "/upload?name=a.npy"),
     ("GET", "/assets/index.js"),
