@@ -53,7 +53,7 @@ class Studio:
         self.hub = Hub(session, self.finishing)
         self._welcome = json.dumps(welcome(resumed=session.resumed), allow_nan=False)
         self._uploading, self._exporting = asyncio.Semaphore(MOST_TRANSFERS), asyncio.Semaphore(MOST_TRANSFERS)
-        self._inspecting = asyncio.Semaphore(1)
+        self._inspecting, self._watering = asyncio.Semaphore(1), asyncio.Semaphore(1)
         """Questions wait for each other: a run stands still for each."""
         self._side_files: dict[str, bytes] = {}
 
@@ -145,7 +145,7 @@ class Studio:
 
     async def rivers(self, request: Request) -> Response:
         """Rivers and lakes to look at, as a frame."""
-        async with self._exporting:
+        async with self._watering:
             try:
                 terrain = await asyncio.wrap_future(self.session.find("terrain"))
                 data = await anyio.to_thread.run_sync(rivers_frame, terrain)

@@ -16,7 +16,7 @@ from typing import Any
 TASKS = 2
 """Tasks of a worker at the same time."""
 _turn = threading.Lock()
-_aside = 0.0
+_aside, _counting = 0.0, threading.Lock()
 
 
 @dataclass
@@ -43,8 +43,9 @@ def aside() -> Iterator[Spent]:
         yield spent
     finally:
         spent.seconds = time.thread_time() - begin
+        with _counting:  # before it waits: whoever computes now must not be charged with it
+            _aside += spent.seconds
         _turn.acquire()
-        _aside += spent.seconds
 
 
 def computing_seconds() -> float:

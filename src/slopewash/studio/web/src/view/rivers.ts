@@ -23,8 +23,9 @@ export class Rivers {
     const complete = state.usual_steps !== null && state.usual_steps > 0 && state.step >= state.usual_steps;
     const newest = frame.header.run === state.run && frame.header.step === state.step;
     if (!complete || !newest || state.playing || state.busy !== null || this.asked === frame) return;
+    if (this.stage.riversAwaited > 0) return; // strokes bring many frames: the newest one follows
     this.asked = frame;
-    void this.fetch(frame);
+    void this.fetch(frame).then(() => this.follow());
   }
 
   private async fetch(frame: Frame): Promise<void> {
