@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -222,6 +223,21 @@ def test_a_recipe_of_levels_goes_back_to_an_earlier_grid(open_page: Any) -> None
         page.until(lambda s: not s["playing"] and s["step"] > early)
         again = server.session.submit(server.session.terrain).result(60)["elevation"]
         np.testing.assert_array_equal(again, final)
+
+
+def test_what_was_painted_before_a_keyframe_holds_on_finer_levels() -> None:
+    recipe = sw.recipe("landscape", size=96, seed=3, steps=8, settle=3, gullies=0.0, backend="reference")
+    run, place = Run(recipe), {"points": [(1000.0, 3500.0)], "radius": 700.0, "strength": 0.5, "falloff": 0.0}
+    for tool in ("rain", "harden"):
+        run.edit(parse(json.dumps({"type": "paint", "tool": tool, **place})), "page")
+    run.advance(1)
+    keyframe = Keyframe.of(run, undo=False)
+    again = Run.from_checkpoint(*keyframe.parts(), "it", lambda _: None)
+    for either in (run, again):
+        while max(either.simulation.start.shape) < 96:
+            either.advance(1)
+    assert run.simulation.terrain["rainfall"].max() == pytest.approx(1.5)
+    same(dict(again.simulation.terrain.items()), dict(run.simulation.terrain.items()))
 
 
 def test_what_is_kept_on_disk_is_the_end_of_the_branch_not_its_past(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ class Keyframe:
         """Keep the run as it is now, with or without its undo history, which may be large."""
         facts, arrays = run.parts()
         if not undo:
-            facts = {**facts, "history": {"undo": [], "redo": []}}
+            facts = {**facts, "history": {**facts["history"], "undo": [], "redo": []}}
             arrays = {**arrays, "history.values": np.zeros(0, np.uint8)}
         arrays[SHOWN] = run.simulation.layers("elevation")["elevation"]
         shared = {name: array for name, array in arrays.items() if name.startswith(SHARED)}
