@@ -167,6 +167,26 @@ def test_keyframes_are_thinned_by_powers_of_two() -> None:
     assert [k.moment for k in branch.keyframes] == list(range(0, 800, 32))
 
 
+def test_a_stroke_while_the_run_plays_takes_one_keyframe_not_all() -> None:
+    branch = Branch(1, 64)
+    for moment in range(20 * 64 + 8):  # an edit before every step
+        branch.add(fake(moment))
+    assert branch.interval == 64
+    moments = [k.moment for k in branch.keyframes]
+    assert {*range(0, 20 * 64 + 1, 64)} < {*moments}
+    assert moments[-1] == 20 * 64 + 7
+
+
+def test_keyframes_of_edits_are_dropped_before_the_interval_doubles() -> None:
+    branch = Branch(1, 64)
+    for moment in range(20 * 64 + 1):
+        if moment % 64 == 0 or moment % 20 == 0:  # too far apart for one stroke
+            branch.add(fake(moment))
+        assert len(branch.keyframes) <= keyframes.MOST_KEYFRAMES
+    assert branch.interval == 64
+    assert {*range(0, 20 * 64 + 1, 64)} <= {k.moment for k in branch.keyframes}
+
+
 def test_all_keyframes_together_are_bounded(page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch) -> None:
     page.steps(5)
     timeline = server.session.run.timeline

@@ -1,7 +1,8 @@
 """Keyframes of a run: moments that it can be taken back to, and the branches that it grew since.
 
 A keyframe is what a checkpoint holds, in a file without a name that vanishes with the process. A branch keeps at most
-`MOST_KEYFRAMES`: where there are more, those at odd multiples of its interval are dropped, and the interval doubles.
+`MOST_KEYFRAMES`: where there are more, those of edits beside its interval are dropped; if there are none, those at odd
+multiples of it are, and the interval doubles.
 """
 
 from __future__ import annotations
@@ -129,17 +130,32 @@ class Branch:
         return min(reversed(self.all), key=lambda k: abs(k.moment - moment), default=None)
 
     def add(self, keyframe: Keyframe) -> None:
-        """Add the newest; it takes the place of one of the same moment."""
-        self.keyframes = [k for k in self.keyframes if k.moment < keyframe.moment] + [keyframe]
+        """Add the newest; it takes the place of one of the same moment, and of one of an edit just before it."""
+        self.keyframes = [k for k in self.keyframes if k.moment < keyframe.moment]
+        if self._is_of_a_close_edit(keyframe.moment):
+            self.keyframes.pop()  # a stroke while the run plays would fill the branch
+        self.keyframes.append(keyframe)
         while len(self.keyframes) > MOST_KEYFRAMES:
             self.thin()
 
+    def _is_of_a_close_edit(self, moment: int) -> bool:
+        """Whether the last keyframe is beside the interval, of an edit less than `FIRST_INTERVAL` steps ago."""
+        if moment % self.interval == 0 or len(self.keyframes) < 2:
+            return False
+        last = self.keyframes[-1].moment
+        own = self.forked is None or last > self.forked
+        return own and last % self.interval != 0 and moment - last < FIRST_INTERVAL
+
     def thin(self) -> bool:
-        """Double the interval; the first and the last keyframe stay. False where nothing else is left."""
+        """Drop keyframes beside the interval, or double it where there are none. False where nothing else is left.
+
+        The first and the last stay.
+        """
         if len(self.keyframes) <= 2:
             return False
-        self.interval *= 2
         first, *others, last = self.keyframes
+        if all(k.moment % self.interval == 0 for k in others):
+            self.interval *= 2
         self.keyframes = [first, *(k for k in others if k.moment % self.interval == 0), last]
         return True
 
