@@ -136,6 +136,26 @@ def test_unknown_branches_and_runs_without_keyframes_are_refused(page: Page) -> 
     assert page.until(lambda s: True)["timeline"]["at_end"]
 
 
+def test_a_run_with_a_branch_is_kept_when_another_is_started(page: Page) -> None:
+    page.steps(5)
+    scrub(page, 1, 0)
+    page.do("parameters", values={"rain_rate": 0.07})  # a branch without a step of its own
+    page.until(lambda s: s["timeline"]["branch"] == 2)
+    page.do("start", generator={"seed": 4})
+    assert page.until(lambda s: s["generator"]["seed"] == 4)["left"] is not None
+    page.do("bring_back")
+    page.until(lambda s: s["generator"]["seed"] == 3)
+    assert scrub(page, 1, 5)["at_end"]
+
+
+def test_a_keyframe_that_was_painted_before_the_first_step_is_worth_keeping() -> None:
+    run = Run(first_recipe(preset="single_grid", size=32, extent=320.0, backend="reference"))
+    assert not run.is_worth_keeping
+    run.edit(parse('{"type": "paint", "tool": "raise", "points": [[160, 160]], "radius": 60}'), "page")
+    again = Run.from_checkpoint(*Keyframe.of(run, undo=False).parts(), "it", lambda _: None)
+    assert again.is_worth_keeping
+
+
 def test_a_page_compares_with_another_branch(page: Page, server: StudioServer) -> None:
     page.steps(8)
     old = layers(server)["elevation"]

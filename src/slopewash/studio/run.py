@@ -260,9 +260,9 @@ class Run:
 
     @property
     def is_worth_keeping(self) -> bool:
-        """Whether it has steps or edits."""
-        done = self.step > 0 or self.simulation.steps_taken > 0 or self.simulation.can_undo
-        return self.shared or done or self.timeline.at is not None
+        """Whether it has steps, edits or branches; a value that is set before them is in the next recipe."""
+        done = self.step > 0 or self.simulation.steps_taken > 0 or self._recording.has_edits
+        return self.shared or done or self.timeline.at is not None or len(self.timeline.branches) > 1
 
     def close(self) -> None:
         """Free the device's memory, unless a notebook still uses it."""
