@@ -177,6 +177,7 @@ class Run:
             run._show_from(origin)
         run.sliders.take(noted.get("sliders"), running)
         run._recording = recording
+        run._interrupted = noted.get("interrupted", 0)
         return run
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -186,9 +187,10 @@ class Run:
             under_way = [self._settled(*self._settling)]
         kept, recorded = self._recording.parts(self.origin, then=under_way)
         if self.running is not None:
-            noted, terrains = self.running.parts()
-            kept, recorded = {**kept, "running": noted}, {**recorded, **terrains}
-        facts, arrays = self.simulation.parts(recipe={**kept, "studio": True, "sliders": self.sliders.parts()})
+            running, terrains = self.running.parts()
+            kept, recorded = {**kept, "running": running}, {**recorded, **terrains}
+        noted = {**kept, "studio": True, "sliders": self.sliders.parts(), "interrupted": self._interrupted}
+        facts, arrays = self.simulation.parts(recipe=noted)
         return facts, {**arrays, **recorded}
 
     @property
@@ -436,6 +438,7 @@ class Run:
         """The run as a project file."""
         if self.shared:
             raise InvalidParameter("this run belongs to your own program; save its terrain, or start another run here")
+        self._record_interruption()
         recipe, source = self.recipe, self.recipe.source
         terrain = None
         read = [layer for layer in recipe.layers.values() if isinstance(layer, sw.LayerFile)]
@@ -464,6 +467,7 @@ class Run:
 
     def script(self) -> str:
         """The Python script that repeats the run."""
+        self._record_interruption()
         return self._recording.script()
 
     def recipe_text(self) -> str:
