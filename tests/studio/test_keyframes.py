@@ -111,6 +111,23 @@ def test_the_old_branch_stays_and_goes_on(page: Page, server: StudioServer) -> N
     assert page.state["parameters"]["rain_rate"] == pytest.approx(0.15)
 
 
+def test_a_keyframe_before_the_fork_belongs_to_the_branch_shown(page: Page, server: StudioServer) -> None:
+    def identity() -> Any:
+        return server.session.submit(lambda: server.session.run.identity).result(60)
+
+    page.steps(9)
+    first = identity()
+    scrub(page, 1, 4)
+    assert identity() == first
+    page.do("parameters", values={"rain_rate": 0.07})
+    page.steps(5)
+    second = identity()
+    assert second != first
+    for branch, moment, expected in ((2, 0, second), (1, 0, first), (2, 9, second), (1, 9, first)):
+        scrub(page, branch, moment)
+        assert identity() == expected
+
+
 def test_looking_back_changes_nothing(page: Page, server: StudioServer) -> None:
     page.steps(9)
     now = layers(server)

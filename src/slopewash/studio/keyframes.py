@@ -119,6 +119,8 @@ class Branch:
     """From the start on, those before it forked included, which its parent has too."""
     tip: Keyframe | None = None
     """Its end, while it is not shown."""
+    identity: str | None = None
+    """Of its run, once it was left: keyframes before it forked have that of its parent."""
 
     @property
     def all(self) -> list[Keyframe]:
@@ -218,6 +220,7 @@ class Timeline:
 
     def leave(self, run: Run) -> None:
         """Keep the end of the branch, which something else is shown instead of."""
+        self.branch.identity = run.identity
         if self.at is None and self.branch.tip is None:
             self.branch.tip = Keyframe.of(run, undo=True)
             self._keep_small()

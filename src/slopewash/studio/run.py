@@ -249,9 +249,13 @@ class Run:
 
     def branch_off(self) -> None:
         """Become a run of its own: its checkpoints are no longer those of the run that it comes from."""
-        self.simulation.run_id = secrets.token_hex(8)
+        self.be_known_by(secrets.token_hex(8))
+
+    def be_known_by(self, identity: str | None) -> None:
+        """Take another identity."""
+        self.simulation.run_id = identity
         if self.running is not None:
-            self.running.run_id = self.simulation.run_id
+            self.running.run_id = identity
 
     @property
     def next_recipe(self) -> sw.Recipe:

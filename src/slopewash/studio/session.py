@@ -551,6 +551,7 @@ class Session:
             return
         run = Run.from_checkpoint(*keyframe.parts(), f"keyframe {keyframe.moment}", self._notice)
         run.timeline, run.view = timeline, shown.view
+        run.be_known_by(branch.identity)
         if run.start.shape == shown.start.shape:
             run.number = shown.number  # pages keep their view, and what they know of the start
         timeline.show(branch, keyframe)
