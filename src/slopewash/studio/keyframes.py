@@ -11,7 +11,7 @@ import copy
 import itertools
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_KEYFRAMES = 32
 """Of a branch."""
 MOST_BYTES = 2**30
-"""Of all keyframes of a run and its branches: 60 or more on 512 x 512 cells, 4 on 2048 x 2048."""
+"""Of all keyframes, those of runs that were left included: 60 or more on 512 x 512 cells, 4 on 2048 x 2048."""
 MOST_BRANCHES = 8
 FIRST_INTERVAL = 16
 """Fewest steps between two keyframes."""
@@ -196,14 +196,16 @@ class Timeline:
         """Remember that something is done to the run besides steps."""
         self._edited = True
 
-    def note_steps(self, run: Run) -> None:
-        """Take a keyframe of what the run goes on from, where one is due: edits are in it."""
+    def note_steps(self, run: Run) -> bool:
+        """Take a keyframe of what the run goes on from, where one is due: edits are in it. Returns whether."""
         branch, moment = self.branch, run.moment
         known = bool(branch.keyframes) and branch.keyframes[-1].moment == moment
-        if self._edited or (moment % branch.interval == 0 and not known):
-            self._edited = False
-            branch.add(Keyframe.of(run, undo=False))
-            self._keep_small()
+        if not self._edited and (moment % branch.interval != 0 or known):
+            return False
+        self._edited = False
+        branch.add(Keyframe.of(run, undo=False))
+        self._keep_small()
+        return True
 
     def go_on(self) -> bool:
         """Note that the run shown changes; from a keyframe of the past, a branch grows. Returns whether."""
@@ -274,18 +276,40 @@ class Timeline:
 
     def shrink(self) -> None:
         """Forget all keyframes but the ends of the branches."""
+        self._beside = self._elevation = None
         for branch in self.branches.values():
             branch.keyframes.clear()
 
+    def forget_branches(self) -> None:
+        """Forget all branches but the one shown."""
+        self.branches = {self.current: self.branch}
+
+    def drop_some(self) -> bool:
+        """Thin out the fullest branch, or drop the oldest. False where nothing can be dropped."""
+        fullest = max(self.branches.values(), key=lambda branch: len(branch.keyframes))
+        return fullest.thin() or self._drop_oldest()
+
+    def _drop_oldest(self) -> bool:
+        others = [number for number in self.branches if number != self.current]
+        if others:
+            del self.branches[others[0]]
+        return bool(others)
+
     def _keep_small(self) -> None:
-        """Thin out the fullest branch, or drop the oldest, until there is room."""
-        others: Callable[[], list[int]] = lambda: [n for n in self.branches if n != self.current]  # noqa: E731
         while len(self.branches) > MOST_BRANCHES:
-            del self.branches[others()[0]]
-        while self.nbytes > MOST_BYTES:
-            fullest = max(self.branches.values(), key=lambda branch: len(branch.keyframes))
-            if fullest.thin():
-                continue
-            if not others():
-                return
-            del self.branches[others()[0]]
+            self._drop_oldest()
+        keep_together([], self)
+
+
+def keep_together(left: Sequence[Timeline], shown: Timeline) -> None:
+    """Keep all keyframes within their bounds: runs that were left give way, in their order, then the one shown."""
+
+    def too_much() -> bool:
+        return sum(timeline.nbytes for timeline in [*left, shown]) > MOST_BYTES
+
+    for give_way in (Timeline.shrink, Timeline.forget_branches):
+        for timeline in left:
+            if too_much():
+                give_way(timeline)
+    while too_much() and shown.drop_some():
+        pass
