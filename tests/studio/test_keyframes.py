@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,23 @@ def test_the_old_branch_stays_and_goes_on(page: Page, server: StudioServer) -> N
     assert page.state["parameters"]["rain_rate"] == pytest.approx(0.15)
 
 
+def test_a_keyframe_before_the_fork_belongs_to_the_branch_shown(page: Page, server: StudioServer) -> None:
+    def identity() -> Any:
+        return server.session.submit(lambda: server.session.run.identity).result(60)
+
+    page.steps(9)
+    first = identity()
+    scrub(page, 1, 4)
+    assert identity() == first
+    page.do("parameters", values={"rain_rate": 0.07})
+    page.steps(5)
+    second = identity()
+    assert second != first
+    for branch, moment, expected in ((2, 0, second), (1, 0, first), (2, 9, second), (1, 9, first)):
+        scrub(page, branch, moment)
+        assert identity() == expected
+
+
 def test_looking_back_changes_nothing(page: Page, server: StudioServer) -> None:
     page.steps(9)
     now = layers(server)
@@ -133,6 +151,26 @@ def test_unknown_branches_and_runs_without_keyframes_are_refused(page: Page) -> 
     assert "no branch 7 any more; there are 1" in page.ask("scrub", branch=7, moment=0)["message"]
     page.do("scrub", branch=1, moment=0)  # the end, which is all there is
     assert page.until(lambda s: True)["timeline"]["at_end"]
+
+
+def test_a_run_with_a_branch_is_kept_when_another_is_started(page: Page) -> None:
+    page.steps(5)
+    scrub(page, 1, 0)
+    page.do("parameters", values={"rain_rate": 0.07})  # a branch without a step of its own
+    page.until(lambda s: s["timeline"]["branch"] == 2)
+    page.do("start", generator={"seed": 4})
+    assert page.until(lambda s: s["generator"]["seed"] == 4)["left"] is not None
+    page.do("bring_back")
+    page.until(lambda s: s["generator"]["seed"] == 3)
+    assert scrub(page, 1, 5)["at_end"]
+
+
+def test_a_keyframe_that_was_painted_before_the_first_step_is_worth_keeping() -> None:
+    run = Run(first_recipe(preset="single_grid", size=32, extent=320.0, backend="reference"))
+    assert not run.is_worth_keeping
+    run.edit(parse('{"type": "paint", "tool": "raise", "points": [[160, 160]], "radius": 60}'), "page")
+    again = Run.from_checkpoint(*Keyframe.of(run, undo=False).parts(), "it", lambda _: None)
+    assert again.is_worth_keeping
 
 
 def test_a_page_compares_with_another_branch(page: Page, server: StudioServer) -> None:
@@ -164,6 +202,26 @@ def test_keyframes_are_thinned_by_powers_of_two() -> None:
         assert len(branch.keyframes) <= keyframes.MOST_KEYFRAMES
     assert branch.interval == 32
     assert [k.moment for k in branch.keyframes] == list(range(0, 800, 32))
+
+
+def test_a_stroke_while_the_run_plays_takes_one_keyframe_not_all() -> None:
+    branch = Branch(1, 64)
+    for moment in range(20 * 64 + 8):  # an edit before every step
+        branch.add(fake(moment))
+    assert branch.interval == 64
+    moments = [k.moment for k in branch.keyframes]
+    assert {*range(0, 20 * 64 + 1, 64)} < {*moments}
+    assert moments[-1] == 20 * 64 + 7
+
+
+def test_keyframes_of_edits_are_dropped_before_the_interval_doubles() -> None:
+    branch = Branch(1, 64)
+    for moment in range(20 * 64 + 1):
+        if moment % 64 == 0 or moment % 20 == 0:  # too far apart for one stroke
+            branch.add(fake(moment))
+        assert len(branch.keyframes) <= keyframes.MOST_KEYFRAMES
+    assert branch.interval == 64
+    assert {*range(0, 20 * 64 + 1, 64)} <= {k.moment for k in branch.keyframes}
 
 
 def test_all_keyframes_together_are_bounded(page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,6 +280,21 @@ def test_a_recipe_of_levels_goes_back_to_an_earlier_grid(open_page: Any) -> None
         page.until(lambda s: not s["playing"] and s["step"] > early)
         again = server.session.submit(server.session.terrain).result(60)["elevation"]
         np.testing.assert_array_equal(again, final)
+
+
+def test_what_was_painted_before_a_keyframe_holds_on_finer_levels() -> None:
+    recipe = sw.recipe("landscape", size=96, seed=3, steps=8, settle=3, gullies=0.0, backend="reference")
+    run, place = Run(recipe), {"points": [(1000.0, 3500.0)], "radius": 700.0, "strength": 0.5, "falloff": 0.0}
+    for tool in ("rain", "harden"):
+        run.edit(parse(json.dumps({"type": "paint", "tool": tool, **place})), "page")
+    run.advance(1)
+    keyframe = Keyframe.of(run, undo=False)
+    again = Run.from_checkpoint(*keyframe.parts(), "it", lambda _: None)
+    for either in (run, again):
+        while max(either.simulation.start.shape) < 96:
+            either.advance(1)
+    assert run.simulation.terrain["rainfall"].max() == pytest.approx(1.5)
+    same(dict(again.simulation.terrain.items()), dict(run.simulation.terrain.items()))
 
 
 def test_what_is_kept_on_disk_is_the_end_of_the_branch_not_its_past(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.studio import StudioServer, hub, session
+from slopewash.studio import StudioServer, hub, keyframes, session
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.run import Run
 from slopewash.studio.uploads import Uploads
@@ -141,6 +141,44 @@ def test_runs_are_kept_within_bounds(page: Page, server: StudioServer, monkeypat
     page.do("reset")  # too large by itself, and kept all the same
     assert page.until(lambda s: s["step"] == 0)["left"]["step"] == 1
     assert server.session.submit(lambda: len(server.session._left)).result(60) == 1
+
+
+def test_a_run_that_is_restored_makes_room_too(
+    page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        page.steps(1)
+        page.do("reset")
+        page.until(lambda s: s["step"] == 0)
+    page.do("start", size=80)
+    page.until(lambda s: s["rows"] == 80)
+    page.steps(1)
+    monkeypatch.setattr(session, "MOST_LEFT_CELLS", 80 * 80)
+    page.do("bring_back")
+    page.until(lambda s: s["rows"] == 48)
+    left = server.session.submit(lambda: [max(run.start.shape) for run in server.session._left]).result(60)
+    assert left == [80]  # the one just left, not an older one
+
+
+def test_keyframes_of_all_runs_together_are_bounded(
+    page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def all_bytes() -> list[int]:
+        runs = [*server.session._left, server.session.run]
+        return [run.timeline.nbytes for run in runs]
+
+    page.steps(130)  # with keyframes at 0 and 128
+    (both,) = server.session.submit(all_bytes).result(60)
+    monkeypatch.setattr(keyframes, "MOST_BYTES", both)
+    page.do("start", generator={"seed": 4})
+    page.until(lambda s: s["generator"]["seed"] == 4)
+    page.steps(1)
+    left, shown = server.session.submit(all_bytes).result(60)
+    assert left == 0 < shown
+    page.do("bring_back")
+    page.until(lambda s: s["generator"]["seed"] == 3)
+    page.steps(130)
+    assert sum(server.session.submit(all_bytes).result(60)) <= both
 
 
 def test_a_recipe_on_a_coarse_level_counts_with_its_start(monkeypatch: pytest.MonkeyPatch) -> None:

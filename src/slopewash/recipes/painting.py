@@ -26,7 +26,7 @@ def paintable(model: Model) -> list[str]:
 
 def painted(simulation: Simulation, before: Painted) -> Painted:
     """What was painted up to the end of a level, given what had been before it."""
-    if not simulation.can_undo:
+    if not simulation.edited:  # not `can_undo`: a keyframe is without its history
         return before
     names = paintable(simulation.model)
     with Simulation(
@@ -34,12 +34,12 @@ def painted(simulation: Simulation, before: Painted) -> Painted:
     ) as unchanged:
         at_first = unchanged.layers(*names)
     now = simulation.layers(*names)
+    changes = {name: now[name].astype(np.float64) - at_first[name] for name in names}
+    changes = {name: change for name, change in changes.items() if change.any()}
+    if not changes:
+        return before
     made = on_grid(before, simulation.start)
-    for name in names:
-        change = now[name].astype(np.float64) - at_first[name]
-        if change.any():
-            made[name] = made.get(name, np.zeros_like(change)) + change
-    return made
+    return {**made, **{name: made.get(name, 0.0) + change for name, change in changes.items()}}
 
 
 def on_grid(changes: Painted, terrain: Terrain) -> dict[str, Heights]:

@@ -41,6 +41,11 @@ class Recording:
     _lines: list[str] = field(default_factory=list, repr=False)
     """Actions as JSON, as far as they were encoded already."""
 
+    @property
+    def has_edits(self) -> bool:
+        """Whether anything was painted or placed, undone or not."""
+        return self.full or any(kind in WORDS for kind, *_ in self.actions)
+
     def add(self, *action: Any) -> None:
         """Remember an action; runs of steps are added up."""
         if self.full:

@@ -43,6 +43,8 @@ class History:
     def __init__(self) -> None:
         self._undo: deque[Edit] = deque()
         self._redo: deque[Edit] = deque()
+        self.edited = False
+        """Whether there ever was an edit, undone or forgotten since or not."""
 
     @property
     def can_undo(self) -> bool:
@@ -59,6 +61,7 @@ class History:
 
         A stroke that would fill the memory by itself becomes two edits.
         """
+        self.edited = True
         self._redo.clear()
         if not (join and self._undo and not self._is_full(piece)):
             self._undo.append(Edit())
@@ -90,11 +93,11 @@ class History:
             pieces.append(patch.values.tobytes())
             return [patch.name, patch.values.dtype.str, list(patch.values.shape), span]
 
-        facts = {
+        facts: dict[str, Any] = {
             stack: [[[note(patch) for patch in piece] for piece in edit.pieces] for edit in edits]
             for stack, edits in (("undo", self._undo), ("redo", self._redo))
         }
-        return facts, {"values": np.frombuffer(b"".join(pieces), np.uint8)}
+        return {**facts, "edited": self.edited}, {"values": np.frombuffer(b"".join(pieces), np.uint8)}
 
     @classmethod
     def put_together(cls, facts: dict[str, Any], arrays: dict[str, Array]) -> History:
@@ -112,6 +115,7 @@ class History:
         history = cls()
         for stack, edits in ((history._undo, facts["undo"]), (history._redo, facts["redo"])):
             stack.extend(_edit([patch(note) for note in piece] for piece in edit) for edit in edits)
+        history.edited = facts.get("edited", history.can_undo or history.can_redo)
         return history
 
 

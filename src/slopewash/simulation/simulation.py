@@ -409,6 +409,11 @@ class Simulation:
         return self._history.can_undo
 
     @property
+    def edited(self) -> bool:
+        """Whether it was ever edited; copies and resumed simulations know too, even without what they could undo."""
+        return self._history.edited
+
+    @property
     def can_redo(self) -> bool:
         """Whether there is an edit to redo."""
         return self._history.can_redo

@@ -1,7 +1,8 @@
 """Keyframes of a run: moments that it can be taken back to, and the branches that it grew since.
 
 A keyframe is what a checkpoint holds, in a file without a name that vanishes with the process. A branch keeps at most
-`MOST_KEYFRAMES`: where there are more, those at odd multiples of its interval are dropped, and the interval doubles.
+`MOST_KEYFRAMES`: where there are more, those of edits beside its interval are dropped; if there are none, those at odd
+multiples of it are, and the interval doubles.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import copy
 import itertools
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 MOST_KEYFRAMES = 32
 """Of a branch."""
 MOST_BYTES = 2**30
-"""Of all keyframes of a run and its branches: 60 or more on 512 x 512 cells, 4 on 2048 x 2048."""
+"""Of all keyframes, those of runs that were left included: 60 or more on 512 x 512 cells, 4 on 2048 x 2048."""
 MOST_BRANCHES = 8
 FIRST_INTERVAL = 16
 """Fewest steps between two keyframes."""
@@ -60,7 +61,7 @@ class Keyframe:
         """Keep the run as it is now, with or without its undo history, which may be large."""
         facts, arrays = run.parts()
         if not undo:
-            facts = {**facts, "history": {"undo": [], "redo": []}}
+            facts = {**facts, "history": {**facts["history"], "undo": [], "redo": []}}
             arrays = {**arrays, "history.values": np.zeros(0, np.uint8)}
         arrays[SHOWN] = run.simulation.layers("elevation")["elevation"]
         shared = {name: array for name, array in arrays.items() if name.startswith(SHARED)}
@@ -118,6 +119,8 @@ class Branch:
     """From the start on, those before it forked included, which its parent has too."""
     tip: Keyframe | None = None
     """Its end, while it is not shown."""
+    identity: str | None = None
+    """Of its run, once it was left: keyframes before it forked have that of its parent."""
 
     @property
     def all(self) -> list[Keyframe]:
@@ -129,17 +132,32 @@ class Branch:
         return min(reversed(self.all), key=lambda k: abs(k.moment - moment), default=None)
 
     def add(self, keyframe: Keyframe) -> None:
-        """Add the newest; it takes the place of one of the same moment."""
-        self.keyframes = [k for k in self.keyframes if k.moment < keyframe.moment] + [keyframe]
+        """Add the newest; it takes the place of one of the same moment, and of one of an edit just before it."""
+        self.keyframes = [k for k in self.keyframes if k.moment < keyframe.moment]
+        if self._is_of_a_close_edit(keyframe.moment):
+            self.keyframes.pop()  # a stroke while the run plays would fill the branch
+        self.keyframes.append(keyframe)
         while len(self.keyframes) > MOST_KEYFRAMES:
             self.thin()
 
+    def _is_of_a_close_edit(self, moment: int) -> bool:
+        """Whether the last keyframe is beside the interval, of an edit less than `FIRST_INTERVAL` steps ago."""
+        if moment % self.interval == 0 or len(self.keyframes) < 2:
+            return False
+        last = self.keyframes[-1].moment
+        own = self.forked is None or last > self.forked
+        return own and last % self.interval != 0 and moment - last < FIRST_INTERVAL
+
     def thin(self) -> bool:
-        """Double the interval; the first and the last keyframe stay. False where nothing else is left."""
+        """Drop keyframes beside the interval, or double it where there are none. False where nothing else is left.
+
+        The first and the last stay.
+        """
         if len(self.keyframes) <= 2:
             return False
-        self.interval *= 2
         first, *others, last = self.keyframes
+        if all(k.moment % self.interval == 0 for k in others):
+            self.interval *= 2
         self.keyframes = [first, *(k for k in others if k.moment % self.interval == 0), last]
         return True
 
@@ -178,14 +196,16 @@ class Timeline:
         """Remember that something is done to the run besides steps."""
         self._edited = True
 
-    def note_steps(self, run: Run) -> None:
-        """Take a keyframe of what the run goes on from, where one is due: edits are in it."""
+    def note_steps(self, run: Run) -> bool:
+        """Take a keyframe of what the run goes on from, where one is due: edits are in it. Returns whether."""
         branch, moment = self.branch, run.moment
         known = bool(branch.keyframes) and branch.keyframes[-1].moment == moment
-        if self._edited or (moment % branch.interval == 0 and not known):
-            self._edited = False
-            branch.add(Keyframe.of(run, undo=False))
-            self._keep_small()
+        if not self._edited and (moment % branch.interval != 0 or known):
+            return False
+        self._edited = False
+        branch.add(Keyframe.of(run, undo=False))
+        self._keep_small()
+        return True
 
     def go_on(self) -> bool:
         """Note that the run shown changes; from a keyframe of the past, a branch grows. Returns whether."""
@@ -202,6 +222,7 @@ class Timeline:
 
     def leave(self, run: Run) -> None:
         """Keep the end of the branch, which something else is shown instead of."""
+        self.branch.identity = run.identity
         if self.at is None and self.branch.tip is None:
             self.branch.tip = Keyframe.of(run, undo=True)
             self._keep_small()
@@ -255,18 +276,40 @@ class Timeline:
 
     def shrink(self) -> None:
         """Forget all keyframes but the ends of the branches."""
+        self._beside = self._elevation = None
         for branch in self.branches.values():
             branch.keyframes.clear()
 
+    def forget_branches(self) -> None:
+        """Forget all branches but the one shown."""
+        self.branches = {self.current: self.branch}
+
+    def drop_some(self) -> bool:
+        """Thin out the fullest branch, or drop the oldest. False where nothing can be dropped."""
+        fullest = max(self.branches.values(), key=lambda branch: len(branch.keyframes))
+        return fullest.thin() or self._drop_oldest()
+
+    def _drop_oldest(self) -> bool:
+        others = [number for number in self.branches if number != self.current]
+        if others:
+            del self.branches[others[0]]
+        return bool(others)
+
     def _keep_small(self) -> None:
-        """Thin out the fullest branch, or drop the oldest, until there is room."""
-        others: Callable[[], list[int]] = lambda: [n for n in self.branches if n != self.current]  # noqa: E731
         while len(self.branches) > MOST_BRANCHES:
-            del self.branches[others()[0]]
-        while self.nbytes > MOST_BYTES:
-            fullest = max(self.branches.values(), key=lambda branch: len(branch.keyframes))
-            if fullest.thin():
-                continue
-            if not others():
-                return
-            del self.branches[others()[0]]
+            self._drop_oldest()
+        keep_together([], self)
+
+
+def keep_together(left: Sequence[Timeline], shown: Timeline) -> None:
+    """Keep all keyframes within their bounds: runs that were left give way, in their order, then the one shown."""
+
+    def too_much() -> bool:
+        return sum(timeline.nbytes for timeline in [*left, shown]) > MOST_BYTES
+
+    for give_way in (Timeline.shrink, Timeline.forget_branches):
+        for timeline in left:
+            if too_much():
+                give_way(timeline)
+    while too_much() and shown.drop_some():
+        pass

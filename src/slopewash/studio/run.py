@@ -177,6 +177,7 @@ class Run:
             run._show_from(origin)
         run.sliders.take(noted.get("sliders"), running)
         run._recording = recording
+        run._interrupted = noted.get("interrupted", 0)
         return run
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -186,9 +187,10 @@ class Run:
             under_way = [self._settled(*self._settling)]
         kept, recorded = self._recording.parts(self.origin, then=under_way)
         if self.running is not None:
-            noted, terrains = self.running.parts()
-            kept, recorded = {**kept, "running": noted}, {**recorded, **terrains}
-        facts, arrays = self.simulation.parts(recipe={**kept, "studio": True, "sliders": self.sliders.parts()})
+            running, terrains = self.running.parts()
+            kept, recorded = {**kept, "running": running}, {**recorded, **terrains}
+        noted = {**kept, "studio": True, "sliders": self.sliders.parts(), "interrupted": self._interrupted}
+        facts, arrays = self.simulation.parts(recipe=noted)
         return facts, {**arrays, **recorded}
 
     @property
@@ -247,9 +249,13 @@ class Run:
 
     def branch_off(self) -> None:
         """Become a run of its own: its checkpoints are no longer those of the run that it comes from."""
-        self.simulation.run_id = secrets.token_hex(8)
+        self.be_known_by(secrets.token_hex(8))
+
+    def be_known_by(self, identity: str | None) -> None:
+        """Take another identity."""
+        self.simulation.run_id = identity
         if self.running is not None:
-            self.running.run_id = self.simulation.run_id
+            self.running.run_id = identity
 
     @property
     def next_recipe(self) -> sw.Recipe:
@@ -260,9 +266,9 @@ class Run:
 
     @property
     def is_worth_keeping(self) -> bool:
-        """Whether it has steps or edits."""
-        done = self.step > 0 or self.simulation.steps_taken > 0 or self.simulation.can_undo
-        return self.shared or done or self.timeline.at is not None
+        """Whether it has steps, edits or branches; a value that is set before them is in the next recipe."""
+        done = self.step > 0 or self.simulation.steps_taken > 0 or self._recording.has_edits
+        return self.shared or done or self.timeline.at is not None or len(self.timeline.branches) > 1
 
     def close(self) -> None:
         """Free the device's memory, unless a notebook still uses it."""
@@ -436,6 +442,7 @@ class Run:
         """The run as a project file."""
         if self.shared:
             raise InvalidParameter("this run belongs to your own program; save its terrain, or start another run here")
+        self._record_interruption()
         recipe, source = self.recipe, self.recipe.source
         terrain = None
         read = [layer for layer in recipe.layers.values() if isinstance(layer, sw.LayerFile)]
@@ -464,6 +471,7 @@ class Run:
 
     def script(self) -> str:
         """The Python script that repeats the run."""
+        self._record_interruption()
         return self._recording.script()
 
     def recipe_text(self) -> str:

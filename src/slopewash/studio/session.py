@@ -15,7 +15,7 @@ import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
 from slopewash.studio import messages, protocol
 from slopewash.studio.keeping import Keeper
-from slopewash.studio.keyframes import MOST_BYTES, SHOWN
+from slopewash.studio.keyframes import SHOWN, keep_together
 from slopewash.studio.pace import FrameClock, Pace, StateClock
 from slopewash.studio.projects import Project
 from slopewash.studio.recipes import next_recipe
@@ -312,7 +312,8 @@ class Session:
     def _note_steps(self) -> int:
         """Take a keyframe if one is due; returns how many steps there are to the next."""
         try:
-            self.run.timeline.note_steps(self.run)
+            if self.run.timeline.note_steps(self.run):
+                self._trim_keyframes()
         except (OSError, MemoryError) as error:
             if not self._without_keyframes:
                 self._without_keyframes = True
@@ -424,10 +425,8 @@ class Session:
         # The current run becomes the oldest: asked for repeatedly, all have their turn.
         run, shown = self._left.pop(), self.run
         self._change_over(run)
-        if shown.is_worth_keeping:
-            self._left.appendleft(shown)
-        else:
-            shown.close()
+        self._left.appendleft(shown)
+        self._trim_left(shown)
 
     def _do_go_on(self, message: messages.GoOn) -> None:
         self._begin(self.run.following())
@@ -480,15 +479,23 @@ class Session:
         """Show another run; the one before can be restored."""
         shown = self.run
         self._change_over(run)
-        if shown.is_worth_keeping:
-            self._left.append(shown)
-        else:
-            shown.close()
+        self._left.append(shown)
+        self._trim_left(shown)
+
+    def _trim_left(self, latest: Run) -> None:
+        """Forget earlier runs, the oldest first, until they fit; the latest stays if there is anything in it."""
+        if not latest.is_worth_keeping:
+            self._forget(latest)
         while len(self._left) > 1 and self._keeps_too_much():
-            self._left.popleft().close()
-        for left in self._left:
-            if sum(run.timeline.nbytes for run in self._left) > MOST_BYTES:
-                left.timeline.shrink()
+            self._forget(next(run for run in self._left if run is not latest))
+        self._trim_keyframes()
+
+    def _forget(self, run: Run) -> None:
+        self._left.remove(run)
+        run.close()
+
+    def _trim_keyframes(self) -> None:
+        keep_together([run.timeline for run in self._left], self.run.timeline)
 
     def _keeps_too_much(self) -> bool:
         return len(self._left) > MOST_LEFT or sum(run.cells for run in self._left) > MOST_LEFT_CELLS
@@ -551,10 +558,12 @@ class Session:
             return
         run = Run.from_checkpoint(*keyframe.parts(), f"keyframe {keyframe.moment}", self._notice)
         run.timeline, run.view = timeline, shown.view
+        run.be_known_by(branch.identity)
         if run.start.shape == shown.start.shape:
             run.number = shown.number  # pages keep their view, and what they know of the start
         timeline.show(branch, keyframe)
         self.run, self._shown = run, run.step
+        self._trim_keyframes()  # the end that was left is one more
         shown.close()
         self._pace.forget()
         self._changed()
