@@ -201,6 +201,8 @@ RECIPE_TEXT = b'[source]\ngenerator = "dome"\nsize = %b\n[[stages]]\npreset = "s
 
 FILE_TEXT = b'[source]\nfile = "%b"\n[[stages]]\npreset = "single_grid"\nsteps = 1\n'
 
+SOURCES_LINE = (json.dumps(["sources", [{"x": 1.0, "y": 1.0, "radius": 1.0, "rate": 1.0}] * 64, False]) + "\n").encode()
+
 
 @pytest.mark.parametrize(
     ("parts", "says"),
@@ -215,6 +217,8 @@ FILE_TEXT = b'[source]\nfile = "%b"\n[[stages]]\npreset = "single_grid"\nsteps =
         ({"actions": b'["paint", {"tool": "raise", "points": [[NaN, 1]], "radius": 1, "strength": 1, "falloff": 0}, '
           b'false]'}, "line 1"),
         ({"actions": b" " * ((1 << 26) + 1)}, "has more than 67108864 bytes"),
+        ({"actions": b'["undo"]\n' * 50_001}, "has 50001 lines; the limit is 50000"),
+        ({"actions": SOURCES_LINE * 3_126}, "has more than 200000 dabs"),
         ({"recipe": b"="}, "recipe.toml"),
         ({"recipe": RECIPE_TEXT % b"9000"}, "has 9000 cells per side"),
         ({"recipe": RECIPE_TEXT % b"64" + b'[layers]\nmask = "/etc/passwd"\n'}, "/etc/passwd has no suffix"),
