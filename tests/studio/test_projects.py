@@ -23,6 +23,7 @@ from slopewash.studio.projects import ACTIONS, FACTS, RECIPE, TERRAIN, read_proj
 from slopewash.studio.protocol import OPENED
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.run import Run
+from slopewash.untrusted import decode
 
 Page = Any
 Open = Callable[[Any], Page]
@@ -267,6 +268,21 @@ def test_the_route_refuses_what_is_no_project_and_what_is_too_large(page: Page, 
     assert post(page, b"x" * (17 * 2**20)).status_code == 413
     assert "there is no project" in page.ask("open", upload="0123")["message"]
     assert post(page, sample).json()["replayed"] is True
+
+
+def test_files_are_checked_by_this_slopewash_wherever_the_studio_was_started(
+    sample: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    (here / "slopewash").mkdir(parents=True)
+    (here / "slopewash" / "__init__.py").write_text("raise SystemExit('imported from the working directory')")
+    monkeypatch.chdir(here)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    file = tmp_path / "a.slopewash"
+    file.write_bytes(sample)
+    assert read_project(file, "a", OTHER_SECRET).actions == (["run", 1],)
+    np.save(tmp_path / "a.npy", np.zeros((16, 16), np.float32))
+    assert decode(tmp_path / "a.npy", {}, largest_side=64).shape == (16, 16)
 
 
 def test_a_checkpoint_that_was_changed_is_not_used(sample: bytes, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import slopewash as sw
+from slopewash.processes import stand_back
 from slopewash.studio.messages import SIZES
 from slopewash.studio.pipe import Pipe
 from slopewash.studio.projects import SUFFIX, write_project
@@ -53,7 +54,7 @@ def main() -> None:
     os.dup2(2, 1)  # what libraries print is not for the server
     try:
         task = pipe.receive()
-        os.nice(task.niceness)
+        stand_back(task.niceness)
         threading.Thread(target=_end_with_the_server, args=(pipe,), daemon=True).start()
         sw.use_adapter(task.adapter)
         Finisher(task, pipe).work()

@@ -14,7 +14,6 @@ import hmac
 import io
 import json
 import subprocess
-import sys
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ import numpy as np
 import slopewash as sw
 from slopewash.errors import InvalidFile
 from slopewash.plain import plain
+from slopewash.processes import environment, python
 from slopewash.studio.messages import SavedView
 from slopewash.untrusted import MEMORY, SECONDS
 
@@ -136,9 +136,11 @@ def _read_foreign(file: Path, shown: str) -> Project:
     """Check in a child process what somebody else saved."""
     folder = file.with_name("checked")
     folder.mkdir()
-    command = [sys.executable, "-m", "slopewash.studio.foreign", str(file), str(folder)]
+    command = python("-m", "slopewash.studio.foreign", str(file), str(folder))
     try:
-        child = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False)
+        child = subprocess.run(
+            command, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         raise InvalidFile(f"{shown} takes more than {SECONDS} s to check") from None
     clean = folder / "clean.json"
