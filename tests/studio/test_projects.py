@@ -110,6 +110,7 @@ def test_a_project_opened_on_another_server_has_the_same_bits_and_view(
         page = open_page(server)
         opened = open_project(page, data)
         assert (opened["name"], opened["step"], opened["replayed"]) == ("dome", 9, elsewhere)
+        assert "there is no project" in page.ask("open", upload=opened["upload"])["message"]  # it is released
         assert opened["view"] == VIEW
         state = page.until(lambda state: state["step"] == 9 and state["busy"] is None and state["view"] == VIEW)
         assert state["can_undo"]

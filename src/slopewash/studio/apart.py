@@ -133,7 +133,15 @@ class SessionApart:
         upload = getattr(message, "upload", None)
         find = self.uploads.find_project if message.type == "open" else self.uploads.find
         given = None if upload is None else find(upload)
-        return self._ask(Pending("execute", (message, viewer, given), cancels=message.type in CANCELLING))
+        pending = Pending("execute", (message, viewer, given), cancels=message.type in CANCELLING)
+        if message.type == "open":
+            pending.answer.add_done_callback(lambda answer: self._forget(message.upload, answer))
+        return self._ask(pending)
+
+    def _forget(self, upload: str, answer: Future[Any]) -> None:
+        """Release a project that was opened."""
+        if not answer.cancelled() and answer.exception() is None:
+            self.uploads.forget_project(upload)
 
     @property
     def silent_for(self) -> float:

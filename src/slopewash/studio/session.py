@@ -49,6 +49,10 @@ class Finder(Protocol):
         """Find a project."""
         ...
 
+    def forget_project(self, key: str) -> None:
+        """Release a project that was opened."""
+        ...
+
 
 class Session:
     """The run that all pages of one server show, and the runs before it.
@@ -448,6 +452,7 @@ class Session:
                 run = Run(project.recipe, notice=self._notice)
             run.view = project.view
             self._replace(run)
+            self.uploads.forget_project(message.upload)
             self._repeat(run, project, cancels_before)
 
     def _repeat(self, run: Run, project: Project, cancels_before: int) -> None:
