@@ -306,12 +306,13 @@ def test_opening_keeps_the_run_before_and_a_pause_cancels_it(page: Page, sample:
     key = post(page, long).json()["upload"]
     page.send("open", upload=key, id="open")
     page.until(lambda state: "repeating" in (state["busy"] or "") and state["step"] > 0)
-    page.do("pause")
+    page.send("pause")
+    answer = page.read("error")
+    assert answer["id"] == "open"
     state = page.until(lambda state: state["busy"] is None)
     assert 0 < state["step"] < 1000000
     assert state["left"]["step"] == 2
-    while not any("was cancelled at step" in told["message"] for told in page.told):
-        page.read()
+    assert "opening dome was cancelled at step" in answer["message"]
 
 
 def test_the_view_is_kept_with_the_run_on_disk(tmp_path: Path, open_page: Open) -> None:

@@ -20,7 +20,7 @@ from slopewash.studio import protocol
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.pipe import Pipe
 from slopewash.studio.recipes import first_recipe
-from slopewash.studio.session import CANCELLING
+from slopewash.studio.session import CANCELLING, OpeningCancelled
 from slopewash.studio.snapshot import Beside, Demand, Snapshot
 from slopewash.studio.uploads import Uploads
 from slopewash.studio.worker import BEAT_SECONDS, Beginning
@@ -139,8 +139,8 @@ class SessionApart:
         return self._ask(pending)
 
     def _forget(self, upload: str, answer: Future[Any]) -> None:
-        """Release a project that was opened."""
-        if not answer.cancelled() and answer.exception() is None:
+        """Release a project that was opened, if only as far as it was repeated."""
+        if not answer.cancelled() and isinstance(answer.exception(), OpeningCancelled | None):
             self.uploads.forget_project(upload)
 
     @property

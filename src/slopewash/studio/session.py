@@ -38,6 +38,10 @@ class Closing(Exception):
     """The server stops while the simulation is at work."""
 
 
+class OpeningCancelled(SlopewashError):
+    """A project is open only as far as it was repeated."""
+
+
 class Finder(Protocol):
     """Finds uploads by their id; `InvalidParameter` if there is none."""
 
@@ -472,7 +476,7 @@ class Session:
         self._changed()
         self._note_edit()
         if project.actions and stop():
-            self._notice(f"Opening {project.name} was cancelled at step {run.step} of {project.step}.")
+            raise OpeningCancelled(f"opening {project.name} was cancelled at step {run.step} of {project.step}")
 
     def _begin(self, recipe: sw.Recipe) -> None:
         """Start a new run; the pages are notified first, because it may take a while."""
