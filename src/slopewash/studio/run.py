@@ -438,10 +438,13 @@ class Run:
             raise InvalidParameter("this run belongs to your own program; save its terrain, or start another run here")
         recipe, source = self.recipe, self.recipe.source
         terrain = None
-        read = [layer for layer in recipe.layers.values() if isinstance(layer, sw.LayerFile)]
+        read = [name for name, layer in recipe.layers.items() if isinstance(layer, sw.LayerFile)]
         if read or not isinstance(source, sw.Generated):
-            # With its layers, so that the project needs no other files.
-            terrain = recipe.replace(strata=None, water_sources=(), emitters=()).terrain()
+            # With its layers, so that the project needs no other files. Those of layers may be gone by now.
+            held = {name: self.origin[name] for name in read if name in self.origin}
+            others = {name: layer for name, layer in recipe.layers.items() if name not in held}
+            bare = recipe.replace(strata=None, water_sources=(), emitters=(), layers=others)
+            terrain = bare.terrain().replace(**held)
             recipe = recipe.replace(source=sw.FromFile(path=Path(TERRAIN)), layers={})
         recipe = recipe.replace(backend=self.simulation.backend, outputs=())
         return Saved(
