@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import tempfile
@@ -16,10 +17,10 @@ import pytest
 
 import slopewash as sw
 from slopewash.errors import InvalidFile, InvalidParameter
-from slopewash.studio import StudioServer, foreign, opening
+from slopewash.studio import StudioServer, foreign, opening, projects
 from slopewash.studio import server as server_module
 from slopewash.studio.keeping import Keeper
-from slopewash.studio.projects import ACTIONS, FACTS, RECIPE, TERRAIN, read_project, write_project
+from slopewash.studio.projects import ACTIONS, FACTS, RECIPE, TERRAIN, Project, read_project, write_project
 from slopewash.studio.protocol import OPENED
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.run import Run
@@ -37,7 +38,10 @@ OTHER_SECRET = b"?" * 32
 
 
 def now(server: StudioServer) -> dict[str, Any]:
-    terrain = server.session.find("terrain").result(SECONDS)
+    return now_of(server.session.find("terrain").result(SECONDS))
+
+
+def now_of(terrain: sw.Terrain) -> dict[str, Any]:
     return {name: np.array(layer) for name, layer in terrain.items()}
 
 
@@ -313,6 +317,40 @@ def test_opening_keeps_the_run_before_and_a_pause_cancels_it(page: Page, sample:
     assert 0 < state["step"] < 1000000
     assert state["left"]["step"] == 2
     assert "opening dome was cancelled at step" in answer["message"]
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_ones_own_project_with_a_checkpoint_of_another_version_is_repeated(
+    apart: bool, sample: bytes, tmp_path: Path, open_page: Open
+) -> None:
+    project = read_own(sample, tmp_path)
+    assert project.checkpoint is not None
+    facts, arrays = project.checkpoint
+    older = dataclasses.replace(project, checkpoint=({**facts, "model": {"name": "unknown"}}, arrays))
+    expected = now_of(Run.from_checkpoint(facts, arrays, "", print).terrain())
+    server = StudioServer(first_recipe(size=16, backend="reference"), port=0, apart=apart)
+    with server:
+        page = open_page(server)
+        page.do("open", upload=server._uploads.keep_project(older))
+        assert_same(now(server), expected)
+        while not any("Repeating the 1 steps of dome" in told["message"] for told in page.told):
+            page.read()
+
+
+def test_ones_own_project_of_another_format_is_refused(sample: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "a.slopewash"
+    facts = {"format": 2, "slopewash": "9", "name": "dome", "step": 1, "view": None}
+    file.write_bytes(changed(sample, facts=json.dumps(facts).encode()))
+    seal = projects._seal(file, b"!" * 32).encode()
+    file.write_bytes(file.read_bytes()[: -len(seal)] + seal)
+    with pytest.raises(InvalidFile, match="is not of format 1; open it with the version that saved it"):
+        read_project(file, "mine.slopewash", b"!" * 32)
+
+
+def read_own(data: bytes, folder: Path) -> Project:
+    file = folder / "own.slopewash"
+    file.write_bytes(data)
+    return read_project(file, "own", b"!" * 32)
 
 
 def test_the_view_is_kept_with_the_run_on_disk(tmp_path: Path, open_page: Open) -> None:
