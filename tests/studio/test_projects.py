@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.errors import InvalidFile, InvalidParameter
+from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter
 from slopewash.studio import StudioServer, foreign, opening, projects
 from slopewash.studio import server as server_module
 from slopewash.studio.keeping import Keeper
@@ -393,6 +393,21 @@ def test_a_new_run_offers_the_one_that_was_kept(tmp_path: Path, open_page: Open)
                 assert_same(now(server), before)
             page.close()
         keeper.close()
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_project_of_the_command_line_that_cannot_be_opened_is_reported(
+    apart: bool, open_page: Open, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = StudioServer(first_recipe(size=16, backend="reference"), port=0, apart=apart)
+    answer = server.open_project(Project("hill", 3, None, checkpoint=({"recipe": {}}, {})))
+    answer.add_done_callback(opening._print_failure)
+    with server:
+        assert isinstance(answer.exception(SECONDS), CheckpointError)
+        page = open_page(server)
+        while not any("The project was not opened: " in told["message"] for told in page.told):
+            page.read()
+    assert "note: the project was not opened: " in capsys.readouterr().err
 
 
 def test_the_command_line_opens_a_project(sample: bytes, tmp_path: Path, open_page: Open) -> None:
