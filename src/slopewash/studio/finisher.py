@@ -155,10 +155,9 @@ def work_share(step: int, layout: Layout) -> float:
 def on_one_grid(plan: Plan) -> list[list[Any]]:
     """What to do on one grid: the same again, or everything the preset asks for if nothing was done yet."""
     actions = [action for action in plan.actions if action[0] != "interrupted"]
-    stage = plan.recipe.stage
     if not any(action[0] == "run" for action in actions):
-        settling = stage.usual_settling(stage.steps) or 0
-        actions += [["run", stage.steps], ["settle", settling, False, None]]
+        settling = plan.recipe.stage.usual_settling(plan.usual_steps) or 0
+        actions += [["run", plan.usual_steps], ["settle", settling, False, None]]
     return actions
 
 

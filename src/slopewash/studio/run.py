@@ -74,6 +74,8 @@ class Plan:
     actions: list[list[Any]]
     layout: list[tuple[int, int, int]]
     """Stage, cells and steps of each level of the run as it is; none where it has one grid."""
+    usual_steps: int
+    """Where nothing was run yet on one grid: the steps that the age slider asks for, or the recipe."""
 
 
 class Run:
@@ -430,7 +432,8 @@ class Run:
             raise InvalidParameter("too much was done to this run to be repeated on other cells; reset it first")
         actions = [list(action) for action in self._recording.actions]
         layout = [] if self.running is None else self.running.layout
-        return Plan(self.recipe.source.name, resized(self.recipe, size), size, actions, layout)
+        steps = self.sliders.steps or self.recipe.stage.steps
+        return Plan(self.recipe.source.name, resized(self.recipe, size), size, actions, layout, steps)
 
     def saved(self) -> Saved:
         """The run as a project file."""
