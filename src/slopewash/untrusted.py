@@ -14,6 +14,7 @@ from typing import Any
 
 import slopewash as sw
 from slopewash.errors import InvalidFile, SlopewashError
+from slopewash.processes import environment, python
 
 SECONDS = 60
 MEMORY = 4 << 30
@@ -24,9 +25,11 @@ def decode(file: Path, options: Mapping[str, Any], *, largest_side: int) -> sw.T
     """Read a file of heights in a child process; raises `InvalidFile`."""
     decoded = file.with_name("decoded.npz")
     asked = json.dumps({"options": dict(options), "largest_side": largest_side, "memory": MEMORY, "seconds": SECONDS})
-    command = [sys.executable, "-m", "slopewash.untrusted", str(file), str(decoded), asked]
+    command = python("-m", "slopewash.untrusted", str(file), str(decoded), asked)
     try:
-        child = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False)
+        child = subprocess.run(
+            command, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         raise InvalidFile(f"{file} takes more than {SECONDS} s to decode") from None
     sentence = child.stdout.decode("utf-8", "replace").strip()

@@ -11,8 +11,9 @@ import pytest
 
 import slopewash as sw
 from slopewash.studio import StudioServer, messages
-from slopewash.studio.finisher import matching_step, on_levels
+from slopewash.studio.finisher import matching_step, on_levels, on_one_grid
 from slopewash.studio.recipes import first_recipe
+from slopewash.studio.run import Run
 
 Page = Any
 Open = Callable[[Any], Page]
@@ -111,6 +112,17 @@ def test_a_run_on_one_grid_is_repeated_on_more_cells(open_page: Open) -> None:
     simulation.run(3)
     simulation.settle(4)
     assert np.array_equal(made, simulation.terrain["elevation"])
+
+
+def test_a_run_on_one_grid_that_is_not_begun_is_finished_to_the_age_that_is_set() -> None:
+    run = Run(first_recipe(preset="single_grid", size=32, backend="reference"))
+    preset = sw.find_preset("single_grid")
+    assert on_one_grid(run.plan(64))[0] == ["run", preset.steps]
+    run.slide("age", -1.0)
+    younger = run.usual_steps
+    assert younger is not None
+    assert younger < preset.steps
+    assert on_one_grid(run.plan(64)) == [["run", younger], ["settle", preset.settling(younger), False, None]]
 
 
 def process_of(server: StudioServer) -> Any:

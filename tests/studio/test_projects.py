@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import tempfile
@@ -15,14 +16,15 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.errors import InvalidFile, InvalidParameter
-from slopewash.studio import StudioServer, foreign, opening
+from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter
+from slopewash.studio import StudioServer, foreign, opening, projects
 from slopewash.studio import server as server_module
 from slopewash.studio.keeping import Keeper
-from slopewash.studio.projects import ACTIONS, FACTS, RECIPE, TERRAIN, read_project, write_project
+from slopewash.studio.projects import ACTIONS, FACTS, RECIPE, TERRAIN, Project, read_project, write_project
 from slopewash.studio.protocol import OPENED
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.run import Run
+from slopewash.untrusted import decode
 
 Page = Any
 Open = Callable[[Any], Page]
@@ -36,7 +38,10 @@ OTHER_SECRET = b"?" * 32
 
 
 def now(server: StudioServer) -> dict[str, Any]:
-    terrain = server.session.find("terrain").result(SECONDS)
+    return now_of(server.session.find("terrain").result(SECONDS))
+
+
+def now_of(terrain: sw.Terrain) -> dict[str, Any]:
     return {name: np.array(layer) for name, layer in terrain.items()}
 
 
@@ -109,6 +114,7 @@ def test_a_project_opened_on_another_server_has_the_same_bits_and_view(
         page = open_page(server)
         opened = open_project(page, data)
         assert (opened["name"], opened["step"], opened["replayed"]) == ("dome", 9, elsewhere)
+        assert "there is no project" in page.ask("open", upload=opened["upload"])["message"]  # it is released
         assert opened["view"] == VIEW
         state = page.until(lambda state: state["step"] == 9 and state["busy"] is None and state["view"] == VIEW)
         assert state["can_undo"]
@@ -151,8 +157,8 @@ def test_its_recipe_runs_and_its_mask_comes_along(tmp_path: Path, open_page: Ope
     with StudioServer(recipe, port=0) as server:
         page = open_page(server)
         page.steps(3)
+        (tmp_path / "mask.npy").unlink()  # it was read when the run began
         data = save(page)
-    (tmp_path / "mask.npy").unlink()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         archive.extractall(tmp_path / "unpacked", [RECIPE, TERRAIN])
     unpacked = sw.Recipe.read(tmp_path / "unpacked" / RECIPE).run().terrain
@@ -201,6 +207,8 @@ RECIPE_TEXT = b'[source]\ngenerator = "dome"\nsize = %b\n[[stages]]\npreset = "s
 
 FILE_TEXT = b'[source]\nfile = "%b"\n[[stages]]\npreset = "single_grid"\nsteps = 1\n'
 
+SOURCES_LINE = (json.dumps(["sources", [{"x": 1.0, "y": 1.0, "radius": 1.0, "rate": 1.0}] * 64, False]) + "\n").encode()
+
 
 @pytest.mark.parametrize(
     ("parts", "says"),
@@ -215,6 +223,8 @@ FILE_TEXT = b'[source]\nfile = "%b"\n[[stages]]\npreset = "single_grid"\nsteps =
         ({"actions": b'["paint", {"tool": "raise", "points": [[NaN, 1]], "radius": 1, "strength": 1, "falloff": 0}, '
           b'false]'}, "line 1"),
         ({"actions": b" " * ((1 << 26) + 1)}, "has more than 67108864 bytes"),
+        ({"actions": b'["undo"]\n' * 50_001}, "has 50001 lines; the limit is 50000"),
+        ({"actions": SOURCES_LINE * 3_126}, "has more than 200000 dabs"),
         ({"recipe": b"="}, "recipe.toml"),
         ({"recipe": RECIPE_TEXT % b"9000"}, "has 9000 cells per side"),
         ({"recipe": RECIPE_TEXT % b"64" + b'[layers]\nmask = "/etc/passwd"\n'}, "/etc/passwd has no suffix"),
@@ -265,6 +275,21 @@ def test_the_route_refuses_what_is_no_project_and_what_is_too_large(page: Page, 
     assert post(page, sample).json()["replayed"] is True
 
 
+def test_files_are_checked_by_this_slopewash_wherever_the_studio_was_started(
+    sample: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    (here / "slopewash").mkdir(parents=True)
+    (here / "slopewash" / "__init__.py").write_text("raise SystemExit('imported from the working directory')")
+    monkeypatch.chdir(here)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    file = tmp_path / "a.slopewash"
+    file.write_bytes(sample)
+    assert read_project(file, "a", OTHER_SECRET).actions == (["run", 1],)
+    np.save(tmp_path / "a.npy", np.zeros((16, 16), np.float32))
+    assert decode(tmp_path / "a.npy", {}, largest_side=64).shape == (16, 16)
+
+
 def test_a_checkpoint_that_was_changed_is_not_used(sample: bytes, tmp_path: Path) -> None:
     file = tmp_path / "a.slopewash"
     file.write_bytes(sample)
@@ -285,12 +310,47 @@ def test_opening_keeps_the_run_before_and_a_pause_cancels_it(page: Page, sample:
     key = post(page, long).json()["upload"]
     page.send("open", upload=key, id="open")
     page.until(lambda state: "repeating" in (state["busy"] or "") and state["step"] > 0)
-    page.do("pause")
+    page.send("pause")
+    answer = page.read("error")
+    assert answer["id"] == "open"
     state = page.until(lambda state: state["busy"] is None)
     assert 0 < state["step"] < 1000000
     assert state["left"]["step"] == 2
-    while not any("was cancelled at step" in told["message"] for told in page.told):
-        page.read()
+    assert "opening dome was cancelled at step" in answer["message"]
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_ones_own_project_with_a_checkpoint_of_another_version_is_repeated(
+    apart: bool, sample: bytes, tmp_path: Path, open_page: Open
+) -> None:
+    project = read_own(sample, tmp_path)
+    assert project.checkpoint is not None
+    facts, arrays = project.checkpoint
+    older = dataclasses.replace(project, checkpoint=({**facts, "model": {"name": "unknown"}}, arrays))
+    expected = now_of(Run.from_checkpoint(facts, arrays, "", print).terrain())
+    server = StudioServer(first_recipe(size=16, backend="reference"), port=0, apart=apart)
+    with server:
+        page = open_page(server)
+        page.do("open", upload=server._uploads.keep_project(older))
+        assert_same(now(server), expected)
+        while not any("Repeating the 1 steps of dome" in told["message"] for told in page.told):
+            page.read()
+
+
+def test_ones_own_project_of_another_format_is_refused(sample: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "a.slopewash"
+    facts = {"format": 2, "slopewash": "9", "name": "dome", "step": 1, "view": None}
+    file.write_bytes(changed(sample, facts=json.dumps(facts).encode()))
+    seal = projects._seal(file, b"!" * 32).encode()
+    file.write_bytes(file.read_bytes()[: -len(seal)] + seal)
+    with pytest.raises(InvalidFile, match="is not of format 1; open it with the version that saved it"):
+        read_project(file, "mine.slopewash", b"!" * 32)
+
+
+def read_own(data: bytes, folder: Path) -> Project:
+    file = folder / "own.slopewash"
+    file.write_bytes(data)
+    return read_project(file, "own", b"!" * 32)
 
 
 def test_the_view_is_kept_with_the_run_on_disk(tmp_path: Path, open_page: Open) -> None:
@@ -333,6 +393,21 @@ def test_a_new_run_offers_the_one_that_was_kept(tmp_path: Path, open_page: Open)
                 assert_same(now(server), before)
             page.close()
         keeper.close()
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_project_of_the_command_line_that_cannot_be_opened_is_reported(
+    apart: bool, open_page: Open, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = StudioServer(first_recipe(size=16, backend="reference"), port=0, apart=apart)
+    answer = server.open_project(Project("hill", 3, None, checkpoint=({"recipe": {}}, {})))
+    answer.add_done_callback(opening._print_failure)
+    with server:
+        assert isinstance(answer.exception(SECONDS), CheckpointError)
+        page = open_page(server)
+        while not any("The project was not opened: " in told["message"] for told in page.told):
+            page.read()
+    assert "note: the project was not opened: " in capsys.readouterr().err
 
 
 def test_the_command_line_opens_a_project(sample: bytes, tmp_path: Path, open_page: Open) -> None:

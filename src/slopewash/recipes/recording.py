@@ -53,7 +53,7 @@ class Recording:
         if action[0] == "run" and self.actions and self.actions[-1][0] == "run":
             self.actions[-1] = ["run", self.actions[-1][1] + action[1]]
             return
-        self.amount += _amount(action)
+        self.amount += amount(action)
         if self.amount > MOST_PARTS or len(self.actions) >= MOST_ACTIONS:
             self.full = True
             self.actions.clear()
@@ -210,7 +210,7 @@ def _edges(edges: Edges | Sides) -> str:
     return f"sw.{edges!r}" if isinstance(edges, Sides) else repr(edges)
 
 
-def _amount(action: tuple[Any, ...]) -> int:
+def amount(action: tuple[Any, ...]) -> int:
     """How much an action takes to remember."""
     kind, *rest = action
     if kind == "paint":

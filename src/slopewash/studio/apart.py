@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from io import FileIO
-from pathlib import Path
 from typing import Any, cast
 
 import slopewash as sw
 from slopewash.errors import SlopewashError
+from slopewash.processes import environment, python
 from slopewash.studio import protocol
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.pipe import Pipe
 from slopewash.studio.recipes import first_recipe
-from slopewash.studio.session import CANCELLING
+from slopewash.studio.session import CANCELLING, OpeningCancelled
 from slopewash.studio.snapshot import Beside, Demand, Snapshot
 from slopewash.studio.uploads import Uploads
 from slopewash.studio.worker import BEAT_SECONDS, Beginning
@@ -135,7 +133,15 @@ class SessionApart:
         upload = getattr(message, "upload", None)
         find = self.uploads.find_project if message.type == "open" else self.uploads.find
         given = None if upload is None else find(upload)
-        return self._ask(Pending("execute", (message, viewer, given), cancels=message.type in CANCELLING))
+        pending = Pending("execute", (message, viewer, given), cancels=message.type in CANCELLING)
+        if message.type == "open":
+            pending.answer.add_done_callback(lambda answer: self._forget(message.upload, answer))
+        return self._ask(pending)
+
+    def _forget(self, upload: str, answer: Future[Any]) -> None:
+        """Release a project that was opened, if only as far as it was repeated."""
+        if not answer.cancelled() and isinstance(answer.exception(), OpeningCancelled | None):
+            self.uploads.forget_project(upload)
 
     @property
     def silent_for(self) -> float:
@@ -189,8 +195,7 @@ class SessionApart:
 
     def _begin(self, recipe: sw.Recipe | None) -> None:
         """Start a process with the recipe, or with the run that is kept if there is none; raises what it raises."""
-        # Without -P it would look for packages in the working directory first.
-        command = [sys.executable, "-P", "-c", "from slopewash.studio.worker import main; main()"]
+        command = python("-c", "from slopewash.studio.worker import main; main()")
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -350,12 +355,6 @@ class SessionApart:
         if self._process is not None:
             self._why_ended = why
             self._process.kill()
-
-
-def environment() -> dict[str, str]:
-    """Variables for a process that imports the same slopewash as this one."""
-    places = [str(Path(sw.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int:

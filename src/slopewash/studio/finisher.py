@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import slopewash as sw
+from slopewash.processes import stand_back
 from slopewash.studio.messages import SIZES
 from slopewash.studio.pipe import Pipe
 from slopewash.studio.projects import SUFFIX, write_project
@@ -53,7 +54,7 @@ def main() -> None:
     os.dup2(2, 1)  # what libraries print is not for the server
     try:
         task = pipe.receive()
-        os.nice(task.niceness)
+        stand_back(task.niceness)
         threading.Thread(target=_end_with_the_server, args=(pipe,), daemon=True).start()
         sw.use_adapter(task.adapter)
         Finisher(task, pipe).work()
@@ -154,10 +155,9 @@ def work_share(step: int, layout: Layout) -> float:
 def on_one_grid(plan: Plan) -> list[list[Any]]:
     """What to do on one grid: the same again, or everything the preset asks for if nothing was done yet."""
     actions = [action for action in plan.actions if action[0] != "interrupted"]
-    stage = plan.recipe.stage
     if not any(action[0] == "run" for action in actions):
-        settling = stage.usual_settling(stage.steps) or 0
-        actions += [["run", stage.steps], ["settle", settling, False, None]]
+        settling = plan.recipe.stage.usual_settling(plan.usual_steps) or 0
+        actions += [["run", plan.usual_steps], ["settle", settling, False, None]]
     return actions
 
 

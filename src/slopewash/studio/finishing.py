@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable
@@ -14,8 +13,8 @@ from typing import Any, cast
 
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
+from slopewash.processes import environment, python
 from slopewash.studio import messages, protocol
-from slopewash.studio.apart import environment
 from slopewash.studio.finisher import PREVIEW_FILE, PROJECT_FILE, TERRAIN_FILE, Task
 from slopewash.studio.pipe import Pipe
 from slopewash.studio.projects import read_project
@@ -25,7 +24,13 @@ from slopewash.studio.uploads import Uploads
 NICENESS = 19
 ASKING_SECONDS = 60.0
 """Longest wait for the run to say what it is; it may be in a long step."""
-CONVERT = "import sys, os; os.nice(19); import slopewash as sw; sw.write(sw.read(sys.argv[1]), sys.argv[2])"
+CONVERT = f"""\
+import sys
+import slopewash as sw
+from slopewash.processes import stand_back
+stand_back({NICENESS})
+sw.write(sw.read(sys.argv[1]), sys.argv[2])
+"""
 IDLE: protocol.FinishState = {
     "type": "finish", "status": "idle", "size": 0, "name": "", "words": "", "step": 0, "steps": 0, "share": 0.0,
     "seconds_left": None, "message": None, "preview": 0,
@@ -71,7 +76,7 @@ class Finishing:
     def write(self, file: Path) -> None:
         """Write the result in the format of a file's suffix, in a process of its own: it may be large."""
         self._check_done()
-        command = [sys.executable, "-P", "-c", CONVERT, str(self._file(TERRAIN_FILE)), str(file)]
+        command = python("-c", CONVERT, str(self._file(TERRAIN_FILE)), str(file))
         done = subprocess.run(command, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False)
         if done.returncode or not file.exists():
             words = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it was ended"]
@@ -104,7 +109,7 @@ class Finishing:
             self._folder.cleanup()
         self._folder = tempfile.TemporaryDirectory(prefix="slopewash-finish-")
         process = subprocess.Popen(
-            [sys.executable, "-P", "-c", "from slopewash.studio.finisher import main; main()"],
+            python("-c", "from slopewash.studio.finisher import main; main()"),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment(),
         )  # fmt: skip
         pipe = Pipe(cast("FileIO", process.stdout), cast("FileIO", process.stdin))

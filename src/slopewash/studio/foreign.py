@@ -15,6 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 import slopewash as sw
 from slopewash.errors import InvalidFile, SlopewashError
+from slopewash.recipes.recording import MOST_ACTIONS, MOST_PARTS, amount
 from slopewash.studio.messages import (
     MOST_SOURCES,
     MOST_STEPS,
@@ -135,13 +136,18 @@ def _facts(data: bytes, file: Path) -> Facts:
 
 
 def _actions(data: bytes, file: Path) -> list[Any]:
-    checked = []
-    for number, line in enumerate(data.splitlines(), start=1):
+    checked, parts, lines = [], 0, data.splitlines()
+    if len(lines) > MOST_ACTIONS:
+        raise InvalidFile(f"{ACTIONS} in {file} has {len(lines)} lines; the limit is {MOST_ACTIONS}")
+    for number, line in enumerate(lines, start=1):
         try:
             ACTION.validate_json(line, strict=True)  # strictly: what is passed on is the line itself
             checked.append(json.loads(line))
         except (ValueError, RecursionError):
             raise InvalidFile(f"{ACTIONS} in {file} has something in line {number} that no studio does") from None
+        parts += amount(checked[-1])
+        if parts > MOST_PARTS:
+            raise InvalidFile(f"{ACTIONS} in {file} has more than {MOST_PARTS} dabs, sources and values, the limit")
     return checked
 
 

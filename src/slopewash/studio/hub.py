@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -27,9 +28,11 @@ GROUND = (*HISTORY, "bedrock")
 GROUND_RESOLUTION = 512
 """Most cells per side of these: they are colours, which may be coarser than heights."""
 MOST_CONNECTIONS = 16
+MOST_UNREAD = 4
+"""Errors that wait for a page to be opened: the last ones."""
 WATCH_SECONDS = 2.0
 STUCK_SECONDS = 10.0
-"""Time without a look for commands after which pages are told."""
+"""Time without a look for commands after which pages are notified."""
 
 
 class Hub:
@@ -39,6 +42,7 @@ class Hub:
         self.session, self.finishing = session, finishing
         self.connections: set[Connection] = set()
         self.state_text = json.dumps(session.state(), allow_nan=False)
+        self._unread: deque[protocol.Notice | protocol.Failure] = deque(maxlen=MOST_UNREAD)
         self._newest: Snapshot | None = None
         self._arrived = asyncio.Event()
 
@@ -61,6 +65,8 @@ class Hub:
         self.connections.add(connection)
         connection.set_state(self.state_text)
         connection.set_finish(json.dumps(self.finishing.state))
+        while self._unread:
+            connection.notify(self._unread.popleft())
         self.ask()
         return True
 
@@ -96,6 +102,8 @@ class Hub:
             connection.set_finish(text)
 
     def _take_message(self, message: protocol.Notice | protocol.Failure) -> None:
+        if message["type"] == "error" and not self.connections:
+            self._unread.append(message)
         for connection in self.connections:
             connection.notify(message)
 

@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,7 @@ def studio(
                 )
             server = serve(recipe)
             if project is not None:
-                server.open_project(project)
+                server.open_project(project).add_done_callback(_print_failure)
             if kept is not None:
                 alone = "slopewash studio" if keep is True else f"slopewash studio --keep {keep}"
                 _print(
@@ -149,6 +150,11 @@ def studio(
 
 def _print(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
+
+
+def _print_failure(answer: Future[Any]) -> None:
+    if not answer.cancelled() and (error := answer.exception()) is not None:
+        _print(f"note: the project was not opened: {error}")
 
 
 def _keeper(keep: str | os.PathLike[str] | bool) -> Keeper | None:

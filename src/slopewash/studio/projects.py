@@ -14,7 +14,7 @@ import hmac
 import io
 import json
 import subprocess
-import sys
+import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 import slopewash as sw
-from slopewash.errors import InvalidFile
+from slopewash.errors import InvalidFile, SlopewashError
 from slopewash.plain import plain
+from slopewash.processes import environment, python
 from slopewash.studio.messages import SavedView
 from slopewash.untrusted import MEMORY, SECONDS
 
@@ -56,7 +57,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class Project:
-    """A project that was opened: with a checkpoint to go on from, or with actions to do again."""
+    """A project that was opened: with a checkpoint to go on from, with actions to do again, or with both."""
 
     name: str
     step: int
@@ -97,7 +98,8 @@ def write_project(saved: Saved, file: Path, secret: bytes, *, compressed: bool =
 
 def read_project(file: Path, shown: str, secret: bytes) -> Project:
     """Read a project file; errors call it `shown`. Nothing of it is looked at before its seal, or else by a child."""
-    return _read_own(file) if _is_own(file, secret) else _read_foreign(file, shown)
+    own = _read_own(file) if _is_own(file, secret) else None
+    return _read_foreign(file, shown) if own is None else own
 
 
 def _seal(file: Path, secret: bytes) -> str:
@@ -121,24 +123,51 @@ def _is_own(file: Path, secret: bytes) -> bool:
     return hmac.compare_digest(found, _seal(file, secret).encode())
 
 
-def _read_own(file: Path) -> Project:
+def _read_own(file: Path) -> Project | None:
+    """Read what this user saved; None if another format is to be refused in the words for everybody's projects."""
     with zipfile.ZipFile(file) as archive:
-        facts, noted = json.loads(archive.read(FACTS)), json.loads(archive.read(CHECKPOINT))
+        facts = json.loads(archive.read(FACTS))
+        if facts.get("format") != FORMAT:
+            return None
+        noted = json.loads(archive.read(CHECKPOINT))
         arrays = {}
         for number, name in enumerate(noted["arrays"]):
             with archive.open(f"{ARRAYS}{number:03d}.npy") as member:
                 arrays[name] = np.lib.format.read_array(member, allow_pickle=False)
+        recipe, actions = _repeatable(archive, facts["name"])
     view = None if facts["view"] is None else SavedView.model_validate(facts["view"])
-    return Project(facts["name"], facts["step"], view, checkpoint=(noted["facts"], arrays))
+    return Project(facts["name"], facts["step"], view, (noted["facts"], arrays), recipe, actions)
+
+
+def _repeatable(archive: zipfile.ZipFile, name: str) -> tuple[sw.Recipe | None, tuple[Any, ...]]:
+    """Recipe and actions, for a checkpoint that this version cannot read; nothing if it cannot read them either."""
+    names = archive.namelist()
+    if ACTIONS not in names:
+        return None, ()
+    with tempfile.TemporaryDirectory(prefix="slopewash-studio-") as folder:
+        archive.extractall(folder, [part for part in (RECIPE, TERRAIN) if part in names])
+        try:
+            recipe = sw.Recipe.read(Path(folder) / RECIPE)
+            if TERRAIN in names:
+                recipe = _with_terrain(recipe, name, Path(folder) / TERRAIN)
+        except SlopewashError:
+            return None, ()
+    return recipe, tuple(json.loads(line) for line in archive.read(ACTIONS).splitlines())
+
+
+def _with_terrain(recipe: sw.Recipe, name: str, file: Path) -> sw.Recipe:
+    return recipe.replace(source=sw.FromTerrain(name=name, terrain=sw.read(file), code=f"sw.read({TERRAIN!r})"))
 
 
 def _read_foreign(file: Path, shown: str) -> Project:
     """Check in a child process what somebody else saved."""
     folder = file.with_name("checked")
     folder.mkdir()
-    command = [sys.executable, "-m", "slopewash.studio.foreign", str(file), str(folder)]
+    command = python("-m", "slopewash.studio.foreign", str(file), str(folder))
     try:
-        child = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False)
+        child = subprocess.run(
+            command, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         raise InvalidFile(f"{shown} takes more than {SECONDS} s to check") from None
     clean = folder / "clean.json"
@@ -148,7 +177,6 @@ def _read_foreign(file: Path, shown: str) -> Project:
     found = json.loads(clean.read_text(encoding="utf-8"))
     recipe = sw.Recipe.from_dict(found["recipe"])
     if (terrain := folder / TERRAIN).exists():
-        given = sw.FromTerrain(name=found["name"], terrain=sw.read(terrain), code=f"sw.read({TERRAIN!r})")
-        recipe = recipe.replace(source=given)
+        recipe = _with_terrain(recipe, found["name"], terrain)
     view = None if found["view"] is None else SavedView.model_validate(found["view"])
     return Project(found["name"], found["step"], view, recipe=recipe, actions=tuple(found["actions"]))

@@ -74,6 +74,8 @@ class Plan:
     actions: list[list[Any]]
     layout: list[tuple[int, int, int]]
     """Stage, cells and steps of each level of the run as it is; none where it has one grid."""
+    usual_steps: int
+    """Where nothing was run yet on one grid: the steps that the age slider asks for, or the recipe."""
 
 
 class Run:
@@ -436,7 +438,8 @@ class Run:
             raise InvalidParameter("too much was done to this run to be repeated on other cells; reset it first")
         actions = [list(action) for action in self._recording.actions]
         layout = [] if self.running is None else self.running.layout
-        return Plan(self.recipe.source.name, resized(self.recipe, size), size, actions, layout)
+        steps = self.sliders.steps or self.recipe.stage.steps
+        return Plan(self.recipe.source.name, resized(self.recipe, size), size, actions, layout, steps)
 
     def saved(self) -> Saved:
         """The run as a project file."""
@@ -445,10 +448,13 @@ class Run:
         self._record_interruption()
         recipe, source = self.recipe, self.recipe.source
         terrain = None
-        read = [layer for layer in recipe.layers.values() if isinstance(layer, sw.LayerFile)]
+        read = [name for name, layer in recipe.layers.items() if isinstance(layer, sw.LayerFile)]
         if read or not isinstance(source, sw.Generated):
-            # With its layers, so that the project needs no other files.
-            terrain = recipe.replace(strata=None, water_sources=(), emitters=()).terrain()
+            # With its layers, so that the project needs no other files. Those of layers may be gone by now.
+            held = {name: self.origin[name] for name in read if name in self.origin}
+            others = {name: layer for name, layer in recipe.layers.items() if name not in held}
+            bare = recipe.replace(strata=None, water_sources=(), emitters=(), layers=others)
+            terrain = bare.terrain().replace(**held)
             recipe = recipe.replace(source=sw.FromFile(path=Path(TERRAIN)), layers={})
         recipe = recipe.replace(backend=self.simulation.backend, outputs=())
         return Saved(

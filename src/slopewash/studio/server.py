@@ -7,6 +7,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 import uvicorn
@@ -143,10 +144,16 @@ class StudioServer:
             self._socket.close()
             self._close_apart()
 
-    def open_project(self, project: Project) -> None:
-        """Show the run of a project as soon as the server is up."""
+    def open_project(self, project: Project) -> Future[Any]:
+        """Show the run of a project as soon as the server is up; pages are notified if that fails."""
         opening = messages.Open(type="open", upload=self._uploads.keep_project(project))
-        self.session.execute(opening)
+        answer: Future[Any] = self.session.execute(opening)
+        answer.add_done_callback(self._report_failure)
+        return answer
+
+    def _report_failure(self, answer: Future[Any]) -> None:
+        if not answer.cancelled() and (error := answer.exception()) is not None:
+            self.session.on_message({"type": "error", "message": f"The project was not opened: {error}."})
 
     def _close_apart(self) -> None:
         """End the process of the run, also if the server did not get as far as serving."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 import slopewash as sw
-from slopewash.errors import InvalidParameter, SlopewashError
+from slopewash.errors import CheckpointError, InvalidParameter, SlopewashError
 from slopewash.studio import messages, protocol
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.keyframes import SHOWN, keep_together
@@ -38,6 +38,10 @@ class Closing(Exception):
     """The server stops while the simulation is at work."""
 
 
+class OpeningCancelled(SlopewashError):
+    """A project is open only as far as it was repeated."""
+
+
 class Finder(Protocol):
     """Finds uploads by their id; `InvalidParameter` if there is none."""
 
@@ -47,6 +51,10 @@ class Finder(Protocol):
 
     def find_project(self, key: str) -> Project:
         """Find a project."""
+        ...
+
+    def forget_project(self, key: str) -> None:
+        """Release a project that was opened."""
         ...
 
 
@@ -439,15 +447,30 @@ class Session:
     def _do_open(self, message: messages.Open) -> None:
         project, cancels_before = self.uploads.find_project(message.upload), self._cancels_before
         with self._at_work(f"opening {project.name}"):
-            if project.checkpoint is not None:
-                run = Run.from_checkpoint(*project.checkpoint, project.name, self._notice)
-                run.branch_off()  # from here on it is another run than the one saved
-            else:
+            run = self._continued(project)
+            repeats = run is None
+            if run is None:
                 assert project.recipe is not None
                 run = Run(project.recipe, notice=self._notice)
             run.view = project.view
             self._replace(run)
-            self._repeat(run, project, cancels_before)
+            self.uploads.forget_project(message.upload)
+            if repeats:
+                self._repeat(run, project, cancels_before)
+
+    def _continued(self, project: Project) -> Run | None:
+        """The run of a project's checkpoint; None if it is to be done again from its recipe."""
+        if project.checkpoint is None:
+            return None
+        try:
+            run = Run.from_checkpoint(*project.checkpoint, project.name, self._notice)
+        except CheckpointError as error:
+            if project.recipe is None:
+                raise
+            self._notice(f"Repeating the {project.step} steps of {project.name}: {error}.")
+            return None
+        run.branch_off()  # from here on it is another run than the one saved
+        return run
 
     def _repeat(self, run: Run, project: Project, cancels_before: int) -> None:
         """Do again what a project holds, unless it is cancelled."""
@@ -466,7 +489,7 @@ class Session:
         self._changed()
         self._note_edit()
         if project.actions and stop():
-            self._notice(f"Opening {project.name} was cancelled at step {run.step} of {project.step}.")
+            raise OpeningCancelled(f"opening {project.name} was cancelled at step {run.step} of {project.step}")
 
     def _begin(self, recipe: sw.Recipe) -> None:
         """Start a new run; the pages are notified first, because it may take a while."""

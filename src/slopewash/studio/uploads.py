@@ -66,6 +66,11 @@ class Uploads:
             raise InvalidParameter(f"there is no project {key!r} any more; open the file again")
         return self._project[1]
 
+    def forget_project(self, key: str) -> None:
+        """Release a project that was opened: its run holds everything."""
+        if self._project is not None and self._project[0] == key:
+            self._project = None
+
     async def receive_project(self, name: str, chunks: AsyncIterator[bytes], secret: bytes) -> tuple[str, Project]:
         """Receive a project file; return its id, and what it holds. Only the last one is remembered."""
         shown, suffix = clean_name(name, {SUFFIX: ""})

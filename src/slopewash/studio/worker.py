@@ -63,6 +63,11 @@ class Given:
             raise InvalidParameter(f"there is no project {key!r} any more; open the file again")
         return self._project[1]
 
+    def forget_project(self, key: str) -> None:
+        """Release a project that was opened: its run holds everything."""
+        if self._project is not None and self._project[0] == key:
+            self._project = None
+
     def find(self, key: str) -> sw.FromTerrain:
         """Find an upload by its id."""
         if key not in self._given:

@@ -15,12 +15,12 @@ export async function saveProject(connection: Connection, view: SavedView | null
   await fetchAndSave("/project", `${name}${PROJECT_SUFFIX}`);
 }
 
-/** Send a project and open it; `expected` is told of the view before the terrain arrives. */
+/** Send a project and open it; `expected` takes the view before the terrain arrives, or undefined if none will. */
 export async function openProject(
   file: File,
   connection: Connection,
   messages: Messages,
-  expected: (view: SavedView | null) => void,
+  expected: (view: SavedView | null | undefined) => void,
 ): Promise<void> {
   messages.say(`Reading ${file.name} …`, "notice", { topic: TOPIC });
   try {
@@ -39,6 +39,7 @@ export async function openProject(
     await connection.ask({ type: "open", upload: project.upload });
     messages.say(`Opened ${file.name} at step ${project.step}.`, "good", { topic: TOPIC });
   } catch (problem) {
+    expected(undefined);
     messages.withdraw(TOPIC);
     throw problem;
   }
