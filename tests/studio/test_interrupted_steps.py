@@ -22,7 +22,8 @@ SUBSTEPS = 3
 def recipe() -> sw.Recipe:
     """Of several sub-steps per step."""
     recipe = first_recipe(preset="single_grid", size=32, extent=320.0, backend="reference")
-    return recipe.replace(model=recipe.stage.model.replace(time_step=10 * recipe.stage.model.time_step))
+    model = recipe.stage.model
+    return recipe.replace(model=model.replace(time_step=10 * model.values()["time_step"]))
 
 
 def paint(run: Run, x: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import slopewash as sw
 from slopewash.studio import StudioServer, keyframes
 from slopewash.studio.apart import SessionApart
 from slopewash.studio.keeping import Keeper
-from slopewash.studio.keyframes import Branch, Keyframe
+from slopewash.studio.keyframes import Branch, Keyframe, Timeline
 from slopewash.studio.messages import parse
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.run import Run
@@ -238,6 +239,38 @@ def test_all_keyframes_together_are_bounded(page: Page, server: StudioServer, mo
     assert timeline.nbytes <= 5 * one
     assert len(timeline.branches) <= 3
     assert timeline.current in timeline.branches
+
+
+def test_keyframes_are_few_files_in_all() -> None:
+    def timeline() -> Timeline:
+        made = Timeline()
+        for _ in range(6):
+            for moment in range(0, 30 * 4, 4):
+                made.branch.add(fake(moment))
+            made.branch.tip, made.at = fake(200), fake(0)
+            made.go_on()
+        return made
+
+    left, shown = [timeline() for _ in range(3)], timeline()
+    assert all(len(each.files) <= keyframes.MOST_FILES for each in [*left, shown])
+    here = len(shown.files)
+    assert sum(len(each.files) for each in left) + here > keyframes.MOST_FILES
+    keyframes.keep_together(left, shown)
+    assert sum(len(each.files) for each in [*left, shown]) <= keyframes.MOST_FILES
+    assert len(shown.files) == here  # those that were left gave way
+
+
+def test_a_keyframe_that_cannot_be_kept_is_a_sentence(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(**_: Any) -> Any:
+        raise OSError(24, "Too many open files")
+
+    page.steps(5)
+    with monkeypatch.context() as patched:
+        patched.setattr(tempfile, "TemporaryFile", refused)
+        answer = page.ask("scrub", branch=1, moment=4)
+    assert answer["message"].startswith("keyframes cannot be kept or read ([Errno 24] Too many open files)")
+    assert page.until(lambda s: True)["timeline"]["at_end"]
+    assert not scrub(page, 1, 4)["at_end"]
 
 
 @pytest.mark.parametrize("model", sw.model_names())

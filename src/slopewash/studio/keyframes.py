@@ -26,6 +26,8 @@ MOST_KEYFRAMES = 32
 """Of a branch."""
 MOST_BYTES = 2**30
 """Of all keyframes, those of runs that were left included: 60 or more on 512 x 512 cells, 4 on 2048 x 2048."""
+MOST_FILES = 128
+"""Of the same: each is an open file, and a process may have few."""
 MOST_BRANCHES = 8
 FIRST_INTERVAL = 16
 """Fewest steps between two keyframes."""
@@ -186,7 +188,12 @@ class Timeline:
     @property
     def nbytes(self) -> int:
         """Of all files."""
-        return sum({k.number: k.nbytes for branch in self.branches.values() for k in branch.all}.values())
+        return sum(keyframe.nbytes for keyframe in self.files)
+
+    @property
+    def files(self) -> set[Keyframe]:
+        """All keyframes, those that branches share once."""
+        return {keyframe for branch in self.branches.values() for keyframe in branch.all}
 
     def until_next(self, moment: int) -> int:
         """Steps until the next keyframe is due."""
@@ -305,7 +312,8 @@ def keep_together(left: Sequence[Timeline], shown: Timeline) -> None:
     """Keep all keyframes within their bounds: runs that were left give way, in their order, then the one shown."""
 
     def too_much() -> bool:
-        return sum(timeline.nbytes for timeline in [*left, shown]) > MOST_BYTES
+        files = [keyframe for timeline in [*left, shown] for keyframe in timeline.files]
+        return len(files) > MOST_FILES or sum(keyframe.nbytes for keyframe in files) > MOST_BYTES
 
     for give_way in (Timeline.shrink, Timeline.forget_branches):
         for timeline in left:

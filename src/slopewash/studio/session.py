@@ -575,11 +575,15 @@ class Session:
             raise InvalidParameter("a run of your own program has no keyframes; keep checkpoints there")
         self._playing, self._target, self._dirty = False, None, True
         before = timeline.at
-        timeline.leave(shown)
-        branch, keyframe = timeline.find(message.branch, message.moment)
-        if branch is timeline.branch and keyframe is (before or branch.tip):
-            return
-        run = Run.from_checkpoint(*keyframe.parts(), f"keyframe {keyframe.moment}", self._notice)
+        try:
+            timeline.leave(shown)
+            branch, keyframe = timeline.find(message.branch, message.moment)
+            if branch is timeline.branch and keyframe is (before or branch.tip):
+                return
+            parts = keyframe.parts()
+        except (OSError, MemoryError) as error:
+            raise InvalidParameter(f"keyframes cannot be kept or read ({error}); the run stays where it is") from error
+        run = Run.from_checkpoint(*parts, f"keyframe {keyframe.moment}", self._notice)
         run.timeline, run.view = timeline, shown.view
         run.be_known_by(branch.identity)
         if run.start.shape == shown.start.shape:
