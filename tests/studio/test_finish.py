@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 
 import slopewash as sw
 from slopewash.studio import StudioServer, messages
-from slopewash.studio.finisher import matching_step, on_levels, on_one_grid
+from slopewash.studio.finisher import TERRAIN_FILE, matching_step, on_levels, on_one_grid
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.run import Run
 
@@ -155,6 +157,19 @@ def test_a_process_that_ends_is_reported_and_another_can_be_started(
     page.do("open_finish")
     state = page.until(lambda state: state["rows"] == 64)
     assert (state["name"], state["stage"], state["step"]) == ("dome", None, 0)
+
+
+def test_a_finish_shown_on_fewer_cells_goes_on_without_its_mask(
+    tmp_path: Path, server: StudioServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finishing = server.studio.finishing
+    finishing._folder = tempfile.TemporaryDirectory(dir=tmp_path)
+    ground = sw.Terrain(np.add.outer(np.arange(32.0), np.arange(32.0)), mask=0.5, water=0.25)
+    sw.write(ground, Path(finishing._folder.name) / TERRAIN_FILE)
+    monkeypatch.setattr(messages, "SIZES", (16, 16))
+    shown = finishing._fitted().make()
+    assert set(shown) == {"elevation", "water"}
+    assert np.array_equal(shown["elevation"], ground.resampled(16)["elevation"])
 
 
 def test_the_process_ends_with_the_server(levels: sw.Recipe, open_page: Open) -> None:

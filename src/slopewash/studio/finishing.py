@@ -22,6 +22,7 @@ from slopewash.studio.recipes import fitted
 from slopewash.studio.uploads import Uploads
 
 NICENESS = 19
+FITTED_FILE = "fitted.npz"
 ASKING_SECONDS = 60.0
 """Longest wait for the run to say what it is; it may be in a long step."""
 CONVERT = f"""\
@@ -29,8 +30,10 @@ import sys
 import slopewash as sw
 from slopewash.processes import stand_back
 stand_back({NICENESS})
-sw.write(sw.read(sys.argv[1]), sys.argv[2])
+terrain, cells = sw.read(sys.argv[1]), int(sys.argv[3])
+sw.write(terrain.replace(mask=None).resampled(cells) if cells else terrain, sys.argv[2])
 """
+"""Without its mask, which has done its work, where it is resampled for another run."""
 IDLE: protocol.FinishState = {
     "type": "finish", "status": "idle", "size": 0, "name": "", "words": "", "step": 0, "steps": 0, "share": 0.0,
     "seconds_left": None, "message": None, "preview": 0,
@@ -74,9 +77,13 @@ class Finishing:
         return self._file(PROJECT_FILE)
 
     def write(self, file: Path) -> None:
-        """Write the result in the format of a file's suffix, in a process of its own: it may be large."""
+        """Write the result in the format of a file's suffix."""
         self._check_done()
-        command = python("-c", CONVERT, str(self._file(TERRAIN_FILE)), str(file))
+        self._convert(file)
+
+    def _convert(self, file: Path, cells: int = 0) -> None:
+        """Write the result, on so many cells along the longer side, in a process of its own: it may be large."""
+        command = python("-c", CONVERT, str(self._file(TERRAIN_FILE)), str(file), str(cells))
         done = subprocess.run(command, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False)
         if done.returncode or not file.exists():
             words = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it was ended"]
@@ -130,9 +137,17 @@ class Finishing:
             project = read_project(self._file(PROJECT_FILE), self.state["name"], self._secret)
             opening: Any = messages.Open(type="open", upload=self._uploads.keep_project(project))
         else:  # more than the studio runs: shown on as many cells as it does
-            given = fitted(self.state["name"], sw.read(self._file(TERRAIN_FILE)), f"sw.read({TERRAIN_FILE!r})")
-            opening = messages.Start(type="start", upload=self._uploads.keep(given), levels=False)
+            opening = messages.Start(type="start", upload=self._uploads.keep(self._fitted()), levels=False)
         self._session.execute(opening).result()
+
+    def _fitted(self) -> sw.FromTerrain:
+        """The result on as many cells as the studio runs."""
+        cells = messages.SIZES[1]
+        file = self._file(TERRAIN_FILE).with_name(FITTED_FILE)
+        self._convert(file, cells)
+        terrain = sw.read(file)
+        file.unlink()
+        return fitted(self.state["name"], terrain, f"sw.read({TERRAIN_FILE!r}).replace(mask=None).resampled({cells})")
 
     def _end(self) -> None:
         process = self._process
