@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,6 +18,7 @@ from slopewash.studio.finisher import PREVIEW_FILE, PROJECT_FILE, TERRAIN_FILE, 
 from slopewash.studio.pipe import Pipe
 from slopewash.studio.projects import read_project
 from slopewash.studio.recipes import fitted
+from slopewash.studio.scratch import Scratch, remove_abandoned
 from slopewash.studio.uploads import Uploads
 
 NICENESS = 19
@@ -53,7 +53,8 @@ class Finishing:
         self._turn = threading.Lock()
         self._closed = False
         self._process: subprocess.Popen[bytes] | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._scratch: Scratch | None = None
+        remove_abandoned()
 
     def execute(self, message: Any) -> Future[None]:
         """Start, cancel or open a finish."""
@@ -64,8 +65,8 @@ class Finishing:
         self._closed = True
         self._doing.shutdown(wait=False, cancel_futures=True)
         self._end()
-        if self._folder is not None:
-            self._folder.cleanup()
+        if self._scratch is not None:
+            self._scratch.remove()
 
     def preview(self) -> Path:
         """Picture of the level under way."""
@@ -90,7 +91,7 @@ class Finishing:
             raise SlopewashError(f"the result cannot be written as {file.suffix}: {words[-1]}")
 
     def _file(self, name: str) -> Path:
-        file = None if self._folder is None else Path(self._folder.name) / name
+        file = None if self._scratch is None else self._scratch.path / name
         if file is None or not file.exists():
             raise InvalidParameter("there is nothing finished yet; start a finish first")
         return file
@@ -112,15 +113,15 @@ class Finishing:
         plan = self._session.find("plan", message.size).result(ASKING_SECONDS)
         if self._closed:
             raise InvalidParameter("the studio is closing")
-        if self._folder is not None:
-            self._folder.cleanup()
-        self._folder = tempfile.TemporaryDirectory(prefix="slopewash-finish-")
+        if self._scratch is not None:
+            self._scratch.remove()
+        self._scratch = Scratch()
         process = subprocess.Popen(
             python("-c", "from slopewash.studio.finisher import main; main()"),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment(),
         )  # fmt: skip
         pipe = Pipe(cast("FileIO", process.stdout), cast("FileIO", process.stdin))
-        pipe.send(Task(plan, Path(self._folder.name), self._secret, sw.named_adapter(), self.niceness))
+        pipe.send(Task(plan, self._scratch.path, self._secret, sw.named_adapter(), self.niceness))
         self._process = process
         self._tell(**{**IDLE, "status": "running", "size": message.size, "name": plan.name})
         threading.Thread(target=self._read, args=(process, pipe), name="slopewash-finish-reader", daemon=True).start()
