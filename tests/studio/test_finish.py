@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.studio import StudioServer, messages
-from slopewash.studio.finisher import matching_step, on_levels, on_one_grid
+from slopewash.processes import environment, python
+from slopewash.studio import StudioServer, messages, scratch
+from slopewash.studio.finisher import TERRAIN_FILE, _end_with_the_server, matching_step, on_levels, on_one_grid
+from slopewash.studio.pipe import Pipe
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.run import Run
+from slopewash.studio.scratch import Scratch, remove_abandoned
 
 Page = Any
 Open = Callable[[Any], Page]
@@ -157,6 +165,20 @@ def test_a_process_that_ends_is_reported_and_another_can_be_started(
     assert (state["name"], state["stage"], state["step"]) == ("dome", None, 0)
 
 
+def test_a_finish_shown_on_fewer_cells_goes_on_without_its_mask(
+    tmp_path: Path, server: StudioServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finishing = server.studio.finishing
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    finishing._scratch = Scratch()
+    ground = sw.Terrain(np.add.outer(np.arange(32.0), np.arange(32.0)), mask=0.5, water=0.25)
+    sw.write(ground, finishing._scratch.path / TERRAIN_FILE)
+    monkeypatch.setattr(messages, "SIZES", (16, 16))
+    shown = finishing._fitted().make()
+    assert set(shown) == {"elevation", "water"}
+    assert np.array_equal(shown["elevation"], ground.resampled(16)["elevation"])
+
+
 def test_the_process_ends_with_the_server(levels: sw.Recipe, open_page: Open) -> None:
     with serving(levels) as server:
         page = open_page(server)
@@ -164,6 +186,45 @@ def test_the_process_ends_with_the_server(levels: sw.Recipe, open_page: Open) ->
         process = process_of(server)
         page.close()
     assert process.poll() is not None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
+def test_results_of_a_server_that_was_killed_are_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(scratch, "YOUNG_SECONDS", -1.0)
+    own, other = Scratch(), tmp_path / "slopewash-other"
+    other.mkdir()
+    code = "from slopewash.studio.scratch import Scratch; s = Scratch(); print(s.path, flush=True); input()"
+    child = subprocess.Popen(
+        python("-c", code), env={**environment(), "TMPDIR": str(tmp_path)}, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    with child:
+        assert child.stdout is not None
+        folder = Path(child.stdout.readline().strip())
+        (folder / TERRAIN_FILE).touch()
+        remove_abandoned()
+        assert (folder / TERRAIN_FILE).exists()
+        child.kill()
+    remove_abandoned()
+    assert set(tmp_path.iterdir()) == {own.path, other}
+    own.remove()
+    assert not own.path.exists()
+
+
+def test_the_process_removes_its_folder_when_the_server_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends: list[int] = []
+    monkeypatch.setattr(os, "_exit", ends.append)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / TERRAIN_FILE).touch()
+    with (tmp_path / "nothing").open("w+b", buffering=0) as gone:
+        _end_with_the_server(Pipe(gone, gone), tmp_path / "results")
+    assert ends == [1]
+    assert not (tmp_path / "results").exists()
 
 
 def test_more_cells_than_a_finish_takes_are_refused(page: Page) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import signal
 import threading
 import time
@@ -55,7 +56,7 @@ def main() -> None:
     try:
         task = pipe.receive()
         stand_back(task.niceness)
-        threading.Thread(target=_end_with_the_server, args=(pipe,), daemon=True).start()
+        threading.Thread(target=_end_with_the_server, args=(pipe, task.folder), daemon=True).start()
         sw.use_adapter(task.adapter)
         Finisher(task, pipe).work()
     except EOFError:  # the server is gone
@@ -68,10 +69,11 @@ def main() -> None:
     os._exit(0)  # threads of kernels and drivers may not end by themselves
 
 
-def _end_with_the_server(pipe: Pipe) -> None:
+def _end_with_the_server(pipe: Pipe, folder: Path) -> None:
     try:
         pipe.receive()
     except EOFError:
+        shutil.rmtree(folder, ignore_errors=True)  # a server that was killed could not
         os._exit(1)
 
 

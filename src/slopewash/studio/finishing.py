@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,9 +18,11 @@ from slopewash.studio.finisher import PREVIEW_FILE, PROJECT_FILE, TERRAIN_FILE, 
 from slopewash.studio.pipe import Pipe
 from slopewash.studio.projects import read_project
 from slopewash.studio.recipes import fitted
+from slopewash.studio.scratch import Scratch, remove_abandoned
 from slopewash.studio.uploads import Uploads
 
 NICENESS = 19
+FITTED_FILE = "fitted.npz"
 ASKING_SECONDS = 60.0
 """Longest wait for the run to say what it is; it may be in a long step."""
 CONVERT = f"""\
@@ -29,8 +30,10 @@ import sys
 import slopewash as sw
 from slopewash.processes import stand_back
 stand_back({NICENESS})
-sw.write(sw.read(sys.argv[1]), sys.argv[2])
+terrain, cells = sw.read(sys.argv[1]), int(sys.argv[3])
+sw.write(terrain.replace(mask=None).resampled(cells) if cells else terrain, sys.argv[2])
 """
+"""Without its mask, which has done its work, where it is resampled for another run."""
 IDLE: protocol.FinishState = {
     "type": "finish", "status": "idle", "size": 0, "name": "", "words": "", "step": 0, "steps": 0, "share": 0.0,
     "seconds_left": None, "message": None, "preview": 0,
@@ -50,7 +53,8 @@ class Finishing:
         self._turn = threading.Lock()
         self._closed = False
         self._process: subprocess.Popen[bytes] | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._scratch: Scratch | None = None
+        remove_abandoned()
 
     def execute(self, message: Any) -> Future[None]:
         """Start, cancel or open a finish."""
@@ -61,8 +65,8 @@ class Finishing:
         self._closed = True
         self._doing.shutdown(wait=False, cancel_futures=True)
         self._end()
-        if self._folder is not None:
-            self._folder.cleanup()
+        if self._scratch is not None:
+            self._scratch.remove()
 
     def preview(self) -> Path:
         """Picture of the level under way."""
@@ -74,16 +78,20 @@ class Finishing:
         return self._file(PROJECT_FILE)
 
     def write(self, file: Path) -> None:
-        """Write the result in the format of a file's suffix, in a process of its own: it may be large."""
+        """Write the result in the format of a file's suffix."""
         self._check_done()
-        command = python("-c", CONVERT, str(self._file(TERRAIN_FILE)), str(file))
+        self._convert(file)
+
+    def _convert(self, file: Path, cells: int = 0) -> None:
+        """Write the result, on so many cells along the longer side, in a process of its own: it may be large."""
+        command = python("-c", CONVERT, str(self._file(TERRAIN_FILE)), str(file), str(cells))
         done = subprocess.run(command, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False)
         if done.returncode or not file.exists():
             words = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it was ended"]
             raise SlopewashError(f"the result cannot be written as {file.suffix}: {words[-1]}")
 
     def _file(self, name: str) -> Path:
-        file = None if self._folder is None else Path(self._folder.name) / name
+        file = None if self._scratch is None else self._scratch.path / name
         if file is None or not file.exists():
             raise InvalidParameter("there is nothing finished yet; start a finish first")
         return file
@@ -105,15 +113,15 @@ class Finishing:
         plan = self._session.find("plan", message.size).result(ASKING_SECONDS)
         if self._closed:
             raise InvalidParameter("the studio is closing")
-        if self._folder is not None:
-            self._folder.cleanup()
-        self._folder = tempfile.TemporaryDirectory(prefix="slopewash-finish-")
+        if self._scratch is not None:
+            self._scratch.remove()
+        self._scratch = Scratch()
         process = subprocess.Popen(
             python("-c", "from slopewash.studio.finisher import main; main()"),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment(),
         )  # fmt: skip
         pipe = Pipe(cast("FileIO", process.stdout), cast("FileIO", process.stdin))
-        pipe.send(Task(plan, Path(self._folder.name), self._secret, sw.named_adapter(), self.niceness))
+        pipe.send(Task(plan, self._scratch.path, self._secret, sw.named_adapter(), self.niceness))
         self._process = process
         self._tell(**{**IDLE, "status": "running", "size": message.size, "name": plan.name})
         threading.Thread(target=self._read, args=(process, pipe), name="slopewash-finish-reader", daemon=True).start()
@@ -130,9 +138,17 @@ class Finishing:
             project = read_project(self._file(PROJECT_FILE), self.state["name"], self._secret)
             opening: Any = messages.Open(type="open", upload=self._uploads.keep_project(project))
         else:  # more than the studio runs: shown on as many cells as it does
-            given = fitted(self.state["name"], sw.read(self._file(TERRAIN_FILE)), f"sw.read({TERRAIN_FILE!r})")
-            opening = messages.Start(type="start", upload=self._uploads.keep(given), levels=False)
+            opening = messages.Start(type="start", upload=self._uploads.keep(self._fitted()), levels=False)
         self._session.execute(opening).result()
+
+    def _fitted(self) -> sw.FromTerrain:
+        """The result on as many cells as the studio runs."""
+        cells = messages.SIZES[1]
+        file = self._file(TERRAIN_FILE).with_name(FITTED_FILE)
+        self._convert(file, cells)
+        terrain = sw.read(file)
+        file.unlink()
+        return fitted(self.state["name"], terrain, f"sw.read({TERRAIN_FILE!r}).replace(mask=None).resampled({cells})")
 
     def _end(self) -> None:
         process = self._process
