@@ -10,6 +10,8 @@ pytestmark = pytest.mark.slow
 
 
 def test_five_sliders_stand_on_top_and_all_parameters_are_folded(studio: Any) -> None:
+    studio.page.reload()  # whatever the test before unfolded
+    studio.wait("window.studio && studio.stage.drawn > 0 && studio.store.state")
     studio.tab("model")
     titles = studio.page.locator(".main-slider .name").all_inner_texts()
     assert titles == ["Rain", "Rock strength", "Age", "Steepness", "Sediment"]

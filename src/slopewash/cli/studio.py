@@ -24,7 +24,7 @@ EXAMPLES = """Examples:
   slopewash studio                         the landscape preset, in the browser
   slopewash studio dem.tif                 your own height field
   slopewash studio my.toml                 a recipe, with all its stages
-  slopewash studio my.slopewash            a project that was saved in the studio
+  slopewash studio my.slopewash            a project saved in the studio
   slopewash studio --preset chiba_strata   another model
   slopewash studio --size 1024 --seed 3    a finer terrain, another seed
   slopewash studio --new                   do not continue the last run
