@@ -43,6 +43,17 @@ def test_dragging_goes_back_and_playing_on_gives_the_same_bits(played: Any) -> N
     assert names == ["branch 1: to 130", "branch 2: 0 to 130"]
 
 
+def test_the_lists_stay_as_they_are_while_nothing_in_them_changes(played: Any) -> None:
+    studio, kept = played, "[data-role=against] option"
+    scrub(studio, 0)
+    studio.wait("studio.store.state.step === 0")
+    advance(studio, 1)
+    studio.wait("document.querySelectorAll('[data-role=against] option').length === 2")
+    studio.page.evaluate(f"document.querySelector('{kept}').dataset.kept = 'yes'")
+    advance(studio, 2)  # states come meanwhile, and an open list would close with each
+    assert studio.page.evaluate(f"document.querySelector('{kept}').dataset.kept") == "yes"
+
+
 def test_the_old_branch_is_chosen_again(played: Any) -> None:
     studio, old = played, played.layer("elevation")
     scrub(studio, 1)

@@ -9,6 +9,7 @@ import pytest
 
 import slopewash as sw
 from slopewash.studio import StudioServer, inspecting
+from slopewash.studio.keyframes import Keyframe
 from slopewash.studio.protocol import CELL, SURVEY
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.run import Run
@@ -70,4 +71,22 @@ def test_a_large_terrain_is_measured_on_a_coarser_grid(monkeypatch: pytest.Monke
     monkeypatch.setattr(inspecting, "LARGEST_SURVEY", 32)
     run = Run(first_recipe(preset="single_grid", size=48, extent=480.0, backend="reference"))
     assert (run.survey()["rows"], run.survey()["columns"]) == (32, 32)
+    run.close()
+
+
+def test_a_complete_recipe_is_asked_for_the_ground_that_is_shown() -> None:
+    recipe = sw.recipe("landscape", size=48, seed=4, strength=0.003, gullies=0.0, backend="reference")
+    run = Run(recipe.replace(layers={"mask": 0.5}))  # which comes after the last step
+    run.advance(10**6)
+    assert run.finished
+    made, eroded = run.terrain(), run.simulation.terrain
+    assert np.abs(made["elevation"] - eroded["elevation"]).max() > 0.1
+    row, column = np.unravel_index(np.abs(made["elevation"] - eroded["elevation"]).argmax(), made.shape)
+    facts = run.cell((column + 0.5) * made.cell_size, (row + 0.5) * made.cell_size)
+    assert facts["height"] == facts["heights"][-1] == made["elevation"][row, column]
+    assert {value["name"]: value["value"] for value in facts["values"]}["wear"] == made["wear"][row, column]
+    frame = run.snapshot(1, frozenset())
+    np.testing.assert_array_equal(frame.layers["elevation"], made["elevation"])
+    np.testing.assert_array_equal(Keyframe.of(run, undo=False).elevation, made["elevation"])
+    assert run.survey()["mean_slope"] == sw.analyse(made).mean_slope
     run.close()

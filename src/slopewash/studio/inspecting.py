@@ -27,7 +27,7 @@ STEPS = {1: (0, 1), 2: (1, 1), 4: (1, 0), 8: (1, -1), 16: (0, -1), 32: (-1, -1),
 
 def cell_facts(run: Run, x: float, y: float) -> protocol.CellFacts:
     """One cell: what it holds, its height at the keyframes, the area above it, and the way of water through it."""
-    terrain = run.simulation.terrain
+    terrain = run.shown
     rows, columns = terrain.shape
     size = terrain.cell_size
     if not (0 <= x <= columns * size and 0 <= y <= rows * size):
@@ -43,7 +43,7 @@ def cell_facts(run: Run, x: float, y: float) -> protocol.CellFacts:
     shown = way[:: max(1, -(-len(way) // MOST_POINTS))]
     if shown[-1] != way[-1]:
         shown.append(way[-1])
-    known = run.simulation.layers(*(name for name in VALUES if name in run.layer_names))
+    known = run.shown_layers(*(name for name in VALUES if name in run.layer_names))
     past = [(k.moment, k.height(*_cell_on(k.shape, terrain.shape, row, column))) for k in run.timeline.before(run)]
     return {
         "run": run.number, "x": (column + 0.5) * size, "y": (row + 0.5) * size,
@@ -63,7 +63,7 @@ def cell_facts(run: Run, x: float, y: float) -> protocol.CellFacts:
 
 def survey_facts(run: Run) -> protocol.SurveyFacts:
     """Measures of the terrain beside published ranges, and two of their curves."""
-    terrain = run.terrain()
+    terrain = run.shown
     if max(terrain.shape) > LARGEST_SURVEY:
         terrain = terrain.resampled(LARGEST_SURVEY)
     survey = sw.analyse(terrain)

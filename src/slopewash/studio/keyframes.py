@@ -65,7 +65,7 @@ class Keyframe:
         if not undo:
             facts = {**facts, "history": {**facts["history"], "undo": [], "redo": []}}
             arrays = {**arrays, "history.values": np.zeros(0, np.uint8)}
-        arrays[SHOWN] = run.simulation.layers("elevation")["elevation"]
+        arrays[SHOWN] = run.shown_layers("elevation")["elevation"]
         shared = {name: array for name, array in arrays.items() if name.startswith(SHARED)}
         stored, place = {}, 0
         file = tempfile.TemporaryFile(prefix="slopewash-keyframe-")  # noqa: SIM115 (open as long as the keyframe lives)

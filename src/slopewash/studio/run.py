@@ -488,6 +488,18 @@ class Run:
         """The terrain as it is now; of a recipe, on the grid of its start."""
         return self.simulation.terrain if self.running is None else self.running.result().terrain
 
+    @property
+    def shown(self) -> sw.Terrain:
+        """The terrain that pages show, on the grid of the simulation under way."""
+        return self.simulation.terrain if self._made is None else self._made
+
+    def shown_layers(self, *names: str) -> dict[str, Any]:
+        """Layers of it: gullies and masks of a complete recipe come after the last step."""
+        layers: dict[str, Any] = dict(self.simulation.layers(*names))
+        if self._made is not None:
+            layers |= {name: self._made[name] for name in names if name in self._made}
+        return layers
+
     def ground(self) -> Any:
         """The ground for files of triangles: the model's own mesh, if it has one."""
         return self.simulation.mesh if self.simulation.has_mesh else self.terrain()
@@ -554,9 +566,7 @@ class Run:
         mesh = simulation.mesh if simulation.has_mesh else None
         if mesh is not None and not np.array_equal(mesh.triangles, self._triangles):
             self._triangles, self._triangulation = np.array(mesh.triangles), next(_numbers)
-        layers = simulation.layers(*names)
-        if self._made is not None:  # gullies and masks come after the last step
-            layers |= {name: self._made[name] for name in names if name in self._made}
+        layers = self.shown_layers(*names)
         return Snapshot(
             version=version,
             run=self.number,

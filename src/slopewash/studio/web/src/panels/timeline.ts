@@ -125,7 +125,8 @@ function nameOf({ branch, forked, end }: BranchState): string {
 }
 
 function refill(list: HTMLSelectElement, options: [string, string][], value: string): void {
-  if ([...list.options].map((option) => option.value + option.text).join() !== options.flat().join(""))
+  const shown = [...list.options].map((option) => [option.value, option.text]);
+  if (shown.flat().join("\n") !== options.flat().join("\n"))
     list.replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
   if (list.value !== value) list.value = value;
 }
