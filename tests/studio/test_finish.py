@@ -63,7 +63,7 @@ def heights(page: Page, path: str) -> np.ndarray:
 
 
 def test_a_draft_without_edits_is_finished_as_its_recipe_runs_on_those_cells(
-    page: Page, levels: sw.Recipe, server: StudioServer
+    page: Page, levels: sw.Recipe, server: StudioServer, tmp_path: Path
 ) -> None:
     page.steps(3)
     page.do("finish", size=192)
@@ -79,6 +79,10 @@ def test_a_draft_without_edits_is_finished_as_its_recipe_runs_on_those_cells(
     expected = levels.replace(size=192).run().terrain
     assert np.array_equal(heights(page, "/finish/a.npy"), expected["elevation"])
     assert page.get("/finish/preview.png").content[:4] == b"\x89PNG"
+    for name in ("a.r16", "a.r16.json"):
+        (tmp_path / name).write_bytes(page.get(f"/finish/{name}").content)
+    quantized = np.abs(sw.read(tmp_path / "a.r16")["elevation"] - expected["elevation"])
+    assert quantized.max() < 1e-4 * expected.relief  # 16 bits over the height range
     assert page.state["step"] == 3  # the draft is as it was
     page.do("open_finish")
     state = page.until(lambda state: state["rows"] == 192 and state["busy"] is None)
