@@ -8,8 +8,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -26,6 +27,14 @@ from slopewash.studio.scratch import Scratch, remove_abandoned
 Page = Any
 Open = Callable[[Any], Page]
 SECONDS = 120.0
+SENDS_A_NOTICE = """
+from io import FileIO
+from slopewash.studio.pipe import Pipe
+pipe = Pipe(FileIO(0, closefd=False), FileIO(1, "wb", closefd=False))
+pipe.send(("notice", "7 sub-steps"))
+pipe.send(("done", 1))
+pipe.finish()
+"""
 
 
 @pytest.fixture
@@ -181,6 +190,15 @@ def test_a_finish_shown_on_fewer_cells_goes_on_without_its_mask(
     shown = finishing._fitted().make()
     assert set(shown) == {"elevation", "water"}
     assert np.array_equal(shown["elevation"], ground.resampled(16)["elevation"])
+
+
+def test_notices_of_a_finish_reach_the_pages(page: Page, server: StudioServer) -> None:
+    finishing = server.studio.finishing
+    with subprocess.Popen(python("-c", SENDS_A_NOTICE), env=environment(), stdout=subprocess.PIPE, bufsize=0) as child:
+        finishing._process = child
+        finishing._read(child, Pipe(cast("FileIO", child.stdout), FileIO(os.devnull, "wb")))
+    while not any(told["message"] == "The finish: 7 sub-steps" for told in page.told):
+        page.read()
 
 
 def test_the_process_ends_with_the_server(levels: sw.Recipe, open_page: Open) -> None:
