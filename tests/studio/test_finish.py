@@ -8,8 +8,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -26,6 +27,14 @@ from slopewash.studio.scratch import Scratch, remove_abandoned
 Page = Any
 Open = Callable[[Any], Page]
 SECONDS = 120.0
+SENDS_A_NOTICE = """
+from io import FileIO
+from slopewash.studio.pipe import Pipe
+pipe = Pipe(FileIO(0, closefd=False), FileIO(1, "wb", closefd=False))
+pipe.send(("notice", "7 sub-steps"))
+pipe.send(("done", 1))
+pipe.finish()
+"""
 
 
 @pytest.fixture
@@ -63,7 +72,7 @@ def heights(page: Page, path: str) -> np.ndarray:
 
 
 def test_a_draft_without_edits_is_finished_as_its_recipe_runs_on_those_cells(
-    page: Page, levels: sw.Recipe, server: StudioServer
+    page: Page, levels: sw.Recipe, server: StudioServer, tmp_path: Path
 ) -> None:
     page.steps(3)
     page.do("finish", size=192)
@@ -79,6 +88,10 @@ def test_a_draft_without_edits_is_finished_as_its_recipe_runs_on_those_cells(
     expected = levels.replace(size=192).run().terrain
     assert np.array_equal(heights(page, "/finish/a.npy"), expected["elevation"])
     assert page.get("/finish/preview.png").content[:4] == b"\x89PNG"
+    for name in ("a.r16", "a.r16.json"):
+        (tmp_path / name).write_bytes(page.get(f"/finish/{name}").content)
+    quantized = np.abs(sw.read(tmp_path / "a.r16")["elevation"] - expected["elevation"])
+    assert quantized.max() < 1e-4 * expected.relief  # 16 bits over the height range
     assert page.state["step"] == 3  # the draft is as it was
     page.do("open_finish")
     state = page.until(lambda state: state["rows"] == 192 and state["busy"] is None)
@@ -177,6 +190,15 @@ def test_a_finish_shown_on_fewer_cells_goes_on_without_its_mask(
     shown = finishing._fitted().make()
     assert set(shown) == {"elevation", "water"}
     assert np.array_equal(shown["elevation"], ground.resampled(16)["elevation"])
+
+
+def test_notices_of_a_finish_reach_the_pages(page: Page, server: StudioServer) -> None:
+    finishing = server.studio.finishing
+    with subprocess.Popen(python("-c", SENDS_A_NOTICE), env=environment(), stdout=subprocess.PIPE, bufsize=0) as child:
+        finishing._process = child
+        finishing._read(child, Pipe(cast("FileIO", child.stdout), FileIO(os.devnull, "wb")))
+    while not any(told["message"] == "The finish: 7 sub-steps" for told in page.told):
+        page.read()
 
 
 def test_the_process_ends_with_the_server(levels: sw.Recipe, open_page: Open) -> None:

@@ -7,7 +7,7 @@ import json
 import math
 import secrets
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -40,6 +40,8 @@ Wanted = Literal["height_range", "allow_8bit"] | None
 MOST_TRANSFERS = 2
 """Uploads at a time, and as many exports: uploads that stall keep nobody from saving."""
 
+MOST_SIDE_FILES = 8
+
 
 class Studio:
     """The routes of one session."""
@@ -55,7 +57,8 @@ class Studio:
         self._uploading, self._exporting = asyncio.Semaphore(MOST_TRANSFERS), asyncio.Semaphore(MOST_TRANSFERS)
         self._inspecting, self._watering = asyncio.Semaphore(1), asyncio.Semaphore(1)
         """Questions wait for each other: a run stands still for each."""
-        self._side_files: dict[str, bytes] = {}
+        self._side_files: dict[tuple[str, str], bytes] = {}
+        """Size and height range of files that hold values only, by route and name."""
 
     def app(self) -> Starlette:
         """The application, without access control."""
@@ -157,8 +160,8 @@ class Studio:
         """The current terrain, in the format of the suffix."""
         try:
             asked = request.path_params["name"]
-            if asked in self._side_files:
-                return Response(self._side_files.pop(asked), media_type="application/json", headers=_attachment(asked))
+            if ("export", asked) in self._side_files:
+                return self._side_file("export", asked)
             shown, suffix = clean_name(asked, FORMATS | MESHES)
         except SlopewashError as error:
             return _problem(404, error)
@@ -167,22 +170,27 @@ class Studio:
                 terrain = await asyncio.wrap_future(self.session.find("ground" if suffix in MESHES else "terrain"))
             except SlopewashError as error:
                 return _problem(409, error)
-            folder = tempfile.TemporaryDirectory(prefix="slopewash-export-")
-            try:
-                file = Path(folder.name) / f"terrain{suffix}"
-                await anyio.to_thread.run_sync(lambda: _write(terrain, file))
-            except SlopewashError as error:
-                folder.cleanup()
-                return _problem(409, error)
-            side = file.with_name(file.name + ".json")
-            if side.exists():
-                self._keep_side_file(f"{shown}.json", side.read_bytes())
-            return FileResponse(file, headers=_attachment(shown), background=BackgroundTask(folder.cleanup))
+            return await self._send("export", shown, suffix, lambda file: _write(terrain, file))
 
-    def _keep_side_file(self, name: str, data: bytes) -> None:
-        self._side_files[name] = data
-        while len(self._side_files) > 8:
-            del self._side_files[next(iter(self._side_files))]
+    async def _send(self, route: str, shown: str, suffix: str, write: Callable[[Path], None]) -> Response:
+        """A file that `write` writes, removed once it is sent; one beside it is kept for the next request."""
+        folder = tempfile.TemporaryDirectory(prefix="slopewash-export-")
+        file = Path(folder.name) / f"terrain{suffix}"
+        try:
+            await anyio.to_thread.run_sync(write, file)
+        except (SlopewashError, OSError) as error:
+            folder.cleanup()
+            return _problem(409, error)
+        side = file.with_name(file.name + ".json")
+        if side.exists():
+            self._side_files[route, f"{shown}.json"] = side.read_bytes()
+            while len(self._side_files) > MOST_SIDE_FILES:
+                del self._side_files[next(iter(self._side_files))]
+        return FileResponse(file, headers=_attachment(shown), background=BackgroundTask(folder.cleanup))
+
+    def _side_file(self, route: str, name: str) -> Response:
+        data = self._side_files.pop((route, name))
+        return Response(data, media_type="application/json", headers=_attachment(name))
 
     async def save_project(self, request: Request) -> Response:
         """The run as a project file."""
@@ -191,15 +199,9 @@ class Studio:
                 saved = await asyncio.wrap_future(self.session.find("saved"))
             except SlopewashError as error:
                 return _problem(409, error)
-            folder = tempfile.TemporaryDirectory(prefix="slopewash-export-")
-            file = Path(folder.name) / f"project{SUFFIX}"
-            try:
-                await anyio.to_thread.run_sync(lambda: write_project(saved, file, self._secret))
-            except (SlopewashError, OSError) as error:
-                folder.cleanup()
-                return _problem(409, error)
-            headers = _attachment(f"session{SUFFIX}")
-            return FileResponse(file, headers=headers, background=BackgroundTask(folder.cleanup))
+            return await self._send(
+                "project", f"session{SUFFIX}", SUFFIX, lambda file: write_project(saved, file, self._secret)
+            )
 
     async def finished(self, request: Request) -> Response:
         """What a finish has made, in the format of the suffix, or a picture of the level under way."""
@@ -207,20 +209,15 @@ class Studio:
         try:
             if asked == PREVIEW_FILE:
                 return Response(self.finishing.preview().read_bytes(), media_type="image/png")
+            if ("finish", asked) in self._side_files:
+                return self._side_file("finish", asked)
             shown, suffix = clean_name(asked, {**FORMATS, **MESHES, SUFFIX: ""})
             if suffix == SUFFIX:
                 return FileResponse(self.finishing.project(), headers=_attachment(shown))
         except SlopewashError as error:
             return _problem(404, error)
         async with self._exporting:
-            folder = tempfile.TemporaryDirectory(prefix="slopewash-export-")
-            file = Path(folder.name) / f"terrain{suffix}"
-            try:
-                await anyio.to_thread.run_sync(lambda: self.finishing.write(file))
-            except SlopewashError as error:
-                folder.cleanup()
-                return _problem(409, error)
-            return FileResponse(file, headers=_attachment(shown), background=BackgroundTask(folder.cleanup))
+            return await self._send("finish", shown, suffix, self.finishing.write)
 
     async def open_project(self, request: Request) -> Response:
         """A project file from the page."""

@@ -24,7 +24,7 @@ from slopewash.studio.uploads import Uploads
 NICENESS = 19
 FITTED_FILE = "fitted.npz"
 ASKING_SECONDS = 60.0
-"""Longest wait for the run to say what it is; it may be in a long step."""
+"""Longest wait for what the run is; it may be in a long step."""
 CONVERT = f"""\
 import sys
 import slopewash as sw
@@ -41,11 +41,15 @@ IDLE: protocol.FinishState = {
 
 
 class Finishing:
-    """At most one job, and the last result. `on_change` is called from any thread with what pages are to be told."""
+    """At most one job, and the last result.
+
+    `on_change`, with how it is doing, and `on_message` are called from any thread.
+    """
 
     def __init__(self, session: Any, uploads: Uploads, secret: bytes) -> None:
         self._session, self._uploads, self._secret = session, uploads, secret
         self.on_change: Callable[[protocol.FinishState], None] = lambda state: None
+        self.on_message: Callable[[protocol.Notice], None] = lambda message: None
         self.state: protocol.FinishState = IDLE
         self.niceness = NICENESS
         """Of the process: how far it stands back behind all others, 0 to 19."""
@@ -100,7 +104,7 @@ class Finishing:
         if self.state["status"] != "done":
             raise InvalidParameter("there is nothing finished yet; start a finish, and wait for its end")
 
-    def _tell(self, **changes: Any) -> None:
+    def _change(self, **changes: Any) -> None:
         with self._turn:
             self.state = cast("protocol.FinishState", {**self.state, **changes})
             self.on_change(self.state)
@@ -123,13 +127,13 @@ class Finishing:
         pipe = Pipe(cast("FileIO", process.stdout), cast("FileIO", process.stdin))
         pipe.send(Task(plan, self._scratch.path, self._secret, sw.named_adapter(), self.niceness))
         self._process = process
-        self._tell(**{**IDLE, "status": "running", "size": message.size, "name": plan.name})
+        self._change(**{**IDLE, "status": "running", "size": message.size, "name": plan.name})
         threading.Thread(target=self._read, args=(process, pipe), name="slopewash-finish-reader", daemon=True).start()
 
     def _do_cancel_finish(self, message: messages.CancelFinish) -> None:
         if self.state["status"] != "running":
             raise InvalidParameter("no finish is under way")
-        self._tell(status="cancelled", seconds_left=None)
+        self._change(status="cancelled", seconds_left=None)
         self._end()
 
     def _do_open_finish(self, message: messages.OpenFinish) -> None:
@@ -162,19 +166,21 @@ class Finishing:
         over = False
         try:
             while True:
-                kind, *said = pipe.receive()
+                kind, *reported = pipe.receive()
                 if process is not self._process:  # cancelled meanwhile
                     break
                 if kind == "progress":
-                    self._tell(**said[0])
+                    self._change(**reported[0])
+                elif kind == "notice":
+                    self.on_message({"type": "notice", "message": f"The finish: {reported[0]}"})
                 elif kind == "preview":
-                    self._tell(preview=self.state["preview"] + 1)
+                    self._change(preview=self.state["preview"] + 1)
                 elif kind == "failed":
                     over = True
-                    self._tell(status="failed", message=said[0], seconds_left=None)
+                    self._change(status="failed", message=reported[0], seconds_left=None)
                 elif kind == "done":
                     over = True
-                    self._tell(status="done", step=said[0], share=1.0, seconds_left=None)
+                    self._change(status="done", step=reported[0], share=1.0, seconds_left=None)
         except EOFError:
             pass
         pipe.close()
@@ -182,4 +188,4 @@ class Finishing:
         if process is self._process:
             self._process = None
             if not over:
-                self._tell(status="failed", message=f"its process ended ({code})", seconds_left=None)
+                self._change(status="failed", message=f"its process ended ({code})", seconds_left=None)

@@ -56,6 +56,7 @@ class Hub:
         self.session.on_snapshot = lambda snapshot: later(self._take_snapshot, snapshot)
         self.session.on_state = lambda state: later(self._take_state, state)
         self.session.on_message = lambda message: later(self._take_message, message)
+        self.finishing.on_message = lambda message: later(self._take_message, message)
         self.finishing.on_change = lambda finish: later(self._take_finish, finish)
 
     def add(self, connection: Connection) -> bool:

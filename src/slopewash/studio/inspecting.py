@@ -20,7 +20,7 @@ MOST_POINTS = 256
 LARGEST_SURVEY = 1024
 """Cells per side above which a terrain is measured on a coarser grid, so that a run does not wait for long."""
 VALUES = ("water", "suspended", "wear", "deposit", "flow", "erodibility")
-"""Layers that are told of a cell, where the model has them."""
+"""Layers that are reported of a cell, where the model has them."""
 STEPS = {1: (0, 1), 2: (1, 1), 4: (1, 0), 8: (1, -1), 16: (0, -1), 32: (-1, -1), 64: (-1, 0), 128: (-1, 1)}
 """Rows and columns that a direction of flow leads on, by its code."""
 

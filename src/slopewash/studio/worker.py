@@ -114,11 +114,11 @@ class Worker:
         self._start_sent = snapshot.run
         known, beside = self._beside_sent, snapshot.beside
         self._beside_sent = {b.key for b in beside.values() if b is not None}
-        told = {
+        new = {
             n: b if b is None or b.key not in known else dataclasses.replace(b, elevation=None)
             for n, b in beside.items()
         }
-        snapshot = dataclasses.replace(snapshot, beside=told)
+        snapshot = dataclasses.replace(snapshot, beside=new)
         self._pipe.send(("snapshot", snapshot), then=self._session.spend)
 
     def _do_want(self, demand: Any) -> None:

@@ -1,6 +1,6 @@
 // The same run on more cells, in the background: how far it is, a picture of its level, and what comes of it.
 
-import { fetchAndSave } from "../output/download";
+import { fetchAndSaveTerrain } from "../output/download";
 import { runName } from "../output/naming";
 import { PROJECT_SUFFIX } from "../output/project";
 import { button, labelled, make, section, select } from "../page/dom";
@@ -124,7 +124,7 @@ export class FinishPanel {
     const suffix = this.format.value;
     const name = `${runName(this.store.state).replace(/-step\d+$/, "")}-${last?.size}cells-step${last?.step}${suffix}`;
     try {
-      await fetchAndSave(`/finish/${name}`, name);
+      await fetchAndSaveTerrain(`/finish/${name}`, name);
     } catch (problem) {
       this.messages.say((problem as Error).message, "error");
     }

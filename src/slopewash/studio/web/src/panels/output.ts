@@ -1,6 +1,6 @@
 // Everything that can be saved: terrain files, images, videos, the run as a script.
 
-import { fetchAndSave, saveBlob } from "../output/download";
+import { fetchAndSave, fetchAndSaveTerrain, saveBlob } from "../output/download";
 import { runName } from "../output/naming";
 import { screenshot } from "../output/screenshot";
 import { Video } from "../output/video";
@@ -8,8 +8,6 @@ import { button, checkbox, labelled, make, section, select } from "../page/dom";
 import type { Store } from "../page/store";
 import type { Stage } from "../view/stage";
 import type { Messages } from "./messages";
-
-const WITHOUT_HEADER = [".r16", ".raw"];
 
 export class OutputPanel {
   readonly element = make("div", { class: "output" });
@@ -116,16 +114,14 @@ export class OutputPanel {
     this.recordButton.classList.toggle("recording", this.video.running);
   }
 
-  /** Formats without a header come with a second file that has their size and height range. */
   private async exportAs(suffix: string): Promise<void> {
     const name = `${runName(this.store.state)}${suffix}`;
-    await this.save(`/export/${name}`, name);
-    if (WITHOUT_HEADER.includes(suffix)) await this.save(`/export/${name}.json`, `${name}.json`);
+    await this.save(`/export/${name}`, name, fetchAndSaveTerrain);
   }
 
-  private async save(path: string, name: string): Promise<void> {
+  private async save(path: string, name: string, fetchIt = fetchAndSave): Promise<void> {
     try {
-      await fetchAndSave(path, name);
+      await fetchIt(path, name);
     } catch (problem) {
       this.messages.say((problem as Error).message, "error");
     }
