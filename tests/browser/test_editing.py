@@ -35,21 +35,17 @@ def prepare(studio: Any) -> None:
     studio.wait("studio.store.state.step === 3 && !studio.store.state.playing")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.parametrize(  # one of each layer; tests/simulation tries every tool
     ("tool", "layer", "sign"),
     [
         ("raise", "elevation", 1),
-        ("lower", "elevation", -1),
         ("smooth", "elevation", 0),
-        ("flatten", "elevation", 0),
-        ("add_water", "water", 1),
         ("remove_water", "water", -1),
         ("rain", "rainfall", 1),
         ("harden", "erodibility", -1),
-        ("soften", "erodibility", 1),
     ],
 )
-def test_each_brush_changes_its_layer_and_undo_restores_every_bit(
+def test_a_brush_changes_its_layer_and_undo_restores_every_bit(
     studio: Any, tool: str, layer: str, sign: int
 ) -> None:
     prepare(studio)
