@@ -45,9 +45,7 @@ def prepare(studio: Any) -> None:
         ("harden", "erodibility", -1),
     ],
 )
-def test_a_brush_changes_its_layer_and_undo_restores_every_bit(
-    studio: Any, tool: str, layer: str, sign: int
-) -> None:
+def test_a_brush_changes_its_layer_and_undo_restores_every_bit(studio: Any, tool: str, layer: str, sign: int) -> None:
     prepare(studio)
     before = layers(studio)
     paint_middle(studio, tool)
