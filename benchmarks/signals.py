@@ -34,7 +34,7 @@ usual, runs = sw.Simulation.run, []
 def run(simulation, steps, **options):
     if not runs:
         # Compiles the kernels, which no signal interrupts; some are used later than in the first step.
-        usual(simulation, 12 if simulation.backend == "cpu" and simulation.model.name != "velocity_field" else 1)
+        usual(simulation, 1 if simulation.backend == "reference" or simulation.model.name == "velocity_field" else 12)
         runs.append(1)
         print("running", flush=True)
     try:
