@@ -120,7 +120,7 @@ JUDGE = """
 
 def test_the_mouse_itself_keeps_above_the_ground_and_sees_it(studio: Any) -> None:
     random = np.random.default_rng(5)
-    for _ in range(4):
+    for _ in range(2):
         studio.page.keyboard.press("f")
         for _ in range(4):
             x, y = random.uniform([90, 80], [920, 620])
