@@ -7,7 +7,6 @@ import secrets
 import tempfile
 import time
 import unicodedata
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,13 @@ import anyio.to_thread
 from starlette.requests import ClientDisconnect
 
 import slopewash as sw
-from slopewash.errors import InvalidFile, InvalidParameter, SlopewashError
+from slopewash.errors import InvalidFile, SlopewashError
 from slopewash.studio.catalogue import FORMATS, UPLOAD_BYTES
+from slopewash.studio.given import Given
 from slopewash.studio.projects import SUFFIX, Project, read_project
 from slopewash.studio.recipes import fitted
 from slopewash.untrusted import decode
 
-KEPT = 4
-"""Uploads that are remembered."""
 PROJECT_FACTOR = 4
 """How much larger than a terrain a project may be: it holds every layer of the run and its undo history."""
 LARGEST_SIDE = 8192
@@ -45,31 +43,13 @@ class Stalled(SlopewashError):
     """A file arrives too slowly: others wait for its place."""
 
 
-class Uploads:
+class Uploads(Given):
     """The last few terrains that were uploaded."""
 
     def __init__(self, limit: int = UPLOAD_BYTES) -> None:
+        super().__init__()
         self.limit = limit
         self.project_limit = PROJECT_FACTOR * limit
-        self._given: OrderedDict[str, sw.FromTerrain] = OrderedDict()
-        self._project: tuple[str, Project] | None = None
-
-    def find(self, key: str) -> sw.FromTerrain:
-        """Find an upload by its id."""
-        if key not in self._given:
-            raise InvalidParameter(f"there is no upload {key!r} any more; upload the file again")
-        return self._given[key]
-
-    def find_project(self, key: str) -> Project:
-        """Find the last project by its id."""
-        if self._project is None or self._project[0] != key:
-            raise InvalidParameter(f"there is no project {key!r} any more; open the file again")
-        return self._project[1]
-
-    def forget_project(self, key: str) -> None:
-        """Release a project that was opened: its run holds everything."""
-        if self._project is not None and self._project[0] == key:
-            self._project = None
 
     async def receive_project(self, name: str, chunks: AsyncIterator[bytes], secret: bytes) -> tuple[str, Project]:
         """Receive a project file; return its id, and what it holds. Only the last one is remembered."""
@@ -82,16 +62,15 @@ class Uploads:
 
     def keep_project(self, project: Project) -> str:
         """Remember a project instead of the last one; return its id."""
-        key = secrets.token_hex(8)
-        self._project = key, project
-        return key
+        return self._keep(project)
 
     def keep(self, given: sw.FromTerrain) -> str:
         """Remember a terrain; return its id."""
+        return self._keep(given)
+
+    def _keep(self, given: sw.FromTerrain | Project) -> str:
         key = secrets.token_hex(8)
-        self._given[key] = given
-        while len(self._given) > KEPT:
-            self._given.popitem(last=False)
+        self.put(key, given)
         return key
 
     async def receive(

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import slopewash as sw
-from slopewash.errors import InvalidParameter, SlopewashError
+from slopewash.errors import SlopewashError
 from slopewash.studio import run
+from slopewash.studio.given import Given
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.pipe import Pipe
 from slopewash.studio.projects import Project
 from slopewash.studio.session import Session
 from slopewash.studio.snapshot import Snapshot
-from slopewash.studio.uploads import KEPT
 
 BEAT_SECONDS = 0.5
 """Seconds between two reports of whether the simulation answers."""
@@ -39,40 +39,6 @@ class Beginning:
     first_run: int = 1
     first_version: int = 1
     """Runs and frames are counted on from a process that ended: pages know some of its numbers."""
-
-
-class Given:
-    """The last uploads that came with the messages that name them."""
-
-    def __init__(self) -> None:
-        self._given: dict[str, sw.FromTerrain] = {}
-        self._project: tuple[str, Project] | None = None
-
-    def put(self, key: str, given: sw.FromTerrain | Project) -> None:
-        """Keep an upload for the message that asks for it."""
-        if isinstance(given, Project):
-            self._project = key, given
-            return
-        self._given[key] = given
-        while len(self._given) > KEPT:
-            del self._given[next(iter(self._given))]
-
-    def find_project(self, key: str) -> Project:
-        """Find the last project by its id."""
-        if self._project is None or self._project[0] != key:
-            raise InvalidParameter(f"there is no project {key!r} any more; open the file again")
-        return self._project[1]
-
-    def forget_project(self, key: str) -> None:
-        """Release a project that was opened: its run holds everything."""
-        if self._project is not None and self._project[0] == key:
-            self._project = None
-
-    def find(self, key: str) -> sw.FromTerrain:
-        """Find an upload by its id."""
-        if key not in self._given:
-            raise InvalidParameter(f"there is no upload {key!r} any more; upload the file again")
-        return self._given[key]
 
 
 class Worker:
