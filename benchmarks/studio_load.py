@@ -83,7 +83,7 @@ class Outside:
         )
 
     def step(self) -> int:
-        """Where the simulation is: a new page's first state tells."""
+        """Where the simulation is: from a new page's first state."""
         with self.connect() as page:
             page.recv(timeout=60)
             return int(json.loads(page.recv(timeout=60))["step"])

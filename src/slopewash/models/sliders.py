@@ -54,7 +54,7 @@ class Slider:
         return {name: _moved(usual, name, self.moves[name], position) for name in self._movable(usual)}
 
     def position(self, now: Model, usual: Model) -> float:
-        """Where it stands with the parameters as they are; the first one that it moves tells."""
+        """Where it stands with the parameters as they are; by the first one that it moves."""
         for name in self._movable(usual):
             value, middle = getattr(now, name), getattr(usual, name)
             if isinstance(value, float | int) and math.isfinite(value):

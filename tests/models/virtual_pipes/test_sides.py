@@ -7,29 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.models.virtual_pipes.mixtures import MODELS as MIXTURES
 
 from slopewash import Simulation, Terrain, VirtualPipes, WaterSource, preset, strata_bands
 from slopewash.models.state import Sides
 
 MODELS = {
-    "table2": VirtualPipes(),
-    "single_grid": preset("single_grid"),
-    "jako2011": preset("jako2011"),
-    "eight": preset("single_grid").replace(
-        pipes="eight",
-        pipe_area=10.0,
-        sediment_capacity=0.5,
-        capacity_three_quarters=4.0,
-        capacity_half=1.0,
-        fan_slope=0.3,
-    ),
+    **{name: MIXTURES[name] for name in ("table2", "single_grid", "jako2011", "eight", "sea", "eight_with_sea")},
     "cover": preset("single_grid").replace(cover="loose", weathering_rate=0.02),
     "beds": preset("single_grid").replace(bed_contrast=0.2, bed_thickness=9.0, bed_dip=20.0),
     "graded": VirtualPipes(edge_base="graded", velocity="mean_depth", pipe_area=1.0),
-    "sea": VirtualPipes(sea_level=4.0),
-    "eight_with_sea": VirtualPipes(
-        sea_level=4.0, pipes="eight", capacity="along_flow", edge_base="graded", sediment_volume=0.5, pipe_area=10.0
-    ),
 }
 BACKENDS = ("reference", "cpu", "gpu")
 
