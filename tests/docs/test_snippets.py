@@ -15,6 +15,7 @@ WITH_BLOCKS = [page for page in pages() if any(block.note("not run") is None for
 ALL = [block for page in pages() for block in blocks(page)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_BLOCKS, ids=page_name)
 def test_a_page_can_be_followed_from_its_first_block_to_its_last(page: Path, tmp_path: Path) -> None:
     printed = follow(page, tmp_path)

@@ -161,7 +161,7 @@ def _check_recipe(recipe: sw.Recipe, folder: Path, file: Path) -> None:
         if source.path.resolve() != (folder / TERRAIN).resolve() or source.options:
             read.append(source.path)
     elif not isinstance(source, sw.Generated):
-        raise InvalidFile(f"{file} does not say where its terrain comes from")
+        raise InvalidFile(f"{file} does not name the source of its terrain")
     if read:
         raise InvalidFile(f"{file} reads {Path(read[0]).name}, which is not in it; open it where it was saved")
     size = source.size

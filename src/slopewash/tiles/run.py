@@ -166,7 +166,7 @@ class TiledRun:
         if facts.get("schema") != SCHEMA or facts.get("slopewash") != __version__:
             raise CheckpointError(
                 f"{store.url} was written by slopewash {facts.get('slopewash')} (schema {facts.get('schema')}), and "
-                f"this is slopewash {__version__} (schema {SCHEMA}), which may not give the same bits; continue it "
+                f"this is slopewash {__version__} (schema {SCHEMA}), whose results may differ; continue it "
                 "with the version that wrote it"
             )
         tile = facts["tile"]
