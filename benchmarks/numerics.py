@@ -8,17 +8,21 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import surroundings
 
 import slopewash as sw
 
-ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.surroundings import facts
+
+ROOT = Path(__file__).parents[1]
 RESULT = Path(__file__).parent / "results" / "numerics.json"
 TABLE = ROOT / "docs" / "reference" / "numerics-table.md"
 BACKENDS = ("reference", "cpu", "gpu")
@@ -125,7 +129,7 @@ def measure() -> dict[str, Any]:
         {"case": case, "unit": unit, **{backend: error(backend) for backend in working}}
         for case, (unit, error) in CASES.items()
     ]
-    return {"date": datetime.now(UTC).date().isoformat(), **surroundings.facts(), "rows": rows}
+    return {"date": datetime.now(UTC).date().isoformat(), **facts(), "rows": rows}
 
 
 def table(result: dict[str, Any]) -> Iterator[str]:
