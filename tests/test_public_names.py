@@ -71,3 +71,8 @@ def test_studio_stays_a_function_after_the_folder_of_its_name_is_imported() -> N
 def test_no_other_folder_has_the_name_of_a_public_function() -> None:
     folders = {path.name for path in Path(sw.__file__).parent.iterdir() if path.is_dir()}
     assert folders & set(sw.__all__) == {"analysis", "studio"}  # the first is the folder itself
+
+
+def test_every_public_name_has_an_example() -> None:
+    things = {name: getattr(sw, name) for name in sw.__all__ if name not in ("__version__", "analysis")}
+    assert [name for name, thing in things.items() if ">>>" not in (thing.__doc__ or "")] == []

@@ -364,7 +364,12 @@ def register(model: M) -> M:
 
 
 def model_names() -> tuple[str, ...]:
-    """Names of every registered model."""
+    """Names of every registered model.
+
+    >>> import slopewash as sw
+    >>> sw.model_names()
+    ('mesh_particles', 'steepest_talus', 'velocity_field', 'virtual_pipes')
+    """
     return tuple(_models)
 
 

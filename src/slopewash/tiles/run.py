@@ -62,7 +62,16 @@ BORDER = "state/border"
 
 @dataclass(frozen=True, kw_only=True)
 class TiledResult:
-    """What a run on tiles has left in its store."""
+    """What a run on tiles has left in its store.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> cone, store = sw.generate("cone", size=32), f"{folder.name}/out.zarr"
+    >>> made = sw.erode_tiled(cone, sw.SteepestTalus(), steps=3, tile=16, out=store, workers=0, backend="reference")
+    >>> made.tiles, made.shape
+    (4, (32, 32))
+    >>> folder.cleanup()
+    """
 
     url: str
     shape: tuple[int, int]
