@@ -33,6 +33,7 @@ from slopewash.tiles.ground import SIDES, Ground, Survey
 from slopewash.tiles.gullies import draw_gullies, remove_gullies
 from slopewash.tiles.inputs import estimated, with_layers, with_maps
 from slopewash.tiles.lakes import LAKE, with_lakes
+from slopewash.tiles.memory import release
 from slopewash.tiles.preparing import begin_work, draw_numbers, draws, prepare_tile
 from slopewash.tiles.program import (
     Position,
@@ -234,6 +235,7 @@ class TiledRun:
             return self._finish()
         finally:
             self.watching.close()
+            release()
             if lock is not None:
                 lock.close()
 
