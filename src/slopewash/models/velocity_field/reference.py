@@ -240,7 +240,10 @@ def upstream_first(direction: Integers) -> list[tuple[int, int]]:
         target = _next(direction, i, j)
         if target:
             feeders[target] += 1
-    order = [(int(i), int(j)) for i, j in np.argwhere(feeders == 0)]
+    order = []
+    for i, j in np.argwhere(feeders == 0):
+        safe_point()
+        order.append((int(i), int(j)))
     for i, j in order:  # grows while it is read
         safe_point()
         target = _next(direction, i, j)
@@ -260,6 +263,7 @@ def cut_circles(direction: Integers, down: Integers, T: Field) -> Integers:
     while True:
         on_circle = np.ones(direction.shape, bool)
         for i, j in upstream_first(direction):
+            safe_point()
             on_circle[i, j] = False
         if not on_circle.any():
             return direction
