@@ -274,12 +274,18 @@ DISTANCES = (1.0, 1.0, 1.0, 1.0, math.sqrt(2), math.sqrt(2), math.sqrt(2), math.
 def _slide_eight_pipes(b: Field, R: Field, c: Coefficients, sides: Sides, T: Field, K: Field) -> tuple[Field, Field]:
     talus = c.talus_0 * T + (c.talus_1 * T) * R
     reach = [np.maximum(talus * d, 0) for d in DISTANCES]
+    safe_point()
     drops = [b - n for n in around(b, sides, WALL)]
+    safe_point()
     H = np.maximum.reduce(drops)
+    safe_point()
     share = [np.where(drop > limit, drop, 0) for drop, limit in zip(drops, reach, strict=True)]
+    safe_point()
     whole = paired(share)
+    safe_point()
     weight = ((0.5 * c.slide) * K) * R * np.maximum(H, 0) / np.maximum(whole, TINY)
     sent = weight * whole
+    safe_point()
     weights, taluses = around(weight, sides, 0), around(talus, sides, 0)
     heights = around(b, sides, WALL)  # nodata and walls have weight 0: nothing slides in from there
     gains = []
