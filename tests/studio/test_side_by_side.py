@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 import slopewash as sw
 from slopewash.studio import StudioServer, messages, side_by_side
+from slopewash.studio.apart import SessionApart
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.recipes import first_recipe, next_recipe
 from slopewash.studio.run import Run
@@ -158,6 +161,27 @@ def test_another_terrain_is_for_all_panes_and_another_model_for_one(page: Page) 
     state = page.until(lambda s: s["side_by_side"]["chosen"] == 0)
     assert state["generator"]["seed"] == 9
     assert state["side_by_side"]["panes"][1]["differs"] == {}
+    page.do("side_by_side", panes=4)  # the new ones stand on the new terrain too
+    state = page.until(paused_at(0, 0, 0, 0))
+    presets = [(pane["model"], pane["preset"]) for pane in state["side_by_side"]["panes"]]
+    assert presets[2:] == [("virtual_pipes", "mei2007"), ("velocity_field", "chiba_fig3")]
+    page.do("choose_pane", pane=3)
+    np.testing.assert_allclose(elevation(page), second, rtol=1e-6)
+
+
+def test_a_pane_takes_the_settings_of_another(page: Page) -> None:
+    assert "no panes" in page.ask("copy_pane", pane=0)["message"]
+    begin(page)
+    page.do("parameters", values={"rain_rate": 0.02})
+    page.do("choose_pane", pane=1)
+    page.do("copy_pane", pane=0)
+    state = page.until(lambda s: s["side_by_side"]["panes"][1]["preset"] == "single_grid")
+    assert state["parameters"]["rain_rate"] == 0.02
+    assert state["side_by_side"]["panes"][1]["differs"] == {}
+    page.do("parameters", values={"rain_rate": 0.005})
+    state = page.until(lambda s: s["side_by_side"]["panes"][1]["differs"] != {})
+    assert state["side_by_side"]["panes"][1]["differs"] == {"rain_rate": 0.005}
+    assert "there are 2 panes" in page.ask("copy_pane", pane=3)["message"]
 
 
 def test_what_is_refused_names_the_reason_and_changes_nothing(page: Page) -> None:
@@ -222,39 +246,25 @@ def test_large_terrains_are_resampled_and_small_ones_are_not() -> None:
     assert side_by_side.at_most(small, 256) is small
 
 
-def test_disk_keeps_the_run_before_until_a_pane_is_kept(tmp_path: Path, open_page: Callable[..., Page]) -> None:
+def test_the_run_before_is_kept_on_disk_and_continues_after_a_crash(
+    tmp_path: Path, open_page: Callable[..., Page]
+) -> None:
     keeper = Keeper(tmp_path / "kept")
     recipe = first_recipe(preset="single_grid", size=32, extent=320.0, backend="reference")
     with StudioServer(recipe, port=0, keeper=keeper, apart=True) as server:
-        page = open_page(server)
+        page, session = open_page(server), cast("SessionApart", server.session)
         page.steps(2)
-        begin(page)
+        begin(page, 4)
         page.do("step", count=5)
-        page.until(paused_at(5, 5))
-        server.session.close()  # as a server that stops
-        kept = keeper.kept
-        assert kept is not None
-        assert kept["step"] == 2
+        page.until(paused_at(5, 5, 5, 5))
+        end = time.monotonic() + SECONDS
+        while keeper.kept is None:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert keeper.kept["step"] == 2
+        assert session.process_id is not None
+        os.kill(session.process_id, signal.SIGKILL)
+        assert page.until(lambda s: s["side_by_side"] is None)["step"] == 2
+        page.do("leave_side_by_side")  # for those who did not see it coming
+        page.steps(1)
     keeper.close()
-
-
-@pytest.fixture
-def apart_server() -> Iterator[StudioServer]:
-    recipe = first_recipe(preset="single_grid", size=32, extent=320.0, backend="reference")
-    with StudioServer(recipe, port=0, apart=True) as running:
-        yield running
-
-
-def test_a_process_that_ends_leaves_one_run(apart_server: StudioServer, open_page: Callable[..., Page]) -> None:
-    page = open_page(apart_server)
-    begin(page, 4)
-    page.shown(0)
-    session: Any = apart_server.session
-    end, process = time.monotonic() + SECONDS, session._process
-    process.kill()
-    while not any("begins again" in told["message"] for told in page.told):
-        assert time.monotonic() < end
-        page.read()
-    page.until(lambda s: s["side_by_side"] is None)
-    page.do("leave_side_by_side")
-    page.steps(1)

@@ -297,6 +297,14 @@ class ChoosePane(Message):
     """Counted from 0."""
 
 
+class CopyPane(Message):
+    """Give the chosen pane the settings of another; all begin again."""
+
+    type: Literal["copy_pane"]
+    pane: int = Field(ge=0, le=3)
+    """The other one."""
+
+
 class LeaveSideBySide(Message):
     """Return to the run that was there before, or go on with the pane that is chosen."""
 
@@ -315,7 +323,7 @@ class Ack(Message):
 ClientMessage = Annotated[
     Play | Pause | Step | RunTo | Speed | Reset | BringBack | Start | Parameters | Slide | Scrub | Settle | Paint
     | Sources | Emitters | Undo | Redo | Watch | Look | Open | Finish | CancelFinish | OpenFinish | GoOn
-    | SideBySide | ChoosePane | LeaveSideBySide | Ack,
+    | SideBySide | ChoosePane | CopyPane | LeaveSideBySide | Ack,
     Field(discriminator="type"),
 ]  # fmt: skip
 _ADAPTER: TypeAdapter[Any] = TypeAdapter(ClientMessage)

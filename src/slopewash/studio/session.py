@@ -21,7 +21,7 @@ from slopewash.studio.projects import Project
 from slopewash.studio.recipes import next_recipe
 from slopewash.studio.replay import replay
 from slopewash.studio.run import Cancelled, Edit, Run
-from slopewash.studio.side_by_side import Panes, first_recipes
+from slopewash.studio.side_by_side import Panes, filled_up
 from slopewash.studio.snapshot import Beside, Demand, Snapshot
 
 JOBS_AT_ONCE = 64
@@ -29,7 +29,7 @@ SLOW = {"cell": "following the water", "survey": "measuring the terrain"}
 """Questions that take long on a large terrain, and compile kernels when they are first asked."""
 CANCELLING = ("pause", "reset", "start", "bring_back", "open", "leave_side_by_side")
 """Messages that cancel settling, or the repetition of a project, instead of waiting for its end."""
-FOR_ALL_PANES = ("play", "pause", "step", "run_to", "reset", "start")
+FOR_ALL_PANES = ("play", "pause", "step", "run_to", "reset", "start", "copy_pane")
 """Messages that drive all panes together."""
 FOR_ONE_RUN = ("settle", "scrub", "go_on")
 """Messages that make no sense side by side."""
@@ -403,7 +403,7 @@ class Session:
             "type": "state",
             **self.run.facts(),
             "playing": self._playing,
-            "target": self._target if self._panes is None else self._panes.target,
+            "target": self._target if self._panes is None or not self._playing else self._panes.target,
             "settling": self._settling,
             "busy": self._busy,
             "steps_per_second": self._pace.measured() if self._playing else 0.0,
@@ -436,9 +436,9 @@ class Session:
         home = self._lasting
         if home.shared:
             raise InvalidParameter("this run belongs to your own program; start another run here to compare models")
-        there = [] if self._panes is None else self._panes.recipes
+        there = [home.next_recipe] if self._panes is None else self._panes.recipes
         with self._at_work(f"preparing {message.panes} panes"):
-            recipes = [*there, *first_recipes(home.next_recipe, message.panes)[len(there) :]][: message.panes]
+            recipes = filled_up(there, message.panes)
             if self._panes is None:
                 self._panes = Panes(home, recipes, self._notice)
             else:
@@ -451,6 +451,9 @@ class Session:
         self._panes.choose(message.pane)
         self.run, self._shown = self._panes.run, self._panes.run.step
         self._changed()
+
+    def _do_copy_pane(self, message: messages.CopyPane) -> None:
+        raise InvalidParameter("there are no panes to copy; show several side by side first")
 
     def _do_leave_side_by_side(self, message: messages.LeaveSideBySide) -> None:
         """Also where there are no panes any more, because their process was ended."""
@@ -466,7 +469,7 @@ class Session:
     def _do_in_all_panes(self, panes: Panes, message: Any) -> None:
         if message.type == "pause":
             self._playing, self._dirty = not panes.pause() and self._playing, True
-        elif message.type in ("reset", "start"):
+        elif message.type in ("reset", "start", "copy_pane"):
             with self._at_work("preparing all panes"):
                 panes.begin_again(panes.next_recipes(message, self.uploads))
                 self._show(panes.run)
@@ -631,8 +634,11 @@ class Session:
     def _do_slide(self, message: messages.Slide) -> None:
         before, number = self.run.usual_steps, self.run.number
         self.run.slide(message.name, message.position)
-        if self.run.number != number and self._panes is None:  # it begins anew, before its first step
-            self._change_over(self.run)
+        if self.run.number != number:  # it begins anew, before its first step
+            if self._panes is None:
+                self._change_over(self.run)
+            else:
+                self._changed()
         if message.name != "age":
             self._go_on(edited=True)
         if self._target is not None and self._target == before != self.run.usual_steps:

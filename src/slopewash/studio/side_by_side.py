@@ -27,13 +27,17 @@ ENDLESS = 1_000_000
 
 def first_recipes(recipe: sw.Recipe, count: int) -> list[sw.Recipe]:
     """Recipes of so many panes on the ground of this one: the present settings, then other presets and models."""
-    now = recipe.stage
-    others = [
-        preset
-        for preset in map(sw.find_preset, FIRST_OFFER)
-        if preset.name != now.preset and (preset.model.has_sources() or preset.model.name != now.model.name)
-    ]
-    return [recipe, *(_with_preset(recipe, preset) for preset in others)][:count]
+    return filled_up([recipe], count)
+
+
+def filled_up(recipes: Sequence[sw.Recipe], count: int) -> list[sw.Recipe]:
+    """So many recipes: these, then what they lack of the first offer, on the same ground."""
+    first = recipes[0]
+    presets = {recipe.stage.preset for recipe in recipes}
+    models = {recipe.stage.model.name for recipe in recipes} - {"virtual_pipes"}  # whose presets differ most
+    offer = [sw.find_preset(name) for name in FIRST_OFFER if name not in presets]
+    others = [_with_preset(first, preset) for preset in offer if preset.model.name not in models]
+    return [*recipes, *others, first, first][:count]
 
 
 def _with_preset(recipe: sw.Recipe, preset: Any) -> sw.Recipe:
@@ -151,10 +155,15 @@ class Panes:
         """Recipes of all panes with the parameters as they are now."""
         return [pane.run.next_recipe for pane in self._panes]
 
-    def next_recipes(self, message: messages.Reset | messages.Start, uploads: Any) -> list[sw.Recipe]:
-        """Recipes after a reset, or a start: another terrain is for all panes, the rest for the one that is chosen."""
+    def next_recipes(
+        self, message: messages.Reset | messages.CopyPane | messages.Start, uploads: Any
+    ) -> list[sw.Recipe]:
+        """Recipes after a message: another terrain is for all panes, the rest for the one that is chosen."""
         recipes = self.recipes
-        if isinstance(message, messages.Reset):
+        if isinstance(message, messages.CopyPane):
+            self._check_number(message.pane)
+            recipes[self.chosen] = recipes[message.pane]
+        if not isinstance(message, messages.Start):
             return recipes
         if message.generator is not None or message.upload is not None or message.size is not None:
             ground = messages.Start(type="start", generator=message.generator, upload=message.upload, size=message.size)
@@ -192,9 +201,12 @@ class Panes:
 
     def choose(self, number: int) -> None:
         """Choose a pane."""
+        self._check_number(number)
+        self.chosen = number
+
+    def _check_number(self, number: int) -> None:
         if number >= len(self._panes):
             raise InvalidParameter(f"pane is {number}; there are {len(self._panes)} panes, counted from 0")
-        self.chosen = number
 
     def close(self, keep: Run | None = None) -> None:
         """Free the memory of all panes, except for one that is kept."""

@@ -129,10 +129,19 @@ export type ClientMessage =
   | GoOn
   | SideBySide
   | ChoosePane
+  | CopyPane
   | LeaveSideBySide
   | Ack;
 
 export type Colour = [number, number, number];
+
+/** Give the chosen pane the settings of another; all begin again. */
+export interface CopyPane {
+  id?: number | string | null;
+  type: "copy_pane";
+  /** The other one. */
+  pane: number;
+}
 
 /** The message with this `id` was carried out. */
 export interface Done {
