@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def panes(studio: Any) -> Iterator[Any]:
-    """Two panes: the present settings, and the same model as another paper has it."""
+    """Two panes: the present settings, and the same model with another preset."""
     studio.page.keyboard.press("f")
     studio.page.keyboard.press("m")
     wait_for_panes(studio, 2)
@@ -27,7 +27,7 @@ def panes(studio: Any) -> Iterator[Any]:
 def wait_for_panes(studio: Any, count: int) -> None:
     studio.wait(
         "count => studio.stage.landscapes.length === count && studio.stage.landscapes.every(l => l.frame)"
-        " && document.querySelectorAll('.caption').length === count && studio.store.state.busy === null",
+        " && document.querySelectorAll('.pane').length === count && studio.store.state.busy === null",
         count,
     )
 
@@ -44,7 +44,7 @@ def pictures(studio: Any) -> list[np.ndarray]:
     for box in boxes(studio):
         left, top = (round(SCALE * box[side]) for side in ("left", "top"))
         wide, tall = (int(SCALE * box[side]) for side in ("width", "height"))
-        parts.append(whole[top + tall // 3 : top + tall - 4, left + 4 : left + wide - 4])
+        parts.append(whole[top + tall // 3 : top + tall * 4 // 5, left + 4 : left + wide - 4])
     return parts
 
 
@@ -70,13 +70,13 @@ def test_panes_share_their_start_their_clock_and_their_camera(panes: Any) -> Non
     did = studio.page.locator("[data-role=did]").all_inner_texts()
     assert did[0].startswith("eroded ")
     assert "× pane 1)" in did[1]
-    assert "step 20 of 1000" in studio.page.locator("[data-role=differs]").nth(1).inner_text()
+    assert "step 20 of 3200" in studio.page.locator("[data-role=differs]").nth(1).inner_text()
 
 
 def test_the_chosen_pane_has_the_sliders_and_can_be_kept(panes: Any) -> None:
     studio = panes
     studio.page.locator("[data-role=choose-pane]").nth(1).click()
-    studio.wait("studio.store.state.preset === 'mei2007'")
+    studio.wait("studio.store.state.preset === 'landscape'")
     x, y = studio.place_on_screen(640.0, 640.0)
     assert x > boxes(studio)[1]["left"]
     studio.page.mouse.move(x, y)

@@ -19,8 +19,8 @@ from slopewash.studio.snapshot import Snapshot
 
 MOST_CELLS = {2: 256, 4: 192}
 """Along the longer side of a pane, by their number: together less than a run of 512 x 512 cells."""
-FIRST_OFFER = ("mei2007", "outerrain", "chiba_fig3", "single_grid")
-"""Presets beside the present settings, in this order: of the pipes, then one of each other model."""
+FIRST_OFFER = ("single_grid", "landscape", "outerrain", "chiba_fig2")
+"""Presets beside the present settings, in this order: those that suit most terrains, then other models."""
 ENDLESS = 1_000_000
 """Times its usual length that a run beyond its end may go on."""
 

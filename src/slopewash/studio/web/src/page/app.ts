@@ -45,8 +45,8 @@ const UNSEEN = ["rainfall", "erodibility"];
 /** Pixels between the block and what stands around it. */
 const GAP = 8;
 
-/** Pixels of a pane that its caption covers. */
-const CAPTION = 56;
+/** Pixels of a pane that its captions cover. */
+const CAPTIONS = { top: 54, bottom: 30 };
 
 /** One press of + or −. */
 const NEARER = 0.85;
@@ -502,7 +502,7 @@ export class App {
     const [left, top] = [tools.right + GAP, Math.max(bar.bottom, this.corner.getBoundingClientRect().bottom) + GAP];
     const end = transport.height && !bottom ? transport.top : window.innerHeight - bottom;
     this.stage.free = { left, top, width: window.innerWidth - right - GAP - left, height: end - GAP - top };
-    this.stage.cameras.bars = { left: GAP, right: GAP, top: CAPTION, bottom: GAP };
+    this.stage.cameras.bars = { left: GAP, right: GAP, ...CAPTIONS };
   }
 
   private toggleWater(): void {

@@ -193,9 +193,8 @@ class Caption {
         { class: "glass caption" },
         make("div", { class: "pane-head" }, this.name, this.preset, keep),
         this.differs,
-        this.did,
-        this.here,
       ),
+      make("div", { class: "glass caption below" }, this.did, this.here),
     );
   }
 
@@ -205,12 +204,12 @@ class Caption {
     if (document.activeElement !== this.preset) this.preset.value = pane.preset ?? "";
     this.preset.title = words(pane.model);
     const steps = pane.usual_steps ? `${pane.step} of ${pane.usual_steps}` : String(pane.step);
-    const time = pane.milliseconds === null ? "" : ` · ${short(Number(pane.milliseconds.toPrecision(2)))} ms per step`;
+    const time = pane.milliseconds === null ? "" : ` · ${short(Number(pane.milliseconds.toPrecision(2)))} ms each`;
     const level = pane.stage ? ` · ${pane.stage}` : "";
-    this.differs.textContent = `step ${steps}${time}${level}${this.difference(pane, first, store)}`;
+    this.differs.textContent = `step ${steps}${time}${level}${this.difference(pane, store)}`;
     this.did.textContent =
-      `eroded ${volume(pane.eroded)}${this.times(pane, first)} · mean ${short(pane.mean_erosion)} m` +
-      ` · highest deposit ${short(pane.highest_deposit)} m`;
+      `eroded ${volume(rounded(pane.eroded))}${this.times(pane, first)}, mean ${short(rounded(pane.mean_erosion))} m` +
+      ` · deposit up to ${short(rounded(pane.highest_deposit))} m`;
   }
 
   /** Values under the cursor, or none. */
@@ -226,11 +225,10 @@ class Caption {
   }
 
   /** Parameters that are not those of the first pane, or of its own preset. */
-  private difference(pane: PaneState, first: PaneState, { welcome }: Store): string {
+  private difference(pane: PaneState, { welcome }: Store): string {
     const names = Object.keys(pane.differs);
     if (!names.length) return "";
-    if (names.length > MOST_NAMED)
-      return ` · ${names.length} parameters differ${pane.model === first.model ? " from pane 1" : ""}`;
+    if (names.length > MOST_NAMED) return ` · ${names.length} parameters differ`;
     const declared = welcome?.models.find(({ name }) => name === pane.model)?.parameters ?? [];
     const shown = (value: ParameterValue): string => (typeof value === "number" ? short(value) : words(String(value)));
     return names
@@ -240,4 +238,9 @@ class Caption {
       })
       .join("");
   }
+}
+
+/** Three digits: captions are narrow. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(3));
 }
