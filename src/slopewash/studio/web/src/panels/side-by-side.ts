@@ -209,7 +209,7 @@ class Caption {
     this.differs.textContent = `step ${steps}${time}${level}${this.difference(pane, store)}`;
     this.did.textContent =
       `eroded ${volume(rounded(pane.eroded))}${this.times(pane, first)}, mean ${short(rounded(pane.mean_erosion))} m` +
-      ` · deposit up to ${short(rounded(pane.highest_deposit))} m`;
+      ` · deposit ≤ ${short(rounded(pane.highest_deposit))} m`;
   }
 
   /** Values under the cursor, or none. */
