@@ -17,13 +17,13 @@ language = "en"
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
     "sphinx_design",
     "declared",
     "docstrings",
+    "formulas",
     "public_names",
 ]
-exclude_patterns = ["_build", "extensions"]
+exclude_patterns = ["extensions", "reference/numerics-table.md"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 default_role = "code"
 
@@ -44,5 +44,8 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
+html_math_renderer = "mathml"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False

@@ -303,6 +303,13 @@ class Model(ABC):
                 return name, int(row), int(column)
         return None
 
+    def balance(self, state: State, domain: Domain) -> tuple[dict[str, float], tuple[str, int, int] | None]:
+        """Amounts of the mass budget, and layer, row and column of the first value that is not finite, or None."""
+        amounts = dict(self.amounts(state, domain))
+        # Amounts that are sums of all cells tell what `first_bad` would look for; nodata is left out of them.
+        sound = "nodata" not in state and all(map(math.isfinite, amounts.values()))
+        return amounts, None if sound else self.first_bad(state, domain)
+
     # Edits between steps
 
     def metres(self, name: str, values: Array, window: Window, state: State, domain: Domain) -> Layer:
@@ -367,7 +374,12 @@ def register(model: M) -> M:
 
 
 def model_names() -> tuple[str, ...]:
-    """Names of every registered model."""
+    """Names of every registered model.
+
+    >>> import slopewash as sw
+    >>> sw.model_names()
+    ('mesh_particles', 'steepest_talus', 'velocity_field', 'virtual_pipes')
+    """
     return tuple(_models)
 
 

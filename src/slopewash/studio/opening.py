@@ -72,6 +72,9 @@ def studio(
         another backend does so too.
     read_options
         What `slopewash.read` takes besides the file, such as `cell_size` or `height_range`.
+
+    >>> import slopewash as sw
+    >>> sw.studio(sw.generate("dome", size=256))  # doctest: +SKIP
     """
     with contextlib.ExitStack() as stack:
         keeper = _keeper(keep)

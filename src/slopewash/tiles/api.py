@@ -105,7 +105,18 @@ def resume_tiled(
     memory: str | float | None = None,
     progress: bool = False,
 ) -> TiledResult:
-    """Continue a run on tiles from its last round; the result is bit-identical to that of a run that never stopped."""
+    """Continue a run on tiles from its last round; the result is bit-identical to that of a run that never stopped.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> cone, store = sw.generate("cone", size=32), f"{folder.name}/out.zarr"
+    >>> made = sw.erode_tiled(cone, sw.SteepestTalus(), steps=3, tile=16, out=store, workers=0, backend="reference")
+    >>> sw.resume_tiled(store, workers=0)
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.CheckpointError: ... is finished; there is nothing to continue
+    >>> folder.cleanup()
+    """
     run = TiledRun.resumed(Store(str(out)))
     run.memory = parse_memory(memory)
     return _run(run, client=client, scheduler=scheduler, workers=workers, progress=progress)
