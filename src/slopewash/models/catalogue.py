@@ -85,7 +85,8 @@ class Presets(dict[str, Preset]):
         raise unknown_name("preset", str(name), self)
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name:<14}{preset.doc}" for name, preset in self.items())
+        width = max(map(len, self), default=0) + 2
+        return "\n".join(f"{name:<{width}}{preset.doc}" for name, preset in self.items())
 
 
 _presets = Presets()
