@@ -41,7 +41,7 @@ OPTIONS = {
 }
 """Options of commands that do not have the first of them."""
 
-SLOW = {"bezin2010", "chiba_fig2", "chiba_strata"}
+SLOW = {"bezin2010", "chiba_fig2", "chiba_printed", "chiba_strata"}
 """Presets of models with particles, which take long on few cells too."""
 
 
