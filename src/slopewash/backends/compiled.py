@@ -121,8 +121,8 @@ def row_kernel(function: Kernel) -> Kernel:
     if SWITCHED_OFF:
         return function
     return LateRow(
-        _compile(function, pipeline_class=DistinctArrays, _nrt=False),
         _compile(function, pipeline_class=DistinctRows, _nrt=False, no_cpython_wrapper=True),
+        lambda: _compile(function, pipeline_class=DistinctArrays, _nrt=False),
     )
 
 
