@@ -29,9 +29,7 @@ def record(name: str, rows: Iterable[Row]) -> None:
         file.writelines(json.dumps(run | row) + "\n" for row in rows)
 
 
-def last(name: str) -> list[Row]:
-    """What was measured together last; nothing if nothing was."""
-    path = FOLDER / f"{name}.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    rows: list[Row] = [json.loads(line) for line in lines]
-    return [row for row in rows if row["run"] == rows[-1]["run"]]
+def everything(name: str) -> list[Row]:
+    """All results of a benchmark."""
+    lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
