@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 import slopewash as sw
 from slopewash.models.backend import Backend
 from slopewash.models.state import Sides
-from slopewash.models.virtual_pipes.cpu import DEPTH, CpuBackend
+from slopewash.models.virtual_pipes.cpu import CpuBackend
 from slopewash.models.virtual_pipes.reference import ReferenceBackend
+from slopewash.models.virtual_pipes.room import DEPTH
 
 WARM_UP = 2 * DEPTH
 """Iterations before timing; their result is the checksum."""

@@ -17,7 +17,7 @@ import numba
 import numpy as np
 
 import slopewash as sw
-from slopewash.models.virtual_pipes.cpu import DEPTH
+from slopewash.models.virtual_pipes.room import DEPTH
 
 FIELDS = 8
 """Float32 fields of the state."""

@@ -17,7 +17,7 @@ from slopewash.backends.aligned import aligned_rows
 from slopewash.models.ground import WALL
 from slopewash.models.state import Sides
 from slopewash.models.virtual_pipes.coefficients import coefficients
-from slopewash.models.virtual_pipes.cpu import iterations_in_flight
+from slopewash.models.virtual_pipes.room import iterations_in_flight
 
 SOURCE = Path(__file__).with_name("yardstick.cpp")
 COMPILER = "g++"

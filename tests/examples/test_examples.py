@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +22,7 @@ def load(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
 
@@ -84,3 +86,10 @@ def test_looks_are_drawn_from_outside_above_and_inside(pictures_of: Pictures) ->
     small = ["--size", "48", "--only", "dl"]
     expected = {f"badlands{end}.png" for end in ("", "_map", "_inside")} | {"looks.png"}
     assert pictures_of("looks_gallery", small) == expected
+
+
+def test_every_parameter_of_a_model_has_its_strip(tmp_path: Path) -> None:
+    words = ["--model", "steepest_talus", "--size", "24", "--share", "0.02", "--width", "60", "--out", str(tmp_path)]
+    load("parameters").main(words)
+    drawn = {file.stem for file in (tmp_path / "steepest_talus").glob("*.jpg")}
+    assert drawn == {p.name for p in sw.SteepestTalus().parameters()}

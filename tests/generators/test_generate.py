@@ -108,5 +108,5 @@ def test_an_unknown_kind_names_the_nearest() -> None:
 
 
 def test_a_kind_without_options_is_reported() -> None:
-    with pytest.raises(InvalidParameter, match=re.escape('generator "cone" has no option "slope"; it takes none')):
-        generate("cone", slope=3)
+    with pytest.raises(InvalidParameter, match=re.escape('generator "bowl" has no option "slope"; it takes none')):
+        generate("bowl", slope=3)

@@ -70,6 +70,25 @@ def test_the_noise_of_the_cylinder_is_white() -> None:
     assert smooth.std(axis=1).max() < 1e-6
 
 
+def test_a_turned_cylinder_is_level_along_its_turned_axis() -> None:
+    heights, straight = (
+        generate("noisy_cylinder", size=121, relief=1.0, noise=0.0, turn=turn)["elevation"] for turn in (45.0, 0.0)
+    )
+    # Turned clockwise by 45 degrees, the ridge runs from the north-west to the south-east.
+    np.testing.assert_allclose(heights[:-1, :-1], heights[1:, 1:], atol=1e-6)
+    np.testing.assert_allclose(np.diagonal(heights), 1.0, atol=1e-6)
+    np.testing.assert_allclose(
+        generate("noisy_cylinder", size=121, relief=1.0, noise=0.0, turn=90.0)["elevation"], straight.T, atol=1e-6
+    )
+
+
+def test_bumps_on_a_cone_leave_the_ground_around_it_flat() -> None:
+    smooth, bumpy = (generate("cone", size=128, noise=noise, seed=2)["elevation"] for noise in (0.0, 0.05))
+    flank = (smooth > 0.1 * smooth.max()) & (smooth < 0.9 * smooth.max())
+    assert 0.005 < (bumpy - smooth)[flank].std() / smooth.max() < 0.02
+    assert bumpy[smooth == 0].max() == 0.0
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_dome_is_high_in_the_middle_and_low_at_the_edges(seed: int) -> None:
     heights = generate("dome", size=96, relief=1.0, seed=seed)["elevation"]
@@ -88,6 +107,8 @@ def test_a_dome_without_noise_is_smooth() -> None:
     [
         ("plateau", {"top": 1.0}, "top is 1.0; it must be at least 0 and below 1"),
         ("noisy_cylinder", {"arc": 200}, "arc is 200 degrees; it must be above 0 and at most 180"),
+        ("noisy_cylinder", {"turn": float("inf")}, "turn is inf degrees; it must be finite"),
+        ("cone", {"noise": 2}, "noise is 2; it must be within 0 .. 1"),
         ("noisy_cylinder", {"noise": -1}, "noise is -1; it must be at least 0"),
         ("dome", {"noise": 3}, "noise is 3; it must be within 0 .. 1"),
     ],

@@ -28,7 +28,8 @@ OPTIONS = """fbm, ridged      --feature-size --octaves --persistence
   troughs          --depth --breadth
   islands          --roughness --land
   volcano          --noise --crater --width
-  noisy_cylinder   --arc --noise
+  cone             --noise
+  noisy_cylinder   --arc --noise --turn
   plateau          --top"""
 """Likewise, for each kind that has options of its own."""
 

@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.generators import checks
-from slopewash.generators.noise import fbm
+from slopewash.generators.noise import FINEST, fbm
 from slopewash.generators.registry import Grid, generator
 from slopewash.terrain import lattice
 
 Shape = NDArray[np.float64]
+
+BUMPS = 32
+"""Bumps of a cone's noise along its side."""
 
 
 @generator("dome")
@@ -35,9 +38,21 @@ def dome(grid: Grid, *, noise: float = 0.5, persistence: float = 0.5) -> Shape:
 
 
 @generator("cone")
-def cone(grid: Grid) -> Shape:
-    """Build a circular cone on flat ground, its foot touching the nearer edges: the maps of [Salamin]."""
-    return np.maximum(0.0, 1.0 - np.sqrt(_squared_distance(grid)))
+def cone(grid: Grid, *, noise: float = 0.0) -> Shape:
+    """Build a circular cone on flat ground, its foot touching the nearer edges: the maps of [Salamin].
+
+    Parameters
+    ----------
+    noise
+        Height of fine bumps on its flank relative to the cone's, 0 (smooth) .. 1; the largest are a 32nd of the side.
+    """
+    noise = checks.fraction("noise", noise)
+    flank = np.maximum(0.0, 1.0 - np.sqrt(_squared_distance(grid)))
+    if noise:
+        bumps = fbm(grid, feature_size=max(grid.side / BUMPS, FINEST * grid.cell_size)).astype(np.float64) - 0.5
+        # They fade out towards the foot, so that the ground around it stays flat.
+        flank += noise * np.minimum(1.0, 10.0 * flank) * bumps
+    return flank
 
 
 @generator("hill")
@@ -73,7 +88,7 @@ def ramp(grid: Grid) -> Shape:
 
 
 @generator("noisy_cylinder")
-def noisy_cylinder(grid: Grid, *, arc: float = 120.0, noise: float = 0.05) -> Shape:
+def noisy_cylinder(grid: Grid, *, arc: float = 120.0, noise: float = 0.05, turn: float = 0.0) -> Shape:
     """Build part of a horizontal cylinder covered with white noise, its ridge from west to east [Chiba98, Sec. 3].
 
     The paper gives no dimensions; these are ours. The cylinder is the same ground at every size, but the noise is not:
@@ -85,15 +100,21 @@ def noisy_cylinder(grid: Grid, *, arc: float = 120.0, noise: float = 0.05) -> Sh
         Angle of the cylinder that the grid shows, in degrees, up to 180.
     noise
         Height of the noise relative to the cylinder's.
+    turn
+        Angle in degrees by which the ridge is turned clockwise from west-east; the arc then ends at two corners.
     """
     arc = checks.number("arc", arc, "above 0 and at most 180", low=0.0, high=180.0, open_low=True, units="degrees")
     noise = checks.number("noise", noise, "at least 0", low=0.0)
+    turned = math.radians(checks.number("turn", turn, "finite", units="degrees"))
     half = math.radians(0.5 * arc)
+    (rows, columns), (y, x) = grid.full, centred(grid)
+    south, west = rows * math.cos(turned), columns * math.sin(turned)
+    corner = abs(south) + abs(west)
     # Across the axis the grid spans -sin(half) .. sin(half) of a cylinder of radius 1.
-    across = math.sin(half) * centred(grid)[0]
+    across = math.sin(half) * ((south / corner) * y[:, None] - (west / corner) * x[None, :])
     profile = (np.sqrt(1.0 - across * across) - math.cos(half)) / (1.0 - math.cos(half))
     grains = lattice.uniform(*grid.numbers, grid.seed, 0)
-    return profile[:, None] + 0.5 * noise * grains
+    return profile + 0.5 * noise * grains
 
 
 def centred(grid: Grid) -> tuple[Shape, Shape]:

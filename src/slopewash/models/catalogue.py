@@ -85,7 +85,8 @@ class Presets(dict[str, Preset]):
         raise unknown_name("preset", str(name), self)
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name:<14}{preset.doc}" for name, preset in self.items())
+        width = max(map(len, self), default=0) + 2
+        return "\n".join(f"{name:<{width}}{preset.doc}" for name, preset in self.items())
 
 
 _presets = Presets()
@@ -108,7 +109,12 @@ def presets() -> Presets:
 
 
 def find_preset(name: str) -> Preset:
-    """Preset of that name."""
+    """Preset of that name.
+
+    >>> import slopewash as sw
+    >>> sw.find_preset("outerrain").steps
+    300
+    """
     return _presets[name]
 
 

@@ -33,7 +33,8 @@ class VelocityField(Model):
     In one iteration a particle of water runs down from every grid point over a frozen surface. Sums are taken of the
     water that passes each cell (W), its velocity (V) and the energy it loses in collisions with the ground (E). Both
     flow and collisions erode the ground; the sediment is carried along V and deposited where it exceeds what the flow
-    can carry. The defaults are those of figure 2 of the paper. Lengths are in cells, and the grid interval C is 1.
+    can carry. K_q, K_e and K_c are by default those of figure 2 of the paper. Lengths are in cells, and the grid
+    interval C is 1.
 
     Deviations from the paper, where it is silent or cannot be run:
 
@@ -105,7 +106,7 @@ class VelocityField(Model):
         group="erosion", doc="Added to the largest height that an iteration may erode from or deposit on a cell.",
     )  # fmt: skip
     height_per_load: float = parameter(
-        2.0, symbol="δ", valid=Rule(lambda v: 0 < v <= 1000, "above 0 and at most 1000"), typical=(0.5, 10), eq="2(b)",
+        2.0, symbol="δ", valid=Rule(lambda v: 0 < v <= 1000, "above 0 and at most 1000"), typical=(0.5, 50), eq="2(b)",
         group="erosion", log=True, doc="Height of a unit of sediment deposited on one cell; the paper gives no value.",
     )  # fmt: skip
     breadth: float = parameter(
@@ -130,7 +131,7 @@ class VelocityField(Model):
         doc="Acceleration that drives the particles.",
     )  # fmt: skip
     maximum_speed: float = parameter(
-        14.0, symbol="v_max", units="cells/time", valid=positive, typical=(5, 60), group="water",
+        14.0, symbol="v_max", units="cells/time", valid=positive, typical=(1, 60), group="water",
         doc="Largest speed of a particle (14: free fall over 10 cells); its time step is 1/v_max.",
     )  # fmt: skip
     minimum_speed: float = parameter(

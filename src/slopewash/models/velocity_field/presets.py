@@ -6,8 +6,11 @@ from slopewash.models.catalogue import Preset, register_preset
 from slopewash.models.velocity_field.model import VelocityField
 from slopewash.terrain import Strata, Stratum
 
-_START = {"size": 128, "cell_size": 10.0, "noise": 0.02}
-"""The paper gives no sizes. On rougher ground water hits the noise itself, and steps form across it."""
+_START = {"size": 128, "cell_size": 10.0, "arc": 90.0, "relief": 256.0, "noise": 0.14}
+"""The paper gives no sizes. Noise of 3.6 cells on a flank this gentle lets water gather, so that valleys join."""
+_SMOOTH_START = {"size": 128, "cell_size": 10.0, "noise": 0.02}
+_SLOW_WATER = VelocityField(maximum_speed=1.5, breadth=3, height_per_load=20.0)
+"""Slow water follows the ground instead of shooting straight across it; it digs less, hence the larger δ."""
 _FIGURES = (
     ("chiba_fig2", 1e-5, 1e-5, "Figure 2 of Chiba et al.: little erosion, clear ridge lines down to the foot."),
     ("chiba_fig3", 1e-3, 1e-5, "Figure 3 of Chiba et al.: much erosion by flow, short ridges near the top."),
@@ -18,13 +21,25 @@ for _name, _flow, _collision, _doc in _FIGURES:
         Preset(
             name=_name,
             doc=_doc,
-            model=VelocityField(flow_erosion=_flow, collision_erosion=_collision),
+            model=_SLOW_WATER.replace(flow_erosion=_flow, collision_erosion=_collision),
             edges="open",
             steps=200,
             generator="noisy_cylinder",
             start=_START,
         )
     )
+
+register_preset(
+    Preset(
+        name="chiba_printed",
+        doc="Figure 4 of Chiba et al. by their laws alone: slots one cell wide, with spikes between them.",
+        model=VelocityField(collision_erosion=1e-3, steering="steepest", breadth=0, creep_rate=0.0, slide_rate=0.0),
+        edges="open",
+        steps=200,
+        generator="noisy_cylinder",
+        start=_SMOOTH_START,
+    )
+)
 
 register_preset(
     Preset(
@@ -35,7 +50,7 @@ register_preset(
         edges="open",
         steps=200,
         generator="noisy_cylinder",
-        start=_START,
+        start=_SMOOTH_START,
         strata=Strata(
             [
                 Stratum(thickness=1.0, flow_erosion=rate, collision_erosion=rate, transport_capacity=1.0)

@@ -1,0 +1,51 @@
+"""The documentation site: `make docs` builds it from these pages, the declarations and the docstrings."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+
+project = "slopewash"
+author = "the slopewash authors"
+project_copyright = author
+version = release = installed_version("slopewash")
+language = "en"
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx_design",
+    "declared",
+    "docstrings",
+    "formulas",
+    "public_names",
+]
+exclude_patterns = ["extensions", "reference/numerics-table.md"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+default_role = "code"
+
+myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
+myst_heading_anchors = 4
+suppress_warnings = ["myst.strikethrough"]
+
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+
+html_theme = "pydata_sphinx_theme"
+html_title = "slopewash"
+html_theme_options = {
+    "navbar_align": "left",
+    "show_toc_level": 2,
+    "header_links_before_dropdown": 6,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+}
+html_math_renderer = "mathml"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
