@@ -45,7 +45,8 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_math_renderer = "mathml"
-html_static_path = ["static"]
+html_static_path = ["static", "pictures/gallery/film.webm"]
 html_css_files = ["site.css"]
+html_js_files = [("compare.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sourcelink = False

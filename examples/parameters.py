@@ -18,8 +18,10 @@ from PIL import Image
 
 import slopewash as sw
 
-WATER = np.array([70, 120, 165])
-"""Colour of lakes and streams on the shaded relief."""
+WATER, ERODED, DEPOSITED = (np.array(colour) for colour in ((70, 120, 165), (196, 98, 36), (30, 135, 110)))
+"""Colours on the shaded relief: lakes and streams, ground that was lowered, ground that was raised."""
+TINT = 0.55
+"""Strength of the colour where a strip changed most."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +64,17 @@ BASES: dict[str, Sequence[Base]] = {
     ),
     "steepest_talus": (Base(sw.SteepestTalus(), "ridged", 300, edges="closed"),),
     "velocity_field": (
-        Base(sw.VelocityField(maximum_speed=3.0, height_per_load=10.0), "noisy_cylinder", 60, {"noise": 0.05}),
+        Base(
+            sw.preset("chiba_fig2"), "noisy_cylinder", 120,
+            {"cell_size": 10.0, "arc": 90.0, "relief": 190.0, "noise": 0.14},
+        ),
     ),
     "mesh_particles": (
         Base(
-            sw.preset("bezin2010").replace(triangles=12000, maximum_particles=6000, particle_radius=0.8),
-            "dome", 900, {"extent": 640.0},
+            sw.preset("bezin2010").replace(
+                triangles=6000, maximum_particles=2000, particle_radius=0.8, erosion_rate=0.2
+            ),
+            "dome", 500, {"extent": 640.0},
         ),
     ),
 }  # fmt: skip
@@ -87,8 +94,20 @@ NEEDS: dict[tuple[str, str], dict[str, Any]] = {
 """What must be switched on for a parameter to matter."""
 
 
+CHOSEN: dict[tuple[str, str], list[Any]] = {
+    ("velocity_field", "maximum_speed"): [1.5, 5.0, 30.0],
+    ("mesh_particles", "maximum_particles"): [200, 600, 2000],
+    ("mesh_particles", "triangles"): [1000, 6000, 30000],
+    ("mesh_particles", "lifetime"): [2.0, 8.0, 600.0],
+    ("mesh_particles", "transport_time"): [1, 100, 1500],
+}
+"""Values where the typical range is not that of the base: slow water, few particles, a short run."""
+
+
 def values(declared: Any, model: Any) -> list[Any]:
     """Return the ends of the typical range with the model's own value between them, or every choice of a law."""
+    if (model.name, declared.name) in CHOSEN:
+        return CHOSEN[model.name, declared.name]
     if declared.choices:
         return list(declared.choices)
     if isinstance(declared.default, bool):
@@ -119,15 +138,29 @@ def runs(declared: Any, bases: Sequence[Base], size: int, share: float) -> dict[
     return made
 
 
-def draw(terrain: sw.Terrain, width: int) -> Image.Image:
-    """Shaded relief, with the water that is deep enough to be seen."""
+def draw(terrain: sw.Terrain, width: int, most: float) -> Image.Image:
+    """Shaded relief, coloured by what was eroded and deposited, up to `most` metres, and by water that can be seen."""
     shaded = np.asarray(sw.hillshade(terrain, width=width).convert("RGB"), float)
+
+    def cover(ground: Any, colour: Any, share: Any) -> Any:
+        fitted = Image.fromarray(np.float32(share)).resize((ground.shape[1], ground.shape[0]))
+        strength = np.asarray(fitted)[..., None]
+        return ground * (1 - strength) + colour * (0.4 + 0.6 * ground.mean(-1, keepdims=True) / 160) * strength
+
+    change = np.clip(terrain["difference"] / most, -1, 1)
+    shaded = cover(shaded, ERODED, TINT * np.maximum(-change, 0))
+    shaded = cover(shaded, DEPOSITED, TINT * np.maximum(change, 0))
     water = terrain.get("water")
-    if water is None:
-        return Image.fromarray(shaded.astype(np.uint8))
-    depth = Image.fromarray(np.float32(water / terrain.cell_size)).resize((shaded.shape[1], shaded.shape[0]))
-    wet = np.clip(np.asarray(depth) / 0.5, 0, 0.8)[..., None]
-    return Image.fromarray((shaded * (1 - wet) + WATER * wet).astype(np.uint8))
+    if water is not None and not terrain.emitters:  # particles would hide the ground
+        shaded = cover(shaded, WATER, np.clip(water / terrain.cell_size / 0.5, 0, 0.8))
+    return Image.fromarray(np.clip(shaded, 0, 255).astype(np.uint8))
+
+
+def strip(made: dict[str, sw.Terrain], width: int) -> Image.Image:
+    """Draw runs beside each other with one scale of colours, their values above them."""
+    changes = np.concatenate([np.abs(terrain["difference"]).ravel() for terrain in made.values()])
+    most = max(float(np.percentile(changes, 99)), 1e-6)
+    return sw.side_by_side([draw(terrain, width, most) for terrain in made.values()], list(made)).convert("RGB")
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -144,8 +177,7 @@ def main(words: Sequence[str] | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for declared in sw.find_model(name)().parameters():
             made = runs(declared, BASES[name], options.size, options.share)
-            strip = sw.side_by_side([draw(terrain, options.width) for terrain in made.values()], list(made))
-            strip.convert("RGB").save(folder / f"{declared.name}.jpg", quality=82)
+            strip(made, options.width).save(folder / f"{declared.name}.jpg", quality=82)
             print(folder / f"{declared.name}.jpg", flush=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,29 @@ def strips(model: str, names: Iterable[str]) -> Iterable[str]:
     yield "::::\n"
 
 
+class Gallery(SphinxDirective):
+    """Every look before and after, with its time and its command, as `examples/site_gallery.py` made them."""
+
+    def run(self) -> list[nodes.Node]:
+        made = PICTURES.parent / "gallery"
+        times = json.loads((made / "times.json").read_text(encoding="utf-8"))["seconds"]
+        cards = [
+            f"""## `{name}`
+
+{look.doc}
+
+:::{{div}} compare
+![{name} before erosion](/pictures/gallery/{name}-before.jpg)
+![{name} after erosion](/pictures/gallery/{name}-after.jpg)
+:::
+
+`slopewash demo --recipe {name}` ({times[name]:g} s)
+"""
+            for name, look in sw.looks().items()
+        ]
+        return self.parse_text_to_nodes("\n".join(cards), allow_section_headings=True)
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterable[str]:
     """Write the lines of a table, without the columns in which nothing stands."""
     rows = [[str(cell) for cell in row] for row in rows]
@@ -120,6 +144,7 @@ def _range(p: Parameter) -> str:
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("parameters", Parameters)
     app.add_directive("deviations", Deviations)
+    app.add_directive("gallery", Gallery)
     app.add_directive("layers", Layers)
     app.add_directive("presets", Presets)
     return {"parallel_read_safe": True}

@@ -93,3 +93,15 @@ def test_every_parameter_of_a_model_has_its_strip(tmp_path: Path) -> None:
     load("parameters").main(words)
     drawn = {file.stem for file in (tmp_path / "steepest_talus").glob("*.jpg")}
     assert drawn == {p.name for p in sw.SteepestTalus().parameters()}
+
+
+@pytest.mark.parametrize("name", sw.model_names())
+def test_every_parameter_of_the_site_is_shown(name: str) -> None:
+    folder = EXAMPLES.parent / "docs" / "pictures" / "parameters" / name
+    assert {file.stem for file in folder.glob("*.jpg")} == {p.name for p in sw.find_model(name)().parameters()}
+
+
+def test_the_gallery_has_every_look() -> None:
+    folder = EXAMPLES.parent / "docs" / "pictures" / "gallery"
+    wanted = {f"{name}-{when}.jpg" for name in sw.looks() for when in ("before", "after")}
+    assert {file.name for file in folder.glob("*.jpg")} == wanted
