@@ -78,10 +78,11 @@ def blocks(page: Path) -> list[Block]:
     lines = iter(enumerate(page.read_text(encoding="utf-8").splitlines(), 1))
     for number, line in lines:
         if comment := COMMENT.match(line):
-            assert comment["key"] in KEYS, f"{page}:{number}: unknown comment {comment['key']!r}"
             notes.append((comment["key"], comment["value"]))
         elif fence := FENCE.match(line):
             indent, marks = fence["indent"], fence["marks"]
+            unknown = {key for key, _ in notes} - KEYS
+            assert not unknown, f"{page}:{number}: unknown comment {unknown}"
             inside: list[str] = []
             for _, text in lines:
                 if text.strip() == marks:
