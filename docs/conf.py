@@ -21,6 +21,7 @@ extensions = [
     "sphinx_design",
     "declared",
     "docstrings",
+    "measured",
     "public_names",
 ]
 exclude_patterns = ["_build", "extensions"]
