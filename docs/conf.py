@@ -21,6 +21,7 @@ extensions = [
     "declared",
     "docstrings",
     "formulas",
+    "measured",
     "public_names",
 ]
 exclude_patterns = ["extensions", "reference/numerics-table.md"]

@@ -11,10 +11,7 @@ from types import ModuleType
 import pytest
 from PIL import Image
 
-import slopewash as sw
-
 EXAMPLES = Path(__file__).parents[2] / "examples"
-TINY = ["--size", "48", "--steps", "3", "--width", "96", "--backend", "reference"]
 
 
 def load(name: str) -> ModuleType:
@@ -45,30 +42,6 @@ def pictures_of(tmp_path: Path) -> Callable[[str, Sequence[str]], set[str]]:
 
 
 Pictures = Callable[[str, Sequence[str]], set[str]]
-
-
-def test_jako_figures_are_drawn_for_both_parameter_sets(
-    pictures_of: Pictures, capsys: pytest.CaptureFixture[str]
-) -> None:
-    figures = ("figure5_6_{}", "figure7_{}", "figure7_{}_bare", "figure7d_{}", "figure8_{}", "figure8_{}_near")
-    expected = {f"{figure.format(name)}.png" for figure in (*figures, "figure9_{}") for name in ("table2", "nearest")}
-    assert pictures_of("jako_figures", TINY) == expected
-    lines = capsys.readouterr().out.splitlines()
-    assert sum("local minima" in line for line in lines) == 17
-
-
-def test_nearest_set_changes_two_values_within_the_ranges_of_table_2() -> None:
-    module = load("jako_figures")
-    table_2, nearest = module.TABLE_2, module.NEAREST
-    changed = {p.name: p for p in sw.VirtualPipes.parameters() if getattr(table_2, p.name) != getattr(nearest, p.name)}
-    assert set(changed) == {"sediment_capacity", "maximum_erosion_depth"}
-    for name, parameter in changed.items():
-        assert parameter.typical is not None
-        assert parameter.typical[0] <= getattr(nearest, name) <= parameter.typical[1]
-
-
-def test_salamin_cone_is_drawn_before_and_after(pictures_of: Pictures) -> None:
-    assert pictures_of("salamin_cone", TINY) == {"cone.png", "wear_deposit.png"}
 
 
 @pytest.mark.slow

@@ -153,6 +153,7 @@ register_preset(
         edges="closed",
         steps=1000,
         generator="diamond_square",
+        start={"roughness": 0.1, "seed": 0},
     )
 )
 
@@ -194,8 +195,8 @@ register_preset(
     Preset(
         name="salamin",
         doc="Figure 1 of Salamin & Szénási: water alone cuts rills into a cone within 50 steps.",
-        # The paper gives no values: these are the upper ends of the ranges of Jákó & Tóth. Without the two laws of
-        # ours, sediment that has no volume and a limit to digging, the same values leave pits and needles.
+        # The paper gives no values: these are the upper ends of the ranges of Jákó & Tóth. If sediment took up volume,
+        # they would cut no rills, and without a limit to digging they leave holes 20 cells deep at the foot.
         model=_SALAMIN.replace(
             rain_rate=0.05,
             sediment_capacity=3.0,
