@@ -11,6 +11,8 @@ from types import ModuleType
 import pytest
 from PIL import Image
 
+import slopewash as sw
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
