@@ -30,6 +30,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # a script finds only module
 
 from benchmarks.surroundings import facts
 
+from benchmarks import records
+
 ITERATIONS = 8
 
 
@@ -58,8 +60,10 @@ def main() -> None:
     parser.add_argument("--bands", type=int, nargs="+", default=[1, 16, 64])
     parser.add_argument("--depth", type=int, help="iterations in flight; what the backend would choose if not given")
     parser.add_argument("--rounds", type=int, default=5)
+    records.add_option(parser, "bands")
     options = parser.parse_args()
     numba.set_num_threads(1)
+    results = []
     preset = sw.find_preset(options.preset)
     for size in options.sizes:
         runs = {bands: start(preset, size, bands, options.depth) for bands in options.bands}
@@ -81,7 +85,10 @@ def main() -> None:
                 "cpu_ms": round(1e3 * seconds, 3), "times_one_band": round(seconds / best[min(best)], 3),
                 "rows": round(rows_worked(size, bands, depth), 3),
             }  # fmt: skip
+            results.append(row)
             print(json.dumps(row | facts()), flush=True)
+    if options.record:
+        records.record("bands", results)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 import slopewash as sw
 from slopewash.models.backend import Backend
 from slopewash.models.state import Sides
-from slopewash.models.virtual_pipes.cpu import DEPTH, CpuBackend
+from slopewash.models.virtual_pipes.cpu import CpuBackend
 from slopewash.models.virtual_pipes.reference import ReferenceBackend
+from slopewash.models.virtual_pipes.room import DEPTH
 
 WARM_UP = 2 * DEPTH
 """Iterations before timing; their result is the checksum."""
@@ -38,14 +39,14 @@ class Laws:
         return sw.generate(self.generator, size=size, cell_size=10.0, seed=7)
 
 
-def _landscape() -> Laws:
-    preset = sw.find_preset("single_grid")
+def _of_preset(name: str) -> Laws:
+    preset = sw.find_preset(name)
     assert isinstance(preset.model, sw.VirtualPipes)
-    return Laws("single_grid", preset.model, preset.edges, preset.generator)
+    return Laws(name, preset.model, preset.edges, preset.generator)
 
 
 TABLE_2 = Laws("table 2", sw.VirtualPipes())
-LAWS = (TABLE_2, _landscape())
+LAWS = (TABLE_2, _of_preset("single_grid"), _of_preset("landscape"))
 VARIANTS = (
     Laws("hydraulic", sw.VirtualPipes(processes="hydraulic")),
     Laws("thermal", sw.VirtualPipes(processes="thermal")),

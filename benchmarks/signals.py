@@ -33,8 +33,13 @@ from slopewash.cli import main
 usual, runs = sw.Simulation.run, []
 def run(simulation, steps, **options):
     if not runs:
-        # Compiles the kernels, which no signal interrupts; some are used later than in the first step.
-        usual(simulation, 1 if simulation.backend == "reference" or simulation.model.name == "velocity_field" else 12)
+        # Compiles the kernels, which no signal interrupts; some are used later than in the first step. Where they do
+        # not depend on the size, on a small grid: a step of a large one may take minutes.
+        first, brief = simulation, simulation.model.name == "velocity_field" or simulation.backend == "reference"
+        if brief and simulation.backend != "gpu":
+            ground = sw.generate("fbm", size=64, seed=3, relief=128.0, cell_size=10.0)
+            first = sw.Simulation(ground, simulation.model, backend=simulation.backend)
+        usual(first, 1 if brief else 12)
         runs.append(1)
         print("running", flush=True)
     try:
@@ -46,8 +51,6 @@ sw.Simulation.run = run
 sys.exit(main(sys.argv[1:]))
 """
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
-LONGEST_WAIT = 1.5
-"""Seconds of running before a signal, at the latest."""
 LARGE = 4096
 
 
@@ -73,25 +76,41 @@ class Answer:
 
 
 def send_signals(
-    folder: Path, *, moments: int, size: int, backends: Sequence[str], models: Sequence[str] = (), seed: int = 0
+    folder: Path,
+    *,
+    moments: int,
+    size: int,
+    backends: Sequence[str],
+    models: Sequence[str] = (),
+    seed: int = 0,
+    latest: float = 1.5,
+    values: Sequence[str] = (),
 ) -> Iterator[Answer]:
-    """Start so many commands, and interrupt each."""
+    """Start so many commands with `values` of parameters, and interrupt each within `latest` seconds."""
     draw = random.Random(seed)
     start = folder / "start.npy"
     sw.write(sw.generate("fbm", size=size, seed=3, relief=0.2 * size * 10.0, cell_size=10.0), start)
     combinations = itertools.cycle(itertools.product(CODES, backends, models or sw.model_names()))
     for (number, backend, model), _ in zip(combinations, range(moments), strict=False):
-        yield _interrupted(folder, start, model, backend, size, number, draw.uniform(0.0, LONGEST_WAIT))
+        yield _interrupted(folder, start, model, backend, size, number, draw.uniform(0.0, latest), values)
 
 
 def _interrupted(
-    folder: Path, start: Path, model: str, backend: str, size: int, number: signal.Signals, wait: float
+    folder: Path,
+    start: Path,
+    model: str,
+    backend: str,
+    size: int,
+    number: signal.Signals,
+    wait: float,
+    values: Sequence[str],
 ) -> Answer:
     out, kept = folder / "out.npz", folder / "kept"
     shutil.rmtree(kept, ignore_errors=True)
     out.unlink(missing_ok=True)
     words = ["erode", start, "--cell-size", "10", "--model", model, "--backend", backend, "--steps", "1000000"]
     words += ["-o", out, "--checkpoint", kept, "--every", "100000"]
+    words += [word for value in values for word in ("--set", value)]
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -133,6 +152,8 @@ def main() -> int:
     parser.add_argument("--backend", action="append", help="may be repeated; by default all that work here")
     parser.add_argument("--model", action="append", help="may be repeated; by default all")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--latest", type=float, default=1.5, help="seconds of running before a signal, at most")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter; may be repeated")
     options = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background shells ignore it, for children too
     backends = options.backend or sw.available_backends()
@@ -140,7 +161,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for answer in send_signals(
             Path(folder), moments=options.moments, size=options.size, backends=backends, models=options.model or (),
-            seed=options.seed,
+            seed=options.seed, latest=options.latest, values=options.set,
         ):  # fmt: skip
             answers.append(answer)
             print(f"{answer.model:15} {answer.backend:10} {answer.size} {answer.signal:8} stopped after "

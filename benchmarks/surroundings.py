@@ -17,7 +17,7 @@ import numba
 import numpy as np
 
 import slopewash as sw
-from slopewash.models.virtual_pipes.cpu import DEPTH
+from slopewash.models.virtual_pipes.room import DEPTH
 
 FIELDS = 8
 """Float32 fields of the state."""
@@ -65,7 +65,7 @@ def _commit() -> str:
         done = subprocess.run(["git", *arguments], cwd=here, capture_output=True, text=True, check=False)
         return done.stdout.strip()
 
-    changed = "+changes" if git("status", "--porcelain", "--", "../src") else ""
+    changed = "+changes" if git("status", "--porcelain", "--untracked-files=no", "--", "../src") else ""
     return (git("rev-parse", "--short", "HEAD") or "unknown") + changed
 
 

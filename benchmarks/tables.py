@@ -47,11 +47,8 @@ class Run:
 
 def markdown(rows: list[Row]) -> str:
     run = Run(rows)
-    first = rows[0]
-    versions = ", ".join(f"{name} {version}" for name, version in first["versions"].items())
     parts = [
-        f"{first['machine']}; {versions}; commit {first['commit']}; {first['run'][:10]}; "
-        f"load before the run {first['load']}.",
+        provenance(rows[0]),
         speed(run),
         scaling(run),
         flags(run),
@@ -60,6 +57,14 @@ def markdown(rows: list[Row]) -> str:
         others(run),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def provenance(row: Row) -> str:
+    """Machine, versions and date of a result."""
+    versions = ", ".join(f"{name} {version}" for name, version in row["versions"].items())
+    commit = f"commit {row['commit']}; " if "commit" in row else ""
+    load = f"; load before the run {row['load']}" if "load" in row else ""
+    return f"{row['machine']}; {versions}; {commit}{row['run'][:10]}{load}."
 
 
 def speed(run: Run) -> str:

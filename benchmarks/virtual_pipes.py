@@ -18,7 +18,7 @@ from typing import Any
 
 import numba
 
-from slopewash.models.virtual_pipes.cpu import DEPTH
+from slopewash.models.virtual_pipes.room import DEPTH
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # a script finds only modules in its own folder
 

@@ -1,7 +1,8 @@
 // The fused sweep of the virtual-pipe model in C++: what careful C++ achieves on the same machine.
 //
-// Same arithmetic, operation by operation, as src/slopewash/models/virtual_pipes/{rows,sweep}.py, for two sets of laws:
-// Table 2 of Jákó & Tóth with closed edges, and the landscape preset with open ones. Same plan: four stages a row
+// Same arithmetic, operation by operation, as src/slopewash/models/virtual_pipes/{rows,sweep}.py, for three sets of
+// laws: Table 2 of Jákó & Tóth with closed edges, and the presets single_grid and landscape with open ones, the latter
+// with eight pipes and a capacity by roots of the discharge. Same plan: four stages a row
 // behind each other, `depth` iterations in flight, a band of rows per thread, sums of every row in double precision.
 // Unlike the Python rows, every stage is one hand-merged loop, ring buffers are limited to the lifetime of a row, and the last
 // iteration writes straight into the target. Without contraction of a*b + c the results are bit-identical.
@@ -12,10 +13,11 @@
 namespace {
 
 constexpr float WALL = 1.0e18f, IS_WALL = 0.5e18f, TINY = 1.0e-20f, DIAGONAL = 1.41421356237309515f;
+constexpr float SHORTENING = 0.707106781186547524f, SLANTED_WIDTH = 0.5f;
 constexpr int LAG = 3;
 
-enum StateField { B, W, S, R, FW, FE, FN, FS, STATE };
-enum Temporary { H, D1, W1, SHARE, S1, CAPACITY, WEIGHT, TALUS, SENT, GX, GY, EAST, SOUTH, TEMPORARIES };
+enum StateField { B, W, S, R, FW, FE, FN, FS, FNW, FNE, FSW, FSE, STATE };  // the last four only with eight pipes
+enum Temporary { H, D1, W1, SHARE, S1, CAPACITY, WEIGHT, TALUS, SENT, GX, GY, EAST, SOUTH, DISCHARGE, TEMPORARIES };
 enum Entry { RAIN, SOURCES, EVAPORATED, WATER_EXPORTED, SOLIDS_EXPORTED, MOVED, ENTRIES };
 
 // Rows kept of each field: from the stage that writes it to the last stage that reads it.
@@ -26,14 +28,14 @@ struct Rings {
         for (int i = 0; i < N; i++) life[i] = lives[i], start[i] = total, total += lives[i];
     }
 };
-constexpr Rings<STATE> STATE_RINGS({5, 1, 3, 5, 4, 4, 4, 4});
-constexpr Rings<TEMPORARIES> TEMPORARY_RINGS({3, 3, 5, 4, 3, 2, 3, 3, 2, 3, 2, 1, 2});
+constexpr Rings<STATE> STATE_RINGS({5, 1, 3, 5, 4, 4, 4, 4, 4, 4, 4, 4});
+constexpr Rings<TEMPORARIES> TEMPORARY_RINGS({3, 3, 5, 4, 3, 2, 3, 3, 2, 3, 2, 1, 2, 2});
 constexpr int ROWS_IN_FLIGHT = STATE_RINGS.total + TEMPORARY_RINGS.total;
 constexpr int ROWS_PER_BAND = 4;  // nodata, nothing, the exchange, and an unused output
 
 struct Coefficients {
     float dt, rain, push, flow_kept, kappa, Kc, sin_min, ramp_0, ramp_1, take, drop, water_0, water_1, load_0, load_1, load_2;
-    float dig_0, dig_1, rise_0, rise_1, Kh, talus_0, talus_1, slide, creep, keep;
+    float dig_0, dig_1, rise_0, rise_1, Kh, talus_0, talus_1, slide, creep, keep, Kc75, Kc50, per_fan;
 };
 
 }  // namespace
@@ -41,7 +43,7 @@ struct Coefficients {
 extern "C" {
 
 struct Problem {
-    int height, width, stride, rain_rows, landscape, graded;  // width counts the ghost cells; rows are a stride apart
+    int height, width, stride, rain_rows, laws, graded;  // width counts the ghost cells; rows are a stride apart
     const float *rainfall, *base_n, *base_s, *base_w, *base_e;
     float* flow_sum;
     double* budget;
@@ -66,10 +68,13 @@ inline float difference(float before, float here, float after) {
 }
 
 struct Table2 {
-    static constexpr bool along_flow = false, fall_line = false, opened = false;
+    static constexpr bool along_flow = false, fall_line = false, opened = false, eight = false;
+};
+struct SingleGrid {
+    static constexpr bool along_flow = true, fall_line = true, opened = true, eight = false;
 };
 struct Landscape {
-    static constexpr bool along_flow = true, fall_line = true, opened = true;
+    static constexpr bool along_flow = true, fall_line = true, opened = true, eight = true;
 };
 
 template <class Law>
@@ -123,6 +128,8 @@ class Band {
         return ring(k, STATE_RINGS.start[f], STATE_RINGS.life[f], y);
     }
     float* left_or(int k, StateField f, int y, float* beyond) { return inside(y) ? left(k, f, y) : beyond; }
+    // A row of a slanted pipe, which only eight pipes have.
+    float* eighth(int k, StateField f, int y) { return Law::eight ? left_or(k, f, y, nothing) : nothing; }
     float* temporary(int k, Temporary f, int y) {
         return ring(k, STATE_RINGS.total + TEMPORARY_RINGS.start[f], TEMPORARY_RINGS.life[f], y);
     }
@@ -159,6 +166,66 @@ class Band {
 
     // Pipes (2-5), capacity along the flow, and what slides need from the neighbours (17).
     void flow(int k, int y) {
+        if (Law::eight)
+            push_eight_pipes(k, y);
+        else
+            push_four_pipes(k, y);
+        if (Law::fall_line)
+            slope(k, y);
+        else
+            weigh_slides(k, y);
+    }
+
+    void push_eight_pipes(int k, int y) {
+        const float *h_n = temporary(k, H, y - 1), *h = temporary(k, H, y), *h_s = temporary(k, H, y + 1);
+        const float* d1 = temporary(k, D1, y);
+        const float *fw0 = left(k - 1, FW, y), *fe0 = left(k - 1, FE, y);
+        const float *fn0 = left(k - 1, FN, y), *fs0 = left(k - 1, FS, y);
+        const float *fnw0 = left(k - 1, FNW, y), *fne0 = left(k - 1, FNE, y);
+        const float *fsw0 = left(k - 1, FSW, y), *fse0 = left(k - 1, FSE, y);
+        float *__restrict fw1 = left(k, FW, y), *__restrict fe1 = left(k, FE, y);
+        float *__restrict fn1 = left(k, FN, y), *__restrict fs1 = left(k, FS, y);
+        float *__restrict fnw1 = left(k, FNW, y), *__restrict fne1 = left(k, FNE, y);
+        float *__restrict fsw1 = left(k, FSW, y), *__restrict fse1 = left(k, FSE, y);
+        float *__restrict share = temporary(k, SHARE, y), *__restrict C = temporary(k, CAPACITY, y);
+        float* __restrict discharge = temporary(k, DISCHARGE, y);
+        const Coefficients c = this->c;
+        const float slanted = SLANTED_WIDTH * c.push;
+#pragma omp simd
+        for (int x = 1; x <= last; x++) {
+            const int w = x - 1, e = x + 1;
+            const float dw = h[x] - h[w], de = h[x] - h[e], dn = h[x] - h_n[x], ds = h[x] - h_s[x];
+            const float dnw = h[x] - h_n[w], dne = h[x] - h_n[e], dsw = h[x] - h_s[w], dse = h[x] - h_s[e];
+            float fw = positive(c.flow_kept * fw0[x] + c.push * dw), fe = positive(c.flow_kept * fe0[x] + c.push * de);
+            float fn = positive(c.flow_kept * fn0[x] + c.push * dn), fs = positive(c.flow_kept * fs0[x] + c.push * ds);
+            float fnw = positive(c.flow_kept * fnw0[x] + slanted * dnw), fne = positive(c.flow_kept * fne0[x] + slanted * dne);
+            float fsw = positive(c.flow_kept * fsw0[x] + slanted * dsw), fse = positive(c.flow_kept * fse0[x] + slanted * dse);
+            const float leaving = c.dt * (((fw + fe) + (fn + fs)) + ((fnw + fne) + (fsw + fse)));
+            const float scarce = d1[x] / larger(leaving, TINY);
+            const float K = d1[x] < leaving ? scarce : 1.0f;
+            fw1[x] = fw = fw * K;
+            fe1[x] = fe = fe * K;
+            fn1[x] = fn = fn * K;
+            fs1[x] = fs = fs * K;
+            fnw1[x] = fnw = fnw * K;
+            fne1[x] = fne = fne * K;
+            fsw1[x] = fsw = fsw * K;
+            fse1[x] = fse = fse * K;
+            const float straight = (fw * positive(dw) + fe * positive(de)) + (fn * positive(dn) + fs * positive(ds));
+            const float across = (fnw * positive(dnw) + fne * positive(dne)) + (fsw * positive(dsw) + fse * positive(dse));
+            const float Q = ((fw + fe) + (fn + fs)) + ((fnw + fne) + (fsw + fse));
+            const float slope = (straight + across * SHORTENING) / larger(Q, TINY);
+            const float sine = larger(slope / root(1.0f + slope * slope), c.sin_min), root_Q = root(Q);
+            const float held = c.Kc * sine * Q + sine * (c.Kc75 * (root_Q * root(root_Q)) + c.Kc50 * root_Q);
+            C[x] = held * root(smaller(sine * c.per_fan, 1.0f)) * ramp(d1[x]);
+            share[x] = c.dt / larger(d1[x], TINY);
+            discharge[x] = Q;
+        }
+        close_ends(share, 0.0f);
+        for (float* f : {fw1, fe1, fn1, fs1, fnw1, fne1, fsw1, fse1}) close_ends(f, 0.0f);
+    }
+
+    void push_four_pipes(int k, int y) {
         const float *h_n = temporary(k, H, y - 1), *h = temporary(k, H, y), *h_s = temporary(k, H, y + 1);
         const float* d1 = temporary(k, D1, y);
         const float *fw0 = left(k - 1, FW, y), *fe0 = left(k - 1, FE, y);
@@ -189,10 +256,6 @@ class Band {
         }
         close_ends(share, 0.0f);
         for (float* f : {fw1, fe1, fn1, fs1}) close_ends(f, 0.0f);
-        if (Law::fall_line)
-            slope(k, y);
-        else
-            weigh_slides(k, y);
     }
 
     float ramp(float d1) const { return smaller(positive(c.ramp_0 + c.ramp_1 * d1), 1.0f); }
@@ -281,16 +344,25 @@ class Band {
         const float *d1 = temporary(k, D1, y), *along = temporary(k, CAPACITY, y);
         const float *fw = left(k, FW, y), *fe = left(k, FE, y), *fn = left(k, FN, y), *fs = left(k, FS, y);
         const float *fs_n = left_or(k, FS, y - 1, nothing), *fn_s = left_or(k, FN, y + 1, nothing);
+        const float *fse_n = eighth(k, FSE, y - 1), *fsw_n = eighth(k, FSW, y - 1);
+        const float *fne_s = eighth(k, FNE, y + 1), *fnw_s = eighth(k, FNW, y + 1);
+        const float* discharge = temporary(k, DISCHARGE, y);
         float* __restrict flow_sum = own(y) ? p.flow_sum + long(y) * stride : forgotten;
         float* __restrict delta = this->delta;
         const Coefficients c = this->c;
 #pragma omp simd
         for (int x = 1; x <= last; x++) {
-            const float come = (fe[x - 1] + fw[x + 1]) + (fs_n[x] + fn_s[x]);
-            const float d2 = positive(d1[x] + c.dt * (come - ((fw[x] + fe[x]) + (fn[x] + fs[x]))));
-            const float u = 0.5f * ((fe[x - 1] - fw[x]) + (fe[x] - fw[x + 1]));
-            const float v = 0.5f * ((fs_n[x] - fn[x]) + (fs[x] - fn_s[x]));
-            const float speed = root(u * u + v * v);
+            float come = (fe[x - 1] + fw[x + 1]) + (fs_n[x] + fn_s[x]), gone, speed;
+            if (Law::eight) {
+                come = come + ((fse_n[x - 1] + fsw_n[x + 1]) + (fne_s[x - 1] + fnw_s[x + 1]));
+                gone = speed = discharge[x];
+            } else {
+                gone = (fw[x] + fe[x]) + (fn[x] + fs[x]);
+                const float u = 0.5f * ((fe[x - 1] - fw[x]) + (fe[x] - fw[x + 1]));
+                const float v = 0.5f * ((fs_n[x] - fn[x]) + (fs[x] - fn_s[x]));
+                speed = root(u * u + v * v);
+            }
+            const float d2 = positive(d1[x] + c.dt * (come - gone));
             flow_sum[x] += speed;
             float C;
             if (Law::along_flow) {
@@ -300,10 +372,14 @@ class Band {
                 const float steep = gx * gx + gy * gy;
                 C = c.Kc * larger(root(steep / (1.0f + steep)), c.sin_min) * speed * ramp(d1[x]);
             }
-            const float lowest = smaller(smaller(b[x - 1], b[x + 1]), smaller(b_n[x], b_s[x]));
+            float drop = b[x] - smaller(smaller(b[x - 1], b[x + 1]), smaller(b_n[x], b_s[x]));
+            if (Law::eight) {
+                const float lowest = smaller(smaller(b_n[x - 1], b_n[x + 1]), smaller(b_s[x - 1], b_s[x + 1]));
+                drop = larger(drop, (b[x] - lowest) * SHORTENING);
+            }
             float take = smaller(c.take * soft[x] * (C - s[x]), c.water_0 + c.water_1 * d2);
             take = smaller(take, c.load_0 + c.load_1 * d2 - c.load_2 * s[x]);
-            take = smaller(take, c.dig_0 + c.dig_1 * positive(b[x] - lowest));
+            take = smaller(take, c.dig_0 + c.dig_1 * positive(drop));
             const float fall = smaller(smaller(c.drop * (s[x] - C), s[x]), c.rise_0 + c.rise_1 * d2);
             delta[x] = C > s[x] ? positive(take) : -fall;
         }
@@ -409,6 +485,9 @@ class Band {
         const float* w_s = temporary_or_nothing(k, W1, y + 1);
         const float *s_n = temporary_or_nothing(k, S1, y - 1), *s1 = temporary(k, S1, y);
         const float* s_s = temporary_or_nothing(k, S1, y + 1);
+        const float *fnw = eighth(k, FNW, y), *fne = eighth(k, FNE, y), *fsw = eighth(k, FSW, y), *fse = eighth(k, FSE, y);
+        const float *fse_n = eighth(k, FSE, y - 1), *fsw_n = eighth(k, FSW, y - 1);
+        const float *fne_s = eighth(k, FNE, y + 1), *fnw_s = eighth(k, FNW, y + 1);
         float *__restrict w = left(k, W, y), *__restrict s = left(k, S, y);
         const Coefficients c = this->c;
         double dried = 0.0;
@@ -418,10 +497,20 @@ class Band {
             const float from_w = fe[x - 1] * q[x - 1], from_e = fw[x + 1] * q[x + 1];
             const float from_n = fs_n[x] * q_n[x], from_s = fn_s[x] * q_s[x];
             const float water = w1[x], load = s1[x];
-            const float w_out = (to_w * water + to_e * water) + (to_n * water + to_s * water);
-            const float s_out = (to_w * load + to_e * load) + (to_n * load + to_s * load);
-            const float w_in = (from_w * w1[x - 1] + from_e * w1[x + 1]) + (from_n * w_n[x] + from_s * w_s[x]);
-            const float s_in = (from_w * s1[x - 1] + from_e * s1[x + 1]) + (from_n * s_n[x] + from_s * s_s[x]);
+            float w_out = (to_w * water + to_e * water) + (to_n * water + to_s * water);
+            float s_out = (to_w * load + to_e * load) + (to_n * load + to_s * load);
+            float w_in = (from_w * w1[x - 1] + from_e * w1[x + 1]) + (from_n * w_n[x] + from_s * w_s[x]);
+            float s_in = (from_w * s1[x - 1] + from_e * s1[x + 1]) + (from_n * s_n[x] + from_s * s_s[x]);
+            if (Law::eight) {
+                const int a = x - 1, e = x + 1;
+                const float to_nw = fnw[x] * q[x], to_ne = fne[x] * q[x], to_sw = fsw[x] * q[x], to_se = fse[x] * q[x];
+                const float from_nw = fse_n[a] * q_n[a], from_ne = fsw_n[e] * q_n[e];
+                const float from_sw = fne_s[a] * q_s[a], from_se = fnw_s[e] * q_s[e];
+                w_out = w_out + ((to_nw * water + to_ne * water) + (to_sw * water + to_se * water));
+                s_out = s_out + ((to_nw * load + to_ne * load) + (to_sw * load + to_se * load));
+                w_in = w_in + ((from_nw * w_n[a] + from_ne * w_n[e]) + (from_sw * w_s[a] + from_se * w_s[e]));
+                s_in = s_in + ((from_nw * s_n[a] + from_ne * s_n[e]) + (from_sw * s_s[a] + from_se * s_s[e]));
+            }
             const float w2 = positive(water - w_out) + w_in, left_over = w2 * c.keep;
             dried += double(w2 - left_over);
             w[x] = left_over;
@@ -430,21 +519,28 @@ class Band {
         if (own(y)) {
             sum(y, EVAPORATED) += dried;
             if (Law::opened) {
-                sum(y, WATER_EXPORTED) += leaving(y, w1, q, fw, fe, fn, fs);
-                sum(y, SOLIDS_EXPORTED) += leaving(y, s1, q, fw, fe, fn, fs);
+                sum(y, WATER_EXPORTED) += leaving(k, y, w1, q);
+                sum(y, SOLIDS_EXPORTED) += leaving(k, y, s1, q);
             }
         }
         close_ends(w, 0.0f);
         close_ends(s, 0.0f);
     }
 
-    double leaving(int y, const float* a, const float* q, const float* fw, const float* fe, const float* fn,
-                   const float* fs) const {
-        double gone = double(fw[1] * q[1] * a[1]) + double(fe[last] * q[last] * a[last]);
+    // What leaves through the open pipes of a row.
+    double leaving(int k, int y, const float* a, const float* q) {
+        double gone = 0.0;
+        const auto through = [&](StateField f, int x) { gone += double(left(k, f, y)[x] * q[x] * a[x]); };
+        const auto out = [&](StateField straight, StateField one, StateField other, int x) {
+            through(straight, x);
+            if (Law::eight) through(one, x), through(other, x);
+        };
+        out(FW, FNW, FSW, 1);
+        out(FE, FNE, FSE, last);
         if (y == 0)
-            for (int x = 1; x <= last; x++) gone += double(fn[x] * q[x] * a[x]);
+            for (int x = 1; x <= last; x++) out(FN, FNW, FNE, x);
         if (y == p.height - 1)
-            for (int x = 1; x <= last; x++) gone += double(fs[x] * q[x] * a[x]);
+            for (int x = 1; x <= last; x++) out(FS, FSW, FSE, x);
         return gone;
     }
 };
@@ -452,8 +548,10 @@ class Band {
 void run_band(const Problem& p, const float* source, float* target, int depth, int i, int bands) {
     const int y0 = long(i) * p.height / bands, y1 = long(i + 1) * p.height / bands;
     float* workspace = p.workspace + long(i) * (ROWS_PER_BAND + depth * ROWS_IN_FLIGHT) * p.stride;
-    if (p.landscape)
+    if (p.laws == 2)
         Band<Landscape>(p, source, target, y0, y1, depth, workspace).run();
+    else if (p.laws == 1)
+        Band<SingleGrid>(p, source, target, y0, y1, depth, workspace).run();
     else
         Band<Table2>(p, source, target, y0, y1, depth, workspace).run();
 }

@@ -17,7 +17,7 @@ from slopewash.backends.aligned import aligned_rows
 from slopewash.models.ground import WALL
 from slopewash.models.state import Sides
 from slopewash.models.virtual_pipes.coefficients import coefficients
-from slopewash.models.virtual_pipes.cpu import iterations_in_flight
+from slopewash.models.virtual_pipes.room import iterations_in_flight
 
 SOURCE = Path(__file__).with_name("yardstick.cpp")
 COMPILER = "g++"
@@ -33,16 +33,23 @@ FLAGS: dict[str, tuple[str, ...]] = {
 COEFFICIENTS = (
     "dt", "rain", "push", "flow_kept", "kappa", "Kc", "sin_min", "ramp_0", "ramp_1", "take", "drop", "water_0",
     "water_1", "load_0", "load_1", "load_2", "dig_0", "dig_1", "rise_0", "rise_1", "Kh", "talus_0", "talus_1", "slide",
-    "creep", "keep",
+    "creep", "keep", "Kc75", "Kc50", "per_fan",
 )  # fmt: skip
 """In the order of the C++ struct."""
+SUPPORTED = {
+    (False, False, False, False, "closed"): 0,
+    (True, True, False, False, "open"): 1,
+    (True, True, True, True, "open"): 2,
+}
+"""Of Table 2, single_grid and landscape: capacity along the flow, slides along the fall line, eight pipes, roots of the
+discharge, edges."""
 
 
 class Problem(ctypes.Structure):
     """What does not change during a run; mirrors the struct of the same name in C++."""
 
     _fields_: ClassVar[Sequence[Any]] = [
-        *((name, ctypes.c_int) for name in ("height", "width", "stride", "rain_rows", "landscape", "graded")),
+        *((name, ctypes.c_int) for name in ("height", "width", "stride", "rain_rows", "laws", "graded")),
         *((name, ctypes.c_void_p) for name in ("rainfall", "base_n", "base_s", "base_w", "base_e")),
         *((name, ctypes.c_void_p) for name in ("flow_sum", "budget", "workspace")),
         *((name, ctypes.c_float) for name in COEFFICIENTS),
@@ -81,15 +88,18 @@ class Yardstick:
 
     def __init__(self, library: ctypes.CDLL, model: VirtualPipes, terrain: Terrain, edges: Any, threads: int) -> None:
         c = coefficients(model, 1)
-        if (c.along_flow, c.fall_line, edges) not in {(False, False, "closed"), (True, True, "open")}:
+        laws = (c.along_flow, c.fall_line, c.eight, c.rooted, edges)
+        if laws not in SUPPORTED:
             raise ValueError(
-                "the yardstick supports only the laws of Table 2 with closed edges and of single_grid with open edges"
+                "the yardstick supports only the laws of Table 2 with closed edges, and those of single_grid and "
+                "landscape with open ones"
             )
         _, start = model.prepare(terrain, sides=Sides.of(edges), seed=0)
         rows, columns = terrain.shape
         self._library, self._threads = library, threads
         width = columns + 2
-        self._now, self._next = aligned_rows(8, rows, width=width), aligned_rows(8, rows, width=width)
+        stepped = 4 + len(start["outflow"])
+        self._now, self._next = aligned_rows(stepped, rows, width=width), aligned_rows(stepped, rows, width=width)
         for field, name in zip(self._now, ("elevation", "water", "suspended", "erodibility"), strict=False):
             field[:, 1 : width - 1] = start[name]
         for fields in (self._now, self._next):
@@ -108,7 +118,7 @@ class Yardstick:
         }  # fmt: skip
         self._problem = Problem(
             height=rows, width=width, stride=rain.shape[1], rain_rows=len(self._arrays["rainfall"]),
-            landscape=c.along_flow, graded=c.graded,
+            laws=SUPPORTED[laws], graded=c.graded,
             **{name: a.ctypes.data for name, a in self._arrays.items()},
             **{name: getattr(c, name) for name in COEFFICIENTS},
         )  # fmt: skip

@@ -17,14 +17,14 @@ language = "en"
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.mathjax",
     "sphinx_design",
     "declared",
     "docstrings",
+    "formulas",
     "measured",
     "public_names",
 ]
-exclude_patterns = ["_build", "extensions"]
+exclude_patterns = ["extensions", "reference/numerics-table.md"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 default_role = "code"
 
@@ -45,5 +45,9 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
+html_math_renderer = "mathml"
+html_static_path = ["static", "pictures/gallery/film.webm"]
+html_css_files = ["site.css"]
+html_js_files = [("compare.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sourcelink = False

@@ -7,71 +7,177 @@ from collections.abc import Iterable
 
 
 class SlopewashError(Exception):
-    """Base of every error raised on purpose."""
+    """Base of every error raised on purpose.
+
+    >>> import slopewash as sw
+    >>> try:
+    ...     sw.read("missing.tif")
+    ... except sw.SlopewashError as error:
+    ...     print(error)
+    missing.tif does not exist
+    """
 
 
 class InvalidTerrain(SlopewashError, ValueError):
-    """Layers, a cell size or a mask that do not form a valid terrain."""
+    """Layers, a cell size or a mask that do not form a valid terrain.
+
+    >>> import slopewash as sw
+    >>> sw.Terrain([[0.0, 1.0]], cell_size=-1)
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.InvalidTerrain: ...
+    """
 
 
 class InvalidMesh(SlopewashError, ValueError):
-    """Vertices and triangles that do not form a valid terrain mesh."""
+    """Vertices and triangles that do not form a valid terrain mesh.
+
+    >>> import slopewash as sw
+    >>> sw.TriangleMesh([[0, 0, 0]], [[0, 1, 2]])
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.InvalidMesh: ...
+    """
 
 
 class InvalidParameter(SlopewashError, ValueError):
-    """A parameter or option outside its valid range, or unknown."""
+    """A parameter or option outside its valid range, or unknown.
+
+    >>> import slopewash as sw
+    >>> sw.VirtualPipes(time_step=-1)
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.InvalidParameter: time_step (Δt) is -1.0; it must be positive
+    """
 
 
 class TooManySubsteps(InvalidParameter):
-    """A time step so long that stability would need more sub-steps than a step may have."""
+    """A time step so long that stability would need more sub-steps than a step may have.
+
+    >>> import slopewash as sw
+    >>> sw.Simulation(sw.generate("hill", size=8), sw.VirtualPipes(time_step=100))
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.TooManySubsteps: ...
+    """
 
 
 class UnknownName(SlopewashError, ValueError):
-    """An unknown model, preset, generator, layer or option."""
+    """An unknown model, preset, generator, layer or option.
+
+    >>> import slopewash as sw
+    >>> sw.preset("jako")
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.UnknownName: unknown preset "jako"; did you mean "jako2011"?
+    """
 
 
 class InvalidFile(SlopewashError, OSError):
-    """A file that is missing, damaged, too large or not in the format of its suffix."""
+    """A file that is missing, damaged, too large or not in the format of its suffix.
+
+    >>> import slopewash as sw
+    >>> sw.read("missing.tif")
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.InvalidFile: missing.tif does not exist
+    """
 
 
 class NotEnoughMemory(SlopewashError, MemoryError):
-    """A grid, a mesh or a run that does not fit into the memory that is left."""
+    """A grid, a mesh or a run that does not fit into the memory that is left.
+
+    >>> import slopewash as sw
+    >>> issubclass(sw.NotEnoughMemory, MemoryError)
+    True
+    """
 
 
 class InvalidRecipe(SlopewashError, ValueError):
-    """A recipe file with a mistake in it; the message names the line and the key."""
+    """A recipe file with a mistake in it; the message names the line and the key.
+
+    >>> import tempfile, slopewash as sw
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+    ...     print("steps = many", file=file, flush=True)
+    ...     sw.Recipe.read(file.name)
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.InvalidRecipe: ...
+    """
 
 
 class BackendUnavailable(SlopewashError, RuntimeError):
-    """A backend that this machine or installation cannot run."""
+    """A backend that this machine or installation cannot run.
+
+    >>> import slopewash as sw
+    >>> issubclass(sw.BackendUnavailable, RuntimeError)
+    True
+    """
 
 
 class SimulationClosed(SlopewashError, RuntimeError):
-    """Something was asked of a simulation after `close`."""
+    """Something was asked of a simulation after `close`.
+
+    >>> import slopewash as sw
+    >>> with sw.Simulation(sw.generate("hill", size=8), sw.VirtualPipes(), backend="reference") as simulation:
+    ...     simulation.run(1)
+    >>> simulation.run(1)
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.SimulationClosed: ...
+    """
 
 
 class CheckpointError(SlopewashError, OSError):
-    """A checkpoint that cannot be written, or of which none can be read."""
+    """A checkpoint that cannot be written, or of which none can be read.
+
+    >>> import slopewash as sw
+    >>> sw.Simulation.resume("empty.ckpt")
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.CheckpointError: ...
+    """
 
 
 class CheckpointWarning(UserWarning):
-    """A damaged checkpoint was skipped for an older one, or one could not be written."""
+    """A damaged checkpoint was skipped for an older one, or one could not be written.
+
+    >>> import warnings, slopewash as sw
+    >>> warnings.simplefilter("error", sw.CheckpointWarning)  # stop instead of going on from an older one
+    """
 
 
 class NotFinite(SlopewashError, ArithmeticError):
-    """A run produced NaN or infinity; the message names step, layer and cell."""
+    """A run produced NaN or infinity; the message names step, layer and cell.
+
+    >>> import slopewash as sw
+    >>> issubclass(sw.NotFinite, ArithmeticError)
+    True
+    """
 
 
 class GeoreferenceWarning(UserWarning):
-    """A CRS could not be kept, or not be written so that other programs find it."""
+    """A CRS could not be kept, or not be written so that other programs find it.
+
+    >>> import warnings, slopewash as sw
+    >>> warnings.simplefilter("error", sw.GeoreferenceWarning)  # refuse to write files without their place
+    """
 
 
 class StabilityWarning(UserWarning):
-    """The time step exceeds a stability limit, so the simulation takes sub-steps."""
+    """The time step exceeds a stability limit, so the simulation takes sub-steps.
+
+    >>> import warnings, slopewash as sw
+    >>> warnings.simplefilter("ignore", sw.StabilityWarning)  # sub-steps are fine
+    """
 
 
 class RangeWarning(UserWarning):
-    """Heights outside the range that was asked for a 16-bit file; they are written as black or white."""
+    """Heights outside the range that was asked for a 16-bit file; they are written as black or white.
+
+    >>> import warnings, slopewash as sw
+    >>> warnings.simplefilter("error", sw.RangeWarning)  # refuse to clip heights
+    """
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:

@@ -106,12 +106,26 @@ def _mesh(studio: Any) -> None:
     studio.tab("model")
 
 
+def _side_by_side(studio: Any) -> None:
+    """Four models on one dome, each to the end of its preset."""
+    _run(studio, 1, preset="landscape", levels=False, generator={"kind": "dome", "size": 512, "seed": 7})
+    studio.tab("model")
+    studio.ask(type="side_by_side", panes=4)
+    studio.page.evaluate("studio.stage.setTier('low'); studio.stage.quality.movingScale = 0.05")
+    studio.ask(type="play")
+    studio.wait("studio.stage.isSideBySide && studio.store.state.step > 0 && !studio.store.state.playing")
+    studio.page.evaluate("studio.stage.quality.movingScale = 0.5; studio.stage.setTier('medium')")
+    studio.page.click("button[aria-label^='Frame all']")
+    studio.wait("studio.stage.landscapes.every(l => l.frame?.header.frame === studio.stage.frame.header.frame)")
+
+
 PICTURES = {
     "studio": _landscape,
     "studio-lakes": _brush,
     "studio-difference": _overlay,
     "studio-strata": _strata,
     "studio-mesh": _mesh,
+    "studio-side-by-side": _side_by_side,
 }
 
 

@@ -164,7 +164,7 @@ def test_on_foot_the_eye_is_at_its_height_over_the_ground(studio: Any) -> None:
     metres = "1 / studio.stage.ground.worldScale"
     eye = np.array(studio.page.evaluate(POSE)["eye"]) * studio.page.evaluate(metres)
     assert eye[[0, 2]] + 640.0 == pytest.approx([place["x"], place["y"]], abs=1.0)
-    level = eye[1] + studio.page.evaluate("studio.stage.datum")
+    level = eye[1] + studio.page.evaluate("studio.stage.landscape.datum")
     assert level - place["height"] == pytest.approx(6.0, abs=0.5)  # 0.6 cells of 10 m
     studio.page.keyboard.down("w")
     studio.wait("([x, z]) => Math.hypot(studio.stage.cameras.rig.eye.x - x, studio.stage.cameras.rig.eye.z - z) > 0.3",

@@ -168,8 +168,8 @@ def test_an_emitter_lets_particles_run_over_the_mesh(studio: Any) -> None:
     studio.ask(type="step", count=20)
     studio.wait("studio.store.state.step === 20 && !studio.store.state.playing")
     studio.wait("studio.stage.frame.particles && studio.stage.frame.particles.length > 0")
-    assert studio.page.evaluate("studio.stage.wireframe.lines.visible")
-    assert studio.page.evaluate("studio.stage.particles.points.visible")
+    assert studio.page.evaluate("studio.stage.landscape.wireframe.lines.visible")
+    assert studio.page.evaluate("studio.stage.landscape.particles.points.visible")
 
 
 def set_line(studio: Any, panel: str, label: str, value: str) -> None:

@@ -39,7 +39,7 @@ DEPOSIT = """
   const { stage } = studio;
   const values = Uint16Array.from({ length: 128 * 128 }, (_, i) => (i % 128 < share * 128 ? 65535 : 0));
   const deposit = { rows: 128, columns: 128, values, low: 0, high: 20, unit: "m", layer: "deposit" };
-  stage.history.set({ wear: null, deposit, flow: null, soil: null }, stage.uniforms.relief.value);
+  stage.landscape.history.set({ wear: null, deposit, flow: null, soil: null }, stage.uniforms.relief.value);
   stage.invalidate();
 }
 """
@@ -62,8 +62,9 @@ def test_deposits_colour_the_ground_they_lie_on(studio: Any) -> None:
 def test_the_server_sends_what_the_colours_need(studio: Any) -> None:
     studio.ask(type="step", count=30)
     studio.wait("studio.stage.frame.header.step === 30")
-    assert studio.page.evaluate("studio.stage.history.isKnown")
-    flow = np.array(studio.page.evaluate("[...studio.stage.history.texture.image.data]")).reshape(128, 128, 4)[..., 2]
+    assert studio.page.evaluate("studio.stage.landscape.history.isKnown")
+    known = np.array(studio.page.evaluate("[...studio.stage.landscape.history.texture.image.data]"))
+    flow = known.reshape(128, 128, 4)[..., 2]
     truth = studio.layer("flow")
     large = truth > np.quantile(truth, 0.95)
     assert flow[large].mean() > 1.5 * flow[~large].mean()  # large streams are seen as such

@@ -39,8 +39,8 @@ RELIEF = """
 () => {
   const { stage } = studio, n = 64;
   stage.quality = { ...stage.quality, nearLevels: 1 };
-  const u = stage.uniforms, { detail } = stage;
-  stage.useSurface(stage.now, true);
+  const u = stage.uniforms, { detail } = stage.ground;
+  stage.landscape.use(u);
   Object.assign(u.detailHeight, { value: detail.height });
   Object.assign(u.detailReach, { value: 1e9 });
   Object.assign(u.detailSteep, { value: detail.steep });
@@ -185,9 +185,10 @@ def test_rivers_are_shown_at_the_end_of_a_run(studio: Any) -> None:
     studio.ask(type="start", preset="salamin", generator={"kind": "dome", "size": 128})
     studio.ask(type="run_to", step=50)
     studio.wait("studio.store.state.step === 50 && !studio.store.state.playing")
-    studio.wait("studio.stage.rivers !== null")
+    studio.wait("studio.stage.landscape.rivers !== null")
     studio.settle_picture()
-    assert studio.page.evaluate("studio.stage.water.high") == studio.page.evaluate("studio.stage.rivers.high")
+    shown, found = studio.page.evaluate("['water', 'rivers'].map(name => studio.stage.landscape[name].high)")
+    assert shown == found
     studio.ask(type="undo") if studio.state()["can_undo"] else studio.ask(type="reset")
     studio.settle_picture()
-    assert studio.page.evaluate("studio.stage.rivers") is None
+    assert studio.page.evaluate("studio.stage.landscape.rivers") is None

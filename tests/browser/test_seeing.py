@@ -204,7 +204,7 @@ def test_keys_fly_and_wheel_zooms(studio: Any) -> None:
 def test_a_page_that_comes_later_shows_the_same_levels(studio: Any) -> None:
     studio.ask(type="step", count=6)
     studio.wait("studio.stage.frame.header.step === 6")
-    levels = "[studio.stage.datum, studio.stage.uniforms.relief.value]"
+    levels = "[studio.stage.landscape.datum, studio.stage.uniforms.relief.value]"
     before = studio.page.evaluate(levels)
     studio.ask(type="reset")
     studio.wait("studio.stage.frame.header.step === 0")
@@ -253,8 +253,9 @@ def test_particles_and_the_mesh_are_drawn_where_they_are(studio: Any) -> None:
     del header["blocks"]
     frame = assemble({**header, "frame": header["frame"] + 1}, blocks)
     studio.page.evaluate("bytes => studio.connection.receive(new Uint8Array(bytes).buffer)", list(frame))
-    assert studio.page.evaluate("studio.stage.particles.points.geometry.getAttribute('position').count") == 300
-    assert studio.page.evaluate("studio.stage.wireframe.lines.geometry.index.count") == 10  # five edges
+    drawn = "studio.stage.landscape.particles.points.geometry.getAttribute('position').count"
+    assert studio.page.evaluate(drawn) == 300
+    assert studio.page.evaluate("studio.stage.landscape.wireframe.lines.geometry.index.count") == 10  # five edges
     after = studio.picture()
     bluer = (after[..., 2] - after[..., 0]) - (before[..., 2] - before[..., 0])
     assert (bluer > 40).sum() > 300

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from PIL import Image
+
+import slopewash as sw
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -18,6 +21,7 @@ def load(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
 
@@ -57,3 +61,22 @@ def test_looks_are_drawn_from_outside_above_and_inside(pictures_of: Pictures) ->
     small = ["--size", "48", "--only", "dl"]
     expected = {f"badlands{end}.png" for end in ("", "_map", "_inside")} | {"looks.png"}
     assert pictures_of("looks_gallery", small) == expected
+
+
+def test_every_parameter_of_a_model_has_its_strip(tmp_path: Path) -> None:
+    words = ["--model", "steepest_talus", "--size", "24", "--share", "0.02", "--width", "60", "--out", str(tmp_path)]
+    load("parameters").main(words)
+    drawn = {file.stem for file in (tmp_path / "steepest_talus").glob("*.jpg")}
+    assert drawn == {p.name for p in sw.SteepestTalus().parameters()}
+
+
+@pytest.mark.parametrize("name", sw.model_names())
+def test_every_parameter_of_the_site_is_shown(name: str) -> None:
+    folder = EXAMPLES.parent / "docs" / "pictures" / "parameters" / name
+    assert {file.stem for file in folder.glob("*.jpg")} == {p.name for p in sw.find_model(name)().parameters()}
+
+
+def test_the_gallery_has_every_look() -> None:
+    folder = EXAMPLES.parent / "docs" / "pictures" / "gallery"
+    wanted = {f"{name}-{when}.jpg" for name in sw.looks() for when in ("before", "after")}
+    assert {file.name for file in folder.glob("*.jpg")} == wanted

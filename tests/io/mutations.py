@@ -9,8 +9,10 @@ import json
 import random
 import signal
 import sys
+import tempfile
 import time
 import warnings
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +20,9 @@ import numpy as np
 from PIL import Image
 
 import slopewash as sw
+from slopewash.recipes.writing import recipe_text
+from slopewash.studio import foreign, projects
+from slopewash.studio.messages import SavedView
 
 SECONDS = 10
 RAW_TEXTS = ("unpack", "StopIteration", "No module", "part index", "object", "NoneType", "Error", "attribute", "\n")
@@ -59,6 +64,36 @@ def srtm_tile(terrain: sw.Terrain, path: Path) -> None:
     np.arange(1201 * 1201, dtype=">i4").astype(">i2").tofile(path)
 
 
+def project(terrain: sw.Terrain, path: Path) -> None:
+    """Write a project of the studio whose terrain came from a file."""
+    recipe = sw.Recipe(source=sw.FromFile(path=Path("terrain.npz")), stages=(sw.Stage.of("jako2011", steps=3),))
+    view = SavedView(
+        pose={"eye": (1.5, 2.0, -3.25), "heading": 40.0, "pitch": -20.0, "walking": None},  # type: ignore[arg-type]
+        plan=False, plan_view=(0.0, 1.0, 0.84),
+    )  # fmt: skip
+    with sw.Simulation(terrain, sw.VirtualPipes(), backend="reference") as simulation:
+        saved = projects.Saved(
+            name="hill", step=3, view=view, recipe_text=recipe_text(recipe, None), actions=ACTIONS, terrain=terrain,
+            checkpoint=simulation.parts(),
+        )  # fmt: skip
+    projects.write_project(saved, path, b"secret")
+
+
+def parts_of_project(terrain: sw.Terrain, path: Path) -> None:
+    """Write the parts as files: within an archive, its checksums would betray every change."""
+    project(terrain, path.with_name("whole.slopewash"))
+    with zipfile.ZipFile(path.with_name("whole.slopewash")) as archive:
+        archive.extractall(path, foreign.LARGEST)
+
+
+ACTIONS = [
+    '["run", 4]',
+    '["model", {"rain_rate": 0.07, "dig_limit": Infinity}]',
+    '["paint", {"tool": "raise", "points": [[12.5, 9.0]], "radius": 6.5, "strength": 7.25, "falloff": 0.5}, true]',
+    '["sources", [{"x": 10.0, "y": 12.5, "radius": 4.0, "rate": 0.4}], false]',
+    '["undo"]',
+    '["settle", 15, false, null]',
+]
 FORMATS: dict[str, Callable[[sw.Terrain, Path], object]] = {
     **dict.fromkeys((".asc", ".exr", ".npy", ".npz", ".png", ".r16", ".tif", ".glb", ".obj", ".ply", ".stl"), sw.write),
     "N46E007.hgt": srtm_tile,
@@ -72,13 +107,17 @@ FORMATS: dict[str, Callable[[sw.Terrain, Path], object]] = {
     "recipe.toml": recipe_file,
     "checkpoint": checkpoint,
     "result.zarr": tiled_result,
+    "whole.slopewash": project,
+    "parts.slopewash": parts_of_project,
 }
-"""By how a name ends; those of checkpoints and Zarr are folders."""
+"""By how a name ends; those of checkpoints, Zarr and parts of projects are folders."""
 DAMAGED = {"side.r16": ".json"}
 """Formats of which a file beside is damaged, with what is added to the name."""
 
 
 def read_any(path: Path) -> object:
+    if path.suffix == projects.SUFFIX:
+        return read_project(path)
     if path.name.endswith("recipe.toml"):
         return sw.Recipe.read(path)
     if path.name == "checkpoint":
@@ -92,6 +131,19 @@ def read_any(path: Path) -> object:
         side = float(np.ptp(mesh.vertices[:, :2], axis=0).max())
         return mesh.to_terrain(max(1000.0, side / 256))  # how many cells to take is the caller's choice
     return sw.read(path, max_pixels=1 << 24, allow_8bit=True, cell_size=30.0 if path.suffix == ".hgt" else None)
+
+
+def read_project(path: Path) -> object:
+    """Read a project as the studio does one that somebody else saved, without the child process around it."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        if path.is_dir():
+            packed = path.with_name("packed.slopewash")
+            with zipfile.ZipFile(packed, "w") as archive:
+                for part in sorted(path.iterdir()):
+                    archive.write(part, part.name)
+            path = packed
+        foreign.check(path, Path(folder))
+        return projects.checked_project(Path(folder))
 
 
 def mutated(whole: bytes, draw: random.Random) -> bytes:

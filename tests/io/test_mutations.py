@@ -23,7 +23,7 @@ PROGRAM = Path(__file__).parent / "mutations.py"
 ENDINGS = (
     ".asc", ".exr", ".npy", ".npz", ".png", ".r16", ".tif", ".glb", ".obj", ".ply", ".stl", "N46E007.hgt",
     "lzw.tif", "deflate.tif", "packbits.tif", "deflate.npz", "side.r16", ".toml", "recipe.toml", "cog.tif",
-    "checkpoint", "result.zarr",
+    "checkpoint", "result.zarr", "whole.slopewash", "parts.slopewash",
 )  # fmt: skip
 SAME = {".raw": ".r16", ".tiff": ".tif"}
 """Suffixes that are read as another."""

@@ -247,6 +247,25 @@ def test_damaged_and_hostile_projects_are_refused_in_one_sentence(
     assert "\n" not in sentence
 
 
+def test_a_part_that_does_not_inflate_is_refused_as_damaged(sample: bytes, tmp_path: Path) -> None:
+    whole = changed(sample, actions=b'["undo"]\n' * 100)
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        at = archive.getinfo(ACTIONS).header_offset + 30 + len(ACTIONS)
+    file = tmp_path / "a.slopewash"
+    file.write_bytes(whole[:at] + b"\xff" + whole[at + 1 :])  # a block of deflate that is of no kind
+    with pytest.raises(InvalidFile, match=r"^mine\.slopewash is no project of the studio, or it is damaged$"):
+        read_project(file, "mine.slopewash", OTHER_SECRET)
+
+
+def test_only_what_the_studio_packs_with_is_unpacked(sample: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "a.slopewash"
+    with zipfile.ZipFile(io.BytesIO(sample)) as old, zipfile.ZipFile(file, "w", zipfile.ZIP_LZMA) as archive:
+        for name in old.namelist():
+            archive.writestr(name, old.read(name))
+    with pytest.raises(InvalidFile, match="is compressed as the studio does not"):
+        foreign.check(file, tmp_path)
+
+
 def test_a_recipe_that_reads_a_file_of_this_machine_is_refused(sample: bytes, tmp_path: Path) -> None:
     np.save(tmp_path / "private.npy", np.zeros((64, 64), np.float32))
     named = f'[layers]\nmask = "{tmp_path / "private.npy"}"\n'

@@ -289,17 +289,17 @@ def test_a_frame_made_before_the_page_asked_for_another_does_not_count() -> None
     )
     nobody: Any = None
     connection = Connection(nobody, nobody)
-    old = connection.view(snapshot)
+    old = connection.views(snapshot)
     connection.watch = Watch(type="watch", resolution=16)  # while the frame is being encoded
-    connection.set_frame(snapshot, old, b"")
+    connection.set_frames(snapshot, old, [b""])
     assert connection.seen == 0
-    connection.set_frame(snapshot, connection.view(snapshot), b"")
+    connection.set_frames(snapshot, connection.views(snapshot), [b""])
     assert connection.seen == 7
     connection.watch = Watch(type="watch", overlay="slope")  # while the snapshot is on its way
-    connection.set_frame(snapshot, connection.view(snapshot), b"")
+    connection.set_frames(snapshot, connection.views(snapshot), [b""])
     assert connection.seen == 0
     snapshot = dataclasses.replace(snapshot, asked=frozenset({"slope"}))
-    connection.set_frame(snapshot, connection.view(snapshot), b"")
+    connection.set_frames(snapshot, connection.views(snapshot), [b""])
     assert connection.seen == 7
 
 

@@ -102,6 +102,6 @@ def test_a_recipe_file_is_opened_with_its_layers_and_strata(tmp_path: Path, open
 
 def test_a_recipe_file_takes_no_other_options(tmp_path: Path) -> None:
     (tmp_path / "my.toml").write_text(LAYERED)
-    with pytest.raises(InvalidParameter, match="says what to run"):
+    with pytest.raises(InvalidParameter, match="is a whole job"):
         _from_recipe(tmp_path / "my.toml", None, "auto", alone=False)
     assert _from_recipe(tmp_path / "my.toml", 20, "cpu", alone=True).source.size == 20

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.studio import StudioServer, hub, keyframes, session
+from slopewash.studio import StudioServer, earlier, hub, keyframes
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.run import Run
-from slopewash.studio.uploads import Uploads
 
 Page = Any
 Open = Callable[[StudioServer], Page]
@@ -128,7 +127,7 @@ def test_a_run_that_was_left_is_brought_back_as_it_was(page: Page, server: Studi
 
 
 def test_runs_are_kept_within_bounds(page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "MOST_LEFT_CELLS", 2 * 48 * 48)
+    monkeypatch.setattr(earlier, "MOST_LEFT_CELLS", 2 * 48 * 48)
     for _ in range(4):
         page.do("step", count=1)
         page.until(lambda s: s["step"] == 1 and not s["playing"])
@@ -153,7 +152,7 @@ def test_a_run_that_is_restored_makes_room_too(
     page.do("start", size=80)
     page.until(lambda s: s["rows"] == 80)
     page.steps(1)
-    monkeypatch.setattr(session, "MOST_LEFT_CELLS", 80 * 80)
+    monkeypatch.setattr(earlier, "MOST_LEFT_CELLS", 80 * 80)
     page.do("bring_back")
     page.until(lambda s: s["rows"] == 48)
     left = server.session.submit(lambda: [max(run.start.shape) for run in server.session._left]).result(60)
@@ -184,13 +183,15 @@ def test_keyframes_of_all_runs_together_are_bounded(
 def test_a_recipe_on_a_coarse_level_counts_with_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = first_recipe(size=96, backend="reference")
     staged = plain.replace(stages=(sw.Stage.of("landscape", steps=8),))
-    runs = session.Session(plain, Uploads())
-    assert runs.run.cells == 96 * 96
-    left = Run(staged)
+    assert Run(plain).cells == 96 * 96
+    left, older = Run(staged), Run(staged)
     assert left.start.shape == (48, 48)
-    runs._left.append(left)
-    monkeypatch.setattr(session, "MOST_LEFT_CELLS", 96 * 96 + 48 * 48 - 1)
-    assert runs._keeps_too_much()
+    monkeypatch.setattr(earlier, "MOST_LEFT_CELLS", 96 * 96 + 48 * 48 - 1)
+    runs = earlier.EarlierRuns()
+    for run in (older, left):
+        run.advance(1)
+        runs.add(run)
+    assert list(runs) == [left]
 
 
 def test_a_simulation_that_does_not_answer_is_reported(

@@ -15,12 +15,14 @@ from tests.tiles.conftest import SHAPE, rough
 
 import slopewash as sw
 from slopewash.cli import main
-from slopewash.tiles import output
+from slopewash.tiles import estimate, output
 from slopewash.tiles.estimate import seconds_of
+from slopewash.tiles.executors import InProcess
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.run import TiledRun
 from slopewash.tiles.shards import write_shard
 from slopewash.tiles.store import Field, Store
+from slopewash.tiles.watching import Watching
 
 TALUS = sw.SteepestTalus()
 
@@ -116,7 +118,7 @@ def test_the_command_line_erodes_on_tiles(tmp_path: Path, capsys: pytest.Capture
     report = json.loads(shown.out)
     assert report["tiles"] == 4
     assert "67: 4 tiles of 40², about" in shown.err
-    assert " for 3 steps on 1 worker" in shown.err
+    assert re.search(r"at least a second for 3 steps on 1 worker .*; the first round will tell", shown.err)
     assert main(["info", str(tmp_path / "out.zarr"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["finished"]
     assert main(["convert", str(tmp_path / "out.zarr"), "-o", str(tmp_path / "out.tif"), "--layer", "elevation"]) == 0
@@ -160,10 +162,52 @@ def test_the_command_line_writes_the_layers_that_were_asked_for_and_lakes(
     assert "lake" in capsys.readouterr().out
     assert main(["resume", where]) == 2
     assert "is finished" in capsys.readouterr().err
-    assert main([*tiled, "--layers", "river"]) == 2
-    assert "layer river needs the whole terrain" in capsys.readouterr().err
+    for name in ("river", "drainage"):
+        assert main([*tiled, "--layers", f"wear,{name}"]) == 2
+        assert f"layer {name} needs the whole terrain" in capsys.readouterr().err
     assert main([*tiled, "--layers", "weer"]) == 2
     assert 'unknown layer "weer"; did you mean "wear"?' in capsys.readouterr().err
+
+
+def test_the_command_line_runs_a_recipe_with_lakes_on_two_workers(
+    tmp_path: Path, cluster: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sw.write(sw.Terrain(rough()["elevation"], cell_size=2.0), tmp_path / "in.npz")
+    recipe = tmp_path / "wet.toml"
+    recipe.write_text(
+        'backend = "cpu"\n[source]\nfile = "in.npz"\n[layers]\nwater = 2.0\n'
+        '[[stages]]\nmodel = "virtual_pipes"\nsteps = 8\n'
+        '[[outputs]]\nkind = "layers"\npath = "masks"\nlayers = ["wear", "lake"]\n'
+    )
+    out, address = tmp_path / "out.zarr", cluster.scheduler.address
+    assert main(["run", str(recipe), "-o", str(out), "--tiles", "40", "--scheduler", address, "--json"]) == 0
+    said = capsys.readouterr()
+    assert "on 2 workers" in said.err
+    assert f"only {out} is written" in said.err
+    assert {"wear", "lake"} <= set(json.loads(said.out)["layers"])
+    whole = sw.add_water(sw.Recipe.read(recipe).replace(outputs=()).run().terrain)
+    found = sw.read_tiled(out)
+    assert 0 < np.count_nonzero(found["lake"]) < found["lake"].size
+    for name in found:
+        assert_array_equal(found[name], whole[name], err_msg=name)
+
+
+def test_the_first_round_tells_once_how_long_the_rest_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Heard(Watching):
+        def __init__(self) -> None:
+            self.said: list[str] = []
+
+        def say(self, text: str) -> None:
+            self.said.append(text)
+
+    monkeypatch.setattr(estimate, "WORTH_SAYING", 0.0)
+    recipe = sw.Recipe(
+        source=sw.FromTerrain(terrain=rough()), stages=(sw.Stage(model=TALUS, steps=9),), backend="reference"
+    )
+    run = TiledRun(Store(str(tmp_path / "out.zarr")), recipe, tile=40, iterations=3)
+    run.watching = heard = Heard()
+    run.run(InProcess())
+    assert ["at this pace" in text for text in heard.said] == [False, True]
 
 
 def test_lakes_that_were_asked_for_are_there_after_an_interruption(

@@ -340,3 +340,22 @@ def test_not_finite_names_the_place(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     work.write(group, 3, state, (slice(0, rows.stop - rows.start), slice(0, columns.stop - columns.start)))
     with pytest.raises(sw.NotFinite, match=f"water is no longer finite at row {TILE[0] + 5}, column {TILE[1] + 6} by"):
         sw.resume_tiled(tmp_path / "out.zarr", workers=0)
+
+
+def test_a_script_that_its_workers_would_run_again_is_told_how_to_begin(tmp_path: Path) -> None:
+    script = tmp_path / "unguarded.py"
+    script.write_text(
+        "import slopewash as sw\n"
+        "def go():\n"
+        "    sw.erode_tiled(sw.generate('cone', size=16), sw.SteepestTalus(), steps=1, tile=8, out='out.zarr')\n"
+        "go()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert "unguarded.py calls it in line 4" in last
+    assert 'if __name__ == "__main__":' in last
+    assert done.stderr.count("Traceback") == 1  # nothing was started
+    assert not (tmp_path / "out.zarr").exists()

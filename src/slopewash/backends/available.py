@@ -14,7 +14,12 @@ PREFERENCE = ("gpu", "cpu", "reference")
 
 
 def backend_names() -> tuple[str, ...]:
-    """Return the names of all backends, fastest first."""
+    """Return the names of all backends, fastest first.
+
+    >>> import slopewash as sw
+    >>> sw.backend_names()
+    ('gpu', 'cpu', 'reference')
+    """
     return PREFERENCE
 
 

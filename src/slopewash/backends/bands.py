@@ -13,13 +13,20 @@ NUMBA_THREADS = threading.Lock()
 
 
 def sweep_in_bands(
-    kernels: Any, rows: int, depth: int, source: Any, target: Any, room: Sequence[Any], *rest: Any
+    kernels: Any,
+    rows: int,
+    depth: int,
+    source: Any,
+    target: Any,
+    room: Sequence[Any],
+    *rest: Any,
+    only: tuple[int, int] | None = None,
 ) -> None:
     """Advance a grid by `depth` iterations, one band of rows per thread.
 
     `kernels.sweep` runs all bands in parallel, `kernels.sweep_band` runs one; `room` is the scratch memory per band.
     Numba's threads serve one caller at a time and do not survive a fork: in a forked process the bands are
-    processed one after another, with a bit-identical result.
+    processed one after another, with a bit-identical result. A single band may do `only` some of the rows.
     """
     bands = len(room[0])
     if bands > 1 and os.getpid() == _HOME_PROCESS:
@@ -27,5 +34,5 @@ def sweep_in_bands(
             kernels.sweep(depth, source, target, *room, *rest)
         return
     for i in range(bands):
-        y0, y1 = i * rows // bands, (i + 1) * rows // bands
+        y0, y1 = only or (i * rows // bands, (i + 1) * rows // bands)
         kernels.sweep_band(y0, y1, depth, source, target, *(a[i] for a in room), *rest)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,11 @@ from numba.core.compiler import Compiler
 from slopewash.backends.ingredients import Ingredient, with_lowering
 from slopewash.backends.late import LateKernel, LateRow, check_compiled
 from slopewash.backends.row_calls import RowLowering
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+"""Threads of OpenMP, on which Numba runs, sleep between kernels. Otherwise they spin, which doubles the CPU time of
+models with many short kernels and takes turns away from whatever else the machine does. It is read when the first
+parallel kernel runs."""
 
 EXACT = frozenset({"nsz", "nnan", "ninf"})
 """No signed zero, no NaN, no infinity."""
@@ -121,8 +127,8 @@ def row_kernel(function: Kernel) -> Kernel:
     if SWITCHED_OFF:
         return function
     return LateRow(
-        _compile(function, pipeline_class=DistinctArrays, _nrt=False),
         _compile(function, pipeline_class=DistinctRows, _nrt=False, no_cpython_wrapper=True),
+        lambda: _compile(function, pipeline_class=DistinctArrays, _nrt=False),
     )
 
 

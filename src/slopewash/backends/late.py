@@ -15,6 +15,7 @@ from __future__ import annotations
 import _thread
 import base64
 import ctypes
+import functools
 import importlib
 import inspect
 import pickle
@@ -38,19 +39,24 @@ STACK = 64 << 20
 class LateKernel:
     """A compiled function without a result that other kernels call through a pointer."""
 
-    def __init__(self, dispatcher: Any) -> None:
-        self.dispatcher = self.inside = dispatcher
-        self.__name__, self.__doc__ = dispatcher.__name__, dispatcher.__doc__
-        self.__wrapped__ = dispatcher.py_func
+    def __init__(self, inside: Any) -> None:
+        self.inside = inside
+        self.__name__, self.__doc__ = inside.__name__, inside.__doc__
+        self.__wrapped__ = inside.py_func
         type_callable(self)(self._type_call)
         lower_builtin(self, types.VarArg(types.Any))(self._lower_call)
+
+    @property
+    def dispatcher(self) -> Any:
+        """What Python calls."""
+        return self.inside
 
     def __call__(self, *arguments: Any) -> None:
         """Call it from Python."""
         self.dispatcher(*arguments)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_numba_type_":  # Numba would take it for the dispatcher, and copy its code
+        if name == "_numba_type_" or name.startswith("__"):  # with the first, Numba would copy the dispatcher's code
             raise AttributeError(name)
         return getattr(self.dispatcher, name)
 
@@ -76,13 +82,13 @@ class LateKernel:
         def typer(*arguments: Any) -> Any:
             return types.none(*(types.unliteral(a) for a in arguments))
 
-        typer.pysig = inspect.signature(self.dispatcher.py_func)  # type: ignore[attr-defined]
+        typer.pysig = inspect.signature(self.__wrapped__)  # type: ignore[attr-defined]
         return typer
 
     def _lower_call(self, context: Any, builder: Any, signature: Any, values: Any) -> Any:
         """Load the pointer, have it filled if it is empty, and call."""
         module, byte_pointer = builder.module, ir.IntType(8).as_pointer()
-        wanted = (self.dispatcher.py_func.__module__, self.__name__, signature.args)
+        wanted = (self.__wrapped__.__module__, self.__name__, signature.args)
         key = base64.b64encode(pickle.dumps(wanted))
         slot = cgutils.add_global_variable(module, byte_pointer, f"late_{self.__name__}")
         slot.linkage, slot.initializer = "internal", ir.Constant(byte_pointer, None)
@@ -100,9 +106,14 @@ class LateKernel:
 class LateRow(LateKernel):
     """A function of rows; `inside` is the same without what calls from Python need, which is as much code as a loop."""
 
-    def __init__(self, dispatcher: Any, inside: Any) -> None:
-        super().__init__(dispatcher)
-        self.inside = inside
+    def __init__(self, inside: Any, make_dispatcher: Callable[[], Any]) -> None:
+        self._make_dispatcher = make_dispatcher
+        super().__init__(inside)
+
+    @functools.cached_property
+    def dispatcher(self) -> Any:
+        """What Python calls; runs never do, so it is made when it is asked for."""
+        return self._make_dispatcher()
 
     def _entry(self, function: Any) -> str:
         return str(function.llvm_cfunc_wrapper_name)

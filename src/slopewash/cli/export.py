@@ -38,7 +38,7 @@ def command(
     file: Annotated[Path, Parameter(name="FILE")],
     /,
     *,
-    target: Literal["unreal", "unity", "godot", "blender", "houdini", "gis"],
+    target: str,
     out: Annotated[Path, Parameter(name=["--out", "-o"])],
     size: int | None = None,
     tiles: Annotated[str, Parameter(allow_leading_hyphen=True)] = "1x1",
@@ -63,7 +63,7 @@ def command(
     file
         File with heights; its layers, such as deposit, wear and flow, decide where paint goes.
     target
-        The program that imports the files.
+        The program that imports the files: unreal, unity, godot, blender, houdini or gis.
     out
         Folder to write to; created if missing.
     size

@@ -55,7 +55,8 @@ Layers = Annotated[
     Parameter(
         help="Layers to write as 16-bit masks into the folder of --out, such as flow,wear,deposit: each on a scale "
         "that shows it, which layers.json records. The elevation is always among them; river and lake are drawn along "
-        "the drainage. With --tiles, the layers that OUT.zarr holds: all but lake if not given, and no river."
+        "the drainage. With --tiles, the layers that OUT.zarr holds: all but lake if not given; neither river nor "
+        "drainage."
     ),
 ]
 Allow8bit = Annotated[Flag, Parameter(name="--allow-8bit", help="Accept 8-bit heights, which show as terraces.")]

@@ -62,9 +62,7 @@ def read_grid(file: Path, options: dict[str, Any], *, most: int | None = None) -
     for name in options:
         if name not in ("allow_8bit", "max_pixels"):
             word = name.replace("_", "-")
-            raise InvalidParameter(
-                f"--{word} is for other files; {file} says itself what its numbers mean, leave it out"
-            )
+            raise InvalidParameter(f"--{word} is for other files; {file} records what its numbers mean, leave it out")
     terrain = sw.read_tiled(file, most=most)
     facts = sw.tiled_facts(file)
     if facts is not None and tuple(facts["shape"]) != terrain.shape:

@@ -27,7 +27,15 @@ WATER_LAYERS = {"rivers": (), "simulated": ("river", "lake"), "none": ("river", 
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written: the folder, its files and the import card."""
+    """What was written: the folder, its files and the import card.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> made = sw.export(sw.generate("hill", size=33), "godot", folder.name, fit="resample", size=33)
+    >>> made.folder.name == Path(folder.name).name, len(made.files) > 1
+    (True, True)
+    >>> folder.cleanup()
+    """
 
     folder: Path
     files: tuple[Path, ...]

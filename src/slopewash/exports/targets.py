@@ -38,6 +38,21 @@ TARGETS = {
 }
 
 
+def register_target(target: Target) -> Target:
+    """Make a target known by the name of its sizes, to `export` and to the command line.
+
+    >>> from slopewash.exports.sizes import Sizes
+    >>> def write(job):
+    ...     return Card("heights_only", "another program", ())
+    >>> made = register_target(Target(Sizes(target="heights_only"), ("exr",), write, painted=False))
+    >>> find_target("heights_only") is made
+    True
+    >>> del TARGETS["heights_only"]
+    """
+    TARGETS[target.sizes.target] = target
+    return target
+
+
 def find_target(name: str) -> Target:
     """Return a target, or raise an error that suggests the nearest.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.errors import InvalidFile
 from slopewash.io.heights import bands
 from slopewash.io.notes import MADE_BY, Notes, notes_text
 from slopewash.io.png import RANGE, write_samples
@@ -82,22 +84,30 @@ class Mapping16:
         return self.low + (self.high - self.low) * share
 
 
-def write_masks(terrain: Terrain, folder: Path, layers: Sequence[str], notes: Notes | None = None) -> list[Path]:
+def write_masks(
+    terrain: Terrain, folder: str | os.PathLike[str], layers: Sequence[str], notes: Notes | None = None
+) -> list[Path]:
     """Write layers as 16-bit masks: `NAME.png` for each, and `layers.json` with scale and range; nodata is black.
 
-    Each is on the scale that it declares: flow and drainage logarithmic, differences around middle grey.
+    Each is on the scale that it declares: flow and drainage logarithmic, differences around middle grey. The folder
+    is created if it is missing.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [path.name for path in write_masks(Terrain([[0.0, 1.0]], water=0.5), Path(folder), ["water"])]
+    ...     [path.name for path in write_masks(Terrain([[0.0, 1.0]], water=0.5), f"{folder}/masks", ["water"])]
     ['water.png', 'layers.json']
     """
     for layer in layers:
         terrain[layer]  # an unknown one raises before anything is written
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidFile(f"folder {place} cannot be created: {error.strerror}") from error
     files: list[Path] = []
     facts: dict[str, Any] = {}
     for layer in layers:
-        mapping, file = Mapping16.of(terrain, layer), folder / f"{layer}.png"
+        mapping, file = Mapping16.of(terrain, layer), place / f"{layer}.png"
         samples = mapping.samples(terrain[layer])
         if terrain.nodata is not None:
             samples[terrain.nodata] = 0
@@ -110,7 +120,7 @@ def write_masks(terrain: Terrain, folder: Path, layers: Sequence[str], notes: No
             "high": mapping.high, "formula": FORMULAS[mapping.scale],
         }  # fmt: skip
     rows, columns = terrain.shape
-    side = folder / SIDE_FILE
+    side = place / SIDE_FILE
     with staged(side) as temporary:
         whole = {"width": columns, "height": rows, "cell_size": terrain.cell_size, "layers": facts}
         temporary.write_text(json.dumps(whole, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -38,6 +38,12 @@ def reproject(terrain: Terrain, target: str = "utm", *, cell_size: float | None 
         "utm" for the UTM zone of its middle, or any CRS with lengths: a code such as "EPSG:3035", or well-known text.
     cell_size
         Side of a new cell in metres. The default keeps the area of a cell, rounded to three digits.
+
+    >>> import slopewash as sw
+    >>> sw.reproject(sw.generate("hill", size=16))
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.InvalidParameter: the terrain has no CRS or no transform to reproject it from; read one that has
     """
     check_terrain(terrain)
     if terrain.crs is None or terrain.transform is None:

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, MutableMapping
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from slopewash.interrupts import Stopped
 from slopewash.models.state import Array, Domain, State, Window
 
 T = TypeVar("T")
+
+
+Memory = Callable[[int], NDArray[np.uint8]]
+"""Whom to ask for so many bytes, which may hold anything."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Room for a state that is yet to be read: each field's place, and how to begin when all are filled.
+
+    A backend otherwise copies what it is given.
+    """
+
+    places: Mapping[str, Array]
+    begin: Callable[[State], Backend]
+    """Takes a state with those very places as its arrays."""
 
 
 class Backend(ABC):
@@ -24,6 +42,8 @@ class Backend(ABC):
 
     adds_into: ClassVar[tuple[str, ...]] = ()
     """Fields on the host that steps add into; other arrays they replace."""
+    unused: ClassVar[tuple[str, ...]] = ()
+    """Inputs that no step looks at."""
 
     def __init__(self, state: State, domain: Domain) -> None:
         self.domain = domain
@@ -34,6 +54,11 @@ class Backend(ABC):
         """Fields on the host that may still be the arrays that were given."""
         self._given = tuple(map(self.stored, state.arrays))
         self._scalars: dict[str, float | int] = dict(state.scalars)
+
+    @classmethod
+    def room(cls, components: Mapping[str, int], domain: Domain, memory: Memory) -> Ready | None:
+        """Room in some memory for fields with so many values in each cell; None from a backend that always copies."""
+        return None
 
     @abstractmethod
     def advance(self, coefficients: Any, iterations: int) -> None:

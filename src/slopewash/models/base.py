@@ -83,8 +83,8 @@ class Model(ABC):
     """Everything a state holds, and the layers derived from it."""
     halo: ClassVar[int | None]
     """Cells of neighbourhood one iteration reads; None for models that cannot be cut into tiles."""
-    backends: ClassVar[Mapping[str, str]]
-    """Class of each backend, as module and name within the model's own package."""
+    backends: ClassVar[Mapping[str, str | type[Backend]]]
+    """Class of each backend: itself, or module and name within the model's own package, imported when it is needed."""
     sides: ClassVar[tuple[Side, ...]] = ("open", "closed", "periodic", "halo")
     """Kinds of side it runs with."""
     particles: ClassVar[bool] = False
@@ -93,7 +93,7 @@ class Model(ABC):
     """Memory of a run, at least: what is taken on the backend that needs least."""
     divisible: ClassVar[bool] = True
     """Whether a step can be interrupted between its sub-steps."""
-    moved_by: ClassVar[Mapping[str, Moved]]
+    moved_by: ClassVar[Mapping[str, Moved]] = {}
     """Parameters that each of the five sliders moves (all but the age, which is the same for all models)."""
     meshed: ClassVar[bool] = False
     """Whether it erodes triangles, not cells."""
@@ -235,7 +235,10 @@ class Model(ABC):
     @classmethod
     def backend(cls, name: str) -> type[Backend]:
         """Class of the backend of that name, imported only now: it may need an extra."""
-        module, _, backend = cls.backends[name].rpartition(".")
+        declared = cls.backends[name]
+        if not isinstance(declared, str):
+            return declared
+        module, _, backend = declared.rpartition(".")
         return getattr(import_module(f"{cls.__module__.rpartition('.')[0]}.{module}"), backend)
 
     def tile(self, window: Window, iterations: int, state: State, domain: Domain) -> tuple[Window, Domain, State]:
@@ -299,6 +302,13 @@ class Model(ABC):
                 row, column = np.argwhere(~np.isfinite(values))[0]
                 return name, int(row), int(column)
         return None
+
+    def balance(self, state: State, domain: Domain) -> tuple[dict[str, float], tuple[str, int, int] | None]:
+        """Amounts of the mass budget, and layer, row and column of the first value that is not finite, or None."""
+        amounts = dict(self.amounts(state, domain))
+        # Amounts that are sums of all cells tell what `first_bad` would look for; nodata is left out of them.
+        sound = "nodata" not in state and all(map(math.isfinite, amounts.values()))
+        return amounts, None if sound else self.first_bad(state, domain)
 
     # Edits between steps
 
@@ -364,7 +374,12 @@ def register(model: M) -> M:
 
 
 def model_names() -> tuple[str, ...]:
-    """Names of every registered model."""
+    """Names of every registered model.
+
+    >>> import slopewash as sw
+    >>> sw.model_names()
+    ('mesh_particles', 'steepest_talus', 'velocity_field', 'virtual_pipes')
+    """
     return tuple(_models)
 
 

@@ -109,7 +109,12 @@ def presets() -> Presets:
 
 
 def find_preset(name: str) -> Preset:
-    """Preset of that name."""
+    """Preset of that name.
+
+    >>> import slopewash as sw
+    >>> sw.find_preset("outerrain").steps
+    300
+    """
     return _presets[name]
 
 

@@ -28,6 +28,8 @@ SLIDERS = {
 OLDEST = 4.0
 """Factor of the steps at the right end of the age, for every model."""
 
+UNDECLARED = "the model names no parameter for it"
+
 Moved = Mapping[str, float] | str
 """Factor of each parameter at the right end, or why the model has nothing for a slider."""
 
@@ -91,7 +93,7 @@ def sliders_of(moved_by: Mapping[str, Moved]) -> tuple[Slider, ...]:
             raise unknown_name("slider", name, SLIDERS)
     made = []
     for name, (low, high, doc) in SLIDERS.items():
-        moved: Moved = {} if name == "age" else moved_by[name]
+        moved: Moved = {} if name == "age" else moved_by.get(name, UNDECLARED)
         absent = moved if isinstance(moved, str) else ""
         made.append(Slider(name, low, high, doc, {} if isinstance(moved, str) else moved, absent))
     return tuple(made)

@@ -87,7 +87,18 @@ def erode(
 
 
 def resume(folder: str | Path, *, progress: bool = False) -> Result:
-    """Continue a recipe from its checkpoints to its end, and write its outputs."""
+    """Continue a recipe from its checkpoints to its end, and write its outputs.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> recipe = sw.recipe("jako2011", size=16, steps=4, backend="reference")
+    >>> sw.Running(recipe, checkpoint=folder.name).write_checkpoint().exists()
+    True
+    >>> resumed, undisturbed = sw.resume(folder.name).terrain, recipe.run().terrain
+    >>> bool((resumed["elevation"] == undisturbed["elevation"]).all())
+    True
+    >>> folder.cleanup()
+    """
     running = Running.resumed(folder)
     check_outputs(running.recipe, running.folder)
     result = _finished(running, [Progress()] if progress else [], running.folder)

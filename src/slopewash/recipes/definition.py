@@ -37,7 +37,13 @@ OF_STAGE = ("steps", "settle", "dry", "edges", "strength", "gullies")
 
 @dataclass(frozen=True)
 class Beds:
-    """Strata to lay beneath a terrain."""
+    """Strata to lay beneath a terrain.
+
+    >>> import slopewash as sw
+    >>> beds = sw.preset_beds("chiba_strata")
+    >>> len(beds.strata.layers)
+    5
+    """
 
     strata: Strata
     shares: bool = False
@@ -58,7 +64,12 @@ class Beds:
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """A model at work for some steps, and how the water comes to rest afterwards."""
+    """A model at work for some steps, and how the water comes to rest afterwards.
+
+    >>> import slopewash as sw
+    >>> sw.Stage(model=sw.SteepestTalus(), steps=10).steps
+    10
+    """
 
     model: Model
     steps: int
@@ -532,7 +543,12 @@ def usual_preset(terrain: Terrain) -> str:
 
 
 def preset_beds(name: str | None) -> Beds | None:
-    """Strata that a preset suggests for a terrain without."""
+    """Strata that a preset suggests for a terrain without.
+
+    >>> import slopewash as sw
+    >>> sw.preset_beds("landscape") is None
+    True
+    """
     strata = None if name is None else find_preset(name).strata
     return None if strata is None else Beds(strata, shares=True, replace=False)
 

@@ -30,7 +30,12 @@ class Shaped(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class LayerFile:
-    """A layer read from a file of one channel, resampled to the terrain where it has other cells."""
+    """A layer read from a file of one channel, resampled to the terrain where it has other cells.
+
+    >>> import slopewash as sw
+    >>> sw.LayerFile(path="rain.png").path.name
+    'rain.png'
+    """
 
     path: Path
     range: HeightRange | None = None

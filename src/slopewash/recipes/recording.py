@@ -30,7 +30,12 @@ WORDS = {
 
 @dataclass
 class Recording:
-    """Actions on one simulation since its start, in order; each is plain data that is never changed."""
+    """Actions on one simulation since its start, in order; each is plain data that is never changed.
+
+    >>> import slopewash as sw
+    >>> sw.Recording(recipe=sw.recipe("jako2011", size=16), backend="reference").actions
+    []
+    """
 
     recipe: Recipe
     backend: str

@@ -15,7 +15,13 @@ from slopewash.terrain import Terrain, TriangleMesh
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """Result of a recipe, complete or interrupted."""
+    """Result of a recipe, complete or interrupted.
+
+    >>> import slopewash as sw
+    >>> result = sw.recipe("jako2011", size=16, steps=2, backend="reference").run()
+    >>> result.steps, result.terrain.shape
+    (2, (16, 16))
+    """
 
     recipe: Recipe
     stage: Stage

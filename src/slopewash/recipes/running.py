@@ -56,6 +56,12 @@ class Running:
         Steps between two checkpoints.
     folder
         Where outputs go, with the recipe and a manifest; without one, each goes to its own path.
+
+    >>> import slopewash as sw
+    >>> running = sw.Running(sw.recipe("jako2011", size=16, steps=2, backend="reference"))
+    >>> running.run()
+    >>> running.finished, running.result().steps
+    (True, 2)
     """
 
     def __init__(

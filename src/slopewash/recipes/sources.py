@@ -98,7 +98,12 @@ class Generated:
 
 @dataclass(frozen=True, kw_only=True)
 class FromFile:
-    """A terrain read from a file."""
+    """A terrain read from a file.
+
+    >>> import slopewash as sw
+    >>> sw.FromFile(path="dem.tif").path.name
+    'dem.tif'
+    """
 
     path: Path
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -147,7 +152,12 @@ class FromFile:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FromTerrain:
-    """A terrain in memory."""
+    """A terrain in memory.
+
+    >>> import slopewash as sw
+    >>> sw.FromTerrain(terrain=sw.generate("hill", size=16)).terrain.shape
+    (16, 16)
+    """
 
     name: str = "terrain"
     terrain: Terrain | None = None

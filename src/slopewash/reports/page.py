@@ -64,6 +64,12 @@ def write_report(
         What to call the terrain on the page.
     survey
         What `slopewash.analyse` found, if that is known already.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> sw.write_report(sw.generate("dome", size=64, seed=7), f"{folder.name}/dome.html").name
+    'dome.html'
+    >>> folder.cleanup()
     """
     path = Path(path)
     if path.suffix.lower() not in (".html", ".htm"):

@@ -17,6 +17,12 @@ class Budget:
     levels and gullies drawn at the end added. `solids_exported` is negative where more came in over the edges than
     left: ground that is held at base level there is supplied from outside. `water_sea` is what left into the sea beyond
     open edges, where a model has one; it is negative where more came in.
+
+    >>> import slopewash as sw
+    >>> simulation = sw.Simulation(sw.generate("hill", size=16), sw.VirtualPipes(), backend="reference")
+    >>> simulation.run(5)
+    >>> simulation.budget.water_rain > 0 and simulation.budget.water_drift < 1e-5
+    True
     """
 
     water_start: float = 0.0

@@ -46,6 +46,14 @@ def write_checkpoint(
 
     A folder belongs to one run, known by the fact "run". The checkpoints of another run are removed if that is
     finished. If it is not, `CheckpointError` is raised; with `replace`, its newest one is moved to `previous/` instead.
+
+    >>> import tempfile, numpy as np, slopewash as sw
+    >>> from pathlib import Path
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = sw.write_checkpoint(Path(folder.name), 1, {"run": "mine", "step": 1}, {"height": np.zeros((4, 4))})
+    >>> sw.read_checkpoint(folder.name)[0]["step"]
+    1
+    >>> folder.cleanup()
     """
     needed = BLOCK * (1 + sum(-(-(array.nbytes + HEADER) // BLOCK) for array in arrays.values()))
     check_kind(folder)
@@ -214,7 +222,17 @@ def is_checkpoint(folder: Path) -> bool:
 
 
 def find_checkpoints(folder: str | Path) -> list[Path]:
-    """Finished checkpoints in a folder, newest first."""
+    """Finished checkpoints in a folder, newest first.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> simulation = sw.Simulation(sw.generate("hill", size=16), sw.VirtualPipes(), backend="reference")
+    >>> simulation.run(3)
+    >>> written = simulation.checkpoint(folder.name)
+    >>> [path.name for path in sw.find_checkpoints(folder.name)] == [written.name]
+    True
+    >>> folder.cleanup()
+    """
     found: dict[Path, tuple[int | None, int]] = {}
     for path in Path(folder).glob("step-*"):
         with suppress(FileNotFoundError, NotADirectoryError):  # a run may replace it at this moment
@@ -236,7 +254,18 @@ def _serial(checkpoint: Path) -> int | None:
 
 
 def read_checkpoint(folder: str | Path) -> tuple[dict[str, Any], Arrays]:
-    """Facts and arrays of the newest checkpoint that is whole; `folder` may also be one checkpoint itself."""
+    """Facts and arrays of the newest checkpoint that is whole; `folder` may also be one checkpoint itself.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> simulation = sw.Simulation(sw.generate("hill", size=16), sw.VirtualPipes(), backend="reference")
+    >>> simulation.run(3)
+    >>> written = simulation.checkpoint(folder.name)
+    >>> facts, arrays = sw.read_checkpoint(folder.name)
+    >>> facts["step"]
+    3
+    >>> folder.cleanup()
+    """
     folder = Path(folder)
     candidates = [folder] if is_checkpoint(folder) else find_checkpoints(folder)
     if not candidates:
@@ -269,7 +298,17 @@ def read_checkpoint(folder: str | Path) -> tuple[dict[str, Any], Arrays]:
 
 
 def newest_manifest(folder: str | Path) -> dict[str, Any] | None:
-    """Facts of the newest checkpoint without reading its arrays; None if there is none."""
+    """Facts of the newest checkpoint without reading its arrays; None if there is none.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> simulation = sw.Simulation(sw.generate("hill", size=16), sw.VirtualPipes(), backend="reference")
+    >>> simulation.run(3)
+    >>> written = simulation.checkpoint(folder.name)
+    >>> sw.newest_manifest(folder.name)["step"]
+    3
+    >>> folder.cleanup()
+    """
     folder = Path(folder)
     for candidate in [folder] if is_checkpoint(folder) else find_checkpoints(folder):
         try:

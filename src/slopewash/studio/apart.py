@@ -89,7 +89,8 @@ class SessionApart:
         """Why the process was ended by the server, in words."""
         self._lost: str | None = None
         """Why there is no process any more."""
-        self._start: sw.Terrain | None = None
+        self._starts: dict[int, sw.Terrain] = {}
+        """Starts of the runs that are shown."""
         self._beside: dict[int, Beside] = {}
         """Keyframes of other branches that the process has sent, and still refers to."""
         self._silent, self._beat = 0.0, time.monotonic()
@@ -253,18 +254,21 @@ class SessionApart:
 
     def _take_snapshot(self, snapshot: Snapshot) -> None:
         self._demand = None
-        if snapshot.start is not None:
-            self._start = snapshot.start
+        panes = snapshot.panes
+        self._starts |= {pane.run: pane.start for pane in panes if pane.start is not None}
+        self._starts = {pane.run: self._starts[pane.run] for pane in panes if pane.run in self._starts}
         self._beside |= {b.key: b for b in snapshot.beside.values() if b is not None and b.elevation is not None}
         beside = {branch: None if b is None else self._beside.get(b.key) for branch, b in snapshot.beside.items()}
         self._beside = {b.key: b for b in beside.values() if b is not None}
-        snapshot = dataclasses.replace(snapshot, start=self._start, beside=beside)
+        snapshot = dataclasses.replace(snapshot, beside=beside)
+        snapshot = snapshot.each(lambda pane: dataclasses.replace(pane, start=self._starts.get(pane.run)))
         self._highest_version = max(self._highest_version, snapshot.version)
-        self._highest_run = max(self._highest_run, snapshot.run, snapshot.triangulation)
+        self._highest_run = max(self._highest_run, *(max(pane.run, pane.triangulation) for pane in panes))
         self.on_snapshot(snapshot)
 
     def _take_state(self, state: dict[str, Any]) -> None:
-        self._highest_run = max(self._highest_run, state["run"])
+        panes = (state.get("side_by_side") or {"panes": []})["panes"]
+        self._highest_run = max(self._highest_run, state["run"], *(pane["run"] for pane in panes))
         if state["busy"] is None:  # the silence of what took long is over too: the simulation itself says so
             self._silent, self._beat = 0.0, time.monotonic()
         self._state, self._busy = state, state["busy"]

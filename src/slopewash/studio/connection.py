@@ -41,6 +41,15 @@ class View(NamedTuple):
     triangles: bool
 
 
+class Sent(NamedTuple):
+    """What the page has of one pane, and need not be sent again."""
+
+    run: int = 0
+    before: tuple[int, int] = (0, 0)
+    """Run, and key of what it was compared with last."""
+    triangulation: int = 0
+
+
 class Connection:
     """The server's side of one WebSocket."""
 
@@ -51,11 +60,10 @@ class Connection:
         self.watch = messages.Watch(type="watch")
         self.seen = 0
         """Version of the last frame that was sent."""
-        self._run_sent = 0
-        self._before_sent = (0, 0)
-        """Run, and key of what it was compared with last."""
-        self._triangulation_sent = 0
-        self._frame: bytes | None = None
+        self._sent: dict[int, Sent] = {}
+        """What was sent of each pane; a single run is the first."""
+        self._frames: list[bytes] = []
+        """Of all panes at one moment."""
         self._unacknowledged: deque[int] = deque()
         self._state: str | None = None
         self._finish: str | None = None
@@ -68,34 +76,38 @@ class Connection:
     @property
     def can_take_frame(self) -> bool:
         """Whether there is room for one more frame."""
-        return self._frame is None and len(self._unacknowledged) < MOST_UNACKNOWLEDGED
+        return not self._frames and len(self._unacknowledged) < MOST_UNACKNOWLEDGED
 
-    def view(self, snapshot: Snapshot) -> View:
-        """What the next frame holds; pages with equal views share one encoding."""
+    def views(self, snapshot: Snapshot) -> tuple[View, ...]:
+        """What the next frame of each pane holds; pages with equal views share one encoding."""
+        return tuple(self._view(pane) for pane in snapshot.panes)
+
+    def _view(self, snapshot: Snapshot) -> View:
         beside = None if self.watch.against is None else snapshot.beside.get(self.watch.against)
         key = 0 if beside is None else beside.key
+        sent = self._sent.get(snapshot.pane or 0, Sent())
         return View(
             overlay=self.watch.overlay,
             resolution=self.watch.resolution,
-            before=key if self.watch.before and self._before_sent != (snapshot.run, key) else None,
+            before=key if self.watch.before and sent.before != (snapshot.run, key) else None,
             ground=self.watch.ground,
-            strata=self._run_sent != snapshot.run,
-            triangles=self._triangulation_sent != snapshot.triangulation,
+            strata=sent.run != snapshot.run,
+            triangles=sent.triangulation != snapshot.triangulation,
         )
 
-    def set_frame(self, snapshot: Snapshot, view: View, data: bytes) -> None:
-        """Send a frame. One made before the page asked for something else does not count as seen."""
-        wanted = self.view(snapshot)
-        if view.before is not None:
-            self._before_sent = (snapshot.run, view.before)
-        self._triangulation_sent = snapshot.triangulation
-        self._frame = data
+    def set_frames(self, snapshot: Snapshot, views: tuple[View, ...], frames: list[bytes]) -> None:
+        """Send a frame of each pane. Those made before the page asked for something else do not count as seen."""
+        wanted = self.views(snapshot)
+        for pane, view in zip(snapshot.panes, views, strict=True):
+            known = self._sent.get(pane.pane or 0, Sent())
+            before = known.before if view.before is None else (pane.run, view.before)
+            self._sent[pane.pane or 0] = Sent(pane.run, before, pane.triangulation)
+        self._frames = frames
         self._unacknowledged.append(snapshot.version)
-        asked = view.overlay is None or view.overlay in snapshot.asked
+        asked = self.watch.overlay is None or self.watch.overlay in snapshot.asked
         if self.watch.before and self.watch.against is not None:
             asked = asked and self.watch.against in snapshot.beside
-        self.seen = snapshot.version if view == wanted and asked else 0
-        self._run_sent = snapshot.run
+        self.seen = snapshot.version if views == wanted and asked else 0
         self._something.set()
 
     def set_state(self, text: str) -> None:
@@ -146,10 +158,11 @@ class Connection:
             if self._finish is not None:
                 text, self._finish = self._finish, None
                 await self._socket.send_text(text)
-            if self._frame is not None:
-                data, self._frame = self._frame, None
+            if self._frames:
+                frames, self._frames = self._frames, []
                 begin = time.thread_time()
-                await self._socket.send_bytes(data)
+                for data in frames:
+                    await self._socket.send_bytes(data)
                 self._hub.session.spend(time.thread_time() - begin)
                 self._hub.ask()
 

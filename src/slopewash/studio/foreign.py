@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -28,11 +29,13 @@ from slopewash.studio.messages import (
     Strict,
     WaterSource,
 )
-from slopewash.studio.projects import ACTIONS, FACTS, FORMAT, RECIPE, TERRAIN
+from slopewash.studio.projects import ACTIONS, CLEAN, FACTS, FORMAT, RECIPE, TERRAIN
 from slopewash.untrusted import MEMORY, SECONDS, check_header, limit
 
 LARGEST = {FACTS: 1 << 16, RECIPE: 1 << 20, ACTIONS: 1 << 26, TERRAIN: 1 << 28}
 """Bytes that are read of each part."""
+DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError, RuntimeError)
+"""What Python's reader of archives raises."""
 LARGEST_SIDE = 8192
 """As of an upload: cells per side, and its square of values in all layers together."""
 MOST_RUN = 1_000_000_000
@@ -95,8 +98,8 @@ def check(file: Path, folder: Path) -> None:
             parts = {name: _part(archive, name, file) for name in LARGEST if name in archive.namelist()}
     except InvalidFile:
         raise
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
-        raise InvalidFile(f"{file} is no project of the studio: {error}") from None
+    except DAMAGED:
+        raise InvalidFile(f"{file} is no project of the studio, or it is damaged") from None
     if ACTIONS not in parts and FACTS in parts:
         raise InvalidFile(f"{file} can be opened only where it was saved: too much was done to it to be repeated")
     for name in (FACTS, RECIPE, ACTIONS):
@@ -114,10 +117,12 @@ def check(file: Path, folder: Path) -> None:
     _check_recipe(recipe, folder, file)
     clean = {"name": facts.name, "step": facts.step, "view": None if facts.view is None else facts.view.model_dump(),
              "recipe": recipe.as_dict(), "actions": actions}  # fmt: skip
-    (folder / "clean.json").write_text(json.dumps(clean), encoding="utf-8")
+    (folder / CLEAN).write_text(json.dumps(clean), encoding="utf-8")
 
 
 def _part(archive: zipfile.ZipFile, name: str, file: Path) -> bytes:
+    if archive.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise InvalidFile(f"{name} in {file} is compressed as the studio does not; pack it with deflate")
     with archive.open(name) as member:
         data = member.read(LARGEST[name] + 1)
     if len(data) > LARGEST[name]:
@@ -132,7 +137,8 @@ def _facts(data: bytes, file: Path) -> Facts:
         wrong = error.errors(include_url=False, include_input=False)[0]
         if wrong["loc"] == ("format",):
             raise InvalidFile(f"{file} is not of format {FORMAT}; open it with the version that saved it") from None
-        raise InvalidFile(f"{file} is no project of the studio: {wrong['loc']}: {wrong['msg']}") from None
+        at = f"a wrong {'.'.join(map(str, wrong['loc']))}" if wrong["loc"] else "something other than facts"
+        raise InvalidFile(f"{file} is no project of the studio: {FACTS} has {at}") from None
 
 
 def _actions(data: bytes, file: Path) -> list[Any]:
@@ -161,7 +167,7 @@ def _check_recipe(recipe: sw.Recipe, folder: Path, file: Path) -> None:
         if source.path.resolve() != (folder / TERRAIN).resolve() or source.options:
             read.append(source.path)
     elif not isinstance(source, sw.Generated):
-        raise InvalidFile(f"{file} does not say where its terrain comes from")
+        raise InvalidFile(f"{file} does not name the source of its terrain")
     if read:
         raise InvalidFile(f"{file} reads {Path(read[0]).name}, which is not in it; open it where it was saved")
     size = source.size

@@ -108,9 +108,10 @@ class Hub:
         for connection in self.connections:
             connection.notify(message)
 
-    def _encode(self, snapshot: Snapshot, view: View) -> bytes:
+    def _encode(self, snapshot: Snapshot, views: tuple[View, ...]) -> list[bytes]:
         begin = time.thread_time()
-        data = encode(snapshot, view)
+        panes = snapshot.panes
+        data = [encode(pane, view, panes=len(panes)) for pane, view in zip(panes, views, strict=True)]
         self.session.spend(time.thread_time() - begin)
         return data
 
@@ -148,18 +149,18 @@ class Hub:
 
     async def _send(self, snapshot: Snapshot) -> None:
         """Encode once for all pages that watch the same things."""
-        kinds: dict[View, list[Connection]] = {}
+        kinds: dict[tuple[View, ...], list[Connection]] = {}
         for connection in self.connections:
             if connection.can_take_frame and connection.seen < snapshot.version:
-                kinds.setdefault(connection.view(snapshot), []).append(connection)
-        for view, takers in kinds.items():
-            data = await anyio.to_thread.run_sync(self._encode, snapshot, view, abandon_on_cancel=True)
+                kinds.setdefault(connection.views(snapshot), []).append(connection)
+        for views, takers in kinds.items():
+            data = await anyio.to_thread.run_sync(self._encode, snapshot, views, abandon_on_cancel=True)
             for connection in takers:
-                connection.set_frame(snapshot, view, data)
+                connection.set_frames(snapshot, views, data)
 
 
-def encode(snapshot: Snapshot, view: View) -> bytes:
-    """Encode one frame."""
+def encode(snapshot: Snapshot, view: View, panes: int = 1) -> bytes:
+    """Encode one frame, perhaps of several panes."""
     layers, resolution, overlay = snapshot.layers, view.resolution, view.overlay
     start = snapshot.start
     if start is None:
@@ -188,11 +189,13 @@ def encode(snapshot: Snapshot, view: View) -> bytes:
         blocks += [strata_block(start), strata_top_block(start)]
     blocks += _moving(snapshot, view)
     rows, columns = start.shape
-    header = {
+    header: dict[str, Any] = {
         "frame": snapshot.version, "step": snapshot.step, "time": snapshot.time, "run": snapshot.run,
         "rows": rows, "columns": columns, "cell_size": snapshot.cell_size,
         "start_low": snapshot.start_range[0], "start_high": snapshot.start_range[1],
     }  # fmt: skip
+    if snapshot.pane is not None:
+        header |= {"pane": snapshot.pane, "panes": panes}
     return assemble(header, blocks)
 
 

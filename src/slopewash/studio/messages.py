@@ -281,6 +281,38 @@ class OpenFinish(Message):
     type: Literal["open_finish"]
 
 
+class SideBySide(Message):
+    """Show two or four runs from the same terrain beside each other; the run that was there waits."""
+
+    type: Literal["side_by_side"]
+    panes: Literal[2, 4] = 2
+    """The first has the present settings, the others another model each; panes that are there already stay."""
+
+
+class ChoosePane(Message):
+    """Choose the pane that parameters, edits, exports and questions are for."""
+
+    type: Literal["choose_pane"]
+    pane: int = Field(ge=0, le=3)
+    """Counted from 0."""
+
+
+class CopyPane(Message):
+    """Give the chosen pane the settings of another; all begin again."""
+
+    type: Literal["copy_pane"]
+    pane: int = Field(ge=0, le=3)
+    """The other one."""
+
+
+class LeaveSideBySide(Message):
+    """Return to the run that was there before, or go on with the pane that is chosen."""
+
+    type: Literal["leave_side_by_side"]
+    keep: bool = False
+    """Whether the pane that is chosen becomes the run; the one before can then be restored."""
+
+
 class Ack(Message):
     """Report that a frame is drawn."""
 
@@ -290,7 +322,8 @@ class Ack(Message):
 
 ClientMessage = Annotated[
     Play | Pause | Step | RunTo | Speed | Reset | BringBack | Start | Parameters | Slide | Scrub | Settle | Paint
-    | Sources | Emitters | Undo | Redo | Watch | Look | Open | Finish | CancelFinish | OpenFinish | GoOn | Ack,
+    | Sources | Emitters | Undo | Redo | Watch | Look | Open | Finish | CancelFinish | OpenFinish | GoOn
+    | SideBySide | ChoosePane | CopyPane | LeaveSideBySide | Ack,
     Field(discriminator="type"),
 ]  # fmt: skip
 _ADAPTER: TypeAdapter[Any] = TypeAdapter(ClientMessage)

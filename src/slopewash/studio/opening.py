@@ -72,6 +72,9 @@ def studio(
         another backend does so too.
     read_options
         What `slopewash.read` takes besides the file, such as `cell_size` or `height_range`.
+
+    >>> import slopewash as sw
+    >>> sw.studio(sw.generate("dome", size=256))  # doctest: +SKIP
     """
     with contextlib.ExitStack() as stack:
         keeper = _keeper(keep)
@@ -206,7 +209,7 @@ def _read_project(path: Path, *, alone: bool) -> Project:
 def _from_recipe(path: Path, size: int | None, backend: str, *, alone: bool) -> sw.Recipe:
     """The recipe of a file, with the terrain that it reads in memory; layers and maps are read again at every reset."""
     if not alone:
-        raise InvalidParameter(f"{path} says what to run; of the other options, it takes size and backend only")
+        raise InvalidParameter(f"{path} is a whole job; of the other options, it takes size and backend only")
     recipe = sw.Recipe.read(path)
     check_side(size)
     if isinstance(recipe.source, sw.FromFile):

@@ -33,6 +33,8 @@ SUFFIX = ".slopewash"
 FORMAT = 1
 FACTS, RECIPE, ACTIONS, TERRAIN = "project.json", "recipe.toml", "actions.jsonl", "terrain.npz"
 CHECKPOINT, ARRAYS = "checkpoint.json", "arrays/"
+CLEAN = "clean.json"
+"""What is sound in somebody else's project."""
 SEAL_LENGTH = 64
 """Characters of the seal, which is the comment of the archive: the last bytes of the file."""
 BLOCK = 1 << 20
@@ -170,11 +172,15 @@ def _read_foreign(file: Path, shown: str) -> Project:
         )
     except subprocess.TimeoutExpired:
         raise InvalidFile(f"{shown} takes more than {SECONDS} s to check") from None
-    clean = folder / "clean.json"
-    if child.returncode or not clean.exists():
+    if child.returncode or not (folder / CLEAN).exists():
         sentence = child.stdout.decode("utf-8", "replace").strip().replace(str(file), shown)
         raise InvalidFile(sentence or f"{shown} could not be read within {MEMORY >> 30} GB of memory and {SECONDS} s")
-    found = json.loads(clean.read_text(encoding="utf-8"))
+    return checked_project(folder)
+
+
+def checked_project(folder: Path) -> Project:
+    """Take over what `foreign.check` has written to a folder."""
+    found = json.loads((folder / CLEAN).read_text(encoding="utf-8"))
     recipe = sw.Recipe.from_dict(found["recipe"])
     if (terrain := folder / TERRAIN).exists():
         recipe = _with_terrain(recipe, found["name"], terrain)

@@ -264,6 +264,40 @@ class TimelineState(Strict):
     branches: list[BranchState]
 
 
+class PaneState(Strict):
+    """One of the runs side by side."""
+
+    run: int
+    model: str
+    preset: str | None
+    stage: str | None
+    """Stage and level under way, in words, of a recipe that runs through them."""
+    step: int
+    usual_steps: int | None
+    differs: dict[str, ParameterValue]
+    """Parameters other than those of the first pane or, with another model, than those of its preset."""
+    milliseconds: float | None
+    """Per step, as measured."""
+    eroded: float
+    """Volume that is missing where the ground is lower than at the start, in m³."""
+    mean_erosion: float
+    """The same as a mean over the whole terrain, in metres."""
+    highest_deposit: float
+    """Largest rise of the ground since the start, in metres."""
+
+
+class SideBySideState(Strict):
+    """Runs from the same terrain beside each other."""
+
+    panes: list[PaneState]
+    chosen: int
+    """The pane that the rest of the state describes."""
+    cells: int
+    """Along the longer side of each pane."""
+    cells_before: int
+    """The same of the run before: if they are more, the panes have its terrain resampled."""
+
+
 class State(Strict):
     """The run as it is now: sent after every change, and a few times a second while it runs."""
 
@@ -319,6 +353,8 @@ class State(Strict):
     can_redo: bool
     budget: dict[str, float]
     timeline: TimelineState
+    side_by_side: SideBySideState | None
+    """The panes, if there are several; everything else is of the one that is chosen."""
 
 
 class Done(Strict):
@@ -410,6 +446,10 @@ class FrameHeader(Strict):
     """Lowest ground of the start in metres."""
     start_high: float
     """Highest ground of the start in metres."""
+    pane: NotRequired[int]
+    """Number of the pane, side by side; the frames of all panes at one moment have the same number."""
+    panes: NotRequired[int]
+    """How many there are."""
     blocks: list[BlockHeader]
 
 

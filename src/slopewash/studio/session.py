@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
@@ -14,24 +13,26 @@ from typing import Any, Protocol
 import slopewash as sw
 from slopewash.errors import CheckpointError, InvalidParameter, SlopewashError
 from slopewash.studio import messages, protocol
+from slopewash.studio.earlier import EarlierRuns
 from slopewash.studio.keeping import Keeper
-from slopewash.studio.keyframes import SHOWN, keep_together
+from slopewash.studio.keyframes import SHOWN
 from slopewash.studio.pace import FrameClock, Pace, StateClock
 from slopewash.studio.projects import Project
 from slopewash.studio.recipes import next_recipe
 from slopewash.studio.replay import replay
 from slopewash.studio.run import Cancelled, Edit, Run
+from slopewash.studio.side_by_side import Panes, filled_up
 from slopewash.studio.snapshot import Beside, Demand, Snapshot
 
 JOBS_AT_ONCE = 64
-MOST_LEFT = 6
-"""Earlier runs that can be restored."""
-MOST_LEFT_CELLS = 2 * 1024**2
-"""Limit on their cells, about 300 MB besides their undo histories. One is always kept."""
 SLOW = {"cell": "following the water", "survey": "measuring the terrain"}
 """Questions that take long on a large terrain, and compile kernels when they are first asked."""
-CANCELLING = ("pause", "reset", "start", "bring_back", "open")
+CANCELLING = ("pause", "reset", "start", "bring_back", "open", "leave_side_by_side")
 """Messages that cancel settling, or the repetition of a project, instead of waiting for its end."""
+FOR_ALL_PANES = ("play", "pause", "step", "run_to", "reset", "start", "copy_pane")
+"""Messages that drive all panes together."""
+FOR_ONE_RUN = ("settle", "scrub", "go_on")
+"""Messages that make no sense side by side."""
 
 
 class Closing(Exception):
@@ -106,13 +107,16 @@ class Session:
             self.run.view = keeper.kept_view(self.run.identity)
         else:
             raise ValueError("a session needs a recipe, or a run that was kept")
-        self._left: deque[Run] = deque()
+        self._left = EarlierRuns()
+        self._panes: Panes | None = None
+        """Several runs side by side; `run` is then the one that is chosen among them."""
         self._without_keyframes = False
         """Whether a keyframe could not be kept, which is reported once."""
         if recipe is not None and keeper is not None and keeper.has_run:
             with suppress(Exception):  # a run that cannot be continued is none to offer; opening says why
-                self._left.append(Run.resumed(keeper.folder, self._notice))
-                self._left[-1].view = keeper.kept_view(self._left[-1].identity)
+                kept = Run.resumed(keeper.folder, self._notice)
+                kept.view = keeper.kept_view(kept.identity)
+                self._left.put(kept)
         self._shown = self.run.step
         self._thread = threading.Thread(target=self._loop, name="slopewash-simulation", daemon=True)
 
@@ -125,7 +129,7 @@ class Session:
         self._closing = True
         self._jobs.put(None)
         self._thread.join()
-        if self._keeper is not None and not self.run.shared:
+        if self._keeper is not None and not self._lasting.shared:
             self._keeper.finish(self._parts_to_keep)
 
     def submit(self, job: Callable[[], Any]) -> Future[Any]:
@@ -154,7 +158,7 @@ class Session:
                 self.uploads.find_project(message.upload)
         except SlopewashError:
             return False
-        return message.type != "bring_back" or bool(self._left)
+        return message.type != "bring_back" or bool(self._left) or self._panes is not None
 
     @property
     def silent_for(self) -> float:
@@ -198,12 +202,17 @@ class Session:
 
     def _note_change(self) -> None:
         self._dirty = True
-        if self._keeper is not None:
+        if self._keeper is not None and self._panes is None:
             self._keeper.note_change()
 
     def _note_edit(self) -> None:
-        if self._keeper is not None:
+        if self._keeper is not None and self._panes is None:
             self._keeper.note_edit()
+
+    @property
+    def _lasting(self) -> Run:
+        """The run that is kept on disk; side by side, the one before."""
+        return self.run if self._panes is None else self._panes.home
 
     def _loop(self) -> None:
         while not self._closing:
@@ -223,7 +232,7 @@ class Session:
     def _keep(self) -> None:
         """Save the run from time to time, so that a server that is started later can continue it."""
         keeper = self._keeper
-        if keeper is None or self.run.shared:
+        if keeper is None or self._lasting.shared:
             return
         failure = keeper.new_failure()
         if failure is not None:
@@ -233,9 +242,9 @@ class Session:
 
     def _parts_to_keep(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The run as it is; while a keyframe of the past is looked at, the end of the branch."""
-        timeline = self.run.timeline
+        timeline = self._lasting.timeline
         if timeline.at is None or timeline.branch.tip is None:
-            return self.run.parts()
+            return self._lasting.parts()
         facts, arrays = timeline.branch.tip.parts()
         return facts, {name: array for name, array in arrays.items() if name != SHOWN}
 
@@ -285,16 +294,19 @@ class Session:
             wait = min(wait, 0.0 if not self._playing else self._states.next - now)
         if self._demand is not None and self._version > self._demand.newer_than:
             wait = min(wait, self._frames.next - now)
-        if self._keeper is not None and not self.run.shared:
+        if self._keeper is not None and not self._lasting.shared:
             wait = min(wait, self._keeper.due_at(running=self._playing) - now)
         return max(0.0, wait)
 
     def _advance(self) -> None:
+        if self._panes is not None:
+            self._advance_panes(self._panes)
+            return
         run, steps = self.run, self._pace.chunk()
         if self._target is not None:
             steps = min(steps, self._target - run.step)
         if steps > 0:  # a notebook cell may have passed the target
-            self._report_compiling()
+            self._report_compiling(run)
             self._go_on()
             if not run.shared:
                 steps = min(steps, self._note_steps())
@@ -317,27 +329,41 @@ class Session:
             self._playing, self._target = False, None
         self._changed()
 
+    def _advance_panes(self, panes: Panes) -> None:
+        """Take the turn of one pane; commands are looked for after each."""
+        pane = panes.next_round(self._pace.chunk())
+        compiles = pane is not None and self._report_compiling(pane.run)
+        done = panes.advance(lambda: self._closing or not self._jobs.empty(), timed=not compiles)
+        self._rest()
+        if done is not None and done[0] > 0 and not compiles:
+            self._pace.took(*done)
+        if panes.is_over:
+            self._playing, panes.leg = False, None
+        self._changed()
+
     def _note_steps(self) -> int:
         """Take a keyframe if one is due; returns how many steps there are to the next."""
         try:
             if self.run.timeline.note_steps(self.run):
-                self._trim_keyframes()
+                self._left.trim_keyframes(self.run)
         except (OSError, MemoryError) as error:
             if not self._without_keyframes:
                 self._without_keyframes = True
                 self._notice(f"The run has no further keyframes: {error}.")
         return self.run.timeline.until_next(self.run.moment)
 
-    def _report_compiling(self) -> None:
+    def _report_compiling(self, run: Run) -> bool:
         """The first steps of a model on a backend may take a minute: kernels are compiled once per machine."""
-        kernels = (self.run.simulation.model.name, self.run.simulation.backend)
-        if kernels not in self._compiled:
+        kernels = (run.simulation.model.name, run.simulation.backend)
+        new = kernels not in self._compiled
+        if new:
             self._compiled.add(kernels)
             self._busy = "compiling kernels (first run only)"
             self.on_state(self.state())
             adapter = next((text for name, _, text in sw.describe_backends() if name == kernels[1] == "gpu"), "")
             if "(software" in adapter:
                 self._notice(f"The gpu backend has no card here and runs on {adapter}, which is slow; cpu is faster.")
+        return new
 
     def _publish(self) -> None:
         if self.run.step != self._shown:
@@ -355,7 +381,10 @@ class Session:
             self._demand = None
             self._frames.begin()
             begin = time.thread_time()
-            snapshot = self.run.snapshot(self._version, demand.layers, self._beside(demand.against))
+            if self._panes is not None:
+                snapshot = self._panes.snapshot(self._version, demand.layers)
+            else:
+                snapshot = self.run.snapshot(self._version, demand.layers, self._beside(demand.against))
             self._frames.spend(time.thread_time() - begin)
             self.on_snapshot(snapshot)
 
@@ -369,12 +398,12 @@ class Session:
 
     def state(self) -> dict[str, Any]:
         """The `state` message for the pages."""
-        left = self._left[-1] if self._left else None
+        left = self._left.last if self._panes is None else self._panes.home
         return {
             "type": "state",
             **self.run.facts(),
             "playing": self._playing,
-            "target": self._target,
+            "target": self._target if self._panes is None or not self._playing else self._panes.target,
             "settling": self._settling,
             "busy": self._busy,
             "steps_per_second": self._pace.measured() if self._playing else 0.0,
@@ -382,6 +411,7 @@ class Session:
             "left": None if left is None else {
                 "run": left.number, "name": left.recipe.source.name, "step": left.step,
             },
+            "side_by_side": None if self._panes is None else self._panes.facts(),
         }  # fmt: skip
 
     # Commands, each named as its message type.
@@ -393,8 +423,71 @@ class Session:
             self._go_on(edited=True)
             self._changed()
             self._note_edit()
-        else:
+        elif self._panes is None or message.type not in (*FOR_ALL_PANES, *FOR_ONE_RUN):
             getattr(self, f"_do_{message.type}")(message)
+        elif message.type in FOR_ONE_RUN:
+            raise InvalidParameter(f"{message.type} is for one run; leave side by side, or keep a pane, first")
+        else:
+            self._do_in_all_panes(self._panes, message)
+
+    # Side by side.
+
+    def _do_side_by_side(self, message: messages.SideBySide) -> None:
+        home = self._lasting
+        if home.shared:
+            raise InvalidParameter("this run belongs to your own program; start another run here to compare models")
+        there = [home.next_recipe] if self._panes is None else self._panes.recipes
+        with self._at_work(f"preparing {message.panes} panes"):
+            recipes = filled_up(there, message.panes)
+            if self._panes is None:
+                self._panes = Panes(home, recipes, self._notice)
+            else:
+                self._panes.begin_again(recipes)
+            self._show(self._panes.run)
+
+    def _do_choose_pane(self, message: messages.ChoosePane) -> None:
+        if self._panes is None:
+            raise InvalidParameter("there are no panes to choose from; show several side by side first")
+        self._panes.choose(message.pane)
+        self.run, self._shown = self._panes.run, self._panes.run.step
+        self._changed()
+
+    def _do_copy_pane(self, message: messages.CopyPane) -> None:
+        raise InvalidParameter("there are no panes to copy; show several side by side first")
+
+    def _do_leave_side_by_side(self, message: messages.LeaveSideBySide) -> None:
+        """Also where there are no panes any more, because their process was ended."""
+        panes, kept = self._panes, self.run
+        if panes is None:
+            return
+        panes.close(keep=kept if message.keep else None)
+        self._panes = None
+        self._show(panes.home)
+        if message.keep:
+            self._replace(kept)
+
+    def _do_in_all_panes(self, panes: Panes, message: Any) -> None:
+        if message.type == "pause":
+            self._playing, self._dirty = not panes.pause() and self._playing, True
+        elif message.type in ("reset", "start", "copy_pane"):
+            with self._at_work("preparing all panes"):
+                panes.begin_again(panes.next_recipes(message, self.uploads))
+                self._show(panes.run)
+        else:
+            panes.go(message)
+            if not self._playing:
+                self._pace.begin()
+            self._playing, self._dirty = True, True
+
+    def _show(self, run: Run) -> None:
+        """Show another run, paused, without a word about what is kept on disk."""
+        self.run, self._shown = run, run.step
+        self._playing, self._target, self._dirty = False, None, True
+        self._pace.forget()
+        self._pace.begin()
+        self._version += 1
+
+    # One run.
 
     def _do_play(self, message: messages.Play) -> None:
         usual = self.run.usual_steps
@@ -428,24 +521,28 @@ class Session:
         self._begin(next_recipe(self.run.next_recipe, message, self.uploads))
 
     def _do_bring_back(self, message: messages.BringBack) -> None:
+        if self._panes is not None:
+            self._do_leave_side_by_side(messages.LeaveSideBySide(type="leave_side_by_side"))
+            return
         if not self._left:
             raise InvalidParameter("there is no earlier run to restore; one is kept whenever another is started")
         # The current run becomes the oldest: asked for repeatedly, all have their turn.
-        run, shown = self._left.pop(), self.run
+        run, shown = self._left.take_last(), self.run
         self._change_over(run)
-        self._left.appendleft(shown)
-        self._trim_left(shown)
+        self._left.add(shown, oldest=True)
+        self._left.trim_keyframes(self.run)
 
     def _do_go_on(self, message: messages.GoOn) -> None:
         self._begin(self.run.following())
 
     def _do_look(self, message: messages.Look) -> None:
         self.run.view, self._dirty = message.view, True
-        if self._keeper is not None and not self.run.shared:
+        if self._keeper is not None and not self.run.shared and self._panes is None:
             self._keeper.keep_view(self.run.identity, message.view)
 
     def _do_open(self, message: messages.Open) -> None:
         project, cancels_before = self.uploads.find_project(message.upload), self._cancels_before
+        self._do_leave_side_by_side(messages.LeaveSideBySide(type="leave_side_by_side"))
         with self._at_work(f"opening {project.name}"):
             run = self._continued(project)
             repeats = run is None
@@ -502,34 +599,12 @@ class Session:
         """Show another run; the one before can be restored."""
         shown = self.run
         self._change_over(run)
-        self._left.append(shown)
-        self._trim_left(shown)
-
-    def _trim_left(self, latest: Run) -> None:
-        """Forget earlier runs, the oldest first, until they fit; the latest stays if there is anything in it."""
-        if not latest.is_worth_keeping:
-            self._forget(latest)
-        while len(self._left) > 1 and self._keeps_too_much():
-            self._forget(next(run for run in self._left if run is not latest))
-        self._trim_keyframes()
-
-    def _forget(self, run: Run) -> None:
-        self._left.remove(run)
-        run.close()
-
-    def _trim_keyframes(self) -> None:
-        keep_together([run.timeline for run in self._left], self.run.timeline)
-
-    def _keeps_too_much(self) -> bool:
-        return len(self._left) > MOST_LEFT or sum(run.cells for run in self._left) > MOST_LEFT_CELLS
+        self._left.add(shown)
+        self._left.trim_keyframes(self.run)
 
     def _change_over(self, run: Run) -> None:
-        self.run = run
-        self._shown = run.step
-        self._playing, self._target = False, None
-        self._pace.forget()
-        self._pace.begin()
-        self._changed()
+        self._show(run)
+        self._note_change()
         self._note_edit()  # one that is brought back has work in it that is not on disk
         self.on_run(run)
 
@@ -560,7 +635,10 @@ class Session:
         before, number = self.run.usual_steps, self.run.number
         self.run.slide(message.name, message.position)
         if self.run.number != number:  # it begins anew, before its first step
-            self._change_over(self.run)
+            if self._panes is None:
+                self._change_over(self.run)
+            else:
+                self._changed()
         if message.name != "age":
             self._go_on(edited=True)
         if self._target is not None and self._target == before != self.run.usual_steps:
@@ -590,7 +668,7 @@ class Session:
             run.number = shown.number  # pages keep their view, and what they know of the start
         timeline.show(branch, keyframe)
         self.run, self._shown = run, run.step
-        self._trim_keyframes()  # the end that was left is one more
+        self._left.trim_keyframes(self.run)  # the end that was left is one more
         shown.close()
         self._pace.forget()
         self._changed()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import slopewash as sw
@@ -45,6 +46,19 @@ class Snapshot:
     """Changes whenever the triangles do."""
     beside: dict[int, Beside | None] = field(default_factory=dict)
     """Keyframes of the branches that were asked for; None where there is none on this grid."""
+    pane: int | None = None
+    """Its number among panes side by side."""
+    others: tuple[Snapshot, ...] = ()
+    """The other panes at the same moment."""
+
+    def each(self, change: Callable[[Snapshot], Snapshot]) -> Snapshot:
+        """The same with every pane changed."""
+        return replace(change(self), others=tuple(change(other) for other in self.others))
+
+    @property
+    def panes(self) -> tuple[Snapshot, ...]:
+        """All panes in their order; of a single run, itself."""
+        return tuple(sorted((self, *self.others), key=lambda snapshot: snapshot.pane or 0))
 
 
 @dataclass(frozen=True)

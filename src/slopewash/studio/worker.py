@@ -51,7 +51,8 @@ class Worker:
         run.count_from(beginning.first_run)
         self._keeper = None if beginning.folder is None else Keeper(beginning.folder)
         self._session = Session(beginning.recipe, self._uploads, keeper=self._keeper, version=beginning.first_version)
-        self._start_sent = 0
+        self._starts_sent: set[int] = set()
+        """Runs whose start the server has."""
         self._beside_sent: set[int] = set()
         self._session.on_snapshot = self._send_snapshot
         self._session.on_state = lambda state: pipe.send(("state", state))
@@ -75,9 +76,8 @@ class Worker:
             threading.Event().wait(BEAT_SECONDS)
 
     def _send_snapshot(self, snapshot: Snapshot) -> None:
-        if snapshot.run == self._start_sent:
-            snapshot = dataclasses.replace(snapshot, start=None)
-        self._start_sent = snapshot.run
+        starts, self._starts_sent = self._starts_sent, {pane.run for pane in snapshot.panes}
+        snapshot = snapshot.each(lambda pane: dataclasses.replace(pane, start=None) if pane.run in starts else pane)
         known, beside = self._beside_sent, snapshot.beside
         self._beside_sent = {b.key for b in beside.values() if b is not None}
         new = {

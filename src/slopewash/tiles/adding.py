@@ -45,6 +45,15 @@ def add_lakes_tiled(
         As for `add_water`.
     client, scheduler, workers, progress
         As for `erode_tiled`.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> bowl, store = sw.generate("bowl", size=32), f"{folder.name}/out.zarr"
+    >>> made = sw.erode_tiled(bowl, sw.VirtualPipes(), steps=3, tile=16, out=store, workers=0, backend="reference")
+    >>> added = sw.add_lakes_tiled(store, workers=0)
+    >>> "lake" in sw.open(store)
+    True
+    >>> folder.cleanup()
     """
     for name, value in (("lake_depth", lake_depth), ("lake_area", lake_area)):
         if not 0 <= value < float("inf"):

@@ -46,7 +46,7 @@ def erode_tiled(
     memory: str | float | None = None,
     progress: bool = False,
 ) -> TiledResult:
-    """Erode a terrain tile by tile on a Dask cluster: the same bits as in one piece, whatever its size.
+    """Erode a terrain tile by tile on a Dask cluster, bit-identical to a run in one piece, whatever its size.
 
     The store is a Zarr group; `sw.open(out)` reads the result lazily. It is also the checkpoint: what was interrupted
     goes on with `sw.resume_tiled(out)`.
@@ -105,7 +105,18 @@ def resume_tiled(
     memory: str | float | None = None,
     progress: bool = False,
 ) -> TiledResult:
-    """Continue a run on tiles from its last round; the result is the same bits as if it had never stopped."""
+    """Continue a run on tiles from its last round; the result is bit-identical to that of a run that never stopped.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> cone, store = sw.generate("cone", size=32), f"{folder.name}/out.zarr"
+    >>> made = sw.erode_tiled(cone, sw.SteepestTalus(), steps=3, tile=16, out=store, workers=0, backend="reference")
+    >>> sw.resume_tiled(store, workers=0)
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.CheckpointError: ... is finished; there is nothing to continue
+    >>> folder.cleanup()
+    """
     run = TiledRun.resumed(Store(str(out)))
     run.memory = parse_memory(memory)
     return _run(run, client=client, scheduler=scheduler, workers=workers, progress=progress)

@@ -14,7 +14,9 @@ COPIES = 3.2
 COPIES_ASIDE = 2.2
 """The same of a task that is at its files while another computes; it keeps what it has computed until it is written."""
 PACE = {"virtual_pipes": 60e6, "steepest_talus": 300e6}
-"""Cells times iterations per second and core, exchange included, on a server core of 2023; a start for the estimate."""
+"""Cells times iterations per second and core, exchange included, on a server core of 2023 that does nothing else."""
+WORTH_SAYING = 5.0
+"""Seconds: what is over sooner needs no estimate."""
 
 
 PER_ITERATION = 2e-4
@@ -44,17 +46,38 @@ def memory_of(work: Work, workers: int, iterations: int) -> float:
 
 
 def sentence(work: Work, seconds: float, steps: int, *, workers: int, iterations: int, memory: float | None) -> str:
-    """What a run of so many steps needs, `iterations` between two exchanges. Too little memory is an error."""
+    """What a run of so many steps needs, `iterations` between two exchanges. Too little memory is an error.
+
+    How fast a machine is that other work may share, nobody knows beforehand: the time is what it takes at the least.
+    """
     grid, needed = work.grid, memory_of(work, workers, iterations)
     if memory is not None and needed > memory:
         raise InvalidParameter(
             f"{workers} workers with tiles of {_size(grid.tile)} need about {needed / 1e9:.1f} GB, and memory is "
             f"{memory / 1e9:.1f} GB; take fewer workers or smaller tiles"
         )
+    at_least = words(seconds) if seconds >= 1 else "a second"
     return (
-        f"{_size(grid.shape)}: {len(grid)} tiles of {_size(grid.tile)}, about {needed / 1e9:.1f} GB, {words(seconds)} "
-        f"for {steps} steps on {workers} {'worker' if workers == 1 else 'workers'}"
+        f"{_size(grid.shape)}: {len(grid)} tiles of {_size(grid.tile)}, about {needed / 1e9:.1f} GB, at least "
+        f"{at_least} for {steps} steps on {workers} "
+        f"{'worker with a core to itself' if workers == 1 else 'workers with a core each'}; the first round will tell"
     )
+
+
+def measured(took: float, expected: float, left: float) -> str | None:
+    """What the first round tells: it took so many seconds where so many were expected, as so many are for the rest.
+
+    Kernels, files and whatever else the machine does are all in it.
+
+    >>> measured(6.0, 2.0, 1200.0)
+    'the first round took 6 s; at this pace, the rest takes about 60 min'
+    >>> measured(0.1, 0.1, 2.0) is None
+    True
+    """
+    seconds = left * took / max(expected, 1e-9)
+    if seconds < WORTH_SAYING:
+        return None
+    return f"the first round took {words(took)}; at this pace, the rest takes about {words(seconds)}"
 
 
 def _size(shape: tuple[int, int]) -> str:

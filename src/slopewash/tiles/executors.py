@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from slopewash.errors import BackendUnavailable, SlopewashError
+from slopewash.tiles.guard import check_guarded
 from slopewash.tiles.turns import TASKS, in_turn
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ def connected(
                     raise
                 raise BackendUnavailable(LOST) from error
             return
+        check_guarded()
         count = workers or os.cpu_count() or 1
         threads = os.environ.get("NUMBA_NUM_THREADS") or str(max(1, (os.cpu_count() or 1) // count))
         environment = {

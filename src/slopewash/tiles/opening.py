@@ -35,6 +35,14 @@ def open_result(url: str | Path) -> xarray.Dataset:
 
     Coordinates are those of cell centres, in metres from the south-west corner where the terrain has no place of its
     own. Cells without ground are NaN.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> cone, store = sw.generate("cone", size=32), f"{folder.name}/out.zarr"
+    >>> made = sw.erode_tiled(cone, sw.SteepestTalus(), steps=3, tile=16, out=store, workers=0, backend="reference")
+    >>> sw.open(store)["elevation"].shape
+    (32, 32)
+    >>> folder.cleanup()
     """
     try:
         import xarray
@@ -79,6 +87,14 @@ def read_tiled(url: str | Path, *, most: int | None = None) -> Terrain:
     most
         Cells along the longer side, at most: then the finest overview is read that has no more, if there is one. By
         default the whole is read, or refused where it does not fit into memory.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> cone, store = sw.generate("cone", size=32), f"{folder.name}/out.zarr"
+    >>> made = sw.erode_tiled(cone, sw.SteepestTalus(), steps=3, tile=16, out=store, workers=0, backend="reference")
+    >>> sw.read_tiled(store).shape
+    (32, 32)
+    >>> folder.cleanup()
     """
     store = Store(str(url))
     ground = finished(store)
@@ -113,6 +129,15 @@ def write_tiled_geotiff(
     """Write the result of a run on tiles to a tiled GeoTIFF with overviews, a band for each layer, window by window.
 
     With `cog` it is a cloud-optimised GeoTIFF, which is written twice: GDAL can only copy another file to one.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> cone, store = sw.generate("cone", size=32), f"{folder.name}/out.zarr"
+    >>> made = sw.erode_tiled(cone, sw.SteepestTalus(), steps=3, tile=16, out=store, workers=0, backend="reference")
+    >>> sw.write_tiled_geotiff(store, f"{folder.name}/cone.tif", ["elevation"])
+    >>> sw.read(f"{folder.name}/cone.tif").shape
+    (32, 32)
+    >>> folder.cleanup()
     """
     try:
         import rasterio.shutil
@@ -163,7 +188,16 @@ def write_tiled_geotiff(
 
 
 def tiled_facts(url: str | Path) -> dict[str, Any] | None:
-    """What is known of a run on tiles, finished or under way; None if there is none."""
+    """What is known of a run on tiles, finished or under way; None if there is none.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> cone, store = sw.generate("cone", size=32), f"{folder.name}/out.zarr"
+    >>> made = sw.erode_tiled(cone, sw.SteepestTalus(), steps=3, tile=16, out=store, workers=0, backend="reference")
+    >>> sw.tiled_facts(store) is not None, sw.tiled_facts("elsewhere")
+    (True, None)
+    >>> folder.cleanup()
+    """
     store = Store(str(url))
     with decoding(store.url, FORMAT):
         facts = store.attributes().get(FINISHED)

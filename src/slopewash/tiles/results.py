@@ -15,6 +15,7 @@ from slopewash.terrain import Terrain
 from slopewash.terrain.gullies import carved
 from slopewash.tiles.grid import inside, widened
 from slopewash.tiles.ground import Ground, Survey, cropped
+from slopewash.tiles.memory import release
 from slopewash.tiles.store import Field
 from slopewash.tiles.work import Work
 
@@ -53,6 +54,7 @@ def result_tile(
 
     Changes count from `start`, the mask is that of `masked`, and `gullied` is the ground with gullies.
     """
+    release()  # the rounds are over
     core = work.grid.window(number)
     reshaped = masked is not None or gullied is not None
     near = widened(core, 1, work.grid.shape) if reshaped else core  # of the slopes after blending

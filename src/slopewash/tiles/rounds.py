@@ -5,12 +5,13 @@ A task writes its own tile and nothing else. Done twice, or after its worker was
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from slopewash.models import Model
-from slopewash.models.backend import Backend
 from slopewash.models.state import with_margin
+from slopewash.tiles.memory import lent
 from slopewash.tiles.turns import aside, computing_seconds
 from slopewash.tiles.work import Work
 
@@ -76,31 +77,41 @@ def advance_tile(work: Work, round: Round, number: int) -> Report:
     margin = work.model.halo * round.iterations + round.lay_down  # what lies bare depends on the neighbours
     wide, sides = with_margin(core, margin, work.domain)
     domain = work.domain.part(wide, sides, core)
-    with aside() as reading:
-        state = work.read(round.source, wide, iterations=round.before)
-    begin = computing_seconds()
-    device: Backend = work.model.backend(work.backend)(state, domain)
-    del state  # the backend has its own copy of what it steps
-    try:
-        kernel = computing_seconds()
-        for piece in round.pieces:
-            coefficients = piece.model.coefficients(domain, substeps=piece.substeps, strength=piece.strength)
-            device.advance(coefficients, piece.iterations)
-        kernel = computing_seconds() - kernel
-        if round.lay_down:
-            work.model.lay_down(device.state, domain, dry=round.dry)
-        own = work.own(device.state, domain.own)  # from a GPU, it is downloaded here
-        bad = work.model.first_bad(own, domain)
-        amounts = dict(work.model.amounts(own, domain))
-        computing = computing_seconds() - begin
-        with aside() as writing:
-            written = work.write(round.target, number, own, ALL)
-        return Report(
-            amounts=amounts,
-            bad=None if bad is None else (bad[0], bad[1] + core[0].start, bad[2] + core[1].start),
-            written=written,
-            seconds=reading.seconds + computing + writing.seconds,
-            kernel=kernel,
-        )
-    finally:
-        device.close()
+    widest = math.prod(side + 2 * margin for side in work.grid.tile)
+    with lent(reserve=widest / math.prod(domain.shape)) as memory:
+        with aside() as reading:
+            backend = work.model.backend(work.backend)
+            stepped = {cells.name: cells.planes for cells in work.cells if cells.stepped}
+            ready = backend.room(stepped, domain, memory)
+            state = work.read(
+                round.source,
+                wide,
+                iterations=round.before,
+                places=ready.places if ready else {},
+                without=backend.unused,
+            )
+        begin = computing_seconds()
+        device = backend(state, domain) if ready is None else ready.begin(state)
+        del state, ready  # the backend has all of it
+        try:
+            kernel = computing_seconds()
+            for piece in round.pieces:
+                coefficients = piece.model.coefficients(domain, substeps=piece.substeps, strength=piece.strength)
+                device.advance(coefficients, piece.iterations)
+            kernel = computing_seconds() - kernel
+            if round.lay_down:
+                work.model.lay_down(device.state, domain, dry=round.dry)
+            own = work.own(device.state, domain.own)  # from a GPU, it is downloaded here
+            amounts, bad = work.model.balance(own, domain)
+            computing = computing_seconds() - begin
+            with aside() as writing:
+                written = work.write(round.target, number, own, ALL)
+            return Report(
+                amounts=amounts,
+                bad=None if bad is None else (bad[0], bad[1] + core[0].start, bad[2] + core[1].start),
+                written=written,
+                seconds=reading.seconds + computing + writing.seconds,
+                kernel=kernel,
+            )
+        finally:
+            device.close()

@@ -25,7 +25,7 @@ from slopewash.simulation.budget import Budget
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.pacing import not_finite
 from slopewash.tiles import levels, output
-from slopewash.tiles.estimate import seconds_of, sentence
+from slopewash.tiles.estimate import measured, seconds_of, sentence
 from slopewash.tiles.executors import Executor
 from slopewash.tiles.fill import fill
 from slopewash.tiles.grid import TileGrid
@@ -33,6 +33,7 @@ from slopewash.tiles.ground import SIDES, Ground, Survey
 from slopewash.tiles.gullies import draw_gullies, remove_gullies
 from slopewash.tiles.inputs import estimated, with_layers, with_maps
 from slopewash.tiles.lakes import LAKE, with_lakes
+from slopewash.tiles.memory import release
 from slopewash.tiles.preparing import begin_work, draw_numbers, draws, prepare_tile
 from slopewash.tiles.program import (
     Position,
@@ -58,11 +59,22 @@ MANIFEST = "state/manifest.json"
 FINISHED = "slopewash"
 """Attribute with what is known of a finished run."""
 BORDER = "state/border"
+SHARE_THAT_TELLS = 0.1
+"""Of the work that is left: a level with less is too unlike the others to tell how long they take."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TiledResult:
-    """What a run on tiles has left in its store."""
+    """What a run on tiles has left in its store.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> cone, store = sw.generate("cone", size=32), f"{folder.name}/out.zarr"
+    >>> made = sw.erode_tiled(cone, sw.SteepestTalus(), steps=3, tile=16, out=store, workers=0, backend="reference")
+    >>> made.tiles, made.shape
+    (4, (32, 32))
+    >>> folder.cleanup()
+    """
 
     url: str
     shape: tuple[int, int]
@@ -150,6 +162,7 @@ class TiledRun:
         self.memory: float | None = None
         """Bytes that all processes may need together."""
         self._exchange: float | None = None
+        self._measured = False
 
     # From the store, and to it
 
@@ -166,7 +179,7 @@ class TiledRun:
         if facts.get("schema") != SCHEMA or facts.get("slopewash") != __version__:
             raise CheckpointError(
                 f"{store.url} was written by slopewash {facts.get('slopewash')} (schema {facts.get('schema')}), and "
-                f"this is slopewash {__version__} (schema {SCHEMA}), which may not give the same bits; continue it "
+                f"this is slopewash {__version__} (schema {SCHEMA}), whose results may differ; continue it "
                 "with the version that wrote it"
             )
         tile = facts["tile"]
@@ -234,6 +247,7 @@ class TiledRun:
             return self._finish()
         finally:
             self.watching.close()
+            release()
             if lock is not None:
                 lock.close()
 
@@ -377,7 +391,20 @@ class TiledRun:
         self.spent["rounds"] += 1
         if iterations:
             self._measure(reports, iterations)
-            self.watching.moved(self._expected(work.grid, work.model, iterations), self._seconds_left())
+            expected, left = self._expected(grid, work.model, iterations), self._seconds_left()
+            self.watching.moved(expected, left)
+            self._say_what_it_took(time.monotonic() - begin, expected, left)
+
+    def _say_what_it_took(self, took: float, expected: float, left: float) -> None:
+        """Say once what the first round tells of the rest; that of a level with little work tells nothing."""
+        assert self.work is not None
+        of_stage = self._expected(self.work.grid, self.work.model, iterations_of(self.program) - self.done)
+        if self._measured or of_stage < SHARE_THAT_TELLS * left:
+            return
+        self._measured = True
+        text = measured(took, expected, left)
+        if text is not None:
+            self.watching.say(text)
 
     def _measure(self, reports: Sequence[Report], iterations: int) -> None:
         """What an exchange costs in iterations, from what the kernels took and what the rest took."""
@@ -560,12 +587,14 @@ def _check(stage: Stage) -> None:
 
 
 def _check_layers(layers: Sequence[str] | None) -> None:
-    """Refuse layers that no run on tiles can give."""
-    if layers is not None and "river" in layers:
-        raise InvalidParameter(
-            "layer river needs the whole terrain; leave it out, and draw rivers from an overview: "
-            "sw.add_water(sw.read_tiled(url, most=4096))"
-        )
+    """Refuse layers that no run on tiles can give: which way water takes depends on how the whole is flooded."""
+    remedies = {"river": "add_water", "drainage": "analysis.drainage_area"}
+    for name in layers or ():
+        if name in remedies:
+            raise InvalidParameter(
+                f"layer {name} needs the whole terrain; leave it out, and take it from an overview: "
+                f"sw.{remedies[name]}(sw.read_tiled(url, most=4096))"
+            )
 
 
 def _group(number: int) -> str:

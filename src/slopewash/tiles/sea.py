@@ -249,9 +249,9 @@ def sea_tile(work: Work, deed: Deed, source: str, target: str, before: int, load
         else:
             sea.evaporate(state, domain, covered)
         own = work.own(state, domain.own)
-        bad = work.model.first_bad(own, domain)
+        amounts, bad = work.model.balance(own, domain)
         return Report(
-            amounts=dict(work.model.amounts(own, domain)),
+            amounts=amounts,
             bad=None if bad is None else (bad[0], bad[1] + core[0].start, bad[2] + core[1].start),
             written=work.write(target, number, state, domain.own),
             seconds=computing_seconds() - begin,

@@ -46,6 +46,8 @@ def write_shard(path: Path, planes: Sequence[Array], chunk: tuple[int, int], til
             for y in range(-(-plane.shape[0] // chunk[0])):
                 for x in range(-(-plane.shape[1] // chunk[1])):
                     _fill_chunk(blocks[waiting], plane, y, x, fill)
+                    if _same(blocks[waiting], fill):  # which needs no place
+                        continue
                     index[k, y, x] = (written + waiting) * length, length
                     waiting += 1
                     if waiting == at_once:
@@ -72,20 +74,32 @@ def _fill_chunk(block: Array, plane: Array, y: int, x: int, fill: Any) -> None:
     block[: part.shape[0], : part.shape[1]] = part
 
 
-def read_shard(path: Path, window: Window, chunk: tuple[int, int], tile: tuple[int, int], out: Array) -> bool:
+def _same(block: Array, fill: Any) -> bool:
+    """Whether every value has the bits of the fill value: 0 is not -0."""
+    bits = block.view(f"u{block.itemsize}")
+    wanted = np.array(fill, block.dtype).view(bits.dtype)
+    return bool(bits[0, 0] == wanted and bits[-1, -1] == wanted and (bits == wanted).all())
+
+
+def read_shard(
+    path: Path, window: Window, chunk: tuple[int, int], tile: tuple[int, int], out: Sequence[Array], fill: Any
+) -> bool:
     """Read a window of one shard, counted from its corner, into the planes of `out`; False if there is no shard."""
     rows, columns = tile[0] // chunk[0], tile[1] // chunk[1]
     try:
         index = _index(path, len(out) * rows * columns * 16).reshape(len(out), rows, columns, 2)
     except FileNotFoundError:
         return False
-    handle = open_direct(path, os.O_RDONLY, aligned=chunk[0] * chunk[1] * out.itemsize % BLOCK == 0)
+    handle = open_direct(path, os.O_RDONLY, aligned=chunk[0] * chunk[1] * out[0].itemsize % BLOCK == 0)
     try:
         for k, plane in enumerate(out):
             for y in range(window[0].start // chunk[0], -(-window[0].stop // chunk[0])):
                 for x in range(window[1].start // chunk[1], -(-window[1].stop // chunk[1])):
                     offset = int(index[k, y, x, 0])
-                    if offset != MISSING:
+                    if offset == MISSING:
+                        _, (to_rows, to_columns) = _overlaps(window, (y, x), chunk)
+                        plane[to_rows, to_columns] = fill
+                    else:
                         _copy_chunk(handle, offset, (y, x), window, chunk, plane)
     finally:
         os.close(handle)
@@ -102,14 +116,20 @@ def _copy_chunk(
     handle: int, offset: int, place: tuple[int, int], window: Window, chunk: tuple[int, int], out: Array
 ) -> None:
     """Copy the part of a chunk that lies in a window; no more rows are read than that."""
-    (rows, to_rows), (columns, to_columns) = (
-        overlap(span, k * cells, cells) for span, k, cells in zip(window, place, chunk, strict=True)
-    )
+    (rows, columns), (to_rows, to_columns) = _overlaps(window, place, chunk)
     row = chunk[1] * out.itemsize
     held, begin = read_at(handle, offset + rows.start * row, offset + rows.stop * row)
     count = (rows.stop - rows.start) * chunk[1]
     block = np.frombuffer(held, np.uint8, count * out.itemsize, begin).view(out.dtype).reshape(-1, chunk[1])
     out[to_rows, to_columns] = block[:, columns]
+
+
+def _overlaps(window: Window, place: tuple[int, int], chunk: tuple[int, int]) -> tuple[Window, Window]:
+    """Part of a window that lies in a chunk: counted from the chunk's corner, and from the window's."""
+    (rows, to_rows), (columns, to_columns) = (
+        overlap(span, k * cells, cells) for span, k, cells in zip(window, place, chunk, strict=True)
+    )
+    return (rows, columns), (to_rows, to_columns)
 
 
 def overlap(span: slice, begin: int, length: int) -> tuple[slice, slice]:

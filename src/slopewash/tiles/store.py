@@ -118,23 +118,35 @@ class Store:
         """Read a window; what lies beyond the grid is taken from the far side."""
         shape = (window[0].stop - window[0].start, window[1].stop - window[1].start)
         out = np.empty((field.components or 1, *shape), field.dtype)
-        for rows, to_rows in _wrapped(window[0], grid.shape[0]):
-            for columns, to_columns in _wrapped(window[1], grid.shape[1]):
-                self._read(field, grid, (rows, columns), out[:, to_rows, to_columns])
+        self.read_into(list(out), field, grid, window)
         return out[0] if field.components is None else out
 
-    def _read(self, field: Field, grid: TileGrid, window: Window, out: Array) -> None:
+    def read_into(self, out: Sequence[Array], field: Field, grid: TileGrid, window: Window) -> None:
+        """Read a window into the planes of all components."""
+        for rows, to_rows in _wrapped(window[0], grid.shape[0]):
+            for columns, to_columns in _wrapped(window[1], grid.shape[1]):
+                self._read([plane[to_rows, to_columns] for plane in out], field, grid, (rows, columns))
+
+    def holds(self, field: Field) -> bool:
+        """Whether any tile of an array was written; the others have the fill value."""
+        return self.folder is None or (self.folder / field.path / "c").exists()
+
+    def _read(self, out: Sequence[Array], field: Field, grid: TileGrid, window: Window) -> None:
         if self.folder is None or not field.raw:
-            out[...] = self.array(field.path)[as_window(field.components, window)]
+            values = np.asarray(self.array(field.path)[as_window(field.components, window)])
+            for plane, part in zip(out, values if values.ndim == 3 else values[None], strict=True):
+                plane[...] = part
             return
         height, width = grid.tile
         for i in range(window[0].start // height, -(-window[0].stop // height)):
             for j in range(window[1].start // width, -(-window[1].stop // width)):
                 rows, to_rows = overlap(window[0], i * height, height)
                 columns, to_columns = overlap(window[1], j * width, width)
-                target = out[:, to_rows, to_columns]
-                if not read_shard(self._shard(field, (i, j)), (rows, columns), grid.chunk, grid.tile, target):
-                    target[...] = field.fill
+                target = [plane[to_rows, to_columns] for plane in out]
+                path = self._shard(field, (i, j))
+                if not read_shard(path, (rows, columns), grid.chunk, grid.tile, target, field.fill):
+                    for plane in target:
+                        plane[...] = field.fill
 
     def _shard(self, field: Field, place: tuple[int, int]) -> Path:
         assert self.folder is not None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -106,20 +107,31 @@ class Work:
             if parts[0].stepped or inputs:
                 self.store.create(field, self.grid)
 
-    def read(self, group: str, window: Window, *, iterations: int) -> State:
-        """State of a window after a round and so many iterations."""
-        arrays: dict[str, Array] = {}
+    def read(
+        self, group: str, window: Window, *, iterations: int, places: Mapping[str, Array] = MappingProxyType({}),
+        without: Collection[str] = (),
+    ) -> State:  # fmt: skip
+        """State of a window after a round and so many iterations.
+
+        What has a place is read into it. Inputs `without` which a task can do are left out, and those that no tile has
+        written are one value that stands for all.
+        """
+        arrays: dict[str, Array] = dict(places)
+        shape = (window[0].stop - window[0].start, window[1].stop - window[1].start)
         for field, parts in self.bundles(group):
-            block = self.store.read(field, self.grid, window)
-            if not parts[0].stepped:
-                arrays[parts[0].name] = block
+            if parts[0].name in without:
                 continue
-            first = 0
+            if not parts[0].stepped and not self.store.holds(field):
+                whole = shape if field.components is None else (field.components, *shape)
+                arrays[parts[0].name] = np.broadcast_to(np.dtype(field.dtype).type(field.fill), whole)
+                continue
             for cells in parts:
-                arrays[cells.name] = (
-                    block[first] if cells.components is None else block[first : first + cells.components]
-                )
-                first += cells.planes
+                if cells.name not in arrays:
+                    arrays[cells.name] = np.empty(
+                        shape if cells.components is None else (cells.planes, *shape), field.dtype
+                    )
+            planes = [plane for cells in parts for plane in _planes(arrays[cells.name])]
+            self.store.read_into(planes, field, self.grid, window)
         for name, (place, dtype) in self.lines.items():
             span = window[0] if place == "rows" else window[1]
             line = self.store.read_line(f"{INPUTS}/{name}", dtype)
@@ -146,13 +158,13 @@ class Work:
             if not parts[0].stepped:
                 written += self.store.write(field, self.grid, number, values[0])
                 continue
-            planes = [plane for array in values for plane in (array[None] if array.ndim == 2 else array)]
+            planes = [plane for array in values for plane in _planes(array)]
             written += self.store.write_planes(field, self.grid, number, planes)
         return written
 
     def own(self, state: State, own: Window) -> State:
         """The cells that a tile answers for; sums are those of the tile."""
-        names = {cells.name for cells in self.cells}
+        names = {cells.name for cells in self.cells if cells.name in state}
         arrays = {
             name: array[..., own[0], own[1]] if name in names else array
             for name, array in ((name, state[name]) for name in [*names, *self.lists])
@@ -161,6 +173,11 @@ class Work:
             if height not in arrays and height in state:
                 arrays[height] = state[height][..., own[0], own[1]]
         return State(arrays, dict(state.scalars))
+
+
+def _planes(array: Array) -> Array:
+    """Each component of a field."""
+    return array[None] if array.ndim == 2 else array
 
 
 def laid_out(work: Work, state: State) -> Work:

@@ -82,6 +82,8 @@ HEIGHTS, DIRECTIONS, HEIGHT = numba.int32[::1], numba.int8[::1], numba.int32
 PACKED = {
     "choose": ((HEIGHTS,) * 5 + (DIRECTIONS,), r"pminsd\s+.*[xyz]mm"),
     "choose_printed": ((HEIGHTS,) * 4 + (DIRECTIONS,), r"pminsd\s+.*[xyz]mm"),
+    "choose_in_layers": ((HEIGHTS,) * 10 + (DIRECTIONS,), r"pminsd\s+.*[xyz]mm"),
+    "slide_to_rock": ((HEIGHTS, DIRECTIONS, HEIGHT, HEIGHTS, HEIGHTS, HEIGHTS), r"pmulld\s+.*[xyz]mm"),
     "count": ((DIRECTIONS,) * 4, r"pcmpeqb\s+.*[xyz]mm"),
     "slide": ((HEIGHTS, DIRECTIONS, HEIGHT, HEIGHTS), r"pmulld\s+.*[xyz]mm"),
     "senders": ((DIRECTIONS,), r"padd[dq]\s+.*[xyz]mm"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slopewash.models.virtual_pipes.cpu import DEPTH, RECOMPUTED, iterations_in_flight
+from slopewash.models.virtual_pipes.room import DEPTH, RECOMPUTED, iterations_in_flight
 from slopewash.models.virtual_pipes.sweep import LAG
 
 

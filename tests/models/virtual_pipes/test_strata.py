@@ -217,6 +217,17 @@ def test_the_kernel_gives_the_reference_s_bits(start: Any, name: str, edges: str
         assert np.unique(runs[0].state["erodibility"]).size > 3  # both layers, and soil of many depths
 
 
+def test_blocks_of_a_row_find_their_own_layers(start: Any) -> None:
+    """Of dozens, in a row of several blocks: above the top of the first, and with a cliff that many lie in."""
+    ramp = np.linspace(0, 60, 300) + np.random.default_rng(5).random((9, 300)) * 8
+    ramp[:, 200:210] += 40.0
+    terrain = Terrain(ramp, strata=strata_bands(thickness=1.5, dip=2.0).replace(top=50.0))
+    runs = [start(backend, MODELS["single_grid"], terrain, "open") for backend in BACKENDS]
+    for run in runs:
+        run.advance(12)
+    assert_same(*runs)
+
+
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
 @pytest.mark.parametrize("name", ["table2", "single_grid", "cover"])
 def test_walls_and_buried_bedrock_agree(start: Any, name: str, edges: str) -> None:

@@ -71,7 +71,12 @@ def _quiet() -> Iterator[None]:
 
 @functools.cache
 def adapters() -> tuple[Adapter, ...]:
-    """Every adapter, fastest kind first."""
+    """Every adapter, fastest kind first.
+
+    >>> import slopewash as sw
+    >>> all(adapter.name for adapter in sw.adapters())
+    True
+    """
     if not installed():
         return ()
     import wgpu

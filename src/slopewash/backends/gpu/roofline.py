@@ -16,7 +16,12 @@ COPY = Path(__file__).parent / "copy.wgsl"
 
 
 def copy_bandwidth() -> float:
-    """Return the copy bandwidth, read plus written bytes per second, of the adapter that backend "gpu" runs on."""
+    """Return the copy bandwidth, read plus written bytes per second, of the adapter that backend "gpu" runs on.
+
+    >>> import slopewash as sw
+    >>> sw.copy_bandwidth() > 1e8  # doctest: +SKIP
+    True
+    """
     from slopewash.backends.gpu.device import open_device  # needs the gpu extra
 
     device = open_device()

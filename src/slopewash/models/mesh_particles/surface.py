@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.models.mesh_particles import sweep
 from slopewash.models.mesh_particles.table import AX, AY, BX, BY, GX, GY, NX, NY, NZ, TABLE, TILT, X0, Y0, Z0
 from slopewash.models.state import Reals, State
 from slopewash.terrain.mesh.adjacency import border_vertices, fan_of, neighbours_of
@@ -27,6 +26,13 @@ HAIR = 1e-6
 """Of such a cell: frames of triangles are wider by so much, for rounding."""
 MOST_CELLS = 1 << 24
 """Of a hash grid: on larger ones cells are wider."""
+
+
+def kernels() -> Any:
+    """The compiled loops, loaded where a mesh is made: other models do without."""
+    from slopewash.models.mesh_particles import sweep
+
+    return sweep
 
 
 def hash_cell(size: float, extent: Extent) -> float:
@@ -147,7 +153,7 @@ class Surface:
             k = np.arange(len(triangle), dtype=np.int32) - begin  # number of a cell in the triangle's frame
             cell = corner + k + k // wide * (columns - wide)
             start, order = np.zeros(columns * rows + 1, np.int32), np.zeros(len(cell), np.int32)
-            sweep.counting_sort(cell, len(cell), start, order)
+            kernels().counting_sort(cell, len(cell), start, order)
             self._grid = (west, north, 1 / size, columns, rows, start, triangle[order])
         return self._grid
 
@@ -160,7 +166,7 @@ class Surface:
     def locate(self, x: Reals, y: Reals) -> NDArray[np.int32]:
         """Triangle below each point."""
         at = np.zeros(len(x), np.int32)
-        sweep.locate_all(x, y, self.table, self.grid, at)
+        kernels().locate_all(x, y, self.table, self.grid, at)
         return at
 
 

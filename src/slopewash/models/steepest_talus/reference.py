@@ -66,7 +66,9 @@ def largest_drop(n: Heights, directions: range | tuple[int, ...], sides: Sides) 
     """Largest drop to a neighbour in one of `directions`, and the first of them that has it."""
     near = around(n, sides, WALL)
     drops = np.stack([n - getattr(near, SCAN[k]) for k in directions])
+    safe_point()  # whole grids take long
     first = drops.argmax(axis=0)
+    safe_point()
     return drops.max(axis=0), np.array(directions, np.int8)[first]
 
 

@@ -12,10 +12,11 @@ import numpy as np
 
 from slopewash.backends.compiled import kernel, row_kernel, summing_kernel
 from slopewash.models.steepest_talus import reference as _r
+from slopewash.models.steepest_talus.prepare import WALL
 
 KEY_BITS = 3
 """Low bits of a stored height, free for a direction."""
-ONE = np.uintp(1)
+ONE, THREE = np.uintp(1), np.uintp(3)
 BITS = np.int32(KEY_BITS)
 BLOCK = np.uintp(128)
 SHALLOWEST, DEEPEST = np.int32(2**31 - 1), np.int32(-(2**31))
@@ -26,6 +27,7 @@ NOT_SENT = np.int8(_r.NOWHERE)
 CLOSER = np.float32(_r.CLOSER)
 STANDS = np.int32(np.iinfo(np.int32).max)
 """Threshold of nodata, which never slides."""
+NODATA = np.int32(WALL << KEY_BITS)
 NW, N, NE, W, E, SW, S, SE = (np.int32(k) for k in range(8))
 
 
@@ -39,45 +41,51 @@ def lower(a, b):
     return a if a < b else b
 
 
-@row_kernel
-def expose(h, rock, top, depths, straight, diagonal, wall, t_straight, t_diagonal):
-    """Thresholds of what is exposed; the last of the tables are loose soil's. Tops and depths are in units.
+@kernel
+def layers_within(begin, stop, rock, top, depths):
+    """The layers between the least and the greatest depth of some cells: the first, and what follows the last."""
+    least, most = SHALLOWEST, DEEPEST
+    for x in range(begin, stop):
+        depth = np.int32(top[x] - np.int32(rock[x] >> BITS))
+        least, most = min(least, depth), max(most, depth)
+    count, k = np.uintp(depths.size), ONE
+    while k < count and depths[k] <= least:
+        k += ONE
+    first = k - ONE
+    while k < count and depths[k] <= most:
+        k += ONE
+    return first, k
 
-    Few layers are found within a block of cells: only those between its least and its greatest depth are compared.
-    """
+
+@kernel
+def expose_cells(begin, stop, first, beyond, h, rock, top, depths, straight, diagonal, t_straight, t_diagonal):
     soil_s, soil_d = straight[straight.size - 1], diagonal[diagonal.size - 1]
-    count, end = np.uintp(depths.size), np.uintp(h.size - 1)
+    s, d = straight[first], diagonal[first]
+    for x in range(begin, stop):
+        t_straight[x], t_diagonal[x] = s, d
+    for k in range(first + ONE, beyond):
+        begins, s, d = depths[k], straight[k], diagonal[k]
+        for x in range(begin, stop):
+            deeper = np.int32(top[x] - np.int32(rock[x] >> BITS)) >= begins
+            t_straight[x] = s if deeper else t_straight[x]
+            t_diagonal[x] = d if deeper else t_diagonal[x]
+    for x in range(begin, stop):
+        t_straight[x] = STANDS if h[x] == NODATA else soil_s if h[x] > rock[x] else t_straight[x]
+        t_diagonal[x] = STANDS if h[x] == NODATA else soil_d if h[x] > rock[x] else t_diagonal[x]
+
+
+@row_kernel
+def expose(h, rock, top, depths, straight, diagonal, t_straight, t_diagonal):
+    """Thresholds of what is exposed; the last of the tables are loose soil's. Tops and depths are in units."""
+    end = np.uintp(h.size - 1)
     for begin in range(ONE, end, BLOCK):
         stop = min(begin + BLOCK, end)
-        least, most = SHALLOWEST, DEEPEST
-        for x in range(begin, stop):
-            depth = np.int32(top[x] - np.int32(rock[x] >> BITS))
-            least, most = min(least, depth), max(most, depth)
-        k = ONE
-        while k < count and depths[k] <= least:
-            k += ONE
-        s, d = straight[k - ONE], diagonal[k - ONE]
-        if k == count or depths[k] > most:
-            for x in range(begin, stop):
-                t_straight[x] = STANDS if h[x] == wall[x] else soil_s if h[x] > rock[x] else s
-                t_diagonal[x] = STANDS if h[x] == wall[x] else soil_d if h[x] > rock[x] else d
-            continue
-        for x in range(begin, stop):
-            t_straight[x], t_diagonal[x] = s, d
-        while k < count and depths[k] <= most:
-            begins, s, d = depths[k], straight[k], diagonal[k]
-            for x in range(begin, stop):
-                deeper = np.int32(top[x] - np.int32(rock[x] >> BITS)) >= begins
-                t_straight[x] = s if deeper else t_straight[x]
-                t_diagonal[x] = d if deeper else t_diagonal[x]
-            k += ONE
-        for x in range(begin, stop):
-            t_straight[x] = STANDS if h[x] == wall[x] else soil_s if h[x] > rock[x] else t_straight[x]
-            t_diagonal[x] = STANDS if h[x] == wall[x] else soil_d if h[x] > rock[x] else t_diagonal[x]
+        first, beyond = layers_within(begin, stop, rock, top, depths)
+        expose_cells(begin, stop, first, beyond, h, rock, top, depths, straight, diagonal, t_straight, t_diagonal)
 
 
 @row_kernel
-def expose_far(h, rock, top, depths, straight, diagonal, wall, t_straight, t_diagonal):
+def expose_far(h, rock, top, depths, straight, diagonal, t_straight, t_diagonal):
     """The same for tops so far from the ground that depths need 64 bits."""
     for x in range(ONE, np.uintp(h.size - 1)):
         t_straight[x] = straight[0]
@@ -91,34 +99,69 @@ def expose_far(h, rock, top, depths, straight, diagonal, wall, t_straight, t_dia
     s, d = straight[straight.size - 1], diagonal[diagonal.size - 1]
     for x in range(ONE, np.uintp(h.size - 1)):
         loose = h[x] > rock[x]
-        t_straight[x] = STANDS if h[x] == wall[x] else s if loose else t_straight[x]
-        t_diagonal[x] = STANDS if h[x] == wall[x] else d if loose else t_diagonal[x]
+        t_straight[x] = STANDS if h[x] == NODATA else s if loose else t_straight[x]
+        t_diagonal[x] = STANDS if h[x] == NODATA else d if loose else t_diagonal[x]
 
 
 @row_kernel
-def bare(h, rock, rock2):
+def slide_to_rock(h, net, amplitude, rock, h2, rock2):
+    """Slide, and lay rock bare."""
     for x in range(ONE, np.uintp(h.size - 1)):
-        rock2[x] = lower(h[x], rock[x])
+        h2[x] = np.int32(h[x] + amplitude * np.int32(net[x]))
+        rock2[x] = lower(h2[x], rock[x])
+
+
+@kernel
+def steepest(nw, n, ne, w, h, e, sw, s, se, t_straight, t_diagonal):
+    """Where a cell sends soil: to its steepest neighbour, if the drop to it is above the threshold."""
+    straight = lower(lower(seen(n, N), seen(w, W)), lower(seen(e, E), seen(s, S)))
+    diagonal = lower(lower(seen(nw, NW), seen(ne, NE)), lower(seen(sw, SW), seen(se, SE)))
+    drop_straight = np.int32(h - (straight & HEIGHT))
+    drop_diagonal = np.int32(h - (diagonal & HEIGHT))
+    slides_straight = drop_straight > t_straight
+    slides_diagonal = drop_diagonal > t_diagonal
+    steeper = np.float32(drop_diagonal) * CLOSER > np.float32(drop_straight)
+    lowest = diagonal if slides_diagonal & (steeper | (not slides_straight)) else straight
+    return np.int8((lowest & DIRECTION) if slides_straight | slides_diagonal else NOWHERE)
 
 
 @row_kernel
 def choose(h_n, h, h_s, t_straight, t_diagonal, to):
     for x in range(ONE, np.uintp(h.size - 1)):
-        straight = lower(
-            lower(seen(h_n[x], N), seen(h[x - ONE], W)),
-            lower(seen(h[x + ONE], E), seen(h_s[x], S)),
-        )
-        diagonal = lower(
-            lower(seen(h_n[x - ONE], NW), seen(h_n[x + ONE], NE)),
-            lower(seen(h_s[x - ONE], SW), seen(h_s[x + ONE], SE)),
-        )
-        drop_straight = np.int32(h[x] - (straight & HEIGHT))
-        drop_diagonal = np.int32(h[x] - (diagonal & HEIGHT))
-        slides_straight = drop_straight > t_straight[x]
-        slides_diagonal = drop_diagonal > t_diagonal[x]
-        steeper = np.float32(drop_diagonal) * CLOSER > np.float32(drop_straight)
-        lowest = diagonal if slides_diagonal & (steeper | (not slides_straight)) else straight
-        to[x] = np.int8((lowest & DIRECTION) if slides_straight | slides_diagonal else NOWHERE)
+        w, e = x - ONE, x + ONE
+        to[x] = steepest(h_n[w], h_n[x], h_n[e], h[w], h[x], h[e], h_s[w], h_s[x], h_s[e], t_straight[x], t_diagonal[x])
+
+
+@row_kernel
+def choose_in_layers(h_n, h, h_s, rock, top, depths, straight, diagonal, t_straight, t_diagonal, to):
+    """`expose` and `choose` in one: few layers lie within a block, and the thresholds of three need not be stored."""
+    soil_s, soil_d = straight[straight.size - 1], diagonal[diagonal.size - 1]
+    end = np.uintp(h.size - 1)
+    for begin in range(ONE, end, BLOCK):
+        stop = min(begin + BLOCK, end)
+        first, beyond = layers_within(begin, stop, rock, top, depths)
+        if beyond - first > THREE:
+            expose_cells(begin, stop, first, beyond, h, rock, top, depths, straight, diagonal, t_straight, t_diagonal)
+            for x in range(begin, stop):
+                w, e = x - ONE, x + ONE
+                to[x] = steepest(
+                    h_n[w], h_n[x], h_n[e], h[w], h[x], h[e], h_s[w], h_s[x], h_s[e], t_straight[x], t_diagonal[x]
+                )
+            continue
+        last = beyond - ONE
+        second = min(first + ONE, last)
+        middle, s, d = depths[second], straight[second], diagonal[second]
+        lowest, lowest_s, lowest_d = depths[last], straight[last], diagonal[last]
+        upper_s, upper_d = straight[first], diagonal[first]
+        for x in range(begin, stop):
+            w, e = x - ONE, x + ONE
+            depth = np.int32(top[x] - np.int32(rock[x] >> BITS))
+            t_s, t_d = s if depth >= middle else upper_s, d if depth >= middle else upper_d
+            t_s, t_d = lowest_s if depth >= lowest else t_s, lowest_d if depth >= lowest else t_d
+            loose, nodata = h[x] > rock[x], h[x] == NODATA
+            t_s, t_d = soil_s if loose else t_s, soil_d if loose else t_d
+            t_s, t_d = STANDS if nodata else t_s, STANDS if nodata else t_d
+            to[x] = steepest(h_n[w], h_n[x], h_n[e], h[w], h[x], h[e], h_s[w], h_s[x], h_s[e], t_s, t_d)
 
 
 @row_kernel

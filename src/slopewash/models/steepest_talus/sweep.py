@@ -59,22 +59,27 @@ def sweep_band(y0, y1, depth, source, target, rings, choices, net, limits, grid,
                 h = state[HEIGHT, y % ring]
                 at = y % height % grid.straight.shape[0]
                 straight, diagonal = grid.straight[at], grid.diagonal[at]
+                rock, in_layers = h, grid.layered and grid.near and not grid.printed
                 if grid.layered:
-                    straight, diagonal = limits[0], limits[1]
-                    rock = state[ROCK, y % ring]
-                    if grid.near:
-                        rows.expose(
-                            h, rock, grid.near_top[y % height], grid.near_depths, grid.layer_straight,
-                            grid.layer_diagonal, grid.wall, straight, diagonal,
-                        )  # fmt: skip
-                    else:
-                        rows.expose_far(
-                            h, rock, grid.top[y % height], grid.depths, grid.layer_straight, grid.layer_diagonal,
-                            grid.wall, straight, diagonal,
-                        )  # fmt: skip
+                    rock, straight, diagonal = state[ROCK, y % ring], limits[0], limits[1]
+                if in_layers:
+                    rows.choose_in_layers(
+                        h_n, h, h_s, rock, grid.near_top[y % height], grid.near_depths, grid.layer_straight,
+                        grid.layer_diagonal, straight, diagonal, to[y % RING],
+                    )  # fmt: skip
+                elif grid.layered and grid.near:
+                    rows.expose(
+                        h, rock, grid.near_top[y % height], grid.near_depths, grid.layer_straight, grid.layer_diagonal,
+                        straight, diagonal,
+                    )  # fmt: skip
+                elif grid.layered:
+                    rows.expose_far(
+                        h, rock, grid.top[y % height], grid.depths, grid.layer_straight, grid.layer_diagonal,
+                        straight, diagonal,
+                    )  # fmt: skip
                 if grid.printed:
                     rows.choose_printed(h_n, h, h_s, straight, to[y % RING])
-                else:
+                elif not in_layers:
                     rows.choose(h_n, h, h_s, straight, diagonal, to[y % RING])
                 close_ends(to[y % RING], periodic, rows.NOT_SENT)
             y -= 1
@@ -83,11 +88,12 @@ def sweep_band(y0, y1, depth, source, target, rings, choices, net, limits, grid,
                 to_s = row(to, y + 1, height, wraps, RING, grid.nowhere)
                 rows.count(to_n, to[y % RING], to_s, net)
                 out = target[HEIGHT, y] if k == depth - 1 else rings[k, HEIGHT, y % RING]
-                rows.slide(state[HEIGHT, y % ring], net, amplitude, out)
-                close_ends(out, periodic, grid.wall[0])
                 if grid.layered:
                     rock = target[ROCK, y] if k == depth - 1 else rings[k, ROCK, y % RING]
-                    rows.bare(out, state[ROCK, y % ring], rock)
+                    rows.slide_to_rock(state[HEIGHT, y % ring], net, amplitude, state[ROCK, y % ring], out, rock)
+                else:
+                    rows.slide(state[HEIGHT, y % ring], net, amplitude, out)
+                close_ends(out, periodic, grid.wall[0])
                 if y0 <= y < y1 and top <= y < bottom:
                     sent[y] += rows.senders(to[y % RING][left - 1 : right + 1])
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from slopewash.interrupts import safe_point
 from slopewash.models.state import Domain, State
@@ -15,6 +18,8 @@ from slopewash.pieces import Pieces
 
 MOST_MEMORY = 1 << 30
 """Bytes for the bands' own sums: on large grids fewer bands than threads."""
+CELLS_AT_ONCE = 1 << 18
+"""Cells that one call of a kernel passes sediment through: some 0.1 s where each is somewhere else."""
 
 
 class RoutingOnCores(FieldBackend):
@@ -24,13 +29,40 @@ class RoutingOnCores(FieldBackend):
         self, direction: Integers, down: Integers, T: Field, sediment: Field, capacity: Field, room: Field
     ) -> Routed:
         """Pass the sediment on, upstream cells first."""
-        direction = direction.copy()
-        order = np.empty(T.size, np.int64)
-        sweep.order_cells(direction, down, T, np.empty(T.shape, np.int64), order)
-        safe_point()
+        ways, down_ways = direction.astype(np.int8), down.astype(np.int8)
+        order = upstream_first(ways, down_ways, T)
         deposited, kept, passed = np.zeros((3, *T.shape))
-        exported = sweep.route(direction, order, sediment, capacity, room, deposited, kept, passed)
+        exported = 0.0
+        for first, last in parts(T.size):
+            exported = sweep.route(ways, order[first:last], sediment, capacity, room, deposited, kept, passed, exported)
         return Routed(deposited, kept, exported)
+
+
+def upstream_first(direction: NDArray[np.int8], down: NDArray[np.int8], T: Field) -> Integers:
+    """Number the cells in an order that visits each after all that lead to it; circles are opened."""
+    walk = np.zeros(T.shape, np.int64)
+    for first, last in parts(T.size):
+        sweep.open_circles(direction, down, T, walk, first, last)
+    feeders, order, end = np.zeros(T.shape, np.int8), walk.reshape(-1), 0
+    for first, last in parts(T.size):
+        sweep.count_feeders(direction, feeders, first, last)
+    for first, last in parts(T.size):
+        end = sweep.find_springs(feeders, order, end, first, last)
+    first = 0
+    while first < T.size:
+        safe_point()
+        last = min(end, first + CELLS_AT_ONCE)
+        end = sweep.follow(direction, feeders, order, end, first, last)
+        first = last
+    return order
+
+
+def parts(count: int, at_once: int | None = None) -> Iterator[tuple[int, int]]:
+    """First and one past the last of what to do until signals are answered again."""
+    at_once = at_once or CELLS_AT_ONCE
+    for first in range(0, count, at_once):
+        safe_point()
+        yield first, min(first + at_once, count)
 
 
 class CpuBackend(RoutingOnCores):
@@ -46,7 +78,9 @@ class CpuBackend(RoutingOnCores):
         bands = self._bands or max(1, min(numba.get_num_threads(), MOST_MEMORY // (w.size * rows.SUMS * 8)))
         if len(self._sums) != bands:
             self._sums = np.zeros((bands, *w.shape, rows.SUMS), np.int64)
-        self._sums[:] = 0
+        rows_at_once = max(1, CELLS_AT_ONCE // w.shape[1])
+        for first, last in parts(len(w), rows_at_once):
+            self._sums[:, first:last] = 0
         numbers = np.zeros((bands, lanes.NUMBERS, lanes.LANES))
         wholes = np.zeros((bands, lanes.WHOLES + 1, lanes.LANES), np.int64)
         ends = np.zeros((bands, 3), np.int64)
@@ -56,9 +90,11 @@ class CpuBackend(RoutingOnCores):
             with pieces:
                 sweep.launch(surface, first, last, w, motion, numbers, wholes, self._sums, ends)
             first = last
-            if first < len(w):
-                safe_point()
-        total = self._sums.sum(axis=0)
+            safe_point()
+        total = self._sums[0]  # until the next trace
+        for first, last in parts(len(w), rows_at_once):
+            for more in self._sums[1:]:
+                total[first:last] += more[first:last]
         left, sunk, steps = (int(n) for n in ends.sum(axis=0))
         W, Vy, Vx, E = np.moveaxis(total, -1, 0)
         return Sums(W, Vy, Vx, E, left=left, sunk=sunk, particle_steps=steps)

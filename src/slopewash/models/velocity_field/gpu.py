@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.backends.gpu.adapters import chosen_adapter
 from slopewash.backends.gpu.program import Kernel, Use
 from slopewash.backends.gpu.wgsl import Block
 from slopewash.backends.gpu.workspace import Workspace
@@ -33,7 +34,9 @@ KINDS = {
     "passing": "array<atomic<u32>, 4>",  # water and energy, 64-bit fixed point
     "flow": "array<atomic<u32>, 4>",  # water times velocity to the south and to the east
 }
-MOST_STEPS_AT_ONCE, FEWEST_STEPS_AT_ONCE = 250, 10
+MOST_STEPS_AT_ONCE = 250
+FEWEST_STEPS_AT_ONCE, FEWEST_IN_SOFTWARE = 10, 1
+"""On large grids: a card is kept busy by ten, but they would take a software driver seconds."""
 PARTICLE_STEPS_AT_ONCE = 1 << 22
 """Of all particles in one dispatch: about 0.1 s of a software driver, because signals wait for it."""
 RUNNING, LEFT, STOPPED = 0, -1, -2
@@ -67,7 +70,8 @@ class GpuBackend(RoutingOnCores):
     def __init__(self, state: State, domain: Domain) -> None:
         super().__init__(state, domain)
         rows, columns = domain.shape
-        at_once = max(PARTICLE_STEPS_AT_ONCE // (rows * columns), FEWEST_STEPS_AT_ONCE)
+        fewest = FEWEST_IN_SOFTWARE if chosen_adapter().software else FEWEST_STEPS_AT_ONCE
+        at_once = max(PARTICLE_STEPS_AT_ONCE // (rows * columns), fewest)
         self._steps_at_once = min(at_once, MOST_STEPS_AT_ONCE)
         self._work = Workspace((rows + 2, columns + 2), KINDS, block=BLOCK, entries=("NONE",), whole=True, ring=1)
 
@@ -80,7 +84,9 @@ class GpuBackend(RoutingOnCores):
         if steepest:
             pulls = np.stack([surface.ay, surface.ax, surface.az, np.zeros_like(surface.ay)], axis=-1)
             fields["pulls"].upload(np.pad(pulls, ((1, 1), (1, 1), (0, 0))))
+        safe_point()
         self._launch(w)
+        safe_point()
         chosen: dict[str, float] = {"steepest": steepest, "STEPS_AT_ONCE": self._steps_at_once}
         self._work.use(motion, kernels=[kernel(steepest=steepest)], constants=CONSTANTS | chosen)
         pieces, left = Pieces(), math.ceil(motion.most_steps / self._steps_at_once)
@@ -89,8 +95,7 @@ class GpuBackend(RoutingOnCores):
             with pieces:
                 self._work.run(count)
             left -= count
-            if left > 0:
-                safe_point()
+            safe_point()
         return self._sums(w)
 
     def _launch(self, w: Field) -> None:
@@ -110,7 +115,9 @@ class GpuBackend(RoutingOnCores):
 
     def _sums(self, w: Field) -> Sums:
         W, E = self._totals("passing")
+        safe_point()
         Vy, Vx = self._totals("flow")
+        safe_point()
         way = self._work.fields["ways"].download()[1:-1, 1:-1]
         launched, water = w > 0, fixed(w.astype(np.float32).astype(np.float64))
         return Sums(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from slopewash.models.ground import WALL, gradient
 from slopewash.models.state import Sides
+from slopewash.models.velocity_field.bands import Fields, in_bands
 from slopewash.models.velocity_field.surface import Field
 
 CLOSED = Sides.of("closed")
@@ -52,15 +53,22 @@ def slide(
     Edges are base level: they may sink but not rise, and what slides onto them is exported.
     """
     ground = np.ones(T.shape, np.bool_) if nodata is None else ~nodata
-    gx, gy = gradient(np.where(ground, T, WALL), CLOSED)
-    shares = [np.broadcast_to(np.asarray(share, np.float64), T.shape) for share in (R, talus, sliding)]
-    south = _flux(T, gx, shares, ground, 0, law)
-    east = _flux(T, gy, shares, ground, 1, law)
-    gain = _gathered(south, 0) + _gathered(east, 1)
+    shares = {"R": R, "talus": talus, "sliding": sliding}
+    fields = {name: np.broadcast_to(np.asarray(share, np.float64), T.shape) for name, share in shares.items()}
+
+    def moves(some: Fields) -> tuple[Field, ...]:
+        T, ground, shares = some["T"], some["ground"], [some[name] for name in ("R", "talus", "sliding")]
+        gx, gy = gradient(np.where(ground, T, WALL), CLOSED)
+        south = _flux(T, gx, shares, ground, 0, law)
+        east = _flux(T, gy, shares, ground, 1, law)
+        gain = _gathered(south, 0) + _gathered(east, 1)
+        return gain, np.pad(np.abs(south), ((0, 1), (0, 0))), np.abs(east)  # rows as many as of the others
+
+    gain, south, east = in_bands(moves, {"T": T, "ground": ground, **fields}, reach=1)
     leaves = np.zeros(T.shape)
     for side in (np.s_[0, :], np.s_[-1, :], np.s_[:, 0], np.s_[:, -1]):
         leaves[side] = np.maximum(gain[side], 0)
-    moved = float(np.abs(south).sum()) + float(np.abs(east).sum())
+    moved = float(south[:-1].sum()) + float(east.sum())
     return Slid(gain - leaves, float(leaves.sum()), moved)
 
 

@@ -12,6 +12,7 @@ from slopewash.interrupts import safe_point
 from slopewash.models.backend import Backend
 from slopewash.models.state import Domain, State
 from slopewash.models.velocity_field import reference
+from slopewash.models.velocity_field.bands import Fields, in_bands
 from slopewash.models.velocity_field.coefficients import Coefficients
 from slopewash.models.velocity_field.hillslope import slide
 from slopewash.models.velocity_field.reference import SCALE, Integers, Motion, Routed, Sums
@@ -84,54 +85,52 @@ class FieldBackend(Backend):
 
     def _find_velocity_field(self, c: Coefficients) -> None:
         """Step 2(a): W, V and E on the frozen surface; V is divided by the water that passed."""
-        host, scalars, nodata = self.host, self._scalars, self.host.get("nodata")
+        host, scalars = self.host, self._scalars
         # Particle sums are in fixed point, so water is counted in what falls where it rains most.
         wettest = float(host["rainfall"].max()) or 1.0
         w = host["rainfall"] / wettest
-        surface = freeze(felt(host["elevation"], nodata, c.breadth), nodata, c.motion.pull, stop_in_pits=c.stop_in_pits)
+        (T,) = in_bands(
+            lambda some: (felt(some["elevation"], some.get("nodata"), c.breadth),), self._ground(), reach=c.breadth
+        )
+        surface = freeze(T, host.get("nodata"), c.motion.pull, stop_in_pits=c.stop_in_pits)
         safe_point()
         sums = self.trace(surface, w, c.motion)
-        W, Vy, Vx, E = (self._spread(a, c) for a in (sums.W, sums.Vy, sums.Vx, sums.E))
-        host["flow"] = W * (wettest / SCALE)
-        host["velocity_south"], host["velocity_east"] = (c.v_max * (V / np.maximum(W, 1)) for V in (Vy, Vx))
-        host["collision_energy"] = E * (wettest * c.v_max * c.v_max / SCALE)
+
+        def averaged(some: Fields) -> tuple[Field, ...]:
+            W, Vy, Vx, E = (
+                spread(some[name].astype(np.float64), some.get("nodata"), c.breadth) for name in ("W", "Vy", "Vx", "E")
+            )
+            water, passed = wettest / SCALE, np.maximum(W, 1)
+            return (
+                W * water,
+                c.v_max * (Vy / passed),
+                c.v_max * (Vx / passed),
+                E * (wettest * c.v_max * c.v_max / SCALE),
+            )
+
+        fields = {"W": sums.W, "Vy": sums.Vy, "Vx": sums.Vx, "E": sums.E, **self._ground()}
+        found = in_bands(averaged, fields, reach=c.breadth)
+        host |= dict(zip(("flow", "velocity_south", "velocity_east", "collision_energy"), found, strict=True))
         scalars["water_rain"] += float(w.sum()) * wettest
         scalars["water_exported"] += sums.left * (wettest / SCALE)
         scalars["water_evaporated"] += sums.sunk * (wettest / SCALE)
         scalars["particle_steps"] += sums.particle_steps
 
-    def _spread(self, a: Integers, c: Coefficients) -> Field:
-        """Sums over the breadth of the particles' water."""
-        safe_point()
-        return spread(a.astype(np.float64), self.host.get("nodata"), c.breadth)
+    def _ground(self) -> Fields:
+        """The ground and where there is none."""
+        return {name: self.host[name] for name in ("elevation", "nodata") if name in self.host}
 
     def _erode(self, c: Coefficients) -> None:
         """Step 2(b): erode the ground, pass the sediment on, deposit what is too much."""
-        host, scalars, nodata = self.host, self._scalars, self.host.get("nodata")
-        ground = exposed_ground(State(host), self.domain, c)
-        Vy, Vx, T0 = host["velocity_south"], host["velocity_east"], host["elevation"]
-        Q = host["flow"] * np.sqrt(Vy * Vy + Vx * Vx)
-        eroded = c.strength * c.delta * (ground.Kq * Q + ground.Ke * host["collision_energy"])  # δ(S_q + S_e)
-        eroded = np.minimum(eroded, np.minimum(room_to_erode(T0, nodata, c.margin), T0 - ground.floor))
-        if c.margin > 0:  # else nothing can sink below its lowest neighbour, and so not below the lowest cell
-            eroded = np.maximum(0, np.minimum(eroded, T0 + c.margin))
-        if nodata is not None:
-            eroded[nodata] = 0
+        host, scalars = self.host, self._scalars
+        T, eroded, most = in_bands(lambda some: erosion(some, self.domain, c), host, reach=1)
+        direction, down, capacity, room = in_bands(
+            lambda some: ways_and_limits(some, c), host | {"elevation": T, "most": most}, reach=1
+        )
+        sediment = eroded + host["suspended"]
         safe_point()
-        T = T0 - eroded
-        eroded = T0 - T  # what the ground really lost, after rounding
-        pits = find_pits(T, nodata)
-        room = room_to_fill(T, nodata, pits, c.margin)
+        routed = self.route(direction, down, T, sediment, capacity, room)
         safe_point()
-        down = way_down(T, nodata)
-        safe_point()
-        direction = away_from_nodata(reference.downstream(Vy, Vx), nodata)
-        direction = np.where(direction < 0, down, direction)
-        most = c.delta * (ground.Kc * Q**c.f)  # δ S_max
-        if "capacity" in host:
-            most = most * host["capacity"]
-        safe_point()
-        routed = self.route(direction, down, T, eroded + host["suspended"], np.where(pits, 0.0, most), room)
         if self.domain.strata:
             host["bedrock"] = np.minimum(host["bedrock"], T)
         host["elevation"] = T + routed.deposited
@@ -141,9 +140,10 @@ class FieldBackend(Backend):
 
     def _slide(self, c: Coefficients) -> None:
         """Let soil creep and steep ground slide."""
-        safe_point()
         host, scalars = self.host, self._scalars
-        R = exposed_ground(State(host), self.domain, c).R
+        R = host.get("erodibility")
+        if R is None:
+            (R,) = in_bands(lambda some: (_exposed_erodibility(some, self.domain, c),), host, reach=0)
         talus, sliding = (host.get(name, 1.0) for name in ("talus", "sliding"))
         slid = slide(host["elevation"], host.get("nodata"), R, c.hillslope, talus=talus, sliding=sliding)
         host["elevation"] = host["elevation"] + slid.gain
@@ -151,6 +151,37 @@ class FieldBackend(Backend):
             host["bedrock"] = np.minimum(host["bedrock"], host["elevation"])
         scalars["solids_exported"] += slid.exported
         scalars["solids_moved"] += slid.moved
+
+
+def _exposed_erodibility(fields: Fields, domain: Domain, c: Coefficients) -> Field:
+    return np.broadcast_to(exposed_ground(State(dict(fields)), domain, c).R, fields["elevation"].shape)
+
+
+def erosion(fields: Fields, domain: Domain, c: Coefficients) -> tuple[Field, Field, Field]:
+    """Return the eroded ground, what it lost, and δ S_max."""
+    ground, T0, nodata = exposed_ground(State(dict(fields)), domain, c), fields["elevation"], fields.get("nodata")
+    Vy, Vx = fields["velocity_south"], fields["velocity_east"]
+    Q = fields["flow"] * np.sqrt(Vy * Vy + Vx * Vx)
+    eroded = c.strength * c.delta * (ground.Kq * Q + ground.Ke * fields["collision_energy"])  # δ(S_q + S_e)
+    eroded = np.minimum(eroded, np.minimum(room_to_erode(T0, nodata, c.margin), T0 - ground.floor))
+    if c.margin > 0:  # else nothing can sink below its lowest neighbour, and so not below the lowest cell
+        eroded = np.maximum(0, np.minimum(eroded, T0 + c.margin))
+    if nodata is not None:
+        eroded[nodata] = 0
+    T = T0 - eroded
+    most = c.delta * (ground.Kc * Q**c.f)
+    if "capacity" in fields:
+        most = most * fields["capacity"]
+    return T, T0 - T, most  # what the ground really lost, after rounding
+
+
+def ways_and_limits(fields: Fields, c: Coefficients) -> tuple[Integers, Integers, Field, Field]:
+    """Return where the sediment goes, the way down, how much is carried on, and how much may be deposited."""
+    T, nodata = fields["elevation"], fields.get("nodata")
+    pits, down = find_pits(T, nodata), way_down(T, nodata)
+    direction = away_from_nodata(reference.downstream(fields["velocity_south"], fields["velocity_east"]), nodata)
+    direction = np.where(direction < 0, down, direction)
+    return direction, down, np.where(pits, 0.0, fields["most"]), room_to_fill(T, nodata, pits, c.margin)
 
 
 def away_from_nodata(direction: Integers, nodata: NDArray[np.bool_] | None) -> Integers:

@@ -209,6 +209,7 @@ def route(direction: Integers, down: Integers, T: Field, sediment: Field, capaci
     deposited, kept, passed = np.zeros((3, rows, columns))
     exported = []
     for i, j in upstream_first(direction):
+        safe_point()
         incoming = np.zeros(8)
         for k, (di, dj) in enumerate(STEPS):
             a, b = i - di, j - dj
@@ -235,11 +236,16 @@ def upstream_first(direction: Integers) -> list[tuple[int, int]]:
     rows, columns = direction.shape
     feeders = np.zeros(direction.shape, np.int64)
     for i, j in np.ndindex(rows, columns):
+        safe_point()
         target = _next(direction, i, j)
         if target:
             feeders[target] += 1
-    order = [(int(i), int(j)) for i, j in np.argwhere(feeders == 0)]
+    order = []
+    for i, j in np.argwhere(feeders == 0):
+        safe_point()
+        order.append((int(i), int(j)))
     for i, j in order:  # grows while it is read
+        safe_point()
         target = _next(direction, i, j)
         if target:
             feeders[target] -= 1
@@ -257,12 +263,14 @@ def cut_circles(direction: Integers, down: Integers, T: Field) -> Integers:
     while True:
         on_circle = np.ones(direction.shape, bool)
         for i, j in upstream_first(direction):
+            safe_point()
             on_circle[i, j] = False
         if not on_circle.any():
             return direction
         while on_circle.any():
             start = tuple(np.argwhere(on_circle)[0].tolist())
             circle = [start]
+            safe_point()
             while (after := _next(direction, *circle[-1])) is not None and after != start:
                 circle.append(after)
             lowest = min(T[cell] for cell in circle)

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.models.velocity_field.bands import Fields, in_bands
+
 Field = NDArray[np.float64]
 
 STEPS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
@@ -42,21 +44,25 @@ def freeze(T: Field, nodata: NDArray[np.bool_] | None, pull: float, *, stop_in_p
     missing = np.zeros(T.shape, np.bool_) if nodata is None else nodata
     if missing.any():
         T = np.where(missing, T[~missing].max() + NODATA_RISE, T)
-    padded = beyond(T)
-    drops = T - around(padded)
-    ay, ax, az = steepest_pull(drops, pull)
-    rim = -drops.max(axis=0)
-    escape = np.where(rim >= 0, np.inf if stop_in_pits else pull * rim, -1.0)
-    return Surface(padded, ay, ax, az, escape, missing)
+
+    def pulls(some: Fields) -> tuple[Field, ...]:
+        drops = some["T"] - around(beyond(some["T"]))
+        rim = -drops.max(axis=0)
+        return *steepest_pull(drops, pull), np.where(rim >= 0, np.inf if stop_in_pits else pull * rim, -1.0)
+
+    ay, ax, az, escape = in_bands(pulls, {"T": T}, reach=1)
+    return Surface(beyond(T), ay, ax, az, escape, missing)
 
 
 def beyond(T: Field) -> Field:
     """Add a ring of cells: beyond an open edge the ground goes on falling as it did, and never rises."""
-    for _ in range(2):  # rows, then columns
-        edge, inner = T[[0, -1]], T[[min(1, len(T) - 1), max(-2, -len(T))]]
-        outer = edge + np.minimum(0, edge - inner)
-        T = np.concatenate([outer[:1], T, outer[1:]]).T
-    return np.ascontiguousarray(T)
+    padded = np.empty((T.shape[0] + 2, T.shape[1] + 2))
+    padded[1:-1, 1:-1] = T
+    for p in (padded[:, 1:-1], padded.T):  # rows, then columns and corners
+        n = len(p) - 2
+        for outer, edge, inner in ((0, 1, min(2, n)), (n + 1, n, max(n - 1, 1))):
+            p[outer] = p[edge] + np.minimum(0, p[edge] - p[inner])
+    return padded
 
 
 def around(padded: Field) -> Field:

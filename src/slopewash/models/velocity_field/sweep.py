@@ -95,47 +95,24 @@ def target(direction, i, j):
 
 
 @kernel
-def follow(direction, feeders, order, start, end):
-    """Go on from the cells order[start:end], adding each cell all of whose feeders are done; returns the new end."""
+def open_circles(direction, down, T, walk, first, last):
+    """Open every circle that the cells numbered `first` to before `last` lead into.
+
+    Each cell is followed to an end, or to a cell from which an earlier walk has found one. `walk` has the number of the
+    walk that came by, 0 at first. Which circle is opened first does not matter: they have no cell in common.
+    """
     columns = direction.shape[1]
-    while start < end:
-        a, b, inside = target(direction, order[start] // columns, order[start] % columns)
-        start += 1
-        if inside:
-            feeders[a, b] -= 1
-            if feeders[a, b] == 0:
-                order[end] = a * columns + b
-                end += 1
-    return end
+    for cell in range(first, last):
+        i, j, inside = cell // columns, cell % columns, True
+        while inside and (walk[i, j] == 0 or walk[i, j] == cell + 1):
+            if walk[i, j] == cell + 1:
+                open_circle(direction, down, T, walk, i, j)
+            walk[i, j] = cell + 1
+            i, j, inside = target(direction, i, j)
 
 
 @kernel
-def order_cells(direction, down, T, feeders, order):
-    """Upstream first. Only circles are left after that: they are opened, and the order is found again."""
-    rows, columns = direction.shape
-    end = 0
-    while end < rows * columns:
-        feeders[:] = 0
-        for i in range(rows):
-            for j in range(columns):
-                a, b, inside = target(direction, i, j)
-                if inside:
-                    feeders[a, b] += 1
-        end = 0
-        for i in range(rows):
-            for j in range(columns):
-                if feeders[i, j] == 0:
-                    order[end] = i * columns + j
-                    end += 1
-        end = follow(direction, feeders, order, 0, end)
-        for i in range(rows):
-            for j in range(columns):
-                if feeders[i, j] > 0:
-                    open_circle(direction, down, T, feeders, i, j)
-
-
-@kernel
-def open_circle(direction, down, T, feeders, i, j):
+def open_circle(direction, down, T, walk, i, j):
     """The lowest cell, or all that tie for it, goes `down` or ends in a pit."""
     lowest = T[i, j]
     a, b, _ = target(direction, i, j)
@@ -145,11 +122,46 @@ def open_circle(direction, down, T, feeders, i, j):
     going = True
     while going:
         c, d, _ = target(direction, a, b)
-        feeders[a, b] = 0
+        walk[a, b] = 0
         if T[a, b] == lowest:
             direction[a, b] = down[a, b]
         a, b = c, d
         going = a != i or b != j
+
+
+@kernel
+def count_feeders(direction, feeders, first, last):
+    """Count the neighbours that lead to each cell, for those numbered `first` to before `last`."""
+    columns = direction.shape[1]
+    for cell in range(first, last):
+        a, b, inside = target(direction, cell // columns, cell % columns)
+        if inside:
+            feeders[a, b] += 1
+
+
+@kernel
+def find_springs(feeders, order, end, first, last):
+    """Add the cells that nothing leads to, of those numbered `first` to before `last`; returns the new end."""
+    columns = feeders.shape[1]
+    for cell in range(first, last):
+        if feeders[cell // columns, cell % columns] == 0:
+            order[end] = cell
+            end += 1
+    return end
+
+
+@kernel
+def follow(direction, feeders, order, end, first, last):
+    """Go on from the cells order[first:last], adding each cell all of whose feeders are done; returns the new end."""
+    columns = direction.shape[1]
+    for k in range(first, last):
+        a, b, inside = target(direction, order[k] // columns, order[k] % columns)
+        if inside:
+            feeders[a, b] -= 1
+            if feeders[a, b] == 0:
+                order[end] = a * columns + b
+                end += 1
+    return end
 
 
 @kernel
@@ -162,10 +174,12 @@ def inflow(direction, passed, i, j, k):
 
 
 @kernel
-def route(direction, order, sediment, capacity, room, deposited, kept, passed):
-    """S_t = S_q + S_e + Σ S_k; the surplus above S_max is deposited where there is room. Returns what is exported."""
+def route(direction, order, sediment, capacity, room, deposited, kept, passed, exported):
+    """S_t = S_q + S_e + Σ S_k; the surplus above S_max is deposited where there is room.
+
+    Returns what has been exported by these cells and before.
+    """
     columns = direction.shape[1]
-    exported = 0.0
     for cell in order:
         i, j = cell // columns, cell % columns
         nw, n = inflow(direction, passed, i, j, 0), inflow(direction, passed, i, j, 1)

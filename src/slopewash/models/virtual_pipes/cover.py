@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.interrupts import safe_point
 from slopewash.models.ground import IS_WALL, WALL, around, gradient
 from slopewash.models.state import Sides
 from slopewash.models.virtual_pipes.coefficients import TINY
@@ -38,10 +39,12 @@ def slide_with_cover(
         b, near_b.e, gy, around(gy, sides, 0).e, np.where(high_e, R, near_R.e), c,
         np.where(high_e, T, near_T.e), np.where(high_e, K, near_K.e),
     )  # fmt: skip
+    safe_point()
     rock_s, soil_s = face_fluxes(
         b, near_b.s, gx, around(gx, sides, 0).s, np.where(high_s, R, near_R.s), c,
         np.where(high_s, T, near_T.s), np.where(high_s, K, near_K.s),
     )  # fmt: skip
+    safe_point()
     to_w, to_n = np.maximum(0, -around(soil_e, sides, 0).w), np.maximum(0, -around(soil_s, sides, 0).n)
     out = (to_w + np.maximum(0, soil_e)) + (to_n + np.maximum(0, soil_s))
     share = np.minimum(loose / np.maximum(out, TINY), 1)

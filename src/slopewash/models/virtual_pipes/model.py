@@ -390,12 +390,13 @@ class VirtualPipes(Model):
     def amounts(self, state: State, domain: Domain) -> Mapping[str, float]:
         """Amounts of the mass budget in cubic metres."""
         cubic, scalars = domain.cell_size**3, state.scalars
+        b = ground(state["elevation"]) if "nodata" in state else state["elevation"]
         sums = dict(zip(BUDGET, state["budget"].sum(axis=0).tolist(), strict=True))
         cells: dict[str, float] = {
             **{name: amount + scalars.get(f"device_{name}", 0) / DEVICE_UNITS for name, amount in sums.items()},
             **{name: scalars[name] for name in ("water_start", "water_edited", "solids_start", "solids_edited")},
             "water_now": total(state["water"]),
-            "solids_now": total(ground(state["elevation"])) + total(state["suspended"]),
+            "solids_now": total(b) + total(state["suspended"]),
         }
         return {name: amount * cubic for name, amount in cells.items()}
 

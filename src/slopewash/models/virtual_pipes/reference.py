@@ -7,7 +7,7 @@ This is the specification; every other backend is tested against it. Sums over n
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,6 +60,7 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
         C = capacity(b, h, f, u, v, d1, c, sides) * shares(state, "capacity")  # 9-11
         safe_point()
         delta = exchange(b, s, R, C, d2, c, sides, loose)  # 12-13
+        safe_point()
         delta = hold_edges(delta, state, c, sides)
     else:
         delta = np.zeros_like(b)
@@ -84,10 +85,12 @@ def step(state: State, c: Coefficients, domain: Domain) -> None:
     safe_point()
     if c.hydraulic:
         w2, state["suspended"] = transport(w1, s1, d1, f, u, v, b, state, c, domain)  # 15
+        safe_point()
         state["water"] = w2 * kept(state, c)  # 16
         budget[0, EVAPORATED] += counted(w2 - state["water"], domain)
         if c.sea:
             meet_sea(state, c, domain)
+            safe_point()
         state["outflow"] = f
         state["flow"] = state["flow"] + passing(f, c, sides)
     state.scalars["iterations"] += 1
@@ -129,10 +132,21 @@ def push_pipes(f: Field, b: Field, h: Field, d1: Field, c: Coefficients, sides: 
     """
     out = around(h, sides, WALL, beyond_open_edges(b, c))
     push = [c.push * h.dtype.type(width) for width in WIDTHS]
-    f = np.stack([np.maximum(0, c.flow_kept * f[i] + push[i] * (h - out[i])) for i in range(len(f))])
+    pushed = [np.maximum(0, c.flow_kept * f[i] + push[i] * (h - out[i])) for i in pipes_of(f)]
+    safe_point()
+    f = np.stack(pushed)
+    safe_point()
     leaving = c.dt * paired(f)
+    safe_point()
     K = np.where(d1 < leaving, d1 / np.maximum(leaving, TINY), 1)  # max as published; the text scales down
     return f * K
+
+
+def pipes_of(f: Field) -> Iterator[int]:
+    """Numbers of the pipes; each takes long on large grids, so signals are answered before it."""
+    for i in range(len(f)):
+        safe_point()
+        yield i
 
 
 def beyond_open_edges(b: Field, c: Coefficients) -> Field:
@@ -189,6 +203,7 @@ def capacity(b: Field, h: Field, f: Field, u: Field, v: Field, d1: Field, c: Coe
     ramp = np.clip(c.ramp_0 + c.ramp_1 * d1, 0, 1)  # 10
     if c.along_flow:
         Q, S = along_flow(b, h, f, c, sides)
+        safe_point()
         sine = np.maximum(S / np.sqrt(1 + S * S), c.sin_min)
         root = np.sqrt(Q)
         held = c.Kc * sine * Q + sine * (c.Kc75 * (root * np.sqrt(root)) + c.Kc50 * root)
@@ -206,7 +221,7 @@ def capacity(b: Field, h: Field, f: Field, u: Field, v: Field, d1: Field, c: Coe
 def along_flow(b: Field, h: Field, f: Field, c: Coefficients, sides: Sides) -> tuple[Field, Field]:
     """Discharge of a cell and the mean slope of the surface along its outflows."""
     out = around(h, sides, WALL, beyond_open_edges(b, c))
-    lost = [f[i] * np.maximum(0, h - out[i]) for i in range(len(f))]
+    lost = [f[i] * np.maximum(0, h - out[i]) for i in pipes_of(f)]
     if c.eight:
         straight, slanted = paired(lost[:4]), paired(lost[4:]) * h.dtype.type(SHORTENING)
         Q = paired(f)
@@ -259,16 +274,23 @@ DISTANCES = (1.0, 1.0, 1.0, 1.0, math.sqrt(2), math.sqrt(2), math.sqrt(2), math.
 def _slide_eight_pipes(b: Field, R: Field, c: Coefficients, sides: Sides, T: Field, K: Field) -> tuple[Field, Field]:
     talus = c.talus_0 * T + (c.talus_1 * T) * R
     reach = [np.maximum(talus * d, 0) for d in DISTANCES]
+    safe_point()
     drops = [b - n for n in around(b, sides, WALL)]
+    safe_point()
     H = np.maximum.reduce(drops)
+    safe_point()
     share = [np.where(drop > limit, drop, 0) for drop, limit in zip(drops, reach, strict=True)]
+    safe_point()
     whole = paired(share)
+    safe_point()
     weight = ((0.5 * c.slide) * K) * R * np.maximum(H, 0) / np.maximum(whole, TINY)
     sent = weight * whole
+    safe_point()
     weights, taluses = around(weight, sides, 0), around(talus, sides, 0)
     heights = around(b, sides, WALL)  # nodata and walls have weight 0: nothing slides in from there
     gains = []
     for n, weight_n, talus_n, d in zip(heights, weights, taluses, DISTANCES, strict=True):
+        safe_point()
         drop = n - b
         gains.append(np.where(drop > np.maximum(talus_n * d, 0), weight_n * drop, 0))
     return paired(gains) - sent, sent
@@ -349,8 +371,11 @@ def transport(
     """Step 6: the share of water and sediment that leaves through each pipe goes to that neighbour."""
     sides = domain.sides
     share = f * (c.dt / np.maximum(d1, TINY))
+    safe_point()
     w2 = donate(w1, share, sides)
+    safe_point()
     state["budget"][0, WATER_EXPORTED] += exported(w1, share, domain)
+    safe_point()
     if c.semi_lagrangian:
         return w2, trace_back(s1, u, v, b, c, sides)
     state["budget"][0, SOLIDS_EXPORTED] += exported(s1, share, domain)
@@ -360,7 +385,10 @@ def transport(
 def donate(a: Field, share: Field, sides: Sides) -> Field:
     """What a cell gives is exactly what its neighbours take."""
     out = share * a
-    return np.maximum(0, a - paired(out)) + paired(inflow(out, sides))
+    safe_point()
+    rest, comes = np.maximum(0, a - paired(out)), inflow(out, sides)
+    safe_point()
+    return rest + paired(comes)
 
 
 def meet_sea(state: State, c: Coefficients, domain: Domain) -> None:

@@ -12,6 +12,8 @@ from slopewash.models.virtual_pipes.rows import HALF, IS_WALL, ONE, SHORTENING, 
 from slopewash.terrain import rock as _rock
 
 LEAST_FACE = np.float32(_s.LEAST_FACE)
+BLOCK = np.uintp(128)
+NO_BITS, ALL_BITS = np.int32(0), np.int32(np.iinfo(np.int32).max)
 EIGHT, SIXTEEN = np.float32(8), np.float32(16)
 ROUNDING, PARABOLA = np.float32(_b.ROUNDING), np.float32(1 - _b.ROUNDING)
 SECOND = np.float32(_rock.SECOND)
@@ -62,22 +64,49 @@ def weather_rock(b, rock, weather, per_weather, rock2):
         rock2[x] = low - weather * (t * t)
 
 
+@kernel
+def bits(number):
+    """A number as whole ones that compare alike, unless both are negative: their least and greatest are packed."""
+    return np.float32(number).view(np.int32)
+
+
+@kernel
+def number(bits):
+    return np.int32(bits).view(np.float32)
+
+
 @row_kernel
 def expose(b_n, b0, b_s, b, rock, top, depths, layers, per_cover, face, R2):
-    """Erodibility of the layers in the face to the lowest neighbour, from the ground `b0` before this iteration."""
-    for x in range(ONE, np.uintp(b.size - 1)):
-        lowest = min(min(b0[x - ONE], b0[x + ONE]), min(b_n[x], b_s[x]))
-        face[x] = max(max(ZERO, b0[x] - lowest), LEAST_FACE)
-        R2[x] = layers[0]
-    for k in range(ONE, np.uintp(depths.size)):
-        begins, upper, own = depths[k], layers[k - ONE], layers[k]
-        for x in range(ONE, np.uintp(b.size - 1)):
-            below = (top[x] - rock[x]) - begins
-            share = max(UNIT + below / face[x], ZERO)
-            R2[x] = own if top[x] - rock[x] >= begins else R2[x] + (own - upper) * share
-    for x in range(ONE, np.uintp(b.size - 1)):
-        covered = min((b[x] - rock[x]) * per_cover, UNIT)
-        R2[x] = min(R2[x] * (UNIT - covered) + covered, UNIT) if b[x] < IS_WALL else ZERO
+    """Erodibility of the layers in the face to the lowest neighbour, from the ground `b0` before this iteration.
+
+    In a block of cells, only those count that lie between its least depth and its greatest plus its tallest face:
+    the others above are passed everywhere, and none of those below is reached.
+    """
+    count, end = np.uintp(depths.size), np.uintp(b.size - 1)
+    for begin in range(ONE, end, BLOCK):
+        stop = min(begin + BLOCK, end)
+        least, most, tallest = ALL_BITS, NO_BITS, NO_BITS
+        for x in range(begin, stop):
+            lowest = min(min(b0[x - ONE], b0[x + ONE]), min(b_n[x], b_s[x]))
+            face[x] = max(max(ZERO, b0[x] - lowest), LEAST_FACE)
+            depth, height = bits(top[x] - rock[x]), bits(face[x])
+            least, most, tallest = min(least, depth), max(most, depth), max(tallest, height)
+        k = ONE
+        while k < count and depths[k] <= number(least):
+            k += ONE
+        first = layers[k - ONE]
+        for x in range(begin, stop):
+            R2[x] = first
+        while k < count and number(most) - depths[k] > -number(tallest):
+            begins, upper, own = depths[k], layers[k - ONE], layers[k]
+            for x in range(begin, stop):
+                below = (top[x] - rock[x]) - begins
+                share = max(UNIT + below / face[x], ZERO)
+                R2[x] = own if top[x] - rock[x] >= begins else R2[x] + (own - upper) * share
+            k += ONE
+        for x in range(begin, stop):
+            covered = min((b[x] - rock[x]) * per_cover, UNIT)
+            R2[x] = min(R2[x] * (UNIT - covered) + covered, UNIT) if b[x] < IS_WALL else ZERO
 
 
 @kernel

@@ -200,9 +200,12 @@ def flow(y, first, m, state, t, out, scratch, grid, c):
         close_ends(gy, periodic, ZERO)
 
 
-@stage_kernel
+@band_kernel
 def part_cover(y, first, m, state, t, grid, c, b_n, b, b_s, gy):
-    """Rock and soil through the eastern and southern faces along a row, and what part of the soil is there."""
+    """Rock and soil through the eastern and southern faces along a row, and what part of the soil is there.
+
+    Compiled on its own, as `add_soil` is: no preset has loose cover.
+    """
     height, periodic = grid.height, grid.wraps_columns
     before, at, after = (y - 1) % height, y % height, (y + 1) % height
     R_ = row(m, place(state, y, LONG, grid), R, grid)
@@ -226,7 +229,7 @@ def part_cover(y, first, m, state, t, grid, c, b_n, b, b_s, gy):
     close_ends(portion, periodic, ZERO)
 
 
-@stage_kernel
+@band_kernel
 def add_soil(y, first, m, t, grid):
     """To the rock through the four faces along a row, add the soil that was there."""
     south_n, south, east = kept(m, t, SOUTH, y - 1, grid), kept(m, t, SOUTH, y, grid), kept(m, t, EAST, y, grid)

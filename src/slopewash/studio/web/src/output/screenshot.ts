@@ -3,7 +3,9 @@
 import { Vector2 } from "three";
 import type { Stage } from "../view/stage";
 
-export async function screenshot(stage: Stage, scale: 1 | 2 | 4, transparent: boolean): Promise<Blob> {
+/** Side by side, an image is as large as the window. */
+export async function screenshot(stage: Stage, wanted: 1 | 2 | 4, transparent: boolean): Promise<Blob> {
+  const scale = stage.isSideBySide ? 1 : wanted;
   const size = stage.renderer.getDrawingBufferSize(new Vector2());
   const picture = document.createElement("canvas");
   picture.width = size.x * scale;
@@ -13,7 +15,8 @@ export async function screenshot(stage: Stage, scale: 1 | 2 | 4, transparent: bo
   try {
     for (let row = 0; row < scale; row++) {
       for (let column = 0; column < scale; column++) {
-        stage.cameras.showTile(picture.width, picture.height, column * size.x, row * size.y, size.x, size.y);
+        if (!stage.isSideBySide)
+          stage.cameras.showTile(picture.width, picture.height, column * size.x, row * size.y, size.x, size.y);
         // The finishing pass counts from the bottom, the canvas from the top.
         stage.drawPicture(size.x, size.y, !transparent, {
           x: column * size.x,

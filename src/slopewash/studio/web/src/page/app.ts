@@ -13,6 +13,7 @@ import { Legend } from "../panels/legend";
 import { Messages } from "../panels/messages";
 import { OutputPanel } from "../panels/output";
 import { ParametersPanel } from "../panels/parameters";
+import { SideBySide } from "../panels/side-by-side";
 import { StartPanel } from "../panels/start";
 import { TimelinePanel } from "../panels/timeline";
 import { Transport } from "../panels/transport";
@@ -44,6 +45,9 @@ const UNSEEN = ["rainfall", "erodibility"];
 /** Pixels between the block and what stands around it. */
 const GAP = 8;
 
+/** Pixels of a pane that its captions cover. */
+const CAPTIONS = { top: 54, bottom: 30 };
+
 /** One press of + or −. */
 const NEARER = 0.85;
 
@@ -63,6 +67,7 @@ export class App {
   private readonly output: OutputPanel;
   private readonly finish: FinishPanel;
   private readonly compare: Compare;
+  private readonly panes: SideBySide;
   private readonly transport: Transport;
   private readonly timeline: TimelinePanel;
   private readonly toolbar: Toolbar;
@@ -128,6 +133,10 @@ export class App {
       this.timeline.showComparison(shown);
       this.watch();
     });
+    this.panes = new SideBySide(this.store, this.stage, link, () => {
+      if (this.compare.shown) this.compare.toggle(); // the wipe is for one run
+      this.fit();
+    });
     this.timeline = new TimelinePanel(this.store, link, () => this.watch());
     this.transport.element.append(this.timeline.element);
     this.toolbar = new Toolbar(this.store, () => this.followTool());
@@ -162,7 +171,9 @@ export class App {
       asking.element,
       markers.element,
       this.compare.element,
+      this.panes.element,
       this.corner,
+      this.panes.bar,
       this.toolbar.element,
       make("div", { class: "beside" }, this.toolbar.settings, markers.settings),
       panels.element,
@@ -222,9 +233,15 @@ export class App {
 
   private show(frame: Frame): void {
     const first = this.stage.frame === null;
+    const { length: count } = this.stage.landscapes;
+    this.stage.show(frame);
+    if (this.stage.landscapes.length !== count) {
+      this.stage.choose(this.store.state?.side_by_side?.chosen ?? 0);
+      this.fit();
+    }
+    if ((frame.header.pane ?? this.stage.chosen) !== this.stage.chosen) return;
     const resized = this.run !== frame.header.run;
     this.run = frame.header.run;
-    this.stage.show(frame);
     const before = frame.header.blocks.find(({ name }) => name === "before");
     if (before) this.compare.showWhat(before);
     this.legend.update(frame, this.overlay);
@@ -255,7 +272,8 @@ export class App {
         stays: true,
       });
     else if (before && (before.run !== state.run || before.step !== state.step)) this.messages.withdraw("opened");
-    const complete = (of: State | null): boolean => of?.stage != null && of.step === of.usual_steps;
+    const complete = (of: State | null): boolean =>
+      of?.stage != null && of.step === of.usual_steps && of.side_by_side === null;
     if (complete(state) && !complete(before)) {
       this.completeText = `The recipe is complete after ${state.step} steps.`; // in place of the server's own notice
       const offer = { label: "Go on from here", run: () => void this.connection.send({ type: "go_on" }) };
@@ -267,7 +285,7 @@ export class App {
   private offerToRestore(state: State, before: State | null): void {
     if (!before || state.left?.run === before.left?.run) return;
     this.messages.withdraw("left");
-    if (!state.left || state.run === before.run) return;
+    if (!state.left || state.run === before.run || state.side_by_side || before.side_by_side) return;
     const offer = { label: "Restore it (K)", run: () => this.restore() };
     this.messages.say(`The previous run (${words(state.left.name)}, step ${state.left.step}) is kept.`, "notice", {
       topic: "left",
@@ -296,6 +314,8 @@ export class App {
   private async saveProject(): Promise<void> {
     try {
       await saveProject(this.connection, this.lookedFrom, runName(this.store.state));
+      const panes = this.store.state?.side_by_side;
+      if (panes) this.messages.say(`The project holds pane ${panes.chosen + 1} only: a project is one run.`);
     } catch (problem) {
       this.messages.say((problem as Error).message, "error");
     }
@@ -385,6 +405,7 @@ export class App {
 
   private showPlace(place: Parameters<Legend["read"]>[0]): void {
     this.cursor.textContent = this.legend.read(place);
+    this.panes.read(place);
     this.cursor.hidden = !place;
   }
 
@@ -393,11 +414,17 @@ export class App {
       button("Frame all (F)", icon("home"), () => this.frameAll()),
       button("Top view (P)", icon("plan"), () => this.togglePlan(), { "data-role": "plan" }),
       button("Walk on the ground (G)", icon("walk"), () => this.toggleWalk(true), { "data-role": "walk" }),
-      button("Compare with the start (C)", icon("compare"), () => this.compare.toggle(), { "data-role": "compare" }),
+      button("Compare with the start (C)", icon("compare"), () => this.toggleCompare(), { "data-role": "compare" }),
+      button("Side by side (M)", icon("panes"), () => this.panes.toggle(), { "data-role": "side-by-side" }),
       button("Save image (X)", icon("camera"), () => void this.output.picture()),
       button("Show or hide panels (H)", icon("panel"), () => this.togglePanels()),
       button("Help (?)", icon("help"), () => this.help.toggle(), { "data-role": "help" }),
     ];
+  }
+
+  private toggleCompare(): void {
+    if (this.panes.shown) this.messages.say("Compare is for one run: leave side by side, or keep a pane, first.");
+    else this.compare.toggle();
   }
 
   private togglePlan(): void {
@@ -455,10 +482,27 @@ export class App {
         : GAP,
       right: GAP,
     };
+    if (this.stage.isSideBySide) this.fitPanes(tools, transport);
     this.stage.resize();
-    const room = [window.innerWidth, window.innerHeight, ...Object.values({ ...this.stage.covered, ...cameras.bars })];
+    const count = this.stage.landscapes.length;
+    const room = [
+      count,
+      window.innerWidth,
+      window.innerHeight,
+      ...Object.values({ ...this.stage.covered, ...cameras.bars }),
+    ];
     if (room.join() !== this.room && cameras.isFramed) this.stage.frameWholeBlock();
     this.room = room.join();
+  }
+
+  /** Give the panes what the bars leave free. */
+  private fitPanes(tools: DOMRect, transport: DOMRect): void {
+    const { right, bottom } = this.stage.covered;
+    const bar = this.panes.bar.getBoundingClientRect();
+    const [left, top] = [tools.right + GAP, Math.max(bar.bottom, this.corner.getBoundingClientRect().bottom) + GAP];
+    const end = transport.height && !bottom ? transport.top : window.innerHeight - bottom;
+    this.stage.free = { left, top, width: window.innerWidth - right - GAP - left, height: end - GAP - top };
+    this.stage.cameras.bars = { left: GAP, right: GAP, ...CAPTIONS };
   }
 
   private toggleWater(): void {
@@ -488,7 +532,7 @@ export class App {
     new ResizeObserver(() => this.fit()).observe(canvas);
     // Bars grow and wrap with their contents; hidden ones leave the view as it is.
     const bars = new ResizeObserver(() => document.body.classList.contains("bare") || this.fit());
-    for (const bar of [this.transport.element, this.toolbar.element, this.corner]) bars.observe(bar);
+    for (const bar of [this.transport.element, this.toolbar.element, this.corner, this.panes.bar]) bars.observe(bar);
     window.addEventListener("pagehide", () => {
       const { stage } = this;
       if (stage.frame) rememberView(stage.cameras.isFramed ? null : stage.cameras.saved, shapeOf(stage.frame.header));
@@ -532,7 +576,8 @@ export class App {
         { key: "-", run: () => this.stage.cameras.zoomInMiddle(1 / NEARER) },
         { key: "g", run: () => this.toggleWalk(false) },
         { key: "p", run: () => this.togglePlan() },
-        { key: "c", run: () => this.compare.toggle() },
+        { key: "c", run: () => this.toggleCompare() },
+        { key: "m", run: () => this.panes.toggle() },
         { key: "o", run: () => this.nextOverlay() },
         { key: "v", run: () => this.toggleWater() },
         { key: "x", run: () => void this.output.picture() },

@@ -28,6 +28,7 @@ const PATHS: Record<string, string> = {
   walk: "M13 4.5a1.5 1.5 0 1 0 0-.01z M12 8l-3 3v3 M12 8l2 3 3 1 M12 8l-1 6 3 3 1 4 M11 14l-2 3-3 4",
   home: "M3 11 12 4l9 7 M6 9v11h12V9",
   compare: "M12 3v18 M4 6h5v12H4z M15 6h5v12h-5z",
+  panes: "M3 4h8v7H3z M13 4h8v7h-8z M3 13h8v7H3z M13 13h8v7h-8z",
   camera: "M4 8h4l2-3h4l2 3h4v11H4z M12 10a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z",
   record: "M12 6a6 6 0 1 0 0 12 6 6 0 0 0 0-12z",
   help: "M9 9a3 3 0 1 1 4 3c-1 .5-1 1-1 2 M12 18h.01",

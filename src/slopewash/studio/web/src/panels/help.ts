@@ -19,6 +19,7 @@ const SHORTCUTS: [string, string][] = [
   ["F", "frame all"],
   ["P", "top view"],
   ["C", "compare with the start"],
+  ["M", "models side by side, or return to one run"],
   ["O", "next overlay"],
   ["V", "show or hide water"],
   ["X", "save image"],
@@ -34,6 +35,7 @@ const MOUSE: [string, string][] = [
   ["Alt+drag", "move the sun"],
   ["Water source, emitter", "click to place"],
   ["Placed source, emitter", "click to edit, drag to move, Delete or double-click to remove"],
+  ["Pane, side by side", "click to choose the one that panels and tools are for"],
   ["Drop a file", "open it as the terrain, or as the project that it is"],
 ];
 

@@ -4,6 +4,7 @@ uniform float exposure;
 uniform vec2 targetSize;
 uniform vec2 tileOffset;  // of this tile in the whole picture
 uniform vec2 pictureSize;
+uniform float vignetting;
 uniform bool smoothEdges;
 out vec4 colour;
 
@@ -36,7 +37,7 @@ void main() {
   light = max(mix(vec3(dot(light, vec3(0.2126, 0.7152, 0.0722))), light, 1.06), 0.0); // the curve takes colour away; give some back
   vec3 screen = toScreen(filmic(light)) * min(here.a, 1.0);
   vec2 from = (gl_FragCoord.xy + tileOffset) / pictureSize - 0.5;
-  float vignette = 1.0 - 0.28 * dot(from, from);
+  float vignette = 1.0 - vignetting * dot(from, from);
   float grain = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715)))) - 0.5;
   vec3 shown = screen * mix(1.0, vignette, here.a) + here.a * grain / 255.0;
   colour = vec4(clamp(shown, 0.0, 1.0), here.a);

@@ -3,6 +3,7 @@ uniform mat4 viewToWorld;
 uniform vec2 viewExtent;   // tangents of half the field of view; zero for a plan
 uniform vec2 viewCentre;
 uniform vec2 targetSize;
+uniform vec2 targetOrigin;  // of what is drawn in the whole image
 uniform vec2 extent;
 uniform float worldScale;
 uniform float exaggeration;
@@ -41,7 +42,7 @@ vec3 floorColour(vec3 direction, float distance) {
 }
 
 void main() {
-  vec2 at = (gl_FragCoord.xy / targetSize) * 2.0 - 1.0;
+  vec2 at = ((gl_FragCoord.xy - targetOrigin) / targetSize) * 2.0 - 1.0;
   vec3 direction = normalize(mat3(viewToWorld) * vec3(viewCentre + at * viewExtent, -1.0));
   float below = eye.y - floorLevel * exaggeration * worldScale;
   vec3 behind = vec3(0.055, 0.065, 0.08);

@@ -15,6 +15,9 @@ const LONGEST = 0.25;
 /** Distance between two dabs of a stroke, as a fraction of the radius. */
 const SPACING = 0.3;
 
+/** Radius of the ring that shows the same place in all panes, as a share of the longer side. */
+const POINTED = 0.012;
+
 const RING_COLOURS: Record<string, string> = {
   elevation: "#ffd23f",
   water: "#4fc3ff",
@@ -187,7 +190,9 @@ export class Painting {
 
   private showRing(place: Place | null): void {
     const { tool } = this.toolbar;
-    if (!place || tool.kind === "look" || !this.store.state) this.stage.setRing(null);
+    if (place && tool.kind === "look" && this.stage.isSideBySide)
+      this.stage.setRing({ x: place.x, y: place.y, radius: POINTED * this.store.side, falloff: 1, colour: "#ffffff" });
+    else if (!place || tool.kind === "look" || !this.store.state) this.stage.setRing(null);
     else if (tool.kind === "brush")
       this.stage.setRing({
         x: place.x,

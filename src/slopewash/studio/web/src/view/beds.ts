@@ -2,11 +2,11 @@
 
 import { DataTexture, FloatType, LinearFilter, RedFormat, RGBAFormat, UnsignedByteType } from "three";
 import type { Frame } from "../wire/frames";
-import type { StageUniforms } from "./uniforms";
+import type { OwnUniforms } from "./uniforms";
 
 const STEPS = 1024;
 
-export function useBeds(uniforms: StageUniforms, { strata, strataTop }: Frame, datum: number): void {
+export function useBeds(uniforms: OwnUniforms, { strata, strataTop }: Frame, datum: number): void {
   if (!strata || !strataTop) return; // sent once per run
   const { values, low, high, rows, columns } = strataTop;
   const unit = (high - low) / 65535;

@@ -24,6 +24,7 @@ export class Gestures {
   constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly cameras: Cameras,
+    private readonly inView: (clientX: number, clientY: number) => { x: number; y: number },
   ) {
     canvas.addEventListener("pointerdown", (event) => this.down(event));
     canvas.addEventListener("pointermove", (event) => this.drag(event));
@@ -100,11 +101,6 @@ export class Gestures {
   private ground(clientX: number, clientY: number): Vector3 {
     const { x, y } = this.inView(clientX, clientY);
     return this.cameras.rig.pivot(this.cameras.ray(x, y));
-  }
-
-  private inView(clientX: number, clientY: number): { x: number; y: number } {
-    const box = this.canvas.getBoundingClientRect();
-    return { x: ((clientX - box.left) / box.width) * 2 - 1, y: 1 - ((clientY - box.top) / box.height) * 2 };
   }
 
   private middle(): [number, number] {

@@ -79,6 +79,11 @@ export class Wireframe {
     this.lines.geometry.setIndex(new Uint32BufferAttribute(this.edges, 1));
   }
 
+  /** Whether its triangles have come. */
+  get isKnown(): boolean {
+    return this.edges !== null;
+  }
+
   forget(): void {
     this.edges = null;
     this.lines.visible = false;

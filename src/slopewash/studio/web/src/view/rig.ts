@@ -106,6 +106,13 @@ export class Rig {
     return ground + reach + RISE_OUTSIDE * outside;
   }
 
+  /** Height of the eye over another ground at the same place: as high on foot, else at least above it. */
+  heightOver(ground: Ground): number {
+    const { x, y, z } = this.eye;
+    const surface = surfaceAt(ground, x, z);
+    return this.walking !== null ? surface + this.walking : Math.max(y, surface + this.cell * CLEARANCE);
+  }
+
   get isOutside(): boolean {
     if (!this.ground) return true;
     const [halfWidth, halfDepth] = halfSides(this.ground);

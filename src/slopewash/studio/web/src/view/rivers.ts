@@ -20,6 +20,7 @@ export class Rivers {
     const { state } = this.store;
     const { frame, look } = this.stage;
     if (!state || !frame || !look.rivers || !state.layers.includes("water")) return;
+    if (state.side_by_side) return; // panes are compared by the simulation's own water
     const complete = state.usual_steps !== null && state.usual_steps > 0 && state.step >= state.usual_steps;
     const newest = frame.header.run === state.run && frame.header.step === state.step;
     if (!complete || !newest || state.playing || state.busy !== null || this.asked === frame) return;

@@ -3,14 +3,9 @@
 import type { OrthographicCamera, PerspectiveCamera } from "three";
 import {
   Color,
-  DataTexture,
-  FloatType,
   HalfFloatType,
   LinearFilter,
-  LinearMipmapLinearFilter,
-  NearestFilter,
   NoToneMapping,
-  RedFormat,
   RGBAFormat,
   Vector2,
   Vector3,
@@ -20,46 +15,33 @@ import {
 import finishShader from "../shaders/finish.frag?raw";
 import type { Field, Frame } from "../wire/frames";
 import type { Colour, Palette } from "../wire/protocol";
-import { useBeds } from "./beds";
 import { Block } from "./block";
 import { Cameras } from "./camera";
-import { fromHex, setColours } from "./colours";
-import type { Detail } from "./detail";
+import { setColours } from "./colours";
 import { Gestures } from "./gestures";
-import { History } from "./history";
-import { LayerTexture } from "./layers";
+import { Landscape, surfaceLayers } from "./landscape";
 import { defaultLook, type Look, sunDirection } from "./look";
 import { NEAR_QUADS } from "./near";
 import type { Measured } from "./pace";
 import { usePalette } from "./palette";
-import { Particles, Wireframe } from "./particles";
 import { Pass } from "./pass";
-import { type Ground, halfSides, heightAt, outline, PLINTH, type Place, pick, surfaceAt, toWorld } from "./picking";
+import { type Ground, halfSides, heightAt, outline, type Place, pick, surfaceAt, toWorld } from "./picking";
 import { QUALITIES, type Quality, rendererName, type Tier } from "./quality";
 import type { Scale } from "./scale";
-import { steepReference } from "./steepness";
 import { Stopwatch } from "./stopwatch";
 import { SHALLOWEST, Surface } from "./surface";
-import { borderLevel, risen } from "./surroundings";
+import { risen } from "./surroundings";
 import { finishUniforms, type StageUniforms, stageUniforms } from "./uniforms";
-
-/** The longer side of the block in world units. */
-const SIDE = 10;
+import { type Box, Viewports } from "./viewports";
 
 /** Brings sunlit snow to just below white on the filmic curve. */
 const BASE_EXPOSURE = 0.74;
 
+/** How much darker the corners of an image are. */
+const VIGNETTING = 0.28;
+
 /** Of the resolution, while a tier is on trial. */
 const TRIAL = 0.25;
-
-/** Metres of the coarsest noise on the ground. */
-const GRAIN = 5120;
-
-/** Height of the relief that is finer than cells, in cells. */
-const DETAIL = 0.42;
-
-/** Texels per side of the ground as seen from above. */
-const COLOURS = 512;
 
 /** Milliseconds without a change after which the view is drawn in full resolution. */
 const REST = 250;
@@ -86,47 +68,30 @@ export class Stage {
   quality: Quality;
   /** Position of the slider between before (left) and after, 0 … 1; null while it is hidden. */
   split: number | null = null;
-  frame: Frame | null = null;
   before: Field | null = null;
   ring: Ring | null = null;
   /** How many answers with rivers are on their way. */
   riversAwaited = 0;
-  private rivers: Field | null = null;
   drawn = 0;
   drawMilliseconds = 0;
 
   /** Pixels of the window's right side and bottom that panels hide. */
   covered = { right: 0, bottom: 0 };
 
-  private readonly now: Surface;
+  /** Pixels of the window that the bars leave free for several terrains. */
+  free: Box = { left: 0, top: 0, width: 1, height: 1 };
+  readonly viewports = new Viewports();
+  /** Number of the terrain that tools and readings are for. */
+  chosen = 0;
+  /** One, or several side by side. */
+  readonly landscapes: Landscape[];
   private readonly start: Surface;
-  private readonly layers = {
-    elevation: new LayerTexture(),
-    water: new LayerTexture(),
-    suspended: new LayerTexture(),
-    overlay: new LayerTexture(),
-  };
-  private readonly startLayers = {
-    elevation: new LayerTexture(),
-    water: new LayerTexture(),
-    suspended: new LayerTexture(),
-    overlay: new LayerTexture(),
-  };
-  private readonly history = new History();
+  private readonly startLayers = surfaceLayers();
   private readonly block: Block;
-  private readonly particles: Particles;
-  private readonly wireframe: Wireframe;
   private readonly uniforms: StageUniforms;
-  private readonly groundColours = colourTarget();
   private readonly finish: Pass<ReturnType<typeof finishUniforms>>;
   private target: WebGLRenderTarget;
-  private run = -1;
-  private datum = 0;
-  private fieldsChanged = false;
   private startChanged = false;
-  private lightChanged = false;
-  private lightDrawnAt = -Infinity;
-  private coloursChanged = true;
   private requested = 0;
   private lightTimer = 0;
   private restTimer = 0;
@@ -153,13 +118,10 @@ export class Stage {
     this.rendererName = rendererName(context);
     this.stopwatch = new Stopwatch(context);
     this.quality = QUALITIES[this.tier];
-    this.now = new Surface(this.renderer);
     this.start = new Surface(this.renderer);
     this.uniforms = stageUniforms();
     this.block = new Block(this.uniforms);
-    this.particles = new Particles(this.uniforms);
-    this.wireframe = new Wireframe(this.uniforms);
-    this.block.scene.add(this.particles.points, this.wireframe.lines);
+    this.landscapes = [this.newLandscape()];
     this.finish = new Pass(finishShader, finishUniforms());
     this.target = new WebGLRenderTarget(1, 1, {
       type: HalfFloatType,
@@ -169,76 +131,92 @@ export class Stage {
       samples: this.quality.samples,
     });
     this.cameras = new Cameras(() => this.invalidate());
-    this.gestures = new Gestures(canvas, this.cameras);
+    this.gestures = new Gestures(canvas, this.cameras, (x, y) => this.inView(x, y));
     this.setTier(this.tier);
   }
 
   // ---- content
 
-  /** Forget the run: a restarted server numbers its runs from one again. */
-  forgetRun(): void {
-    this.run = -1;
+  private newLandscape(): Landscape {
+    const landscape = new Landscape(this.renderer, this.block.scene, this.uniforms, this.look);
+    landscape.surface.anisotropy = this.quality.anisotropy;
+    return landscape;
   }
 
-  /** Take a new frame. Picking uses its heights too. */
+  /** The terrain that tools and readings are for. */
+  private get landscape(): Landscape {
+    return this.landscapes[this.chosen] ?? this.landscapes[0]!;
+  }
+
+  get frame(): Frame | null {
+    return this.landscape.frame;
+  }
+
+  /** The GPU's copy of it. */
+  get now(): Surface {
+    return this.landscape.surface;
+  }
+
+  /** Forget the run: a restarted server numbers its runs from one again. */
+  forgetRun(): void {
+    for (const landscape of this.landscapes) landscape.run = -1;
+  }
+
+  /** Take a new frame, of one among several terrains if it says so. Picking uses its heights too. */
   show(frame: Frame): void {
-    const { header } = frame;
-    const fresh = header.run !== this.run;
-    const resized =
-      this.frame?.elevation.columns !== frame.elevation.columns || this.frame.elevation.rows !== frame.elevation.rows;
-    this.frame = frame;
-    if (fresh) {
-      this.run = header.run;
-      this.datum = header.start_low; // not the lowest now: all pages show the same, whenever they connect
-      this.uniforms.relief.value = Math.max(
-        header.start_high - header.start_low,
-        1e-3 * this.cellSize * frame.elevation.columns,
-        1e-6,
-      );
-      this.before = null;
-      this.uniforms.strataLayers.value = 0;
-      this.uniforms.bedDepth.value = 0;
-      this.wireframe.forget();
-      this.lightDrawnAt = -Infinity;
-    }
-    this.rivers = null;
+    const { pane = 0, panes = 1 } = frame.header;
+    if (this.landscapes.length !== panes) this.setCount(panes);
+    const shown = this.landscapes[pane]!;
+    const { fresh, resized } = shown.take(frame);
+    if (fresh && panes === 1) this.before = null;
     if (frame.before) this.setBefore(frame.before);
-    for (const name of ["elevation", "overlay"] as const) this.layers[name].set(frame[name]);
-    this.setStrata(frame);
-    useBeds(this.uniforms, frame, this.datum);
-    this.history.set(frame, this.uniforms.relief.value);
+    if (shown !== this.landscape) {
+      this.invalidate();
+      return;
+    }
     if (resized || fresh) this.place();
-    this.takeWater();
-    this.particles.set(this.look.particles ? frame.particles : null);
-    this.wireframe.set(this.look.wireframe ? frame.vertices : null, frame.triangles);
-    const steep = steepReference(frame.elevation, this.cellSize);
-    const previous = this.uniforms.steepReference.value;
-    this.uniforms.steepReference.value = fresh ? steep : previous + 0.1 * (steep - previous);
+    this.cullDryWater();
+    shown.use(this.uniforms);
     this.cameras.setGround(this.ground!);
     this.invalidate();
+  }
+
+  /** Show so many terrains. */
+  private setCount(count: number): void {
+    for (const landscape of this.landscapes.splice(count)) landscape.dispose();
+    while (this.landscapes.length < count) this.landscapes.push(this.newLandscape());
+    this.chosen = Math.min(this.chosen, count - 1);
+    this.before = null;
+    this.resize();
+  }
+
+  /** Choose the terrain that tools and readings are for. */
+  choose(number: number): void {
+    const chosen = Math.min(number, this.landscapes.length - 1);
+    if (chosen === this.chosen) return;
+    this.chosen = chosen;
+    if (!this.frame) return;
+    this.place();
+    this.cameras.setGround(this.ground!);
+    this.invalidate();
+  }
+
+  get isSideBySide(): boolean {
+    return this.landscapes.length > 1;
   }
 
   /** Show these instead of the simulation's water, until the next frame. */
   setRivers(water: Field | null): void {
-    this.rivers = water;
-    this.takeWater();
+    this.landscape.setRivers(water);
+    this.cullDryWater();
     this.cameras.setGround(this.ground!);
     this.invalidate();
   }
 
-  /** The water to draw. */
-  private get water(): Field | null {
-    return (this.look.rivers ? this.rivers : null) ?? this.frame?.water ?? null;
-  }
-
-  private takeWater(): void {
-    const { water } = this;
-    // Hidden water wets no ground either.
-    this.layers.water.set(this.look.water ? water : null);
-    this.layers.suspended.set(this.look.water && water === this.frame!.water ? this.frame!.suspended : null);
-    if (this.quality.cullDryWater && water) this.block.cullDryWater(water, SHALLOWEST * this.cellSize);
-    this.uniforms.surroundingsLevel.value = borderLevel({ elevation: this.frame!.elevation, water }) - this.datum;
-    this.fieldsChanged = this.lightChanged = true;
+  /** Several terrains share the mesh of the water, and change it whenever they are drawn. */
+  private cullDryWater(of = this.landscape): void {
+    const { water } = of;
+    if (this.quality.cullDryWater && water) this.block.cullDryWater(water, SHALLOWEST * of.cellSize);
   }
 
   setOverlay(overlay: { colours: Colour[]; scale: Scale } | null): void {
@@ -271,14 +249,12 @@ export class Stage {
   }
 
   lookChanged(light = false): void {
-    if (light) this.lightChanged = true;
-    this.coloursChanged = true;
-    if (this.frame) {
-      this.takeWater();
-      this.cameras.setGround(this.ground!);
-      this.particles.set(this.look.particles ? this.frame.particles : null);
-      this.wireframe.lines.visible = this.look.wireframe && this.frame.vertices !== null;
+    for (const landscape of this.landscapes) {
+      landscape.lookChanged();
+      if (light) landscape.lightChanged = true;
     }
+    this.cullDryWater();
+    if (this.frame) this.cameras.setGround(this.ground!);
     this.invalidate();
   }
 
@@ -308,12 +284,16 @@ export class Stage {
       samples: this.quality.samples,
     });
     const noise = this.uniforms.noise.value;
-    noise.anisotropy = this.now.anisotropy = this.start.anisotropy = this.quality.anisotropy;
+    noise.anisotropy = this.start.anisotropy = this.quality.anisotropy;
     noise.needsUpdate = true;
-    this.lightChanged = true;
-    this.lightDrawnAt = -Infinity;
+    for (const landscape of this.landscapes) {
+      landscape.surface.anisotropy = this.quality.anisotropy;
+      landscape.lightChanged = true;
+      landscape.lightDrawnAt = -Infinity;
+      landscape.takeWater();
+    }
     this.place();
-    if (this.frame) this.takeWater();
+    this.cullDryWater();
     this.resize();
   }
 
@@ -326,47 +306,49 @@ export class Stage {
 
   /** Metres per cell of the fields sent, which may be coarser than the simulation's. */
   get cellSize(): number {
-    if (!this.frame) return 1;
-    return (this.frame.header.cell_size * this.frame.header.columns) / this.frame.elevation.columns;
+    return this.landscape.cellSize;
   }
 
   get ground(): Ground | null {
-    if (!this.frame) return null;
-    return {
-      elevation: this.frame.elevation,
-      water: this.look.water ? this.water : null,
-      cellSize: this.cellSize,
-      datum: this.datum,
-      exaggeration: this.look.exaggeration,
-      worldScale: this.worldScale,
-      detail: this.detail,
-    };
+    return this.landscape.ground(this.quality);
   }
 
-  /** Relief finer than the cells; the start of a run that is compared has the same. */
-  private get detail(): Detail {
-    const height = this.quality.nearLevels > 0 ? DETAIL * Math.min(this.look.detail, 2) : 0;
-    return { height, steep: this.uniforms.steepReference.value, dry: SHALLOWEST * this.cellSize };
+  /** A point of the window as the camera counts, −1 … 1, in the pane where it lies. */
+  private inView(clientX: number, clientY: number): { x: number; y: number } {
+    return this.viewports.inView(this.viewports.at(clientX, clientY) ?? this.chosen, clientX, clientY);
   }
 
-  /** The place on the terrain under a point of the window. */
+  /** The place on the terrain under a point of the window; side by side, on that of the pane there. */
   placeAt(clientX: number, clientY: number): Place | null {
-    const ground = this.ground;
-    if (!ground) return null;
-    const box = this.canvas.getBoundingClientRect();
-    const x = ((clientX - box.left) / box.width) * 2 - 1;
-    const y = 1 - ((clientY - box.top) / box.height) * 2;
+    const pane = this.viewports.at(clientX, clientY);
+    const ground = pane === null ? null : this.landscapes[pane]?.ground(this.quality);
+    if (pane === null || !ground) return null;
+    const { x, y } = this.viewports.inView(pane, clientX, clientY);
+    return this.seenFrom(ground, (camera) => {
+      const near = new Vector3(x, y, -1).unproject(camera);
+      const far = new Vector3(x, y, 1).unproject(camera);
+      return pick(ground, near, far.sub(near).normalize());
+    });
+  }
+
+  /** Look with the camera as it stands on one terrain: the same place may be higher there. */
+  private seenFrom<Seen>(ground: Ground, look: (camera: PerspectiveCamera | OrthographicCamera) => Seen): Seen {
     const camera = this.cameras.current;
+    const { y } = camera.position;
+    if (this.isSideBySide && !this.cameras.planShown) camera.position.y = this.cameras.rig.heightOver(ground);
     camera.updateMatrixWorld();
-    const near = new Vector3(x, y, -1).unproject(camera);
-    const far = new Vector3(x, y, 1).unproject(camera);
-    return pick(ground, near, far.sub(near).normalize());
+    try {
+      return look(camera);
+    } finally {
+      camera.position.y = y;
+      camera.updateMatrixWorld();
+    }
   }
 
   /** The place on the terrain in the middle of what the panels leave free. */
   get placeInMiddle(): Place | null {
-    const box = this.canvas.getBoundingClientRect();
-    const { right, bottom } = this.covered;
+    const box = this.viewports.boxes[this.chosen] ?? this.viewports.boxes[0]!;
+    const { right, bottom } = this.isSideBySide ? { right: 0, bottom: 0 } : this.covered;
     return this.placeAt(box.left + 0.5 * (box.width - right), box.top + 0.5 * (box.height - bottom));
   }
 
@@ -376,7 +358,7 @@ export class Stage {
     if (!ground) return null;
     const at = new Vector3(...toWorld(ground, x, y, heightAt(ground, x, y))).project(this.cameras.current);
     if (at.z > 1) return null;
-    const box = this.canvas.getBoundingClientRect();
+    const box = this.viewports.boxes[this.chosen] ?? this.viewports.boxes[0]!;
     return { left: box.left + (0.5 + 0.5 * at.x) * box.width, top: box.top + (0.5 - 0.5 * at.y) * box.height };
   }
 
@@ -397,7 +379,7 @@ export class Stage {
       !this.requested &&
       !this.trial &&
       this.riversAwaited === 0 &&
-      !this.lightChanged &&
+      this.landscapes.every(({ lightChanged }) => !lightChanged) &&
       (this.atRest || this.quality.movingScale === 1)
     );
   }
@@ -414,8 +396,13 @@ export class Stage {
   resize(): void {
     const ratio = Math.min(window.devicePixelRatio, this.quality.pixelRatio);
     this.renderer.setPixelRatio(ratio);
-    this.renderer.setSize(this.canvas.clientWidth || 1, this.canvas.clientHeight || 1, false);
-    this.cameras.resize(this.canvas.clientWidth || 1, this.canvas.clientHeight || 1, this.covered);
+    const [width, height] = [this.canvas.clientWidth || 1, this.canvas.clientHeight || 1];
+    const { left, top } = this.canvas.getBoundingClientRect();
+    this.renderer.setSize(width, height, false);
+    this.viewports.layOut(this.landscapes.length, { left, top, width, height }, this.free);
+    const box = this.viewports.boxes[0]!;
+    if (this.isSideBySide) this.cameras.resize(box.width, box.height, { right: 0, bottom: 0 });
+    else this.cameras.resize(width, height, this.covered);
     this.invalidate();
   }
 
@@ -454,49 +441,47 @@ export class Stage {
 
   /** Update the GPU's copies; the light only as often as the quality allows. */
   private prepare(now: number): void {
-    const cell = this.cellSize;
-    if (this.fieldsChanged) {
-      this.now.update(this.layers, this.datum, cell);
-      this.fieldsChanged = false;
-    }
     const comparing = this.split !== null && this.before !== null;
-    if (comparing && this.startChanged) this.start.update(this.startLayers, this.datum, cell);
-    const wait = this.lightDrawnAt + this.quality.lightInterval - now;
-    if ((this.lightChanged || (comparing && this.startChanged)) && wait <= 0) {
-      const by = {
-        sun: sunDirection(this.look),
-        exaggeration: this.look.exaggeration,
-        highest: this.frame!.elevation.high - this.datum,
-      };
-      this.now.relight(by, cell, this.quality);
+    if (comparing && this.startChanged) this.start.update(this.startLayers, this.landscape.datum, this.cellSize);
+    for (const landscape of this.landscapes) {
+      landscape.update();
+      this.prepareLight(landscape, now, comparing);
+    }
+    this.applyLook();
+    if (this.quality.reflectionSteps > 0)
+      for (const landscape of this.landscapes)
+        if (landscape.coloursChanged && landscape.water) this.drawGroundColours(landscape);
+  }
+
+  private prepareLight(of: Landscape, now: number, comparing: boolean): void {
+    if (!of.frame) return;
+    const wait = of.lightDrawnAt + this.quality.lightInterval - now;
+    if ((of.lightChanged || (comparing && this.startChanged)) && wait <= 0) {
+      of.relight(this.quality, now);
       if (comparing) {
-        this.start.relight({ ...by, highest: this.before!.high - this.datum }, cell, this.quality);
+        const by = { sun: sunDirection(this.look), exaggeration: this.look.exaggeration };
+        this.start.relight({ ...by, highest: this.before!.high - of.datum }, of.cellSize, this.quality);
         this.startChanged = false;
       }
-      this.lightChanged = false;
-      this.lightDrawnAt = now;
-      this.coloursChanged = true;
-    } else if (this.lightChanged && !this.lightTimer) {
+    } else if (of.lightChanged && !this.lightTimer) {
       this.lightTimer = window.setTimeout(() => {
         this.lightTimer = 0;
         this.invalidate();
       }, wait);
     }
-    this.applyLook();
-    if (this.coloursChanged && this.quality.reflectionSteps > 0 && this.water) this.drawGroundColours();
   }
 
   /** The ground from above, as water mirrors it. */
-  private drawGroundColours(): void {
+  private drawGroundColours(of: Landscape): void {
     const u = this.uniforms;
-    this.useSurface(this.now, true);
+    of.use(u);
+    u.groundColours.value = null;
     u.fogDensity.value = 0;
     const radius = u.brush.value.z;
     u.brush.value.z = 0;
-    this.block.plan.run(this.renderer, this.groundColours);
+    this.block.plan.run(this.renderer, of.groundColours);
     u.brush.value.z = radius;
-    u.groundColours.value = this.groundColours.texture;
-    this.coloursChanged = false;
+    of.coloursChanged = false;
   }
 
   /** Draw the view, or one tile of a larger image, onto the canvas. */
@@ -506,16 +491,19 @@ export class Stage {
     opaque: boolean,
     tile?: { x: number; y: number; width: number; height: number },
   ): void {
-    const camera = this.cameras.current;
     if (this.target.width !== width || this.target.height !== height) this.target.setSize(width, height);
-    camera.updateMatrixWorld();
-    this.setEye(camera, width, height, opaque);
-    const comparing = this.split !== null && this.before !== null;
-    if (comparing) {
-      const edge = Math.round(this.splitInTile(width, tile));
-      this.drawHalf(this.start, 0, edge, height, false);
-      this.drawHalf(this.now, edge, width - edge, height, true);
-    } else this.drawHalf(this.now, 0, width, height, true);
+    if (this.isSideBySide) this.drawPanes(width, height, opaque);
+    else {
+      const whole = { left: 0, top: 0, width, height };
+      const camera = this.cameras.current;
+      camera.updateMatrixWorld();
+      this.setEye(camera, whole, this.landscape, opaque);
+      if (this.split !== null && this.before !== null) {
+        const edge = Math.round(this.splitInTile(width, tile));
+        this.drawPart(this.landscape, { ...whole, width: edge }, whole, this.start);
+        this.drawPart(this.landscape, { ...whole, left: edge, width: width - edge }, whole);
+      } else this.drawPart(this.landscape, whole, whole);
+    }
     const f = this.finish.uniforms;
     f.scene.value = this.target.texture;
     f.exposure.value = BASE_EXPOSURE * this.look.exposure;
@@ -524,6 +512,7 @@ export class Stage {
     f.pictureSize.value = tile
       ? new Vector2(tile.width, tile.height)
       : this.renderer.getDrawingBufferSize(new Vector2());
+    f.vignetting.value = this.isSideBySide ? 0 : VIGNETTING; // panes are to be compared
     f.smoothEdges.value = this.quality.samples === 0;
     this.finish.run(this.renderer, null);
   }
@@ -533,55 +522,95 @@ export class Stage {
     return Math.min(Math.max(at, 0), width);
   }
 
-  private drawHalf(surface: Surface, x: number, width: number, height: number, isNow: boolean): void {
-    if (width <= 0) return;
+  /** Every terrain in its own part of the image, seen from the same place. */
+  private drawPanes(width: number, height: number, opaque: boolean): void {
+    const window = this.canvas.getBoundingClientRect();
+    const [across, up] = [width / window.width, height / window.height];
+    this.target.scissorTest = false;
+    this.renderer.setRenderTarget(this.target);
+    this.renderer.clear();
+    for (const [i, landscape] of this.landscapes.entries()) {
+      const ground = landscape.ground(this.quality);
+      const box = this.viewports.boxes[i];
+      if (!ground || !box) continue;
+      const [left, right] = [box.left - window.left, box.left - window.left + box.width].map((x) =>
+        Math.round(x * across),
+      );
+      const bottom = box.top - window.top + box.height;
+      const [low, high] = [window.height - bottom, window.height - bottom + box.height].map((y) => Math.round(y * up));
+      // Counted from the bottom, as the GPU does.
+      const part = { left: left!, top: low!, width: right! - left!, height: high! - low! };
+      this.cullDryWater(landscape);
+      this.seenFrom(ground, (camera) => {
+        this.setEye(camera, part, landscape, opaque);
+        this.drawPart(landscape, part, part);
+      });
+    }
+    this.target.viewport.set(0, 0, width, height);
+  }
+
+  /** Draw a terrain, or what it is compared with, into a part of the image; all of it would fill `whole`. */
+  private drawPart(of: Landscape, part: Box, whole: Box, compared?: Surface): void {
+    if (part.width <= 0 || part.height <= 0) return;
     const u = this.uniforms;
-    this.useSurface(surface, isNow);
+    this.useSurface(of, compared);
     const overlay = u.overlayOpacity.value;
+    // What is compared has no overlay, and not every model the same layers.
+    if (compared || !of.frame?.overlay) u.overlayOpacity.value = 0;
+    const bare = u.overlayOpacity.value === 0 && this.look.clay < 0.5;
     // Water would hide the overlay, often where it is most interesting.
-    this.block.showWater(this.look.water && isNow && this.water !== null && overlay === 0 && this.look.clay < 0.5);
+    this.block.showWater(this.look.water && !compared && of.water !== null && bare);
     this.block.showSurroundings(u.surroundings.value, this.block.waterBack.visible);
-    if (!isNow) u.overlayOpacity.value = 0;
+    for (const landscape of this.landscapes) landscape.showOwn(landscape === of);
     this.target.scissorTest = true;
-    this.target.scissor.set(x, 0, width, height);
+    this.target.scissor.set(part.left, part.top, part.width, part.height);
+    this.target.viewport.set(whole.left, whole.top, whole.width, whole.height);
     this.renderer.setRenderTarget(this.target);
     this.renderer.render(this.block.scene, this.cameras.current);
     this.renderer.setRenderTarget(null);
     u.overlayOpacity.value = overlay;
   }
 
-  private useSurface(surface: Surface, isNow: boolean): void {
+  private useSurface(of: Landscape, compared?: Surface): void {
     const u = this.uniforms;
-    u.fields.value = surface.fields;
-    u.shape.value = surface.shape;
-    u.light.value = surface.light;
-    u.waterline.value = surface.waterline;
-    u.history.value = this.history.texture;
-    u.historyKnown.value = isNow && this.history.isKnown ? 1 : 0; // the start has none
+    of.use(u);
+    if (!compared) return;
+    u.fields.value = compared.fields;
+    u.shape.value = compared.shape;
+    u.light.value = compared.light;
+    u.waterline.value = compared.waterline;
+    u.historyKnown.value = 0; // the start has none
   }
 
-  private setEye(camera: PerspectiveCamera | OrthographicCamera, width: number, height: number, opaque: boolean): void {
+  private setEye(
+    camera: PerspectiveCamera | OrthographicCamera,
+    { left, top, width, height }: Box,
+    of: Landscape,
+    opaque: boolean,
+  ): void {
     const u = this.uniforms;
+    of.use(u);
     const plan = this.cameras.planShown;
     u.eye.value.copy(camera.position);
     u.viewToWorld.value.copy(camera.matrixWorld);
     const p = camera.projectionMatrix.elements;
     u.viewExtent.value.set(plan ? 0 : 1 / p[0], plan ? 0 : 1 / p[5]);
     u.viewCentre.value.set(plan ? 0 : p[8] / p[0], plan ? 0 : p[9] / p[5]);
+    u.targetOrigin.value.set(left, top);
     u.targetSize.value.set(width, height);
     u.pixelsPerUnit.value = 0.5 * height * p[5];
     u.opaque.value = opaque ? 1 : 0;
-    this.placeNear(plan ? null : camera.position);
+    this.placeNear(plan ? null : camera.position, of);
     this.setAir(camera.position, plan || !opaque);
   }
 
   /** Move the finer meshes under the eye, if it is near the ground. */
-  private placeNear(eye: Vector3 | null): void {
+  private placeNear(eye: Vector3 | null, of: Landscape): void {
     const { uniforms: u, block } = this;
     const sides = [u.extent.value.x, u.extent.value.y].map((side) => side * u.worldScale.value) as [number, number];
     const reach = Math.min(...sides.map((side, axis) => (0.23 * NEAR_QUADS * side) / block.quads[axis]!));
-    const { detail } = this;
-    const on = eye !== null && this.quality.nearLevels > 0 && nearness(this.ground!, eye) < reach;
+    const detail = of.detail(this.quality);
+    const on = eye !== null && this.quality.nearLevels > 0 && nearness(of.ground(this.quality)!, eye) < reach;
     const at: [number, number] | null = on ? [eye.x / sides[0] + 0.5, eye.z / sides[1] + 0.5] : null;
     u.hole.value.copy(block.near.moveTo(at, block.quads));
     u.detailHeight.value = on ? detail.height : 0;
@@ -628,21 +657,10 @@ export class Stage {
   private place(): void {
     if (!this.frame) return;
     const { rows, columns } = this.frame.elevation;
-    const u = this.uniforms;
-    const cell = this.cellSize;
-    u.extent.value.set(columns * cell, rows * cell);
-    u.cellSize.value = cell;
-    u.shallowest.value = SHALLOWEST * cell;
-    u.worldScale.value = this.worldScale;
-    u.datum.value = this.datum;
-    u.size.value = this.frame.header.cell_size;
-    const side = Math.max(rows, columns) * cell;
-    u.grainScale.value = grainScale(side);
-    u.floorLevel.value = -PLINTH * side;
     const most = this.quality.mesh;
     const scale = Math.min(1, most / Math.max(rows, columns));
     const finer = Math.max(rows, columns) < most;
-    u.finerThanField.value = finer || this.quality.nearLevels > 0;
+    for (const { own } of this.landscapes) own.finerThanField.value = finer || this.quality.nearLevels > 0;
     const vertices = (cells: number): number =>
       finer ? Math.round((most * cells) / Math.max(rows, columns)) : Math.max(2, Math.round(cells * scale));
     this.block.setMesh(Math.max(2, vertices(columns)), Math.max(2, vertices(rows)));
@@ -655,42 +673,6 @@ export class Stage {
     this.startLayers.elevation.set(before);
     this.startChanged = true;
   }
-
-  private setStrata(frame: Frame): void {
-    const u = this.uniforms;
-    if (!frame.strata) return; // sent once per run
-    u.strataLayers.value = frame.strata.layers;
-    const { layers, points, tops, colours } = frame.strata;
-    const relative = tops.map((top) => top - this.datum);
-    u.strataTops.value.dispose();
-    const texture = new DataTexture(relative, points, layers * 4, RedFormat, FloatType);
-    texture.minFilter = texture.magFilter = NearestFilter;
-    texture.needsUpdate = true;
-    u.strataTops.value = texture;
-    setColours(u.strataColours.value, colours.map(fromHex));
-  }
-
-  private get worldScale(): number {
-    if (!this.frame) return 1;
-    return SIDE / (Math.max(this.frame.elevation.rows, this.frame.elevation.columns) * this.cellSize);
-  }
-}
-
-/** The ground from above: reflections are broken by waves, and need not be finer. */
-function colourTarget(): WebGLRenderTarget {
-  return new WebGLRenderTarget(COLOURS, COLOURS, {
-    type: HalfFloatType,
-    format: RGBAFormat,
-    minFilter: LinearMipmapLinearFilter,
-    magFilter: LinearFilter,
-    depthBuffer: false,
-    generateMipmaps: true,
-  });
-}
-
-/** Metres that the noise of the ground repeats after: the same stones on hills and mountain ranges, except on extreme scales. */
-function grainScale(side: number): number {
-  return Math.min(Math.max(GRAIN, side / 8), side * 8);
 }
 
 /** World units between the eye and the ground below it, or the block beside it. */

@@ -154,6 +154,11 @@ export class Surface {
     this.softening.run(this.renderer, this.lightTarget);
   }
 
+  dispose(): void {
+    for (const target of [this.fieldsTarget, this.shapeTarget, this.waterlineTarget, this.roughLight, this.lightTarget])
+      target.dispose();
+  }
+
   private newFields(width: number, height: number): WebGLRenderTarget {
     // Float textures filter linearly only with an extension that some tablets lack; there the shading is a little coarser.
     const filter = this.renderer.extensions.has("OES_texture_float_linear") ? LinearFilter : NearestFilter;

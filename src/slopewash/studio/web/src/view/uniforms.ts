@@ -1,4 +1,4 @@
-// Uniforms that all shaders of the block share, and those of the finishing pass.
+// Uniforms that all shaders of the block share, those that each terrain sets for itself, and those of the finishing pass.
 
 import { Color, DataTexture, FloatType, Matrix4, RedFormat, type Texture, Vector2, Vector3, Vector4 } from "three";
 import { colourTexture } from "./colours";
@@ -6,18 +6,48 @@ import { noiseTexture } from "./noise";
 import { paletteColours } from "./palette";
 import { uniformsOf } from "./pass";
 
+export type OwnUniforms = ReturnType<typeof ownUniforms>;
 export type StageUniforms = ReturnType<typeof stageUniforms>;
 
-export function stageUniforms() {
+/** Those that each terrain has its own values for. */
+export function ownUniforms() {
   return uniformsOf({
     fields: null as Texture | null,
     shape: null as Texture | null,
     light: null as Texture | null,
     waterline: null as Texture | null,
     groundColours: null as Texture | null,
+    shallowest: 0,
+    surroundingsLevel: 0,
+    bedTops: new DataTexture(new Float32Array(1), 1, 1, RedFormat, FloatType),
+    bedTable: new DataTexture(new Uint8Array(4), 1, 1),
+    bedDepth: 0,
+    strataTops: new DataTexture(new Float32Array(1), 1, 1, RedFormat, FloatType),
+    strataColours: colourTexture(),
+    strataLayers: 0,
+    extent: new Vector2(1, 1),
+    worldScale: 1,
+    cellSize: 1,
+    datum: 0,
+    relief: 1,
+    steepReference: 1,
+    floorLevel: -1,
+    finerThanField: false,
+    history: null as Texture | null,
+    historyKnown: 0,
+    grainScale: 1,
+    size: 1,
+  });
+}
+
+export function stageUniforms() {
+  return { ...ownUniforms(), ...sharedUniforms() };
+}
+
+function sharedUniforms() {
+  return uniformsOf({
     reflectionSteps: 0,
     flowSamples: 1,
-    shallowest: 0,
     chuteSamples: 1,
     clouds: 0,
     detailHeight: 0,
@@ -27,34 +57,16 @@ export function stageUniforms() {
     nearPlace: new Vector4(),
     hole: new Vector4(),
     surroundings: 0,
-    surroundingsLevel: 0,
     palette: paletteColours(),
     country: new Vector4(1, 0.8, 1, 0.62),
     treeLine: 0.62,
-    bedTops: new DataTexture(new Float32Array(1), 1, 1, RedFormat, FloatType),
-    bedTable: new DataTexture(new Uint8Array(4), 1, 1),
-    bedDepth: 0,
     noise: noiseTexture(),
     colourMap: colourTexture(),
-    strataTops: new DataTexture(new Float32Array(1), 1, 1, RedFormat, FloatType),
-    strataColours: colourTexture(),
-    strataLayers: 0,
-    extent: new Vector2(1, 1),
-    worldScale: 1,
     exaggeration: 1,
-    cellSize: 1,
-    datum: 0,
-    relief: 1,
-    steepReference: 1,
-    floorLevel: -1,
-    finerThanField: false,
     overlayRange: new Vector2(0, 1),
     overlayLog: false,
     overlayOpacity: 0,
     overlayShading: 0.25,
-    history: null as Texture | null,
-    historyKnown: 0,
-    grainScale: 1,
     sunStrength: 1,
     skyFill: 1,
     overcast: 0,
@@ -73,12 +85,12 @@ export function stageUniforms() {
     brushColour: new Color(),
     sunDirection: new Vector3(0, 1, 0),
     eye: new Vector3(),
-    size: 1,
     pixelsPerUnit: 1,
     viewToWorld: new Matrix4(),
     viewExtent: new Vector2(),
     viewCentre: new Vector2(),
     targetSize: new Vector2(),
+    targetOrigin: new Vector2(),
     opaque: 1,
   });
 }
@@ -90,6 +102,7 @@ export function finishUniforms() {
     targetSize: new Vector2(),
     tileOffset: new Vector2(),
     pictureSize: new Vector2(),
+    vignetting: 0,
     smoothEdges: false,
   });
 }

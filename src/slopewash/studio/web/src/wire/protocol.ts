@@ -94,6 +94,14 @@ export interface CellValue {
   unit: string;
 }
 
+/** Choose the pane that parameters, edits, exports and questions are for. */
+export interface ChoosePane {
+  id?: number | string | null;
+  type: "choose_pane";
+  /** Counted from 0. */
+  pane: number;
+}
+
 export type ClientMessage =
   | Play
   | Pause
@@ -119,9 +127,21 @@ export type ClientMessage =
   | CancelFinish
   | OpenFinish
   | GoOn
+  | SideBySide
+  | ChoosePane
+  | CopyPane
+  | LeaveSideBySide
   | Ack;
 
 export type Colour = [number, number, number];
+
+/** Give the chosen pane the settings of another; all begin again. */
+export interface CopyPane {
+  id?: number | string | null;
+  type: "copy_pane";
+  /** The other one. */
+  pane: number;
+}
 
 /** The message with this `id` was carried out. */
 export interface Done {
@@ -226,6 +246,10 @@ export interface FrameHeader {
   start_low: number;
   /** Highest ground of the start in metres. */
   start_high: number;
+  /** Number of the pane, side by side; the frames of all panes at one moment have the same number. */
+  pane?: number;
+  /** How many there are. */
+  panes?: number;
   blocks: BlockHeader[];
 }
 
@@ -274,6 +298,14 @@ export interface LayerDeclaration {
   map: string;
   /** How values are placed on the map; a diverging scale has zero in the middle. */
   scale: "linear" | "log" | "diverging";
+}
+
+/** Return to the run that was there before, or go on with the pane that is chosen. */
+export interface LeaveSideBySide {
+  id?: number | string | null;
+  type: "leave_side_by_side";
+  /** Whether the pane that is chosen becomes the run; the one before can then be restored. */
+  keep?: boolean;
 }
 
 /** What the server accepts at most. */
@@ -369,6 +401,27 @@ export interface Palette {
   /** Fractions of the relief above the lowest ground at which trees end and plants begin to give way to rock. */
   bare_line: number;
   snow_line: number | null;
+}
+
+/** One of the runs side by side. */
+export interface PaneState {
+  run: number;
+  model: string;
+  preset: string | null;
+  /** Stage and level under way, in words, of a recipe that runs through them. */
+  stage: string | null;
+  step: number;
+  usual_steps: number | null;
+  /** Parameters other than those of the first pane or, with another model, than those of its preset. */
+  differs: Record<string, ParameterValue>;
+  /** Per step, as measured. */
+  milliseconds: number | null;
+  /** Volume that is missing where the ground is lower than at the start, in m³. */
+  eroded: number;
+  /** The same as a mean over the whole terrain, in metres. */
+  mean_erosion: number;
+  /** Largest rise of the ground since the start, in metres. */
+  highest_deposit: number;
 }
 
 /** One parameter of a model. */
@@ -510,6 +563,25 @@ export interface Settle {
 
 export type Side = "open" | "closed" | "periodic" | "halo";
 
+/** Show two or four runs from the same terrain beside each other; the run that was there waits. */
+export interface SideBySide {
+  id?: number | string | null;
+  type: "side_by_side";
+  /** The first has the present settings, the others another model each; panes that are there already stay. */
+  panes?: 2 | 4;
+}
+
+/** Runs from the same terrain beside each other. */
+export interface SideBySideState {
+  panes: PaneState[];
+  /** The pane that the rest of the state describes. */
+  chosen: number;
+  /** Along the longer side of each pane. */
+  cells: number;
+  /** The same of the run before: if they are more, the panes have its terrain resampled. */
+  cells_before: number;
+}
+
 /** Move one of the five sliders, and with it the parameters that it stands for. */
 export interface Slide {
   id?: number | string | null;
@@ -616,6 +688,8 @@ export interface State {
   can_redo: boolean;
   budget: Record<string, number>;
   timeline: TimelineState;
+  /** The panes, if there are several; everything else is of the one that is chosen. */
+  side_by_side: SideBySideState | null;
 }
 
 /** Advance by so many steps, then pause. */
