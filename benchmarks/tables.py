@@ -108,7 +108,10 @@ def scaling(run: Run) -> str:
 
 
 def flags(run: Run) -> str:
-    lines = [(row["laws"], row["flags"], f"{row['size']}²", number(row["cpu_ms"])) for row in run.of("flags")]
+    lines = [
+        (row["laws"], row["flags"].replace("same bits", "bit-identical"), f"{row['size']}²", number(row["cpu_ms"]))
+        for row in run.of("flags")
+    ]
     return table(("laws", "C++ compiled for", "size", "CPU ms"), lines)
 
 

@@ -32,9 +32,7 @@ AVOIDED = {
 }  # fmt: skip
 """Phrases that no text has, and what to write instead."""
 
-PENDING = ("docs/studio.md", "docs/tiles.md", "docs/benchmarks.md")
-"""Pages that still have some."""
-TEXTS = [(place, text) for place, text in all_texts() if not place.startswith(PENDING)]
+TEXTS = list(all_texts())
 
 NAMES = (r"`Model\.springs` is `has_sources\(\)`",)
 """Names of the past, where they are explained."""
