@@ -146,7 +146,16 @@ class Strata:
         return cls([Stratum(**row) for row in table], **geometry)
 
     def replace(self, **changes: Any) -> Strata:
-        """Return a copy with other layers, geometry or top."""
+        """Return a copy with other layers, geometry or top.
+
+        Another dip, direction or `follow` also places layers anew that a terrain has placed, unless a top is given.
+
+        >>> placed = Strata([Stratum(thickness=10), Stratum(thickness=30)]).on(np.zeros((3, 3)), 10.0)
+        >>> float(np.ptp(placed.replace(dip=45.0).on(np.zeros((3, 3)), 10.0).top).round(3))
+        20.0
+        """
+        if self.top is not None and self.top.ndim == 2 and {"dip", "direction", "follow"} & set(changes):
+            changes.setdefault("top", None)
         values: dict[str, Any] = {name: getattr(self, name) for name in ("layers", "dip", "direction", "follow", "top")}
         return Strata(**(values | changes))
 
