@@ -13,9 +13,27 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from PIL import Image
+
 import slopewash as sw
 
 SIZE = (960, 594)
+STRIP = ("fjords", "mesas", "volcanic_island", "lake_district", "winter_range")
+"""Looks in one row, for the README."""
+
+
+def strip(files: Sequence[Path], path: Path, height: int = 220) -> None:
+    """Put pictures in a row, each cropped to a square of its middle."""
+    squares = []
+    for file in files:
+        with Image.open(file) as picture:
+            left = (picture.width - picture.height) // 2
+            square = picture.crop((left, 0, left + picture.height, picture.height))
+            squares.append(square.resize((height, height), Image.Resampling.LANCZOS))
+    row = Image.new("RGB", (max(1, len(squares)) * (height + 6) - 6, height), "white")
+    for number, square in enumerate(squares):
+        row.paste(square, (number * (height + 6), 0))
+    row.save(path, quality=88)
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -49,6 +67,7 @@ def main(words: Sequence[str] | None = None) -> None:
         "python": platform.python_version(), "slopewash": sw.__version__, "seconds": seconds,
     }  # fmt: skip
     (options.out / "times.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    strip([options.out / f"{name}-after.jpg" for name in STRIP if name in seconds], options.out.parent / "strip.jpg")
     if options.film in seconds:
         sw.film(filmed, options.out / "film.webm", size=(640, 396), seconds=options.seconds, zoom=1.2)
 
