@@ -32,6 +32,7 @@ def main(words: Sequence[str] | None = None) -> None:
     rows: list[Row] = []
     for name, steps in STEPS.items():
         preset = sw.find_preset(name)
+        sw.Simulation(start, preset.model, backend=options.backend, edges=preset.edges).run(1)  # compiles the kernels
         simulation = sw.Simulation(start, preset.model, backend=options.backend, edges=preset.edges)
         started = time.perf_counter()
         simulation.run(3 if options.quick else steps)

@@ -52,5 +52,7 @@ def test_a_script_draws_every_figure_and_records_every_table(source: str, tmp_pa
 
 
 def test_the_pages_show_records_of_full_runs() -> None:
-    for file in (SCRIPTS.parents[1] / "docs/papers/results").glob("*.json"):
+    files = sorted((SCRIPTS.parents[1] / "docs/papers/results").glob("*.json"))
+    assert {file.stem for file in files} == {"chiba1998", "jako2011", "one_terrain", "outerrain", "salamin"}
+    for file in files:
         assert json.loads(file.read_text(encoding="utf-8"))["quick"] is False

@@ -307,7 +307,8 @@ class Model(ABC):
         """Amounts of the mass budget, and layer, row and column of the first value that is not finite, or None."""
         amounts = dict(self.amounts(state, domain))
         # Amounts that are sums of all cells tell what `first_bad` would look for; nodata is left out of them.
-        sound = "nodata" not in state and all(map(math.isfinite, amounts.values()))
+        summed = {"solids_now"} | ({"water_now"} if "water" in state else set())
+        sound = "nodata" not in state and summed <= set(amounts) and all(map(math.isfinite, amounts.values()))
         return amounts, None if sound else self.first_bad(state, domain)
 
     # Edits between steps

@@ -7,9 +7,10 @@ times over, so what a task has used is kept for the next, in the large pages tha
 from __future__ import annotations
 
 import mmap
+import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,9 +48,13 @@ def _take(length: int, reserved: int) -> mmap.mmap:
             if enough:
                 return chosen
             del chosen
-    made = mmap.mmap(-1, reserved)
+    if os.name != "posix":
+        return mmap.mmap(-1, reserved)
+    # Private: memory that processes share has no large pages, by the defaults of Linux.
+    made = mmap.mmap(-1, reserved, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     if hasattr(mmap, "MADV_HUGEPAGE"):
-        made.madvise(mmap.MADV_HUGEPAGE)
+        with suppress(OSError):  # a system built without them
+            made.madvise(mmap.MADV_HUGEPAGE)
     return made
 
 

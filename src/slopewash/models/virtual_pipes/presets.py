@@ -160,7 +160,7 @@ register_preset(
 register_preset(
     Preset(
         name="jako2011_printed",
-        doc="The typical values of Table 2 of Jákó & Tóth: very strong erosion that fills valleys and lakes with mud.",
+        doc="Table 2 of Jákó & Tóth, with the ramp of their text and a cap on mud: valleys and lakes fill with it.",
         model=_JAKO,
         edges="periodic",
         steps=1000,
