@@ -19,7 +19,7 @@ from slopewash import extending
 
 def from_guide(name: str, folder: Path) -> ModuleType:
     """Save the file that a guide shows, and import it."""
-    (block,) = [block for block in blocks(ROOT / f"docs/guides/{name}.md") if block.note("file")]
+    (block,) = [block for block in blocks(ROOT / f"docs/guides/{name}.md") if str(block.note("file")).endswith(".py")]
     file = folder / str(block.note("file"))
     file.write_text(block.text, encoding="utf-8")
     spec = importlib.util.spec_from_file_location(file.stem, file)

@@ -101,7 +101,8 @@ def test_a_preset_can_be_started_from_its_own_terrain(studio: Any) -> None:
     assert not studio.page.is_visible("[data-role=own-start]")
     studio.ask(type="start", generator={"relief": 55.0})
     studio.click("own-start")
-    studio.wait("studio.store.state.generator.relief === null && studio.store.state.busy === null")
+    own = "relief => studio.store.state.generator.relief === relief && studio.store.state.busy === null"
+    studio.wait(own, wanted.relief)
 
 
 def test_every_model_can_be_chosen_and_drawn(studio: Any) -> None:

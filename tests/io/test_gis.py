@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -411,17 +410,6 @@ def test_srtm_tile_goes_out_and_comes_in(tmp_path: Path) -> None:
         sw.write(sw.Terrain(heights()), tmp_path / "N34W071.hgt")
     ground = sw.read(path, reproject="utm", cell_size=500)
     assert (ground.crs, ground.cell_size) == ("EPSG:32719", 500)
-
-
-def test_the_page_in_the_docs_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "gis.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", text, flags=re.S)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "maps").mkdir()
-    save(tmp_path / "dem.tif", heights(), transform=Affine(30, 0, 0, 0, -30, 0))
-    eroded = "terrain.replace(wear=0.0)"  # the tests of erosion are elsewhere
-    exec(compile(block.replace("sw.erode(terrain)", eroded), "gis.md", "exec"), {})
-    assert sorted(file.name for file in (tmp_path / "maps").iterdir()) == ["out_elevation.tif", "out_wear.tif"]
 
 
 def test_info_shows_a_long_crs_by_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -548,7 +548,7 @@ def place_of(process: subprocess.Popen[str]) -> SimpleNamespace:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_a_studio_that_is_killed_continues_where_it_rested(
     end: signal.Signals, tmp_path: Path, open_page: Open, replay: Replay
 ) -> None:
