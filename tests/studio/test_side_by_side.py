@@ -16,10 +16,12 @@ import pytest
 import slopewash as sw
 from slopewash.studio import StudioServer, messages, side_by_side
 from slopewash.studio.apart import SessionApart
+from slopewash.studio.connection import Connection
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.recipes import first_recipe, next_recipe
 from slopewash.studio.run import Run
 from slopewash.studio.side_by_side import Leg, Panes, first_recipes
+from slopewash.studio.snapshot import Snapshot
 
 Page = Any
 SECONDS = 60.0
@@ -244,6 +246,24 @@ def test_large_terrains_are_resampled_and_small_ones_are_not() -> None:
     file = sw.FromTerrain(name="file", terrain=sw.generate("hill", size=40, cell_size=5.0))
     small = next_recipe(large, messages.Start(type="start"), None).replace(source=file)
     assert side_by_side.at_most(small, 256) is small
+
+
+def test_a_page_that_compares_is_sent_the_start_again_after_side_by_side() -> None:
+    recipe = first_recipe(preset="single_grid", size=16, backend="reference")
+    home = Run(recipe)
+    panes = Panes(home, first_recipes(recipe, 2), lambda _: None)
+    connection = Connection(cast("Any", None), cast("Any", None))
+
+    def before(snapshot: Snapshot, *, compares: bool) -> int | None:
+        connection.watch = messages.Watch(type="watch", before=compares)
+        views = connection.views(snapshot)
+        connection.set_frames(snapshot, views, [])
+        return views[0].before
+
+    assert before(home.snapshot(1, frozenset()), compares=True) == 0
+    assert before(home.snapshot(2, frozenset()), compares=True) is None  # the page has it
+    assert before(panes.snapshot(3, frozenset()), compares=False) is None
+    assert before(home.snapshot(4, frozenset()), compares=True) == 0
 
 
 def test_the_run_before_is_kept_on_disk_and_continues_after_a_crash(
