@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+import httpx
 import numpy as np
 import pytest
 
@@ -20,6 +21,7 @@ from slopewash.studio.connection import Connection
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.recipes import first_recipe, next_recipe
 from slopewash.studio.run import Run
+from slopewash.studio.session import Session
 from slopewash.studio.side_by_side import Leg, Panes, first_recipes
 from slopewash.studio.snapshot import Snapshot
 
@@ -213,9 +215,12 @@ def test_a_pane_that_fails_is_named_and_all_pause(page: Page, monkeypatch: pytes
 
     monkeypatch.setattr(Run, "advance", fail)
     page.do("play")
-    page.until(lambda s: not s["playing"])
     while not any("pane 2: water is not finite" in told["message"] for told in page.told):
         page.read()
+    page.read("state")  # those before may be from before it played
+    steps = steps_of(page.until(lambda s: not s["playing"]))
+    page.do("choose_pane", pane=1)
+    assert steps_of(page.until(lambda s: s["side_by_side"]["chosen"] == 1)) == steps
 
 
 def test_what_panes_report_is_what_they_did(page: Page) -> None:
@@ -246,6 +251,38 @@ def test_large_terrains_are_resampled_and_small_ones_are_not() -> None:
     file = sw.FromTerrain(name="file", terrain=sw.generate("hill", size=40, cell_size=5.0))
     small = next_recipe(large, messages.Start(type="start"), None).replace(source=file)
     assert side_by_side.at_most(small, 256) is small
+
+
+def test_as_many_panes_as_there_are_stay(page: Page, server: StudioServer) -> None:
+    begin(page)
+    page.do("step", count=2)
+    page.until(paused_at(2, 2))
+    page.do("side_by_side", panes=2)
+    state = server.session.submit(server.session.state).result(SECONDS)
+    assert steps_of(state) == [2, 2]
+
+
+def test_a_project_that_cannot_be_opened_leaves_the_panes(
+    page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.steps(1)
+    project = page.get("/project").content
+    headers = {"Cookie": page.cookie, "Origin": page.address}
+    sent = httpx.post(
+        page.address + "/open", content=project, params={"name": "a.slopewash"}, headers=headers, timeout=SECONDS
+    )
+    upload = sent.json()["upload"]
+    begin(page)
+
+    def refuse(session: Session, project: Any) -> None:
+        raise sw.SlopewashError("it is damaged")
+
+    with monkeypatch.context() as changed:
+        changed.setattr(Session, "_continued", refuse)
+        assert page.ask("open", upload=upload)["message"] == "it is damaged"
+    assert server.session.submit(server.session.state).result(SECONDS)["side_by_side"] is not None
+    page.do("open", upload=upload)
+    assert page.until(lambda s: s["busy"] is None and s["side_by_side"] is None)["left"]["step"] == 1
 
 
 def test_a_page_that_compares_is_sent_the_start_again_after_side_by_side() -> None:

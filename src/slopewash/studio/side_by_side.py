@@ -145,6 +145,10 @@ class Panes:
         """Steps of the longest pane that all of them are to take in turn, and the seconds that it took so far."""
         self.begin_again(recipes)
 
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._panes)
+
     @property
     def run(self) -> Run:
         """The run of the pane that is chosen."""
