@@ -253,6 +253,23 @@ def test_large_terrains_are_resampled_and_small_ones_are_not() -> None:
     assert side_by_side.at_most(small, 256) is small
 
 
+def test_cells_without_data_are_neither_eroded_nor_deposited() -> None:
+    nodata = np.zeros((16, 16), bool)
+    nodata[:5] = True
+    ground = 800.0 + np.add.outer(np.arange(16.0), np.arange(16.0))
+    terrain = sw.Terrain(ground, cell_size=10.0, nodata=nodata)
+    recipe = first_recipe(
+        preset="single_grid", source=sw.FromTerrain(name="file", terrain=terrain), backend="reference"
+    )
+    panes = Panes(Run(recipe), first_recipes(recipe, 2), lambda _: None)
+    for pane in panes.facts()["panes"]:
+        assert (pane["eroded"], pane["mean_erosion"], pane["highest_deposit"]) == (0, 0, 0)
+    panes.run.advance(5)
+    pane = panes.facts()["panes"][0]
+    assert pane["eroded"] > 0
+    assert pane["mean_erosion"] == pytest.approx(pane["eroded"] / terrain.area)
+
+
 def test_as_many_panes_as_there_are_stay(page: Page, server: StudioServer) -> None:
     begin(page)
     page.do("step", count=2)

@@ -104,6 +104,8 @@ class Pane:
         ground = np.asarray(run.shown_layers("elevation")["elevation"], np.float64)
         start = run.start if run.start.shape == ground.shape else run.origin
         change = ground - start["elevation"]
+        if start.nodata is not None:
+            change = change[~start.nodata]
         lower = np.minimum(change, 0)
         return {
             "run": run.number,
