@@ -55,6 +55,11 @@ def paused_at(*steps: int) -> Callable[[dict[str, Any]], bool]:
     return lambda s: s["side_by_side"] is not None and steps_of(s) == list(steps) and not s["playing"]
 
 
+def cells(panes: Panes) -> tuple[int, int]:
+    facts = panes.facts()
+    return facts["cells"], facts["cells_before"]
+
+
 def test_each_pane_is_bit_identical_to_the_same_run_alone(page: Page, server: StudioServer) -> None:
     recipe = server.session.submit(lambda: server.session.run.recipe).result(SECONDS)
     begin(page, 4)
@@ -243,14 +248,48 @@ def test_what_panes_report_is_what_they_did(page: Page) -> None:
 def test_large_terrains_are_resampled_and_small_ones_are_not() -> None:
     large = first_recipe(preset="gentle", size=300, backend="reference")
     panes = Panes(Run(large), first_recipes(large, 2), lambda _: None)
-    facts = panes.facts()
-    assert (facts["cells"], facts["cells_before"]) == (256, 300)
+    assert cells(panes) == (256, 300)
     assert panes.run.origin.cell_size * 256 == pytest.approx(300 * panes.home.origin.cell_size)
     panes.begin_again(first_recipes(large, 4))
-    assert panes.facts()["cells"] == 192
+    assert cells(panes) == (192, 300)
+    panes.begin_again(panes.recipes[:2])  # have as many again as if there had not been four
+    assert cells(panes) == (256, 300)
+    panes.begin_again_with(messages.Start(type="start", size=100), None)
+    assert cells(panes) == (100, 100)
     file = sw.FromTerrain(name="file", terrain=sw.generate("hill", size=40, cell_size=5.0))
     small = next_recipe(large, messages.Start(type="start"), None).replace(source=file)
     assert side_by_side.at_most(small, 256) is small
+    narrow = sw.FromTerrain(terrain=sw.Terrain(np.zeros((40, 1000))))
+    assert side_by_side.at_most(small.replace(source=narrow), 256).terrain().shape == (16, 400)
+
+
+def test_the_first_pane_has_the_age_and_the_view_of_the_run_before_and_a_copy_those_of_its_pane() -> None:
+    recipe = first_recipe(preset="single_grid", size=16, backend="reference")
+    home = Run(recipe)
+    home.slide("age", 0.5)
+    pose = messages.Pose(eye=(1.0, 2.0, 3.0), heading=0.0, pitch=0.0, walking=None)
+    home.view = messages.SavedView(pose=pose, plan=False, plan_view=(0.0, 0.0, 1.0))
+    panes = Panes(home, first_recipes(recipe, 2), lambda _: None)
+    assert panes.run.usual_steps == home.usual_steps != recipe.stage.usual_steps
+    assert panes.run.view == home.view
+    panes.choose(1)
+    assert panes.run.usual_steps == sw.find_preset("landscape").steps
+    panes.begin_again_with(messages.CopyPane(type="copy_pane", pane=0), None)
+    assert panes.run.usual_steps == home.usual_steps
+
+
+def test_panes_stand_on_the_strata_of_the_recipe_but_not_on_those_of_its_preset() -> None:
+    suggested = first_recipe(preset="chiba_strata", size=16, backend="reference")
+    assert suggested.strata is not None
+    for recipe in (suggested, sw.Recipe.from_dict(suggested.as_dict())):  # as it is, and from a project
+        assert [other.strata for other in first_recipes(recipe, 4)[1:]] == [None, None, None]
+    own = sw.Beds(sw.Strata([sw.Stratum(thickness=10.0), sw.Stratum(thickness=30.0, erodibility=0.1)]))
+    recipes = first_recipes(suggested.replace(strata=own), 4)
+    assert [recipe.strata for recipe in recipes] == [own] * 4
+    panes = Panes(Run(recipes[0]), recipes, lambda _: None)
+    panes.begin_again_with(messages.Start(type="start", preset="gentle"), None)
+    assert panes.run.recipe.stage.preset == "gentle"
+    assert panes.run.recipe.strata is own
 
 
 def test_cells_without_data_are_neither_eroded_nor_deposited() -> None:

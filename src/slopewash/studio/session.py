@@ -473,7 +473,7 @@ class Session:
             self._playing, self._dirty = not panes.pause() and self._playing, True
         elif message.type in ("reset", "start", "copy_pane"):
             with self._at_work("preparing all panes"):
-                panes.begin_again(panes.next_recipes(message, self.uploads))
+                panes.begin_again_with(message, self.uploads)
                 self._show(panes.run)
         else:
             panes.go(message)
