@@ -172,10 +172,12 @@ def test_a_process_that_ends_is_reported_and_another_can_be_started(
     assert until(page, "failed")["message"] == "its process ended (-9)"
     page.do("finish", size=96)
     until(page, "done")
+    page.do("side_by_side", panes=2)
     monkeypatch.setattr(messages, "SIZES", (16, 64))  # now it has more cells than the studio runs
     page.do("open_finish")
     state = page.until(lambda state: state["rows"] == 64)
     assert (state["name"], state["stage"], state["step"]) == ("dome", None, 0)
+    assert state["side_by_side"] is None
 
 
 def test_a_finish_shown_on_fewer_cells_goes_on_without_its_mask(

@@ -10,16 +10,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+import httpx
 import numpy as np
 import pytest
 
 import slopewash as sw
 from slopewash.studio import StudioServer, messages, side_by_side
 from slopewash.studio.apart import SessionApart
+from slopewash.studio.connection import Connection
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.recipes import first_recipe, next_recipe
 from slopewash.studio.run import Run
+from slopewash.studio.session import Session
 from slopewash.studio.side_by_side import Leg, Panes, first_recipes
+from slopewash.studio.snapshot import Snapshot
 
 Page = Any
 SECONDS = 60.0
@@ -49,6 +53,11 @@ def steps_of(state: dict[str, Any]) -> list[int]:
 
 def paused_at(*steps: int) -> Callable[[dict[str, Any]], bool]:
     return lambda s: s["side_by_side"] is not None and steps_of(s) == list(steps) and not s["playing"]
+
+
+def cells(panes: Panes) -> tuple[int, int]:
+    facts = panes.facts()
+    return facts["cells"], facts["cells_before"]
 
 
 def test_each_pane_is_bit_identical_to_the_same_run_alone(page: Page, server: StudioServer) -> None:
@@ -211,9 +220,12 @@ def test_a_pane_that_fails_is_named_and_all_pause(page: Page, monkeypatch: pytes
 
     monkeypatch.setattr(Run, "advance", fail)
     page.do("play")
-    page.until(lambda s: not s["playing"])
     while not any("pane 2: water is not finite" in told["message"] for told in page.told):
         page.read()
+    page.read("state")  # those before may be from before it played
+    steps = steps_of(page.until(lambda s: not s["playing"]))
+    page.do("choose_pane", pane=1)
+    assert steps_of(page.until(lambda s: s["side_by_side"]["chosen"] == 1)) == steps
 
 
 def test_what_panes_report_is_what_they_did(page: Page) -> None:
@@ -236,14 +248,115 @@ def test_what_panes_report_is_what_they_did(page: Page) -> None:
 def test_large_terrains_are_resampled_and_small_ones_are_not() -> None:
     large = first_recipe(preset="gentle", size=300, backend="reference")
     panes = Panes(Run(large), first_recipes(large, 2), lambda _: None)
-    facts = panes.facts()
-    assert (facts["cells"], facts["cells_before"]) == (256, 300)
+    assert cells(panes) == (256, 300)
     assert panes.run.origin.cell_size * 256 == pytest.approx(300 * panes.home.origin.cell_size)
     panes.begin_again(first_recipes(large, 4))
-    assert panes.facts()["cells"] == 192
+    assert cells(panes) == (192, 300)
+    panes.begin_again(panes.recipes[:2])  # have as many again as if there had not been four
+    assert cells(panes) == (256, 300)
+    panes.begin_again_with(messages.Start(type="start", size=100), None)
+    assert cells(panes) == (100, 100)
     file = sw.FromTerrain(name="file", terrain=sw.generate("hill", size=40, cell_size=5.0))
     small = next_recipe(large, messages.Start(type="start"), None).replace(source=file)
     assert side_by_side.at_most(small, 256) is small
+    narrow = sw.FromTerrain(terrain=sw.Terrain(np.zeros((40, 1000))))
+    assert side_by_side.at_most(small.replace(source=narrow), 256).terrain().shape == (16, 400)
+
+
+def test_the_first_pane_has_the_age_and_the_view_of_the_run_before_and_a_copy_those_of_its_pane() -> None:
+    recipe = first_recipe(preset="single_grid", size=16, backend="reference")
+    home = Run(recipe)
+    home.slide("age", 0.5)
+    pose = messages.Pose(eye=(1.0, 2.0, 3.0), heading=0.0, pitch=0.0, walking=None)
+    home.view = messages.SavedView(pose=pose, plan=False, plan_view=(0.0, 0.0, 1.0))
+    panes = Panes(home, first_recipes(recipe, 2), lambda _: None)
+    assert panes.run.usual_steps == home.usual_steps != recipe.stage.usual_steps
+    assert panes.run.view == home.view
+    panes.choose(1)
+    assert panes.run.usual_steps == sw.find_preset("landscape").steps
+    panes.begin_again_with(messages.CopyPane(type="copy_pane", pane=0), None)
+    assert panes.run.usual_steps == home.usual_steps
+
+
+def test_panes_stand_on_the_strata_of_the_recipe_but_not_on_those_of_its_preset() -> None:
+    suggested = first_recipe(preset="chiba_strata", size=16, backend="reference")
+    assert suggested.strata is not None
+    for recipe in (suggested, sw.Recipe.from_dict(suggested.as_dict())):  # as it is, and from a project
+        assert [other.strata for other in first_recipes(recipe, 4)[1:]] == [None, None, None]
+    own = sw.Beds(sw.Strata([sw.Stratum(thickness=10.0), sw.Stratum(thickness=30.0, erodibility=0.1)]))
+    recipes = first_recipes(suggested.replace(strata=own), 4)
+    assert [recipe.strata for recipe in recipes] == [own] * 4
+    panes = Panes(Run(recipes[0]), recipes, lambda _: None)
+    panes.begin_again_with(messages.Start(type="start", preset="gentle"), None)
+    assert panes.run.recipe.stage.preset == "gentle"
+    assert panes.run.recipe.strata is own
+
+
+def test_cells_without_data_are_neither_eroded_nor_deposited() -> None:
+    nodata = np.zeros((16, 16), bool)
+    nodata[:5] = True
+    ground = 800.0 + np.add.outer(np.arange(16.0), np.arange(16.0))
+    terrain = sw.Terrain(ground, cell_size=10.0, nodata=nodata)
+    recipe = first_recipe(
+        preset="single_grid", source=sw.FromTerrain(name="file", terrain=terrain), backend="reference"
+    )
+    panes = Panes(Run(recipe), first_recipes(recipe, 2), lambda _: None)
+    for pane in panes.facts()["panes"]:
+        assert (pane["eroded"], pane["mean_erosion"], pane["highest_deposit"]) == (0, 0, 0)
+    panes.run.advance(5)
+    pane = panes.facts()["panes"][0]
+    assert pane["eroded"] > 0
+    assert pane["mean_erosion"] == pytest.approx(pane["eroded"] / terrain.area)
+
+
+def test_as_many_panes_as_there_are_stay(page: Page, server: StudioServer) -> None:
+    begin(page)
+    page.do("step", count=2)
+    page.until(paused_at(2, 2))
+    page.do("side_by_side", panes=2)
+    state = server.session.submit(server.session.state).result(SECONDS)
+    assert steps_of(state) == [2, 2]
+
+
+def test_a_project_that_cannot_be_opened_leaves_the_panes(
+    page: Page, server: StudioServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.steps(1)
+    project = page.get("/project").content
+    headers = {"Cookie": page.cookie, "Origin": page.address}
+    sent = httpx.post(
+        page.address + "/open", content=project, params={"name": "a.slopewash"}, headers=headers, timeout=SECONDS
+    )
+    upload = sent.json()["upload"]
+    begin(page)
+
+    def refuse(session: Session, project: Any) -> None:
+        raise sw.SlopewashError("it is damaged")
+
+    with monkeypatch.context() as changed:
+        changed.setattr(Session, "_continued", refuse)
+        assert page.ask("open", upload=upload)["message"] == "it is damaged"
+    assert server.session.submit(server.session.state).result(SECONDS)["side_by_side"] is not None
+    page.do("open", upload=upload)
+    assert page.until(lambda s: s["busy"] is None and s["side_by_side"] is None)["left"]["step"] == 1
+
+
+def test_a_page_that_compares_is_sent_the_start_again_after_side_by_side() -> None:
+    recipe = first_recipe(preset="single_grid", size=16, backend="reference")
+    home = Run(recipe)
+    panes = Panes(home, first_recipes(recipe, 2), lambda _: None)
+    connection = Connection(cast("Any", None), cast("Any", None))
+
+    def before(snapshot: Snapshot, *, compares: bool) -> int | None:
+        connection.watch = messages.Watch(type="watch", before=compares)
+        views = connection.views(snapshot)
+        connection.set_frames(snapshot, views, [])
+        return views[0].before
+
+    assert before(home.snapshot(1, frozenset()), compares=True) == 0
+    assert before(home.snapshot(2, frozenset()), compares=True) is None  # the page has it
+    assert before(panes.snapshot(3, frozenset()), compares=False) is None
+    assert before(home.snapshot(4, frozenset()), compares=True) == 0
 
 
 def test_the_run_before_is_kept_on_disk_and_continues_after_a_crash(

@@ -100,7 +100,10 @@ class Connection:
         wanted = self.views(snapshot)
         for pane, view in zip(snapshot.panes, views, strict=True):
             known = self._sent.get(pane.pane or 0, Sent())
-            before = known.before if view.before is None else (pane.run, view.before)
+            # A page drops it with the run: where that returns, it is sent again.
+            before = known.before if known.run == pane.run else Sent().before
+            if view.before is not None:
+                before = (pane.run, view.before)
             self._sent[pane.pane or 0] = Sent(pane.run, before, pane.triangulation)
         self._frames = frames
         self._unacknowledged.append(snapshot.version)

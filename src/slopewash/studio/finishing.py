@@ -143,6 +143,8 @@ class Finishing:
             opening: Any = messages.Open(type="open", upload=self._uploads.keep_project(project))
         else:  # more than the studio runs: shown on as many cells as it does
             opening = messages.Start(type="start", upload=self._uploads.keep(self._fitted()), levels=False)
+            # Side by side, it would be the start of all panes.
+            self._session.execute(messages.LeaveSideBySide(type="leave_side_by_side")).result()
         self._session.execute(opening).result()
 
     def _fitted(self) -> sw.FromTerrain:

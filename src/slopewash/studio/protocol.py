@@ -295,7 +295,7 @@ class SideBySideState(Strict):
     cells: int
     """Along the longer side of each pane."""
     cells_before: int
-    """The same of the run before: if they are more, the panes have its terrain resampled."""
+    """The same of a single run on this terrain: if they are more, the panes have it resampled."""
 
 
 class State(Strict):

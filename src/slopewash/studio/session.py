@@ -436,6 +436,8 @@ class Session:
         home = self._lasting
         if home.shared:
             raise InvalidParameter("this run belongs to your own program; start another run here to compare models")
+        if self._panes is not None and len(self._panes) == message.panes:
+            return
         there = [home.next_recipe] if self._panes is None else self._panes.recipes
         with self._at_work(f"preparing {message.panes} panes"):
             recipes = filled_up(there, message.panes)
@@ -471,7 +473,7 @@ class Session:
             self._playing, self._dirty = not panes.pause() and self._playing, True
         elif message.type in ("reset", "start", "copy_pane"):
             with self._at_work("preparing all panes"):
-                panes.begin_again(panes.next_recipes(message, self.uploads))
+                panes.begin_again_with(message, self.uploads)
                 self._show(panes.run)
         else:
             panes.go(message)
@@ -542,7 +544,6 @@ class Session:
 
     def _do_open(self, message: messages.Open) -> None:
         project, cancels_before = self.uploads.find_project(message.upload), self._cancels_before
-        self._do_leave_side_by_side(messages.LeaveSideBySide(type="leave_side_by_side"))
         with self._at_work(f"opening {project.name}"):
             run = self._continued(project)
             repeats = run is None
@@ -550,6 +551,7 @@ class Session:
                 assert project.recipe is not None
                 run = Run(project.recipe, notice=self._notice)
             run.view = project.view
+            self._do_leave_side_by_side(messages.LeaveSideBySide(type="leave_side_by_side"))
             self._replace(run)
             self.uploads.forget_project(message.upload)
             if repeats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -43,14 +44,32 @@ def filled_up(recipes: Sequence[sw.Recipe], count: int) -> list[sw.Recipe]:
 def _with_preset(recipe: sw.Recipe, preset: Any) -> sw.Recipe:
     """The same ground with a preset, on one grid; the edges stay where its model takes them, as part of the ground."""
     edges: Any = recipe.stage.edges if recipe.stage.edges in preset.model.edges() else None
-    return next_recipe(recipe, messages.Start(type="start", preset=preset.name, levels=False, edges=edges), None)
+    start = messages.Start(type="start", preset=preset.name, levels=False, edges=edges)
+    return _with_own_strata(next_recipe(recipe, start, None), recipe)
+
+
+def _with_own_strata(recipe: sw.Recipe, before: sw.Recipe) -> sw.Recipe:
+    """With the strata of the recipe before, unless its preset suggested them: they are part of the ground."""
+    if before.strata is None:
+        return recipe
+    suggested = before.replace(strata=sw.preset_beds(before.stage.preset))
+    is_own = before.as_dict()["strata"] != suggested.as_dict()["strata"]  # strata from a file are other objects
+    return recipe.replace(strata=before.strata) if is_own else recipe
 
 
 def at_most(recipe: sw.Recipe, cells: int) -> sw.Recipe:
-    """The recipe on its ground with no more than so many cells along the longer side."""
+    """The recipe on its ground with no more than so many cells along the longer side.
+
+    A long and narrow terrain has more, so that its shorter side has as many as the studio takes at the least.
+    """
+    shape = _shape(recipe)
+    cells = max(cells, math.ceil(messages.SIZES[0] * max(shape) / min(shape)))
+    return recipe if max(shape) <= cells else resized(recipe, cells)
+
+
+def _shape(recipe: sw.Recipe) -> tuple[int, int]:
     source = recipe.source
-    now = source.size if isinstance(source, sw.Generated) else max(recipe.terrain().shape)
-    return recipe if now <= cells else resized(recipe, cells)
+    return (source.size, source.size) if isinstance(source, sw.Generated) else recipe.terrain().shape
 
 
 class Leg:
@@ -84,9 +103,16 @@ class Leg:
 class Pane:
     """One run, and what a step of it costs."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, wanted: sw.Recipe) -> None:
         self.run = run
+        self._wanted = wanted
+        """Its recipe, maybe on more cells."""
         self.seconds_per_step: float | None = None
+
+    @property
+    def recipe(self) -> sw.Recipe:
+        """The recipe with the parameters as they are now, on all the cells that its ground is wanted with."""
+        return self.run.next_recipe.replace(source=self._wanted.source)
 
     def advance(self, steps: int, stop: Callable[[], bool], *, timed: bool) -> None:
         """Take steps; those that also compile kernels are not `timed`."""
@@ -104,6 +130,8 @@ class Pane:
         ground = np.asarray(run.shown_layers("elevation")["elevation"], np.float64)
         start = run.start if run.start.shape == ground.shape else run.origin
         change = ground - start["elevation"]
+        if start.nodata is not None:
+            change = change[~start.nodata]
         lower = np.minimum(change, 0)
         return {
             "run": run.number,
@@ -143,7 +171,13 @@ class Panes:
         self.leg: Leg | None = None
         self._round = (0, 0.0)
         """Steps of the longest pane that all of them are to take in turn, and the seconds that it took so far."""
-        self.begin_again(recipes)
+        self._wanted_cells = 0
+        """Along the longer side, if there were only one run."""
+        self.begin_again(recipes, [home])
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._panes)
 
     @property
     def run(self) -> Run:
@@ -153,42 +187,48 @@ class Panes:
     @property
     def recipes(self) -> list[sw.Recipe]:
         """Recipes of all panes with the parameters as they are now."""
-        return [pane.run.next_recipe for pane in self._panes]
+        return [pane.recipe for pane in self._panes]
 
-    def next_recipes(
-        self, message: messages.Reset | messages.CopyPane | messages.Start, uploads: Any
-    ) -> list[sw.Recipe]:
-        """Recipes after a message: another terrain is for all panes, the rest for the one that is chosen."""
-        recipes = self.recipes
+    def begin_again_with(self, message: messages.Reset | messages.CopyPane | messages.Start, uploads: Any) -> None:
+        """Start all panes again as a message asks for: another terrain is for all, the rest for the chosen one."""
+        recipes, earlier = self.recipes, [pane.run for pane in self._panes]
         if isinstance(message, messages.CopyPane):
             self._check_number(message.pane)
-            recipes[self.chosen] = recipes[message.pane]
-        if not isinstance(message, messages.Start):
-            return recipes
+            recipes[self.chosen], earlier[self.chosen] = recipes[message.pane], earlier[message.pane]
+        elif isinstance(message, messages.Start):
+            recipes = self._started(recipes, message, uploads)
+        self.begin_again(recipes, earlier)
+
+    def _started(self, recipes: list[sw.Recipe], message: messages.Start, uploads: Any) -> list[sw.Recipe]:
         if message.generator is not None or message.upload is not None or message.size is not None:
             ground = messages.Start(type="start", generator=message.generator, upload=message.upload, size=message.size)
             recipes = [next_recipe(recipe, ground, uploads) for recipe in recipes]
         rest = message.model_copy(update={"generator": None, "upload": None, "size": None})
-        recipes[self.chosen] = next_recipe(recipes[self.chosen], rest, uploads)
+        before = recipes[self.chosen]
+        recipes[self.chosen] = _with_own_strata(next_recipe(before, rest, uploads), before)
         return recipes
 
-    def begin_again(self, recipes: Sequence[sw.Recipe]) -> None:
-        """Start all panes from these recipes, together; if one cannot be made, all stay as they are."""
+    def begin_again(self, recipes: Sequence[sw.Recipe], earlier: Sequence[Run] | None = None) -> None:
+        """Start all panes from these recipes, together; if one cannot be made, all stay as they are.
+
+        Each keeps the age and the view of an earlier run: without them, of the pane in its place.
+        """
         made: list[Pane] = []
+        wanted_cells = max(_shape(recipes[0]))
         try:
             for number, recipe in enumerate(recipes, 1):
                 run = Run(at_most(recipe, MOST_CELLS[len(recipes)]), notice=self._notice_of(number))
-                made.append(Pane(run))
+                made.append(Pane(run, recipe))
                 self._check_ground(run, made[0].run)
         except BaseException:
             for pane in made:
                 pane.run.close()
             raise
-        for pane, earlier in zip(made, self._panes, strict=False):
-            pane.run.sliders.follow(earlier.run.sliders)
-            pane.run.view = earlier.run.view
+        for pane, run in zip(made, earlier or [pane.run for pane in self._panes], strict=False):
+            pane.run.sliders.follow(run.sliders)
+            pane.run.view = run.view
         self.close()
-        self._panes, self.leg = made, None
+        self._panes, self.leg, self._wanted_cells = made, None, wanted_cells
         self.chosen = min(self.chosen, len(made) - 1)
 
     def _notice_of(self, number: int) -> Callable[[str], None]:
@@ -305,7 +345,7 @@ class Panes:
             "panes": [pane.facts(first) for pane in self._panes],
             "chosen": self.chosen,
             "cells": max(first.origin.shape),
-            "cells_before": max(self.home.origin.shape),
+            "cells_before": self._wanted_cells,
         }
 
     def snapshot(self, version: int, wanted: frozenset[str]) -> Snapshot:

@@ -578,7 +578,7 @@ export interface SideBySideState {
   chosen: number;
   /** Along the longer side of each pane. */
   cells: number;
-  /** The same of the run before: if they are more, the panes have its terrain resampled. */
+  /** The same of a single run on this terrain: if they are more, the panes have it resampled. */
   cells_before: number;
 }
 
