@@ -153,6 +153,24 @@ def test_a_stroke_ends_at_the_border_of_its_pane(panes: Any) -> None:
     assert np.all(change[72:82, 21:31] == 0)  # where the pointer was in the other pane
 
 
+def test_panes_that_are_left_free_their_memory(studio: Any) -> None:
+    held = []
+    for _ in range(2):
+        studio.ask(type="side_by_side", panes=2)
+        wait_for_panes(studio, 2)
+        studio.settle_picture()
+        studio.ask(type="leave_side_by_side")
+        studio.wait("studio.stage.landscapes.length === 1 && studio.store.state.side_by_side === null")
+        studio.settle_picture()
+        held.append(
+            studio.page.evaluate(
+                "(({ memory, programs }) => [memory.geometries, programs.reduce((n, p) => n + p.usedTimes, 0)])"
+                "(studio.stage.renderer.info)"
+            )
+        )
+    assert held[0] == held[1]
+
+
 def test_four_panes_say_that_they_are_resampled_and_are_readable(panes: Any) -> None:
     studio = panes
     studio.ask(type="start", size=256)
