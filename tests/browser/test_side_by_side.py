@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.browser.conftest import SCALE
 from tests.browser.test_accessibility import CONTRASTS, MISNAMED
+from tests.browser.test_parameters import open_all
 
 pytestmark = pytest.mark.slow
 
@@ -92,6 +93,82 @@ def test_the_chosen_pane_has_the_sliders_and_can_be_kept(panes: Any) -> None:
     studio.wait("studio.store.state.side_by_side === null && studio.stage.landscapes.length === 1")
     assert studio.page.evaluate("studio.store.state.run") == second != first
     assert not studio.page.locator(".pane-bar").is_visible()
+
+
+def beside(studio: Any, x: float, y: float) -> tuple[float, float]:
+    """Where a point of the terrain appears in the second pane, while the first is chosen."""
+    left, top = studio.place_on_screen(x, y)
+    first, second = boxes(studio)
+    return left + second["left"] - first["left"], top
+
+
+def test_what_was_typed_goes_to_the_pane_that_was_chosen_then(panes: Any) -> None:
+    studio = panes
+    studio.ask(type="choose_pane", pane=1)
+    own = studio.state()["parameters"]["rain_rate"]
+    studio.ask(type="choose_pane", pane=0)
+    studio.wait("studio.store.state.side_by_side.chosen === 0")
+    open_all(studio)
+    field = "[data-parameter=rain_rate] [data-role=value]"
+    studio.page.fill(field, "0.0123")
+    studio.page.mouse.click(*beside(studio, 640.0, 1024.0))
+    studio.wait("studio.store.state.side_by_side.chosen === 1")
+    studio.ask(type="pause")  # answered after all that the click sent
+    assert studio.state()["parameters"]["rain_rate"] == own
+    studio.wait(
+        "([field, own]) => Math.abs(document.querySelector(field).value - own) <= 1e-3 * Math.abs(own)", [field, own]
+    )
+    studio.ask(type="choose_pane", pane=0)
+    assert studio.state()["parameters"]["rain_rate"] == 0.0123
+
+
+def test_sources_stay_in_their_pane_and_the_first_click_only_chooses(panes: Any) -> None:
+    studio = panes
+    studio.take_tool("source")
+    in_second = beside(studio, 640.0, 1024.0)
+    studio.page.mouse.click(*studio.place_on_screen(640.0, 1024.0))
+    studio.wait("studio.store.state.sources.length === 1")
+    studio.page.mouse.click(*in_second)
+    studio.wait("studio.store.state.side_by_side.chosen === 1")
+    studio.ask(type="pause")  # answered after all that the click sent
+    assert studio.state()["sources"] == []
+    studio.page.mouse.click(*in_second)
+    studio.wait("studio.store.state.sources.length === 1")
+    studio.ask(type="choose_pane", pane=0)
+    assert len(studio.state()["sources"]) == 1
+
+
+def test_a_stroke_ends_at_the_border_of_its_pane(panes: Any) -> None:
+    studio = panes
+    studio.take_tool("raise")
+    before = studio.layer("elevation")
+    end = beside(studio, 256.0, 768.0)
+    studio.page.mouse.move(*studio.place_on_screen(1024.0, 1024.0))
+    studio.page.mouse.down()
+    studio.page.mouse.move(*end, steps=8)
+    studio.page.mouse.up()
+    studio.ask(type="pause")  # answered after all that the stroke sent
+    change = studio.layer("elevation") - before
+    assert change[102, 102] > 0
+    assert np.all(change[72:82, 21:31] == 0)  # where the pointer was in the other pane
+
+
+def test_panes_that_are_left_free_their_memory(studio: Any) -> None:
+    held = []
+    for _ in range(2):
+        studio.ask(type="side_by_side", panes=2)
+        wait_for_panes(studio, 2)
+        studio.settle_picture()
+        studio.ask(type="leave_side_by_side")
+        studio.wait("studio.stage.landscapes.length === 1 && studio.store.state.side_by_side === null")
+        studio.settle_picture()
+        held.append(
+            studio.page.evaluate(
+                "(({ memory, programs }) => [memory.geometries, programs.reduce((n, p) => n + p.usedTimes, 0)])"
+                "(studio.stage.renderer.info)"
+            )
+        )
+    assert held[0] == held[1]
 
 
 def test_four_panes_say_that_they_are_resampled_and_are_readable(panes: Any) -> None:

@@ -3,6 +3,7 @@
 import { button, capital, make, short } from "./dom";
 import { icon } from "./icons";
 import { quoted, refuse } from "./refusing";
+import { Waiting } from "./waiting";
 
 export interface SliderOptions {
   label: string;
@@ -16,16 +17,13 @@ export interface SliderOptions {
 
 const STEPS = 1000;
 const SEND_EVERY = 60;
-/** Milliseconds after a change during which values from the server are ignored: they may be older. */
-export const HOLD = 700;
 
 export class Slider {
   readonly element: HTMLElement;
   readonly range: HTMLInputElement;
   readonly field: HTMLInputElement;
   value = 0;
-  private touched = -Infinity;
-  private timer = 0;
+  private readonly waiting = new Waiting(() => this.options.changed(this.value), SEND_EVERY);
   private dragging = false;
   private readonly steps: number;
 
@@ -62,7 +60,7 @@ export class Slider {
 
   /** Show a value from the server, unless the user is changing it. */
   receive(value: number): void {
-    if (this.dragging || document.activeElement === this.field || performance.now() - this.touched < HOLD) return;
+    if (this.dragging || document.activeElement === this.field || this.waiting.isHeld) return;
     this.show(value);
   }
 
@@ -74,15 +72,8 @@ export class Slider {
   }
 
   change(value: number): void {
-    this.touched = performance.now();
     this.show(value);
-    if (!this.timer) this.timer = window.setTimeout(() => this.send(), SEND_EVERY);
-  }
-
-  private send(): void {
-    window.clearTimeout(this.timer);
-    this.timer = 0;
-    this.options.changed(this.value);
+    this.waiting.begin();
   }
 
   private typed(): void {
@@ -95,7 +86,7 @@ export class Slider {
       this.show(this.value);
     } else {
       this.change(this.options.whole ? Math.round(value) : value);
-      this.send(); // typed values are final: no need to wait for more
+      this.waiting.end(); // typed values are final: no need to wait for more
     }
   }
 

@@ -1,8 +1,9 @@
 // The five sliders above all parameters: what they move is declared beside the model's parameters, and worked out by the server.
 
 import { capital, make, short, words } from "../page/dom";
-import { HOLD, resetButton } from "../page/slider";
+import { resetButton } from "../page/slider";
 import type { Store } from "../page/store";
+import { Waiting } from "../page/waiting";
 import type { Connection } from "../wire/connection";
 import type { ModelDeclaration, ParameterValue, SliderDeclaration, State } from "../wire/protocol";
 import { symbol } from "./symbol";
@@ -35,9 +36,8 @@ class MainSlider {
   private readonly range: HTMLInputElement;
   private readonly effect = make("p", { class: "quiet effect" });
   private readonly ends: HTMLElement;
-  private touched = -Infinity;
+  private readonly waiting = new Waiting(() => this.send(), SEND_EVERY);
   private dragging = false;
-  private timer = 0;
 
   constructor(
     private readonly declared: SliderDeclaration,
@@ -86,7 +86,7 @@ class MainSlider {
     this.ends.hidden = fixed;
     this.element.classList.toggle("changed", !fixed && position !== 0);
     this.effect.replaceChildren(...(fixed ? [`Not here: ${position ?? "unknown"}.`] : this.effects(state)));
-    if (fixed || this.dragging || performance.now() - this.touched < HOLD) return;
+    if (fixed || this.dragging || this.waiting.isHeld) return;
     this.range.value = String(Math.round(STEPS * position));
     this.range.setAttribute("aria-valuetext", this.text(position));
   }
@@ -112,13 +112,11 @@ class MainSlider {
   }
 
   private moved(): void {
-    this.touched = performance.now();
     this.range.setAttribute("aria-valuetext", this.text(Number(this.range.value) / STEPS));
-    if (!this.timer) this.timer = window.setTimeout(() => this.send(), SEND_EVERY);
+    this.waiting.begin();
   }
 
   private send(): void {
-    this.timer = 0;
     const position = Number(this.range.value) / STEPS;
     void this.connection().send({ type: "slide", name: this.declared.name, position });
   }

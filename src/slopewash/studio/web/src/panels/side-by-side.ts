@@ -2,6 +2,7 @@
 
 import { button, make, select, short, volume, words } from "../page/dom";
 import type { Store } from "../page/store";
+import { sendWaiting } from "../page/waiting";
 import type { Place } from "../view/picking";
 import type { Stage } from "../view/stage";
 import type { Connection } from "../wire/connection";
@@ -22,6 +23,8 @@ export class SideBySide {
   private readonly four = this.countButton(4, "Four");
   private readonly size = make("span", { class: "quiet", "data-role": "pane-size" });
   private captions: Caption[] = [];
+  /** Choices that the server has not answered: until then its states may be older. */
+  private choosing = 0;
 
   constructor(
     private readonly store: Store,
@@ -42,9 +45,7 @@ export class SideBySide {
     );
     store.onState((state, before) => this.receive(state, before));
     // Before the tools hear of it: they act on the pane under the pointer.
-    stage.canvas.addEventListener("pointerdown", (event) => this.chooseAt(event.clientX, event.clientY), {
-      capture: true,
-    });
+    stage.canvas.addEventListener("pointerdown", (event) => this.chooseAt(event), { capture: true });
     stage.onDraw(() => this.follow());
   }
 
@@ -75,17 +76,24 @@ export class SideBySide {
   }
 
   private leave(): void {
+    sendWaiting();
     void this.connection().send({ type: "leave_side_by_side" });
   }
 
-  private chooseAt(x: number, y: number): void {
-    const pane = this.stage.isSideBySide ? this.stage.viewports.at(x, y) : null;
-    if (pane !== null && pane !== this.stage.chosen) void this.choose(pane);
+  private chooseAt({ clientX, clientY, isPrimary }: PointerEvent): void {
+    if (!isPrimary) return; // a second finger must not send the rest of a stroke to another pane
+    const pane = this.stage.isSideBySide ? this.stage.viewports.at(clientX, clientY) : null;
+    if (pane !== null && (pane !== this.stage.chosen || pane !== this.now?.chosen)) void this.choose(pane);
   }
 
-  private choose(pane: number): Promise<boolean> {
+  private async choose(pane: number): Promise<boolean> {
+    sendWaiting(); // to the pane for which it was typed
     this.stage.choose(pane);
-    return this.connection().send({ type: "choose_pane", pane });
+    this.choosing++;
+    const done = await this.connection().send({ type: "choose_pane", pane });
+    this.choosing--;
+    if (!done && this.now) this.stage.choose(this.now.chosen);
+    return done;
   }
 
   private async keep(pane: number): Promise<void> {
@@ -104,7 +112,7 @@ export class SideBySide {
     this.bar.hidden = this.element.hidden = !now;
     if ((now?.panes.length ?? 0) !== (before?.side_by_side?.panes.length ?? 0)) this.changed();
     if (!now || !welcome) return;
-    this.stage.choose(now.chosen);
+    if (!this.choosing) this.stage.choose(now.chosen);
     if (this.captions.length !== now.panes.length) this.build(now.panes.length, welcome);
     this.two.setAttribute("aria-pressed", String(now.panes.length === 2));
     this.four.setAttribute("aria-pressed", String(now.panes.length === 4));

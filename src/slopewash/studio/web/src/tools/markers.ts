@@ -3,8 +3,8 @@
 
 import { capital, make, short } from "../page/dom";
 import { icon } from "../page/icons";
-import { HOLD } from "../page/slider";
 import type { Store } from "../page/store";
+import { HOLD, Waiting } from "../page/waiting";
 import type { Place } from "../view/picking";
 import type { Stage } from "../view/stage";
 import type { Connection } from "../wire/connection";
@@ -34,11 +34,14 @@ export class Markers {
     hidden: true,
   });
   private marks: Mark[] = [];
+  /** Number of the run that these belong to. */
+  private run = -1;
   private chosen: number | null = null;
   private dragged: Mark | null = null;
   private lines: OutflowLines | null = null;
   /** Kinds with changes that are not sent yet, and the edit that these belong to. */
   private readonly unsent = new Map<MarkKind, number>();
+  private readonly waiting = new Waiting(() => this.sendUnsent(), SEND_EVERY);
   /** Number of messages without an answer. */
   private asked = 0;
   private touched = -Infinity;
@@ -54,18 +57,27 @@ export class Markers {
     store.onState(() => this.refreshSoon());
     stage.onDraw(() => this.follow());
     stage.canvas.addEventListener("pointerdown", () => this.choose(null));
-    this.settings.addEventListener("change", () => this.sendNow());
+    this.settings.addEventListener("change", () => this.waiting.end());
   }
 
   /** Show the last state, once no older one can arrive that lacks a change made here. */
   private refreshSoon(): void {
     window.clearTimeout(this.refreshTimer);
+    const another = this.store.state?.run !== this.run;
+    if (another) this.forgetEdits();
     const busy = this.dragged || this.unsent.size || this.asked || performance.now() - this.touched < HOLD;
-    if (busy) this.refreshTimer = window.setTimeout(() => this.refreshSoon(), HOLD);
+    if (busy && !another) this.refreshTimer = window.setTimeout(() => this.refreshSoon(), HOLD);
     else if (this.store.state) this.receive(this.store.state);
   }
 
+  /** Another run has markers of its own, and must not get those of the run before. */
+  private forgetEdits(): void {
+    this.dragged = null;
+    this.unsent.clear();
+  }
+
   private receive(state: State): void {
+    this.run = state.run;
     const marks: Mark[] = [
       ...state.sources.map((s) => ({ kind: "source" as const, speed: 0, direction: 0, ...s })),
       ...state.emitters.map((e) => ({ kind: "emitter" as const, ...e })),
@@ -81,7 +93,10 @@ export class Markers {
     this.lines?.refresh();
   }
 
+  /** Add a marker; a click that just chose another pane, whose markers are not known yet, only does that. */
   place(kind: MarkKind, at: Place, outflow: Outflow): void {
+    const panes = this.store.state?.side_by_side;
+    if (panes && panes.chosen !== this.stage.chosen) return;
     this.marks.push({ kind, x: at.x, y: at.y, ...outflow });
     this.marks.sort((a, b) => b.kind.localeCompare(a.kind)); // water sources first, as in the state
     this.build();
@@ -156,15 +171,17 @@ export class Markers {
     });
     element.addEventListener("pointermove", (event) => {
       if (this.dragged !== mark) return;
+      const { chosen, viewports } = this.stage;
+      if (viewports.at(event.clientX, event.clientY) !== chosen) return; // it stays in its own pane
       const place = this.stage.placeAt(event.clientX, event.clientY);
       if (place) this.moveTo(mark, place.x, place.y);
     });
     for (const end of ["pointerup", "pointercancel"] as const)
       element.addEventListener(end, () => {
         this.dragged = null;
-        this.sendNow();
+        this.waiting.end(); // at once, or an undo right after it would be overtaken
       });
-    element.addEventListener("keyup", () => this.sendNow());
+    element.addEventListener("keyup", () => this.waiting.end());
     element.addEventListener("dblclick", () => this.remove(mark));
     element.addEventListener("keydown", (event) => {
       const step = ARROWS[event.key];
@@ -204,12 +221,11 @@ export class Markers {
   }
 
   private sendSoon(kind: MarkKind): void {
-    if (!this.unsent.size) window.setTimeout(() => this.sendNow(), SEND_EVERY);
     this.unsent.set(kind, this.drag);
+    this.waiting.begin();
   }
 
-  /** Send what waits: at the end of a drag at once, or an undo right after it would be overtaken. */
-  private sendNow(): void {
+  private sendUnsent(): void {
     for (const [kind, stroke] of [...this.unsent]) void this.send(kind, stroke);
   }
 

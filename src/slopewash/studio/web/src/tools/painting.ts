@@ -29,6 +29,8 @@ interface Stroke {
   number: number;
   brush: ToolDeclaration;
   sign: 1 | -1;
+  /** The pane where it began, and stays. */
+  pane: number | null;
   last: Place;
   /** Dabs on the way since the last message. */
   waiting: [number, number][];
@@ -83,7 +85,7 @@ export class Painting {
       return;
     }
     if (tool.kind === "brush") this.stage.canvas.setPointerCapture(event.pointerId);
-    this.begin(place, event.shiftKey);
+    this.begin(place, event.shiftKey, this.stage.viewports.at(event.clientX, event.clientY));
   }
 
   /** Use the tool once without a mouse: under it, or else in the middle of the view. */
@@ -93,11 +95,11 @@ export class Painting {
     if (!place) return;
     event.preventDefault();
     this.showRing(place);
-    this.begin(place, event.shiftKey);
+    this.begin(place, event.shiftKey, this.stage.chosen);
     this.up();
   }
 
-  private begin(place: Place, inverted: boolean): void {
+  private begin(place: Place, inverted: boolean, pane: number | null): void {
     const { tool } = this.toolbar;
     if (tool.kind === "look") return;
     if (tool.kind !== "brush") {
@@ -110,6 +112,7 @@ export class Painting {
       number: ++this.strokes,
       brush,
       sign,
+      pane,
       last: place,
       waiting: [[place.x, place.y]],
       timer: window.setInterval(() => this.tick(), TICK),
@@ -125,7 +128,7 @@ export class Painting {
     this.report.pointed(place);
     this.showRing(place);
     const { stroke } = this;
-    if (!stroke || !place) return;
+    if (!stroke || !place || this.stage.viewports.at(event.clientX, event.clientY) !== stroke.pane) return;
     const apart = Math.hypot(place.x - stroke.last.x, place.y - stroke.last.y);
     const dabs = Math.floor(apart / (SPACING * this.toolbar.radius));
     for (let i = 1; i <= dabs; i++) {

@@ -235,8 +235,8 @@ export class Landscape {
   /** Free the GPU's memory. */
   dispose(): void {
     this.scene.remove(this.particles.points, this.wireframe.lines);
-    this.particles.points.geometry.dispose();
-    this.wireframe.lines.geometry.dispose();
+    this.particles.dispose();
+    this.wireframe.dispose();
     this.surface.dispose();
     this.history.texture.dispose();
     this.colours?.dispose();

@@ -18,7 +18,7 @@ import wireVertex from "../shaders/wire.vert?raw";
 import type { Uniforms } from "./pass";
 
 export class Particles {
-  readonly points: Points;
+  readonly points: Points<BufferGeometry, ShaderMaterial>;
 
   constructor(uniforms: Uniforms) {
     this.points = new Points(
@@ -45,10 +45,16 @@ export class Particles {
     this.points.geometry.setAttribute("position", new InterleavedBufferAttribute(buffer, 3, 0));
     this.points.geometry.setAttribute("inFlow", new InterleavedBufferAttribute(buffer, 1, 3));
   }
+
+  /** Free the GPU's memory. */
+  dispose(): void {
+    this.points.geometry.dispose();
+    this.points.material.dispose();
+  }
 }
 
 export class Wireframe {
-  readonly lines: LineSegments;
+  readonly lines: LineSegments<BufferGeometry, ShaderMaterial>;
   private edges: Uint32Array | null = null;
 
   constructor(uniforms: Uniforms) {
@@ -87,6 +93,12 @@ export class Wireframe {
   forget(): void {
     this.edges = null;
     this.lines.visible = false;
+  }
+
+  /** Free the GPU's memory. */
+  dispose(): void {
+    this.lines.geometry.dispose();
+    this.lines.material.dispose();
   }
 }
 

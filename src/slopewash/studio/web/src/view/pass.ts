@@ -24,6 +24,7 @@ export function uniformsOf<Values extends object>(values: Values): { [Name in ke
 export class Pass<Own extends Uniforms> {
   private readonly scene = new Scene();
   private readonly camera = new OrthographicCamera();
+  private readonly mesh: Mesh<BufferGeometry, ShaderMaterial>;
 
   constructor(
     fragmentShader: string,
@@ -39,15 +40,21 @@ export class Pass<Own extends Uniforms> {
       depthWrite: false,
       blending: NoBlending,
     });
-    const mesh = new Mesh(coveringTriangle(), material);
-    mesh.frustumCulled = false;
-    this.scene.add(mesh);
+    this.mesh = new Mesh(coveringTriangle(), material);
+    this.mesh.frustumCulled = false;
+    this.scene.add(this.mesh);
   }
 
   run(renderer: WebGLRenderer, target: WebGLRenderTarget | null): void {
     renderer.setRenderTarget(target);
     renderer.render(this.scene, this.camera);
     renderer.setRenderTarget(null);
+  }
+
+  /** Free the GPU's memory. */
+  dispose(): void {
+    this.mesh.geometry.dispose();
+    this.mesh.material.dispose();
   }
 }
 

@@ -157,6 +157,7 @@ export class Surface {
   dispose(): void {
     for (const target of [this.fieldsTarget, this.shapeTarget, this.waterlineTarget, this.roughLight, this.lightTarget])
       target.dispose();
+    for (const pass of [this.unpack, this.waterlining, this.shaping, this.lighting, this.softening]) pass.dispose();
   }
 
   private newFields(width: number, height: number): WebGLRenderTarget {
