@@ -71,7 +71,7 @@ STAND = """
   const [x, z] = [(at[0] - 0.5) * side(ground.elevation.columns), (at[1] - 0.5) * side(ground.elevation.rows)];
   const surface = cameras.rig.lowest(x, z);
   const eye = [x, surface + above * ground.worldScale, z];
-  cameras.restore({ pose: { eye, heading, pitch, walking: null }, plan: false, planView: [0, 0, 1] });
+  cameras.restore({ pose: { eye, heading, pitch, walking: null }, plan: false, plan_view: [0, 0, 1] });
 }
 """
 # Leaves the terrain alone in the window.
@@ -80,6 +80,7 @@ CLEAR = """
   const { stage } = studio;
   document.body.classList.add("bare");
   document.querySelector(".corner").hidden = true;
+  document.querySelector(".messages").style.display = "none";
   stage.covered = { right: 0, bottom: 0 };
   stage.cameras.bars = { left: 30, right: 30, top: 30, bottom: 30 };
   stage.resize();
@@ -95,8 +96,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", default=list(LANDSCAPES), help="of the landscapes")
     parser.add_argument("--keep", type=Path, help="folder for eroded runs")
-    parser.add_argument("--quality", default="medium", help="low, medium or high")
-    parser.add_argument("--size", default="960x540", help="of the pictures, in pixels")
+    parser.add_argument("--quality", default="high", help="low, medium or high")
+    parser.add_argument("--size", default="1280x720", help="of the pictures, in pixels")
     options = parser.parse_args()
     wide, high = map(int, options.size.split("x"))
     helpers = _helpers()
