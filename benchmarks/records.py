@@ -1,4 +1,4 @@
-"""Results of benchmarks as JSON lines: `run` tells what was measured together, with machine, versions and commit."""
+"""Results of benchmarks as JSON lines: `run` names what was measured together, with machine, versions and commit."""
 
 from __future__ import annotations
 

@@ -60,12 +60,12 @@ def sentence(work: Work, seconds: float, steps: int, *, workers: int, iterations
     return (
         f"{_size(grid.shape)}: {len(grid)} tiles of {_size(grid.tile)}, about {needed / 1e9:.1f} GB, at least "
         f"{at_least} for {steps} steps on {workers} "
-        f"{'worker with a core to itself' if workers == 1 else 'workers with a core each'}; the first round will tell"
+        f"{'worker with a core to itself' if workers == 1 else 'workers with a core each'}; the first round will show"
     )
 
 
 def measured(took: float, expected: float, left: float) -> str | None:
-    """What the first round tells: it took so many seconds where so many were expected, as so many are for the rest.
+    """What the first round shows: it took so many seconds where so many were expected, as so many are for the rest.
 
     Kernels, files and whatever else the machine does are all in it.
 

@@ -396,7 +396,7 @@ class TiledRun:
             self._say_what_it_took(time.monotonic() - begin, expected, left)
 
     def _say_what_it_took(self, took: float, expected: float, left: float) -> None:
-        """Say once what the first round tells of the rest; that of a level with little work tells nothing."""
+        """Report once what the first round shows of the rest; that of a level with little work shows nothing."""
         assert self.work is not None
         of_stage = self._expected(self.work.grid, self.work.model, iterations_of(self.program) - self.done)
         if self._measured or of_stage < SHARE_THAT_TELLS * left:
