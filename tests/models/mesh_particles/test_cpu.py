@@ -115,16 +115,16 @@ def test_particles_move_side_by_side_bit_for_bit_as_each_alone(lab: Any, bands: 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names of x86 instructions")
 def test_particles_move_by_packed_instructions(lab: Any) -> None:
     run = crowded(lab, "cpu")
-    surface, reals = run.surface, numba.float64
-    f32, flags = numba.float32, numba.types.Array(numba.boolean, 1, "C")
-    points = f32[:, ::1]
-    fresh = numba.njit(error_model="numpy", fastmath=set(EXACT), pipeline_class=DistinctArrays)(
-        lanes.move_within.py_func
-    )  # cached code cannot be inspected
+    kinds: Any = numba
+    reals, points, rows32 = kinds.float64, kinds.float32[:, ::1], kinds.float32[::1]
+    flags = kinds.boolean[::1]
+    function: Any = lanes.move_within
+    # Cached code cannot be inspected.
+    fresh = kinds.njit(error_model="numpy", fastmath=set(EXACT), pipeline_class=DistinctArrays)(function.py_func)
     fresh.compile(
         (
-            points, points, points, numba.int32[::1], reals[:, ::1], reals[::1], numba.typeof(surface.extent),
-            numba.typeof(tuple(run.physics)), *[f32[::1]] * 6, flags, flags, reals[::1],
+            points, points, points, kinds.int32[::1], reals[:, ::1], reals[::1], kinds.typeof(run.surface.extent),
+            kinds.typeof(tuple(run.physics)), *[rows32] * 6, flags, flags, reals[::1],
         )
     )  # fmt: skip
     (assembly,) = fresh.inspect_asm().values()
