@@ -6,6 +6,7 @@ import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,5 +60,11 @@ def emitter_table(emitters: Sequence[Emitter]) -> NDArray[np.float64]:
 
 def emitters_of(table: NDArray[np.float64]) -> tuple[Emitter, ...]:
     """Emitters from what `emitter_table` gave."""
+    return _emitters(tuple(table.ravel().tolist()))
+
+
+@lru_cache(maxsize=4)  # runs ask at every step, and validation takes longer than emitting
+def _emitters(values: tuple[float, ...]) -> tuple[Emitter, ...]:
     names = [field.name for field in fields(Emitter)]
-    return tuple(Emitter(**dict(zip(names, row, strict=True))) for row in table.tolist())
+    rows = (values[first : first + len(names)] for first in range(0, len(values), len(names)))
+    return tuple(Emitter(**dict(zip(names, row, strict=True))) for row in rows)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import platform
+import re
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
+from slopewash.backends.compiled import EXACT, DistinctArrays
 from slopewash.models import MeshParticles
-from slopewash.models.mesh_particles import reference, sweep
+from slopewash.models.mesh_particles import lanes, reference, rows, sweep
+from slopewash.models.mesh_particles.particles import LEFT
 from slopewash.models.mesh_particles.surface import MOST_CELLS
+from slopewash.models.mesh_particles.table import height
 from slopewash.terrain import Emitter
 
 
@@ -59,6 +65,70 @@ def test_both_backends_keep_particles_in_the_same_order_and_push_them_alike(lab:
     wanted = plain.backend._pair_forces()
     got = fast.backend._pair_forces()[:n]
     np.testing.assert_allclose(got, wanted, atol=2e-5 * np.abs(wanted).max())  # float32 positions at 150 m
+
+
+@pytest.mark.parametrize("bands", [2, 3, 7, 50])
+def test_particles_are_pushed_bit_for_bit_alike_by_any_number_of_bands(lab: Any, bands: int) -> None:
+    run = crowded(lab, "cpu", n=2000)
+    flow, backend, n = run.flow, run.backend, run.flow.count
+    wanted = backend._pair_forces()[:n].copy()
+    got = np.full_like(wanted, np.nan)
+    r = 2 * run.physics.radius
+    numbers = tuple(np.float32(v) for v in (r * r, r, run.physics.spring, run.physics.damper, run.physics.friction))
+    sweep.push_all(
+        bands, n, flow.X, flow.V, backend._cell, backend._plan[3], backend._start_of_cell, numbers, got
+    )  # fmt: skip
+    np.testing.assert_array_equal(got, wanted)
+    assert (wanted != 0).any(axis=1).mean() > 0.5
+
+
+@pytest.mark.parametrize("bands", [1, 3])
+def test_particles_move_side_by_side_bit_for_bit_as_each_alone(lab: Any, bands: int) -> None:
+    run = crowded(lab, "cpu", n=3000)
+    random = np.random.default_rng(2)
+    flow, surface, n = run.flow, run.surface, run.flow.count
+    # Slow ones stay above their triangle, fast ones cross others, fall on them, or leave.
+    flow.V[:n] = random.normal(size=(n, 3)) * 10.0 ** random.uniform(-2, 2, size=(n, 1))
+    flow.at[:n] = run.backend._locate(*(flow.X[:n, k].astype(np.float64) for k in (0, 1)))
+    ground = height(surface.table[flow.at[:n]], *(flow.X[:n, k].astype(np.float64) for k in (0, 1)))
+    flow.X[:n, 2] = ground + 10.0 ** random.uniform(-6, 0, size=n)
+    pushes = random.normal(size=(n, 3)).astype(np.float32)
+    before = [a.copy() for a in flow.taken()]
+    fixed = (surface.table, surface.grid, surface.extent, run.backend.erodible, tuple(run.physics))
+    places = np.empty((bands, lanes.PLACE_AND_VELOCITY, lanes.LANES), np.float32)
+    flags = np.empty((bands, lanes.FLAGS, lanes.LANES), np.bool_)
+    touched, eroded = np.zeros(n, np.int32), np.zeros(n)
+    sweep.move_all(n, flow.X, flow.V, pushes, flow.at, flow.fate, *fixed, places, flags, touched, eroded)
+
+    X, V, _, at, _ = before
+    start = at.copy()
+    for i in range(n):
+        t, amount, left = rows.move(i, X, V, pushes, at, *fixed)
+        assert (touched[i], eroded[i], flow.fate[i] == LEFT) == (t, amount, left)
+    for got, wanted in zip((flow.X, flow.V, flow.at), (X, V, at), strict=True):
+        np.testing.assert_array_equal(got[:n], wanted)
+    assert 0.05 < (at != start).mean() < 0.9
+    assert 0.1 < (touched >= 0).mean() < 0.9
+    assert (flow.fate[:n] == LEFT).any()
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names of x86 instructions")
+def test_particles_move_by_packed_instructions(lab: Any) -> None:
+    run = crowded(lab, "cpu")
+    kinds: Any = numba
+    reals, points, rows32 = kinds.float64, kinds.float32[:, ::1], kinds.float32[::1]
+    flags = kinds.boolean[::1]
+    function: Any = lanes.move_within
+    # Cached code cannot be inspected.
+    fresh = kinds.njit(error_model="numpy", fastmath=set(EXACT), pipeline_class=DistinctArrays)(function.py_func)
+    fresh.compile(
+        (
+            points, points, points, kinds.int32[::1], reals[:, ::1], reals[::1], kinds.typeof(run.surface.extent),
+            kinds.typeof(tuple(run.physics)), *[rows32] * 6, flags, flags, reals[::1],
+        )
+    )  # fmt: skip
+    (assembly,) = fresh.inspect_asm().values()
+    assert re.search(r"v?divpd\s+.*[xyz]mm", assembly)
 
 
 def test_vertex_sums_are_those_of_table_1_bit_for_bit(lab: Any) -> None:

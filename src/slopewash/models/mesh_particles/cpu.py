@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.backends.bands import NUMBA_THREADS
-from slopewash.models.mesh_particles import sweep
+from slopewash.models.mesh_particles import lanes, sweep
 from slopewash.models.mesh_particles.iteration import ReferenceBackend
 from slopewash.models.mesh_particles.particles import Particles
 from slopewash.models.mesh_particles.reference import NEAR
@@ -74,14 +74,19 @@ class CpuBackend(ReferenceBackend):
         p, flow, columns = self.physics, self.flow, self._plan[3]
         reach = 2 * p.radius
         numbers = tuple(np.float32(v) for v in (reach * reach, reach, p.spring, p.damper, p.friction))
-        sweep.push_all(flow.count, flow.X, flow.V, self._cell, columns, self._start_of_cell, numbers, self._pushes)
+        sweep.push_all(
+            numba.get_num_threads(), flow.count, flow.X, flow.V, self._cell, columns, self._start_of_cell, numbers,
+            self._pushes,
+        )  # fmt: skip
         return self._pushes
 
     def _move_and_collide(self, pushes: NDArray[np.floating]) -> tuple[NDArray[np.int32], NDArray[np.floating]]:
-        flow, surface = self.flow, self.surface
+        flow, surface, bands = self.flow, self.surface, numba.get_num_threads()
+        places = np.empty((bands, lanes.PLACE_AND_VELOCITY, lanes.LANES), np.float32)
+        flags = np.empty((bands, lanes.FLAGS, lanes.LANES), np.bool_)
         sweep.move_all(
             flow.count, flow.X, flow.V, pushes, flow.at, flow.fate, surface.table, surface.grid, surface.extent,
-            self.erodible, tuple(self.physics), self._touched, self._eroded,
+            self.erodible, tuple(self.physics), places, flags, self._touched, self._eroded,
         )  # fmt: skip
         return self._touched, self._eroded
 

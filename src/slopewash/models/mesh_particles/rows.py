@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slopewash.backends.compiled import kernel
+from slopewash.backends.compiled import kernel, stage_kernel
 from slopewash.models.mesh_particles.particles import CLEARANCE
 from slopewash.models.mesh_particles.reference import SLACK
 from slopewash.models.mesh_particles.table import AX, AY, BX, BY, GX, GY, NX, NY, NZ, TILT, X0, Y0, Z0
@@ -12,33 +12,24 @@ from slopewash.models.mesh_particles.table import AX, AY, BX, BY, GX, GY, NX, NY
 MISS = 2.0
 """Share of the way of a triangle that is not on it."""
 EPS = 2 * float(np.finfo(np.float32).eps)
+ZERO = np.float32(0)
 
 
-@kernel
-def push(i, X, V, first, width, start, r2, reach, spring, damper, friction):
-    """Acceleration of particle i by its neighbours in three rows of three cells; `first` is the cell north-west."""
-    ax = ay = az = np.float32(0)
-    x, y, z = X[i, 0], X[i, 1], X[i, 2]
-    vx, vy, vz = V[i, 0], V[i, 1], V[i, 2]
-    for row in range(3):
-        cell = first + row * width
-        for j in range(start[cell], start[cell + 3]):
-            dx, dy, dz = X[j, 0] - x, X[j, 1] - y, X[j, 2] - z
-            d2 = dx * dx + dy * dy + dz * dz
-            if d2 >= r2 or j == i:
-                continue
-            if d2 == np.float32(0):
-                ax += spring * reach if i > j else -spring * reach
-                continue
-            d = np.sqrt(d2)
-            nx, ny, nz = dx / d, dy / d, dz / d
-            ux, uy, uz = V[j, 0] - vx, V[j, 1] - vy, V[j, 2] - vz
-            closing = ux * nx + uy * ny + uz * nz
-            f = (damper - friction) * closing - spring * (reach - d)
-            ax += f * nx + friction * ux
-            ay += f * ny + friction * uy
-            az += f * nz + friction * uz
-    return ax, ay, az
+@stage_kernel
+def push(X, V, i, j, r2, reach, spring, damper, friction):
+    """Acceleration of particle i by particle j after it; that of j by i is the opposite, to the last digit."""
+    dx, dy, dz = X[j, 0] - X[i, 0], X[j, 1] - X[i, 1], X[j, 2] - X[i, 2]
+    d2 = dx * dx + dy * dy + dz * dz
+    if d2 >= r2:
+        return False, ZERO, ZERO, ZERO
+    if d2 == ZERO:
+        return True, -spring * reach, ZERO, ZERO
+    d = np.sqrt(d2)
+    nx, ny, nz = dx / d, dy / d, dz / d
+    ux, uy, uz = V[j, 0] - V[i, 0], V[j, 1] - V[i, 1], V[j, 2] - V[i, 2]
+    closing = ux * nx + uy * ny + uz * nz
+    f = (damper - friction) * closing - spring * (reach - d)
+    return True, f * nx + friction * ux, f * ny + friction * uy, f * nz + friction * uz
 
 
 @kernel

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from slopewash.backends.compiled import kernel, parallel_kernel
+from slopewash.backends.compiled import band_kernel, kernel, parallel_kernel, stage_kernel
+from slopewash.models.mesh_particles.lanes import LANES, PVX, PVY, PVZ, PX, PY, PZ, STAYS, TOUCHES, move_within
 from slopewash.models.mesh_particles.particles import ALIVE, LEFT
-from slopewash.models.mesh_particles.rows import above_ground, height, locate, move, push
+from slopewash.models.mesh_particles.rows import ZERO, above_ground, height, locate, move, push
 
 
 @kernel
@@ -65,21 +66,85 @@ def reorder(order, count, X, V, born, at, fate, cell, X2, V2, born2, at2, fate2,
 
 
 @parallel_kernel
-def push_all(n, X, V, cell, columns, start, numbers, pushes):
-    r2, reach, spring, damper, friction = numbers
-    for i in prange(n):
-        first = cell[i] - columns - 1
-        ax, ay, az = push(i, X, V, first, columns, start, r2, reach, spring, damper, friction)
-        pushes[i, 0], pushes[i, 1], pushes[i, 2] = ax, ay, az
+def push_all(bands, n, X, V, cell, columns, start, numbers, pushes):
+    for band in prange(bands):
+        push_band(n * band // bands, n * (band + 1) // bands, X, V, cell, columns, start, numbers, pushes)
+
+
+@band_kernel
+def push_band(first, last, X, V, cell, columns, start, numbers, pushes):
+    """Accelerations of some particles by their neighbours, which are in three rows of three cells each.
+
+    Each adds up its neighbours in their order. A pair is worked out once, when the first of the two has its turn: by
+    then all before it have pushed it. Only pairs of particles of two bands are worked out in both.
+    """
+    for i in range(first, last):
+        pushes[i, 0] = pushes[i, 1] = pushes[i, 2] = ZERO
+        north, west = cell[i] - columns - 1, cell[i] - 1
+        if start[north] < first:
+            pushed_from_before(i, start[north], min(start[north + 3], first), X, V, numbers, pushes)
+            pushed_from_before(i, start[west], min(start[west + 3], first), X, V, numbers, pushes)
+    for i in range(first, last):
+        south, east = cell[i] + columns - 1, cell[i] + 1
+        push_after(i, i + 1, start[east + 1], last, X, V, numbers, pushes)
+        push_after(i, start[south], start[south + 3], last, X, V, numbers, pushes)
+
+
+@stage_kernel
+def pushed_from_before(i, begin, end, X, V, numbers, pushes):
+    """Push particle i away from some before it."""
+    for j in range(begin, end):
+        touch, ax, ay, az = push(X, V, j, i, *numbers)
+        if touch:
+            pushes[i, 0] -= ax
+            pushes[i, 1] -= ay
+            pushes[i, 2] -= az
+
+
+@stage_kernel
+def push_after(i, begin, end, last, X, V, numbers, pushes):
+    """Push particle i and some after it away from each other, but none from `last` on."""
+    for j in range(begin, end):
+        touch, ax, ay, az = push(X, V, i, j, *numbers)
+        if touch:
+            pushes[i, 0] += ax
+            pushes[i, 1] += ay
+            pushes[i, 2] += az
+            if j < last:
+                pushes[j, 0] -= ax
+                pushes[j, 1] -= ay
+                pushes[j, 2] -= az
 
 
 @parallel_kernel
-def move_all(n, X, V, pushes, at, fate, T, grid, extent, erodible, p, touched, eroded):
-    for i in prange(n):
-        t, amount, left = move(i, X, V, pushes, at, T, grid, extent, erodible, p)
-        touched[i], eroded[i] = t, amount
-        if left:
-            fate[i] = LEFT
+def move_all(n, X, V, pushes, at, fate, T, grid, extent, erodible, p, places, flags, touched, eroded):
+    bands = len(places)
+    for band in prange(bands):
+        move_band(
+            n * band // bands, n * (band + 1) // bands, X, V, pushes, at, fate, T, grid, extent, erodible, p,
+            places[band], flags[band], touched, eroded,
+        )  # fmt: skip
+
+
+@band_kernel
+def move_band(first, last, X, V, pushes, at, fate, T, grid, extent, erodible, p, place, flag, touched, eroded):
+    """Move some particles, a block of lanes at a time."""
+    for begin in range(first, last, LANES):
+        end = min(begin + LANES, last)
+        move_within(
+            X[begin:end], V[begin:end], pushes[begin:end], at[begin:end], T, erodible, extent, p, place[PX], place[PY],
+            place[PZ], place[PVX], place[PVY], place[PVZ], flag[TOUCHES], flag[STAYS], eroded[begin:end],
+        )  # fmt: skip
+        for i in range(begin, end):
+            k = i - begin
+            if flag[STAYS, k]:
+                X[i, 0], X[i, 1], X[i, 2] = place[PX, k], place[PY, k], place[PZ, k]
+                V[i, 0], V[i, 1], V[i, 2] = place[PVX, k], place[PVY, k], place[PVZ, k]
+                touched[i] = at[i] if flag[TOUCHES, k] else -1
+            else:
+                touched[i], eroded[i], left = move(i, X, V, pushes, at, T, grid, extent, erodible, p)
+                if left:
+                    fate[i] = LEFT
 
 
 @kernel
