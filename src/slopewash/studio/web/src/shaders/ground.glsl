@@ -1,33 +1,11 @@
 // What the ground is made of: rock in beds where it is steep, loose stones below, sediment on valley floors, grass, woods and snow, in
 // the colours of one kind of country.
-uniform vec3 palette[14];      // as palette.ts orders them
-uniform vec4 country;          // largest share of trees, share of meadow on floors, contrast of beds, line where plants give way to rock
-uniform float treeLine;        // fractions of the relief
-uniform float steepReference;  // the slope that counts as steep on this terrain
-uniform float snowLine;        // 0 … 1 of the relief; above 1 for none
-uniform float relief;          // metres between the lowest and the highest point of the start
-uniform float cellSize;
 uniform sampler2D bedTops;     // metres above the datum: the top of the first stratum
 uniform sampler2D bedTable;    // hardness of the stratum at a depth below it, and the shade of every second one
+uniform float treesDrawn;      // 1 where trees stand on the ground, which lies in their shade
 uniform float bedDepth;        // metres that the table spans; 0 where the terrain has no strata
 
-const int FOREST = 0, FOREST_MIXED = 1, GRASS = 2, MEADOW = 3, LUSH = 4, HEATH = 5, SOIL = 6, ROCK = 7, DARK_ROCK = 8, PALE_ROCK = 9,
-  SCREE = 10, SAND = 11, GRAVEL = 12, SNOW = 13;
-
-struct Grain { vec2 value; vec3 tilt; };  // two noises, and how the first tips a normal
-struct Site {
-  vec3 metres;   // east, above the datum, south
-  vec2 spot;
-  float level;   // 0 … 1 of the relief
-  float steep;   // 1 where the slope counts as steep
-  float hollow;  // hollows positive, crests negative, over a few cells
-  float basin;   // the same over many cells
-  float north;   // 1 on slopes that face away from the midday sun, −1 on those that face it
-  float chutes;  // noise drawn out along the fall line, 0 … 1
-  vec4 past;     // wear, deposits and flow of the simulation, 0 … 1, and the flow around
-  float soil;    // loose cover, 0 … 1
-};
-struct Ground { vec3 albedo; float bump; float ledge; };
+struct Ground { vec3 albedo; float bump; float ledge; float smoothed; };
 
 // Height in the pile of beds, in metres: without strata of its own, the rock has beds that dip and bend a little.
 float bedHeight(Site at, vec4 macro) {
@@ -54,12 +32,6 @@ vec3 rockColour(Site at, float bed, vec4 macro, Grain meso, Grain fine) {
   return rock * (0.66 + 0.34 * smoothstep(0.22, 0.50, fine.value.y)) * (0.80 + 0.20 * smoothstep(0.30, 0.52, at.chutes));
 }
 
-float woodsAt(Site at, float moist, Grain meso, Grain fine) {
-  float limit = smoothstep(treeLine - 0.16, treeLine + 0.04, at.level + 0.14 * (meso.value.x - 0.5));
-  float suited = moist + 0.95 * (meso.value.x - 0.5) + 0.50 * (fine.value.y - 0.5) + 0.16 * at.north - 0.55 * smoothstep(0.70, 1.15, at.steep);
-  return country.x * smoothstep(0.50, 0.64, suited) * (1.0 - limit);
-}
-
 vec3 plantColour(Site at, float moist, float woods, vec4 macro, Grain meso, Grain fine) {
   vec3 grass = mix(palette[GRASS], palette[MEADOW], smoothstep(0.35, 0.75, moist + 0.3 * (meso.value.y - 0.5)));
   grass = mix(grass, palette[LUSH], smoothstep(0.72, 1.0, moist));
@@ -70,7 +42,7 @@ vec3 plantColour(Site at, float moist, float woods, vec4 macro, Grain meso, Grai
   // Tussocks and stones show the earth between them.
   grass = mix(grass, palette[SOIL], 0.45 * smoothstep(0.56, 0.74, fine.value.y + 0.25 * at.steep - 0.25 * moist));
   vec3 trees = mix(palette[FOREST], palette[FOREST_MIXED], smoothstep(0.40, 0.62, 0.6 * fine.value.x + 0.4 * macro.b));
-  trees *= 0.42 + 1.05 * fine.value.y;
+  trees *= (0.42 + 1.05 * fine.value.y) * (1.0 - 0.30 * treesDrawn);
   return mix(grass, trees, woods);
 }
 
@@ -81,12 +53,19 @@ vec3 wetted(vec3 albedo, Site at, float water, float suspended, Grain fine) {
   return albedo * (1.0 - 0.50 * smoothstep(0.004, 0.06, water / cellSize));
 }
 
-// Snow lies on gentle high ground, longer in hollows and in the shade; wind and cliffs leave its edge broken.
+// Snow lies on gentle high ground, longer in gullies and in the shade; ribs, cliffs and wind leave rock between, along the fall line.
 float snowCover(Site at, vec4 macro, Grain meso, Grain fine) {
-  float high = 7.0 * (at.level - snowLine + 0.10 * (macro.r - 0.5) + 0.05 * at.north) + 0.35 * clamp(at.basin, -1.0, 1.0);
-  float held = 1.32 - at.steep + 0.45 * at.hollow + 0.45 * (at.chutes - 0.5);
-  float broken = 1.2 * (meso.value.x - 0.5) + 0.9 * (fine.value.x - 0.5);
-  return smoothstep(0.06, 0.30, min(high, 1.7 * held) + 0.50 * broken);
+  float broken = 0.55 * (meso.value.x - 0.5) + 0.75 * (fine.value.x - 0.5);
+  float high = 7.0 * (at.level - snowLine + 0.08 * (macro.r - 0.5) + 0.05 * at.north) - 0.75 * at.rib + 0.35 * clamp(at.basin, -1.0, 1.0) + 0.5 * broken;
+  float bared = 0.45 * at.steep + 0.55 * at.carvedSteep + 0.22 * at.rib - 0.30 * at.hollow;
+  float held = 2.4 * (1.16 - bared) + broken;
+  float cover = min(high, held);
+  float soft = max(0.10, fwidth(cover));
+  return smoothstep(-soft, soft, cover);
+}
+
+float looseAt(Site at, float ragged, float bareAbove) {
+  return smoothstep(0.58, 0.80, at.steep + ragged + 0.18 * at.basin + 0.5 * (at.chutes - 0.5) + 0.4 * bareAbove);
 }
 
 // Where the simulation knows what it eroded and deposited, that decides; elsewhere the shape of the ground.
@@ -95,16 +74,16 @@ Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, 
   float worn = at.past.r, brought = at.past.g, flow = at.past.b, wetAround = at.past.a;
   float stripped = known * (0.40 * (worn - 0.50) - 0.45 * brought - 0.35 * at.soil);
   float bareAbove = 0.5 * smoothstep(country.w, country.w + 0.35, at.level);
-  float rocky = smoothstep(0.84, 1.04, at.steep + ragged - 0.20 * at.hollow - 0.10 * clamp(at.basin, -1.0, 1.0) + 0.10 * at.level + stripped + bareAbove);
-  float loose = smoothstep(0.58, 0.80, at.steep + ragged + 0.18 * at.basin + 0.5 * (at.chutes - 0.5) + 0.4 * bareAbove) * (1.0 - rocky);
+  float rocky = smoothstep(0.84, 1.04, 0.4 * at.steep + 0.6 * at.carvedSteep + 0.12 * at.rib + ragged - 0.20 * at.hollow - 0.10 * clamp(at.basin, -1.0, 1.0) + 0.10 * at.level + stripped + bareAbove);
+  float loose = looseAt(at, ragged, bareAbove) * (1.0 - rocky);
   float laid = smoothstep(0.30, 1.10, at.basin + 0.8 * ragged) * (1.0 - smoothstep(0.30, 0.62, at.steep + 0.5 * ragged));
   float fan = smoothstep(0.10, 0.70, brought + 0.35 * ragged) * (1.0 - smoothstep(0.55, 1.0, at.steep));
   laid = mix(laid, fan, known);
   float raw = known * smoothstep(0.45, 0.95, worn + 0.6 * ragged) * smoothstep(0.35, 0.75, at.steep) * (1.0 - rocky);
   float bed = known * smoothstep(0.62, 0.92, flow + 0.22 * (at.chutes - 0.5) + 0.12 * (fine.value.x - 0.5)) * (1.0 - smoothstep(0.6, 1.2, at.steep));
-  float moist = clamp(0.52 + known * (0.45 * wetAround + 0.20 * brought + 0.15 * at.soil - 0.22 * worn) + 0.18 * at.basin + 0.75 * (macro.r - 0.5) + 0.20 * at.north - 0.26 * at.level, 0.0, 1.0) * mix(0.55, 1.0, country.y);
+  float moist = moistAt(at, known, macro);
 
-  float woods = woodsAt(at, moist, meso, fine) * (1.0 - 0.85 * loose) * (1.0 - 0.9 * bed);
+  float woods = woodsAt(at, moist, meso.value, fine.value) * (1.0 - 0.85 * loose) * (1.0 - 0.9 * bed);
   vec3 albedo = plantColour(at, moist, woods, macro, meso, fine);
   // Old fans are overgrown; along streams, where water still moves them, they are bare, in threads.
   vec3 sediment = mix(palette[SAND], palette[GRAVEL], smoothstep(0.3, 0.7, meso.value.x)) * (0.66 + 0.34 * fine.value.y + 0.34 * at.chutes);
@@ -127,5 +106,5 @@ Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, 
   albedo = mix(albedo, palette[SNOW] * (0.70 + 0.10 * meso.value.x), snow); // sunlit, it stays below the end of the curve
   float bump = mix(mix(0.22, 0.55, loose), 1.05, rocky);
   bump = mix(max(bump, 1.1 * woods), 0.12, snow);
-  return Ground(albedo * 0.72, bump, rocky * (1.0 - snow) * (bedDepth > 0.0 ? 1.0 : 0.4));
+  return Ground(albedo * 0.72, bump, rocky * (1.0 - snow) * (bedDepth > 0.0 ? 1.0 : 0.4), snow);
 }

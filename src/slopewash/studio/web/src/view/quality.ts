@@ -16,9 +16,11 @@ export interface Quality {
   closeGrain: number; // 0 … 1: strength of the finest structure, visible only from near
   reflectionSteps: number; // with which water looks for the ground it mirrors; 0 for the sky alone
   flowSamples: number; // of the noise along a current
-  chuteSamples: number; // to either side along the fall line
+  gullies: number; // largest side of the map of gullies finer than cells
+  gullyOctaves: number;
   nearLevels: number; // meshes near the eye, each twice as fine as the one around it
   surroundings: number; // vertices per side of the block on the ground around it
+  trees: number; // places for trees at most; 0 where woods are only painted
   clouds: boolean;
   cullDryWater: boolean; // draw water only where there is some: worth it for software renderers
 }
@@ -38,9 +40,11 @@ export const QUALITIES: Record<Tier, Quality> = {
     closeGrain: 0,
     reflectionSteps: 0,
     flowSamples: 2,
-    chuteSamples: 1,
+    gullies: 512,
+    gullyOctaves: 2,
     nearLevels: 0,
     surroundings: 49,
+    trees: 0,
     clouds: false,
     cullDryWater: true,
   },
@@ -58,9 +62,11 @@ export const QUALITIES: Record<Tier, Quality> = {
     closeGrain: 1,
     reflectionSteps: 28,
     flowSamples: 4,
-    chuteSamples: 3,
+    gullies: 1536,
+    gullyOctaves: 3,
     nearLevels: 3,
     surroundings: 129,
+    trees: 60000,
     clouds: true,
     cullDryWater: true,
   },
@@ -78,9 +84,11 @@ export const QUALITIES: Record<Tier, Quality> = {
     closeGrain: 1,
     reflectionSteps: 56,
     flowSamples: 6,
-    chuteSamples: 4,
+    gullies: 2560,
+    gullyOctaves: 4,
     nearLevels: 4,
     surroundings: 257,
+    trees: 200000,
     clouds: true,
     cullDryWater: false,
   },

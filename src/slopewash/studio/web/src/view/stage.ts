@@ -459,7 +459,8 @@ export class Stage {
     if ((of.lightChanged || (comparing && this.startChanged)) && wait <= 0) {
       of.relight(this.quality, now);
       if (comparing) {
-        const by = { sun: sunDirection(this.look), exaggeration: this.look.exaggeration };
+        const { exaggeration } = this.look;
+        const by = { sun: sunDirection(this.look), exaggeration, steep: of.own.steepReference.value };
         this.start.relight({ ...by, highest: this.before!.high - of.datum }, of.cellSize, this.quality);
         this.startChanged = false;
       }
@@ -578,6 +579,7 @@ export class Stage {
     u.fields.value = compared.fields;
     u.shape.value = compared.shape;
     u.light.value = compared.light;
+    u.gullies.value = compared.gullies;
     u.waterline.value = compared.waterline;
     u.historyKnown.value = 0; // the start has none
   }
@@ -602,6 +604,31 @@ export class Stage {
     u.opaque.value = opaque ? 1 : 0;
     this.placeNear(plan ? null : camera.position, of);
     this.setAir(camera.position, plan || !opaque);
+    this.placeTrees(camera, of, plan);
+  }
+
+  /** Let trees stand where the eye sees them; under an overlay they would hide it. */
+  private placeTrees(camera: PerspectiveCamera | OrthographicCamera, of: Landscape, plan: boolean): void {
+    const { uniforms: u, look, quality } = this;
+    const shown = quality.trees > 0 && look.trees && !look.paintedWoods && look.clay < 0.5 && !plan;
+    const overlaid = u.overlayOpacity.value > 0 && Boolean(of.frame?.overlay);
+    u.treesDrawn.value = shown && !overlaid ? 1 : 0;
+    if (u.treesDrawn.value === 0) {
+      this.block.trees.hide();
+      return;
+    }
+    const { x, y } = u.viewExtent.value;
+    const [asideX, asideY] = [Math.abs(u.viewCentre.value.x) + x, Math.abs(u.viewCentre.value.y) + y];
+    const sight = {
+      eye: camera.position,
+      forward: camera.getWorldDirection(new Vector3()),
+      opening: { x: asideX, y: asideY },
+      halfSides: halfSides(of.ground(quality)!),
+      beyond: u.surroundings.value >= 1 ? 1 : 0,
+      worldScale: u.worldScale.value,
+      pixelsPerUnit: u.pixelsPerUnit.value,
+    };
+    this.block.trees.show(sight, quality.trees);
   }
 
   /** Move the finer meshes under the eye, if it is near the ground. */
@@ -646,7 +673,6 @@ export class Stage {
     u.closeGrain.value = this.quality.closeGrain;
     u.reflectionSteps.value = this.quality.reflectionSteps;
     u.flowSamples.value = this.quality.flowSamples;
-    u.chuteSamples.value = this.quality.chuteSamples;
     u.sedimentTint.value = look.sedimentTint;
     u.clarity.value = look.clarity;
     u.contourInterval.value = look.contours ? niceInterval(u.relief.value / 20) : 0;
