@@ -11,7 +11,6 @@ uniform sampler2D history;      // wear, deposits and flow, 0 … 1
 uniform float historyKnown;
 uniform float grainScale;      // metres
 uniform float clay;            // 0 … 1
-uniform float closeGrain;      // 0 … 1: one more octave for those who come near
 uniform sampler2D gullies;     // ribs and gullies finer than the cells
 uniform vec3 eye;
 uniform vec4 hole;             // north-west and south-east corner of what a finer mesh draws
@@ -100,13 +99,15 @@ void main() {
   Grain fine = grainOnSlope(p * 31.0, weight);
   vec4 turned = turnedNoise(p.xz * 13.7 + 0.37);
   fine.value = 0.5 + 1.15 * (0.62 * (fine.value - 0.5) + 0.38 * (turned.gr - 0.5));
-  if (closeGrain > 0.0) {
-    Grain close = grainOnSlope(p * 173.0, weight);
-    // Nearby, stones and tufts stand out.
-    float near = closeGrain * (0.45 + 0.75 * (1.0 - smoothstep(0.004, 0.05, distance(world, eye) / (worldScale * grainScale))));
-    fine.value += near * (close.value - 0.5);
-    fine.tilt += near * close.tilt;
-  }
+  // Nearby, stones and tufts stand out.
+  float near = 0.45 + 0.75 * (1.0 - smoothstep(0.004, 0.05, distance(world, eye) / (worldScale * grainScale)));
+#ifdef CLOSE_GRAIN
+  Grain close = grainOnSlope(p * 173.0, weight);
+  fine.value += near * (close.value - 0.5);
+  fine.tilt += near * close.tilt;
+#else
+  fine.value += near * (texture(noise, p.xz * 127.0).rg - 0.5);
+#endif
   Site site;
   site.metres = vec3((spot.x - 0.5) * extent.x, height, (spot.y - 0.5) * extent.y);
   site.spot = spot;
@@ -125,20 +126,25 @@ void main() {
     site.past = vec4(past.rgb, texture(history, spot, 2.6).b);
     site.soil = past.a;
   }
-  Ground ground = groundAt(site, here.g, here.b, historyKnown, macro, meso, fine);
+  Strewn strewn = Strewn(vec4(0.0), vec4(0.0), vec4(0.0));
+#ifdef CLOSE_GRAIN
+  mat2 turn = mat2(0.6, 0.8, -0.8, 0.6);
+  strewn = Strewn(texture(stones, turn * turn * p.xz * 29.0), texture(stones, turn * p.xz * 110.0), texture(stones, p.xz * 430.0));
+#endif
+  Ground ground = groundAt(site, here.g, here.b, historyKnown, macro, meso, fine, strewn);
   ground.albedo = mix(ground.albedo, vec3(0.36, 0.335, 0.31), clay);
 
   // Ledges: rock steps back between its beds.
   float ledge = 0.0;
-  if (closeGrain > 0.0 && ground.ledge > 0.0) {
-    float bed = bedHeight(site, macro), thickness = max(relief / 20.0, 3.0 * cellSize);
-    float step = 0.012 * thickness;
-    ledge = texture(noise, vec2(0.67 + 0.03 * macro.g, (bed - step) / (2.1 * thickness))).g - texture(noise, vec2(0.67 + 0.03 * macro.g, (bed + step) / (2.1 * thickness))).g;
-  }
+#ifdef CLOSE_GRAIN
+  float bed = bedHeight(site, macro), thickness = max(relief / 20.0, 3.0 * cellSize);
+  float step = 0.012 * thickness;
+  ledge = texture(noise, vec2(0.67 + 0.03 * macro.g, (bed - step) / (2.1 * thickness))).g - texture(noise, vec2(0.67 + 0.03 * macro.g, (bed + step) / (2.1 * thickness))).g;
+#endif
 #ifdef WITH_HOLE
   carvedNormal = normalize(carvedNormal + detailTilt(spot, distance(eye, world)));
 #endif
-  vec3 bumped = normalize(mix(carvedNormal, normal, 0.35 * ground.smoothed) + detail * (ground.bump * (0.8 * meso.tilt + 1.35 * fine.tilt) + vec3(0.0, 4.5 * clamp(ledge, -0.10, 0.10) * ground.ledge, 0.0)));
+  vec3 bumped = normalize(mix(carvedNormal, normal, 0.35 * ground.smoothed) + detail * (vec3(ground.tilt.x, 0.0, ground.tilt.y) + ground.bump * (0.8 * meso.tilt + 1.35 * fine.tilt) + vec3(0.0, 4.5 * clamp(ledge, -0.10, 0.10) * ground.ledge, 0.0)));
   float facing = max(dot(bumped, sunDirection), 0.0) * smoothstep(-0.04, 0.14, sunward) * lit.r;
   float open = mix(lit.g, 1.0, 0.15) * clamp(1.0 - 0.60 * curve.z - 0.030 * curve.w + 0.16 * carved.x, 0.55, 1.2);
   vec3 sun = sunColour() * facing;

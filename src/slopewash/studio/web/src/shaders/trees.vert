@@ -73,14 +73,17 @@ void main() {
   float woods = woodsAt(at, moist, meso, fine) * (1.0 - 0.9 * smoothstep(0.95, 1.25, at.steep));
   woods *= 1.0 - historyKnown * smoothstep(0.55, 0.85, at.past.b); // not in stream beds
   // A few stand alone on the meadows around.
-  float alone = 0.035 * country.x * smoothstep(0.30, 0.5, moist) * (1.0 - smoothstep(treeLine - 0.10, treeLine, at.level)) * (1.0 - smoothstep(0.7, 1.0, at.steep));
-  if (random(name, 3u) >= max(1.15 * woods, alone)) return;
-
   float scrub = 1.0 - smoothstep(0.3, 0.5, country.x); // dry country has shrubs
-  float leafy = step(random(name, 4u), clamp(0.65 - 1.1 * at.level + 0.5 * (macro.b - 0.5) + scrub, 0.0, 1.0));
+  float alone = mix(0.035, 0.12, scrub) * mix(country.x, 1.0, scrub) * smoothstep(mix(0.30, 0.10, scrub), mix(0.5, 0.45, scrub), moist) * (1.0 - smoothstep(treeLine - 0.10, treeLine, at.level)) * (1.0 - smoothstep(0.7, 1.0, at.steep));
+  // Where snow stays for the summer, there are none; a country in winter has them all the same.
+  float summit = smoothstep(0.25, 0.35, snowLine) * smoothstep(snowLine - 0.12, snowLine - 0.03, at.level);
+  if (random(name, 3u) >= max(1.15 * woods, alone) * (1.0 - summit)) return;
+
+  float snowy = smoothstep(-0.02, 0.10, at.level - snowLine + 0.06 * (macro.r - 0.5));
+  float leafy = step(random(name, 4u), clamp(0.34 - 0.9 * at.level + 0.5 * (macro.b - 0.5) - snowy, 0.0, 1.0) + scrub);
   float stunted = mix(1.0, 0.45, smoothstep(treeLine - 0.20, treeLine + 0.02, at.level));
-  float tall = mix(mix(11.0, 21.0, random(name, 5u)), mix(7.0, 13.0, random(name, 5u)), leafy) * stunted;
-  tall = mix(tall, mix(1.2, 3.2, random(name, 5u)), scrub);
+  float tall = mix(mix(8.0, 16.0, random(name, 5u)), mix(5.0, 9.5, random(name, 5u)), leafy) * stunted;
+  tall = mix(tall, mix(1.4, 3.8, random(name, 5u)), scrub);
   float broad = tall * mix(mix(0.15, 0.21, random(name, 6u)), mix(0.36, 0.50, random(name, 6u)), leafy);
   float stride = treeKnots.w;
   float kept = 1.0 - (coarse < 2.0 * stride ? smoothstep(0.75, 1.0, away / treeRing.y) : 0.0);
@@ -101,9 +104,9 @@ void main() {
   // Thrown onto the slope around its foot.
   vec2 fall = curve.xy * exaggeration;
   float steepness = sunDirection.y - dot(fall, sunDirection.xz);
-  if (steepness < 0.12) return;
+  if (steepness < 0.22) return;
   float along = (part.y - dot(fall, part.xz)) / steepness;
-  part = part - sunDirection * min(along, 2.5 * tall) + vec3(0.0, 0.012 * treeSpacing + 0.04 * tall, 0.0);
+  part = part - sunDirection * min(along, 1.7 * tall) + vec3(0.0, 0.012 * treeSpacing + 0.04 * tall, 0.0);
   world = foot + part * worldScale;
 #else
   world = foot + vec3(part.x, part.y * exaggeration, part.z) * worldScale;
@@ -111,8 +114,7 @@ void main() {
   crownNormal = normalize(vec3(out2.x, mix(0.45, 1.6 * (share - 0.35), leafy), out2.y));
   lit = textureLod(light, spot, 0.0).rg;
   albedo = mix(palette[FOREST], palette[FOREST_MIXED], clamp(0.75 * leafy + 0.5 * (random(name, 9u) - 0.5), 0.0, 1.0));
-  albedo *= 0.75 + 0.60 * random(name, 10u);
-  float snowy = smoothstep(-0.02, 0.10, at.level - snowLine + 0.06 * (macro.r - 0.5));
+  albedo *= (0.75 + 0.60 * random(name, 10u)) * mix(1.0, 0.78, leafy * (1.0 - scrub));
   leaf = vec4(part / broad + 7.0 * vec3(random(name, 1u)), snowy);
   leaf.y = share;
   gl_Position = projectionMatrix * viewMatrix * vec4(world, 1.0);

@@ -102,7 +102,12 @@ export class Block {
       0,
     );
     this.near = new NearMeshes(this.scene, uniforms, (own) =>
-      shader({ ...land, fragmentShader: `#define WITH_HOLE\n${land.fragmentShader}`, uniforms: own }),
+      shader({
+        ...land,
+        fragmentShader: `#define WITH_HOLE\n${land.fragmentShader}`,
+        defines: { CLOSE_GRAIN: "" },
+        uniforms: own,
+      }),
     );
     this.trees = new Trees(this.scene, uniforms, (own, shadow) => {
       const kind = shadow ? "#define SHADOW\n" : "";
@@ -186,6 +191,15 @@ export class Block {
         2,
       ),
     ];
+  }
+
+  /** Compile what is visible only from near into the shaders of the ground, or leave it out: software renderers skip no branch. */
+  setCloseGrain(shown: boolean): void {
+    for (const material of [this.terrain.material, this.around[0]!.material, this.plan.material] as ShaderMaterial[]) {
+      if ("CLOSE_GRAIN" in material.defines === shown) continue;
+      material.defines = shown ? { CLOSE_GRAIN: "" } : {};
+      material.needsUpdate = true;
+    }
   }
 
   setSurroundings(vertices: number): void {

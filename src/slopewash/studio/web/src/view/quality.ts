@@ -13,7 +13,7 @@ export interface Quality {
   pixelRatio: number; // at most
   anisotropy: number;
   movingScale: number; // of the resolution while something moves; drawn in full when it stops
-  closeGrain: number; // 0 … 1: strength of the finest structure, visible only from near
+  closeGrain: boolean; // stones, tufts and cracks, visible only from near
   reflectionSteps: number; // with which water looks for the ground it mirrors; 0 for the sky alone
   flowSamples: number; // of the noise along a current
   gullies: number; // largest side of the map of gullies finer than cells
@@ -37,7 +37,7 @@ export const QUALITIES: Record<Tier, Quality> = {
     pixelRatio: 1,
     anisotropy: 1,
     movingScale: 0.5,
-    closeGrain: 0,
+    closeGrain: false,
     reflectionSteps: 0,
     flowSamples: 2,
     gullies: 512,
@@ -59,10 +59,10 @@ export const QUALITIES: Record<Tier, Quality> = {
     pixelRatio: 1.5,
     anisotropy: 4,
     movingScale: 1,
-    closeGrain: 1,
+    closeGrain: true,
     reflectionSteps: 28,
     flowSamples: 4,
-    gullies: 1536,
+    gullies: 1024,
     gullyOctaves: 3,
     nearLevels: 3,
     surroundings: 129,
@@ -81,10 +81,10 @@ export const QUALITIES: Record<Tier, Quality> = {
     pixelRatio: 2,
     anisotropy: 8,
     movingScale: 1,
-    closeGrain: 1,
+    closeGrain: true,
     reflectionSteps: 56,
     flowSamples: 6,
-    gullies: 2560,
+    gullies: 2048,
     gullyOctaves: 4,
     nearLevels: 4,
     surroundings: 257,

@@ -28,6 +28,7 @@ import { Pass } from "./pass";
 import { type Ground, halfSides, heightAt, outline, type Place, pick, surfaceAt, toWorld } from "./picking";
 import { QUALITIES, type Quality, rendererName, type Tier } from "./quality";
 import type { Scale } from "./scale";
+import { stonesTexture } from "./stones";
 import { Stopwatch } from "./stopwatch";
 import { SHALLOWEST, Surface } from "./surface";
 import { risen } from "./surroundings";
@@ -286,6 +287,11 @@ export class Stage {
     const noise = this.uniforms.noise.value;
     noise.anisotropy = this.start.anisotropy = this.quality.anisotropy;
     noise.needsUpdate = true;
+    this.block.setCloseGrain(this.quality.closeGrain);
+    if (this.quality.closeGrain) {
+      this.uniforms.stones.value ??= stonesTexture();
+      this.uniforms.stones.value.anisotropy = this.quality.anisotropy;
+    }
     for (const landscape of this.landscapes) {
       landscape.surface.anisotropy = this.quality.anisotropy;
       landscape.lightChanged = true;
@@ -655,7 +661,7 @@ export class Stage {
     const away = Math.hypot(beside, Math.max(eye.y - top, 0));
     u.clearAir.value = Math.max(away, 0.15);
     u.surroundings.value = none ? 0 : risen(this.look.surroundings, beside, eye.y - top);
-    u.fogDensity.value = none ? 0 : (0.03 + 0.32 / (1 + away * away)) * this.look.fog;
+    u.fogDensity.value = none ? 0 : (0.05 + 0.32 / (1 + away * away)) * this.look.fog;
   }
 
   private applyLook(): void {
@@ -670,7 +676,6 @@ export class Stage {
     u.clay.value = look.clay;
     u.clouds.value = this.quality.clouds ? look.clouds : 0;
     u.detail.value = look.detail;
-    u.closeGrain.value = this.quality.closeGrain;
     u.reflectionSteps.value = this.quality.reflectionSteps;
     u.flowSamples.value = this.quality.flowSamples;
     u.sedimentTint.value = look.sedimentTint;
