@@ -22,7 +22,7 @@ from PIL import Image
 import slopewash as sw
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
-LARGEST = 300_000
+LARGEST = 350_000
 """Bytes a picture may take."""
 LONG = 1_800_000
 """Milliseconds that eroding and drawing may take on a busy machine."""
@@ -51,16 +51,16 @@ class Landscape:
 
 
 LANDSCAPES = {
-    "alps": Landscape("alpine", Inside((0.432, 0.1), 120.0, 180.0, 0.0), look={"snowLine": 0.6}),
-    "fjords": Landscape("fjords", Inside((0.5, 0.8), 120.0, 350.0, -5.0), look={"snowLine": 0.6}),
-    "mesas": Landscape("mesas", Inside((0.5, 0.8), 120.0, 350.0, -2.0), "desert", {"snow": False, "water": False}),
+    "alps": Landscape("alpine", Inside((0.904, 0.888), 60.0, 357.0, 3.0), look={"snowLine": 0.6}),
+    "fjords": Landscape("fjords", Inside((0.5, 0.8), 120.0, 350.0, -7.0), look={"snowLine": 0.6}),
+    "mesas": Landscape("mesas", Inside((0.616, 0.755), 40.0, 32.0, 3.0), "desert", {"snow": False, "water": False}),
     "desert": Landscape(
-        "desert_wash", Inside((0.248, 0.359), 25.0, 330.0, -3.0), "desert", {"snow": False, "water": False}
+        "desert_wash", Inside((0.507, 0.734), 40.0, 272.0, 0.0), "desert", {"snow": False, "water": False}
     ),
     "winter": Landscape(
         "winter_range", Inside((0.178, 0.947), 120.0, 330.0, 0.0), "winter", {"snowLine": 0.05, "water": False}
     ),
-    "dome": Landscape("landscape", Inside((0.709, 0.947), 120.0, 315.0, 0.0)),
+    "dome": Landscape("landscape", Inside((0.342, 0.255), 80.0, 142.0, 2.0)),
 }
 
 # Puts the eye over a place of the terrain.
@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(LANDSCAPES), help="of the landscapes")
     parser.add_argument("--keep", type=Path, help="folder for eroded runs")
     parser.add_argument("--quality", default="high", help="low, medium or high")
-    parser.add_argument("--size", default="1280x720", help="of the pictures, in pixels")
+    parser.add_argument("--size", default="1600x900", help="of the pictures, in pixels")
     options = parser.parse_args()
     wide, high = map(int, options.size.split("x"))
     helpers = _helpers()

@@ -30,7 +30,7 @@ def main() -> None:
     from slopewash.studio.server import StudioServer
 
     helpers = _helpers()
-    with StudioServer(first_recipe(size=512, seed=7), port=0) as server, sync_playwright() as playwright:
+    with StudioServer(first_recipe(size=512, levels=True), port=0) as server, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=helpers.FLAGS)
         page = chromium.new_context(viewport={"width": 1280, "height": 720}, bypass_csp=True).new_page()
         studio = helpers.Studio(page, server)
@@ -56,20 +56,27 @@ def _helpers() -> Any:
     return module
 
 
-def _run(studio: Any, steps: int, *, settle: int = 0, **start: Any) -> None:
+def _run(studio: Any, steps: int, **start: Any) -> None:
     # A tiny picture while it runs: all the time goes to the simulation.
     studio.page.evaluate("studio.stage.setTier('low'); studio.stage.quality.movingScale = 0.05")
     studio.ask(type="start", **start)
     studio.ask(type="run_to", step=steps)
     studio.wait("n => studio.store.state.step === n && !studio.store.state.playing", steps)
-    if settle:
-        studio.ask(type="settle", steps=settle)
-    studio.page.evaluate("studio.stage.quality.movingScale = 0.5; studio.stage.setTier('medium')")
+    _show_all(studio)
+
+
+def _show_all(studio: Any, tier: str = "medium") -> None:
+    studio.page.evaluate("tier => { studio.stage.quality.movingScale = 0.5; studio.stage.setTier(tier); }", tier)
     studio.page.click("button[aria-label^='Frame all']")
 
 
 def _landscape(studio: Any) -> None:
-    _run(studio, 4000, settle=600, preset="single_grid", generator={"kind": "dome", "size": 512, "seed": 7})
+    """What a new user sees: the first recipe, played to its end."""
+    studio.page.evaluate("studio.stage.quality.movingScale = 0.05")
+    studio.ask(type="run_to", step=studio.state()["usual_steps"])
+    studio.wait("studio.store.state.step === studio.store.state.usual_steps && !studio.store.state.playing")
+    studio.wait("studio.stage.landscape.rivers !== null")
+    _show_all(studio, "high")
 
 
 def _brush(studio: Any) -> None:
@@ -114,8 +121,7 @@ def _side_by_side(studio: Any) -> None:
     studio.page.evaluate("studio.stage.setTier('low'); studio.stage.quality.movingScale = 0.05")
     studio.ask(type="play")
     studio.wait("studio.stage.isSideBySide && studio.store.state.step > 0 && !studio.store.state.playing")
-    studio.page.evaluate("studio.stage.quality.movingScale = 0.5; studio.stage.setTier('medium')")
-    studio.page.click("button[aria-label^='Frame all']")
+    _show_all(studio)
     studio.wait("studio.stage.landscapes.every(l => l.frame?.header.frame === studio.stage.frame.header.frame)")
 
 

@@ -155,6 +155,56 @@ def test_the_camera_stands_on_the_fine_relief_that_is_drawn(studio: Any) -> None
     assert not drawn[-12:].any()  # under water
 
 
+def see_trees(studio: Any, shown: bool) -> np.ndarray:
+    studio.page.evaluate("shown => { studio.stage.look.trees = shown; studio.stage.lookChanged(); }", shown)
+    return studio.picture()
+
+
+def test_trees_stand_below_the_tree_line_and_not_in_water(studio: Any) -> None:
+    datum, relief = studio.page.evaluate("[studio.stage.uniforms.datum.value, studio.stage.uniforms.relief.value]")
+    south, east = cells()
+    ground = datum + relief * (1.0 - south / 1280.0)  # highest in the north
+    lake = (np.abs(east - 350.0) < 200.0) & (np.abs(south - 1050.0) < 150.0)
+    show(studio, ground, np.where(lake, 6.0, 0.0))
+    studio.page.evaluate("studio.pace.fixed = true; studio.stage.look.snow = false; studio.stage.setTier('medium')")
+    changed = np.abs(see_trees(studio, True) - see_trees(studio, False)).mean(axis=-1, keepdims=True) > 6.0
+    zones = {"wood": ([600.0, 700.0], [1200.0, 1200.0]), "bare": ([100.0, 60.0], [1200.0, 320.0])}
+    zones["lake"] = ([220.0, 960.0], [480.0, 1120.0])
+    random = np.random.default_rng(4)
+    share = {
+        name: pixels(studio, changed, random.uniform(low, high, (600, 2))).mean() for name, (low, high) in zones.items()
+    }
+    studio.page.evaluate("studio.stage.look.snow = studio.stage.look.trees = true; studio.pace.fixed = false")
+    studio.page.evaluate("studio.stage.setTier('low')")
+    assert share["wood"] > 0.1
+    assert share["bare"] == 0.0
+    assert share["lake"] < 0.02  # a tree on the shore may hide a little of it
+
+
+def test_trees_are_bounded_and_give_way_to_maps_and_plain_light(studio: Any) -> None:
+    places = "studio.stage.block.trees.places"
+    studio.picture()
+    assert studio.page.evaluate(places) == 0  # low quality paints its woods
+    studio.page.evaluate("studio.pace.fixed = true; studio.stage.setTier('medium')")
+    studio.picture()
+    assert 1000 < studio.page.evaluate(places) <= studio.page.evaluate("studio.stage.quality.trees")
+    studio.tab("view")
+    studio.page.select_option("select[aria-label='Overlay']", "elevation")
+    studio.wait("studio.stage.frame.overlay && studio.stage.frame.overlay.layer === 'elevation'")
+    studio.picture()
+    assert studio.page.evaluate(places) == 0
+    studio.page.select_option("select[aria-label='Overlay']", "")
+    for light, some in (("clay", False), ("satellite", False), ("afternoon", True)):
+        studio.page.select_option("select[aria-label='Light']", light)
+        studio.picture()
+        assert (studio.page.evaluate(places) > 0) == some
+    studio.page.set_checked("input[aria-label='Trees']", False)
+    studio.picture()
+    assert studio.page.evaluate(places) == 0
+    studio.page.set_checked("input[aria-label='Trees']", True)
+    studio.page.evaluate("studio.stage.setTier('low'); studio.pace.fixed = false")
+
+
 def test_the_ground_goes_on_to_the_horizon_from_inside(studio: Any) -> None:
     risen = "studio.stage.uniforms.surroundings.value"
     studio.page.keyboard.press("f")

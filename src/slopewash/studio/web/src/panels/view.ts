@@ -81,6 +81,7 @@ export class ViewPanel {
         this.line("Exaggeration", "exaggeration", 0.25, 4, true).element,
         labelled("Country", this.country),
         labelled("Surroundings", this.surroundings),
+        this.flag("Trees", "trees"),
         this.flag("Snow", "snow"),
         this.line("Snow line", "snowLine", 0, 1).element,
         this.line("Fine detail", "detail", 0, 2).element,

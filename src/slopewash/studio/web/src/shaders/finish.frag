@@ -34,7 +34,7 @@ void main() {
     here = mix(here, 0.25 * (n + s + e + w), 0.55 * smoothstep(0.12, 0.5, contrast));
   }
   vec3 light = here.rgb / max(here.a, 1e-3) * exposure;
-  light = max(mix(vec3(dot(light, vec3(0.2126, 0.7152, 0.0722))), light, 1.06), 0.0); // the curve takes colour away; give some back
+  light = max(mix(vec3(dot(light, vec3(0.2126, 0.7152, 0.0722))), light, 1.12), 0.0); // the curve takes colour away; give some back
   vec3 screen = toScreen(filmic(light)) * min(here.a, 1.0);
   vec2 from = (gl_FragCoord.xy + tileOffset) / pictureSize - 0.5;
   float vignette = 1.0 - vignetting * dot(from, from);

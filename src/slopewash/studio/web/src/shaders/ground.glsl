@@ -1,33 +1,16 @@
 // What the ground is made of: rock in beds where it is steep, loose stones below, sediment on valley floors, grass, woods and snow, in
 // the colours of one kind of country.
-uniform vec3 palette[14];      // as palette.ts orders them
-uniform vec4 country;          // largest share of trees, share of meadow on floors, contrast of beds, line where plants give way to rock
-uniform float treeLine;        // fractions of the relief
-uniform float steepReference;  // the slope that counts as steep on this terrain
-uniform float snowLine;        // 0 … 1 of the relief; above 1 for none
-uniform float relief;          // metres between the lowest and the highest point of the start
-uniform float cellSize;
 uniform sampler2D bedTops;     // metres above the datum: the top of the first stratum
 uniform sampler2D bedTable;    // hardness of the stratum at a depth below it, and the shade of every second one
+uniform float treesDrawn;      // 1 where trees stand on the ground, which lies in their shade
 uniform float bedDepth;        // metres that the table spans; 0 where the terrain has no strata
 
-const int FOREST = 0, FOREST_MIXED = 1, GRASS = 2, MEADOW = 3, LUSH = 4, HEATH = 5, SOIL = 6, ROCK = 7, DARK_ROCK = 8, PALE_ROCK = 9,
-  SCREE = 10, SAND = 11, GRAVEL = 12, SNOW = 13;
+#ifdef CLOSE_GRAIN
+uniform sampler2D stones;      // of all sizes: height, the stone's own number, and its slopes
+#endif
 
-struct Grain { vec2 value; vec3 tilt; };  // two noises, and how the first tips a normal
-struct Site {
-  vec3 metres;   // east, above the datum, south
-  vec2 spot;
-  float level;   // 0 … 1 of the relief
-  float steep;   // 1 where the slope counts as steep
-  float hollow;  // hollows positive, crests negative, over a few cells
-  float basin;   // the same over many cells
-  float north;   // 1 on slopes that face away from the midday sun, −1 on those that face it
-  float chutes;  // noise drawn out along the fall line, 0 … 1
-  vec4 past;     // wear, deposits and flow of the simulation, 0 … 1, and the flow around
-  float soil;    // loose cover, 0 … 1
-};
-struct Ground { vec3 albedo; float bump; float ledge; };
+struct Strewn { vec4 crags; vec4 boulders; vec4 pebbles; }; // stones of three sizes at a place, if any lie there
+struct Ground { vec3 albedo; float bump; float ledge; float smoothed; vec2 tilt; };
 
 // Height in the pile of beds, in metres: without strata of its own, the rock has beds that dip and bend a little.
 float bedHeight(Site at, vec4 macro) {
@@ -50,14 +33,10 @@ vec3 rockColour(Site at, float bed, vec4 macro, Grain meso, Grain fine) {
   tone += 0.50 * (meso.value.y - 0.5) + 0.42 * (fine.value.x - 0.5) + 0.62 * (at.chutes - 0.5) - 0.16 * at.hollow;
   vec3 rock = mix(mix(dark, middle, smoothstep(0.05, 0.50, tone)), pale, 0.85 * smoothstep(0.58, 1.05, tone));
   rock *= mix(vec3(0.90, 0.97, 1.04), vec3(1.02, 0.98, 0.93), smoothstep(0.30, 0.70, macro.g));
+  float grey = dot(rock, vec3(0.2126, 0.7152, 0.0722));
+  rock = mix(vec3(grey), rock, mix(0.62, 1.0, smoothstep(1.0, 2.0, country.z))); // only dry country is so colourful
   // Cracks and gullies stay dark.
   return rock * (0.66 + 0.34 * smoothstep(0.22, 0.50, fine.value.y)) * (0.80 + 0.20 * smoothstep(0.30, 0.52, at.chutes));
-}
-
-float woodsAt(Site at, float moist, Grain meso, Grain fine) {
-  float limit = smoothstep(treeLine - 0.16, treeLine + 0.04, at.level + 0.14 * (meso.value.x - 0.5));
-  float suited = moist + 0.95 * (meso.value.x - 0.5) + 0.50 * (fine.value.y - 0.5) + 0.16 * at.north - 0.55 * smoothstep(0.70, 1.15, at.steep);
-  return country.x * smoothstep(0.50, 0.64, suited) * (1.0 - limit);
 }
 
 vec3 plantColour(Site at, float moist, float woods, vec4 macro, Grain meso, Grain fine) {
@@ -70,9 +49,30 @@ vec3 plantColour(Site at, float moist, float woods, vec4 macro, Grain meso, Grai
   // Tussocks and stones show the earth between them.
   grass = mix(grass, palette[SOIL], 0.45 * smoothstep(0.56, 0.74, fine.value.y + 0.25 * at.steep - 0.25 * moist));
   vec3 trees = mix(palette[FOREST], palette[FOREST_MIXED], smoothstep(0.40, 0.62, 0.6 * fine.value.x + 0.4 * macro.b));
-  trees *= 0.42 + 1.05 * fine.value.y;
+  trees *= (0.42 + 1.05 * fine.value.y) * (1.0 - 0.30 * treesDrawn);
   return mix(grass, trees, woods);
 }
+
+#ifdef CLOSE_GRAIN
+// Stones that lie on a share of the ground, and tufts or lumps of earth between them.
+vec3 withStones(vec3 albedo, Strewn strewn, float share, float rocky, inout vec2 tilt) {
+  vec4 c = strewn.crags, b = strewn.boulders, s = strewn.pebbles;
+  float boulder = smoothstep(-0.03, 0.10, 0.75 * share - b.g) * smoothstep(0.02, 0.12, b.r);
+  float pebble = smoothstep(-0.03, 0.10, share + 0.05 - s.g) * smoothstep(0.02, 0.12, s.r) * (1.0 - boulder);
+  float tuft = (1.0 - boulder) * (1.0 - pebble) * (1.0 - rocky);
+  albedo *= 1.0 + tuft * (0.42 * smoothstep(0.0, 0.35, s.r) - 0.22);
+  // Rock has faces of all sizes, each a little lighter or darker, and crevices between.
+  vec3 tones = vec3(fract(3.1 * c.g), fract(5.7 * b.g), fract(7.3 * s.g)) - 0.5;
+  float crevice = 1.0 - smoothstep(0.0, 0.09, min(c.r, b.r + 0.03));
+  albedo *= 1.0 + rocky * (dot(vec3(0.26, 0.24, 0.20), tones) - 0.30 * crevice);
+  vec3 stone = mix(palette[SCREE], palette[ROCK], 0.5) * 0.95;
+  albedo = mix(albedo, stone * (0.85 + 0.75 * tones.z), 0.80 * pebble);
+  albedo = mix(albedo, stone * (0.85 + 0.75 * tones.y) * (0.80 + 0.40 * s.r), 0.90 * boulder);
+  tilt = rocky * (0.75 * (c.ba - 0.5) + 0.85 * (b.ba - 0.5) + 0.55 * (s.ba - 0.5)) * (1.0 - boulder);
+  tilt += 1.5 * boulder * (b.ba - 0.5) + (1.2 * pebble + 0.55 * tuft) * (s.ba - 0.5);
+  return albedo;
+}
+#endif
 
 // Wet ground is darker; banks and drying beds show their sediment.
 vec3 wetted(vec3 albedo, Site at, float water, float suspended, Grain fine) {
@@ -81,30 +81,39 @@ vec3 wetted(vec3 albedo, Site at, float water, float suspended, Grain fine) {
   return albedo * (1.0 - 0.50 * smoothstep(0.004, 0.06, water / cellSize));
 }
 
-// Snow lies on gentle high ground, longer in hollows and in the shade; wind and cliffs leave its edge broken.
-float snowCover(Site at, vec4 macro, Grain meso, Grain fine) {
-  float high = 7.0 * (at.level - snowLine + 0.10 * (macro.r - 0.5) + 0.05 * at.north) + 0.35 * clamp(at.basin, -1.0, 1.0);
-  float held = 1.32 - at.steep + 0.45 * at.hollow + 0.45 * (at.chutes - 0.5);
-  float broken = 1.2 * (meso.value.x - 0.5) + 0.9 * (fine.value.x - 0.5);
-  return smoothstep(0.06, 0.30, min(high, 1.7 * held) + 0.50 * broken);
+// Snow lies on gentle high ground, longer in gullies and in the shade; ribs, cliffs and wind leave rock between, along the fall line.
+float snowCover(Site at, float bed, vec4 macro, Grain meso, Grain fine) {
+  float broken = 0.9 * (meso.value.x - 0.5) + 1.5 * (fine.value.x - 0.5);
+  float high = 7.0 * (at.level - snowLine + 0.08 * (macro.r - 0.5) + 0.05 * at.north) - 0.85 * at.rib + 0.35 * clamp(at.basin, -1.0, 1.0) + 0.6 * broken;
+  float bared = 0.34 * at.steep + 0.66 * at.carvedSteep + 0.30 * at.rib - 0.22 * at.hollow;
+  // Ledges between beds hold a little snow on rock.
+  float ledges = texture(noise, vec2(0.67 + 0.03 * macro.g + 0.4 * meso.value.y, bed / (1.3 * max(relief / 20.0, 3.0 * cellSize)))).r - 0.5;
+  float held = 2.4 * (1.12 - bared) + broken + 1.3 * ledges * smoothstep(0.6, 1.0, at.steep);
+  float cover = min(high, held);
+  float soft = max(0.09, fwidth(cover));
+  return smoothstep(-soft, soft, cover);
+}
+
+float looseAt(Site at, float ragged, float bareAbove) {
+  return smoothstep(0.58, 0.80, at.steep + 0.30 * (at.level - 0.40) + ragged + 0.18 * at.basin + 0.5 * (at.chutes - 0.5) + 0.4 * bareAbove);
 }
 
 // Where the simulation knows what it eroded and deposited, that decides; elsewhere the shape of the ground.
-Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, Grain meso, Grain fine) {
+Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, Grain meso, Grain fine, Strewn strewn) {
   float ragged = 0.42 * (meso.value.x - 0.5) + 0.22 * (macro.r - 0.5) + 0.30 * (fine.value.x - 0.5);
   float worn = at.past.r, brought = at.past.g, flow = at.past.b, wetAround = at.past.a;
   float stripped = known * (0.40 * (worn - 0.50) - 0.45 * brought - 0.35 * at.soil);
   float bareAbove = 0.5 * smoothstep(country.w, country.w + 0.35, at.level);
-  float rocky = smoothstep(0.84, 1.04, at.steep + ragged - 0.20 * at.hollow - 0.10 * clamp(at.basin, -1.0, 1.0) + 0.10 * at.level + stripped + bareAbove);
-  float loose = smoothstep(0.58, 0.80, at.steep + ragged + 0.18 * at.basin + 0.5 * (at.chutes - 0.5) + 0.4 * bareAbove) * (1.0 - rocky);
+  float rocky = smoothstep(0.84, 1.04, 0.35 * (at.level - 0.40) + 0.4 * at.steep + 0.6 * at.carvedSteep + 0.12 * at.rib + ragged - 0.20 * at.hollow - 0.10 * clamp(at.basin, -1.0, 1.0) + stripped + bareAbove);
+  float loose = looseAt(at, ragged, bareAbove) * (1.0 - rocky);
   float laid = smoothstep(0.30, 1.10, at.basin + 0.8 * ragged) * (1.0 - smoothstep(0.30, 0.62, at.steep + 0.5 * ragged));
   float fan = smoothstep(0.10, 0.70, brought + 0.35 * ragged) * (1.0 - smoothstep(0.55, 1.0, at.steep));
   laid = mix(laid, fan, known);
   float raw = known * smoothstep(0.45, 0.95, worn + 0.6 * ragged) * smoothstep(0.35, 0.75, at.steep) * (1.0 - rocky);
   float bed = known * smoothstep(0.62, 0.92, flow + 0.22 * (at.chutes - 0.5) + 0.12 * (fine.value.x - 0.5)) * (1.0 - smoothstep(0.6, 1.2, at.steep));
-  float moist = clamp(0.52 + known * (0.45 * wetAround + 0.20 * brought + 0.15 * at.soil - 0.22 * worn) + 0.18 * at.basin + 0.75 * (macro.r - 0.5) + 0.20 * at.north - 0.26 * at.level, 0.0, 1.0) * mix(0.55, 1.0, country.y);
+  float moist = moistAt(at, known, macro);
 
-  float woods = woodsAt(at, moist, meso, fine) * (1.0 - 0.85 * loose) * (1.0 - 0.9 * bed);
+  float woods = woodsAt(at, moist, meso.value, fine.value) * (1.0 - 0.85 * loose) * (1.0 - 0.9 * bed);
   vec3 albedo = plantColour(at, moist, woods, macro, meso, fine);
   // Old fans are overgrown; along streams, where water still moves them, they are bare, in threads.
   vec3 sediment = mix(palette[SAND], palette[GRAVEL], smoothstep(0.3, 0.7, meso.value.x)) * (0.66 + 0.34 * fine.value.y + 0.34 * at.chutes);
@@ -112,7 +121,7 @@ Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, 
   float bare = mix(1.0 - country.y, 1.0, 0.75 * moving);
   albedo = mix(albedo, sediment, mix(0.75 * (1.0 - 0.6 * country.y), bare, known) * laid * (1.0 - 0.7 * woods));
   vec3 earth = palette[SOIL] * (0.60 + 0.45 * fine.value.x + 0.30 * at.chutes);
-  albedo = mix(albedo, earth, 0.62 * raw);
+  albedo = mix(albedo, earth, 0.45 * raw);
   vec3 scree = mix(palette[SCREE], palette[ROCK], 0.35) * (0.55 + 0.40 * fine.value.x + 0.45 * at.chutes);
   albedo = mix(albedo, scree, 0.82 * loose);
   // Fresh rock is bright and warm; where nothing was eroded, it is weathered and overgrown with lichen.
@@ -121,11 +130,15 @@ Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, 
   albedo = mix(albedo, rockColour(at, height, macro, meso, fine) * mix(vec3(1.0), age, known), rocky);
   vec3 gravel = palette[GRAVEL] * (0.60 + 0.55 * fine.value.y);
   albedo = mix(albedo, gravel * mix(1.0, 0.55, smoothstep(0.80, 1.0, flow)), 0.70 * bed);
+  vec2 tilt = vec2(0.0);
+#ifdef CLOSE_GRAIN
+  albedo = withStones(albedo, strewn, clamp(0.85 * loose + 0.75 * bed + 0.30 * laid + 0.26 * rocky + 0.22 * raw + 0.10 + 0.25 * (macro.g - 0.5), 0.0, 0.95), rocky, tilt);
+#endif
   albedo = wetted(albedo, at, water, suspended, fine);
 
-  float snow = snowCover(at, macro, meso, fine) * (1.0 - smoothstep(0.01, 0.05, water / cellSize));
+  float snow = snowCover(at, height, macro, meso, fine) * (1.0 - smoothstep(0.01, 0.05, water / cellSize));
   albedo = mix(albedo, palette[SNOW] * (0.70 + 0.10 * meso.value.x), snow); // sunlit, it stays below the end of the curve
   float bump = mix(mix(0.22, 0.55, loose), 1.05, rocky);
   bump = mix(max(bump, 1.1 * woods), 0.12, snow);
-  return Ground(albedo * 0.72, bump, rocky * (1.0 - snow) * (bedDepth > 0.0 ? 1.0 : 0.4));
+  return Ground(albedo * 0.72, bump, rocky * (1.0 - snow) * (bedDepth > 0.0 ? 1.0 : 0.4), snow, tilt * (1.0 - snow));
 }

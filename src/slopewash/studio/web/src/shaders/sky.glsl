@@ -34,7 +34,7 @@ vec3 withClouds(vec3 colour, vec3 direction) {
   vec4 wisps = textureLod(noise, vec2(p.x * 0.013 + p.y * 0.006, p.y * 0.041), 0.0);
   float body = 0.62 * broad.r + 0.38 * puffs.g;
   float cover = smoothstep(0.0, 0.26, body - mix(0.68, 0.36, clouds));
-  float thin = 0.45 * smoothstep(0.42, 0.85, wisps.g) * clouds;
+  float thin = 0.30 * smoothstep(0.50, 0.90, wisps.g) * clouds;
   float towards = max(dot(direction, sunDirection), 0.0);
   vec3 lit = mix(vec3(0.62, 0.66, 0.72), 0.27 * sunColour() + 0.16, 0.55 + 0.45 * puffs.r) + 0.10 * sunColour() * towards * towards * towards * towards;
   vec3 shaded = horizonColour(0.5) * vec3(0.74, 0.78, 0.84);
@@ -46,8 +46,8 @@ vec3 withClouds(vec3 colour, vec3 direction) {
 vec3 skyColour(vec3 direction) {
   float up = max(direction.y, 0.0);
   float towards = dot(direction, sunDirection);
-  vec3 zenith = mix(mix(vec3(0.060, 0.165, 0.43), vec3(0.060, 0.105, 0.27), sunLow()), vec3(0.46, 0.49, 0.53), overcast);
-  vec3 colour = mix(horizonColour(0.5 + 0.5 * towards), zenith, 1.0 - exp(-5.5 * up));
+  vec3 zenith = mix(mix(vec3(0.072, 0.190, 0.46), vec3(0.060, 0.105, 0.27), sunLow()), vec3(0.46, 0.49, 0.53), overcast);
+  vec3 colour = mix(horizonColour(0.5 + 0.5 * towards), zenith, 1.0 - exp(-6.5 * up));
   float near = max(towards, 0.0);
   colour = withClouds(colour, direction);
   return colour + sunColour() * (0.05 * pow(near, 10.0) + 0.25 * pow(near, 160.0));

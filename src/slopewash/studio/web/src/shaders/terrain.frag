@@ -11,8 +11,7 @@ uniform sampler2D history;      // wear, deposits and flow, 0 … 1
 uniform float historyKnown;
 uniform float grainScale;      // metres
 uniform float clay;            // 0 … 1
-uniform float closeGrain;      // 0 … 1: one more octave for those who come near
-uniform int chuteSamples;      // to either side
+uniform sampler2D gullies;     // ribs and gullies finer than the cells
 uniform vec3 eye;
 uniform vec4 hole;             // north-west and south-east corner of what a finer mesh draws
 #ifdef SURROUNDINGS
@@ -50,17 +49,6 @@ vec4 turnedNoise(vec2 p) {
   return texture(noise, mat2(0.8, 0.6, -0.6, 0.8) * p);
 }
 
-// Noise drawn out along the fall line, as water and stones leave it on slopes.
-float chutesAlong(vec2 p, vec2 gradient) {
-  float steep = length(gradient);
-  vec2 along = gradient / max(steep, 1e-3) * 0.024 * smoothstep(0.02, 0.5, steep);
-  float sum = 0.0;
-  for (int i = -chuteSamples; i <= chuteSamples; i++) sum += texture(noise, p + along * float(i)).g;
-  float mean = sum / float(2 * chuteSamples + 1);
-  // An average has less contrast than the noise itself.
-  return clamp(0.5 + (mean - 0.5) * (1.0 + 0.35 * float(chuteSamples)), 0.0, 1.0);
-}
-
 vec3 planes(vec3 normal) {
   vec3 weight = normal * normal;
   weight *= weight;
@@ -93,12 +81,16 @@ void main() {
   vec4 here = texture(fields, spot);
   vec4 curve = texture(shape, spot);
   vec4 lit = texture(light, spot);
+  vec4 carved = texture(gullies, spot);
+  carved.yz *= detail;
 #ifdef SURROUNDINGS
   curve.xy *= foldedSense(wide);
+  carved.yz *= foldedSense(wide);
   lit.r = mix(lit.r, 1.0, smoothstep(0.0, 0.25, beside(wide))); // shadows of the mirrored sun
 #endif
   vec3 normal = normalize(vec3(-curve.x * exaggeration, 1.0, -curve.y * exaggeration));
   float sunward = dot(normal, sunDirection);
+  vec3 carvedNormal = normalize(vec3(-(curve.x + carved.y) * exaggeration, 1.0, -(curve.y + carved.z) * exaggeration));
 
   vec3 p = vec3((spot.x - 0.5) * extent.x, height, (spot.y - 0.5) * extent.y) / grainScale;
   vec3 weight = planes(normal);
@@ -107,14 +99,15 @@ void main() {
   Grain fine = grainOnSlope(p * 31.0, weight);
   vec4 turned = turnedNoise(p.xz * 13.7 + 0.37);
   fine.value = 0.5 + 1.15 * (0.62 * (fine.value - 0.5) + 0.38 * (turned.gr - 0.5));
-  float chutes = chutesAlong(p.xz * 9.0, curve.xy);
-  if (closeGrain > 0.0) {
-    Grain close = grainOnSlope(p * 173.0, weight);
-    // Nearby, stones and tufts stand out.
-    float near = closeGrain * (0.45 + 0.75 * (1.0 - smoothstep(0.004, 0.05, distance(world, eye) / (worldScale * grainScale))));
-    fine.value += near * (close.value - 0.5);
-    fine.tilt += near * close.tilt;
-  }
+  // Nearby, stones and tufts stand out.
+  float near = 0.45 + 0.75 * (1.0 - smoothstep(0.004, 0.05, distance(world, eye) / (worldScale * grainScale)));
+#ifdef CLOSE_GRAIN
+  Grain close = grainOnSlope(p * 173.0, weight);
+  fine.value += near * (close.value - 0.5);
+  fine.tilt += near * close.tilt;
+#else
+  fine.value += near * (texture(noise, p.xz * 127.0).rg - 0.5);
+#endif
   Site site;
   site.metres = vec3((spot.x - 0.5) * extent.x, height, (spot.y - 0.5) * extent.y);
   site.spot = spot;
@@ -123,7 +116,9 @@ void main() {
   site.hollow = clamp(1.6 * curve.z + 0.05 * curve.w, -1.0, 1.0);
   site.basin = clamp(0.7 * curve.w, -2.0, 2.0);
   site.north = clamp(-1.6 * normal.z, -1.0, 1.0);
-  site.chutes = chutes;
+  site.rib = carved.x;
+  site.chutes = clamp(0.5 - 0.30 * carved.x - 0.35 * carved.w + 0.25 * (turned.g - 0.5), 0.0, 1.0);
+  site.carvedSteep = length(curve.xy + carved.yz) / steepReference;
   site.past = vec4(0.0);
   site.soil = 0.0;
   if (historyKnown > 0.0) {
@@ -131,22 +126,27 @@ void main() {
     site.past = vec4(past.rgb, texture(history, spot, 2.6).b);
     site.soil = past.a;
   }
-  Ground ground = groundAt(site, here.g, here.b, historyKnown, macro, meso, fine);
+  Strewn strewn = Strewn(vec4(0.0), vec4(0.0), vec4(0.0));
+#ifdef CLOSE_GRAIN
+  mat2 turn = mat2(0.6, 0.8, -0.8, 0.6);
+  strewn = Strewn(texture(stones, turn * turn * p.xz * 29.0), texture(stones, turn * p.xz * 110.0), texture(stones, p.xz * 430.0));
+#endif
+  Ground ground = groundAt(site, here.g, here.b, historyKnown, macro, meso, fine, strewn);
   ground.albedo = mix(ground.albedo, vec3(0.36, 0.335, 0.31), clay);
 
   // Ledges: rock steps back between its beds.
   float ledge = 0.0;
-  if (closeGrain > 0.0 && ground.ledge > 0.0) {
-    float bed = bedHeight(site, macro), thickness = max(relief / 20.0, 3.0 * cellSize);
-    float step = 0.012 * thickness;
-    ledge = texture(noise, vec2(0.67 + 0.03 * macro.g, (bed - step) / (2.1 * thickness))).g - texture(noise, vec2(0.67 + 0.03 * macro.g, (bed + step) / (2.1 * thickness))).g;
-  }
-#ifdef WITH_HOLE
-  normal = normalize(normal + detailTilt(spot, distance(eye, world)));
+#ifdef CLOSE_GRAIN
+  float bed = bedHeight(site, macro), thickness = max(relief / 20.0, 3.0 * cellSize);
+  float step = 0.012 * thickness;
+  ledge = texture(noise, vec2(0.67 + 0.03 * macro.g, (bed - step) / (2.1 * thickness))).g - texture(noise, vec2(0.67 + 0.03 * macro.g, (bed + step) / (2.1 * thickness))).g;
 #endif
-  vec3 bumped = normalize(normal + detail * (ground.bump * (0.8 * meso.tilt + 1.35 * fine.tilt) + vec3(0.0, 4.5 * clamp(ledge, -0.10, 0.10) * ground.ledge, 0.0)));
+#ifdef WITH_HOLE
+  carvedNormal = normalize(carvedNormal + detailTilt(spot, distance(eye, world)));
+#endif
+  vec3 bumped = normalize(mix(carvedNormal, normal, 0.35 * ground.smoothed) + detail * (vec3(ground.tilt.x, 0.0, ground.tilt.y) + ground.bump * (0.8 * meso.tilt + 1.35 * fine.tilt) + vec3(0.0, 4.5 * clamp(ledge, -0.10, 0.10) * ground.ledge, 0.0)));
   float facing = max(dot(bumped, sunDirection), 0.0) * smoothstep(-0.04, 0.14, sunward) * lit.r;
-  float open = mix(lit.g, 1.0, 0.15) * clamp(1.0 - 0.60 * curve.z - 0.030 * curve.w, 0.60, 1.2);
+  float open = mix(lit.g, 1.0, 0.15) * clamp(1.0 - 0.60 * curve.z - 0.030 * curve.w + 0.16 * carved.x, 0.55, 1.2);
   vec3 sun = sunColour() * facing;
   vec3 sky = skyLight(bumped) * open * mix(1.0, sqrt(open), 0.5) * 1.45;
   // Sunlit ground opposite lights what the sky does not reach.

@@ -42,6 +42,9 @@ void main() {
   vec4 here = texture(fields, spot);
   vec4 line = texture(waterline, spot);
   float metres = depthHere(line, here.r);
+  // A stream a cell wide is a thread where it falls steeply, and only as wide as its water: rills on cliffs are none to look at.
+  float thread = smoothstep(0.20, 0.60, length(line.yz)) * (1.0 - smoothstep(0.45, 0.75, line.w));
+  metres -= thread * (0.8 * max(textureLod(waterline, spot, 1.0).r, 0.0) + 0.012 * cellSize);
   // A pixel at the shore is wet in part: by how the depth changes across it.
   float shore = clamp((metres - shallowest) / max(fwidth(metres), 0.25 * shallowest) + 0.5, 0.0, 1.0);
   vec2 slope = line.yz * exaggeration;
@@ -76,6 +79,7 @@ void main() {
   float broken = smoothstep(0.13, 0.55, steep + 0.22 * (streaks.r - 0.5));
   float threads = smoothstep(0.40, 0.66, 0.72 * streaks.g + 0.28 * chop.r + 0.22 * broken - 0.06);
   float foam = broken * mix(threads, 1.0, 0.55 * broken) * smoothstep(0.0, 0.06, depth);
+  foam *= 1.0 - 0.65 * thread;
   fresnel *= 1.0 - foam;
 
   // Water absorbs red first: shallows are green, depths blue. Sediment absorbs blue instead.

@@ -1,5 +1,8 @@
 uniform sampler2D waterline;
 uniform float shallowest;
+uniform bool finerThanField;
+uniform float cellSize;
+uniform vec3 eye;
 out vec2 spot;
 out vec3 world;
 
@@ -16,7 +19,15 @@ float signedDepthAt(vec2 uv) {
 
 void main() {
   spot = position.xy;
-  // Bed and depth between the cells alike: still water is level up to its shore.
-  world = worldPlace(spot, fieldsAt(spot).r + signedDepthAt(spot) + shallowest);
+  vec2 slope = textureLod(waterline, spot, 0.0).yz;
+  float falling = smoothstep(0.08, 0.25, length(slope));
+  // Bed and depth between the cells alike: still water is level up to its shore. A stream that falls follows the ground as it is drawn.
+  float bed = fieldsAt(spot).r;
+  if (finerThanField && falling > 0.0) bed = mix(bed, smoothBed(spot), falling);
+  world = worldPlace(spot, bed + signedDepthAt(spot) + shallowest);
   gl_Position = projectionMatrix * viewMatrix * vec4(world, 1.0);
+  // Meshes of ground and water differ a little: on slopes, the water is tested as if it were nearer by part of a cell.
+  vec3 nearer = world + falling * 0.45 * cellSize * worldScale * normalize(eye - world);
+  vec4 tested = projectionMatrix * viewMatrix * vec4(nearer, 1.0);
+  gl_Position.z = tested.z / tested.w * gl_Position.w;
 }

@@ -19,9 +19,10 @@ import {
 } from "three";
 import detail from "../shaders/detail.glsl?raw";
 import grid from "../shaders/grid.glsl?raw";
-import ground from "../shaders/ground.glsl?raw";
+import groundMaterials from "../shaders/ground.glsl?raw";
 import planVertex from "../shaders/plan.vert?raw";
 import reflection from "../shaders/reflection.glsl?raw";
+import site from "../shaders/site.glsl?raw";
 import skyShader from "../shaders/sky.frag?raw";
 import sky from "../shaders/sky.glsl?raw";
 import behindEverything from "../shaders/sky.vert?raw";
@@ -31,6 +32,8 @@ import surroundingsVertex from "../shaders/surroundings.vert?raw";
 import surroundingsWater from "../shaders/surroundings-water.vert?raw";
 import terrainFragment from "../shaders/terrain.frag?raw";
 import terrainVertex from "../shaders/terrain.vert?raw";
+import treesFragment from "../shaders/trees.frag?raw";
+import treesVertex from "../shaders/trees.vert?raw";
 import wallsFragment from "../shaders/walls.frag?raw";
 import wallsVertex from "../shaders/walls.vert?raw";
 import waterFragment from "../shaders/water.frag?raw";
@@ -41,7 +44,18 @@ import type { Field } from "../wire/frames";
 import { gridGeometry } from "./grid";
 import { NEAR_QUADS, NearMeshes } from "./near";
 import { coveringTriangle, Pass, type Uniforms } from "./pass";
+import { Trees } from "./trees";
 import { wetQuads } from "./wet-quads";
+
+/** Light that something takes away from what is behind it. */
+const multiplied = {
+  blending: CustomBlending,
+  blendEquation: AddEquation,
+  blendSrc: ZeroFactor,
+  blendDst: SrcColorFactor,
+  blendSrcAlpha: ZeroFactor,
+  blendDstAlpha: OneFactor,
+} as const;
 
 export class Block {
   readonly scene = new Scene();
@@ -51,6 +65,7 @@ export class Block {
   readonly waterSides: Mesh;
   readonly walls: Mesh;
   readonly near: NearMeshes;
+  readonly trees: Trees;
   readonly background: Mesh;
   /** Ground and water beside the block. */
   private readonly around: Mesh[];
@@ -64,6 +79,7 @@ export class Block {
       new ShaderMaterial({ glslVersion: GLSL3, uniforms, ...parameters });
     // Detail reads the noise that the sky declares.
     const relief = `${sky}\n${detail}`;
+    const ground = `${site}\n${groundMaterials}`;
     const drawn = [grid, relief, surroundings, surface].join("\n");
     const land = {
       vertexShader: `#define NEAR_QUADS ${NEAR_QUADS}.0\n${grid}\n${relief}\n${terrainVertex}`,
@@ -86,8 +102,23 @@ export class Block {
       0,
     );
     this.near = new NearMeshes(this.scene, uniforms, (own) =>
-      shader({ ...land, fragmentShader: `#define WITH_HOLE\n${land.fragmentShader}`, uniforms: own }),
+      shader({
+        ...land,
+        fragmentShader: `#define WITH_HOLE\n${land.fragmentShader}`,
+        defines: { CLOSE_GRAIN: "" },
+        uniforms: own,
+      }),
     );
+    this.trees = new Trees(this.scene, uniforms, (own, shadow) => {
+      const kind = shadow ? "#define SHADOW\n" : "";
+      return shader({
+        vertexShader: `${kind}${grid}\n${relief}\n${surroundings}\n${site}\n${treesVertex}`,
+        fragmentShader: `${kind}${drawn}\n${treesFragment}`,
+        uniforms: own,
+        side: DoubleSide,
+        ...(shadow ? { ...multiplied, transparent: true, depthWrite: false } : {}),
+      });
+    });
     this.walls = add(
       this.scene,
       wallGeometry(2),
@@ -160,6 +191,15 @@ export class Block {
         2,
       ),
     ];
+  }
+
+  /** Compile what is visible only from near into the shaders of the ground, or leave it out: software renderers skip no branch. */
+  setCloseGrain(shown: boolean): void {
+    for (const material of [this.terrain.material, this.around[0]!.material, this.plan.material] as ShaderMaterial[]) {
+      if ("CLOSE_GRAIN" in material.defines === shown) continue;
+      material.defines = shown ? { CLOSE_GRAIN: "" } : {};
+      material.needsUpdate = true;
+    }
   }
 
   setSurroundings(vertices: number): void {

@@ -16,7 +16,7 @@ export interface Room {
 }
 
 /** From the south-south-west and a little above, like looking at a model on a table. */
-const TOWARDS_EYE = new Vector3(-0.42, 0.52, 0.9).normalize();
+const TOWARDS_EYE = new Vector3(-0.45, 0.6, 0.88).normalize();
 const ROUNDS = 24;
 
 /** The closest view from the default direction that shows all points; `pixels` is the size of one unit at distance one. */

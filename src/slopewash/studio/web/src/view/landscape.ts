@@ -207,7 +207,8 @@ export class Landscape {
   relight(quality: Quality, now: number): void {
     const { exaggeration } = this.look;
     const highest = this.frame!.elevation.high - this.datum;
-    this.surface.relight({ sun: sunDirection(this.look), exaggeration, highest }, this.cellSize, quality);
+    const steep = this.own.steepReference.value;
+    this.surface.relight({ sun: sunDirection(this.look), exaggeration, highest, steep }, this.cellSize, quality);
     this.lightChanged = false;
     this.lightDrawnAt = now;
     this.coloursChanged = true;
@@ -225,6 +226,7 @@ export class Landscape {
     own.fields.value = surface.fields;
     own.shape.value = surface.shape;
     own.light.value = surface.light;
+    own.gullies.value = surface.gullies;
     own.waterline.value = surface.waterline;
     own.history.value = this.history.texture;
     own.historyKnown.value = this.history.isKnown ? 1 : 0;

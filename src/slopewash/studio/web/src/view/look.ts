@@ -8,6 +8,8 @@ export interface Look {
   clouds: number; // 0 … 1
   surroundings: "auto" | "block" | "horizon"; // auto: inside the terrain, the ground goes on to the horizon
   country: string; // name of a palette
+  trees: boolean; // as geometry, where the quality allows it
+  paintedWoods: boolean; // no trees, whatever is chosen: as seen from far above
   snow: boolean;
   snowLine: number; // fraction of the relief
   exposure: number;
@@ -28,13 +30,15 @@ export interface Look {
 
 export function defaultLook(): Look {
   return {
-    sunAzimuth: 266,
+    sunAzimuth: 282,
     sunElevation: 32,
     exaggeration: 1,
     fog: 0.25,
     clouds: 0.45,
     surroundings: "auto",
     country: "alpine",
+    trees: true,
+    paintedWoods: false,
     snow: true,
     snowLine: 0.78,
     exposure: 1,

@@ -51,6 +51,10 @@ export class Pass<Own extends Uniforms> {
     renderer.setRenderTarget(null);
   }
 
+  get material(): ShaderMaterial {
+    return this.mesh.material;
+  }
+
   /** Free the GPU's memory. */
   dispose(): void {
     this.mesh.geometry.dispose();

@@ -8,7 +8,7 @@ import { type Detail, detailAt } from "./detail";
 const NET = 16;
 
 /** Height of the block below its datum, as a fraction of its longer side. */
-export const PLINTH = 0.04;
+export const PLINTH = 0.02;
 
 export interface Place {
   x: number; // metres east of the north-west corner

@@ -4,11 +4,21 @@ import { defaultLook, type Look } from "./look";
 
 type Light = Pick<
   Look,
-  "sunAzimuth" | "sunElevation" | "exposure" | "fog" | "sunStrength" | "skyFill" | "overcast" | "clay"
+  "sunAzimuth" | "sunElevation" | "exposure" | "fog" | "sunStrength" | "skyFill" | "overcast" | "clay" | "paintedWoods"
 >;
 
-const { sunAzimuth, sunElevation, exposure, fog, sunStrength, skyFill, overcast, clay } = defaultLook();
-const AFTERNOON: Light = { sunAzimuth, sunElevation, exposure, fog, sunStrength, skyFill, overcast, clay };
+const { sunAzimuth, sunElevation, exposure, fog, sunStrength, skyFill, overcast, clay, paintedWoods } = defaultLook();
+const AFTERNOON: Light = {
+  sunAzimuth,
+  sunElevation,
+  exposure,
+  fog,
+  sunStrength,
+  skyFill,
+  overcast,
+  clay,
+  paintedWoods,
+};
 
 export const LIGHTS: Record<string, Light> = {
   afternoon: AFTERNOON,
@@ -32,5 +42,13 @@ export const LIGHTS: Record<string, Light> = {
     overcast: 0.6,
     clay: 1,
   },
-  satellite: { ...AFTERNOON, sunAzimuth: 325, sunElevation: 50, exposure: 1.05, fog: 0, skyFill: 1.1 },
+  satellite: {
+    ...AFTERNOON,
+    sunAzimuth: 325,
+    sunElevation: 50,
+    exposure: 1.05,
+    fog: 0,
+    skyFill: 1.1,
+    paintedWoods: true,
+  },
 };

@@ -13,12 +13,14 @@ export interface Quality {
   pixelRatio: number; // at most
   anisotropy: number;
   movingScale: number; // of the resolution while something moves; drawn in full when it stops
-  closeGrain: number; // 0 … 1: strength of the finest structure, visible only from near
+  closeGrain: boolean; // stones, tufts and cracks, visible only from near
   reflectionSteps: number; // with which water looks for the ground it mirrors; 0 for the sky alone
   flowSamples: number; // of the noise along a current
-  chuteSamples: number; // to either side along the fall line
+  gullies: number; // largest side of the map of gullies finer than cells
+  gullyOctaves: number;
   nearLevels: number; // meshes near the eye, each twice as fine as the one around it
   surroundings: number; // vertices per side of the block on the ground around it
+  trees: number; // places for trees at most; 0 where woods are only painted
   clouds: boolean;
   cullDryWater: boolean; // draw water only where there is some: worth it for software renderers
 }
@@ -35,12 +37,14 @@ export const QUALITIES: Record<Tier, Quality> = {
     pixelRatio: 1,
     anisotropy: 1,
     movingScale: 0.5,
-    closeGrain: 0,
+    closeGrain: false,
     reflectionSteps: 0,
     flowSamples: 2,
-    chuteSamples: 1,
+    gullies: 512,
+    gullyOctaves: 2,
     nearLevels: 0,
     surroundings: 49,
+    trees: 0,
     clouds: false,
     cullDryWater: true,
   },
@@ -55,12 +59,14 @@ export const QUALITIES: Record<Tier, Quality> = {
     pixelRatio: 1.5,
     anisotropy: 4,
     movingScale: 1,
-    closeGrain: 1,
+    closeGrain: true,
     reflectionSteps: 28,
     flowSamples: 4,
-    chuteSamples: 3,
+    gullies: 1024,
+    gullyOctaves: 3,
     nearLevels: 3,
     surroundings: 129,
+    trees: 60000,
     clouds: true,
     cullDryWater: true,
   },
@@ -75,12 +81,14 @@ export const QUALITIES: Record<Tier, Quality> = {
     pixelRatio: 2,
     anisotropy: 8,
     movingScale: 1,
-    closeGrain: 1,
+    closeGrain: true,
     reflectionSteps: 56,
     flowSamples: 6,
-    chuteSamples: 4,
+    gullies: 2048,
+    gullyOctaves: 4,
     nearLevels: 4,
     surroundings: 257,
+    trees: 200000,
     clouds: true,
     cullDryWater: false,
   },

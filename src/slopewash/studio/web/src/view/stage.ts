@@ -28,6 +28,7 @@ import { Pass } from "./pass";
 import { type Ground, halfSides, heightAt, outline, type Place, pick, surfaceAt, toWorld } from "./picking";
 import { QUALITIES, type Quality, rendererName, type Tier } from "./quality";
 import type { Scale } from "./scale";
+import { stonesTexture } from "./stones";
 import { Stopwatch } from "./stopwatch";
 import { SHALLOWEST, Surface } from "./surface";
 import { risen } from "./surroundings";
@@ -286,6 +287,11 @@ export class Stage {
     const noise = this.uniforms.noise.value;
     noise.anisotropy = this.start.anisotropy = this.quality.anisotropy;
     noise.needsUpdate = true;
+    this.block.setCloseGrain(this.quality.closeGrain);
+    if (this.quality.closeGrain) {
+      this.uniforms.stones.value ??= stonesTexture();
+      this.uniforms.stones.value.anisotropy = this.quality.anisotropy;
+    }
     for (const landscape of this.landscapes) {
       landscape.surface.anisotropy = this.quality.anisotropy;
       landscape.lightChanged = true;
@@ -459,7 +465,8 @@ export class Stage {
     if ((of.lightChanged || (comparing && this.startChanged)) && wait <= 0) {
       of.relight(this.quality, now);
       if (comparing) {
-        const by = { sun: sunDirection(this.look), exaggeration: this.look.exaggeration };
+        const { exaggeration } = this.look;
+        const by = { sun: sunDirection(this.look), exaggeration, steep: of.own.steepReference.value };
         this.start.relight({ ...by, highest: this.before!.high - of.datum }, of.cellSize, this.quality);
         this.startChanged = false;
       }
@@ -578,6 +585,7 @@ export class Stage {
     u.fields.value = compared.fields;
     u.shape.value = compared.shape;
     u.light.value = compared.light;
+    u.gullies.value = compared.gullies;
     u.waterline.value = compared.waterline;
     u.historyKnown.value = 0; // the start has none
   }
@@ -602,6 +610,31 @@ export class Stage {
     u.opaque.value = opaque ? 1 : 0;
     this.placeNear(plan ? null : camera.position, of);
     this.setAir(camera.position, plan || !opaque);
+    this.placeTrees(camera, of, plan);
+  }
+
+  /** Let trees stand where the eye sees them; under an overlay they would hide it. */
+  private placeTrees(camera: PerspectiveCamera | OrthographicCamera, of: Landscape, plan: boolean): void {
+    const { uniforms: u, look, quality } = this;
+    const shown = quality.trees > 0 && look.trees && !look.paintedWoods && look.clay < 0.5 && !plan;
+    const overlaid = u.overlayOpacity.value > 0 && Boolean(of.frame?.overlay);
+    u.treesDrawn.value = shown && !overlaid ? 1 : 0;
+    if (u.treesDrawn.value === 0) {
+      this.block.trees.hide();
+      return;
+    }
+    const { x, y } = u.viewExtent.value;
+    const [asideX, asideY] = [Math.abs(u.viewCentre.value.x) + x, Math.abs(u.viewCentre.value.y) + y];
+    const sight = {
+      eye: camera.position,
+      forward: camera.getWorldDirection(new Vector3()),
+      opening: { x: asideX, y: asideY },
+      halfSides: halfSides(of.ground(quality)!),
+      beyond: u.surroundings.value >= 1 ? 1 : 0,
+      worldScale: u.worldScale.value,
+      pixelsPerUnit: u.pixelsPerUnit.value,
+    };
+    this.block.trees.show(sight, quality.trees);
   }
 
   /** Move the finer meshes under the eye, if it is near the ground. */
@@ -628,7 +661,7 @@ export class Stage {
     const away = Math.hypot(beside, Math.max(eye.y - top, 0));
     u.clearAir.value = Math.max(away, 0.15);
     u.surroundings.value = none ? 0 : risen(this.look.surroundings, beside, eye.y - top);
-    u.fogDensity.value = none ? 0 : (0.03 + 0.32 / (1 + away * away)) * this.look.fog;
+    u.fogDensity.value = none ? 0 : (0.05 + 0.32 / (1 + away * away)) * this.look.fog;
   }
 
   private applyLook(): void {
@@ -643,10 +676,8 @@ export class Stage {
     u.clay.value = look.clay;
     u.clouds.value = this.quality.clouds ? look.clouds : 0;
     u.detail.value = look.detail;
-    u.closeGrain.value = this.quality.closeGrain;
     u.reflectionSteps.value = this.quality.reflectionSteps;
     u.flowSamples.value = this.quality.flowSamples;
-    u.chuteSamples.value = this.quality.chuteSamples;
     u.sedimentTint.value = look.sedimentTint;
     u.clarity.value = look.clarity;
     u.contourInterval.value = look.contours ? niceInterval(u.relief.value / 20) : 0;

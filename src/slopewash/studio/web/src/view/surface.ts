@@ -13,6 +13,7 @@ import {
   Vector3,
   WebGLRenderTarget,
 } from "three";
+import gulliesShader from "../shaders/gullies.frag?raw";
 import lightShader from "../shaders/light.frag?raw";
 import shapeShader from "../shaders/shape.frag?raw";
 import softenShader from "../shaders/soften.frag?raw";
@@ -25,6 +26,9 @@ import type { Quality } from "./quality";
 /** Depth in cells below which no water is drawn. */
 export const SHALLOWEST = 0.035;
 
+/** Of the map of gullies, at most: finer ones are left to the noise of the ground. */
+const TEXELS_PER_CELL = 5;
+
 export interface SurfaceLayers {
   elevation: LayerTexture;
   water: LayerTexture;
@@ -36,6 +40,8 @@ export interface Lighting {
   sun: [number, number, number];
   exaggeration: number;
   highest: number;
+  /** The slope that counts as steep. */
+  steep: number;
 }
 
 export class Surface {
@@ -44,6 +50,7 @@ export class Surface {
   private waterlineTarget: WebGLRenderTarget;
   private roughLight: WebGLRenderTarget;
   private lightTarget: WebGLRenderTarget;
+  private gulliesTarget: WebGLRenderTarget;
   anisotropy = 1;
   private readonly unpack = new Pass(
     unpackShader,
@@ -74,6 +81,10 @@ export class Surface {
       "lightTexel",
     ),
   );
+  private readonly carving = new Pass(
+    gulliesShader,
+    uniforms("fields", "shape", "steepReference", "gullyOctaves", "gullyTexel"),
+  );
   private readonly softening = new Pass(softenShader, uniforms("light", "fields", "cellSize"));
 
   constructor(private readonly renderer: WebGLRenderer) {
@@ -82,6 +93,7 @@ export class Surface {
     this.waterlineTarget = smoothTarget(1, 1, true);
     this.roughLight = smoothTarget(1, 1, false);
     this.lightTarget = smoothTarget(1, 1, false);
+    this.gulliesTarget = smoothTarget(1, 1, true);
   }
 
   get fields(): Texture {
@@ -95,6 +107,9 @@ export class Surface {
   }
   get light(): Texture {
     return this.lightTarget.texture;
+  }
+  get gullies(): Texture {
+    return this.gulliesTarget.texture;
   }
   get columns(): number {
     return this.fieldsTarget.width;
@@ -152,12 +167,30 @@ export class Surface {
     s.fields.value = this.fields;
     s.cellSize.value = cellSize;
     this.softening.run(this.renderer, this.lightTarget);
+    this.carve(by.steep, quality);
+  }
+
+  /** Continue the valleys below the size of the cells. */
+  private carve(steep: number, quality: Quality): void {
+    const { width, height } = this.fieldsTarget;
+    const finer = Math.min(quality.gullies / Math.max(width, height), TEXELS_PER_CELL);
+    this.gulliesTarget.setSize(Math.max(1, Math.round(width * finer)), Math.max(1, Math.round(height * finer)));
+    this.gulliesTarget.texture.anisotropy = this.anisotropy;
+    const u = this.carving.uniforms;
+    u.fields.value = this.fields;
+    u.shape.value = this.shape;
+    u.steepReference.value = steep;
+    u.gullyOctaves.value = quality.gullyOctaves;
+    u.gullyTexel.value = new Vector2(1 / this.gulliesTarget.width, 1 / this.gulliesTarget.height);
+    this.carving.run(this.renderer, this.gulliesTarget);
   }
 
   dispose(): void {
-    for (const target of [this.fieldsTarget, this.shapeTarget, this.waterlineTarget, this.roughLight, this.lightTarget])
+    const { fieldsTarget, shapeTarget, waterlineTarget, roughLight, lightTarget, gulliesTarget } = this;
+    for (const target of [fieldsTarget, shapeTarget, waterlineTarget, roughLight, lightTarget, gulliesTarget])
       target.dispose();
-    for (const pass of [this.unpack, this.waterlining, this.shaping, this.lighting, this.softening]) pass.dispose();
+    for (const pass of [this.unpack, this.waterlining, this.shaping, this.lighting, this.softening, this.carving])
+      pass.dispose();
   }
 
   private newFields(width: number, height: number): WebGLRenderTarget {

@@ -5,6 +5,7 @@ import { colourTexture } from "./colours";
 import { noiseTexture } from "./noise";
 import { paletteColours } from "./palette";
 import { uniformsOf } from "./pass";
+import { TREE_SPACING } from "./trees";
 
 export type OwnUniforms = ReturnType<typeof ownUniforms>;
 export type StageUniforms = ReturnType<typeof stageUniforms>;
@@ -15,6 +16,7 @@ export function ownUniforms() {
     fields: null as Texture | null,
     shape: null as Texture | null,
     light: null as Texture | null,
+    gullies: null as Texture | null,
     waterline: null as Texture | null,
     groundColours: null as Texture | null,
     shallowest: 0,
@@ -48,7 +50,6 @@ function sharedUniforms() {
   return uniformsOf({
     reflectionSteps: 0,
     flowSamples: 1,
-    chuteSamples: 1,
     clouds: 0,
     detailHeight: 0,
     detailReach: 1,
@@ -60,7 +61,10 @@ function sharedUniforms() {
     palette: paletteColours(),
     country: new Vector4(1, 0.8, 1, 0.62),
     treeLine: 0.62,
+    treeSpacing: TREE_SPACING,
+    treesDrawn: 0,
     noise: noiseTexture(),
+    stones: null as Texture | null,
     colourMap: colourTexture(),
     exaggeration: 1,
     overlayRange: new Vector2(0, 1),
@@ -75,7 +79,6 @@ function sharedUniforms() {
     snowLine: 9,
     contourInterval: 0,
     detail: 1,
-    closeGrain: 0,
     sedimentTint: 0.5,
     clarity: 1,
     ripple: 0,

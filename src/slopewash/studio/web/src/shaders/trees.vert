@@ -1,0 +1,121 @@
+// One tree per instance, found by the instance's own number: a knot of a grid over the ground, and what that place suits. Nothing is
+// stored, so trees follow the ground as it changes, and a place has the same tree whoever looks at it.
+uniform sampler2D shape;
+uniform sampler2D light;
+uniform sampler2D history;
+uniform float historyKnown;
+uniform float grainScale;
+uniform bool finerThanField;
+uniform vec3 eye;
+uniform vec4 treeKnots;   // first knot east and south, knots per row, knots from one to the next
+uniform vec2 treeRing;    // world units from the eye between which this mesh has its trees
+uniform float treeSpacing; // metres from one knot to the next
+out vec3 world;
+out vec3 crownNormal;
+out vec3 albedo;
+out vec2 lit;
+out vec4 leaf;            // place in the crown, and how snowy it is
+
+uint hashed(uvec2 knot, uint salt) {
+  uint h = knot.x * 0x9e3779b1u ^ knot.y * 0x85ebca6bu ^ salt * 0xc2b2ae35u;
+  h = (h ^ (h >> 15)) * 0x2c1b3c6du;
+  h = (h ^ (h >> 12)) * 0x297a2d39u;
+  return h ^ (h >> 15);
+}
+
+float random(uvec2 knot, uint salt) {
+  return float(hashed(knot, salt) & 0xffffffu) / 16777215.0;
+}
+
+Site siteAt(vec2 spot, float height, vec4 curve) {
+  Site at;
+  vec3 up = normalize(vec3(-curve.x * exaggeration, 1.0, -curve.y * exaggeration));
+  at.metres = vec3((spot.x - 0.5) * extent.x, height, (spot.y - 0.5) * extent.y);
+  at.spot = spot;
+  at.level = height / relief;
+  at.steep = length(curve.xy) / steepReference;
+  at.hollow = 0.0;
+  at.basin = clamp(0.7 * curve.w, -2.0, 2.0);
+  at.north = clamp(-1.6 * up.z, -1.0, 1.0);
+  at.rib = 0.0;
+  at.chutes = 0.5;
+  at.carvedSteep = at.steep;
+  at.past = historyKnown * vec4(textureLod(history, spot, 0.0).rgb, textureLod(history, spot, 2.6).b);
+  at.soil = historyKnown * textureLod(history, spot, 0.0).a;
+  return at;
+}
+
+void main() {
+  gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // nowhere, unless a tree stands here
+  world = crownNormal = albedo = vec3(0.0);
+  lit = vec2(0.0);
+  leaf = vec4(0.0);
+  int column = gl_InstanceID % int(treeKnots.z), row = gl_InstanceID / int(treeKnots.z);
+  ivec2 knot = ivec2(treeKnots.xy) + ivec2(column, row) * int(treeKnots.w);
+  uvec2 name = uvec2(knot + 65536);
+  // Coarser grids are part of the finer ones: a knot of many keeps its place when its neighbours are left out.
+  uint rank = (name.x | name.y);
+  float coarse = float(min(rank & (~rank + 1u), 64u));
+  vec2 place = (vec2(knot) + 0.9 * coarse * (vec2(random(name, 1u), random(name, 2u)) - 0.5)) * treeSpacing;
+  vec2 wide = place / extent, spot = foldedPlace(wide);
+  bool outside = beside(wide) > 0.0;
+  if (outside && surroundings < 1.0) return;
+
+  vec4 field = fieldsAt(spot);
+  float away = distance(eye, worldPlace(wide, field.r));
+  if (away < treeRing.x || away >= treeRing.y || field.g > 0.03 * cellSize) return;
+  vec4 curve = textureLod(shape, spot, 0.0);
+  Site at = siteAt(spot, field.r, curve);
+  vec2 p = at.metres.xz / grainScale;
+  vec4 macro = 0.6 * textureLod(noise, p * 1.05, 0.0) + 0.4 * textureLod(noise, mat2(0.8, 0.6, -0.6, 0.8) * p * 2.3, 0.0);
+  vec2 meso = textureLod(noise, p * 5.3, 0.0).rg, fine = textureLod(noise, p * 31.0, 0.0).rg;
+  float moist = moistAt(at, historyKnown, macro);
+  float woods = woodsAt(at, moist, meso, fine) * (1.0 - 0.9 * smoothstep(0.95, 1.25, at.steep));
+  woods *= 1.0 - historyKnown * smoothstep(0.55, 0.85, at.past.b); // not in stream beds
+  // A few stand alone on the meadows around.
+  float scrub = 1.0 - smoothstep(0.3, 0.5, country.x); // dry country has shrubs
+  float alone = mix(0.035, 0.12, scrub) * mix(country.x, 1.0, scrub) * smoothstep(mix(0.30, 0.10, scrub), mix(0.5, 0.45, scrub), moist) * (1.0 - smoothstep(treeLine - 0.10, treeLine, at.level)) * (1.0 - smoothstep(0.7, 1.0, at.steep));
+  // Where snow stays for the summer, there are none; a country in winter has them all the same.
+  float summit = smoothstep(0.25, 0.35, snowLine) * smoothstep(snowLine - 0.12, snowLine - 0.03, at.level);
+  if (random(name, 3u) >= max(1.15 * woods, alone) * (1.0 - summit)) return;
+
+  float snowy = smoothstep(-0.02, 0.10, at.level - snowLine + 0.06 * (macro.r - 0.5));
+  float leafy = step(random(name, 4u), clamp(0.34 - 0.9 * at.level + 0.5 * (macro.b - 0.5) - snowy, 0.0, 1.0) + scrub);
+  float stunted = mix(1.0, 0.45, smoothstep(treeLine - 0.20, treeLine + 0.02, at.level));
+  float tall = mix(mix(8.0, 16.0, random(name, 5u)), mix(5.0, 9.5, random(name, 5u)), leafy) * stunted;
+  tall = mix(tall, mix(1.4, 3.8, random(name, 5u)), scrub);
+  float broad = tall * mix(mix(0.15, 0.21, random(name, 6u)), mix(0.36, 0.50, random(name, 6u)), leafy);
+  float stride = treeKnots.w;
+  float kept = 1.0 - (coarse < 2.0 * stride ? smoothstep(0.75, 1.0, away / treeRing.y) : 0.0);
+  float bold = sqrt(max(treeSpacing * stride / 13.0, 1.0)) * kept; // fewer trees in the distance are a little larger
+  tall *= bold;
+  broad *= bold;
+
+  // A cone in tiers, or a round crown with dents.
+  float turn = 6.2831853 * random(name, 7u), share = position.y;
+  vec2 out2 = mat2(cos(turn), sin(turn), -sin(turn), cos(turn)) * position.xz;
+  float dent = 0.72 + 0.56 * random(name + uvec2(gl_VertexID, 0), 8u);
+  float round = sqrt(max(1.0 - pow(abs(2.0 * share - 1.0), 2.2), 0.0));
+  float radius = mix((1.02 - share) * mix(1.0, dent, 0.35), round * dent / max(length(position.xz), 0.35), leafy);
+  vec3 part = vec3(out2.x * radius * broad, mix(share, 0.10 + 0.90 * share, leafy) * tall, out2.y * radius * broad);
+  float ground = outside ? loweredHeight(field.r, wide) : (finerThanField ? smoothBed(spot) : field.r) + detailAt(spot, away);
+  vec3 foot = worldPlace(wide, ground - 0.04 * tall);
+#ifdef SHADOW
+  // Thrown onto the slope around its foot.
+  vec2 fall = curve.xy * exaggeration;
+  float steepness = sunDirection.y - dot(fall, sunDirection.xz);
+  if (steepness < 0.22) return;
+  float along = (part.y - dot(fall, part.xz)) / steepness;
+  part = part - sunDirection * min(along, 1.7 * tall) + vec3(0.0, 0.012 * treeSpacing + 0.04 * tall, 0.0);
+  world = foot + part * worldScale;
+#else
+  world = foot + vec3(part.x, part.y * exaggeration, part.z) * worldScale;
+#endif
+  crownNormal = normalize(vec3(out2.x, mix(0.45, 1.6 * (share - 0.35), leafy), out2.y));
+  lit = textureLod(light, spot, 0.0).rg;
+  albedo = mix(palette[FOREST], palette[FOREST_MIXED], clamp(0.75 * leafy + 0.5 * (random(name, 9u) - 0.5), 0.0, 1.0));
+  albedo *= (0.75 + 0.60 * random(name, 10u)) * mix(1.0, 0.78, leafy * (1.0 - scrub));
+  leaf = vec4(part / broad + 7.0 * vec3(random(name, 1u)), snowy);
+  leaf.y = share;
+  gl_Position = projectionMatrix * viewMatrix * vec4(world, 1.0);
+}
