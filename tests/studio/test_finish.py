@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from io import FileIO
 from pathlib import Path
@@ -18,7 +19,8 @@ import pytest
 import slopewash as sw
 from slopewash.processes import environment, python
 from slopewash.studio import StudioServer, messages, scratch
-from slopewash.studio.finisher import TERRAIN_FILE, _end_with_the_server, matching_step, on_levels, on_one_grid
+from slopewash.studio.finish_files import TERRAIN_FILE
+from slopewash.studio.finisher import Task, end_with_the_server, matching_step, on_levels, on_one_grid
 from slopewash.studio.pipe import Pipe
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.run import Run
@@ -170,28 +172,76 @@ def test_a_process_that_ends_is_reported_and_another_can_be_started(
     page.do("finish", size=1024)
     process_of(server).kill()
     assert until(page, "failed")["message"] == "its process ended (-9)"
-    page.do("finish", size=96)
-    until(page, "done")
+    assert "no finish to continue" in page.ask("continue_finish")["message"]  # it was kept in memory only
     page.do("side_by_side", panes=2)
-    monkeypatch.setattr(messages, "SIZES", (16, 64))  # now it has more cells than the studio runs
+    monkeypatch.setattr(messages, "SIZES", (16, 64))
+    page.do("finish", size=96)  # more cells than the studio runs now
+    until(page, "done")
     page.do("open_finish")
     state = page.until(lambda state: state["rows"] == 64)
     assert (state["name"], state["stage"], state["step"]) == ("dome", None, 0)
     assert state["side_by_side"] is None
 
 
-def test_a_finish_shown_on_fewer_cells_goes_on_without_its_mask(
-    tmp_path: Path, server: StudioServer, monkeypatch: pytest.MonkeyPatch
+def test_a_large_finish_of_a_pane_is_shown_with_the_model_of_that_pane(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    finishing = server.studio.finishing
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    finishing._scratch = Scratch()
+    recipe = first_recipe(preset="single_grid", size=32, extent=320.0, seed=3, backend="reference")
+    with serving(recipe) as server:
+        page = open_page(server)
+        page.steps(2)
+        page.do("side_by_side", panes=2)
+        page.do("choose_pane", pane=1)
+        page.do("start", preset="chiba_fig2")
+        page.do("parameters", values={"flow_erosion": 0.0123})
+        page.until(lambda state: state["model"] == "velocity_field" and state["busy"] is None)
+        page.do("step", count=1)
+        page.until(lambda state: state["step"] == 1 and not state["playing"])
+        with monkeypatch.context() as limits:
+            limits.setattr(messages, "SIZES", (16, 40))
+            page.do("finish", size=48)
+            until(page, "done")
+            page.do("open_finish")
+        state = page.until(lambda state: state["rows"] == 40)
+        assert (state["model"], state["preset"], state["side_by_side"]) == ("velocity_field", "chiba_fig2", None)
+        assert state["parameters"]["flow_erosion"] == 0.0123
+        assert state["left"]["step"] == 2  # the run before can be restored
+
+
+def test_a_finish_shown_on_fewer_cells_goes_on_without_its_mask(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ground = sw.Terrain(np.add.outer(np.arange(32.0), np.arange(32.0)), mask=0.5, water=0.25)
-    sw.write(ground, finishing._scratch.path / TERRAIN_FILE)
-    monkeypatch.setattr(messages, "SIZES", (16, 16))
-    shown = finishing._fitted().make()
-    assert set(shown) == {"elevation", "water"}
-    assert np.array_equal(shown["elevation"], ground.resampled(16)["elevation"])
+    stage = first_recipe(preset="single_grid", size=32).stage.replace(steps=1, settle=None)
+    recipe = sw.Recipe(source=sw.FromTerrain(name="mine", terrain=ground), stages=(stage,), backend="reference")
+    monkeypatch.setattr(messages, "SIZES", (16, 32))
+    with serving(recipe) as server:
+        page = open_page(server)
+        page.steps(1)
+        page.do("finish", size=48)
+        until(page, "done")
+        made = heights(page, "/finish/a.npy")
+        page.do("open_finish")
+        page.until(lambda state: state["step"] == 0 and state["left"] is not None)
+        shown = server.session.find("terrain").result(SECONDS)
+        assert "mask" not in shown
+        expected = sw.Terrain(made, cell_size=32 / 48).resampled(32)["elevation"]
+        np.testing.assert_allclose(shown["elevation"], expected, rtol=1e-6)  # once to cells and back
+
+
+def test_a_finish_of_an_own_terrain_can_be_saved_in_every_way(open_page: Open, tmp_path: Path) -> None:
+    ground = sw.generate("cone", size=32)
+    recipe = first_recipe(preset="single_grid", source=sw.FromTerrain(name="mine", terrain=ground), backend="reference")
+    with serving(recipe) as server:
+        page = open_page(server)
+        page.steps(2)
+        page.do("finish", size=48)
+        until(page, "done")
+        made = heights(page, "/finish/a.npy")
+        assert page.get("/finish/a.slopewash").content[:2] == b"PK"
+        page.do("open_finish")
+        page.until(lambda state: state["rows"] == 48)
+        assert np.array_equal(server.session.find("terrain").result(SECONDS)["elevation"], made)
 
 
 def test_notices_of_a_finish_reach_the_pages(page: Page, server: StudioServer) -> None:
@@ -246,7 +296,8 @@ def test_the_process_removes_its_folder_when_the_server_was_killed(
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / TERRAIN_FILE).touch()
     with (tmp_path / "nothing").open("w+b", buffering=0) as gone:
-        _end_with_the_server(Pipe(gone, gone), tmp_path / "results")
+        task = Task(tmp_path / "results", kept=False, secret=b"", adapter=None, niceness=0, largest=64)
+        end_with_the_server(Pipe(gone, gone), task, threading.Event())
     assert ends == [1]
     assert not (tmp_path / "results").exists()
 

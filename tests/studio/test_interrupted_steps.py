@@ -12,7 +12,7 @@ import slopewash as sw
 from slopewash.studio.keyframes import Keyframe
 from slopewash.studio.messages import parse
 from slopewash.studio.recipes import first_recipe
-from slopewash.studio.replay import replay
+from slopewash.studio.replay import Replay
 from slopewash.studio.run import Run
 
 SUBSTEPS = 3
@@ -34,7 +34,7 @@ def repeated(recipe: sw.Recipe, actions: list[str] | None) -> dict[str, Any]:
     """What a project holds, done again."""
     assert actions is not None
     run = Run(recipe)
-    replay(run, map(json.loads, actions), look=lambda: None, stop=lambda: False)
+    Replay(run, list(map(json.loads, actions))).do(look=lambda: None, stop=lambda: False)
     return dict(run.simulation.terrain.items())
 
 

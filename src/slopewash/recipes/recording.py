@@ -66,8 +66,11 @@ class Recording:
             return
         self.actions.append(list(action))
 
-    def parts(self, start: Terrain, *, then: Iterable[list[Any]] = ()) -> tuple[dict[str, Any], Arrays]:
-        """Facts and arrays for a checkpoint of the run, which holds its `start`; `then` is what is not over yet."""
+    def parts(self, start: Terrain | None, *, then: Iterable[list[Any]] = ()) -> tuple[dict[str, Any], Arrays]:
+        """Facts and arrays for a checkpoint of the run; `then` is what is not over yet.
+
+        A `start` that the checkpoint holds already is left out.
+        """
         facts: dict[str, Any] = {"recipe": self.recipe.as_dict(), "backend": self.backend, "full": self.full}
         arrays: Arrays = {"recording.actions": np.frombuffer("\n".join(self._encoded(then)).encode(), np.uint8)}
         source = self.recipe.source
@@ -88,7 +91,7 @@ class Recording:
         return None if self.full else self._encoded(())
 
     @classmethod
-    def from_parts(cls, facts: Mapping[str, Any], arrays: Arrays, start: Terrain) -> Recording:
+    def from_parts(cls, facts: Mapping[str, Any], arrays: Arrays, start: Terrain | None) -> Recording:
         """Make the recording that `parts` described."""
         recipe = Recipe.from_dict(facts["recipe"])
         if isinstance(recipe.source, FromTerrain):

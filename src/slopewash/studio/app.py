@@ -27,7 +27,7 @@ from slopewash.studio import built_page, protocol
 from slopewash.studio.apart import SessionApart
 from slopewash.studio.catalogue import FORMATS, MESHES, welcome
 from slopewash.studio.connection import Connection
-from slopewash.studio.finisher import PREVIEW_FILE
+from slopewash.studio.finish_files import PREVIEW_FILE
 from slopewash.studio.finishing import Finishing
 from slopewash.studio.hub import Hub
 from slopewash.studio.projects import SUFFIX, write_project
@@ -46,12 +46,18 @@ MOST_SIDE_FILES = 8
 class Studio:
     """The routes of one session."""
 
-    def __init__(self, session: Session | SessionApart, uploads: Uploads, secret: bytes | None = None) -> None:
+    def __init__(
+        self,
+        session: Session | SessionApart,
+        uploads: Uploads,
+        secret: bytes | None = None,
+        finishes: Path | None = None,
+    ) -> None:
         self.session = session
         self._secret = secret or secrets.token_bytes(32)
         """What projects are sealed with; without one of the user's own, for this server only."""
         self._uploads = uploads
-        self.finishing = Finishing(session, uploads, self._secret)
+        self.finishing = Finishing(session, uploads, self._secret, finishes)
         self.hub = Hub(session, self.finishing)
         self._welcome = json.dumps(welcome(resumed=session.resumed), allow_nan=False)
         self._uploading, self._exporting = asyncio.Semaphore(MOST_TRANSFERS), asyncio.Semaphore(MOST_TRANSFERS)
@@ -86,13 +92,14 @@ class Studio:
         self.hub.attach(asyncio.get_running_loop())
         tasks = [asyncio.create_task(work) for work in (self.hub.run(), self.hub.watch())]
         self.session.start()
+        self.finishing.start()
         try:
             yield
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self.finishing.close()
+            await anyio.to_thread.run_sync(self.finishing.close)
             await anyio.to_thread.run_sync(self.session.close)
 
     async def index(self, request: Request) -> Response:

@@ -24,7 +24,7 @@ MOST_PENDING = 64
 MOST_NOTICES = 20
 """Notices kept for a page that does not read; older ones are dropped."""
 REFUSED = 1013
-FINISHING = ("finish", "cancel_finish", "open_finish")
+FINISHING = ("finish", "cancel_finish", "continue_finish", "open_finish")
 
 _numbers = itertools.count(1)
 

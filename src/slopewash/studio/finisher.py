@@ -1,7 +1,7 @@
 """The process that finishes a run: what was done to a draft, done again on more cells, behind everything else.
 
 It draws no attention to itself: the lowest priority, so that the run that is shown keeps its pace, and an end with the
-server.
+server. Where the server keeps its run on disk, the finish has checkpoints there, and goes on from the last one.
 """
 
 from __future__ import annotations
@@ -14,37 +14,58 @@ import threading
 import time
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from typing import Any
 
 import slopewash as sw
+from slopewash.errors import CheckpointError, SlopewashError
 from slopewash.processes import stand_back
-from slopewash.studio.messages import SIZES
+from slopewash.studio import protocol
+from slopewash.studio.finish_files import (
+    PREVIEW_FILE,
+    PROJECT_FILE,
+    RUN_FOLDER,
+    SHOWN_FILE,
+    TERRAIN_FILE,
+    beginning,
+    put,
+    read_plan,
+    write_end,
+)
+from slopewash.studio.keeping import Keeper
 from slopewash.studio.pipe import Pipe
-from slopewash.studio.projects import SUFFIX, write_project
-from slopewash.studio.replay import replay
+from slopewash.studio.projects import write_project
+from slopewash.studio.recipes import fitted
+from slopewash.studio.replay import Replay
 from slopewash.studio.run import Plan, Run
 from slopewash.studio.worker import sendable
 
 REPORT_SECONDS = 0.5
 PREVIEW = 320
 """Pixels along the longer side of the picture of a level."""
-TERRAIN_FILE, PROJECT_FILE, PREVIEW_FILE = "terrain.npz", f"project{SUFFIX}", "preview.png"
+ENDING_SECONDS = 30.0
+"""Longest time for the last checkpoint, once the server stops."""
+LOCKED_SECONDS = 2 * ENDING_SECONDS
+"""Longest wait for the process of a server before, which may write its last checkpoint."""
 
 Layout = Sequence[tuple[int, int, int]]
 
 
 @dataclass(frozen=True)
 class Task:
-    """What to finish, and where the results go."""
+    """Where the plan is and the results go, and how to work."""
 
-    plan: Plan
     folder: Path
+    kept: bool
+    """Whether the folder outlives the server: then the finish has checkpoints."""
     secret: bytes
     adapter: str | None
     niceness: int
+    largest: int
+    """Most cells per side that the studio shows."""
 
 
 def main() -> None:
@@ -56,9 +77,10 @@ def main() -> None:
     try:
         task = pipe.receive()
         stand_back(task.niceness)
-        threading.Thread(target=_end_with_the_server, args=(pipe, task.folder), daemon=True).start()
+        stop = threading.Event()
+        threading.Thread(target=end_with_the_server, args=(pipe, task, stop), daemon=True).start()
         sw.use_adapter(task.adapter)
-        Finisher(task, pipe).work()
+        Finisher(task, pipe, stop).work()
     except EOFError:  # the server is gone
         pass
     except BaseException as error:
@@ -69,75 +91,157 @@ def main() -> None:
     os._exit(0)  # threads of kernels and drivers may not end by themselves
 
 
-def _end_with_the_server(pipe: Pipe, folder: Path) -> None:
-    try:
+def end_with_the_server(pipe: Pipe, task: Task, stop: threading.Event) -> None:
+    """Stop when the server does; what is not kept is removed, for a server that was killed could not."""
+    with suppress(EOFError):
         pipe.receive()
-    except EOFError:
-        shutil.rmtree(folder, ignore_errors=True)  # a server that was killed could not
-        os._exit(1)
+    if task.kept:
+        stop.set()
+        time.sleep(ENDING_SECONDS)
+    else:
+        shutil.rmtree(task.folder, ignore_errors=True)
+    os._exit(1)
+
+
+def keeper_of(task: Task) -> Keeper | None:
+    """What writes checkpoints, if the folder is kept; it waits for the process of a server that was stopped."""
+    end = time.monotonic() + LOCKED_SECONDS
+    while task.kept:
+        try:
+            return Keeper(task.folder / RUN_FOLDER)
+        except CheckpointError:
+            if time.monotonic() > end:
+                raise
+        time.sleep(0.1)
+    return None
 
 
 class Finisher:
     """One run under way, and what is reported of it."""
 
-    def __init__(self, task: Task, pipe: Pipe) -> None:
-        self._task, self._pipe = task, pipe
-        plan = task.plan
-        self._run = Run(plan.recipe, notice=lambda sentence: pipe.send(("notice", sentence)), largest=None)
+    def __init__(self, task: Task, pipe: Pipe, stop: threading.Event) -> None:
+        self._task, self._pipe, self._stop = task, pipe, stop
+        self._plan = plan = read_plan(task.folder)
+        self._keeper = keeper_of(task)
+        self._run, place = self._begun(plan)
         running = self._run.running
         if running is None:
-            self._actions = on_one_grid(plan)
-            steps = sum(action[1] for action in self._actions if action[0] in ("run", "settle"))
+            actions = on_one_grid(plan)
+            steps = sum(action[1] for action in actions if action[0] in ("run", "settle"))
             self._layout: Layout = [(1, plan.size, steps)]
         else:
             self._layout = running.layout
-            self._actions = on_levels(plan.actions, plan.layout, self._layout)
+            actions = on_levels(plan.actions, plan.layout, self._layout)
+        self._replay = Replay(self._run, actions, place)
         self._began = time.monotonic()
         self._first_share: float | None = None
         self._reported = 0.0
         self._shown: Any = None
 
+    def _begun(self, plan: Plan) -> tuple[Run, dict[str, Any] | None]:
+        """The run where the last checkpoint has it, and how far in the actions that was; else at its beginning."""
+        if self._keeper is not None and self._keeper.has_run:
+            folder = self._keeper.folder
+            try:
+                facts, arrays = sw.read_checkpoint(folder)
+                return Run.from_checkpoint(facts, arrays, str(folder), self._notice, largest=None), facts["finish"]
+            except CheckpointError as error:
+                self._notice(f"it begins again, because it cannot be continued: {error}")
+                for checkpoint in sw.find_checkpoints(folder):
+                    shutil.rmtree(checkpoint)
+        return Run(plan.recipe, notice=self._notice, largest=None), None
+
+    def _notice(self, sentence: str) -> None:
+        self._pipe.send(("notice", sentence))
+
     def work(self) -> None:
         """Do everything, and write what comes of it."""
         self._report()
-        replay(self._run, self._actions, look=self._look, stop=lambda: False)
+        self._replay.do(look=self._look, stop=self._stop.is_set)
+        if self._stop.is_set():
+            # A settling ends between two of its steps only where it is looked at; the checkpoint before it counts.
+            if self._keeper is not None and not self._replay.settles:
+                self._keeper.note_change()
+                self._keeper.finish(self._parts)
+            return
         self._report()
         self._show(None)
-        folder, run = self._task.folder, self._run
-        sw.write(run.terrain(), folder / TERRAIN_FILE)
-        if self._task.plan.size <= SIZES[1]:
-            write_project(run.saved(), folder / PROJECT_FILE, self._task.secret, compressed=False)
-        self._pipe.send(("done", run.step))
+        self._write_results()
+        if self._keeper is not None:
+            self._keeper.close()
+        end = {**self._progress(), "status": "done", "step": self._run.step, "share": 1.0, "seconds_left": None}
+        write_end(protocol.FINISH.validate_python({**beginning(self._plan), **end, "preview": 1}), self._task.folder)
+        self._pipe.send(("done", end))
+
+    def _write_results(self) -> None:
+        folder, run, largest = self._task.folder, self._run, self._task.largest
+        terrain = run.terrain()
+        put(folder / TERRAIN_FILE, lambda file: sw.write(terrain, file))
+        if self._plan.size <= largest:
+            self._write_project(run, folder / PROJECT_FILE)
+            return
+        code = f"sw.read({TERRAIN_FILE!r}).replace(mask=None)"  # the mask has done its work
+        try:
+            source = fitted(self._plan.name, terrain.replace(mask=None), code, largest)
+        except SlopewashError as error:
+            self._notice(f"it can be saved, but not shown: {error}")
+            return
+        self._write_project(Run(run.going_on(source), notice=self._notice), folder / SHOWN_FILE)
+
+    def _write_project(self, run: Run, file: Path) -> None:
+        aside = file.parent / "writing"  # a project with a terrain writes that beside itself
+        aside.mkdir(exist_ok=True)
+        write_project(run.saved(), aside / file.name, self._task.secret, compressed=False)
+        (aside / file.name).replace(file)
+        aside.rmdir()
 
     def _look(self) -> None:
         if self._run.number != self._shown:
             self._show(self._run.number)
         if time.monotonic() - self._reported >= REPORT_SECONDS:
             self._report()
+        self._keep()
+
+    def _keep(self) -> None:
+        """Write a checkpoint from time to time."""
+        keeper = self._keeper
+        if keeper is None:
+            return
+        keeper.note_change()
+        failure = keeper.new_failure()
+        if failure is not None:
+            self._notice(f"it is not kept on disk at the moment: {failure}")
+        if time.monotonic() >= keeper.due_at(running=True):
+            keeper.save(self._parts, lambda: None)
+
+    def _parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        facts, arrays = self._run.parts()
+        return {**facts, "finish": self._replay.parts()}, arrays
 
     def _show(self, number: Any) -> None:
         """Draw the ground where a level begins: the page shows it while the next one is under way."""
         self._shown = number
-        temporary = self._task.folder / f"new-{PREVIEW_FILE}"
-        sw.hillshade(self._run.simulation.terrain, temporary, width=PREVIEW)
-        temporary.replace(self._task.folder / PREVIEW_FILE)
+        ground = self._run.simulation.terrain
+        put(self._task.folder / PREVIEW_FILE, lambda file: sw.hillshade(ground, file, width=PREVIEW))
         self._pipe.send(("preview",))
 
-    def _report(self) -> None:
-        self._reported = now = time.monotonic()
+    def _progress(self) -> dict[str, Any]:
         run = self._run
         settled = run.simulation.settled if run.running is None else 0
         step, steps = run.step + settled, sum(length for _, _, length in self._layout)
-        share = work_share(step, self._layout)
+        place = "" if run.running is None else run.running.place
+        return {"words": place, "step": step, "steps": steps, "share": work_share(step, self._layout)}
+
+    def _report(self) -> None:
+        self._reported = now = time.monotonic()
+        progress = self._progress()
+        share = progress["share"]
         if self._first_share is None and share > 0:  # kernels are compiled, and measuring begins
             self._first_share, self._began = share, now
         left = None
         if self._first_share is not None and share > self._first_share:
             left = (now - self._began) * (1 - share) / (share - self._first_share)
-        place = "" if run.running is None else run.running.place
-        self._pipe.send(("progress", {
-            "words": place, "step": step, "steps": steps, "share": share, "seconds_left": left,
-        }))  # fmt: skip
+        self._pipe.send(("progress", {**progress, "seconds_left": left}))
 
 
 def work_share(step: int, layout: Layout) -> float:

@@ -6,6 +6,7 @@ import subprocess
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import Any, cast
@@ -13,16 +14,15 @@ from typing import Any, cast
 import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
 from slopewash.processes import environment, python
-from slopewash.studio import messages, protocol
-from slopewash.studio.finisher import PREVIEW_FILE, PROJECT_FILE, TERRAIN_FILE, Task
+from slopewash.studio import finish_files, messages, protocol
+from slopewash.studio.finish_files import IDLE, PREVIEW_FILE, PROJECT_FILE, SHOWN_FILE, TERRAIN_FILE
+from slopewash.studio.finisher import ENDING_SECONDS, Task
 from slopewash.studio.pipe import Pipe
 from slopewash.studio.projects import read_project
-from slopewash.studio.recipes import fitted
 from slopewash.studio.scratch import Scratch, remove_abandoned
 from slopewash.studio.uploads import Uploads
 
 NICENESS = 19
-FITTED_FILE = "fitted.npz"
 ASKING_SECONDS = 60.0
 """Longest wait for what the run is; it may be in a long step."""
 CONVERT = f"""\
@@ -30,23 +30,18 @@ import sys
 import slopewash as sw
 from slopewash.processes import stand_back
 stand_back({NICENESS})
-terrain, cells = sw.read(sys.argv[1]), int(sys.argv[3])
-sw.write(terrain.replace(mask=None).resampled(cells) if cells else terrain, sys.argv[2])
+sw.write(sw.read(sys.argv[1]), sys.argv[2])
 """
-"""Without its mask, which has done its work, where it is resampled for another run."""
-IDLE: protocol.FinishState = {
-    "type": "finish", "status": "idle", "size": 0, "name": "", "words": "", "step": 0, "steps": 0, "share": 0.0,
-    "seconds_left": None, "message": None, "preview": 0,
-}  # fmt: skip
 
 
 class Finishing:
     """At most one job, and the last result.
 
-    `on_change`, with how it is doing, and `on_message` are called from any thread.
+    With a `folder`, both outlive the server: the next one goes on with the job. `on_change`, with how it is doing, and
+    `on_message` are called from any thread.
     """
 
-    def __init__(self, session: Any, uploads: Uploads, secret: bytes) -> None:
+    def __init__(self, session: Any, uploads: Uploads, secret: bytes, folder: Path | None = None) -> None:
         self._session, self._uploads, self._secret = session, uploads, secret
         self.on_change: Callable[[protocol.FinishState], None] = lambda state: None
         self.on_message: Callable[[protocol.Notice], None] = lambda message: None
@@ -54,20 +49,34 @@ class Finishing:
         self.niceness = NICENESS
         """Of the process: how far it stands back behind all others, 0 to 19."""
         self._doing = ThreadPoolExecutor(1, thread_name_prefix="slopewash-finish")
-        self._turn = threading.Lock()
+        self._turn, self._launching = threading.Lock(), threading.Lock()
         self._closed = False
         self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Pipe | None = None
+        self._kept, self._folder = folder, folder
+        """Where results go if they are kept; and where they are, if there are any."""
         self._scratch: Scratch | None = None
         remove_abandoned()
+
+    def start(self) -> None:
+        """Take over what a server before this one has left: its result, or what it did not finish."""
+        if self._kept is not None:
+            self._doing.submit(self._take_over)
 
     def execute(self, message: Any) -> Future[None]:
         """Start, cancel or open a finish."""
         return self._doing.submit(getattr(self, f"_do_{message.type}"), message)
 
     def close(self) -> None:
-        """End a job, and remove results."""
-        self._closed = True
+        """Stop a job, which is continued by the next server if it is kept; else remove results."""
+        with self._launching:
+            self._closed = True
         self._doing.shutdown(wait=False, cancel_futures=True)
+        process, pipe = self._process, self._pipe
+        if self._kept is not None and process is not None and pipe is not None:
+            pipe.send(("stop",))
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(ENDING_SECONDS)
         self._end()
         if self._scratch is not None:
             self._scratch.remove()
@@ -82,23 +91,27 @@ class Finishing:
         return self._file(PROJECT_FILE)
 
     def write(self, file: Path) -> None:
-        """Write the result in the format of a file's suffix."""
+        """Write the result in the format of a file's suffix, in a process of its own: it may be large."""
         self._check_done()
-        self._convert(file)
-
-    def _convert(self, file: Path, cells: int = 0) -> None:
-        """Write the result, on so many cells along the longer side, in a process of its own: it may be large."""
-        command = python("-c", CONVERT, str(self._file(TERRAIN_FILE)), str(file), str(cells))
+        command = python("-c", CONVERT, str(self._file(TERRAIN_FILE)), str(file))
         done = subprocess.run(command, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False)
         if done.returncode or not file.exists():
             words = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it was ended"]
             raise SlopewashError(f"the result cannot be written as {file.suffix}: {words[-1]}")
 
     def _file(self, name: str) -> Path:
-        file = None if self._scratch is None else self._scratch.path / name
+        file = None if self._folder is None else self._folder / name
         if file is None or not file.exists():
             raise InvalidParameter("there is nothing finished yet; start a finish first")
         return file
+
+    def _shown(self) -> str:
+        """File that a page opens."""
+        if self._folder is not None and (self._folder / SHOWN_FILE).exists():
+            return SHOWN_FILE
+        if self.state["size"] > messages.SIZES[1]:
+            raise InvalidParameter("this finish cannot be shown on fewer cells; save it instead")
+        return PROJECT_FILE
 
     def _check_done(self) -> None:
         if self.state["status"] != "done":
@@ -109,6 +122,18 @@ class Finishing:
             self.state = cast("protocol.FinishState", {**self.state, **changes})
             self.on_change(self.state)
 
+    def _take_over(self) -> None:
+        folder = self._kept
+        if folder is None or not folder.exists():
+            return
+        left = finish_files.read_state(folder)
+        if left is None or finish_files.is_forgotten(folder):
+            finish_files.remove(folder)
+            return
+        self._change(**{**left, "resumed": True, "preview": int((folder / PREVIEW_FILE).exists())})
+        if left["status"] == "running":
+            self._launch()
+
     # Commands, each named as its message type.
 
     def _do_finish(self, message: messages.Finish) -> None:
@@ -117,51 +142,73 @@ class Finishing:
         plan = self._session.find("plan", message.size).result(ASKING_SECONDS)
         if self._closed:
             raise InvalidParameter("the studio is closing")
-        if self._scratch is not None:
-            self._scratch.remove()
-        self._scratch = Scratch()
-        process = subprocess.Popen(
-            python("-c", "from slopewash.studio.finisher import main; main()"),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment(),
-        )  # fmt: skip
-        pipe = Pipe(cast("FileIO", process.stdout), cast("FileIO", process.stdin))
-        pipe.send(Task(plan, self._scratch.path, self._secret, sw.named_adapter(), self.niceness))
-        self._process = process
-        self._change(**{**IDLE, "status": "running", "size": message.size, "name": plan.name})
-        threading.Thread(target=self._read, args=(process, pipe), name="slopewash-finish-reader", daemon=True).start()
+        self._discard("idle")
+        if self._kept is None:
+            self._scratch = Scratch()
+        self._folder = folder = self._kept or cast("Scratch", self._scratch).path
+        finish_files.write_plan(plan, folder)
+        self._change(**finish_files.beginning(plan))
+        self._launch()
 
     def _do_cancel_finish(self, message: messages.CancelFinish) -> None:
-        if self.state["status"] != "running":
+        if self.state["status"] not in ("running", "done", "failed"):
             raise InvalidParameter("no finish is under way")
-        self._change(status="cancelled", seconds_left=None)
-        self._end()
+        self._discard("cancelled" if self.state["status"] == "running" else "idle")
+
+    def _do_continue_finish(self, message: messages.ContinueFinish) -> None:
+        if not self.state["can_continue"]:
+            raise InvalidParameter("there is no finish to continue; start one")
+        self._file(finish_files.END_FILE).unlink()
+        self._change(status="running", message=None, can_continue=False)
+        self._launch()
 
     def _do_open_finish(self, message: messages.OpenFinish) -> None:
         self._check_done()
-        if self.state["size"] <= messages.SIZES[1]:
-            project = read_project(self._file(PROJECT_FILE), self.state["name"], self._secret)
-            opening: Any = messages.Open(type="open", upload=self._uploads.keep_project(project))
-        else:  # more than the studio runs: shown on as many cells as it does
-            opening = messages.Start(type="start", upload=self._uploads.keep(self._fitted()), levels=False)
-            # Side by side, it would be the start of all panes.
-            self._session.execute(messages.LeaveSideBySide(type="leave_side_by_side")).result()
+        project = read_project(self._file(self._shown()), self.state["name"], self._secret)
+        opening = messages.Open(type="open", upload=self._uploads.keep_project(project))
         self._session.execute(opening).result()
 
-    def _fitted(self) -> sw.FromTerrain:
-        """The result on as many cells as the studio runs."""
-        cells = messages.SIZES[1]
-        file = self._file(TERRAIN_FILE).with_name(FITTED_FILE)
-        self._convert(file, cells)
-        terrain = sw.read(file)
-        file.unlink()
-        return fitted(self.state["name"], terrain, f"sw.read({TERRAIN_FILE!r}).replace(mask=None).resampled({cells})")
+    def _launch(self) -> None:
+        """Start the process that does what the folder holds."""
+        with self._launching:
+            if self._closed or self._folder is None:
+                return
+            process = subprocess.Popen(
+                python("-c", "from slopewash.studio.finisher import main; main()"),
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment(),
+            )  # fmt: skip
+            pipe = Pipe(cast("FileIO", process.stdout), cast("FileIO", process.stdin))
+            pipe.send(Task(
+                folder=self._folder, kept=self._kept is not None, secret=self._secret, adapter=sw.named_adapter(),
+                niceness=self.niceness, largest=messages.SIZES[1],
+            ))  # fmt: skip
+            self._process, self._pipe = process, pipe
+        threading.Thread(target=self._read, args=(process, pipe), name="slopewash-finish-reader", daemon=True).start()
+
+    def _discard(self, status: str) -> None:
+        """End the job, and remove what it has written."""
+        self._change(**{**IDLE, "status": status, "size": self.state["size"], "name": self.state["name"]})
+        self._end()
+        if self._scratch is not None:
+            self._scratch.remove()
+            self._scratch = self._folder = None
+        elif self._kept is not None:
+            finish_files.remove(self._kept)
 
     def _end(self) -> None:
         process = self._process
         if process is not None:
             process.kill()
             process.wait()
-            self._process = None
+            self._process = self._pipe = None
+
+    def _fail(self, message: str, *, can_continue: bool) -> None:
+        self._change(status="failed", message=message, seconds_left=None, can_continue=can_continue)
+        if self._kept is not None:
+            if can_continue:
+                finish_files.write_end(self.state, self._kept)
+            else:
+                finish_files.remove(self._kept)
 
     def _read(self, process: subprocess.Popen[bytes], pipe: Pipe) -> None:
         """Pass on what the process reports until it ends."""
@@ -171,7 +218,8 @@ class Finishing:
                 kind, *reported = pipe.receive()
                 if process is not self._process:  # cancelled meanwhile
                     break
-                if kind == "progress":
+                if kind in ("progress", "done"):
+                    over = kind == "done"
                     self._change(**reported[0])
                 elif kind == "notice":
                     self.on_message({"type": "notice", "message": f"The finish: {reported[0]}"})
@@ -179,15 +227,12 @@ class Finishing:
                     self._change(preview=self.state["preview"] + 1)
                 elif kind == "failed":
                     over = True
-                    self._change(status="failed", message=reported[0], seconds_left=None)
-                elif kind == "done":
-                    over = True
-                    self._change(status="done", step=reported[0], share=1.0, seconds_left=None)
+                    self._fail(reported[0], can_continue=False)
         except EOFError:
             pass
         pipe.close()
         code = process.wait()
         if process is self._process:
-            self._process = None
-            if not over:
-                self._change(status="failed", message=f"its process ended ({code})", seconds_left=None)
+            self._process = self._pipe = None
+            if not over and not self._closed:
+                self._fail(f"its process ended ({code})", can_continue=self._kept is not None)

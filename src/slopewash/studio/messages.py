@@ -270,9 +270,15 @@ class Finish(Message):
 
 
 class CancelFinish(Message):
-    """End a finish that is under way."""
+    """End a finish that is under way, or discard what it has made."""
 
     type: Literal["cancel_finish"]
+
+
+class ContinueFinish(Message):
+    """Go on with a finish whose process ended, from its last checkpoint."""
+
+    type: Literal["continue_finish"]
 
 
 class OpenFinish(Message):
@@ -322,8 +328,8 @@ class Ack(Message):
 
 ClientMessage = Annotated[
     Play | Pause | Step | RunTo | Speed | Reset | BringBack | Start | Parameters | Slide | Scrub | Settle | Paint
-    | Sources | Emitters | Undo | Redo | Watch | Look | Open | Finish | CancelFinish | OpenFinish | GoOn
-    | SideBySide | ChoosePane | CopyPane | LeaveSideBySide | Ack,
+    | Sources | Emitters | Undo | Redo | Watch | Look | Open | Finish | CancelFinish | ContinueFinish | OpenFinish
+    | GoOn | SideBySide | ChoosePane | CopyPane | LeaveSideBySide | Ack,
     Field(discriminator="type"),
 ]  # fmt: skip
 _ADAPTER: TypeAdapter[Any] = TypeAdapter(ClientMessage)

@@ -14,7 +14,7 @@ from typing import Any
 
 import slopewash as sw
 from slopewash.errors import BackendUnavailable, CheckpointError, InvalidFile, InvalidParameter
-from slopewash.studio import built_page, messages
+from slopewash.studio import built_page, finish_files, messages
 from slopewash.studio.keeping import Keeper, default_folder
 from slopewash.studio.projects import SUFFIX, Project, read_project
 from slopewash.studio.recipes import check_side, first_recipe, fitted
@@ -134,6 +134,8 @@ def studio(
                     f"note: the last run{_described(kept)} is replaced once this one changes; "
                     f"`{alone}` alone continues it"
                 )
+        if keeper is not None:
+            _print_finish(keeper.folder)
         if not built_page.is_built():
             _print(f"note: {built_page.HOW_TO_BUILD}")
         _print(f"slopewash studio: {server.url}")
@@ -153,6 +155,12 @@ def studio(
 
 def _print(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
+
+
+def _print_finish(folder: Path) -> None:
+    left = finish_files.read_state(folder / finish_files.FOLDER)
+    if left is not None and left["status"] == "running":
+        _print(f"note: the finish of {left['name']} on {left['size']} cells goes on in the background")
 
 
 def _print_failure(answer: Future[Any]) -> None:

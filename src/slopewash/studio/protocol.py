@@ -388,6 +388,10 @@ class FinishState(Strict):
     """Cells along the longer side."""
     name: str
     """Of the terrain."""
+    preset: str | None
+    model: str
+    seed: int | None
+    """What was finished: for the names of files. A terrain from a file has no seed."""
     words: str
     """Stage and level under way."""
     step: int
@@ -400,6 +404,10 @@ class FinishState(Strict):
     """Why it failed."""
     preview: int
     """Number of the newest picture of it; 0 for none."""
+    resumed: bool
+    """Whether a server before this one began it."""
+    can_continue: bool
+    """Whether `continue_finish` goes on with one whose process ended."""
 
 
 ServerMessage = Annotated[Welcome | State | Done | Failure | Notice | FinishState, Field(discriminator="type")]
@@ -559,4 +567,5 @@ UPLOADED: TypeAdapter[Uploaded] = TypeAdapter(Uploaded)
 OPENED: TypeAdapter[OpenedProject] = TypeAdapter(OpenedProject)
 CELL: TypeAdapter[CellFacts] = TypeAdapter(CellFacts)
 SURVEY: TypeAdapter[SurveyFacts] = TypeAdapter(SurveyFacts)
+FINISH: TypeAdapter[FinishState] = TypeAdapter(FinishState)
 PROBLEM: TypeAdapter[Problem] = TypeAdapter(Problem)

@@ -114,7 +114,8 @@ class Run:
         """Steps of the settling under way, whether it dries, and steps of settling before it."""
         self.sliders = Sliders(recipe, self.running)
         self.timeline = Timeline(self.usual_steps)
-        self._stroke: Any = None
+        self.stroke: tuple[object, int | str] | None = None
+        """Viewer and number of the last stroke, which messages of the same one join."""
         self.view: messages.SavedView | None = None
         """Where a page last looked from."""
         self._triangles = np.zeros((0, 3), np.uint32)
@@ -159,7 +160,12 @@ class Run:
 
     @classmethod
     def from_checkpoint(
-        cls, facts: dict[str, Any], arrays: dict[str, Any], shown: str, notice: Callable[[str], None]
+        cls,
+        facts: dict[str, Any],
+        arrays: dict[str, Any],
+        shown: str,
+        notice: Callable[[str], None],
+        largest: int | None = messages.SIZES[1],
     ) -> Run:
         """Continue a run from what `parts` returned; errors call it `shown`."""
         noted = facts["recipe"]
@@ -172,7 +178,7 @@ class Run:
             recording = sw.Recording.from_parts(noted, arrays, origin)
         except (KeyError, TypeError, ValueError) as error:
             raise CheckpointError(f"{shown} does not hold a run of a studio of this version ({error})") from error
-        run = cls(recording.recipe, simulation, notice=notice)
+        run = cls(recording.recipe, simulation, notice=notice, largest=largest)
         if running is not None:
             simulation.close()
             run.running = running
@@ -226,11 +232,14 @@ class Run:
         """Recipe of a run on one grid that begins with what a complete recipe has made."""
         if not self.finished:
             raise InvalidParameter("the recipe is not complete; play it to its end first")
-        assert self.running is not None
         terrain = self.terrain().replace(mask=None)  # which has done its work
+        return self.going_on(sw.FromTerrain(name=self.recipe.source.name, terrain=terrain))
+
+    def going_on(self, source: sw.FromTerrain) -> sw.Recipe:
+        """Recipe of a run on one grid, with the model as it is now, that begins with what this one has made."""
         return sw.Recipe(
-            source=sw.FromTerrain(name=self.recipe.source.name, terrain=terrain),
-            stages=(self.running.recipe.stages[-1].on_one_grid(),),
+            source=source,
+            stages=(self.next_recipe.stages[-1].on_one_grid(),),
             seed=self.recipe.seed,
             backend=self.recipe.backend,
         )
@@ -302,7 +311,7 @@ class Run:
                 self._interrupted = 0
             if self.simulation is not simulation:
                 self.number = next(_numbers)  # pages see another grid, or another model
-                self._stroke = None
+                self.stroke = None
             if self.simulation is not simulation or self.finished:
                 self._follow()
 
@@ -364,18 +373,22 @@ class Run:
         look: Callable[[], None],
         stop: Callable[[], bool] | None = None,
         stop_after: int | None = None,
+        done: int = 0,
     ) -> None:
         """Settle; `look` is called every 20 steps and may raise `Cancelled`, `stop` is asked at least every second.
 
-        With `stop_after`, it is cancelled after so many steps.
+        With `stop_after`, it is cancelled after so many steps. `done` of its steps were taken before the checkpoint
+        that the run goes on from, which recorded them as a settling that was cancelled.
         """
         self._record_interruption()
-        interlude, before = Interlude(look), self.simulation.settled
+        if done:
+            self._recording.actions.pop()
+        interlude, before = Interlude(look), self.simulation.settled - done
         self._settling = (steps, dry, before)
         self.simulation.add(interlude)
         try:
             with suppress(Cancelled):
-                self.simulation.settle(steps, dry=dry, stop=stop, stop_after=stop_after)
+                self.simulation.settle(steps, dry=dry, stop=stop, stop_after=stop_after, done=done)
         finally:
             self.simulation.remove(interlude)
             self._settling = None
@@ -391,7 +404,7 @@ class Run:
         self.check_unfinished()
         simulation, key = self.simulation, getattr(message, "stroke", None)
         stroke = None if key is None else (viewer, key)
-        join = stroke is not None and stroke == self._stroke and simulation.can_undo
+        join = stroke is not None and stroke == self.stroke and simulation.can_undo
         self._record_interruption()
         if isinstance(message, messages.Paint):
             self._check_work(message)
@@ -411,7 +424,7 @@ class Run:
             if not (simulation.undo() if message.type == "undo" else simulation.redo()):
                 raise InvalidParameter(f"there is no edit to {message.type}")
             self._recording.add(message.type)
-        self._stroke = stroke
+        self.stroke = stroke
 
     def _check_work(self, message: messages.Paint) -> None:
         across = 2 * message.radius / self.start.cell_size + 3

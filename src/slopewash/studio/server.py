@@ -14,7 +14,7 @@ import uvicorn
 
 import slopewash as sw
 from slopewash.errors import InvalidParameter
-from slopewash.studio import messages
+from slopewash.studio import finish_files, messages
 from slopewash.studio.apart import SessionApart
 from slopewash.studio.app import Studio
 from slopewash.studio.keeping import Keeper
@@ -81,7 +81,8 @@ class StudioServer:
             self._close_apart()
             raise
         self.host, self.port = host, int(self._socket.getsockname()[1])
-        self.studio = Studio(self.session, uploads, cookie_secret())
+        finishes = None if keeper is None else keeper.folder / finish_files.FOLDER
+        self.studio = Studio(self.session, uploads, cookie_secret(), finishes)
         self.gate = Gate(self.studio.app(), host=host, port=self.port, embedded=embedded, allowed=allowed_hosts)
         config = uvicorn.Config(
             self.gate,

@@ -19,7 +19,7 @@ from slopewash.studio.keyframes import SHOWN
 from slopewash.studio.pace import FrameClock, Pace, StateClock
 from slopewash.studio.projects import Project
 from slopewash.studio.recipes import next_recipe
-from slopewash.studio.replay import replay
+from slopewash.studio.replay import Replay
 from slopewash.studio.run import Cancelled, Edit, Run
 from slopewash.studio.side_by_side import Panes, filled_up
 from slopewash.studio.snapshot import Beside, Demand, Snapshot
@@ -584,7 +584,7 @@ class Session:
             self._publish()
             self._keep()
 
-        replay(run, project.actions, look=look, stop=stop)
+        Replay(run, project.actions).do(look=look, stop=stop)
         self._changed()
         self._note_edit()
         if project.actions and stop():

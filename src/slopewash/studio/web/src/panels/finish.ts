@@ -1,7 +1,7 @@
 // The same run on more cells, in the background: how far it is, a picture of its level, and what comes of it.
 
 import { fetchAndSaveTerrain } from "../output/download";
-import { runName } from "../output/naming";
+import { finishName } from "../output/naming";
 import { PROJECT_SUFFIX } from "../output/project";
 import { button, labelled, make, section, select } from "../page/dom";
 import type { Store } from "../page/store";
@@ -18,6 +18,7 @@ export class FinishPanel {
   private readonly size: HTMLSelectElement;
   private readonly begin: HTMLButtonElement;
   private readonly cancel: HTMLButtonElement;
+  private readonly goOn: HTMLButtonElement;
   private readonly bar = make("progress", { max: 1, value: 0, "aria-label": "Finish" });
   private readonly words = make("output", { class: "quiet", "data-role": "finish-words", "aria-label": "Finish" });
   private readonly picture = make("img", { class: "finish-picture", alt: "The level of the finish under way" });
@@ -27,7 +28,7 @@ export class FinishPanel {
   private preview = 0;
 
   constructor(
-    private readonly store: Store,
+    store: Store,
     private readonly connection: () => Connection,
     private readonly messages: Messages,
   ) {
@@ -45,6 +46,12 @@ export class FinishPanel {
       class: "wide",
       "data-role": "cancel-finish",
     });
+    this.goOn = button(
+      "Continue the finish from its last checkpoint",
+      "Continue",
+      () => this.send({ type: "continue_finish" }),
+      { class: "wide", "data-role": "continue-finish" },
+    );
     this.result = make(
       "div",
       { class: "finish-result" },
@@ -58,6 +65,10 @@ export class FinishPanel {
         this.format,
         button("Save the finish", "Save", () => void this.save(), { "data-role": "save-finish" }),
       ),
+      button("Discard the finish: remove it from the disk", "Discard", () => this.send({ type: "cancel_finish" }), {
+        class: "wide",
+        "data-role": "discard-finish",
+      }),
     );
     this.element = section(
       "Draft and finish",
@@ -69,6 +80,7 @@ export class FinishPanel {
       labelled("Cells", this.size, "More cells are the same ground, finer"),
       this.begin,
       this.cancel,
+      this.goOn,
       this.bar,
       this.words,
       this.picture,
@@ -89,12 +101,14 @@ export class FinishPanel {
 
   /** Show how the finish is doing. */
   receive(finish: FinishState | null): void {
+    const first = this.last === null;
     const before = this.last?.status;
     this.last = finish;
     const status = finish?.status ?? "idle";
     const running = status === "running";
     this.begin.hidden = this.size.disabled = running;
     this.cancel.hidden = this.bar.hidden = !running;
+    this.goOn.hidden = !finish?.can_continue;
     this.result.hidden = status !== "done";
     this.bar.value = finish?.share ?? 0;
     this.words.textContent = finish ? describe(finish) : "";
@@ -102,13 +116,21 @@ export class FinishPanel {
     this.picture.hidden = !running || !finish?.preview;
     if (finish?.preview && finish.preview !== this.preview) this.picture.src = `/finish/preview.png?${finish.preview}`;
     this.preview = finish?.preview ?? 0;
-    if (before === "running" && status === "done")
-      this.messages.say(`Finished on ${finish!.size} cells.`, "good", {
+    if (finish) this.report(finish, before, first && finish.resumed);
+  }
+
+  /** Say what changed, or what a server before this one has left. */
+  private report({ status, size, name, message }: FinishState, before: string | undefined, left: boolean): void {
+    const offer = { label: "Show the finish", run: () => this.send({ type: "open_finish" }) };
+    if (status === "done" && (before === "running" || left))
+      this.messages.say(`Finished on ${size} cells${left ? ` earlier: ${name}` : ""}.`, "good", {
         topic: "finish",
-        offer: { label: "Show the finish", run: () => this.send({ type: "open_finish" }) },
+        offer,
       });
-    if (before === "running" && status === "failed")
-      this.messages.say(`The finish failed: ${finish!.message}`, "error", { topic: "finish" });
+    if (status === "failed" && (before === "running" || left))
+      this.messages.say(`The finish failed: ${message}`, "error", { topic: "finish" });
+    if (status === "running" && left)
+      this.messages.say(`The finish of ${name} on ${size} cells goes on.`, "notice", { topic: "finish" });
   }
 
   private get cells(): number {
@@ -120,9 +142,8 @@ export class FinishPanel {
   }
 
   private async save(): Promise<void> {
-    const { last } = this;
-    const suffix = this.format.value;
-    const name = `${runName(this.store.state).replace(/-step\d+$/, "")}-${last?.size}cells-step${last?.step}${suffix}`;
+    if (!this.last) return;
+    const name = `${finishName(this.last)}${this.format.value}`;
     try {
       await fetchAndSaveTerrain(`/finish/${name}`, name);
     } catch (problem) {

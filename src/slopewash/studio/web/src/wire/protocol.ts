@@ -58,7 +58,7 @@ export interface BringBack {
   type: "bring_back";
 }
 
-/** End a finish that is under way. */
+/** End a finish that is under way, or discard what it has made. */
 export interface CancelFinish {
   id?: number | string | null;
   type: "cancel_finish";
@@ -125,6 +125,7 @@ export type ClientMessage =
   | Open
   | Finish
   | CancelFinish
+  | ContinueFinish
   | OpenFinish
   | GoOn
   | SideBySide
@@ -134,6 +135,12 @@ export type ClientMessage =
   | Ack;
 
 export type Colour = [number, number, number];
+
+/** Go on with a finish whose process ended, from its last checkpoint. */
+export interface ContinueFinish {
+  id?: number | string | null;
+  type: "continue_finish";
+}
 
 /** Give the chosen pane the settings of another; all begin again. */
 export interface CopyPane {
@@ -205,6 +212,10 @@ export interface FinishState {
   size: number;
   /** Of the terrain. */
   name: string;
+  preset: string | null;
+  model: string;
+  /** What was finished: for the names of files. A terrain from a file has no seed. */
+  seed: number | null;
   /** Stage and level under way. */
   words: string;
   step: number;
@@ -217,6 +228,10 @@ export interface FinishState {
   message: string | null;
   /** Number of the newest picture of it; 0 for none. */
   preview: number;
+  /** Whether a server before this one began it. */
+  resumed: boolean;
+  /** Whether `continue_finish` goes on with one whose process ended. */
+  can_continue: boolean;
 }
 
 /** One file format. */

@@ -1,0 +1,97 @@
+"""What a finish has on disk, so that a server that is started again goes on with it.
+
+Its folder holds the plan, checkpoints of the run, a picture of the level under way and, once it is complete, the
+results, described in `end.json`; then plan and checkpoints are gone. There is one such folder beside the run that a
+studio keeps.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import slopewash as sw
+from slopewash.studio import protocol
+from slopewash.studio.projects import SUFFIX
+from slopewash.studio.run import Plan
+
+FOLDER = "finish"
+"""Inside the folder of the run that is kept."""
+PLAN_FOLDER, RUN_FOLDER = "plan", "run"
+TERRAIN_FILE, PROJECT_FILE, PREVIEW_FILE = "terrain.npz", f"project{SUFFIX}", "preview.png"
+SHOWN_FILE = f"shown{SUFFIX}"
+"""Project that a page opens instead, where the result has more cells than the studio runs."""
+END_FILE = "end.json"
+FORGOTTEN_DAYS = 30.0
+"""Days after which a finish that nobody asked for is removed."""
+IDLE: protocol.FinishState = {
+    "type": "finish", "status": "idle", "size": 0, "name": "", "preset": None, "model": "", "seed": None, "words": "",
+    "step": 0, "steps": 0, "share": 0.0, "seconds_left": None, "message": None, "preview": 0, "resumed": False,
+    "can_continue": False,
+}  # fmt: skip
+
+
+def beginning(plan: Plan) -> protocol.FinishState:
+    """How a finish is doing that has only begun."""
+    stage, source = plan.recipe.stage, plan.recipe.source
+    return {
+        **IDLE, "status": "running", "size": plan.size, "name": plan.name, "preset": stage.preset,
+        "model": stage.model.name, "seed": source.seed if isinstance(source, sw.Generated) else None,
+    }  # fmt: skip
+
+
+def write_plan(plan: Plan, folder: Path) -> None:
+    """Write what is to be done, all of it or nothing."""
+    noted, arrays = sw.Recording(plan.recipe, plan.recipe.backend, plan.actions).parts(None)
+    facts = {"name": plan.name, "size": plan.size, "layout": plan.layout, "usual_steps": plan.usual_steps}
+    sw.write_checkpoint(
+        folder / PLAN_FOLDER, 0, {"step": 0, "plan": facts, "recipe": noted, "begun": beginning(plan)}, arrays
+    )
+
+
+def read_plan(folder: Path) -> Plan:
+    """Read it; `CheckpointError` if there is none, or it is damaged."""
+    facts, arrays = sw.read_checkpoint(folder / PLAN_FOLDER)
+    recording, noted = sw.Recording.from_parts(facts["recipe"], arrays, None), facts["plan"]
+    layout = [(stage, cells, steps) for stage, cells, steps in noted["layout"]]
+    return Plan(noted["name"], recording.recipe, noted["size"], recording.actions, layout, noted["usual_steps"])
+
+
+def write_end(state: protocol.FinishState, folder: Path) -> None:
+    """Note how it ended; a result that is complete needs its checkpoints no more."""
+    put(folder / END_FILE, lambda file: file.write_text(json.dumps(state), encoding="utf-8"))
+    if state["status"] == "done":
+        for name in (RUN_FOLDER, PLAN_FOLDER):
+            shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def read_state(folder: Path) -> protocol.FinishState | None:
+    """How the finish in a folder is doing: at its end, or as it began. None if there is none, or it cannot be read."""
+    with suppress(OSError, ValueError):
+        return protocol.FINISH.validate_json((folder / END_FILE).read_bytes())
+    with suppress(sw.CheckpointError, ValueError):
+        facts = sw.newest_manifest(folder / PLAN_FOLDER)
+        return None if facts is None else protocol.FINISH.validate_python(facts.get("begun"))
+    return None
+
+
+def is_forgotten(folder: Path) -> bool:
+    """Whether nothing has happened in a folder for long."""
+    newest = max((path.lstat().st_mtime for path in (folder, *folder.rglob("*"))), default=0.0)
+    return time.time() - newest > FORGOTTEN_DAYS * 86400
+
+
+def remove(folder: Path) -> None:
+    """Remove everything of a finish."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def put(path: Path, write: Callable[[Path], object]) -> None:
+    """Let a file be written beside its place, and move it there: it is whole, or not there."""
+    temporary = path.with_name(f"new-{path.name}")
+    write(temporary)
+    temporary.replace(path)

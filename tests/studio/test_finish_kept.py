@@ -1,0 +1,295 @@
+"""A finish that is kept on disk: however the server or the process of the finish ends, the result is bit-identical."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.studio.test_finish import heights, process_of, serving, until
+from tests.studio.test_keeping import wait_for
+
+import slopewash as sw
+from slopewash.processes import environment, python
+from slopewash.studio import finish_files, keeping
+from slopewash.studio.finish_files import END_FILE, FOLDER, PROJECT_FILE, RUN_FOLDER, TERRAIN_FILE, write_plan
+from slopewash.studio.finisher import Finisher, Task
+from slopewash.studio.keeping import Keeper
+from slopewash.studio.projects import read_project
+from slopewash.studio.recipes import first_recipe
+from slopewash.studio.run import Plan, Run
+
+Page = Any
+Open = Callable[[Any], Page]
+SECONDS = 120.0
+SECRET = b"of this user"
+SERVER = """
+import sys
+from pathlib import Path
+import slopewash as sw
+from slopewash.studio import StudioServer
+from slopewash.studio.keeping import Keeper
+folder, new = Path(sys.argv[1]), sys.argv[2] == "new"
+recipe = sw.recipe("landscape", size=96, seed=4, strength=0.02, gullies=0.0, backend="reference") if new else None
+server = StudioServer(recipe, port=0, keeper=Keeper(folder), apart=True)
+server.studio.finishing.niceness = 0
+print(server.url, flush=True)
+try:
+    server.run()
+except KeyboardInterrupt:
+    pass
+"""
+
+
+class Killed(Exception):
+    """Takes the place of SIGKILL within one process."""
+
+
+class Interruption:
+    """Stops a finish, or kills it, when it was asked so often."""
+
+    def __init__(self, after: float, *, kills: bool = False) -> None:
+        self.left, self.kills = after, kills
+
+    def is_set(self) -> bool:
+        self.left -= 1
+        if self.left < 0 and self.kills:
+            raise Killed
+        return self.left < 0
+
+
+def finished(folder: Path, interruptions: Iterator[Interruption]) -> tuple[dict[str, Any], tuple[Any, ...], int]:
+    """Layers of the result, what was recorded of it, and how many processes it took."""
+    task = Task(folder, kept=True, secret=SECRET, adapter=None, niceness=0, largest=2048)
+    for number, interruption in enumerate(interruptions, 1):
+        silent = SimpleNamespace(send=lambda message: None)
+        finisher = Finisher(task, silent, interruption)  # type: ignore[arg-type]
+        with suppress(Killed):
+            finisher.work()
+        assert finisher._keeper is not None
+        finisher._keeper.close()
+        if (folder / END_FILE).exists():
+            actions = read_project(folder / PROJECT_FILE, "it", SECRET).actions
+            return dict(sw.read(folder / TERRAIN_FILE).items()), actions, number
+    raise AssertionError("it was not finished")
+
+
+def on_levels() -> Plan:
+    """Strokes that join across steps, one of them undone, on two levels."""
+    run = Run(sw.recipe("landscape", size=64, seed=4, strength=0.005, gullies=0.0, backend="reference"))
+    stroke = {"tool": "raise", "radius": 700.0, "strength": 300.0, "falloff": 0.5}
+    actions = [
+        ["paint", {**stroke, "points": [[1000.0, 3500.0]]}, False], ["run", 3],
+        ["paint", {**stroke, "points": [[1500.0, 3500.0]]}, True], ["run", 2], ["undo"], ["run", 2], ["redo"],
+        ["model", {"rain_rate": 0.004}], ["run", 2],
+    ]  # fmt: skip
+    return Plan(**{**vars(run.plan(96)), "actions": actions})
+
+
+def on_one_grid() -> Plan:
+    """Two settlings, the first of them cancelled."""
+    run = Run(first_recipe(preset="single_grid", size=32, extent=320.0, seed=3, backend="reference"))
+    actions = [["run", 7], ["settle", 90, False, 45], ["run", 5], ["settle", 70, True, None], ["run", 3]]
+    return Plan(**{**vars(run.plan(40)), "actions": actions})
+
+
+def of_a_terrain() -> Plan:
+    """Of a terrain that no generator can make again."""
+    ground = sw.generate("cone", size=32).replace(water=0.5)
+    source = sw.FromTerrain(name="mine", terrain=ground)
+    run = Run(first_recipe(preset="single_grid", source=source, backend="reference"))
+    return Plan(**{**vars(run.plan(48)), "actions": [["run", 12]]})
+
+
+@pytest.mark.parametrize("made", [on_levels, on_one_grid, of_a_terrain])
+@pytest.mark.parametrize("kills", [False, True])
+def test_a_finish_that_is_interrupted_again_and_again_is_bit_identical(
+    made: Callable[[], Plan], kills: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "WHILE_RUNNING", 0.0)  # a checkpoint whenever it looks
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # nothing here ends with the machine
+    plan = made()
+    for folder in ("whole", "torn"):
+        write_plan(plan, tmp_path / folder)
+    whole, actions, _ = finished(tmp_path / "whole", iter([Interruption(np.inf)]))
+    torn = (Interruption(after, kills=kills) for after in (9, 40, 25, 60, 33, np.inf))
+    layers, recorded, processes = finished(tmp_path / "torn", torn)
+    assert processes > 3
+    assert recorded == actions
+    assert layers.keys() == whole.keys()
+    for name, layer in whole.items():
+        np.testing.assert_array_equal(layers[name], layer, err_msg=name)
+    assert not (tmp_path / "torn" / RUN_FOLDER).exists()  # results need no checkpoints
+
+
+class Process:
+    """A server in a process of its own, with all others that it starts."""
+
+    def __init__(self, folder: Path, new: str) -> None:
+        command = python("-c", SERVER, str(folder), new)
+        self.process = subprocess.Popen(
+            command, env=environment(), stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+        assert self.process.stdout is not None
+        self.url = self.process.stdout.readline().strip()
+        self.address = self.url.partition("/?")[0]
+
+    def end(self, how: signal.Signals, *, all_of_them: bool = False) -> None:
+        if all_of_them:
+            os.killpg(self.process.pid, how)
+        else:
+            self.process.send_signal(how)
+        self.process.wait(SECONDS)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.communicate()
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., Process]]:
+    started: list[Process] = []
+
+    def start_one(folder: Path, new: str = "") -> Process:
+        started.append(Process(folder, new))
+        return started[-1]
+
+    yield start_one
+    for process in started:
+        process.close()
+
+
+def until_further(page: Page, step: int) -> int:
+    """Wait until a finish is some steps further."""
+    while not (page.finish.get("status") == "running" and page.finish["step"] > step + 3):
+        page.read("finish")
+    reached: int = page.finish["step"]
+    return reached
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no process groups there")
+def test_a_finish_survives_its_server(tmp_path: Path, open_page: Open, start: Callable[..., Process]) -> None:
+    kept, reached = tmp_path / "kept", 0
+    first = start(kept, "new")
+    page = open_page(first)
+    recipe = sw.recipe("landscape", size=96, seed=4, strength=0.02, gullies=0.0, backend="reference")
+    page.steps(2)
+    page.do("finish", size=192)
+    for how, all_of_them in ((signal.SIGINT, False), (signal.SIGKILL, True), (signal.SIGKILL, False)):
+        running = page.finish if reached else None
+        reached = until_further(page, 0 if running is None else running["step"])
+        page.close()
+        first.end(how, all_of_them=all_of_them)
+        first = start(kept)
+        page = open_page(first)
+        assert page.finish.get("resumed") or page.read("finish")["resumed"]
+        assert (page.finish["name"], page.finish["size"], page.finish["preset"]) == ("dome", 192, "landscape")
+        if how == signal.SIGINT:
+            until_further(page, -3)
+            assert page.finish["step"] >= reached - 1  # nothing was lost
+    until(page, "done")
+    page.close()
+    first.end(signal.SIGKILL, all_of_them=True)
+    page = open_page(start(kept))  # complete, and not yet saved or opened
+    until(page, "done")
+    expected = recipe.replace(size=192).run().terrain["elevation"]
+    assert np.array_equal(heights(page, "/finish/a.npy"), expected)
+    page.do("open_finish")
+    page.until(lambda state: state["rows"] == 192 and state["busy"] is None)
+    assert np.array_equal(heights(page, "/export/a.npy"), expected)
+
+
+@pytest.fixture
+def levels() -> sw.Recipe:
+    """A draft of two levels; the reference needs no compiling."""
+    return sw.recipe("landscape", size=96, seed=4, strength=0.005, gullies=0.0, backend="reference")
+
+
+def test_a_finish_whose_process_ends_goes_on_when_asked_and_is_removed_when_discarded(
+    levels: sw.Recipe, open_page: Open, tmp_path: Path
+) -> None:
+    keeper, folder = Keeper(tmp_path), tmp_path / FOLDER
+    with serving(levels, keeper=keeper) as server:
+        page = open_page(server)
+        page.do("finish", size=144)
+        process_of(server).kill()
+        assert until(page, "failed")["can_continue"]
+        page.close()
+    keeper.close()
+    keeper = Keeper(tmp_path)
+    with serving(levels, keeper=keeper) as server:
+        page = open_page(server)
+        assert until(page, "failed")["message"] == "its process ended (-9)"  # not again without being asked
+        page.do("continue_finish")
+        until(page, "done")
+        expected = levels.replace(size=144).run().terrain["elevation"]
+        assert np.array_equal(heights(page, "/finish/a.npy"), expected)
+        assert {path.name for path in folder.iterdir()} == {TERRAIN_FILE, PROJECT_FILE, "preview.png", END_FILE}
+        page.do("cancel_finish")
+        until(page, "idle")
+        assert not folder.exists()
+        page.do("finish", size=1024)
+        page.do("cancel_finish")
+        until(page, "cancelled")
+        assert not folder.exists()
+        page.close()
+    keeper.close()
+
+
+def test_a_finish_that_cannot_be_continued_begins_again(levels: sw.Recipe, tmp_path: Path) -> None:
+    write_plan(Run(levels).plan(96), tmp_path)
+    said: list[Any] = []
+    task = Task(tmp_path, kept=True, secret=SECRET, adapter=None, niceness=0, largest=2048)
+    (tmp_path / RUN_FOLDER / "step-000003").mkdir(parents=True)
+    (tmp_path / RUN_FOLDER / "step-000003" / "manifest.json").write_text("{")
+    finisher = Finisher(task, SimpleNamespace(send=said.append), Interruption(np.inf))  # type: ignore[arg-type]
+    finisher.work()
+    assert said[0][0] == "notice"
+    assert said[0][1].startswith("it begins again, because it cannot be continued: no checkpoint in")
+    assert np.array_equal(sw.read(tmp_path / TERRAIN_FILE)["elevation"], levels.run().terrain["elevation"])
+
+
+def test_a_full_disk_is_reported_and_the_finish_goes_on(
+    levels: sw.Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "WHILE_RUNNING", 0.0)
+    write_plan(Run(levels).plan(96), tmp_path)
+    said: list[Any] = []
+
+    def full(*_: Any, **__: Any) -> None:
+        raise sw.CheckpointError("the disk is full")
+
+    monkeypatch.setattr(sw, "write_checkpoint", full)
+    task = Task(tmp_path, kept=True, secret=SECRET, adapter=None, niceness=0, largest=2048)
+    finisher = Finisher(task, SimpleNamespace(send=said.append), Interruption(np.inf))  # type: ignore[arg-type]
+    finisher.work()
+    notices = [message[1] for message in said if message[0] == "notice"]
+    assert notices == ["it is not kept on disk at the moment: the disk is full"]
+    assert said[-1][0] == "done"
+
+
+def test_what_is_left_of_a_finish_that_nobody_asked_for_is_removed(
+    levels: sw.Recipe, open_page: Open, tmp_path: Path
+) -> None:
+    folder = tmp_path / FOLDER
+    write_plan(Run(levels).plan(96), folder)
+    before = time.time() - 1.01 * 86400 * finish_files.FORGOTTEN_DAYS
+    for path in (*folder.rglob("*"), folder):
+        os.utime(path, (before, before))
+    keeper = Keeper(tmp_path)
+    with serving(levels, keeper=keeper) as server:
+        page = open_page(server)
+        wait_for(lambda: not folder.exists())
+        assert server.studio.finishing.state["status"] == "idle"
+        page.close()
+    keeper.close()
