@@ -45,6 +45,7 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
+html_context = {"default_mode": "auto"}
 html_math_renderer = "mathml"
 html_static_path = ["static", "pictures/gallery/film.webm"]
 html_css_files = ["site.css"]
