@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version as installed_version
 from pathlib import Path
+
+import slopewash
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 project = "slopewash"
 author = "the slopewash authors"
 project_copyright = author
-version = release = installed_version("slopewash")
+version = release = slopewash.__version__
 language = "en"
 
 extensions = [
@@ -27,6 +28,7 @@ extensions = [
 exclude_patterns = ["extensions", "reference/numerics-table.md"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 default_role = "code"
+highlight_language = "sh"  # of blocks that name none: commands
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 4
