@@ -54,3 +54,6 @@ html_css_files = ["site.css"]
 html_js_files = [("compare.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sourcelink = False
+# `make links` asks other sites; addresses of the reader's own machine are none.
+linkcheck_ignore = [r"http://(localhost|127\.0\.0\.1)"]
+linkcheck_timeout = 20
