@@ -22,7 +22,7 @@ if $(BIN)/python -m pip --version >/dev/null 2>&1; then \
   || { echo "installation failed; if the reason is venv or ensurepip: sudo apt-get install python3-venv" >&2; exit 1; }
 endef
 
-.PHONY: help demo studio test test-quick fuzz extremes signals studio-load soak boundscheck licences docs check bench clean testers
+.PHONY: help demo studio test test-quick fuzz extremes signals studio-load soak boundscheck licences docs links screenshots wheel-check check bench clean testers
 
 help:
 	@echo "make demo        erode a mountain range; pictures in out/demo"
@@ -37,6 +37,9 @@ help:
 	@echo "make licences    list the dependencies with version and licence"
 	@echo "make soak        take 200 000 steps of every model"
 	@echo "make docs        build the documentation site; it begins at out/docs/index.html"
+	@echo "make links       ask every link to another site whether it still leads somewhere; needs the internet"
+	@echo "make screenshots photograph every page of the site at desktop and phone width, in out/screenshots"
+	@echo "make wheel-check build the wheel and try it in an empty environment, alone and with each extra"
 	@echo "make check       run linters, type checkers and formatters of Python and of the page, and import checks"
 	@echo "make bench       time one iteration, compared with the papers"
 	@echo "make clean       remove .venv, caches and out/"
@@ -107,6 +110,15 @@ check: $(DEV) $(WEB)/node_modules/.package-lock.json
 docs: $(DEV)
 	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs out/docs
 	@echo "out/docs/index.html"
+
+links: $(DEV)
+	@$(BIN)/python -m sphinx --keep-going --quiet -b linkcheck docs out/links
+
+screenshots: docs testers
+	@$(BIN)/python tests/docs/take_screenshots.py out/docs out/screenshots
+
+wheel-check: $(DEV)
+	@$(BIN)/python tests/wheels/check.py
 
 # npm writes this file whenever it installs.
 $(WEB)/node_modules/.package-lock.json: $(WEB)/package.json $(WEB)/package-lock.json | $(DEV)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import version as installed_version
 from pathlib import Path
+
+import slopewash
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 project = "slopewash"
 author = "the slopewash authors"
 project_copyright = author
-version = release = installed_version("slopewash")
+version = release = slopewash.__version__
 language = "en"
 
 extensions = [
@@ -27,6 +28,7 @@ extensions = [
 exclude_patterns = ["extensions", "reference/numerics-table.md"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 default_role = "code"
+highlight_language = "sh"  # of blocks that name none: commands
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 4
@@ -45,9 +47,13 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
+html_context = {"default_mode": "auto"}
 html_math_renderer = "mathml"
 html_static_path = ["static", "pictures/gallery/film.webm"]
 html_css_files = ["site.css"]
 html_js_files = [("compare.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sourcelink = False
+# `make links` asks other sites; addresses of the reader's own machine are none.
+linkcheck_ignore = [r"http://(localhost|127\.0\.0\.1)"]
+linkcheck_timeout = 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -40,13 +39,6 @@ def test_what_pages_need_is_made_and_used() -> None:
 
 def test_every_outcome_belongs_to_a_page() -> None:
     assert set(OUTCOMES) <= {page_name(page) for page in WITH_BLOCKS}
-
-
-@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=page_name)
-def test_links_lead_somewhere(page: Path) -> None:
-    """Sphinx checks those of the other pages."""
-    for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
-        assert (ROOT / link).exists(), link
 
 
 def test_there_are_pages_and_blocks_to_run() -> None:
