@@ -25,14 +25,15 @@ class Measured(SphinxDirective):
         self.env.note_dependency(str(file))
         record = json.loads(file.read_text(encoding="utf-8"))
         found = record["tables"][name]
-        lines = [*table(found["columns"], found["rows"]), measured_on(record)]
+        lines = [*table(found["columns"], found["rows"]), measured_on(found["measured"])]
         return self.parse_text_to_nodes("\n".join(lines))
 
 
-def measured_on(record: dict[str, Any]) -> str:
-    """Machine, versions and date in one line."""
-    versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
-    return f"*{record['date']}, {record['machine']} (load {record['load']:g}), {versions}*"
+def measured_on(where: dict[str, Any]) -> str:
+    """Machine, versions, commit and date in one line."""
+    versions = ", ".join(f"{name} {number}" for name, number in where["versions"].items())
+    machine = f"{where['machine']}, load {where['load']:g} before"
+    return f"*{where['date']}, {machine}, {versions}, commit {where['commit']}*"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -10,61 +10,87 @@ Figures 2-4 show terrain and velocity field every 50 iterations; figure 2 is dra
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 import slopewash as sw
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from examples.papers.record import Record, Row, options_of, sheet
+from examples.papers.record import Record, Row, options_of, seconds_of, sheet
 
-FIGURES = {"chiba_fig2": 7062, "chiba_fig3": 5001, "chiba_fig4": 6189, "chiba_strata": 5697}
+Line = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+FIGURES = ("chiba_fig2", "chiba_fig3", "chiba_fig4")
+SHOWN = ("water", "ground")
+TIMED = {"chiba_fig2": 7062, "chiba_fig3": 5001, "chiba_fig4": 6189, "chiba_strata": 5697}
 """Presets, and seconds of Table I on an SGI O2."""
 SNAPSHOTS = 4
 TURN = 30.0
-SEED = 1
-FLANK = (0.1, 0.3, 0.5, 0.7, 0.9)
+SEED = 0
+SUN = (250.0, 32.0)
+"""South-west: valleys down the southern flank have a lit side and a dark one."""
+FLANK = (0.2, 0.4, 0.6, 0.8)
 """Places between crest and foot at which the figures are measured."""
+DEEP = 0.3
+"""Cells of depth that make a valley."""
+STREAM = 60
+"""Cells drained that make a stream."""
+DOWNSTREAM = {1: (0, 1), 2: (1, 1), 4: (1, 0), 8: (1, -1), 16: (0, -1), 32: (-1, -1), 64: (-1, 0), 128: (-1, 1)}
+"""Codes of `flow_directions` as steps south and east."""
 THIN = 0.1
 """Loose soil thinner than this fraction of a cell is drawn as the rock beneath it."""
 LYING = {"level": {}, "tilted": {"dip": 8.0, "direction": 90.0}}
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Make the figures, the plates and the table; the times are those of the figures."""
+    """Make the figures, the plates and the table."""
     options = options_of("chiba1998", words, doc=__doc__)
     size, steps = (24, 4) if options.quick else (128, 200)
-    draws = options.only != "speed"
-    record = Record("chiba1998")
+    record = Record("chiba1998", quick=options.quick)
+    if options.only != "speed":
+        draw(options.out, record, size, steps, options.backend)
+    if options.only != "figures":
+        measure_speed(record, size, steps, options.backend)
+    record.write(options.out)
+
+
+def draw(out: Path, record: Record, size: int, steps: int, backend: str) -> None:
+    """Figures 2 to 4 and both plates."""
     shapes: list[Row] = []
-    times: list[Row] = []
-    for name, published in FIGURES.items():
+    for name in FIGURES:
         start = start_of(name, size)
-        simulation, images, seconds = run(start, name, steps, options.backend, draws=draws)
+        simulation, images = run(start, name, steps, backend)
+        titles = [f"{what} after {steps * (k + 1) // SNAPSHOTS}" for k in range(SNAPSHOTS) for what in SHOWN]
+        sheet(images, titles, out / f"chiba-fig{name[-1]}.jpg", columns=4)
+        shapes.append((f"figure {name[-1]}", *measures(simulation.terrain, start)))
+        if name == "chiba_fig2":
+            plate_1(simulation.terrain, out / "chiba-plate1.jpg")
+            shapes += turned(out / "chiba-turned.jpg", simulation.terrain, size, steps, backend)
+    plate_2(out / "chiba-plate2.jpg", size, steps, backend)
+    columns = (
+        "", *(f"valleys at {100 * place:.0f} %" for place in FLANK), "confluences", "relief near the crest",
+        "near the foot", "lowering near the crest", "near the foot", "cells above or below all neighbours, %",
+    )  # fmt: skip
+    record.table("figures", columns, shapes)
+
+
+def measure_speed(record: Record, size: int, steps: int, backend: str) -> None:
+    """Table I: seconds of each run."""
+    rows: list[Row] = []
+    for name, published in TIMED.items():
+        start = partial(sw.Simulation, start_of(name, size), sw.preset(name), backend=backend, edges="open")
+        wall, used = seconds_of(start, steps, rounds=2)
         model: sw.VelocityField = sw.preset(name)  # type: ignore[assignment]
         rates = [f"{rate:g}" for rate in (model.flow_erosion, model.collision_erosion, model.transport_capacity)]
         shown = ["five layers", "five layers", "1"] if name == "chiba_strata" else rates
-        times.append((name, *shown, f"{size} x {size}", published, seconds, published / seconds))
-        if draws and name != "chiba_strata":
-            titles = [
-                f"{what} after {steps * (k + 1) // SNAPSHOTS}" for k in range(SNAPSHOTS) for what in ("water", "ground")
-            ]
-            sheet(images, titles, options.out / f"chiba-fig{name[-1]}.jpg", columns=4)
-            shapes.append((f"figure {name[-1]}", *measures(simulation.terrain, start)))
-        if draws and name == "chiba_fig2":
-            plate_1(simulation.terrain, options.out / "chiba-plate1.jpg", quick=options.quick)
-            shapes += turned(options.out / "chiba-turned.jpg", simulation.terrain, size, steps, options.backend)
-    if draws:
-        plate_2(options.out / "chiba-plate2.jpg", size, steps, options.backend)
-        places = [f"relief at {place:g}" for place in FLANK] + ["lowering near the crest", "near the foot"]
-        record.table("figures", ("", *places, "cells above or below all neighbours, %"), shapes)
-    columns = ("preset", "K_q", "K_e", "K_c", "array", "published, s", f"{options.backend} here, s", "times faster")
-    record.table("table1", columns, times)
-    print(f"numbers are in {record.write(options.out, quick=options.quick)}")
+        rows.append((name, *shown, f"{size} x {size}", published, wall, used, published / wall))
+    here = (f"{backend} here, s", "CPU time, s", "times faster")
+    record.table("table1", ("preset", "K_q", "K_e", "K_c", "array", "published, s", *here), rows)
 
 
 def start_of(name: str, size: int, *, lying: Mapping[str, float] | None = None, **changes: float) -> sw.Terrain:
@@ -77,48 +103,48 @@ def start_of(name: str, size: int, *, lying: Mapping[str, float] | None = None, 
     return terrain.replace(strata=preset.strata.fitted(terrain.relief).replace(**(lying or {})))
 
 
-def run(
-    start: sw.Terrain, name: str, steps: int, backend: str, *, draws: bool
-) -> tuple[sw.Simulation, list[Image.Image], float]:
-    """Erode, with pictures of water and ground at intervals; seconds are those of the simulation alone."""
+def run(start: sw.Terrain, name: str, steps: int, backend: str) -> tuple[sw.Simulation, list[Image.Image]]:
+    """Erode, with pictures of water and ground at intervals."""
     simulation = sw.Simulation(start, sw.preset(name), backend=backend, edges="open")
     images: list[Image.Image] = []
-    seconds = 0.0
     for part in range(1, SNAPSHOTS + 1):
-        started = time.perf_counter()
         simulation.run(steps * part // SNAPSHOTS - simulation.step)
-        seconds += time.perf_counter() - started
-        if draws:
-            images += draw(simulation.terrain)
-    return simulation, images, seconds
+        images += [water(simulation.terrain), view(simulation.terrain, (640, 400))]
+    return simulation, images
 
 
-def draw(terrain: sw.Terrain) -> list[Image.Image]:
-    """Velocity field and terrain, left and right as in the paper."""
-    fastest = float(np.quantile(terrain["velocity"], 0.99))
-    field = sw.overlay(terrain, "velocity", title="speed of the water", limits=(0.0, max(fastest, 1e-6)), width=420)
-    return [field.convert("RGB").resize((420, 400)), view(terrain, (640, 400))]
+def eroded(start: sw.Terrain, name: str, steps: int, backend: str) -> sw.Terrain:
+    """What a preset leaves of a terrain."""
+    simulation = sw.Simulation(start, sw.preset(name), backend=backend, edges="open")
+    simulation.run(steps)
+    return simulation.terrain
+
+
+def water(terrain: sw.Terrain) -> Image.Image:
+    """The velocity field: the water that passes each cell."""
+    passed = sw.overlay(terrain, "flow", title="water that passes, logarithmic", sun=SUN, width=420)
+    return passed.convert("RGB").resize((420, 400))
 
 
 def view(terrain: sw.Terrain, size: tuple[int, int]) -> Image.Image:
-    """The ground without water, from the south-east."""
+    """The ground without water and snow, from the south-east, lit along the flank."""
     bare = terrain.replace(water=None, suspended=None)
-    return sw.render_view(bare, size=size, azimuth=150, pitch=38)
+    return sw.render_view(bare, size=size, azimuth=150, pitch=38, sun=SUN, snow_line=None)
 
 
 def turned(file: Path, straight: sw.Terrain, size: int, steps: int, backend: str) -> list[Row]:
     """Figure 2 on a cylinder whose axis is not one of the grid's."""
     start = start_of("chiba_fig2", size, turn=TURN)
-    simulation, _, _ = run(start, "chiba_fig2", steps, backend, draws=False)
-    maps = [sw.hillshade(terrain, width=640) for terrain in (straight, simulation.terrain)]
+    after = eroded(start, "chiba_fig2", steps, backend)
+    maps = [sw.hillshade(terrain, width=640) for terrain in (straight, after)]
     sheet(maps, ["figure 2, ridge from west to east", f"turned by {TURN:g} degrees"], file)
-    return [(f"figure 2 turned by {TURN:g}°", *measures(simulation.terrain, start, TURN))]
+    return [(f"figure 2 turned by {TURN:g}°", *measures(after, start, TURN))]
 
 
-def plate_1(terrain: sw.Terrain, file: Path, *, quick: bool) -> None:
+def plate_1(terrain: sw.Terrain, file: Path) -> None:
     """Plate 1: figure 2's terrain in winter, on more cells than were eroded so that snow has an edge to lie on."""
     bare = sw.Terrain(terrain["elevation"], cell_size=terrain.cell_size)
-    finer = bare if quick else bare.resampled(4 * max(bare.shape))
+    finer = bare.resampled(4 * max(bare.shape))
     sw.render_view(finer, size=(1600, 900), season="winter", azimuth=155, pitch=22).convert("RGB").save(
         file, quality=85
     )
@@ -130,8 +156,7 @@ def plate_2(file: Path, size: int, steps: int, backend: str) -> None:
     titles: list[str] = []
     for lying, how in LYING.items():
         start = start_of("chiba_strata", size, lying=how)
-        simulation, _, _ = run(start, "chiba_strata", steps, backend, draws=False)
-        terrain = exposed(simulation.terrain)
+        terrain = exposed(eroded(start, "chiba_strata", steps, backend))
         layers = sw.overlay(terrain, "stratum", title="exposed layer, 0 is loose soil", limits=(0.0, 5.0), width=480)
         images += [view(terrain, (760, 480)), layers.convert("RGB").resize((500, 480))]
         titles += [f"{lying} strata after {steps}", "exposed layers"]
@@ -148,26 +173,62 @@ def exposed(terrain: sw.Terrain) -> sw.Terrain:
 
 
 def measures(terrain: sw.Terrain, start: sw.Terrain, turn: float = 0.0) -> list[float]:
-    """Relief along the strike from crest to foot, lowering at both ends, and speckle."""
+    """Valleys from crest to foot and where they join, relief and lowering, and speckle; lengths are in cells."""
     after, before = (t["elevation"].astype(np.float64) / t.cell_size for t in (terrain, start))
     size = len(after)
     lines = [strike(size, place, turn) for place in FLANK]
-    relief = [float(after[line].std()) for line in lines]
-    lowering = [float((before - after)[line].mean()) for line in (lines[0], lines[-1])]
+    across = [sum(len(valleys(after[side])) for side in (line, opposite(line, size))) for line in lines]
+    relief = [float(after[lines[k]].std()) for k in (0, -1)]
+    lowering = [float((before - after)[lines[k]].mean()) for k in (0, -1)]
     heights = terrain["elevation"]
     odd = sw.local_minima(heights, border=1) + sw.local_minima(-heights, border=1)
-    return [*relief, *lowering, 100 * odd / (size - 2) ** 2]
+    return [*across, confluences(terrain), *relief, *lowering, 100 * odd / (size - 2) ** 2]
 
 
-def strike(size: int, place: float, turn: float) -> tuple[np.ndarray, np.ndarray]:
+def strike(size: int, place: float, turn: float) -> Line:
     """Cells of a line along the southern flank, at a place between crest (0) and foot (1)."""
     angle, middle = np.radians(turn), (size - 1) / 2
-    along = np.linspace(-0.35, 0.35, 2 * size) * size
-    # Turned, the foot lies nearer to the corner than to the edge, and its line would leave the grid.
-    down = 0.5 * size * place * (1.0 if turn == 0 else 0.8)
+    along = np.arange(size) - middle
+    if turn:  # the foot then lies nearer to the corner than to the edge, and its line would leave the grid
+        along, place = 0.7 * along, 0.8 * place
+    down = 0.5 * size * place
     row = middle + along * np.sin(angle) + down * np.cos(angle)
     column = middle + along * np.cos(angle) - down * np.sin(angle)
-    return tuple(np.clip(np.rint(at), 0, size - 1).astype(int) for at in (row, column))
+    row, column = (np.clip(np.rint(at), 0, size - 1).astype(int) for at in (row, column))
+    return row, column
+
+
+def opposite(line: Line, size: int) -> Line:
+    """The same line on the northern flank."""
+    return size - 1 - line[0], size - 1 - line[1]
+
+
+def valleys(profile: NDArray[np.float64]) -> list[int]:
+    """Places of the minima that lie at least `DEEP` below the ground on both sides."""
+    found: list[int] = []
+    high, low = 0, -1
+    for i, height in enumerate(profile):
+        if low < 0:
+            high = i if height > profile[high] else high
+            low = i if profile[high] - height >= DEEP else -1
+        elif height < profile[low]:
+            low = i
+        elif height - profile[low] >= DEEP:
+            found.append(low)
+            high, low = i, -1
+    return found
+
+
+def confluences(terrain: sw.Terrain) -> int:
+    """Cells, away from the edges, where two streams meet that drain `STREAM` cells or more each."""
+    flow = sw.analysis.Flow(terrain)
+    stream = flow.cells >= STREAM
+    come = np.zeros((len(stream) + 2, len(stream[0]) + 2), int)
+    for code, (south, east) in DOWNSTREAM.items():
+        row, column = np.nonzero(stream & (flow.directions == code))
+        np.add.at(come, (row + 1 + south, column + 1 + east), 1)
+    meets = come[1:-1, 1:-1] >= 2
+    return int(meets[3:-3, 3:-3].sum())
 
 
 if __name__ == "__main__":

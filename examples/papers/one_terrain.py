@@ -6,16 +6,17 @@ python examples/papers/one_terrain.py        into out/papers/one_terrain
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 import slopewash as sw
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from examples.papers.record import Record, Row, options_of, sheet
+from examples.papers.record import Record, Row, options_of, seconds_of, sheet
 
 STEPS = {"jako2011": 1000, "salamin": 50, "outerrain": 300, "chiba_fig2": 200, "bezin2010": 3000}
 """Presets, each with the iterations that its figures have."""
@@ -25,44 +26,60 @@ SEED, CELL = 5, 10.0
 def main(words: Sequence[str] | None = None) -> None:
     """Erode, draw and measure."""
     options = options_of("one_terrain", words, doc=__doc__)
-    record = Record("one_terrain")
+    record = Record("one_terrain", quick=options.quick)
     size = 33 if options.quick else 129
     start = sw.generate("dome", size=size, cell_size=CELL, seed=SEED, relief=0.2 * size * CELL)
-    images, titles = [sw.render_view(start, size=(760, 520))], ["the start"]
+    steps = dict.fromkeys(STEPS, 3) if options.quick else STEPS
+    if options.only != "speed":
+        draw(options.out / "one-terrain.jpg", record, start, steps, options.backend)
+    if options.only != "figures":
+        measure(record, start, steps, options.backend)
+    record.write(options.out)
+
+
+def simulation_of(name: str, start: sw.Terrain, backend: str) -> sw.Simulation:
+    """A run of a preset that starts from this terrain."""
+    preset = sw.find_preset(name)
+    return sw.Simulation(start, preset.model, backend=backend, edges=preset.edges)
+
+
+def draw(file: Path, record: Record, start: sw.Terrain, steps: Mapping[str, int], backend: str) -> None:
+    """What each preset leaves of the dome, as pictures and in metres."""
+    images, titles = [picture(start)], ["the start"]
     rows: list[Row] = []
-    for name, steps in STEPS.items():
-        preset = sw.find_preset(name)
-        sw.Simulation(start, preset.model, backend=options.backend, edges=preset.edges).run(1)  # compiles the kernels
-        simulation = sw.Simulation(start, preset.model, backend=options.backend, edges=preset.edges)
-        started = time.perf_counter()
-        simulation.run(3 if options.quick else steps)
-        seconds = time.perf_counter() - started
+    for name, count in steps.items():
+        simulation = simulation_of(name, start, backend)
+        simulation.run(count)
         simulation.settle(0, dry=name == "bezin2010")  # its particles would hide the bed
         after = simulation.terrain
-        images.append(sw.render_view(after, size=(760, 520)))
-        titles.append(f"{name}, {simulation.step} iterations")
+        images.append(picture(after))
+        titles.append(f"{name}, {count} iterations")
         change = after["elevation"] - start["elevation"]
         changed = float(np.mean(np.abs(change) > 0.01 * start.cell_size))
+        amounts = [float(amount) for amount in (np.abs(change).mean(), -change.min(), change.max())]
         rows.append(
-            (
-                f"`{name}`",
-                preset.model.name,
-                simulation.step,
-                float(np.abs(change).mean()),
-                float(-change.min()),
-                float(change.max()),
-                100 * changed,
-                seconds,
-                simulation.budget.solids_drift,
-            )
+            (f"`{name}`", simulation.model.name, count, *amounts, 100 * changed, simulation.budget.solids_drift)
         )
-    sheet(images, titles, options.out / "one-terrain.jpg", columns=2)
+    sheet(images, titles, file, columns=2)
     columns = (
         "preset", "model", "iterations", "mean change, m", "deepest cut, m", "thickest deposit, m", "ground changed, %",
-        "seconds", "solids gained or lost",
+        "solids gained or lost",
     )  # fmt: skip
     record.table("models", columns, rows)
-    print(f"numbers are in {record.write(options.out, quick=options.quick)}")
+
+
+def picture(terrain: sw.Terrain) -> Image.Image:
+    """A view from the south-west."""
+    return sw.render_view(terrain, size=(760, 520), palette="green")
+
+
+def measure(record: Record, start: sw.Terrain, steps: Mapping[str, int], backend: str) -> None:
+    """Seconds that each run takes."""
+    rows: list[Row] = []
+    for name, count in steps.items():
+        spent = seconds_of(partial(simulation_of, name, start, backend), count, rounds=2)
+        rows.append((f"`{name}`", count, *spent, 1000 * spent.wall / count))
+    record.table("times", ("preset", "iterations", f"{backend}, s", "CPU time, s", "ms/iteration"), rows)
 
 
 if __name__ == "__main__":

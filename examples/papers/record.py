@@ -5,55 +5,52 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
-import os
-import platform
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numba
-import numpy as np
 from PIL import Image
 
 import slopewash as sw
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from benchmarks.surroundings import facts
+
 Row = Sequence[str | float | None]
+Tables = dict[str, dict[str, Any]]
+
+SURROUNDINGS = facts()
+"""Commit, machine, versions, and the load before anything was run."""
+WARMING = 20
+"""Iterations that compile the kernels before a clock starts."""
 
 
 class Record:
-    """Tables of one source, with machine, versions and date."""
+    """Tables of one source, each with machine, versions, commit and date."""
 
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.tables: dict[str, dict[str, Any]] = {}
+    def __init__(self, source: str, *, quick: bool) -> None:
+        self.source, self.quick = source, quick
+        self.tables: Tables = {}
 
     def table(self, name: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
         """Add a table, and print it."""
         shown = [[_shown(value) for value in row] for row in rows]
-        self.tables[name] = {"columns": list(columns), "rows": shown}
+        today = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
+        self.tables[name] = {"columns": list(columns), "rows": shown, "measured": {"date": today, **SURROUNDINGS}}
         print(f"{name}: {' | '.join(columns)}")
         for row in shown:
             print(f"  {' | '.join(row)}")
 
-    def write(self, folder: Path, *, quick: bool) -> Path:
-        """Write all of it as JSON."""
-        facts = {
-            "source": self.source,
-            "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
-            "machine": f"{_processor()}, {os.cpu_count()} cores",
-            "load": round(os.getloadavg()[0], 1),
-            "quick": quick,
-            "versions": {
-                "slopewash": sw.__version__,
-                "python": platform.python_version(),
-                "numpy": np.__version__,
-                "numba": numba.__version__,
-            },
-            "tables": self.tables,
-        }
+    def write(self, folder: Path) -> Path:
+        """Write all of it as JSON; tables that were not made this time stay as they were."""
         file = folder / f"{self.source}.json"
-        file.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        known: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        tables = known["tables"] if known.get("quick") is self.quick else {}
+        merged = {"source": self.source, "quick": self.quick, "tables": tables | self.tables}
+        file.write_text(json.dumps(merged, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        print(f"numbers are in {file}")
         return file
 
 
@@ -70,23 +67,31 @@ def options_of(source: str, words: Sequence[str] | None, *, doc: str | None) -> 
     return options
 
 
-def milliseconds(terrain: sw.Terrain, model: sw.Model, edges: Any, backend: str, *, steps: int) -> float:
-    """Wall time of one iteration: the best of three runs, after one that compiles the kernels."""
-    with sw.Simulation(terrain, model, backend=backend, edges=edges) as simulation:
-        simulation.run(1)
-        best = float("inf")
-        for _ in range(3):
-            started = time.perf_counter()
+class Seconds(NamedTuple):
+    """Time of a run: on the clock, and of all threads together."""
+
+    wall: float
+    cpu: float
+
+
+def seconds_of(start: Callable[[], sw.Simulation], steps: int, *, rounds: int = 3) -> Seconds:
+    """Least time of several runs from the start, after one that compiles the kernels."""
+    with start() as simulation:
+        simulation.run(min(steps, WARMING))
+    times = []
+    for _ in range(rounds):
+        with start() as simulation:
+            wall, cpu = time.perf_counter(), time.process_time()
             simulation.run(steps)
-            best = min(best, time.perf_counter() - started)
-    return 1000 * best / steps
+            times.append((time.perf_counter() - wall, time.process_time() - cpu))
+    return Seconds(*(min(column) for column in zip(*times, strict=True)))
 
 
 def sheet(images: Sequence[Image.Image], titles: Sequence[str], file: Path, *, columns: int | None = None) -> None:
     """Put pictures side by side into one JPEG."""
     sw.side_by_side(list(images), list(titles), file.with_suffix(".png"), columns=columns)
     with Image.open(file.with_suffix(".png")) as picture:
-        picture.convert("RGB").save(file, quality=82, optimize=True)
+        picture.convert("RGB").save(file, quality=86, optimize=True)
     file.with_suffix(".png").unlink()
 
 
@@ -96,11 +101,3 @@ def _shown(value: str | float | None) -> str:
     if isinstance(value, str):
         return value
     return f"{value:,.0f}" if isinstance(value, int) or abs(value) >= 1000 else f"{value:.3g}"
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())

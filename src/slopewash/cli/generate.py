@@ -29,7 +29,7 @@ OPTIONS = """fbm, ridged      --feature-size --octaves --persistence
   islands          --roughness --land
   volcano          --noise --crater --width
   cone             --noise
-  noisy_cylinder   --arc --noise --turn
+  noisy_cylinder   --arc --noise --turn --spurs
   plateau          --top"""
 """Likewise, for each kind that has options of its own."""
 

@@ -16,6 +16,10 @@ Shape = NDArray[np.float64]
 
 BUMPS = 32
 """Bumps of a cone's noise along its side."""
+SPURS = 4
+"""Spurs of a cylinder along its side."""
+CREST = 0.5
+"""Share of a cylinder's flank, from the crest down, on which spurs grow to their height."""
 
 
 @generator("dome")
@@ -88,11 +92,13 @@ def ramp(grid: Grid) -> Shape:
 
 
 @generator("noisy_cylinder")
-def noisy_cylinder(grid: Grid, *, arc: float = 120.0, noise: float = 0.05, turn: float = 0.0) -> Shape:
+def noisy_cylinder(
+    grid: Grid, *, arc: float = 120.0, noise: float = 0.05, turn: float = 0.0, spurs: float = 0.0
+) -> Shape:
     """Build part of a horizontal cylinder covered with white noise, its ridge from west to east [Chiba98, Sec. 3].
 
     The paper gives no dimensions; these are ours. The cylinder is the same ground at every size, but the noise is not:
-    white noise has one grain per cell, so that a finer grid has finer grains of its own.
+    white noise has one grain per cell, so that a finer grid has finer grains of its own. Spurs are the same.
 
     Parameters
     ----------
@@ -102,9 +108,11 @@ def noisy_cylinder(grid: Grid, *, arc: float = 120.0, noise: float = 0.05, turn:
         Height of the noise relative to the cylinder's.
     turn
         Angle in degrees by which the ridge is turned clockwise from west-east; the arc then ends at two corners.
+    spurs
+        Height of spurs and hollows on the flanks relative to the cylinder's; the largest are a quarter of the side.
     """
     arc = checks.number("arc", arc, "above 0 and at most 180", low=0.0, high=180.0, open_low=True, units="degrees")
-    noise = checks.number("noise", noise, "at least 0", low=0.0)
+    noise, spurs = (checks.number(name, it, "at least 0", low=0.0) for name, it in (("noise", noise), ("spurs", spurs)))
     turned = math.radians(checks.number("turn", turn, "finite", units="degrees"))
     half = math.radians(0.5 * arc)
     (rows, columns), (y, x) = grid.full, centred(grid)
@@ -113,8 +121,12 @@ def noisy_cylinder(grid: Grid, *, arc: float = 120.0, noise: float = 0.05, turn:
     # Across the axis the grid spans -sin(half) .. sin(half) of a cylinder of radius 1.
     across = math.sin(half) * ((south / corner) * y[:, None] - (west / corner) * x[None, :])
     profile = (np.sqrt(1.0 - across * across) - math.cos(half)) / (1.0 - math.cos(half))
-    grains = lattice.uniform(*grid.numbers, grid.seed, 0)
-    return profile + 0.5 * noise * grains
+    shape: Shape = profile + 0.5 * noise * lattice.uniform(*grid.numbers, grid.seed, 0)
+    if spurs:
+        bumps = fbm(grid, feature_size=max(grid.side / SPURS, FINEST * grid.cell_size)).astype(np.float64) - 0.5
+        # They fade out towards the crest: it is level, and every hollow in it would be closed.
+        shape += spurs * np.minimum(1.0, np.abs(across) / (CREST * math.sin(half))) * bumps
+    return shape
 
 
 def centred(grid: Grid) -> tuple[Shape, Shape]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,6 +60,7 @@ def render_mesh(
     distance: float = 1.5,
     zoom: float = 1.0,
     sun: Sunlight = DEFAULT_SUN,
+    snow_line: float | Literal["auto"] | None = "auto",
     wireframe: bool = False,
     changes: bool = False,
 ) -> Image.Image:
@@ -73,7 +74,7 @@ def render_mesh(
         PNG file to write, or None.
     particles
         Rows of x, y, z and position in the flow, as in `simulation.particles`; the position sets the colour.
-    size, azimuth, pitch, distance, zoom, sun
+    size, azimuth, pitch, distance, zoom, sun, snow_line
         As in `render_view`.
     wireframe
         Draw the triangles' edges.
@@ -96,7 +97,8 @@ def render_mesh(
     camera = look_at(
         np.concatenate([points, foot]), size=fine, azimuth=azimuth, pitch=pitch, distance=distance, zoom=zoom
     )
-    shapes = [_ground(mesh, points, camera, sun, changes=changes), _walls(mesh, points, base, camera)]
+    look = Look(sun=sun, snow_line=snow_line)
+    shapes = [_ground(mesh, points, camera, look, changes=changes), _walls(mesh, points, base, camera)]
     if particles is not None and len(rows := np.asarray(particles, np.float64).reshape(-1, 4)):
         shapes.append(_balls(mesh, rows, camera))
     picture = Image.fromarray(_backdrop(fine))
@@ -125,12 +127,12 @@ def _project(camera: Camera, points: Reals) -> tuple[Reals, Reals]:
     return pixels, ahead
 
 
-def _ground(mesh: TriangleMesh, points: Reals, camera: Camera, sun: Sunlight, *, changes: bool) -> Shapes:
+def _ground(mesh: TriangleMesh, points: Reals, camera: Camera, look: Look, *, changes: bool) -> Shapes:
     west, north, east, south = mesh.extent
     cell = max(0.7 * mesh.shortest_edge(), max(east - west, south - north) / LIGHT_SIDE)
     grid = mesh.to_terrain(cell)
     rows, columns = grid.shape
-    scene = build_scene(grid, (columns, rows), Look(sun=sun))
+    scene = build_scene(grid, (columns, rows), look)
     middles = mesh.vertices[mesh.triangles].mean(axis=1)
     i = np.clip(np.rint((middles[:, 1] - north) / cell).astype(int), 0, rows - 1)
     j = np.clip(np.rint((middles[:, 0] - west) / cell).astype(int), 0, columns - 1)

@@ -6,10 +6,11 @@ from slopewash.models.catalogue import Preset, register_preset
 from slopewash.models.velocity_field.model import VelocityField
 from slopewash.terrain import Strata, Stratum
 
-_START = {"size": 128, "cell_size": 10.0, "arc": 90.0, "relief": 256.0, "noise": 0.14}
-"""The paper gives no sizes. Noise of 3.6 cells on a flank this gentle lets water gather, so that valleys join."""
+_START = {"size": 128, "cell_size": 10.0, "arc": 90.0, "relief": 256.0, "noise": 0.03, "spurs": 0.3}
+"""The paper gives no sizes. White noise alone is level over the width of a valley, so that all of them would run
+straight down, side by side; spurs of a quarter of the side lead them together."""
 _SMOOTH_START = {"size": 128, "cell_size": 10.0, "noise": 0.02}
-_SLOW_WATER = VelocityField(maximum_speed=1.5, breadth=3, height_per_load=20.0)
+_SLOW_WATER = VelocityField(maximum_speed=1.5, height_per_load=20.0, creep_rate=0.005, talus_slope=1.2)
 """Slow water follows the ground instead of shooting straight across it; it digs less, hence the larger δ."""
 _FIGURES = (
     ("chiba_fig2", 1e-5, 1e-5, "Figure 2 of Chiba et al.: little erosion, clear ridge lines down to the foot."),
