@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from slopewash.rendering import render_view
-from slopewash.rendering.walls import HARD, LOOSE, OTHER, PLAIN, SOFT, TOPSOIL, rock_of
+from slopewash.rendering.kernels import rock_at
+from slopewash.rendering.walls import HARD, LOOSE, OTHER, PLAIN, SOFT, TOPSOIL, Rock, rock_of
 from slopewash.terrain import Strata, Stratum, Terrain
 
 Floats = NDArray[np.float32]
@@ -22,12 +23,14 @@ def cut(terrain: Terrain, heights: list[float], *, column: float = 0.0, exaggera
     """Colours at some heights of the north wall, deep in the ground; the rock's grain is taken out."""
     rows, columns = terrain.shape
     rock = rock_of(terrain, (columns, rows), exaggeration)
-    height = np.array(heights, np.float32)
-    still = np.zeros_like(height)
-    cells = (still, np.full_like(height, column))
-    return (
-        rock.colour(height, cells, buried=still + 1, above=still, along=still) / rock.grain[0, rock.grain.shape[1] // 2]
-    )
+    (top,), (bedrock,) = rock.beneath(np.zeros(1, np.float32), np.array([column], np.float32))
+    middle = rock.grain.shape[1] // 2
+    return np.array([rock_here(rock, height, top, bedrock, middle) for height in heights]) / rock.grain[0, middle]
+
+
+def rock_here(rock: Rock, height: float, top: float, bedrock: float, j: int, buried: float = 1e6) -> list[Floats]:
+    numbers = [np.float32(v) for v in (height, height + buried, top, bedrock, 0.0, j)]
+    return list(rock_at(*numbers, rock.colours, rock.depths, rock.grain, TOPSOIL, np.float32(1.0)))
 
 
 def close(colours: Floats, *expected: Floats) -> None:
@@ -67,8 +70,7 @@ def test_soil_on_the_bedrock_belongs_to_no_layer() -> None:
 
 def test_the_turf_lies_on_top() -> None:
     rock = rock_of(Terrain(np.zeros((8, 8))), (8, 8), 1.0)
-    here = np.zeros(1, np.float32)
-    close(rock.colour(here, (here, here), buried=here, above=here, along=here), TOPSOIL)
+    close(np.array([rock_here(rock, 0.0, 0.0, np.inf, 0, buried=0.0)]), TOPSOIL)
 
 
 @pytest.mark.parametrize(("upper", "lower"), [(0.0, 1.0), (1.0, 0.0)])

@@ -58,8 +58,14 @@ def linear(colour: str) -> Floats:
     >>> linear("#ffffff").tolist()
     [1.0, 1.0, 1.0]
     """
+    return np.array(_linear(colour), dtype=np.float32)
+
+
+@cache
+def _linear(colour: str) -> tuple[float, ...]:
     encoded = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)], dtype=np.float32) / 255
-    return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4).astype(np.float32)
+    light = np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+    return tuple(light.astype(np.float32).tolist())
 
 
 def tone(light: Floats) -> Floats:
@@ -132,8 +138,21 @@ def mix(first: Floats, second: Floats, share: Floats) -> Floats:
     return blended
 
 
+def blend(first: Floats, second: Floats, share: Floats) -> Floats:
+    """Blend two colours as `mix` does, where a colour per cell is three planes: loops along these are packed."""
+    planes = np.empty((3, *share.shape), np.float32)
+    for a, b, plane in zip(first, second, planes, strict=True):
+        np.multiply(b - a, share, out=plane)
+        plane += a
+    return planes
+
+
 def smoothstep(low: float, high: float, values: Floats) -> Floats:
     """Rise smoothly from 0 at `low` to 1 at `high`."""
-    t = np.clip((values - np.float32(low)) / np.float32(high - low), 0, 1)
-    step: Floats = t * t * (3 - 2 * t)
+    t = np.asarray(values - np.float32(low))
+    t /= np.float32(high - low)  # in place: this is bound by memory
+    np.clip(t, 0, 1, out=t)
+    step: Floats = t * t
+    t *= 2
+    step *= np.subtract(3, t, out=t)
     return step

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.rendering.colours import mix, smoothstep
+from slopewash.rendering.colours import blend, smoothstep
 from slopewash.rendering.materials import Materials
 from slopewash.rendering.palettes import Palette
 from slopewash.rendering.shape import Shape
@@ -23,7 +23,7 @@ FAN = (3.5, 9.0)
 def floors(
     colour: Floats, shape: Shape, palette: Palette, materials: Materials, damp: Floats, patches: Floats, grain: Floats
 ) -> tuple[Floats, Floats]:
-    """Cover the ground with floors and fans; return its colour and how much of it they are."""
+    """Cover the ground with floors and fans; return its colour, three planes, and how much of it they are."""
     flat = 1 - smoothstep(0.6 * FLOOR_SLOPE, 1.6 * FLOOR_SLOPE, shape.slope)
     floor = _extent(flat, shape, materials)
     nothing = np.zeros_like(flat)
@@ -34,18 +34,18 @@ def floors(
 
     # Terraces dry out where little water passes.
     dry = np.clip(0.30 + 0.22 * patches - 0.40 * moisture - 0.25 * threads, 0, 0.6)
-    ground = mix(palette.colour("meadow"), palette.colour("heath"), _f32(dry))
+    ground = blend(palette.colour("meadow"), palette.colour("heath"), _f32(dry))
     wet = smoothstep(0.45, 1.0, moisture + 0.30 * threads + 0.15 * patches)
     near = np.maximum(wet, smoothstep(0.02, 0.35, bank))
-    ground = mix(ground, palette.colour("lush"), near * np.float32(0.7 * palette.green_floors))
+    ground = blend(ground, palette.colour("lush"), near * np.float32(0.7 * palette.green_floors))
     fan = smoothstep(*FAN, shape.slope + 1.5 * patches + 1.2 * threads)
     sandy = np.clip(1.1 * bare + 0.75 * fan - 0.10 * damp + 0.07 * patches + 0.08 * grain - 0.15 * near, 0, 0.95)
-    ground = mix(ground, palette.colour("sand"), _f32(sandy))
+    ground = blend(ground, palette.colour("sand"), _f32(sandy))
     # Streams shift their beds: gravel lies along them in threads.
     strewn = smoothstep(0.75, 1.5, moisture + 0.6 * threads + 0.15 * grain) * flat * np.float32(0.6)
     gravel = np.maximum(smoothstep(0.25, 0.9, bank + 0.15 * threads + 0.1 * grain) * np.float32(0.85), strewn)
-    ground = mix(ground, palette.colour("gravel"), gravel)
-    return mix(colour, ground, floor * np.float32(0.92)), floor
+    ground = blend(ground, palette.colour("gravel"), gravel)
+    return blend(colour, ground, floor * np.float32(0.92)), floor
 
 
 def _extent(flat: Floats, shape: Shape, materials: Materials) -> Floats:

@@ -101,14 +101,15 @@ def coverage(terrain: Terrain, size: tuple[int, int]) -> Floats | None:
 
 def rows_of(layers: Layers, first: int, last: int) -> Layers:
     """Return the same layers of a grid, from one row up to another; what is not a layer stays."""
-    parts: dict[str, Any] = {}
-    for entry in dataclasses.fields(layers):
-        value = getattr(layers, entry.name)
+
+    def part(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return value[first:last] if value.ndim == 2 else value
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            parts[entry.name] = rows_of(value, first, last)
-        elif isinstance(value, np.ndarray) and value.ndim == 2:
-            parts[entry.name] = value[first:last]
-    return dataclasses.replace(layers, **parts)
+            return rows_of(value, first, last)
+        return value
+
+    return type(layers)(**{name: part(value) for name, value in vars(layers).items()})
 
 
 def blur(values: Floats, radius: float) -> Floats:

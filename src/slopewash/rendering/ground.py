@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.rendering.colours import mix, smoothstep
+from slopewash.rendering.colours import blend, smoothstep
 from slopewash.rendering.floors import floors
 from slopewash.rendering.grid import blur, mottle, rows_of
 from slopewash.rendering.materials import Materials
@@ -67,9 +67,8 @@ def cover(shape: Shape, palette: Palette, materials: Materials, snow_line: float
     def grow(a: int, b: int) -> None:
         here, known = rows_of(shape, a, b), rows_of(materials, a, b)
         varied = Varied(damp[a:b], patches[a:b], grain[a:b])
-        colour[a:b], coarse[a:b] = _covered(
-            here, palette, known, varied, bare[a:b], bare_around[a:b], limit, snow_line, a
-        )
+        planes, coarse[a:b] = _covered(here, palette, known, varied, bare[a:b], bare_around[a:b], limit, snow_line, a)
+        colour[a:b] = np.moveaxis(planes, 0, -1)
         rough[a:b] = coarse[a:b] * grain[a:b]
 
     in_bands(size[0], grow)
@@ -107,7 +106,7 @@ def _covered(
     snow_line: float | None,
     first_row: int,
 ) -> tuple[Floats, Floats]:
-    """Colour and coarseness of some rows, the first of which has that number."""
+    """Colour (three planes) and coarseness of some rows, the first of which has that number."""
     damp, patches, grain = varied.damp, varied.patches, varied.grain
     wooded = _wooded(shape, palette, damp, patches, grain, limit) * (1 - bare)
     colour = _plants(shape, palette, damp, wooded, patches)
@@ -116,15 +115,15 @@ def _covered(
     # Debris lies below bare rock, in hollows, where it is just not too steep to stay.
     debris = smoothstep(0.15, 0.6, bare_around) * smoothstep(-0.3, 0.5, shape.gully)
     debris *= smoothstep(20, 29, shape.slope) * (1 - bare) * smoothstep(0.25, 0.6, shape.level + 0.1 * patches)
-    colour = mix(colour, palette.colour("scree"), debris * np.float32(0.75))
+    colour = blend(colour, palette.colour("scree"), debris * np.float32(0.75))
     high = smoothstep(palette.bare_line, palette.bare_line + 0.36, shape.level + 0.05 * patches)
     bare = np.maximum(bare, high * np.float32(0.8 * shape.ruggedness))
-    colour = mix(colour, stone(shape, palette, materials, patches, grain, first_row), bare)
+    colour = blend(colour, stone(shape, palette, materials, patches, grain, first_row), bare)
     tinted = 1 - GULLY_TINT * shape.gully + 0.05 * grain * (bare + wooded) + 0.04 * patches
-    colour = colour * np.asarray(tinted, dtype=np.float32)[..., None]
+    colour *= np.asarray(tinted, dtype=np.float32)
     snow = _snow(shape, patches, grain, limit, snow_line) * (1 - np.float32(0.45) * wooded)
     coarse = ((0.26 * bare + 0.6 * wooded + 0.2 * debris + 0.04) * (1 - np.float32(0.85) * snow)).astype(np.float32)
-    return mix(colour, palette.colour("snow"), snow), coarse
+    return blend(colour, palette.colour("snow"), snow), coarse
 
 
 def _uncovered(shape: Shape, materials: Materials) -> Floats:
@@ -160,12 +159,12 @@ def _plants(shape: Shape, palette: Palette, damp: Floats, wooded: Floats, patche
     grass = palette.colour("grass")
     high = smoothstep(palette.tree_line - 0.3, palette.tree_line + 0.15, shape.level - 0.1 * damp)
     dry = np.clip(high + np.float32(0.25) * smoothstep(0.1, 1.2, -damp), 0, 1) * np.float32(0.9)
-    plants = mix(grass, palette.colour("heath"), dry)
+    plants = blend(grass, palette.colour("heath"), dry)
     worn = np.clip(0.10 + 0.08 * patches - 0.15 * damp, 0, 0.45).astype(np.float32)
-    plants = mix(plants, palette.colour("soil"), worn)
+    plants = blend(plants, palette.colour("soil"), worn)
     kinds = smoothstep(-0.5, 1.6, patches - 0.5 * damp)
-    forest = mix(palette.colour("forest"), palette.colour("forest_mixed"), kinds)
-    return mix(plants, forest, wooded)
+    forest = blend(palette.colour("forest"), palette.colour("forest_mixed"), kinds)
+    return blend(plants, forest, wooded)
 
 
 def _snow(shape: Shape, patches: Floats, grain: Floats, limit: float, line: float | None) -> Floats:

@@ -14,6 +14,7 @@ from slopewash.backends.compiled import kernel, row_kernel
 ONE, ZERO, HALF, TWO = np.float32(1), np.float32(0), np.float32(0.5), np.float32(2)
 NOWHERE = np.float32(-1e30)
 """Height of the light plane where no ground is in front of it."""
+FIRST, THIRD, SIXTH, NINTH = np.uintp(1), np.uintp(3), np.uintp(6), np.uintp(9)
 BACKDROP, GROUND, WALL = 0, 1, 2
 """What a pixel shows."""
 
@@ -50,9 +51,10 @@ def _along(east, north, sine, cosine, out):
 
 @kernel
 def sweep(
-    height, east, north, up, sine, cosine, shift, stride, tangents, fade, level, rise, weight, plain, buffers, out
-):
-    """Add the light of one direction, which comes from row 0, to every cell: a plane of light descends row by row.
+    height, east, north, up, sine, cosine, backwards, shift, stride, tangents, fade, level, rise, weight, plain,
+    buffers, out,
+):  # fmt: skip
+    """Add the light of one direction to every cell: a plane of light descends row by row, from the last if `backwards`.
 
     `tangents` are those of several altitudes, `level` and `rise` the parts of the light along and across the ground.
     With `plain`, cells take it whichever way they face. `buffers` has room for a plane and the way it has come, twice,
@@ -64,8 +66,9 @@ def sweep(
     rest = ONE - share
     a, b = 1 + whole, 2 + whole
     lit, along = buffers[0, 0, 0, :columns], buffers[0, 0, 1, :columns]
-    for row in range(rows):
-        now, then = 1 + row % 2, 1 + (row + 1) % 2
+    for step in range(rows):
+        now, then = 1 + step % 2, 1 + (step + 1) % 2
+        row = rows - 1 - step if backwards else step
         if not plain:
             _along(east[row], north[row], sine, cosine, along)
         for k in range(len(tangents)):
@@ -199,6 +202,110 @@ def paint(drape, cell, corner, eye, east, north, reached, kind, table, scale, fi
 
 
 @kernel
+def _rising(low, high, value):
+    t = min(max((value - low) / (high - low), ZERO), ONE)
+    return t * t * (np.float32(3) - TWO * t)
+
+
+@kernel
+def rock_at(height, ground, top, bedrock, i, j, colours, depths, grain, turf, turf_depth):
+    """Linear-light colour of a cut, in uniform light, at a height below the ground.
+
+    The first layer also reaches above its `top`; soil above the `bedrock` is the last of the colours. `i` and `j` are
+    rows and columns of the grain.
+    """
+    rows, columns = grain.shape
+    layer = 0
+    while layer + 1 < len(depths) and depths[layer + 1] <= top - height:
+        layer += 1
+    if height > bedrock:
+        layer = len(colours) - 1
+    i = min(max(i, ZERO), np.float32(rows - 1))
+    j = min(max(j, ZERO), np.float32(columns - 1))
+    i0, j0 = min(int(i), rows - 2), min(int(j), columns - 2)
+    down, across = i - np.float32(i0), j - np.float32(j0)
+    upper = grain[i0, j0] * (ONE - across) + grain[i0, j0 + 1] * across
+    lower = grain[i0 + 1, j0] * (ONE - across) + grain[i0 + 1, j0 + 1] * across
+    light = upper * (ONE - down) + lower * down
+    buried = (ground - height) / turf_depth
+    covered = ONE - _rising(np.float32(0.6), np.float32(1.6), buried)
+    red, green, blue = colours[layer, 0] * light, colours[layer, 1] * light, colours[layer, 2] * light
+    return (red + (turf[0] - red) * covered, green + (turf[1] - green) * covered, blue + (turf[2] - blue) * covered)
+
+
+@kernel
+def _water_in_cut(waters, k, deep, silty, muddy):
+    """One component of the colour of water, of which there is clear, deep, silty and muddy."""
+    shade = waters[0, k] + (waters[1, k] - waters[0, k]) * deep
+    shade += (waters[2, k] - shade) * silty
+    return shade + (waters[3, k] - shade) * muddy
+
+
+@kernel
+def paint_walls(
+    colours,
+    depths,
+    grain,
+    turf,
+    turf_depth,
+    fine,
+    top,
+    bedrock,
+    along,
+    ground,
+    surface,
+    silty,
+    muddy,
+    waters,
+    absorbed,
+    shore,
+    watery,
+    sunny,
+    foot,
+    dark,
+    light,
+    reach,
+    eye,
+    base,
+    enter,
+    upward,
+    kind,
+    table,
+    scale,
+    first,
+    last,
+    picture,
+):
+    """Colour the pixels of some columns that show the cut: rock, and water on the surface in cross-section.
+
+    Below the `foot` of the block is the floor. Light of the sky grows from `dark` to `light` over a height of `reach`.
+    """
+    top_entry = len(table) - 1
+    for r in range(kind.shape[0]):
+        for c in range(first, last):
+            if kind[r, c] != WALL:
+                continue
+            if upward[r] < foot[c]:
+                kind[r, c] = BACKDROP
+                continue
+            height = eye[2] + upward[r] * enter[c]
+            above = height - base
+            red, green, blue = rock_at(
+                height, ground[c], top[c], bedrock[c], above * fine, along[c], colours, depths, grain, turf, turf_depth
+            )
+            if watery:
+                inside = _rising(ZERO, shore, height - ground[c])
+                deep = _rising(ZERO, absorbed, surface[c] - height)
+                red += (_water_in_cut(waters, 0, deep, silty[c], muddy[c]) - red) * inside
+                green += (_water_in_cut(waters, 1, deep, silty[c], muddy[c]) - green) * inside
+                blue += (_water_in_cut(waters, 2, deep, silty[c], muddy[c]) - blue) * inside
+            bright = sunny[c] + dark + (light - dark) * _rising(ZERO, reach, above)
+            picture[r, c, 0] = table[min(int(np.sqrt(max(red * bright, ZERO)) * scale + HALF), top_entry)]
+            picture[r, c, 1] = table[min(int(np.sqrt(max(green * bright, ZERO)) * scale + HALF), top_entry)]
+            picture[r, c, 2] = table[min(int(np.sqrt(max(blue * bright, ZERO)) * scale + HALF), top_entry)]
+
+
+@kernel
 def paint_backdrop(
     lines,
     row_of,
@@ -207,8 +314,8 @@ def paint_backdrop(
     base,
     eye,
     half,
-    diagonal,
-    contact,
+    shadow,
+    fine,
     east,
     north,
     upward,
@@ -221,9 +328,11 @@ def paint_backdrop(
 ):
     """Colour the pixels of some columns that show neither ground nor wall: sky, haze and the floor with its shadow.
 
-    `lines` are the square roots of the light of the rows.
+    `lines` are the square roots of the light of the rows; `shadow` is the light beside the foot of the block, in steps
+    of which there are `fine` in a metre.
     """
     top_entry = len(table) - 1
+    far = np.float32(len(shadow) - 1) / fine
     for r in range(kind.shape[0]):
         floor = (base - eye[2]) / min(upward[r], np.float32(-1e-4))
         y = TWO * row_of[r] - ONE
@@ -234,12 +343,11 @@ def paint_backdrop(
             light = ONE - vignette * min((x * x + y * y) / TWO, ONE)
             out_x = max(abs(eye[0] + floor * east[c]) - half[0], ZERO)
             out_y = max(abs(eye[1] + floor * north[c]) - half[1], ZERO)
-            outside = np.sqrt(out_x * out_x + out_y * out_y) / diagonal
-            if outside < HALF:  # an exponential is below half a shade beyond
-                shade = np.float32(0.4) * np.exp(-outside / np.float32(0.06))
-                if outside < np.float32(0.1):
-                    shade += np.float32(0.6) * np.exp(-outside / np.float32(0.012))
-                light *= ONE - contact * shade
+            square = out_x * out_x + out_y * out_y
+            if square < far * far:
+                outside = np.sqrt(square) * fine
+                step = min(int(outside), len(shadow) - 2)
+                light *= shadow[step] + (shadow[step + 1] - shadow[step]) * (outside - np.float32(step))
             root = np.sqrt(light) * scale
             for k in range(3):
                 picture[r, c, k] = table[min(int(lines[r, k] * root + HALF), top_entry)]
@@ -461,10 +569,11 @@ def turn_down_sharply(upright, plane, samples, first, last, line, out):
                     x = (plane[0] * u + plane[1] * v + plane[2]) * near - HALF
                     j = min(max(np.int32(np.floor(x)) - 1, 0), width - 4)
                     x = x - np.float32(j + 1)
+                    n = np.uintp(3 * j)
                     xx = x * x
                     a, b = TWO * xx - x - x * xx, ONE - TWO * xx + x * xx
                     d, e = x + xx - x * xx, x * xx - xx
                     for k in range(3):
-                        n = 3 * j + k
-                        value = line[n] * a + line[n + 3] * b + line[n + 6] * d + line[n + 9] * e
+                        value = line[n] * a + line[n + THIRD] * b + line[n + SIXTH] * d + line[n + NINTH] * e
                         out[r, c, k] += np.floor(min(max(value, ZERO), most)) * part
+                        n += FIRST

@@ -46,6 +46,8 @@ SKY_TOWARDS_SUN = 0.45
 """How much brighter the sky is on the sun's side: gives shape to slopes the sun does not reach."""
 FILL_ALTITUDE = 35.0
 """Degrees; hazy light from the side opposite the sun, which shapes slopes in the shade."""
+TOGETHER = 2
+"""Directions of light that one thread adds up: the same for any number of threads, so that sums are too."""
 BOUNCE_REACH = 0.03
 """Fraction of the picture over which lit slopes light those across the valley."""
 
@@ -204,54 +206,60 @@ def _light_of(sweeps: list[_Sweep], height: Floats, cell_size: float, normal: Fl
     """Sum of the light of all sweeps; without normals, cells take it whichever way they face."""
     from slopewash.rendering.kernels import NOWHERE, sweep
 
-    fields = [height] if normal is None else [height, *normal]
-    turned: dict[tuple[bool, bool], list[Floats]] = {}
+    # Kernels would be compiled again for read-only arrays.
+    fields = [np.require(a, np.float32, ["C", "W"]) for a in ([height] if normal is None else [height, *normal])]
+    by_turn: dict[tuple[bool, bool], list[_Sweep]] = {}
     for given in sweeps:
-        turn, _ = _turn_of(given.azimuth)
-        if turn not in turned:
-            # Copies: kernels would be compiled again for read-only arrays.
-            turned[turn] = [np.array(_turned(field, turn), dtype=np.float32, order="C") for field in fields]
+        by_turn.setdefault(_turn_of(given.azimuth)[0], []).append(given)
+    turned = {False: fields}
+    if any(transposed for transposed, _ in by_turn):
+        turned[True] = each(lambda field: np.array(field.T, order="C"), fields)
 
-    def work(given: _Sweep) -> Floats:
-        turn, shift = _turn_of(given.azimuth)
-        ground, *facing = turned[turn]
+    def work(part: tuple[tuple[bool, bool], list[_Sweep]]) -> Floats:
+        (transposed, backwards), some = part
+        ground, *facing = turned[transposed]
         east, north, up = facing or (ground, ground, ground)
-        angle = math.radians(given.azimuth)
         result = np.zeros_like(ground)
-        buffers = np.zeros((3, len(given.tangents), 2, ground.shape[1] + 2), np.float32)
-        buffers[1:, :, 0] = NOWHERE
-        sweep(
-            ground, east, north, up, np.float32(math.sin(angle)), np.float32(math.cos(angle)), np.float32(shift),
-            np.float32(cell_size * math.hypot(1.0, shift)), given.tangents,
-            np.float32(1 / math.tan(math.radians(given.softness))), given.level, given.rise,
-            np.float32(given.weight), normal is None, buffers, result,
-        )  # fmt: skip
+        buffers = np.zeros((3, len(some[0].tangents), 2, ground.shape[1] + 2), np.float32)
+        for given in some:
+            _, shift = _turn_of(given.azimuth)
+            angle = math.radians(given.azimuth)
+            buffers[1:] = 0
+            buffers[1:, :, 0] = NOWHERE
+            sweep(
+                ground, east, north, up, np.float32(math.sin(angle)), np.float32(math.cos(angle)), backwards,
+                np.float32(shift), np.float32(cell_size * math.hypot(1.0, shift)), given.tangents,
+                np.float32(1 / math.tan(math.radians(given.softness))), given.level, given.rise,
+                np.float32(given.weight), normal is None, buffers, result,
+            )  # fmt: skip
         return result
 
-    sums: dict[tuple[bool, bool], Floats] = {}
-    for given, result in zip(sweeps, each(work, sweeps), strict=True):
-        turn, _ = _turn_of(given.azimuth)
-        if turn in sums:
-            sums[turn] += result
+    parts = [
+        (turn, some[first : first + TOGETHER])
+        for turn, some in by_turn.items()
+        for first in range(0, len(some), TOGETHER)
+    ]
+    total = np.zeros_like(fields[0])
+    across = np.zeros_like(turned[True][0]) if True in turned else None
+    for ((transposed, _), _), light in zip(parts, each(work, parts), strict=True):
+        if transposed:
+            assert across is not None
+            across += light
         else:
-            sums[turn] = result
-    total = np.zeros_like(height)
-    for turn, light in sums.items():  # once for each turn: across the grain of memory, this takes long
-        _turned(total, turn)[:] += light
+            total += light
+    if across is not None:  # once: across the grain of memory, this takes long
+        total += across.T
     return total
 
 
 def _turn_of(azimuth: float) -> tuple[tuple[bool, bool], float]:
-    """Whether to transpose, and then flip, a field so that light comes from row 0; columns a ray moves per row."""
+    """Whether light crosses a field along its columns, and whether from the last row; columns a ray moves per row.
+
+    Where it crosses along the columns, the field is transposed first.
+    """
     angle = math.radians(azimuth)
     rows, columns = -math.cos(angle), math.sin(angle)
     transposed = abs(columns) > abs(rows)
     if transposed:
         rows, columns = columns, rows
     return (transposed, rows > 0), columns / abs(rows)
-
-
-def _turned(field: Floats, turn: tuple[bool, bool]) -> Floats:
-    transposed, flipped = turn
-    view = field.T if transposed else field
-    return view[::-1] if flipped else view

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -93,7 +94,8 @@ def build_scene(terrain: Terrain, size: tuple[int, int], look: Look) -> Scene:
     ground = np.empty_like(colour)
 
     def shine(a: int, b: int) -> None:
-        ground[a:b] = colour[a:b] * lit(rows_of(light, a, b), day)
+        for k, shining in enumerate(lit(rows_of(light, a, b), day)):
+            np.multiply(colour[a:b, :, k], shining, out=ground[a:b, :, k])
 
     in_bands(len(ground), shine)
     return Scene(bed, surface, cell_size, light, day, ground, covered.coarseness, water, coverage(terrain, size))
@@ -115,14 +117,14 @@ def snow_level(snow_line: float | str | None, palette: Palette, shape: Shape) ->
     return (snow_line - shape.low) / max(shape.relief, 1e-6)
 
 
-def lit(light: Light, day: Daylight) -> Floats:
-    """Linear-light colour of white ground under this light."""
+def lit(light: Light, day: Daylight) -> Iterator[Floats]:
+    """Linear-light red, green and blue of white ground under this light."""
     sun = np.float32(day.sun_share) * light.sun + np.float32(BOUNCE * day.sun_share) * light.bounce
     sun += np.float32(AMBIENT) * (1 - np.minimum(light.sky, 1))
     sky = np.float32(1 - SUN_SHARE) * light.sky + np.float32(FILL) * (light.fill - 1)
     exposure = np.float32(day.exposure)
-    colour: Floats = np.maximum(sun[..., None] * (exposure * day.sun) + sky[..., None] * (exposure * day.sky), 0)
-    return colour
+    for sun_colour, sky_colour in zip(exposure * day.sun, exposure * day.sky, strict=True):
+        yield np.maximum(sun * sun_colour + sky * sky_colour, 0)
 
 
 def brightness(light: Light) -> Floats:

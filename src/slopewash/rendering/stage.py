@@ -10,7 +10,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from PIL import Image
 
 from slopewash.rendering.block import Block, Rays
 from slopewash.rendering.camera import Camera, Upright, upright_for
-from slopewash.rendering.colours import BRIGHTEST, display_table, linear, mix, smoothstep
+from slopewash.rendering.colours import BRIGHTEST, display_table, linear
 from slopewash.rendering.colours import display as display_values
 from slopewash.rendering.grid import blur, sample
 from slopewash.rendering.light import Sun, checked_sun, normals
@@ -27,8 +27,8 @@ from slopewash.rendering.near_grain import RIPPLE_CONTRAST, RIPPLES, SCALES, SID
 from slopewash.rendering.scene import Look, Scene, brightness, build_scene
 from slopewash.rendering.sky import VIGNETTE, backdrop_lines, open_sky
 from slopewash.rendering.threads import each, spans, workers
-from slopewash.rendering.walls import rock_of
-from slopewash.rendering.water import CLEAR, DEEP, SKY, under_water, with_mud
+from slopewash.rendering.walls import GRAIN_CELLS, TOPSOIL, TOPSOIL_DEPTH, rock_of
+from slopewash.rendering.water import CLEAR, DEEP, MUDDY, SILTY, SKY, mud_shares, under_water
 from slopewash.terrain import Terrain
 
 Floats = NDArray[np.float32]
@@ -55,10 +55,18 @@ CONTACT = 0.55
 FRESNEL_HEAD_ON = 0.02
 CALM = 0.004
 """Fraction of the drape: reflections are smoothed over two or three cells, else cell steps would show on rivers."""
+SHADOW_STEPS = 4096
+SHADOW_END = 0.5
+"""Diagonals of the block over which its shadow on the floor is worked out: beyond, it is below half a shade."""
 WALL_SKY = 0.55
 """A vertical wall receives light from half of the sky, and a little from the floor."""
-CACHED = 16384
-"""Pixels of a cut wall that are coloured at a time, so that what they need stays in the cache."""
+WALL_FOOT, WALL_FOOT_REACH = 0.55, 0.08
+"""Fraction of that light at the foot of a wall, and diagonals of the block above which there is all of it."""
+BRIGHTEST_WALL = 1.6
+"""Light of a low sun on a wall that faces it, at most; open flat ground has 1."""
+WALL_SHORE = 0.3
+"""Cells above the ground at which water in cross-section hides what is behind it."""
+WATERS = np.stack([CLEAR, DEEP, SILTY, MUDDY])
 PIECES = 4
 """Spans of a picture for each thread, so that those with less to do take more."""
 
@@ -106,7 +114,7 @@ class Stage:
 
     def _draw(self, camera: Camera, upright: Upright) -> Bytes:
         """Fill the upright picture."""
-        from slopewash.rendering.kernels import BACKDROP, WALL, cast, paint
+        from slopewash.rendering.kernels import cast, paint
 
         scene, corner, cell = self.scene, self.block.corner, np.float32(self.scene.cell_size)
         rays = Rays.into(self.block, camera, upright.sideways, NEAREST * scene.cell_size)
@@ -126,18 +134,8 @@ class Stage:
         _in_spans(shape[1], lambda a, b: paint(
             drape, cell, corner, eye, rays.east, rays.north, reached, kind, table, scale, a, b, picture
         ))  # fmt: skip
-        foot = np.float32(self.block.base - camera.eye[2]) / rays.enter
-        cut = kind == WALL
-        kind[cut & (upright.upward[:, None] < foot)] = BACKDROP  # below the foot of the block is the floor
-        cut = kind == WALL
+        self._paint_walls(camera, rays, upright, kind, picture)
         self._paint_backdrop(camera, rays, upright, kind, picture)
-        rows, columns = np.nonzero(cut)
-
-        def cut_open(first: int, last: int) -> None:
-            i, j = rows[first:last], columns[first:last]
-            picture[i, j] = display_values(self._wall(camera, rays, j, upright.upward[i]))
-
-        each(lambda span: cut_open(*span), spans(len(rows), len(rows) // CACHED))
         return picture
 
     def _seen_from_outside(self, camera: Camera) -> Floats:
@@ -225,39 +223,42 @@ class Stage:
         lines = np.sqrt(np.maximum(backdrop_lines(row_of, self.scene.day), 0))
         across = np.linspace(0, 1, len(upright.sideways), dtype=np.float32)
         table, scale = _table()
+        shadow, fine = _floor_light(), np.float32(SHADOW_STEPS / SHADOW_END / max(block.diagonal, 1e-6))
         _in_spans(len(across), lambda a, b: paint_backdrop(
             lines, row_of, across, np.float32(VIGNETTE), np.float32(block.base), np.array(camera.eye, np.float32),
-            block.corner, np.float32(max(block.diagonal, 1e-6)), np.float32(CONTACT), rays.east, rays.north,
-            upright.upward, kind, table, scale, a, b, picture,
+            block.corner, shadow, fine, rays.east, rays.north, upright.upward, kind, table, scale, a, b, picture,
         ))  # fmt: skip
 
-    def _wall(self, camera: Camera, rays: Rays, columns: NDArray[np.intp], upward: Floats) -> Floats:
-        """Lit colour of the cut, with water on the surface seen in cross-section."""
-        scene, block = self.scene, self.block
-        depth = rays.enter[columns]
-        height = np.float32(camera.eye[2]) + upward * depth
-        east = camera.eye[0] + depth * rays.east[columns]
-        north = camera.eye[1] + depth * rays.north[columns]
+    def _paint_walls(self, camera: Camera, rays: Rays, upright: Upright, kind: Bytes, picture: Bytes) -> None:
+        """Rock where the block is cut, with water on the surface seen in cross-section. Most is one for each column."""
+        from slopewash.rendering.kernels import paint_walls
+
+        scene, block, rock, day = self.scene, self.block, self.block.rock, self.scene.day
+        east = camera.eye[0] + rays.enter * rays.east
+        north = camera.eye[1] + rays.enter * rays.north
         i = _cells((block.north - north) / scene.cell_size, scene.surface.shape[0])
         j = _cells((east + block.east) / scene.cell_size, scene.surface.shape[1])
-        ground = sample(scene.bed, i, j)
-        diagonal = np.float32(max(block.diagonal, 1e-6))
-        above = (height - np.float32(block.base)) / diagonal
-        along, buried = (((a - b) / diagonal).astype(np.float32) for a, b in ((east, north), (ground, height)))
-        colour = block.rock.colour(height, (i, j), buried=buried, above=above, along=along)
-        water = sample(scene.surface, i, j) - ground
-        inside = smoothstep(0.0, 0.3 * scene.cell_size, height - ground)
-        if scene.water is not None:
-            deep = smoothstep(0.0, 1.0, (ground + water - height) / np.float32(4 * scene.water.absorption_depth))
-            cut = with_mud(mix(CLEAR, DEEP, deep), sample(scene.water.mud, i, j))
-            colour = mix(colour, cut, inside)
+        diagonal = max(block.diagonal, 1e-6)
+        along = np.float32(GRAIN_CELLS / diagonal) * (east - north) + np.float32(rock.grain.shape[1] / 2)
+        silty, muddy = mud_shares(np.zeros_like(i) if scene.water is None else sample(scene.water.mud, i, j))
+        absorbed = 1.0 if scene.water is None else 4 * scene.water.absorption_depth
         azimuth, altitude = (math.radians(a) for a in self.sun)
-        faces_east = -np.sign(rays.east[columns]) * rays.through_side[columns]
-        faces_north = -np.sign(rays.north[columns]) * ~rays.through_side[columns]
+        faces_east = -np.sign(rays.east) * rays.through_side
+        faces_north = -np.sign(rays.north) * ~rays.through_side
         facing = np.maximum(faces_east * math.sin(azimuth) + faces_north * math.cos(azimuth), 0) / math.tan(altitude)
-        sky = WALL_SKY * (0.55 + 0.45 * smoothstep(0.0, 0.08, above))
-        light = scene.day.exposure * (scene.day.sun_share * np.minimum(facing, 1.6) + sky)
-        return (colour * light[..., None]).astype(np.float32)
+        sunny = (day.exposure * day.sun_share * np.minimum(facing, BRIGHTEST_WALL)).astype(np.float32)
+        dark, light = (np.float32(day.exposure * WALL_SKY * share) for share in (WALL_FOOT, 1.0))
+        table, scale = _table()
+        foot = np.float32(block.base - camera.eye[2]) / rays.enter
+        ground, surface = sample(scene.bed, i, j), sample(scene.surface, i, j)
+        top, bedrock = rock.beneath(i, j)
+        _in_spans(len(i), lambda a, b: paint_walls(
+            rock.colours, rock.depths, rock.grain, TOPSOIL, np.float32(TOPSOIL_DEPTH * diagonal),
+            np.float32(GRAIN_CELLS / diagonal), top, bedrock, along, ground, surface, silty, muddy, WATERS,
+            np.float32(absorbed), np.float32(WALL_SHORE * scene.cell_size), scene.water is not None, sunny, foot, dark,
+            light, np.float32(WALL_FOOT_REACH * diagonal), np.array(camera.eye, np.float32), np.float32(block.base),
+            rays.enter, upright.upward, kind, table, scale, a, b, picture,
+        ))  # fmt: skip
 
 
 def drape_size(shape: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]:
@@ -265,6 +266,14 @@ def drape_size(shape: tuple[int, int], size: tuple[int, int]) -> tuple[int, int]
     rows, columns = shape
     factor = min(DRAPE_LONG_SIDE, max(64, 2 * max(size))) / max(rows, columns)
     return max(2, round(columns * factor)), max(2, round(rows * factor))
+
+
+@cache
+def _floor_light() -> Floats:
+    """Light on the floor beside the block, by the distance from its foot: a shadow of a narrow and a wide part."""
+    outside = np.linspace(0, SHADOW_END, SHADOW_STEPS + 1)
+    shade = 0.6 * np.exp(-outside / 0.012) + 0.4 * np.exp(-outside / 0.06)
+    return (1 - CONTACT * shade).astype(np.float32)
 
 
 def _table() -> tuple[Bytes, np.float32]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.rendering.colours import mix, smoothstep
+from slopewash.rendering.colours import blend, smoothstep
 from slopewash.rendering.materials import Beds, Materials
 from slopewash.rendering.palettes import Palette
 from slopewash.rendering.shape import Shape
@@ -27,7 +27,7 @@ OTHER_BED = 0.84
 def stone(
     shape: Shape, palette: Palette, materials: Materials, patches: Floats, grain: Floats, first_row: int = 0
 ) -> Floats:
-    """Colour of bare rock, on rows of a picture of which the first has that number."""
+    """Colour of bare rock as three planes, on rows of a picture of which the first has that number."""
     bands = _bands(shape, palette, materials, patches, first_row)
     mixed = 0.35 * grain + 0.6 * patches
     dark = smoothstep(-1.6, 2.4, mixed - bands) * np.float32(0.9)
@@ -37,9 +37,9 @@ def stone(
     rock = palette.colour("rock")
     if materials.beds is not None:
         # Weathering darkens all beds alike; their own colours tell them apart.
-        return _bed_colours(materials.beds, palette) * (1 + 0.10 * bands - 0.12 * dark)[..., None].astype(np.float32)
-    rocky = mix(rock, palette.colour("dark_rock"), dark)
-    return mix(rocky, palette.colour("pale_rock"), pale)
+        return _bed_colours(materials.beds, palette) * (1 + 0.10 * bands - 0.12 * dark).astype(np.float32)
+    rocky = blend(rock, palette.colour("dark_rock"), dark)
+    return blend(rocky, palette.colour("pale_rock"), pale)
 
 
 def _bands(shape: Shape, palette: Palette, materials: Materials, patches: Floats, first_row: int) -> Floats:
@@ -61,6 +61,6 @@ def _bands(shape: Shape, palette: Palette, materials: Materials, patches: Floats
 def _bed_colours(beds: Beds, palette: Palette) -> Floats:
     """Soft beds pale, hard ones dark, every second one darker."""
     soft, hard = palette.colour("pale_rock"), palette.colour("dark_rock")
-    table = mix(soft, hard, beds.hardness)
-    table = table * np.where(np.arange(len(table)) % 2 == 0, 1, OTHER_BED).astype(np.float32)[:, None]
-    return mix(table[beds.bed], table[beds.other], beds.share)
+    table = blend(soft, hard, beds.hardness)
+    table *= np.where(np.arange(table.shape[1]) % 2 == 0, 1, OTHER_BED).astype(np.float32)
+    return blend(table[:, beds.bed], table[:, beds.other], beds.share)

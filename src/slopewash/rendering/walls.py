@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.rendering.colours import linear, mix, smoothstep
+from slopewash.rendering.colours import linear, mix
 from slopewash.rendering.grid import filled, mottle, resize, sample
 from slopewash.terrain import Strata, Terrain
 
@@ -45,28 +45,11 @@ class Rock:
     grain: Floats
     """Brightness of the rock: columns along the walls, rows upwards."""
 
-    def colour(
-        self, height: Floats, cells: tuple[Floats, Floats], *, buried: Floats, above: Floats, along: Floats
-    ) -> Floats:
-        """Linear-light colour of the cut, in uniform light, at heights over rows and columns of the grid.
-
-        Depth below the ground, height `above` the foot and distance `along` the walls are in diagonals of the block.
-        """
-        rows, columns = self.grain.shape
-        i = np.clip(above * np.float32(GRAIN_CELLS), 0, rows - 1)
-        j = np.clip(along * np.float32(GRAIN_CELLS) + np.float32(columns / 2), 0, columns - 1)
-        colour = self.colours[self._layer(height, cells)] * sample(self.grain, i, j)[..., None]
-        return mix(colour, TOPSOIL, 1 - smoothstep(0.6 * TOPSOIL_DEPTH, 1.6 * TOPSOIL_DEPTH, buried))
-
-    def _layer(self, height: Floats, cells: tuple[Floats, Floats]) -> NDArray[np.intp]:
-        """Row of `colours` at each point; the first layer also reaches above its top."""
-        layer = np.zeros(height.shape, np.intp)
-        if self.top is not None:
-            depth = sample(self.top, *cells) - height
-            layer = np.clip(np.searchsorted(self.depths, depth, side="right") - 1, 0, None)
-        if self.bedrock is not None:
-            layer = np.where(height > sample(self.bedrock, *cells), len(self.colours) - 1, layer)
-        return layer
+    def beneath(self, i: Floats, j: Floats) -> tuple[Floats, Floats]:
+        """Tops of the layers and of the bedrock at rows and columns of the grid; infinite where no soil lies on it."""
+        nothing = np.zeros_like(i)
+        top = nothing if self.top is None else sample(self.top, i, j)
+        return top, nothing + np.float32(np.inf) if self.bedrock is None else sample(self.bedrock, i, j)
 
 
 def rock_of(terrain: Terrain, size: tuple[int, int], exaggeration: float) -> Rock:

@@ -98,8 +98,13 @@ def under_water(ground: Floats, water: Water, light: Floats, steepness: float = 
 
 def with_mud(clear: Floats, mud: Floats) -> Floats:
     """Colour of water carrying sediment: green-brown, then ochre; blue and ochre alone would mix to mauve."""
-    silty = mix(clear, SILTY, smoothstep(0.0, 0.4, mud))
-    return mix(silty, MUDDY, smoothstep(0.2, 0.75, mud))
+    silty, muddy = mud_shares(mud)
+    return mix(mix(clear, SILTY, silty), MUDDY, muddy)
+
+
+def mud_shares(mud: Floats) -> tuple[Floats, Floats]:
+    """How much of the water's colour is silt, and of what that gives, mud."""
+    return smoothstep(0.0, 0.4, mud), smoothstep(0.2, 0.75, mud)
 
 
 def from_above(ground: Floats, water: Water, light: Floats, sky: Floats) -> Floats:
