@@ -74,7 +74,7 @@ void main() {
   woods *= 1.0 - historyKnown * smoothstep(0.55, 0.85, at.past.b); // not in stream beds
   // A few stand alone on the meadows around.
   float scrub = 1.0 - smoothstep(0.3, 0.5, country.x); // dry country has shrubs
-  float alone = mix(0.035, 0.12, scrub) * mix(country.x, 1.0, scrub) * smoothstep(mix(0.30, 0.10, scrub), mix(0.5, 0.45, scrub), moist) * (1.0 - smoothstep(treeLine - 0.10, treeLine, at.level)) * (1.0 - smoothstep(0.7, 1.0, at.steep));
+  float alone = mix(0.05 * smoothstep(0.50, 0.70, meso.y), 0.12, scrub) * mix(country.x, 1.0, scrub) * smoothstep(mix(0.30, 0.10, scrub), mix(0.5, 0.45, scrub), moist) * (1.0 - smoothstep(treeLine - 0.10, treeLine, at.level)) * (1.0 - smoothstep(0.7, 1.0, at.steep));
   // Where snow stays for the summer, there are none; a country in winter has them all the same.
   float summit = smoothstep(0.25, 0.35, snowLine) * smoothstep(snowLine - 0.12, snowLine - 0.03, at.level);
   if (random(name, 3u) >= max(1.15 * woods, alone) * (1.0 - summit)) return;
