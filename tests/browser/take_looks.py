@@ -74,16 +74,22 @@ STAND = """
   cameras.restore({ pose: { eye, heading, pitch, walking: null }, plan: false, plan_view: [0, 0, 1] });
 }
 """
-# Leaves the terrain alone in the window.
-CLEAR = """
-() => {
-  const { stage } = studio;
+# Leaves the terrain alone in the window and shows all of it as a country in a quality. Every picture is drawn once
+# and in full, and water only where there is some: without a GPU, that saves most of the time.
+SHOW = """
+({ look, country, quality }) => {
+  const { stage, store } = studio;
+  Object.assign(stage.look, look);
+  stage.setTier(quality);
+  Object.assign(stage.quality, { movingScale: 1, cullDryWater: true });
+  stage.setCountry(country, store.welcome.palettes[country]);
   document.body.classList.add("bare");
   document.querySelector(".corner").hidden = true;
   document.querySelector(".messages").style.display = "none";
   stage.covered = { right: 0, bottom: 0 };
   stage.cameras.bars = { left: 30, right: 30, top: 30, bottom: 30 };
   stage.resize();
+  stage.frameWholeBlock();
 }
 """
 
@@ -140,13 +146,8 @@ def _take(studio: Any, name: str, quality: str) -> None:
     # A tiny picture while it runs: all the time goes to the simulation.
     page.evaluate("studio.pace.fixed = true; studio.stage.quality.movingScale = 0.05")
     studio.wait("studio.store.state.step === studio.store.state.usual_steps && !studio.store.state.playing")
-    page.evaluate(CLEAR)
-    page.evaluate("look => Object.assign(studio.stage.look, look)", landscape.look)
-    page.evaluate("name => studio.stage.setCountry(name, studio.store.welcome.palettes[name])", landscape.country)
-    # Only the picture at rest is drawn in full.
-    page.evaluate("tier => { studio.setTier(tier); studio.stage.quality.movingScale = 0.05; }", quality)
-    page.evaluate(CLEAR)
-    page.evaluate("studio.stage.frameWholeBlock()")
+    studio.settle_picture()
+    page.evaluate(SHOW, {"look": landscape.look, "country": landscape.country, "quality": quality})
     _keep(studio, f"studio-{name}-outside")
     view = landscape.inside
     page.evaluate(STAND, {"at": view.at, "above": view.above, "heading": view.heading, "pitch": view.pitch})

@@ -86,16 +86,19 @@ float snowCover(Site at, float bed, vec4 macro, Grain meso, Grain fine) {
   float broken = 0.9 * (meso.value.x - 0.5) + 1.5 * (fine.value.x - 0.5);
   float high = 7.0 * (at.level - snowLine + 0.08 * (macro.r - 0.5) + 0.05 * at.north) - 0.85 * at.rib + 0.35 * clamp(at.basin, -1.0, 1.0) + 0.6 * broken;
   float bared = 0.34 * at.steep + 0.66 * at.carvedSteep + 0.30 * at.rib - 0.22 * at.hollow;
+  float held = 2.4 * (1.12 - bared) + broken;
+#ifdef CLOSE_GRAIN
   // Ledges between beds hold a little snow on rock.
   float ledges = texture(noise, vec2(0.67 + 0.03 * macro.g + 0.4 * meso.value.y, bed / (1.3 * max(relief / 20.0, 3.0 * cellSize)))).r - 0.5;
-  float held = 2.4 * (1.12 - bared) + broken + 1.3 * ledges * smoothstep(0.6, 1.0, at.steep);
+  held += 1.3 * ledges * smoothstep(0.6, 1.0, at.steep);
+#endif
   float cover = min(high, held);
   float soft = max(0.09, fwidth(cover));
   return smoothstep(-soft, soft, cover);
 }
 
 float looseAt(Site at, float ragged, float bareAbove) {
-  return smoothstep(0.58, 0.80, at.steep + 0.30 * (at.level - 0.40) + ragged + 0.18 * at.basin + 0.5 * (at.chutes - 0.5) + 0.4 * bareAbove);
+  return smoothstep(0.58, 0.80, at.steep + mix(0.15, 0.62, country.y) * (at.level - 0.44) + ragged + 0.18 * at.basin + 0.5 * (at.chutes - 0.5) + 0.4 * bareAbove);
 }
 
 // Where the simulation knows what it eroded and deposited, that decides; elsewhere the shape of the ground.
@@ -104,7 +107,7 @@ Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, 
   float worn = at.past.r, brought = at.past.g, flow = at.past.b, wetAround = at.past.a;
   float stripped = known * (0.40 * (worn - 0.50) - 0.45 * brought - 0.35 * at.soil);
   float bareAbove = 0.5 * smoothstep(country.w, country.w + 0.35, at.level);
-  float rocky = smoothstep(0.84, 1.04, 0.35 * (at.level - 0.40) + 0.4 * at.steep + 0.6 * at.carvedSteep + 0.12 * at.rib + ragged - 0.20 * at.hollow - 0.10 * clamp(at.basin, -1.0, 1.0) + stripped + bareAbove);
+  float rocky = smoothstep(0.84, 1.04, mix(0.20, 0.62, country.y) * (at.level - 0.44) + 0.4 * at.steep + 0.6 * at.carvedSteep + 0.12 * at.rib + ragged - 0.20 * at.hollow - 0.10 * clamp(at.basin, -1.0, 1.0) + stripped + bareAbove);
   float loose = looseAt(at, ragged, bareAbove) * (1.0 - rocky);
   float laid = smoothstep(0.30, 1.10, at.basin + 0.8 * ragged) * (1.0 - smoothstep(0.30, 0.62, at.steep + 0.5 * ragged));
   float fan = smoothstep(0.10, 0.70, brought + 0.35 * ragged) * (1.0 - smoothstep(0.55, 1.0, at.steep));

@@ -35,6 +35,6 @@ float moistAt(Site at, float known, vec4 macro) {
 // Share of the ground under trees: up to the tree line, where it is moist and not too steep, in groves.
 float woodsAt(Site at, float moist, vec2 meso, vec2 fine) {
   float limit = smoothstep(treeLine - 0.16, treeLine + 0.04, at.level + 0.14 * (meso.x - 0.5));
-  float suited = moist + 0.95 * (meso.x - 0.5) + 0.50 * (fine.y - 0.5) + 0.16 * at.north - 0.55 * smoothstep(0.75, 1.20, at.steep);
-  return country.x * smoothstep(0.44, 0.60, suited) * (1.0 - limit);
+  float suited = moist + 0.95 * (meso.x - 0.5) + 0.50 * (fine.y - 0.5) + 0.16 * at.north - 0.55 * smoothstep(0.90, 1.40, at.steep);
+  return country.x * smoothstep(0.38, 0.56, suited) * (1.0 - limit);
 }

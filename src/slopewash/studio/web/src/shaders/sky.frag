@@ -38,11 +38,11 @@ vec3 backdropColour(vec3 direction, float below) {
   vec3 sky = horizonColour(0.5);
   vec3 tint = mix(vec3(1.0), sky / max(dot(sky, vec3(0.2126, 0.7152, 0.0722)), 1e-3), 0.22);
   float up = max(direction.y, 0.0);
-  vec3 behind = mix(vec3(0.545, 0.550, 0.560), vec3(0.30, 0.325, 0.36), 1.0 - exp(-3.2 * up));
+  vec3 behind = mix(vec3(0.66, 0.665, 0.675), vec3(0.38, 0.405, 0.44), 1.0 - exp(-3.2 * up));
   if (direction.y < 0.0 && below > 0.0) {
     float distance = below / max(-direction.y, 1e-4);
     vec2 spot = eye.xz + direction.xz * distance;
-    vec3 table = vec3(0.66, 0.66, 0.655) * floorLight(spot);
+    vec3 table = vec3(0.80, 0.80, 0.795) * floorLight(spot);
     float away = length(spot) / 11.0;
     behind = mix(behind, table, exp(-0.20 * away * away));
   }

@@ -39,7 +39,7 @@ vec3 withClouds(vec3 colour, vec3 direction) {
   vec3 lit = mix(vec3(0.62, 0.66, 0.72), 0.27 * sunColour() + 0.16, 0.55 + 0.45 * puffs.r) + 0.10 * sunColour() * towards * towards * towards * towards;
   vec3 shaded = horizonColour(0.5) * vec3(0.74, 0.78, 0.84);
   vec3 cloud = mix(lit, shaded, 0.55 * smoothstep(0.10, 0.42, body - mix(0.68, 0.36, clouds)));
-  float seen = smoothstep(0.015, 0.16, direction.y) * (1.0 - overcast);
+  float seen = smoothstep(0.012, 0.11, direction.y) * (1.0 - overcast);
   return mix(colour, cloud, seen * max(0.92 * cover, thin));
 }
 

@@ -99,14 +99,12 @@ void main() {
   Grain fine = grainOnSlope(p * 31.0, weight);
   vec4 turned = turnedNoise(p.xz * 13.7 + 0.37);
   fine.value = 0.5 + 1.15 * (0.62 * (fine.value - 0.5) + 0.38 * (turned.gr - 0.5));
+#ifdef CLOSE_GRAIN
   // Nearby, stones and tufts stand out.
   float near = 0.45 + 0.75 * (1.0 - smoothstep(0.004, 0.05, distance(world, eye) / (worldScale * grainScale)));
-#ifdef CLOSE_GRAIN
   Grain close = grainOnSlope(p * 173.0, weight);
   fine.value += near * (close.value - 0.5);
   fine.tilt += near * close.tilt;
-#else
-  fine.value += near * (texture(noise, p.xz * 127.0).rg - 0.5);
 #endif
   Site site;
   site.metres = vec3((spot.x - 0.5) * extent.x, height, (spot.y - 0.5) * extent.y);

@@ -70,11 +70,11 @@ void main() {
   vec4 macro = 0.6 * textureLod(noise, p * 1.05, 0.0) + 0.4 * textureLod(noise, mat2(0.8, 0.6, -0.6, 0.8) * p * 2.3, 0.0);
   vec2 meso = textureLod(noise, p * 5.3, 0.0).rg, fine = textureLod(noise, p * 31.0, 0.0).rg;
   float moist = moistAt(at, historyKnown, macro);
-  float woods = woodsAt(at, moist, meso, fine) * (1.0 - 0.9 * smoothstep(0.95, 1.25, at.steep));
+  float woods = woodsAt(at, moist, meso, fine) * (1.0 - 0.9 * smoothstep(1.10, 1.45, at.steep));
   woods *= 1.0 - historyKnown * smoothstep(0.55, 0.85, at.past.b); // not in stream beds
   // A few stand alone on the meadows around.
   float scrub = 1.0 - smoothstep(0.3, 0.5, country.x); // dry country has shrubs
-  float alone = mix(0.035, 0.12, scrub) * mix(country.x, 1.0, scrub) * smoothstep(mix(0.30, 0.10, scrub), mix(0.5, 0.45, scrub), moist) * (1.0 - smoothstep(treeLine - 0.10, treeLine, at.level)) * (1.0 - smoothstep(0.7, 1.0, at.steep));
+  float alone = mix(0.05 * smoothstep(0.50, 0.70, meso.y), 0.12, scrub) * mix(country.x, 1.0, scrub) * smoothstep(mix(0.30, 0.10, scrub), mix(0.5, 0.45, scrub), moist) * (1.0 - smoothstep(treeLine - 0.10, treeLine, at.level)) * (1.0 - smoothstep(0.7, 1.0, at.steep));
   // Where snow stays for the summer, there are none; a country in winter has them all the same.
   float summit = smoothstep(0.25, 0.35, snowLine) * smoothstep(snowLine - 0.12, snowLine - 0.03, at.level);
   if (random(name, 3u) >= max(1.15 * woods, alone) * (1.0 - summit)) return;
@@ -114,7 +114,7 @@ void main() {
   crownNormal = normalize(vec3(out2.x, mix(0.45, 1.6 * (share - 0.35), leafy), out2.y));
   lit = textureLod(light, spot, 0.0).rg;
   albedo = mix(palette[FOREST], palette[FOREST_MIXED], clamp(0.75 * leafy + 0.5 * (random(name, 9u) - 0.5), 0.0, 1.0));
-  albedo *= (0.75 + 0.60 * random(name, 10u)) * mix(1.0, 0.78, leafy * (1.0 - scrub));
+  albedo *= (0.55 + 0.65 * random(name, 10u)) * mix(1.0, 0.78, leafy * (1.0 - scrub));
   leaf = vec4(part / broad + 7.0 * vec3(random(name, 1u)), snowy);
   leaf.y = share;
   gl_Position = projectionMatrix * viewMatrix * vec4(world, 1.0);

@@ -1,6 +1,8 @@
 uniform sampler2D waterline;
 uniform float shallowest;
+#ifdef FINE_BED
 uniform bool finerThanField;
+#endif
 uniform float cellSize;
 uniform vec3 eye;
 out vec2 spot;
@@ -23,7 +25,9 @@ void main() {
   float falling = smoothstep(0.08, 0.25, length(slope));
   // Bed and depth between the cells alike: still water is level up to its shore. A stream that falls follows the ground as it is drawn.
   float bed = fieldsAt(spot).r;
-  if (finerThanField && falling > 0.0) bed = mix(bed, smoothBed(spot), falling);
+#ifdef FINE_BED
+  if (finerThanField) bed = mix(bed, smoothBed(spot), falling);
+#endif
   world = worldPlace(spot, bed + signedDepthAt(spot) + shallowest);
   gl_Position = projectionMatrix * viewMatrix * vec4(world, 1.0);
   // Meshes of ground and water differ a little: on slopes, the water is tested as if it were nearer by part of a cell.

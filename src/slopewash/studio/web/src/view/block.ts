@@ -193,13 +193,16 @@ export class Block {
     ];
   }
 
-  /** Compile what is visible only from near into the shaders of the ground, or leave it out: software renderers skip no branch. */
+  /** Compile what is visible only from near into the shaders, or leave it out: software renderers skip no branch. */
   setCloseGrain(shown: boolean): void {
-    for (const material of [this.terrain.material, this.around[0]!.material, this.plan.material] as ShaderMaterial[]) {
-      if ("CLOSE_GRAIN" in material.defines === shown) continue;
-      material.defines = shown ? { CLOSE_GRAIN: "" } : {};
-      material.needsUpdate = true;
-    }
+    const define = (material: unknown, name: string): void => {
+      const { defines } = material as ShaderMaterial;
+      if (name in defines === shown) return;
+      (material as ShaderMaterial).defines = shown ? { [name]: "" } : {};
+      (material as ShaderMaterial).needsUpdate = true;
+    };
+    for (const { material } of [this.terrain, this.around[0]!, this.plan]) define(material, "CLOSE_GRAIN");
+    for (const { material } of [this.waterThrough, this.waterBack]) define(material, "FINE_BED");
   }
 
   setSurroundings(vertices: number): void {

@@ -30,11 +30,11 @@ export interface Look {
 
 export function defaultLook(): Look {
   return {
-    sunAzimuth: 282,
+    sunAzimuth: 272,
     sunElevation: 32,
     exaggeration: 1,
     fog: 0.25,
-    clouds: 0.45,
+    clouds: 0.55,
     surroundings: "auto",
     country: "alpine",
     trees: true,
