@@ -211,8 +211,9 @@ def test_a_finish_survives_its_server(tmp_path: Path, open_page: Open, start: Ca
 
 @pytest.fixture
 def levels() -> sw.Recipe:
-    """A draft of two levels; the reference needs no compiling."""
-    return sw.recipe("landscape", size=96, seed=4, strength=0.005, gullies=0.0, backend="reference")
+    """A draft of two levels; the reference needs no compiling, and low water would take long."""
+    recipe = sw.recipe("landscape", size=96, seed=4, strength=0.005, gullies=0.0, backend="reference")
+    return recipe.replace(low_water={})
 
 
 def test_a_finish_whose_process_ends_goes_on_when_asked_and_is_removed_when_discarded(

@@ -27,7 +27,7 @@ SHOWN_FILE = f"shown{SUFFIX}"
 """Project that a page opens instead, where the result has more cells than the studio runs."""
 END_FILE = "end.json"
 FORGOTTEN_DAYS = 30.0
-"""Days after which a finish that nobody asked for is removed."""
+"""Days after its last change at which a finish is removed."""
 IDLE: protocol.FinishState = {
     "type": "finish", "status": "idle", "size": 0, "name": "", "preset": None, "model": "", "seed": None, "words": "",
     "step": 0, "steps": 0, "share": 0.0, "seconds_left": None, "message": None, "preview": 0, "resumed": False,
@@ -81,7 +81,10 @@ def read_state(folder: Path) -> protocol.FinishState | None:
 
 def is_forgotten(folder: Path) -> bool:
     """Whether nothing has happened in a folder for long."""
-    newest = max((path.lstat().st_mtime for path in (folder, *folder.rglob("*"))), default=0.0)
+    newest = 0.0
+    for path in (folder, *folder.rglob("*")):
+        with suppress(OSError):  # a process that is ending may replace a checkpoint at this moment
+            newest = max(newest, path.lstat().st_mtime)
     return time.time() - newest > FORGOTTEN_DAYS * 86400
 
 

@@ -46,7 +46,7 @@ from slopewash.studio.worker import sendable
 REPORT_SECONDS = 0.5
 PREVIEW = 320
 """Pixels along the longer side of the picture of a level."""
-ENDING_SECONDS = 30.0
+ENDING_SECONDS = 20.0
 """Longest time for the last checkpoint, once the server stops."""
 LOCKED_SECONDS = 2 * ENDING_SECONDS
 """Longest wait for the process of a server before, which may write its last checkpoint."""

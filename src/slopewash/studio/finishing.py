@@ -132,7 +132,10 @@ class Finishing:
             return
         self._change(**{**left, "resumed": True, "preview": int((folder / PREVIEW_FILE).exists())})
         if left["status"] == "running":
-            self._launch()
+            try:
+                self._launch()
+            except OSError as error:  # such as no memory for a process
+                self._fail(str(error), can_continue=True)
 
     # Commands, each named as its message type.
 

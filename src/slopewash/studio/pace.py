@@ -12,7 +12,7 @@ GROUP = 4
 """Steps that kernels take at once; single steps cost up to twice as much each."""
 FRAME_SECONDS = 0.03
 """Shortest time between two frames."""
-FRAME_SHARE = 0.1
+FRAME_SHARE = 0.08
 """Largest share of this process's CPU time that frames take from a run."""
 LONGEST_WAIT = 0.25
 """Longest time between two frames, whatever they cost."""

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from io import FileIO
 from typing import Any
 
+import numpy as np
+
 Then = Callable[[float], None]
 Otherwise = Callable[[Exception], None]
 
@@ -81,9 +83,8 @@ class Pipe:
         while data.nbytes:
             data = data[self._target.write(data) :]
 
-    def _read(self, size: int) -> bytearray:
-        data = bytearray(size)
-        view = memoryview(data)
+    def _read(self, size: int) -> memoryview:
+        view = data = np.empty(size, np.uint8).data  # unlike a bytearray, it is not filled with zeros first
         while view.nbytes:
             count = self._source.readinto(view)
             if not count:

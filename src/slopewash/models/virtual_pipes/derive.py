@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -14,12 +14,27 @@ from slopewash.models.virtual_pipes.prepare import ground
 from slopewash.models.virtual_pipes.reference import discharge, paired
 from slopewash.terrain.fields import LAYERS
 
+CHANGES = ("wear", "deposit", "difference")
+
+
+def derive_all(names: Sequence[str], state: State, domain: Domain, c: Coefficients) -> dict[str, Array]:
+    """Work several layers out: those of what changed have the change in common."""
+    changes = _changes(state, domain) if any(name in CHANGES for name in names) else {}
+    return {name: changes[name] if name in changes else derive(name, state, domain, c) for name in names}
+
+
+def _changes(state: State, domain: Domain) -> dict[str, Array]:
+    now, start = state["elevation"], state["start"]
+    if "nodata" in state:
+        now, start = ground(now), ground(start)
+    return change_layers((now - start) * np.float32(domain.cell_size))
+
 
 def derive(name: str, state: State, domain: Domain, c: Coefficients) -> Array:
     """Work one layer out."""
     size, sides = np.float32(domain.cell_size), domain.sides
-    if name in ("wear", "deposit", "difference"):
-        return change_layers((ground(state["elevation"]) - ground(state["start"])) * size)[name]
+    if name in CHANGES:
+        return _changes(state, domain)[name]
     if name == "flow":
         per_iteration = domain.cell_size**2 / max(state.scalars["iterations"], 1)
         return state["flow"] * np.float32(per_iteration)

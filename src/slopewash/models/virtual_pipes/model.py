@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -403,6 +403,10 @@ class VirtualPipes(Model):
     def derive(self, name: str, state: State, domain: Domain) -> Array:
         """Work a layer out in metres."""
         return _derive.derive(name, state, domain, coefficients(self, 1))
+
+    def derive_all(self, names: Sequence[str], state: State, domain: Domain) -> dict[str, Array]:
+        """Work several layers out."""
+        return _derive.derive_all(names, state, domain, coefficients(self, 1))
 
     def metres(self, name: str, values: Array, window: Window, state: State, domain: Domain) -> Layer:
         """Convert part of a field to what users see; nodata counts as the lowest ground."""
