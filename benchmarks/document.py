@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # a script finds only modules in its own folder
 
-from benchmarks import records, tables
+from benchmarks import peers, records, tables
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 QUIET = 1.5
@@ -85,6 +85,7 @@ MADE: dict[str, Callable[[list[records.Row]], str]] = {
     "bands": bands,
     "strata": strata,
     "yardstick_ratios": yardstick_ratios,
+    "peers": peers.markdown,
 }
 
 

@@ -48,6 +48,7 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_context = {"default_mode": "auto"}
+html_sidebars: dict[str, list[str]] = {"gallery/index": []}  # one page, with nothing beside it
 html_math_renderer = "mathml"
 html_static_path = ["static", "pictures/gallery/film.webm"]
 html_css_files = ["site.css"]

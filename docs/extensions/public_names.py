@@ -54,7 +54,8 @@ def page(package: str, names: list[str]) -> str:
 def entry(name: str) -> str:
     """Return the directive that documents a name, with what it defines itself."""
     if inspect.isclass(getattr(sw, name)):
-        return f".. autoclass:: slopewash.{name}\n   :members:\n   :undoc-members:"
+        # The fields of a model are tables on its own page; here they would be thousands of characters in one line.
+        return f".. autoclass:: slopewash.{name}\n   :members:\n   :undoc-members:\n   :exclude-members: fields"
     return f".. autofunction:: slopewash.{name}"
 
 
