@@ -22,10 +22,10 @@ from benchmarks.mesh_particles import measure
 from examples.papers.record import Record, Row, options_of, sheet
 
 CELL = 10.0
-LIGHT: dict[str, Any] = {"sun": (262.0, 34.0), "snow_line": None}
-"""From beside the camera, so that valleys have a lit side and a dark one; snow would hide what was cut."""
-VIEW: dict[str, Any] = {"azimuth": 165.0, "pitch": 38.0, **LIGHT}
-MOUNTAIN_VIEW: dict[str, Any] = {"azimuth": 190.0, "pitch": 34.0, **LIGHT}
+LOOK: dict[str, Any] = {"sun": (255.0, 36.0), "palette": "desert"}
+"""Lit from beside the camera, so that valleys have a lit side and a dark one; sand shows what was deposited."""
+VIEW: dict[str, Any] = {"azimuth": 165.0, "pitch": 38.0, **LOOK}
+MOUNTAIN_VIEW: dict[str, Any] = {"azimuth": 190.0, "pitch": 34.0, **LOOK}
 TIMED = {
     "figure 3: 130k particles over 80k triangles": (130_000, 80_000, "20, Quadro FX 3700M, drawing included"),
     "figure 4: 130k particles over 20k triangles": (130_000, 20_000, "0.11, 3 Tesla C1060, rendered offline"),
@@ -116,15 +116,15 @@ def draw_canyon(size: int, steps: int, seed: int, out: Path, picture: tuple[int,
     draw_levels(terrain, out, picture)
     model = sw.MeshParticles(triangles=40_000, erosion_rate=0.03, transport_time=2000, drag=0.3)
     simulation = sw.Simulation(terrain.replace(emitters=[source]), model)
+    near = {**VIEW, "zoom": 1.2}
     ground: list[Image.Image] = []
     river: list[Image.Image] = []
     for part in range(4):
         simulation.run(steps * part // 3 - simulation.step)
         river.append(
-            sw.render_mesh(simulation.mesh, particles=simulation.particles, wireframe=part == 0, size=picture, **VIEW)
+            sw.render_mesh(simulation.mesh, particles=simulation.particles, wireframe=part == 0, size=picture, **near)
         )
-        bare = simulation.terrain.replace(water=None, suspended=None)
-        ground.append(sw.render_view(bare, size=picture, **VIEW))
+        ground.append(sw.render_mesh(simulation.mesh, size=picture, **near))
     after = [f"after {steps * part // 3} steps" for part in range(1, 4)]
     titles = ["before", *after, f"{len(simulation.mesh.triangles):,} triangles", *(f"the river {t}" for t in after)]
     sheet([*ground, *river], titles, out / "bezin-canyon.jpg", columns=4)

@@ -32,8 +32,8 @@ TIMED = {"chiba_fig2": 7062, "chiba_fig3": 5001, "chiba_fig4": 6189, "chiba_stra
 SNAPSHOTS = 4
 TURN = 30.0
 SEED = 0
-SUN = (250.0, 32.0)
-"""South-west: valleys down the southern flank have a lit side and a dark one."""
+SUN = (255.0, 26.0)
+"""South-west and low: valleys down the southern flank have a lit side and a dark one."""
 FLANK = (0.2, 0.4, 0.6, 0.8)
 """Places between crest and foot at which the figures are measured."""
 DEEP = 0.3
@@ -127,9 +127,9 @@ def water(terrain: sw.Terrain) -> Image.Image:
 
 
 def view(terrain: sw.Terrain, size: tuple[int, int]) -> Image.Image:
-    """The ground without water and snow, from the south-east, lit along the flank."""
+    """The ground without water, under grass instead of snow, which would hide it; from the south."""
     bare = terrain.replace(water=None, suspended=None)
-    return sw.render_view(bare, size=size, azimuth=150, pitch=38, sun=SUN, snow_line=None)
+    return sw.render_view(bare, size=size, azimuth=165, pitch=32, sun=SUN, palette="green")
 
 
 def turned(file: Path, straight: sw.Terrain, size: int, steps: int, backend: str) -> list[Row]:
@@ -145,9 +145,12 @@ def plate_1(terrain: sw.Terrain, file: Path) -> None:
     """Plate 1: figure 2's terrain in winter, on more cells than were eroded so that snow has an edge to lie on."""
     bare = sw.Terrain(terrain["elevation"], cell_size=terrain.cell_size)
     finer = bare.resampled(4 * max(bare.shape))
-    sw.render_view(finer, size=(1600, 900), season="winter", azimuth=155, pitch=22).convert("RGB").save(
-        file, quality=85
-    )
+    side = bare.width
+    seen = sw.render_view(
+        finer, size=(1600, 900), season="winter", azimuth=172, pitch=17, zoom=1.5, target=(0.5 * side, 0.66 * side),
+        sun=(240.0, 24.0),
+    )  # fmt: skip
+    seen.convert("RGB").save(file, quality=86)
 
 
 def plate_2(file: Path, size: int, steps: int, backend: str) -> None:

@@ -62,7 +62,8 @@ def draw_figures(out: Path, record: Record, size: int, steps: int, backend: str)
         return as_flowing(simulation.terrain, model)
 
     def maps(name: str, terrains: dict[str, sw.Terrain], columns: int) -> None:
-        sheet([sw.render(t, width=560) for t in terrains.values()], [*terrains], out / f"{name}.jpg", columns=columns)
+        images = [sw.render(t, width=560, snow_line=None) for t in terrains.values()]
+        sheet(images, [*terrains], out / f"{name}.jpg", columns=columns)
 
     def views(name: str, terrains: dict[str, sw.Terrain]) -> None:
         sheet([seen(terrain) for terrain in terrains.values()], [*terrains], out / f"{name}.jpg")
@@ -92,22 +93,47 @@ def draw_figures(out: Path, record: Record, size: int, steps: int, backend: str)
     views("jako-fig8", {title: north_lake(terrain) for title, terrain in pair.items()})
     rows += [(f"table2, {title}", *measured(terrain)) for title, terrain in pair.items()]
 
-    # The depth limit of the text falls with depth (ramp of Eq. 10 as we read it), so the printed ramp is off here.
-    falling = replace(PRESET, depth_ramp="decreasing")
     limits = {
-        "9, upper: no depth limit": eroded(random, replace(falling, maximum_erosion_depth=math.inf)),
-        "9, lower: limit 10 cells": eroded(random, falling),
-        "limit 1 cell": eroded(random, replace(falling, maximum_erosion_depth=1.0)),
+        "9, upper: no depth limit": eroded(random, replace(PRESET, maximum_erosion_depth=math.inf)),
+        "limit 10 cells, as in Table 2": eroded(random, replace(PRESET, maximum_erosion_depth=10.0)),
+        "9, lower: limit 1 cell": eroded(random, PRESET),
     }
     maps("jako-fig9", limits, 3)
     rows += [(title, *measured(terrain)) for title, terrain in limits.items()]
     record.table("figures", ("", *MEASURES), rows)
     record.table("banks", ("rise of the banks, cells", *(str(k) for k in range(7))), banks)
+    draw_mei(out / "jako-mei.jpg", record, size, steps, backend)
+
+
+def draw_mei(file: Path, record: Record, size: int, steps: int, backend: str) -> None:
+    """The model that the paper improves, [Mei07], as printed and with the values of the preset."""
+    start = sw.preset_source("mei2007", size=size).make()
+    grounds = {"the start": start}
+    for name in ("mei2007_printed", "mei2007"):
+        preset = sw.find_preset(name)
+        simulation = sw.Simulation(start, preset.model, backend=backend, edges=preset.edges)
+        simulation.run(steps)
+        grounds[f"{name}, {steps} iterations"] = simulation.terrain
+    sheet([sw.hillshade(terrain, width=560) for terrain in grounds.values()], [*grounds], file)
+    rows: list[Row] = []
+    for title, terrain in grounds.items():
+        bed = terrain["elevation"].astype(np.float64) / terrain.cell_size
+        share = 100 * float(slots(bed).mean())
+        rows.append((title, root_mean_square(bed - box_mean(bed, 1)), share, sw.analysis.axis_preference(bed)))
+    columns = ("", "height of spikes, cells", "cells in slots, %", "power along the axes to that along the diagonals")
+    record.table("mei", columns, rows)
+
+
+def slots(bed: Field) -> NDArray[np.bool_]:
+    """Cells at least half a cell below the next ones on both sides, along a row or a column."""
+    inner = bed[1:-1, 1:-1]
+    pairs = ((bed[1:-1, :-2], bed[1:-1, 2:]), (bed[:-2, 1:-1], bed[2:, 1:-1]))
+    return np.logical_or(*(np.minimum(before, after) - inner > 0.5 for before, after in pairs))
 
 
 def seen(terrain: sw.Terrain, size: tuple[int, int] = (760, 520)) -> Image.Image:
     """A view from the south."""
-    return sw.render_view(terrain, size=size, azimuth=160, pitch=40)
+    return sw.render_view(terrain, size=size, azimuth=160, pitch=40, sun=(250.0, 36.0), snow_line=None)
 
 
 def table_2(record: Record) -> None:

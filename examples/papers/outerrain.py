@@ -64,7 +64,7 @@ def draw(out: Path, record: Record, size: int, steps: int, backend: str) -> None
                     simulation.budget.solids_drift,
                 )
             )
-        images += [sw.render_view(terrain, size=(720, 540)) for terrain in states.values()]
+        images += [sw.render_view(t, size=(720, 540), sun=(250.0, 40.0), snow_line=None) for t in states.values()]
         titles += [f"{kind}: {title}" for title in states]
         maps += [sw.hillshade(terrain, width=480) for terrain in states.values()]
     sheet(images, titles, out / "outerrain-before-after.jpg", columns=3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,7 +60,7 @@ def render_mesh(
     distance: float = 1.5,
     zoom: float = 1.0,
     sun: Sunlight = DEFAULT_SUN,
-    snow_line: float | Literal["auto"] | None = "auto",
+    palette: str = "alpine",
     wireframe: bool = False,
     changes: bool = False,
 ) -> Image.Image:
@@ -74,7 +74,7 @@ def render_mesh(
         PNG file to write, or None.
     particles
         Rows of x, y, z and position in the flow, as in `simulation.particles`; the position sets the colour.
-    size, azimuth, pitch, distance, zoom, sun, snow_line
+    size, azimuth, pitch, distance, zoom, sun, palette
         As in `render_view`.
     wireframe
         Draw the triangles' edges.
@@ -97,7 +97,7 @@ def render_mesh(
     camera = look_at(
         np.concatenate([points, foot]), size=fine, azimuth=azimuth, pitch=pitch, distance=distance, zoom=zoom
     )
-    look = Look(sun=sun, snow_line=snow_line)
+    look = Look(sun=sun, palette=palette)
     shapes = [_ground(mesh, points, camera, look, changes=changes), _walls(mesh, points, base, camera)]
     if particles is not None and len(rows := np.asarray(particles, np.float64).reshape(-1, 4)):
         shapes.append(_balls(mesh, rows, camera))

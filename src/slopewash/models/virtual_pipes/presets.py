@@ -147,9 +147,9 @@ register_preset(
     Preset(
         name="jako2011",
         doc="Figure 7d of Jákó & Tóth: branching valleys with v-shaped banks, and clear lakes.",
-        # Within the ranges of Table 2. The ramp as printed (Eq. 10) spares thin films, the lower capacity keeps mud out
-        # of the lakes, and faster slides open the slots that this ramp digs.
-        model=_JAKO.replace(depth_ramp="printed", sediment_capacity=0.3, thermal_rate=1.0),
+        # Within the ranges of Table 2. Erosion down to a depth of one cell leaves the lakes alone, the lower capacity
+        # keeps mud out of them, and faster slides open the slots that rivers cut to a V.
+        model=_JAKO.replace(maximum_erosion_depth=1.0, sediment_capacity=0.5, thermal_rate=1.0),
         edges="closed",
         steps=1000,
         generator="diamond_square",
@@ -172,11 +172,13 @@ register_preset(
     Preset(
         name="mei2007",
         doc="Mei, Decaudin & Hu: speed divided by the mean depth, gullies cut by water alone, no sliding soil.",
-        # Dividing by the depth makes thin films fast: with this ramp they erode in proportion to their depth.
-        model=_MEI.replace(rain_rate=0.03, depth_ramp="printed", maximum_erosion_depth=0.5),
+        # Dividing by the depth makes thin films fast: with this ramp they erode in proportion to their depth. On rough
+        # ground water follows the ground; on smooth slopes it would cut slots along the four pipes.
+        model=_MEI.replace(rain_rate=0.05, sediment_capacity=0.12, depth_ramp="printed", maximum_erosion_depth=2.0),
         edges="closed",
         steps=1000,
         generator="dome",
+        start={"persistence": 0.62},
     )
 )
 
