@@ -33,7 +33,7 @@ def preset_case(name: str, size: int) -> Case:
     preset = sw.find_preset(name)
 
     def run(backend: str) -> sw.Simulation:
-        start = sw.generate(preset.generator, **{**preset.start, "size": size}, seed=3)
+        start = sw.generate(preset.generator, **{**preset.start, "size": size, "seed": 3})
         if preset.strata is not None:
             start = start.replace(strata=preset.strata.fitted(start.relief))
         model: Any = preset.model

@@ -28,6 +28,7 @@ class Grid(NamedTuple):
     deepest: int
     """where the bedrock's surface is kept, if it is known"""
     temporaries: int
+    """rows of them that an iteration keeps"""
     from_row: int
     to_row: int
     from_column: int

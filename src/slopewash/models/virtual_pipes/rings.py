@@ -18,22 +18,35 @@ from slopewash.backends.row_views import row_of
 B, W, S, R, FW, FE, FN, FS, FNW, FNE, FSW, FSE = range(12)
 """The last four only where water runs to eight neighbours; where there is a bedrock, its surface comes last."""
 # Temporaries of one iteration in flight. Eight-pipe and fall-line slides share places.
-H, D1, W1, SHARE, S1, C, WEIGHT, TALUS, SENT, U, V = range(11)
-GX, GY, EAST, SOUTH = WEIGHT, TALUS, SENT, 11
+H, D1, W1, SHARE, S1, WEIGHT, TALUS, SENT, C, SOUTH, U, V = range(12)
+GX, GY, EAST = WEIGHT, TALUS, SENT
 Q = U
 # Only with loose cover: soil through the faces, what part of it is there, cover that stays.
 SOIL_EAST, SOIL_SOUTH, PORTION, COVER = range(12, 16)
-WITHOUT_COVER, TEMPORARIES = 12, 16
 # Rows used and forgotten within a stage.
 D2, DELTA, SLID, MOVES, DRIED, SPARE = range(6)
 SCRATCH = 6
 
-LONG, SHORT = 6, 4
-"""Rows of the ground and its erodibility, from y - 2 to y - 7; of any other field of the state, from y - 1 to y - 4."""
-LIVES = np.array([3, 3, 5, 4, 3, 2, 3, 3, 2, 2, 2, 3, 2, 3, 3, 2])
+LIVES = np.array([3, 3, 5, 4, 3, 3, 3, 2, 2, 3, 2, 2, 2, 3, 3, 2])
 """Rows of each temporary: water, for example, is poured in row y and last carried from y - 4."""
-ROOM = 6
-"""Rows there is room for in every ring; those never used do not take up any cache."""
+STARTS = np.cumsum(LIVES) - LIVES
+"""Where they begin. Rows stand side by side, as far as they are used: gaps would leave parts of the cache empty."""
+WITHOUT_COVER, WITH_COVER = int(STARTS[SOIL_EAST]), int(LIVES.sum())
+"""Rows of all of them."""
+
+
+class Ring(NamedTuple):
+    """How an iteration keeps rows of the state: row y of field k stands at `start + k * pitch + y % rows`."""
+
+    rows: int
+    start: int
+    pitch: int
+
+
+# One after another: five rows of B, one of W, three of S, five of R, and four of each other field.
+OF_GROUND, OF_WATER, OF_SEDIMENT, OF_PIPES = Ring(5, 0, 3), Ring(1, 4, 1), Ring(3, 4, 1), Ring(4, -2, 4)
+"""Of the ground and its erodibility, rows are read from y - 2 to y - 6; of water, y - 3 alone; of sediment, from y - 3
+to y - 5; of the pipes, from y - 1 to y - 4, as many as of bedrock, from y - 2 to y - 5."""
 NOTHING = W
 """A row of zeros. Memory begins with a row of each field as it is beyond the grid: a wall, and nothing else."""
 
@@ -57,17 +70,23 @@ class Place(NamedTuple):
     pitch: int
 
 
+@stage_kernel
+def rows_of_state(fields):
+    """Rows that an iteration in flight keeps of the state."""
+    return OF_PIPES.start + fields * OF_PIPES.pitch
+
+
 def rows_of_band(fields: int, temporaries: int, depth: int) -> int:
     """Rows that a band of rows needs for itself, with so many iterations in flight."""
-    return depth * (fields + temporaries) * ROOM + SCRATCH
+    return depth * (rows_of_state.py_func(fields) + temporaries) + SCRATCH
 
 
 @stage_kernel
 def place(state, y, ring, grid):
-    """Row y of those fields that are kept for `ring` rows."""
+    """Row y of those fields that are kept in such rings."""
     if state.low <= y < state.high:
         return Place(state.whole + y % grid.height, grid.height)
-    return Place(state.ring + y % ring, ROOM)
+    return Place(state.ring + ring.start + y % ring.rows, ring.pitch)
 
 
 @stage_kernel
@@ -87,7 +106,7 @@ def row(m, at, k, grid):
 @stage_kernel
 def kept_at(t, k, y):
     """Number of row y of a temporary."""
-    return t + k * ROOM + y % LIVES[k]
+    return t + STARTS[k] + y % LIVES[k]
 
 
 @stage_kernel

@@ -55,7 +55,7 @@ class Room:
     ) -> None:
         rows, columns = domain.shape
         self.domain, self.pipes, self.rocky = domain, pipes, rocky
-        self.temporaries = rings.TEMPORARIES if rocky else rings.WITHOUT_COVER
+        self.temporaries = rings.WITH_COVER if rocky else rings.WITHOUT_COVER
         self.bands = count_bands(domain, wanted[1])
         self.depth = wanted[0] or iterations_in_flight(rows, self.bands, wraps=domain.sides.wraps_rows)
         self.fields = rings.FW + pipes + rocky

@@ -220,21 +220,6 @@ def tilted_capacity(b, b_w, b_e, b_n, b_s, speed, d1, Kc, sin_min, ramp_0, ramp_
 
 
 @row_kernel
-def move_depth_on_tilt(
-    b_n, b, b_s, d1, fe, fw, fs_n, fn, fs, fn_s, dt, Kc, sin_min, ramp_0, ramp_1, d2, C, flow
-):  # Eqs. 6-10 where nobody asks for the velocity again
-    for x in range(ONE, np.uintp(d1.size - 1)):
-        w, e = x - ONE, x + ONE
-        come = (fe[w] + fw[e]) + (fs_n[x] + fn_s[x])
-        d2[x] = max(ZERO, d1[x] + dt * (come - ((fw[x] + fe[x]) + (fn[x] + fs[x]))))
-        u = HALF * ((fe[w] - fw[x]) + (fe[x] - fw[e]))
-        v = HALF * ((fs_n[x] - fn[x]) + (fs[x] - fn_s[x]))
-        speed = np.sqrt(u * u + v * v)
-        C[x] = tilted_capacity(b[x], b[w], b[e], b_n[x], b_s[x], speed, d1[x], Kc, sin_min, ramp_0, ramp_1)
-        flow[x] += speed
-
-
-@row_kernel
 def capacity_by_tilt(b_n, b, b_s, u, v, d1, Kc, sin_min, ramp_0, ramp_1, C):  # Eqs. 9-10
     for x in range(ONE, np.uintp(d1.size - 1)):
         w, e = x - ONE, x + ONE
@@ -299,9 +284,31 @@ def work_ground_eight(b_n, b, b_s, s, R, C, d2, slid, sent, c, delta, b2, s1, R2
 
 
 @row_kernel
+def exchange_on_tilt(
+    b_n, b, b_s, s, R, d1, fe, fw, fs_n, fn, fs, fn_s, dt, Kc, sin_min, ramp_0, ramp_1, c, delta, flow
+):  # Eqs. 6-10, 12-13: `move_depth`, `capacity_by_tilt` and `exchange` in one
+    for x in range(ONE, np.uintp(b.size - 1)):
+        w, e = x - ONE, x + ONE
+        come = (fe[w] + fw[e]) + (fs_n[x] + fn_s[x])
+        d2 = max(ZERO, d1[x] + dt * (come - ((fw[x] + fe[x]) + (fn[x] + fs[x]))))
+        u = HALF * ((fe[w] - fw[x]) + (fe[x] - fw[e]))
+        v = HALF * ((fs_n[x] - fn[x]) + (fs[x] - fn_s[x]))
+        speed = np.sqrt(u * u + v * v)
+        flow[x] += speed
+        C = tilted_capacity(b[x], b[w], b[e], b_n[x], b_s[x], speed, d1[x], Kc, sin_min, ramp_0, ramp_1)
+        delta[x] = exchange(drop_to_four(b[x], b[w], b[e], b_n[x], b_s[x]), s[x], R[x], C, d2, c)
+
+
+@kernel
+def between_faces(west, east, north, south):
+    """Soil that a cell gains through its faces, and what passes the two that belong to it."""
+    return (west - east) + (north - south), abs(east) + abs(south)
+
+
+@row_kernel
 def work_between_faces(
     b_n, b, b_s, s, R, C, d1, fe, fw, fs_n, fn, fs, fn_s, dt, east, south_n, south, c,
-    delta, slid, sent, b2, s1, R2, moved, flow,
+    delta, b2, s1, R2, moved, flow,
 ):  # `move_depth`, `gather_faces` and `work_ground` in one  # fmt: skip
     for x in range(ONE, np.uintp(b.size - 1)):
         w, e = x - ONE, x + ONE
@@ -310,32 +317,30 @@ def work_between_faces(
         u = HALF * ((fe[w] - fw[x]) + (fe[x] - fw[e]))
         v = HALF * ((fs_n[x] - fn[x]) + (fs[x] - fn_s[x]))
         flow[x] += np.sqrt(u * u + v * v)
-        slid[x] = (east[w] - east[x]) + (south_n[x] - south[x])
-        sent[x] = abs(east[x]) + abs(south[x])
+        slid, sent = between_faces(east[w], east[x], south_n[x], south[x])
         drop = drop_to_four(b[x], b[w], b[e], b_n[x], b_s[x])
         delta[x] = exchange(drop, s[x], R[x], C[x], d2, c)
-        b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid[x], c.Kh)
-        moved[x] = sent[x] + taken
+        b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid, c.Kh)
+        moved[x] = sent + taken
 
 
 @row_kernel
 def work_between_faces_eight(
     b_n, b, b_s, s, R, C, d1, fe, fw, fs_n, fn_s, fse_n, fsw_n, fne_s, fnw_s, Q, dt, east, south_n, south, c,
-    delta, slid, sent, b2, s1, R2, moved, flow,
+    delta, b2, s1, R2, moved, flow,
 ):  # `move_depth_eight`, `gather_faces` and `work_ground_eight` in one  # fmt: skip
     for x in range(ONE, np.uintp(b.size - 1)):
         w, e = x - ONE, x + ONE
         come = ((fe[w] + fw[e]) + (fs_n[x] + fn_s[x])) + ((fse_n[w] + fsw_n[e]) + (fne_s[w] + fnw_s[e]))
         d2 = max(ZERO, d1[x] + dt * (come - Q[x]))
         flow[x] += Q[x]
-        slid[x] = (east[w] - east[x]) + (south_n[x] - south[x])
-        sent[x] = abs(east[x]) + abs(south[x])
+        slid, sent = between_faces(east[w], east[x], south_n[x], south[x])
         straight = drop_to_four(b[x], b[w], b[e], b_n[x], b_s[x])
         slanted = drop_to_four(b[x], b_n[w], b_n[e], b_s[w], b_s[e])
         drop = max(straight, slanted * SHORTENING)
         delta[x] = exchange(drop, s[x], R[x], C[x], d2, c)
-        b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid[x], c.Kh)
-        moved[x] = sent[x] + taken
+        b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid, c.Kh)
+        moved[x] = sent + taken
 
 
 @row_kernel
@@ -367,17 +372,38 @@ def weigh_slides(b_n, b, b_s, R, talus_0, talus_1, half_slide, weight, sent, tal
         talus[x] = t
 
 
+@kernel
+def slid_into(b, b_w, b_e, k_w, k_e, t_w, t_e):
+    """Soil that slides into a cell from two neighbours."""
+    return k_w * steeper(b_w - b, t_w) + k_e * steeper(b_e - b, t_e)
+
+
 @row_kernel
 def receive_slides(b_n, b, b_s, k_n, k, k_s, t_n, t, t_s, sent, slid):  # Eq. 18
     for x in range(ONE, np.uintp(b.size - 1)):
         w, e = x - ONE, x + ONE
-        straight = (k[w] * steeper(b[w] - b[x], t[w]) + k[e] * steeper(b[e] - b[x], t[e])) + (
-            k_n[x] * steeper(b_n[x] - b[x], t_n[x]) + k_s[x] * steeper(b_s[x] - b[x], t_s[x])
+        straight = slid_into(b[x], b[w], b[e], k[w], k[e], t[w], t[e]) + slid_into(
+            b[x], b_n[x], b_s[x], k_n[x], k_s[x], t_n[x], t_s[x]
         )
-        skew = (
-            k_n[w] * steeper(b_n[w] - b[x], t_n[w] * DIAGONAL) + k_n[e] * steeper(b_n[e] - b[x], t_n[e] * DIAGONAL)
-        ) + (k_s[w] * steeper(b_s[w] - b[x], t_s[w] * DIAGONAL) + k_s[e] * steeper(b_s[e] - b[x], t_s[e] * DIAGONAL))
-        slid[x] = (straight + skew) - sent[x]
+        north = slid_into(b[x], b_n[w], b_n[e], k_n[w], k_n[e], t_n[w] * DIAGONAL, t_n[e] * DIAGONAL)
+        south = slid_into(b[x], b_s[w], b_s[e], k_s[w], k_s[e], t_s[w] * DIAGONAL, t_s[e] * DIAGONAL)
+        slid[x] = (straight + (north + south)) - sent[x]
+
+
+@row_kernel
+def slide_and_wear(
+    b_n, b, b_s, k_n, k, k_s, t_n, t, t_s, sent, s, R, delta, Kh, slid, b2, s1, R2, moved
+):  # Eqs. 18 and 12-14: `receive_slides` and `wear` in one
+    for x in range(ONE, np.uintp(b.size - 1)):
+        w, e = x - ONE, x + ONE
+        straight = slid_into(b[x], b[w], b[e], k[w], k[e], t[w], t[e]) + slid_into(
+            b[x], b_n[x], b_s[x], k_n[x], k_s[x], t_n[x], t_s[x]
+        )
+        north = slid_into(b[x], b_n[w], b_n[e], k_n[w], k_n[e], t_n[w] * DIAGONAL, t_n[e] * DIAGONAL)
+        south = slid_into(b[x], b_s[w], b_s[e], k_s[w], k_s[e], t_s[w] * DIAGONAL, t_s[e] * DIAGONAL)
+        slid[x] = (straight + (north + south)) - sent[x]
+        b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid[x], Kh)
+        moved[x] = sent[x] + taken
 
 
 @kernel
@@ -393,23 +419,20 @@ def face_flux(b, b_n, R, R_n, gt, gt_n, talus_0, talus_1, slide, creep):
 
 
 @row_kernel
-def flux_east(b, R, gy, talus_0, talus_1, slide, creep, east):
-    for x in range(np.uintp(0), np.uintp(b.size - 1)):
+def flux_faces(b, b_s, R, R_s, gx, gx_s, gy, talus_0, talus_1, slide, creep, east, south):
+    """Through the eastern and southern faces; the first eastern one apart, or vectors would straddle cache lines."""
+    first = np.uintp(0)
+    east[first] = face_flux(b[first], b[ONE], R[first], R[ONE], gy[first], gy[ONE], talus_0, talus_1, slide, creep)
+    for x in range(ONE, np.uintp(b.size - 1)):
         e = x + ONE
         east[x] = face_flux(b[x], b[e], R[x], R[e], gy[x], gy[e], talus_0, talus_1, slide, creep)
-
-
-@row_kernel
-def flux_south(b, b_s, R, R_s, gx, gx_s, talus_0, talus_1, slide, creep, south):
-    for x in range(ONE, np.uintp(b.size - 1)):
         south[x] = face_flux(b[x], b_s[x], R[x], R_s[x], gx[x], gx_s[x], talus_0, talus_1, slide, creep)
 
 
 @row_kernel
 def gather_faces(east, south_n, south, slid, sent):
     for x in range(ONE, np.uintp(east.size - 1)):
-        slid[x] = (east[x - ONE] - east[x]) + (south_n[x] - south[x])
-        sent[x] = abs(east[x]) + abs(south[x])
+        slid[x], sent[x] = between_faces(east[x - ONE], east[x], south_n[x], south[x])
 
 
 @row_kernel

@@ -49,24 +49,13 @@ def weigh_slides(shares, at, b_n, b, b_s, R, c, weight, sent, talus):
 
 
 @stage_kernel
-def flux_east(shares, at, b, R, gy, c, east):
+def flux_faces(shares, at, at_s, b, b_s, R, R_s, gx, gx_s, gy, c, east, south):
     if shares is None:
-        rows.flux_east(b, R, gy, c.talus_0, c.talus_1, c.slide, c.creep, east)
+        rows.flux_faces(b, b_s, R, R_s, gx, gx_s, gy, c.talus_0, c.talus_1, c.slide, c.creep, east, south)
     else:
-        mapped_rows.flux_east(
-            b, R, shares[TALUS, at], shares[SLIDING, at], gy, c.talus_0, c.talus_1, c.slide, c.creep, east
-        )
-
-
-@stage_kernel
-def flux_south(shares, at, at_s, b, b_s, R, R_s, gx, gx_s, c, south):
-    if shares is None:
-        rows.flux_south(b, b_s, R, R_s, gx, gx_s, c.talus_0, c.talus_1, c.slide, c.creep, south)
-    else:
-        mapped_rows.flux_south(
-            b, b_s, R, R_s, shares[TALUS, at], shares[TALUS, at_s], shares[SLIDING, at], shares[SLIDING, at_s], gx,
-            gx_s, c.talus_0, c.talus_1, c.slide, c.creep, south,
-        )  # fmt: skip
+        T, T_s, K, K_s = shares[TALUS, at], shares[TALUS, at_s], shares[SLIDING, at], shares[SLIDING, at_s]
+        mapped_rows.flux_east(b, R, T, K, gy, c.talus_0, c.talus_1, c.slide, c.creep, east)
+        mapped_rows.flux_south(b, b_s, R, R_s, T, T_s, K, K_s, gx, gx_s, c.talus_0, c.talus_1, c.slide, c.creep, south)
 
 
 @stage_kernel

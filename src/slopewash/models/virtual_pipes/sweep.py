@@ -51,15 +51,16 @@ from slopewash.models.virtual_pipes.rings import (
     FW,
     GX,
     GY,
-    LONG,
     MOVES,
     NOTHING,
+    OF_GROUND,
+    OF_PIPES,
+    OF_SEDIMENT,
+    OF_WATER,
     PORTION,
-    ROOM,
     S1,
     SENT,
     SHARE,
-    SHORT,
     SLID,
     SOIL_EAST,
     SOIL_SOUTH,
@@ -72,6 +73,7 @@ from slopewash.models.virtual_pipes.rings import (
     C,
     H,
     Left,
+    Place,
     Q,
     R,
     S,
@@ -83,6 +85,7 @@ from slopewash.models.virtual_pipes.rings import (
     place,
     place_or_beyond,
     row,
+    rows_of_state,
     spare,
 )  # fmt: skip
 
@@ -114,7 +117,7 @@ def pour(y, own, m, state, t, scratch, grid, c, budget):
         # (The iteration before has finished row 0's ground by now, though not yet its water: its `work` runs a row
         # ahead of its `carry`.)
         if grid.open_north if y < 0 else grid.open_south:
-            b = row(m, place(state, 0 if y < 0 else height - 1, LONG, grid), B, grid)
+            b = row(m, place(state, 0 if y < 0 else height - 1, OF_GROUND, grid), B, grid)
             rows.copy(b, h)
             if c.sea:
                 for x in range(h.size):
@@ -122,8 +125,8 @@ def pour(y, own, m, state, t, scratch, grid, c, budget):
         else:
             h[:] = WALL
         return
-    ground, was = place(state, y, LONG, grid), place(state, y, SHORT, grid)
-    b, w, s = row(m, ground, B, grid), row(m, was, W, grid), row(m, was, S, grid)
+    b = row(m, place(state, y, OF_GROUND, grid), B, grid)
+    w, s = row(m, place(state, y, OF_WATER, grid), W, grid), row(m, place(state, y, OF_SEDIMENT, grid), S, grid)
     w1, d1 = kept(m, t, W1, y, grid), kept(m, t, D1, y, grid)
     at = y % height
     r = grid.r[at % grid.r.shape[0]]
@@ -150,7 +153,7 @@ def pour(y, own, m, state, t, scratch, grid, c, budget):
 def flow(y, first, m, state, t, out, scratch, grid, c):
     """Eqs. 2-5, and what sliding soil needs to know of its neighbours."""
     periodic = grid.wraps_columns
-    was, new = place(state, y, SHORT, grid), place(out, y, SHORT, grid)
+    was, new = place(state, y, OF_PIPES, grid), place(out, y, OF_PIPES, grid)
     last = FSE if c.eight else FS
     carrying = rows.Carrying(c.Kc, c.Kc75, c.Kc50, c.sin_min, c.per_fan, c.ramp_0, c.ramp_1)
     h_n, h, h_s = kept(m, t, H, y - 1, grid), kept(m, t, H, y, grid), kept(m, t, H, y + 1, grid)
@@ -180,9 +183,9 @@ def flow(y, first, m, state, t, out, scratch, grid, c):
     else:
         for k in range(FW, last + 1):
             rows.copy(row(m, was, k, grid), row(m, new, k, grid))
-    ground = place(state, y, LONG, grid)
-    b_n = row(m, place_or_beyond(state, y - 1, LONG, grid), B, grid)
-    b_s = row(m, place_or_beyond(state, y + 1, LONG, grid), B, grid)
+    ground = place(state, y, OF_GROUND, grid)
+    b_n = row(m, place_or_beyond(state, y - 1, OF_GROUND, grid), B, grid)
+    b_s = row(m, place_or_beyond(state, y + 1, OF_GROUND, grid), B, grid)
     b = row(m, ground, B, grid)
     if c.eight_pipes:
         weight, talus, sent = kept(m, t, WEIGHT, y, grid), kept(m, t, TALUS, y, grid), kept(m, t, SENT, y, grid)
@@ -208,23 +211,23 @@ def part_cover(y, first, m, state, t, grid, c, b_n, b, b_s, gy):
     """
     height, periodic = grid.height, grid.wraps_columns
     before, at, after = (y - 1) % height, y % height, (y + 1) % height
-    R_ = row(m, place(state, y, LONG, grid), R, grid)
+    R_ = row(m, place(state, y, OF_GROUND, grid), R, grid)
     gx_n, gx, gx_s = kept(m, t, GX, y - 1, grid), kept(m, t, GX, y, grid), kept(m, t, GX, y + 1, grid)
     south_n, south = kept(m, t, SOUTH, y - 1, grid), kept(m, t, SOUTH, y, grid)
     soil_south_n, soil_south = kept(m, t, SOIL_SOUTH, y - 1, grid), kept(m, t, SOIL_SOUTH, y, grid)
     soil_east, portion = kept(m, t, SOIL_EAST, y, grid), kept(m, t, PORTION, y, grid)
     if first:  # no row before this one has computed the faces to the north
-        R_n = row(m, place_or_beyond(state, y - 1, LONG, grid), R, grid)
+        R_n = row(m, place_or_beyond(state, y - 1, OF_GROUND, grid), R, grid)
         rows.gradient_east(b_n, gx_n)
         rows.gradient_east(b, gx)
         shared_rows.fluxes_south(grid.shares, before, at, b_n, b, R_n, R_, gx_n, gx, c, south_n, soil_south_n)
-    R_s = row(m, place_or_beyond(state, y + 1, LONG, grid), R, grid)
+    R_s = row(m, place_or_beyond(state, y + 1, OF_GROUND, grid), R, grid)
     rows.gradient_east(b_s, gx_s)
     rows.gradient_south(b_n, b, b_s, gy)
     close_ends(gy, periodic, ZERO)
     shared_rows.fluxes_east(grid.shares, at, b, R_, gy, c, kept(m, t, EAST, y, grid), soil_east)
     shared_rows.fluxes_south(grid.shares, at, after, b, b_s, R_, R_s, gx, gx_s, c, south, soil_south)
-    rock = row(m, place(state, y, SHORT, grid), grid.deepest, grid)
+    rock = row(m, place(state, y, OF_PIPES, grid), grid.deepest, grid)
     rock_rows.share_cover(b, rock, soil_east, soil_south_n, soil_south, portion, kept(m, t, COVER, y, grid))
     close_ends(portion, periodic, ZERO)
 
@@ -243,29 +246,19 @@ def add_soil(y, first, m, t, grid):
 
 
 @stage_kernel
-def slide_eight_pipes(y, m, t, grid, b_n, b, b_s, sent, slid):
-    """Eq. 18: net gain from the pipes of eight neighbours along a row."""
-    k_n, k_s = kept_or_nothing(m, t, WEIGHT, y - 1, grid), kept_or_nothing(m, t, WEIGHT, y + 1, grid)
-    t_n, t_s = kept_or_nothing(m, t, TALUS, y - 1, grid), kept_or_nothing(m, t, TALUS, y + 1, grid)
-    k, talus = kept(m, t, WEIGHT, y, grid), kept(m, t, TALUS, y, grid)
-    rows.receive_slides(b_n, b, b_s, k_n, k, k_s, t_n, talus, t_s, sent, slid)
-
-
-@stage_kernel
-def flux_faces(y, first, m, state, t, grid, c, b_n, b, b_s):
+def flux_faces(y, first, m, state, t, grid, c, b_n, b, b_s, unused):
     """Soil through the four faces along a row; each face belongs to the cell west or north of it."""
     height = grid.height
     before, at, after = (y - 1) % height, y % height, (y + 1) % height
-    R_, gx = row(m, place(state, y, LONG, grid), R, grid), kept(m, t, GX, y, grid)
-    south_n, south, east = kept(m, t, SOUTH, y - 1, grid), kept(m, t, SOUTH, y, grid), kept(m, t, EAST, y, grid)
+    R_, gx = row(m, place(state, y, OF_GROUND, grid), R, grid), kept(m, t, GX, y, grid)
+    south, east, gy = kept(m, t, SOUTH, y, grid), kept(m, t, EAST, y, grid), kept(m, t, GY, y, grid)
     if first:  # no row before this one has computed the faces to the north
-        R_n = row(m, place_or_beyond(state, y - 1, LONG, grid), R, grid)
-        gx_n = kept_or_nothing(m, t, GX, y - 1, grid)
-        shared_rows.flux_south(grid.shares, before, at, b_n, b, R_n, R_, gx_n, gx, c, south_n)
-    R_s = row(m, place_or_beyond(state, y + 1, LONG, grid), R, grid)
+        R_n = row(m, place_or_beyond(state, y - 1, OF_GROUND, grid), R, grid)
+        gx_n, south_n = kept_or_nothing(m, t, GX, y - 1, grid), kept(m, t, SOUTH, y - 1, grid)
+        shared_rows.flux_faces(grid.shares, before, at, b_n, b, R_n, R_, gx_n, gx, gy, c, unused, south_n)
+    R_s = row(m, place_or_beyond(state, y + 1, OF_GROUND, grid), R, grid)
     gx_s = kept_or_nothing(m, t, GX, y + 1, grid)
-    shared_rows.flux_east(grid.shares, at, b, R_, kept(m, t, GY, y, grid), c, east)
-    shared_rows.flux_south(grid.shares, at, after, b, b_s, R_, R_s, gx, gx_s, c, south)
+    shared_rows.flux_faces(grid.shares, at, after, b, b_s, R_, R_s, gx, gx_s, gy, c, east, south)
 
 
 @stage_kernel
@@ -301,30 +294,35 @@ def work(y, own, first, m, state, t, out, scratch, grid, c, flow_sum, budget):
     """Eqs. 6-14 and 17-18."""
     height, periodic = grid.height, grid.wraps_columns
     at = y % height
-    ground, was = place(state, y, LONG, grid), place(state, y, SHORT, grid)
-    new_ground, new = place(out, y, LONG, grid), place(out, y, SHORT, grid)
-    new_n, new_s = place_or_beyond(out, y - 1, SHORT, grid), place_or_beyond(out, y + 1, SHORT, grid)
-    b, s, R_ = row(m, ground, B, grid), row(m, was, S, grid), row(m, ground, R, grid)
-    b_n = row(m, place_or_beyond(state, y - 1, LONG, grid), B, grid)
-    b_s = row(m, place_or_beyond(state, y + 1, LONG, grid), B, grid)
+    ground, was = place(state, y, OF_GROUND, grid), place(state, y, OF_PIPES, grid)
+    new_ground, new = place(out, y, OF_GROUND, grid), place(out, y, OF_PIPES, grid)
+    new_n, new_s = place_or_beyond(out, y - 1, OF_PIPES, grid), place_or_beyond(out, y + 1, OF_PIPES, grid)
+    b, R_, s = row(m, ground, B, grid), row(m, ground, R, grid), row(m, place(state, y, OF_SEDIMENT, grid), S, grid)
+    b_n = row(m, place_or_beyond(state, y - 1, OF_GROUND, grid), B, grid)
+    b_s = row(m, place_or_beyond(state, y + 1, OF_GROUND, grid), B, grid)
     b2, s1, R2 = row(m, new_ground, B, grid), kept(m, t, S1, y, grid), row(m, new_ground, R, grid)
     delta, slid, moved = spare(m, scratch, DELTA, grid), spare(m, scratch, SLID, grid), spare(m, scratch, MOVES, grid)
+    # Rows of laws that go together work in one loop: what it computes need not be stored and loaded again.
+    plain = not (c.along_flow or c.collision or c.mean_depth or c.semi_lagrangian or c.eight or c.covered)
+    in_two = c.hydraulic and c.eight_pipes and plain and grid.shares is None
+    in_one = c.hydraulic and c.fall_line and c.along_flow and not c.covered and not c.semi_lagrangian
+    k_n, k_s = kept_or_nothing(m, t, WEIGHT, y - 1, grid), kept_or_nothing(m, t, WEIGHT, y + 1, grid)
+    t_n, t_s = kept_or_nothing(m, t, TALUS, y - 1, grid), kept_or_nothing(m, t, TALUS, y + 1, grid)
+    k, talus = kept(m, t, WEIGHT, y, grid), kept(m, t, TALUS, y, grid)
     sent = spare(m, NOTHING, 0, grid)
     if c.eight_pipes:
         sent = kept(m, t, SENT, y, grid)
-        slide_eight_pipes(y, m, t, grid, b_n, b, b_s, sent, slid)
+        if not in_two:
+            rows.receive_slides(b_n, b, b_s, k_n, k, k_s, t_n, talus, t_s, sent, slid)
     elif c.fall_line:
         sent = spare(m, scratch, SPARE, grid)
         if c.covered:
             add_soil(y, first, m, t, grid)
         else:
-            flux_faces(y, first, m, state, t, grid, c, b_n, b, b_s)
+            flux_faces(y, first, m, state, t, grid, c, b_n, b, b_s, delta)
     else:
         slid[:] = ZERO
     east, south_n, south = kept(m, t, EAST, y, grid), kept(m, t, SOUTH, y - 1, grid), kept(m, t, SOUTH, y, grid)
-    # Rows of laws that go together work in one loop: what it computes need not be stored and loaded again.
-    on_tilt = not (c.along_flow or c.collision or c.mean_depth or c.semi_lagrangian or c.eight)
-    in_one = c.hydraulic and c.fall_line and c.along_flow and not c.covered and not c.semi_lagrangian
     if c.fall_line and not in_one:
         rows.gather_faces(east, south_n, south, slid, sent)
     if c.hydraulic:
@@ -343,21 +341,25 @@ def work(y, own, first, m, state, t, out, scratch, grid, c, flow_sum, budget):
             rows.work_between_faces_eight(
                 b_n, b, b_s, s, R_, C_, d1, fe, fw, fs_n, fn_s, row(m, new_n, FSE, grid), row(m, new_n, FSW, grid),
                 row(m, new_s, FNE, grid), row(m, new_s, FNW, grid), kept(m, t, Q, y, grid), c.dt, east, south_n, south,
-                terms, delta, slid, sent, b2, s1, R2, moved, flowed,
+                terms, delta, b2, s1, R2, moved, flowed,
             )  # fmt: skip
         elif in_one:
             rows.work_between_faces(
-                b_n, b, b_s, s, R_, C_, d1, fe, fw, fs_n, fn, fs, fn_s, c.dt, east, south_n, south, terms, delta, slid,
-                sent, b2, s1, R2, moved, flowed,
+                b_n, b, b_s, s, R_, C_, d1, fe, fw, fs_n, fn, fs, fn_s, c.dt, east, south_n, south, terms, delta, b2,
+                s1, R2, moved, flowed,
             )  # fmt: skip
         elif c.eight:
             rows.move_depth_eight(
                 d1, fe, fw, fs_n, fn_s, row(m, new_n, FSE, grid), row(m, new_n, FSW, grid), row(m, new_s, FNE, grid),
                 row(m, new_s, FNW, grid), kept(m, t, Q, y, grid), c.dt, d2, flowed,
             )  # fmt: skip
-        elif on_tilt:
-            rows.move_depth_on_tilt(
-                b_n, b, b_s, d1, fe, fw, fs_n, fn, fs, fn_s, c.dt, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, d2, C_, flowed
+        elif in_two:
+            rows.exchange_on_tilt(
+                b_n, b, b_s, s, R_, d1, fe, fw, fs_n, fn, fs, fn_s, c.dt, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, terms,
+                delta, flowed,
+            )  # fmt: skip
+            rows.slide_and_wear(
+                b_n, b, b_s, k_n, k, k_s, t_n, talus, t_s, sent, s, R_, delta, c.Kh, slid, b2, s1, R2, moved
             )
         else:
             rows.move_depth(d1, fe, fw, fs_n, fn, fs, fn_s, c.dt, d2, u, v, flowed)
@@ -365,7 +367,7 @@ def work(y, own, first, m, state, t, out, scratch, grid, c, flow_sum, budget):
             rows.divide_by_depth(d1, d2, u, v)
         if c.collision:
             rows.capacity_by_collision(b_n, b, b_s, u, v, d1, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_)
-        elif not (c.along_flow or on_tilt):
+        elif not (c.along_flow or in_two):
             rows.capacity_by_tilt(b_n, b, b_s, u, v, d1, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, C_)
         if not c.along_flow:
             shared_rows.scale_capacity(grid.shares, at, C_)
@@ -378,12 +380,11 @@ def work(y, own, first, m, state, t, out, scratch, grid, c, flow_sum, budget):
             )
         elif c.eight and not in_one:
             rows.work_ground_eight(b_n, b, b_s, s, R_, C_, d2, slid, sent, terms, delta, b2, s1, R2, moved)
-        elif not in_one:
+        elif not (in_one or in_two):
             rows.work_ground(b_n, b, b_s, s, R_, C_, d2, slid, sent, terms, delta, b2, s1, R2, moved)
     else:
         delta[:] = ZERO
         rows.slide_ground(b, slid, b2)
-        rows.copy(s, s1)
         rows.copy(R_, R2)
         rows.copy(sent, moved)
     whole = (grid.open_north and y == 0) or (grid.open_south and y == height - 1)
@@ -392,6 +393,8 @@ def work(y, own, first, m, state, t, out, scratch, grid, c, flow_sum, budget):
         gone = 0.0
         for x in range(1, last + 1, 1 if whole else max(1, last - 1)):  # whole border rows, else the two ends
             if whole or (x == 1 and grid.open_west) or (x == last and grid.open_east):
+                if in_one:
+                    slid[x], sent[x] = rows.between_faces(east[x - 1], east[x], south_n[x], south[x])
                 held = hold_cell(at, x, b, s, R_, delta, slid, sent, grid, c, b2, s1, R2, moved)
                 if grid.from_column <= x < grid.to_column:
                     gone += held
@@ -471,17 +474,13 @@ def meet_sea(y, b, grid, c, w, s):
 
 
 @stage_kernel
-def carry(y, own, m, state, t, out, scratch, grid, c, budget):
+def carry(y, own, m, t, out, scratch, grid, c, budget):
     """Transport (15) and evaporation (16)."""
     periodic = grid.wraps_columns
-    was, new = place(state, y, SHORT, grid), place(out, y, SHORT, grid)
-    w2, s2 = row(m, new, W, grid), row(m, new, S, grid)
-    if not c.hydraulic:
-        rows.copy(row(m, was, W, grid), w2)
-        rows.copy(row(m, was, S, grid), s2)
-        return
+    new = place(out, y, OF_PIPES, grid)
+    w2, s2 = row(m, place(out, y, OF_WATER, grid), W, grid), row(m, place(out, y, OF_SEDIMENT, grid), S, grid)
     at = y % grid.height
-    new_n, new_s = place_or_beyond(out, y - 1, SHORT, grid), place_or_beyond(out, y + 1, SHORT, grid)
+    new_n, new_s = place_or_beyond(out, y - 1, OF_PIPES, grid), place_or_beyond(out, y + 1, OF_PIPES, grid)
     fs_n, fn_s = row(m, new_n, FS, grid), row(m, new_s, FN, grid)
     q_n, q_s = kept_or_nothing(m, t, SHARE, y - 1, grid), kept_or_nothing(m, t, SHARE, y + 1, grid)
     w_n, w_s = kept_or_nothing(m, t, W1, y - 1, grid), kept_or_nothing(m, t, W1, y + 1, grid)
@@ -491,9 +490,10 @@ def carry(y, own, m, state, t, out, scratch, grid, c, budget):
     dried, keep = spare(m, scratch, DRIED, grid), shared_rows.keeping(grid.shares, c.keep)
     if c.semi_lagrangian:
         rows.carry_water(w_n, w1, w_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, keep, w2, dried)
-        b = row(m, place(state, y, LONG, grid), B, grid)
-        b_n = row(m, place_or_beyond(state, y - 1, LONG, grid), B, grid)
-        b_s = row(m, place_or_beyond(state, y + 1, LONG, grid), B, grid)
+        # Which cells are ground: the new state tells as well, and its rows are still kept.
+        b = row(m, place(out, y, OF_GROUND, grid), B, grid)
+        b_n = row(m, place_or_beyond(out, y - 1, OF_GROUND, grid), B, grid)
+        b_s = row(m, place_or_beyond(out, y + 1, OF_GROUND, grid), B, grid)
         rows.trace_back(b_n, b, b_s, s_n, s1, s_s, kept(m, t, U, y, grid), kept(m, t, V, y, grid), c.dt, s2)
     elif c.eight:
         rows.carry_both_eight(
@@ -511,7 +511,7 @@ def carry(y, own, m, state, t, out, scratch, grid, c, budget):
         if not c.semi_lagrangian:
             budget[at, SOLIDS_EXPORTED] += export(y, s1, q, m, new, grid, c)
     if c.sea:
-        water, solids = meet_sea(at, row(m, place(out, y, LONG, grid), B, grid), grid, c, w2, s2)
+        water, solids = meet_sea(at, row(m, place(out, y, OF_GROUND, grid), B, grid), grid, c, w2, s2)
         if counted:
             budget[at, SEA] += water
             budget[at, SOLIDS_EXPORTED] += solids
@@ -523,8 +523,8 @@ def carry(y, own, m, state, t, out, scratch, grid, c, budget):
 def sweep_band(y0, y1, depth, source, target, room, m, grid, c, flow_sum, budget):
     """Take rows y0 to y1 through `depth` iterations; `room` is the first row of this band's own memory."""
     height, wraps = grid.height, grid.wraps_rows
-    fields = (grid.deepest + 1) * ROOM
-    scratch = room + depth * (fields + grid.temporaries * ROOM)
+    fields = rows_of_state(grid.deepest + 1)
+    scratch = room + depth * (fields + grid.temporaries)
     for tick in range(y0 - LAG * depth, y1 + LAG * depth):
         for k in range(depth):
             extra = LAG * (depth - 1 - k)
@@ -533,7 +533,7 @@ def sweep_band(y0, y1, depth, source, target, room, m, grid, c, flow_sum, budget
                 low, high = max(low, 0), min(high, height)
             state = Left(source, room + (k - 1) * fields, -FAR if k == 0 else 0, FAR if k == 0 else 0)
             out = Left(target, room + k * fields, y0 if k == depth - 1 else 0, y1 if k == depth - 1 else 0)
-            t = room + depth * fields + k * grid.temporaries * ROOM
+            t = room + depth * fields + k * grid.temporaries
             y = tick - LAG * k
             if c.hydraulic and low - 3 <= y < high + 3 and (wraps or -1 <= y <= height):
                 pour(y, y0 <= y < y1, m, state, t, scratch, grid, c, budget)
@@ -546,8 +546,12 @@ def sweep_band(y0, y1, depth, source, target, room, m, grid, c, flow_sum, budget
                 first = y == low - 1 or (not wraps and y == 0)
                 work(y, y0 <= y < y1, first, m, state, t, out, scratch, grid, c, flow_sum, budget)
             y -= 1
-            if low <= y < high:
-                carry(y, y0 <= y < y1, m, state, t, out, scratch, grid, c, budget)
+            if c.hydraulic and low <= y < high:
+                carry(y, y0 <= y < y1, m, t, out, scratch, grid, c, budget)
+            elif k == depth - 1 and low <= y < high:
+                for field in range(W, S + 1):  # which slides alone leave as it was
+                    unchanged = row(m, Place(source + y, height), field, grid)
+                    rows.copy(unchanged, row(m, Place(target + y, height), field, grid))
 
 
 @parallel_kernel
