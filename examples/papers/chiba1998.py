@@ -2,6 +2,7 @@
 
     python examples/papers/chiba1998.py          into out/papers/chiba1998
     python examples/papers/chiba1998.py --only speed
+    python examples/papers/chiba1998.py --only chiba_fig2       one figure with its pictures: 10 CPU-s, kernels compiled
 
 Figures 2-4 show terrain and velocity field every 50 iterations; figure 2 is drawn a second time on a cylinder turned by
 30 degrees, where valleys cannot follow the grid. Plate 1 is the terrain of figure 2 in winter, plate 2 has five strata.
@@ -49,8 +50,11 @@ LYING = {"level": {}, "tilted": {"dip": 8.0, "direction": 90.0}}
 
 def main(words: Sequence[str] | None = None) -> None:
     """Make the figures, the plates and the table."""
-    options = options_of("chiba1998", words, doc=__doc__)
+    options = options_of("chiba1998", words, doc=__doc__, parts=FIGURES)
     size, steps = (24, 4) if options.quick else (128, 200)
+    if options.only in FIGURES:
+        figure(options.only, options.out, size, steps, options.backend)
+        return
     record = Record("chiba1998", quick=options.quick)
     if options.only != "speed":
         draw(options.out, record, size, steps, options.backend)
@@ -63,20 +67,26 @@ def draw(out: Path, record: Record, size: int, steps: int, backend: str) -> None
     """Figures 2 to 4 and both plates."""
     shapes: list[Row] = []
     for name in FIGURES:
-        start = start_of(name, size)
-        simulation, images = run(start, name, steps, backend)
-        titles = [f"{what} after {steps * (k + 1) // SNAPSHOTS}" for k in range(SNAPSHOTS) for what in SHOWN]
-        sheet(images, titles, out / f"chiba-fig{name[-1]}.jpg", columns=4)
-        shapes.append((f"figure {name[-1]}", *measures(simulation.terrain, start)))
+        start, eroded = figure(name, out, size, steps, backend)
+        shapes.append((f"figure {name[-1]}", *measures(eroded, start)))
         if name == "chiba_fig2":
-            plate_1(simulation.terrain, out / "chiba-plate1.jpg")
-            shapes += turned(out / "chiba-turned.jpg", simulation.terrain, size, steps, backend)
+            plate_1(eroded, out / "chiba-plate1.jpg")
+            shapes += turned(out / "chiba-turned.jpg", eroded, size, steps, backend)
     plate_2(out / "chiba-plate2.jpg", size, steps, backend)
     columns = (
         "", *(f"valleys at {100 * place:.0f} %" for place in FLANK), "confluences", "relief near the crest",
         "near the foot", "lowering near the crest", "near the foot", "cells above or below all neighbours, %",
     )  # fmt: skip
     record.table("figures", columns, shapes)
+
+
+def figure(name: str, out: Path, size: int, steps: int, backend: str) -> tuple[sw.Terrain, sw.Terrain]:
+    """Draw one of the figures 2 to 4; returns the terrain before and after."""
+    start = start_of(name, size)
+    simulation, images = run(start, name, steps, backend)
+    titles = [f"{what} after {steps * (k + 1) // SNAPSHOTS}" for k in range(SNAPSHOTS) for what in SHOWN]
+    sheet(images, titles, out / f"chiba-fig{name[-1]}.jpg", columns=4)
+    return start, simulation.terrain
 
 
 def measure_speed(record: Record, size: int, steps: int, backend: str) -> None:

@@ -54,12 +54,14 @@ class Record:
         return file
 
 
-def options_of(source: str, words: Sequence[str] | None, *, doc: str | None) -> argparse.Namespace:
-    """Read the options that every script has; `out` exists afterwards."""
+def options_of(
+    source: str, words: Sequence[str] | None, *, doc: str | None, parts: Sequence[str] = ()
+) -> argparse.Namespace:
+    """Read the options that every script has; `out` exists afterwards. `parts` can be made alone."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("out/papers"), help="folder for pictures and numbers")
     parser.add_argument("--quick", action="store_true", help="few cells and steps, to see that it runs")
-    parser.add_argument("--only", choices=("figures", "speed"), help="leave the other out")
+    parser.add_argument("--only", choices=("figures", "speed", *parts), help="leave the rest out")
     parser.add_argument("--backend", default="cpu", help="cpu, gpu or reference")
     options = parser.parse_args(words)
     options.out = options.out / source

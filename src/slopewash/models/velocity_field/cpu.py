@@ -81,6 +81,8 @@ class CpuBackend(RoutingOnCores):
         rows_at_once = max(1, CELLS_AT_ONCE // w.shape[1])
         for first, last in parts(len(w), rows_at_once):
             self._sums[:, first:last] = 0
+        pulls = np.zeros((1, 1, 4)) if motion.downhill else np.stack(surface[1:5], axis=-1)
+        ground = (surface.T, pulls, surface.escape, surface.nodata)
         numbers = np.zeros((bands, lanes.NUMBERS, lanes.LANES))
         wholes = np.zeros((bands, lanes.WHOLES + 1, lanes.LANES), np.int64)
         ends = np.zeros((bands, 3), np.int64)
@@ -88,7 +90,7 @@ class CpuBackend(RoutingOnCores):
         while first < len(w):
             last = first + pieces.next(len(w) - first, unit=bands)
             with pieces:
-                sweep.launch(surface, first, last, w, motion, numbers, wholes, self._sums, ends)
+                sweep.launch(ground, first, last, w, motion, numbers, wholes, self._sums, ends)
             first = last
             safe_point()
         total = self._sums[0]  # until the next trace

@@ -16,8 +16,8 @@ from slopewash.models.velocity_field.rows import VX, VY, E, W, beyond_cell, capp
 LANES = 16
 ONE = np.uintp(1)
 # Rows of numbers and of whole numbers, a value per lane.
-OY, OX, V_Y, V_X, V_Z, WATER, GY, GX, BY, BX, BZ = range(11)
-NUMBERS = 11
+OY, OX, V_Y, V_X, V_Z, WATER, GY, GX, BY, BX, BZ, ESCAPE = range(12)
+NUMBERS = 12
 ROW, COLUMN, DI, DJ, STAYED, STEP, EVENT, WHOLE, LOST, NOW_Y, NOW_X, CREDIT_Y, CREDIT_X, LISTED = range(14)
 WHOLES = 13
 """Rows that belong to the lanes; the last is a list of them."""
@@ -47,20 +47,22 @@ def slopes(T, i, j, oy, ox, gy, gx):
 
 
 @row_kernel
-def pull_down(gy, gx, pull, by, bx, bz):
+def pull_down(gy, gx, pull, escape, i, j, by, bx, bz, needed):
     for p in range(LANES):
         by[p], bx[p], bz[p] = rows.pull_down(gy[p], gx[p], pull)
+        needed[p] = escape[np.uintp(i[p]), np.uintp(j[p])]
 
 
 @row_kernel
-def pull_to_steepest(ay, ax, az, i, j, by, bx, bz):
+def pull_to_steepest(pulls, i, j, by, bx, bz, needed):
+    """What a cell pulls with and what it takes to go on from there lie side by side, on one line of the cache."""
     for p in range(LANES):
         y, x = np.uintp(i[p]), np.uintp(j[p])
-        by[p], bx[p], bz[p] = ay[y, x], ax[y, x], az[y, x]
+        by[p], bx[p], bz[p], needed[p] = pulls[y, x, 0], pulls[y, x, 1], pulls[y, x, 2], pulls[y, x, 3]
 
 
 @row_kernel
-def move(gy, gx, by, bx, bz, w, vy, vx, vz, oy, ox, escape, i, j, slowest, longest_stay, most_steps, stayed, step,
+def move(gy, gx, by, bx, bz, w, vy, vx, vz, oy, ox, needed, slowest, longest_stay, most_steps, stayed, step,
          lost, now_y, now_x, credit_y, credit_x, di, dj, event):  # fmt: skip
     """One step of each particle: velocity onto the ground, energy lost, and whether it goes on and to which cell."""
     for p in range(LANES):
@@ -77,7 +79,7 @@ def move(gy, gx, by, bx, bz, w, vy, vx, vz, oy, ox, escape, i, j, slowest, longe
         y, x = oy[p] + y, ox[p] + x
         di[p], dj[p] = beyond_cell(y), beyond_cell(x)
         oy[p], ox[p] = y - di[p], x - dj[p]
-        going = (square > 0) & (square >= slowest) & (0.5 * square > escape[np.uintp(i[p]), np.uintp(j[p])])
+        going = (square > 0) & (square >= slowest) & (0.5 * square > needed[p])
         going = going & (stayed[p] <= longest_stay)
         crosses = (di[p] != 0) | (dj[p] != 0)
         stays = STAYS if step[p] < most_steps else ENDS
@@ -140,17 +142,17 @@ def replace(p, q, a, n):
 @stage_kernel
 def step_all(busy, surface, motion, a, n):
     """One step of every particle."""
-    T, ay, ax, az, escape, _ = surface
+    T, pulls, escape, _ = surface
     slopes(T, n[ROW], n[COLUMN], a[OY], a[OX], a[GY], a[GX])
     for p in range(busy):
         if a[OY, p] == 0.0 or a[OX, p] == 0.0:
             a[GY, p], a[GX, p] = rows.gradient_on_grid_line(T, n[ROW, p] + 1, n[COLUMN, p] + 1, a[OY, p], a[OX, p])
     if motion.downhill:
-        pull_down(a[GY], a[GX], motion.pull, a[BY], a[BX], a[BZ])
+        pull_down(a[GY], a[GX], motion.pull, escape, n[ROW], n[COLUMN], a[BY], a[BX], a[BZ], a[ESCAPE])
     else:
-        pull_to_steepest(ay, ax, az, n[ROW], n[COLUMN], a[BY], a[BX], a[BZ])
+        pull_to_steepest(pulls, n[ROW], n[COLUMN], a[BY], a[BX], a[BZ], a[ESCAPE])
     move(
-        a[GY], a[GX], a[BY], a[BX], a[BZ], a[WATER], a[V_Y], a[V_X], a[V_Z], a[OY], a[OX], escape, n[ROW], n[COLUMN],
+        a[GY], a[GX], a[BY], a[BX], a[BZ], a[WATER], a[V_Y], a[V_X], a[V_Z], a[OY], a[OX], a[ESCAPE],
         motion.slowest * motion.slowest, motion.longest_stay, motion.most_steps, n[STAYED], n[STEP],
         n[LOST], n[NOW_Y], n[NOW_X], n[CREDIT_Y], n[CREDIT_X], n[DI], n[DJ], n[EVENT],
     )  # fmt: skip

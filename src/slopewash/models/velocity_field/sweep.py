@@ -38,9 +38,11 @@ def next_launch(i, j, first, last, stride, w):
 def launch_rows(surface, first, last, stride, w, motion, a, n, sums, ends):
     """Particles of every `stride`-th row from `first` to before `last`, in the lanes `a` and `n`.
 
+    The surface is its elevation, the pulls of its cells if they are not worked out from the slope, what it takes to go
+    on from them, and nodata.
     `ends` get water that left, water at rest, and steps taken.
     """
-    nodata = surface[5]
+    nodata = surface[3]
     columns = w.shape[1]
     i, j = next_launch(first, 0 if first < last else columns, first, last, stride, w)
     busy = 0
