@@ -30,7 +30,7 @@ vec3 rockColour(Site at, float bed, vec4 macro, Grain meso, Grain fine) {
     tone = mix(0.92, 0.12, known.r) + 0.25 * (thin - 0.5);
     middle *= 0.75 + 0.25 * known.g;
   }
-  tone += 0.50 * (meso.value.y - 0.5) + 0.42 * (fine.value.x - 0.5) + 0.62 * (at.chutes - 0.5) - 0.16 * at.hollow;
+  tone += 0.50 * (meso.value.y - 0.5) + 0.42 * (fine.value.x - 0.5) + 0.42 * (at.chutes - 0.5) - 0.16 * at.hollow;
   vec3 rock = mix(mix(dark, middle, smoothstep(0.05, 0.50, tone)), pale, 0.85 * smoothstep(0.58, 1.05, tone));
   rock *= mix(vec3(0.90, 0.97, 1.04), vec3(1.02, 0.98, 0.93), smoothstep(0.30, 0.70, macro.g));
   float grey = dot(rock, vec3(0.2126, 0.7152, 0.0722));

@@ -8,7 +8,7 @@ out vec4 colour;
 
 void main() {
 #ifdef SHADOW
-  vec3 passed = mix(vec3(1.0), vec3(0.52, 0.58, 0.68), lit.r * min(sunStrength, 1.0));
+  vec3 passed = mix(vec3(1.0), vec3(0.70, 0.74, 0.80), lit.r * min(sunStrength, 1.0));
   colour = vec4(passed, 1.0);
 #else
   // Needles and leaves: the crown has faces, and the noise tips them.

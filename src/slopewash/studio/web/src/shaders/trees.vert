@@ -9,6 +9,7 @@ uniform bool finerThanField;
 uniform vec3 eye;
 uniform vec4 treeKnots;   // first knot east and south, knots per row, knots from one to the next
 uniform vec2 treeRing;    // world units from the eye between which this mesh has its trees
+uniform float pixelsPerUnit;
 uniform float treeSpacing; // metres from one knot to the next
 out vec3 world;
 out vec3 crownNormal;
@@ -87,6 +88,8 @@ void main() {
   float broad = tall * mix(mix(0.15, 0.21, random(name, 6u)), mix(0.36, 0.50, random(name, 6u)), leafy);
   float stride = treeKnots.w;
   float kept = 1.0 - (coarse < 2.0 * stride ? smoothstep(0.75, 1.0, away / treeRing.y) : 0.0);
+  // Snowy trees of a few pixels would be dark grains on white ground.
+  kept *= mix(1.0, smoothstep(5.0, 11.0, tall * worldScale * pixelsPerUnit / away), snowy);
   float bold = sqrt(max(treeSpacing * stride / 13.0, 1.0)) * kept; // fewer trees in the distance are a little larger
   tall *= bold;
   broad *= bold;
@@ -104,7 +107,7 @@ void main() {
   // Thrown onto the slope around its foot.
   vec2 fall = curve.xy * exaggeration;
   float steepness = sunDirection.y - dot(fall, sunDirection.xz);
-  if (steepness < 0.22) return;
+  if (steepness < 0.30) return;
   float along = (part.y - dot(fall, part.xz)) / steepness;
   part = part - sunDirection * min(along, 1.7 * tall) + vec3(0.0, 0.012 * treeSpacing + 0.04 * tall, 0.0);
   world = foot + part * worldScale;

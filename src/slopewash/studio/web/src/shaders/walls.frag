@@ -9,6 +9,7 @@ uniform float floorLevel;
 uniform float grainScale;
 uniform float clay;
 uniform vec3 palette[14];        // as palette.ts orders them
+uniform vec4 country;            // its second is the share of meadow
 in vec2 spot;
 in vec3 world;
 in float height;
@@ -37,9 +38,14 @@ vec3 beddedRock(vec4 macro, vec4 lumps, vec4 grain) {
   float number = bed / thickness + 0.35 * (texture(noise, vec2(0.31, bed / (14.0 * thickness))).r - 0.5) + 0.05 * (lumps.r - 0.5);
   float rate = fwidth(number);
   vec2 thick = bedAt(number), thin = bedAt(5.3 * number + 0.10 * (grain.g - 0.5));
-  float tone = 0.22 + 0.55 * thick.y + mix(0.30 * (thin.y - 0.5), 0.0, smoothstep(0.08, 0.25, rate)) + 0.20 * (lumps.g - 0.5) + 0.16 * (grain.r - 0.5);
+  float tone = 0.22 + 0.55 * thick.y + mix(0.14 * (thin.y - 0.5), 0.0, smoothstep(0.08, 0.25, rate)) + 0.20 * (lumps.g - 0.5) + 0.16 * (grain.r - 0.5);
   vec3 rock = mix(mix(palette[DARK_ROCK], palette[ROCK], smoothstep(0.05, 0.50, tone)), palette[PALE_ROCK], smoothstep(0.50, 0.95, tone));
   float joint = min(thick.x, 1.0 - thick.x);
+  // Beds are broken into blocks, each a little lighter or darker.
+  float side = (metres.x + metres.y) / (thickness * (1.6 + 2.4 * thick.y)) + 9.0 * thick.y + 0.25 * (lumps.r - 0.5) + 0.12 * (grain.g - 0.5);
+  float sideRate = fwidth(side), edge = 0.5 - abs(fract(side) - 0.5);
+  float split = (1.0 - smoothstep(0.0, max(0.035, 1.2 * sideRate), edge)) * (1.0 - smoothstep(0.15, 0.4, sideRate));
+  rock *= (0.88 + 0.24 * scattered(floor(side) + 3.7 * floor(number))) * (1.0 - 0.30 * split);
   float shade = 1.0 - 0.42 * (1.0 - smoothstep(0.0, max(0.05, 1.2 * rate), joint)) * (1.0 - smoothstep(0.3, 0.8, rate));
   return rock * shade;
 }
@@ -50,7 +56,8 @@ vec3 withSoil(vec3 rock, float depth, vec4 lumps, vec4 grain) {
   vec3 brown = mix(palette[SOIL], vec3(0.175, 0.118, 0.068), 0.55) * (0.75 + 0.5 * grain.g);
   brown = mix(brown, rock, 0.75 * smoothstep(0.55, 0.70, grain.r + 0.30 * smoothstep(soil, earth, depth)));
   vec3 below = mix(brown, rock, smoothstep(0.8 * earth, 1.15 * earth, depth + 0.004 * (grain.r - 0.5)));
-  return mix(vec3(0.052, 0.038, 0.026) * (0.7 + 0.6 * grain.g), below, smoothstep(0.75 * soil, soil, depth));
+  vec3 dark = mix(0.62 * palette[SOIL], vec3(0.052, 0.038, 0.026), smoothstep(0.2, 0.6, country.y)); // no humus in a desert
+  return mix(dark * (0.7 + 0.6 * grain.g), below, smoothstep(0.75 * soil, soil, depth));
 }
 
 vec3 realStrata() {
