@@ -116,8 +116,9 @@ def time_phases(backend: CpuBackend, clock: Callable[[], float]) -> dict[str, fl
     return seconds
 
 
-def measure(count: int, triangles: int, name: str) -> dict[str, Any]:
-    model = sw.MeshParticles(triangles=triangles, particle_radius=0.25, maximum_particles=1_000_000)
+def measure(count: int, triangles: int, name: str, *, radius: float = 0.25) -> dict[str, Any]:
+    """Time the steps; `radius` of the particles is in shortest edges of the mesh."""
+    model = sw.MeshParticles(triangles=triangles, particle_radius=radius, maximum_particles=1_000_000)
     begin = time.perf_counter()
     backend, numbers = start(model, name)
     meshing = time.perf_counter() - begin

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +42,15 @@ DEEP = 0.3
 """Cells of depth that make a valley."""
 STREAM = 60
 """Cells drained that make a stream."""
-DOWNSTREAM = {1: (0, 1), 2: (1, 1), 4: (1, 0), 8: (1, -1), 16: (0, -1), 32: (-1, -1), 64: (-1, 0), 128: (-1, 1)}
-"""Codes of `flow_directions` as steps south and east."""
 THIN = 0.1
 """Loose soil thinner than this fraction of a cell is drawn as the rock beneath it."""
+LAWS: dict[str, dict[str, Any]] = {
+    "as published": {"steering": "steepest", "breadth": 0, "creep_rate": 0.0, "slide_rate": 0.0},
+    "points, no slides, gradient steering": {"breadth": 0, "creep_rate": 0.0, "slide_rate": 0.0},
+    "points with creep and slides": {"breadth": 0},
+    "breadth 2 without creep and slides": {"creep_rate": 0.0, "slide_rate": 0.0},
+    **{f"breadth {breadth} with creep and slides": {"breadth": breadth} for breadth in (1, 2, 3)},
+}
 LYING = {"level": {}, "tilted": {"dip": 8.0, "direction": 90.0}}
 
 
@@ -58,6 +64,7 @@ def main(words: Sequence[str] | None = None) -> None:
     record = Record("chiba1998", quick=options.quick)
     if options.only != "speed":
         draw(options.out, record, size, steps, options.backend)
+        compare_laws(record, min(size, 48), min(steps, 100), options.backend)
     if options.only != "figures":
         measure_speed(record, size, steps, options.backend)
     record.write(options.out)
@@ -87,6 +94,19 @@ def figure(name: str, out: Path, size: int, steps: int, backend: str) -> tuple[s
     titles = [f"{what} after {steps * (k + 1) // SNAPSHOTS}" for k in range(SNAPSHOTS) for what in SHOWN]
     sheet(images, titles, out / f"chiba-fig{name[-1]}.jpg", columns=4)
     return start, simulation.terrain
+
+
+def compare_laws(record: Record, size: int, steps: int, backend: str) -> None:
+    """What each law that is not the paper's does, with the rates of figure 4 on the smooth cylinder."""
+    rows: list[Row] = []
+    start = start_of("chiba_printed", size)
+    for name, changes in LAWS.items():
+        model = sw.VelocityField(collision_erosion=1e-3).replace(**changes)
+        simulation = sw.Simulation(start, model, backend=backend, edges="open")
+        simulation.run(steps)
+        stays = simulation.budget.water_evaporated / simulation.budget.water_rain
+        rows.append((name, speckle(simulation.terrain), 100 * stays))
+    record.table("laws", ("", "cells above or below all neighbours, %", "water that stays on the ground, %"), rows)
 
 
 def measure_speed(record: Record, size: int, steps: int, backend: str) -> None:
@@ -193,9 +213,14 @@ def measures(terrain: sw.Terrain, start: sw.Terrain, turn: float = 0.0) -> list[
     across = [sum(len(valleys(after[side])) for side in (line, opposite(line, size))) for line in lines]
     relief = [float(after[lines[k]].std()) for k in (0, -1)]
     lowering = [float((before - after)[lines[k]].mean()) for k in (0, -1)]
+    return [*across, confluences(terrain), *relief, *lowering, speckle(terrain)]
+
+
+def speckle(terrain: sw.Terrain) -> float:
+    """Percentage of cells above or below all their neighbours."""
     heights = terrain["elevation"]
     odd = sw.local_minima(heights, border=1) + sw.local_minima(-heights, border=1)
-    return [*across, confluences(terrain), *relief, *lowering, 100 * odd / (size - 2) ** 2]
+    return 100 * odd / (len(heights) - 2) ** 2
 
 
 def strike(size: int, place: float, turn: float) -> Line:
@@ -233,15 +258,11 @@ def valleys(profile: NDArray[np.float64]) -> list[int]:
 
 
 def confluences(terrain: sw.Terrain) -> int:
-    """Cells, away from the edges, where two streams meet that drain `STREAM` cells or more each."""
+    """How often two streams meet that drain `STREAM` cells or more each: so many more begin than leave."""
     flow = sw.analysis.Flow(terrain)
-    stream = flow.cells >= STREAM
-    come = np.zeros((len(stream) + 2, len(stream[0]) + 2), int)
-    for code, (south, east) in DOWNSTREAM.items():
-        row, column = np.nonzero(stream & (flow.directions == code))
-        np.add.at(come, (row + 1 + south, column + 1 + east), 1)
-    meets = come[1:-1, 1:-1] >= 2
-    return int(meets[3:-3, 3:-3].sum())
+    order, begins = flow.stream_orders(STREAM * terrain.cell_size**2)
+    leaves = (order > 0) & (flow.directions == 0)
+    return int(begins.sum()) - int(leaves.sum())
 
 
 if __name__ == "__main__":

@@ -82,6 +82,18 @@ def test_a_turned_cylinder_is_level_along_its_turned_axis() -> None:
     )
 
 
+def test_spurs_of_a_cylinder_fade_out_towards_its_level_crest() -> None:
+    smooth, spurred = (
+        generate("noisy_cylinder", size=128, relief=1.0, noise=0.0, spurs=spurs, seed=2)["elevation"]
+        for spurs in (0, 0.3)
+    )
+    # Heights are scaled to the relief, so spurs are what differs along a row, of which the cylinder itself is level.
+    along = spurred.std(axis=1)
+    assert along[63:65].max() < 0.003
+    assert along[:24].min() > 0.01
+    assert smooth.std(axis=1).max() < 1e-6
+
+
 def test_bumps_on_a_cone_leave_the_ground_around_it_flat() -> None:
     smooth, bumpy = (generate("cone", size=128, noise=noise, seed=2)["elevation"] for noise in (0.0, 0.05))
     flank = (smooth > 0.1 * smooth.max()) & (smooth < 0.9 * smooth.max())
@@ -110,6 +122,7 @@ def test_a_dome_without_noise_is_smooth() -> None:
         ("noisy_cylinder", {"turn": float("inf")}, "turn is inf degrees; it must be finite"),
         ("cone", {"noise": 2}, "noise is 2; it must be within 0 .. 1"),
         ("noisy_cylinder", {"noise": -1}, "noise is -1; it must be at least 0"),
+        ("noisy_cylinder", {"spurs": -1}, "spurs is -1; it must be at least 0"),
         ("dome", {"noise": 3}, "noise is 3; it must be within 0 .. 1"),
     ],
 )
