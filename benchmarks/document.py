@@ -79,11 +79,26 @@ def yardstick_ratios(rows: list[records.Row]) -> str:
     return tables.table(heads, lines)
 
 
+def threads(rows: list[records.Row]) -> str:
+    lines = [
+        (
+            row["laws"], f"{row['size']}²", f"{row['one_ms']:.3g}", f"{row['several_ms']:.3g}",
+            f"{row['speed_up']:.2f}", f"{row['times_cpu']:.2f}",
+        )
+        for row in rows
+    ]  # fmt: skip
+    many = rows[0]["threads"]
+    return tables.table(
+        ("laws", "size", "one thread, ms", f"{many} threads, ms", "speed-up", "times the CPU time"), lines
+    )
+
+
 MADE: dict[str, Callable[[list[records.Row]], str]] = {
     "virtual_pipes": tables.markdown,
     "comparisons": comparisons,
     "bands": bands,
     "strata": strata,
+    "threads": threads,
     "yardstick_ratios": yardstick_ratios,
     "peers": peers.markdown,
 }
@@ -93,6 +108,8 @@ def section(name: str) -> str:
     """Where and when it was measured, and the table."""
     if name == "comparisons":
         return comparisons(records.everything(name))
+    if not records.known(name):
+        return "Not recorded yet."
     rows = shown(name)
     made = MADE[name](rows)
     return made if name == "virtual_pipes" else f"{tables.provenance(rows[0])}\n\n{made}"

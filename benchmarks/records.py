@@ -29,6 +29,11 @@ def record(name: str, rows: Iterable[Row]) -> None:
         file.writelines(json.dumps(run | row) + "\n" for row in rows)
 
 
+def known(name: str) -> bool:
+    """Whether anything was recorded."""
+    return (FOLDER / f"{name}.jsonl").exists()
+
+
 def everything(name: str) -> list[Row]:
     """All results of a benchmark."""
     lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()

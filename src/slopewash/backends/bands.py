@@ -12,6 +12,11 @@ NUMBA_THREADS = threading.Lock()
 """For whoever runs parallel kernels: Numba's threads serve one caller at a time."""
 
 
+def at_home() -> bool:
+    """Whether this process has Numba's threads, which do not survive a fork."""
+    return os.getpid() == _HOME_PROCESS
+
+
 def sweep_in_bands(
     kernels: Any,
     rows: int,
@@ -29,7 +34,7 @@ def sweep_in_bands(
     processed one after another, with a bit-identical result. A single band may do `only` some of the rows.
     """
     bands = len(room[0])
-    if bands > 1 and os.getpid() == _HOME_PROCESS:
+    if bands > 1 and at_home():
         with NUMBA_THREADS:
             kernels.sweep(depth, source, target, *room, *rest)
         return

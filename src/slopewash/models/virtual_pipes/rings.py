@@ -78,7 +78,7 @@ def rows_of_state(fields):
 
 def rows_of_band(fields: int, temporaries: int, depth: int) -> int:
     """Rows that a band of rows needs for itself, with so many iterations in flight."""
-    return depth * (rows_of_state.py_func(fields) + temporaries) + SCRATCH
+    return depth * (getattr(rows_of_state, "py_func", rows_of_state)(fields) + temporaries) + SCRATCH
 
 
 @stage_kernel

@@ -8,6 +8,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.backends import first_touch
 from slopewash.backends.aligned import aligned_rows
 from slopewash.models.backend import Memory
 from slopewash.models.ground import WALL
@@ -65,6 +66,9 @@ class Room:
         together = aligned_rows(end + rows, width=columns + 2, memory=memory)
         self.rows, self.flow = together[:end], together[end:]
         self.first, self.second = self.fields, self.fields + self.fields * rows
+        if memory is None and first_touch.matters(together, rows, self.bands):  # all else is first written by a sweep
+            uploaded = [*range(self.first, self.second, rows), end]
+            first_touch.touch_in_bands(together, uploaded, rows, self.bands)
         if memory is not None:
             self.rows[: self.fields] = self.rows[begin:] = 0
             ghosts = self._whole(self.second)
