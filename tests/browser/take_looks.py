@@ -38,6 +38,8 @@ class Inside:
     above: float
     heading: float
     pitch: float
+    sun: float | None = None
+    """Its direction, where that from outside would be against the light."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ LANDSCAPES = {
     "fjords": Landscape("fjords", Inside((0.5, 0.8), 120.0, 350.0, -7.0), look={"snowLine": 0.6}),
     "mesas": Landscape("mesas", Inside((0.616, 0.755), 40.0, 32.0, 3.0), "desert", {"snow": False, "water": False}),
     "desert": Landscape(
-        "desert_wash", Inside((0.507, 0.734), 40.0, 272.0, -6.0), "desert", {"snow": False, "water": False}
+        "desert_wash", Inside((0.507, 0.734), 40.0, 272.0, -5.0, sun=160.0), "desert", {"snow": False, "water": False}
     ),
     "winter": Landscape(
         "winter_range", Inside((0.178, 0.947), 120.0, 330.0, 0.0), "winter", {"snowLine": 0.05, "water": False}
@@ -150,6 +152,8 @@ def _take(studio: Any, name: str, quality: str) -> None:
     page.evaluate(SHOW, {"look": landscape.look, "country": landscape.country, "quality": quality})
     _keep(studio, f"studio-{name}-outside")
     view = landscape.inside
+    if view.sun is not None:
+        page.evaluate("sun => { studio.stage.look.sunAzimuth = sun; studio.stage.lookChanged(true); }", view.sun)
     page.evaluate(STAND, {"at": view.at, "above": view.above, "heading": view.heading, "pitch": view.pitch})
     _keep(studio, f"studio-{name}-inside")
 

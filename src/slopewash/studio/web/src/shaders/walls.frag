@@ -41,11 +41,6 @@ vec3 beddedRock(vec4 macro, vec4 lumps, vec4 grain) {
   float tone = 0.22 + 0.55 * thick.y + mix(0.14 * (thin.y - 0.5), 0.0, smoothstep(0.08, 0.25, rate)) + 0.20 * (lumps.g - 0.5) + 0.16 * (grain.r - 0.5);
   vec3 rock = mix(mix(palette[DARK_ROCK], palette[ROCK], smoothstep(0.05, 0.50, tone)), palette[PALE_ROCK], smoothstep(0.50, 0.95, tone));
   float joint = min(thick.x, 1.0 - thick.x);
-  // Beds are broken into blocks, each a little lighter or darker.
-  float side = (metres.x + metres.y) / (thickness * (1.6 + 2.4 * thick.y)) + 9.0 * thick.y + 0.25 * (lumps.r - 0.5) + 0.12 * (grain.g - 0.5);
-  float sideRate = fwidth(side), edge = 0.5 - abs(fract(side) - 0.5);
-  float split = (1.0 - smoothstep(0.0, max(0.035, 1.2 * sideRate), edge)) * (1.0 - smoothstep(0.15, 0.4, sideRate));
-  rock *= (0.88 + 0.24 * scattered(floor(side) + 3.7 * floor(number))) * (1.0 - 0.30 * split);
   float shade = 1.0 - 0.42 * (1.0 - smoothstep(0.0, max(0.05, 1.2 * rate), joint)) * (1.0 - smoothstep(0.3, 0.8, rate));
   return rock * shade;
 }
