@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -28,6 +29,13 @@ SIZE = 128
 """Cells per side: small enough for the reference backend, which compiles nothing, to step many times a second."""
 WIDTH, HEIGHT, SCALE = 1280, 720, 0.5
 """The window, and pixels per unit of it: half as many as usual make a quarter of the work without a GPU."""
+LEAN = {
+    "mesh": 65, "light": 64, "shadowSteps": 6, "skyDirections": 2, "pixelRatio": 0.25, "surroundings": 9,
+    "flowSamples": 1,
+}  # fmt: skip
+"""How coarsely tests draw that do not look at the picture: without a GPU, drawing is most of what they cost."""
+LOOKED_AT = {"mesh": 129, "light": 192}
+"""The same for tests that do: every pixel, and no more vertices and shadows than a terrain of this size shows."""
 PATIENCE = 120_000
 """Milliseconds before a wait fails: software rendering shares few cores with the simulation and other tests."""
 
@@ -63,17 +71,39 @@ def browser() -> Iterator[Any]:
 class Studio:
     """A page on a server of its own process or thread, and what tests ask of both."""
 
-    def __init__(self, page: Any, server: Any) -> None:
-        self.page = page
+    def __init__(self, page: Any, server: Any, *, lean: bool = False) -> None:
+        self.page, self._lean = page, lean
         self.server = server
         self.complaints: list[str] = []
         page.set_default_timeout(PATIENCE)
         page.on("console", lambda m: self.complaints.append(m.text) if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", self._take_request)
+
+    def _take_request(self, request: Any) -> None:
+        """Complain of whatever leaves this machine."""
+        address = urlsplit(request.url)
+        if address.scheme in ("http", "https", "ws", "wss") and address.hostname not in ("127.0.0.1", "localhost"):
+            self.complaints.append(f"the page asked for {request.url}")
 
     def open(self, url: str) -> None:
         self.page.goto(url)
         self.wait("window.studio && studio.stage.drawn > 0 && studio.store.state")
+        if self._lean:
+            self.draw(**LEAN)
+
+    def draw(self, **quality: Any) -> None:
+        """Draw with another quality than that of the page; with nothing named, as the page does."""
+        self.page.evaluate(
+            """quality => {
+              const { stage } = studio;
+              const usual = (window.usualQualities ??= {});
+              usual[stage.tier] ??= { ...stage.quality };
+              Object.assign(stage.quality, usual[stage.tier], quality);
+              stage.setTier(stage.tier);
+            }""",
+            quality,
+        )
 
     def wait(self, condition: str, argument: Any = None) -> None:
         """Wait until JavaScript holds in the page."""
@@ -151,7 +181,7 @@ def open_page(browser: Any) -> Iterator[Callable[..., Studio]]:
             viewport={"width": width, "height": height}, device_scale_factor=SCALE, **{"bypass_csp": True, **options}
         )
         contexts.append(context)
-        return Studio(context.new_page(), None)
+        return Studio(context.new_page(), None, lean=True)
 
     yield open_page
     for context in contexts:
@@ -177,7 +207,7 @@ def shared_studio(browser: Any, state_folder: Path) -> Iterator[Studio]:
             context = browser.new_context(
                 viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=SCALE, bypass_csp=True
             )
-            studio = Studio(context.new_page(), server)
+            studio = Studio(context.new_page(), server, lean=True)
             studio.open(server.url)
             yield studio
             context.close()
@@ -189,11 +219,19 @@ def shared_studio(browser: Any, state_folder: Path) -> Iterator[Studio]:
 
 
 @pytest.fixture
+def in_every_pixel(shared_studio: Studio) -> Iterator[None]:
+    """Let the shared page draw all pixels, with the shaders and the light that users see."""
+    shared_studio.draw(**LOOKED_AT)
+    yield
+    shared_studio.draw(**LEAN)
+
+
+@pytest.fixture
 def studio(shared_studio: Studio) -> Iterator[Studio]:
     """The shared studio at the start of a fresh run; a test that leaves complaints in the console fails."""
     shared_studio.complaints.clear()
     shared_studio.ask(type="pause")
-    start = {"kind": "dome", "size": SIZE, "cell_size": 10.0, "seed": 7}
+    start = {"kind": "dome", "size": SIZE, "cell_size": 10.0, "seed": 7, "relief": None}
     shared_studio.ask(type="start", preset="single_grid", backend="reference", generator=start)
     shared_studio.page.keyboard.press("Escape")
     shared_studio.take_tool("look")

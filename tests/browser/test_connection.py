@@ -129,33 +129,33 @@ def test_a_page_stays_connected_when_only_the_run_crashes(open_page: Callable[..
     assert studio.complaints == []
 
 
-def test_the_page_runs_under_the_servers_own_policy(open_page: Callable[..., Any], server: Server) -> None:
-    studio = open_page(bypass_csp=False)
-    studio.page.goto(server.url)
-    studio.page.locator("[data-role=step-one]").click()
-    studio.page.locator("[data-role=step]", has_text="1").wait_for()
-    studio.page.locator("[data-tool=raise]").click()
-    studio.page.locator("[aria-label='Tool settings']").wait_for()
-    assert studio.complaints == []
+def test_the_page_runs_under_the_servers_own_policy(open_page: Callable[..., Any], studio: Any) -> None:
+    other = open_page(bypass_csp=False)
+    other.page.goto(studio.server.url)
+    other.page.locator("[data-role=step-one]").click()
+    other.page.locator("[data-role=step]", has_text="1").wait_for()
+    other.page.locator("[data-tool=raise]").click()
+    other.page.locator("[aria-label='Tool settings']").wait_for()
+    assert other.complaints == []
 
 
-def test_without_webgl2_the_page_says_what_to_do(open_page: Callable[..., Any], server: Server) -> None:
+def test_without_webgl2_the_page_says_what_to_do(open_page: Callable[..., Any], shared_studio: Any) -> None:
     page = open_page().page
     page.add_init_script(
         "const get = HTMLCanvasElement.prototype.getContext;"
         "HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {"
         " return kind.startsWith('webgl') ? null : get.call(this, kind, ...rest) }"
     )
-    page.goto(server.url)
+    page.goto(shared_studio.server.url)
     message = page.locator("[role=alert]", has_text="WebGL2")
     message.wait_for()
     assert "Chromium" in message.inner_text()
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (820, 1180)])
-def test_controls_fit_the_screen(open_page: Callable[..., Any], server: Server, width: int, height: int) -> None:
+def test_controls_fit_the_screen(open_page: Callable[..., Any], shared_studio: Any, width: int, height: int) -> None:
     studio = open_page(width, height, has_touch=width < 1000)
-    studio.open(server.url)
+    studio.open(shared_studio.server.url)
     for part in (".panel", ".tools", ".transport", ".corner"):
         box = studio.page.locator(part).bounding_box()
         assert box["x"] >= 0, part
@@ -167,15 +167,13 @@ def test_controls_fit_the_screen(open_page: Callable[..., Any], server: Server, 
     assert apart
 
 
-def test_the_camera_stays_for_the_same_terrain_and_follows_another(
-    open_page: Callable[..., Any], server: Server
-) -> None:
-    studio = open_page(1000, 500)
-    studio.open(server.url)
+def test_the_camera_stays_for_the_same_terrain_and_follows_another(studio: Any) -> None:
+    studio.page.keyboard.press("f")
     eye = "studio.stage.cameras.current.position.toArray()"
     studio.page.mouse.move(300, 250)
     studio.page.mouse.wheel(0, -300)
     studio.wait("!studio.stage.cameras.isFramed")
+    studio.settle_picture()
     moved = studio.page.evaluate(eye)
     for generator, stays in (({"seed": 11}, True), ({"relief": 300.0}, False)):
         run = studio.page.evaluate("studio.store.state.run")
@@ -184,9 +182,8 @@ def test_the_camera_stays_for_the_same_terrain_and_follows_another(
         assert (studio.page.evaluate(eye) == pytest.approx(moved, abs=0.02)) is stays
 
 
-def test_two_pages_watch_one_simulation(open_page: Callable[..., Any], server: Server) -> None:
-    first, second = open_page(500, 400), open_page(500, 400)
-    first.open(server.url)
-    second.open(server.url)
-    first.ask(type="step", count=2)
-    second.wait("studio.store.state.step === 2")
+def test_two_pages_watch_one_simulation(open_page: Callable[..., Any], studio: Any) -> None:
+    second = open_page(500, 400)
+    second.open(studio.server.url)
+    studio.ask(type="step", count=2)
+    second.wait("studio.store.state.step === 2 && studio.stage.frame.header.step === 2")

@@ -14,13 +14,19 @@ import slopewash as sw
 pytestmark = pytest.mark.slow
 
 
+def short_recipe() -> sw.Recipe:
+    """Levels of few steps: low water would take as many as there are cells along a side."""
+    recipe = sw.recipe("landscape", size=64, seed=4, strength=0.003, gullies=0.0, backend="reference")
+    return recipe.replace(low_water={})
+
+
 @pytest.fixture
 def draft(open_page: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """A page that shows a recipe of levels on 64 cells."""
     from slopewash.studio.server import StudioServer
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    recipe = sw.recipe("landscape", size=64, seed=4, strength=0.01, gullies=0.0, backend="reference")
+    recipe = short_recipe()
     with StudioServer(recipe, port=0) as server:
         server.studio.finishing.niceness = 0
         studio = open_page(1100, 700)
@@ -59,6 +65,40 @@ def test_a_finish_can_be_cancelled(draft: Any) -> None:
     cancel.click()
     draft.page.locator("[data-role=finish-words]", has_text="It was cancelled.").wait_for()
     assert draft.page.locator("[data-role=finish]").is_visible()
+
+
+def test_a_finish_goes_on_after_a_restart_and_is_discarded(
+    open_page: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from slopewash.studio import messages
+    from slopewash.studio.keeping import Keeper
+    from slopewash.studio.server import StudioServer
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    recipe = short_recipe()
+    studio = open_page()
+    for new in (True, False):
+        keeper = Keeper(tmp_path / "kept")
+        with StudioServer(recipe, port=0, keeper=keeper) as server:
+            finishing = server.studio.finishing
+            finishing.niceness = 0
+            if new:
+                finishing.execute(messages.Finish(type="finish", size=128)).result(60)
+            else:
+                studio.open(server.url)
+                studio.page.locator(".message", has_text="The finish of dome on 128 cells goes on.").wait_for()
+                studio.wait("studio.finish.last.status === 'done'")
+                studio.tab("export")
+                studio.page.select_option("[aria-label='Format of the finish']", ".npy")
+                file = studio.download(lambda: studio.click("save-finish"), tmp_path)
+                assert file.name.startswith("landscape-seed4-128cells-step")
+                assert np.array_equal(np.load(file), recipe.replace(size=128).run().terrain["elevation"])
+                studio.click("discard-finish")
+                studio.wait("studio.finish.last.status === 'idle'")
+                assert not studio.page.locator("[data-role=open-finish]").is_visible()
+                assert not (tmp_path / "kept" / "finish").exists()
+        keeper.close()
+    assert studio.complaints == []
 
 
 def test_a_draft_is_the_same_ground_on_256_cells(studio: Any) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 pytestmark = pytest.mark.slow
+looked_at = pytest.mark.usefixtures("in_every_pixel")
 
 SIDE = 1280.0
 SCALE = 0.5
@@ -45,6 +46,7 @@ DEPOSIT = """
 """
 
 
+@looked_at
 def test_deposits_colour_the_ground_they_lie_on(studio: Any) -> None:
     studio.settle_picture()
     pictures = []
@@ -70,6 +72,7 @@ def test_the_server_sends_what_the_colours_need(studio: Any) -> None:
     assert flow[large].mean() > 1.5 * flow[~large].mean()  # large streams are seen as such
 
 
+@looked_at
 def test_shaded_flanks_are_not_black(studio: Any) -> None:
     studio.ask(type="start", generator={"kind": "ridged", "seed": 3})
     picture = choose_light(studio, "afternoon")
@@ -78,6 +81,7 @@ def test_shaded_flanks_are_not_black(studio: Any) -> None:
     assert np.percentile(light, 95) > 100.0
 
 
+@looked_at
 def test_light_presets_differ_as_their_names_say(studio: Any) -> None:
     places = spread((0.1, 0.9), (0.6, 0.95), 600)
     seen = {
@@ -105,6 +109,7 @@ def test_stones_have_their_size_in_metres(studio: Any) -> None:
     assert scales == [5120.0, 5120.0]
 
 
+@looked_at
 def test_distance_fades_inside_the_terrain(studio: Any) -> None:
     studio.page.keyboard.press("f")
     studio.page.mouse.move(450, 560)

@@ -40,6 +40,7 @@ def test_the_tier_follows_the_time_of_images(
     assert found["used"] == used
 
 
+@pytest.mark.usefixtures("in_every_pixel")
 def test_a_software_renderer_starts_low_and_comes_back_from_more(studio: Any) -> None:
     assert studio.page.evaluate("studio.stage.tier") == "low"
     studio.tab("view")

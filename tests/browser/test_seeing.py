@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 pytestmark = pytest.mark.slow
+looked_at = pytest.mark.usefixtures("in_every_pixel")
 
 SIDE = 1280.0
 SCALE = 0.5
@@ -34,6 +35,7 @@ def terrain_pixels(studio: Any, picture: np.ndarray, count: int = 400) -> np.nda
     return picture[rows[seen], columns[seen]]
 
 
+@looked_at
 def test_the_terrain_fills_the_view_without_clipped_whites(studio: Any, tmp_path: Path) -> None:
     studio.ask(type="start", generator={"relief": None})  # whatever the test before left
     studio.settle_picture()
@@ -52,6 +54,7 @@ def test_the_terrain_fills_the_view_without_clipped_whites(studio: Any, tmp_path
     assert (picture[..., :3][covered].min(axis=-1) >= 254).mean() < 0.001
 
 
+@looked_at
 def test_a_larger_picture_shows_the_same_in_more_pixels(studio: Any, tmp_path: Path) -> None:
     studio.tab("export")
     plain = np.asarray(Image.open(studio.download(lambda: studio.click("screenshot"), tmp_path)).convert("RGB"))
@@ -64,6 +67,7 @@ def test_a_larger_picture_shows_the_same_in_more_pixels(studio: Any, tmp_path: P
     assert np.abs(shrunk - plain).mean() < 6.0  # of 255: only what finer pixels resolve
 
 
+@looked_at
 def test_a_lake_is_blue(studio: Any) -> None:
     dry = studio.picture()
     x, y = 0.5 * SIDE, 0.8 * SIDE
@@ -80,6 +84,7 @@ def test_a_lake_is_blue(studio: Any) -> None:
     assert blue < 1.1 * red
 
 
+@looked_at
 def test_an_overlay_uses_its_map_and_the_legend_shows_its_range(studio: Any) -> None:
     studio.ask(type="step", count=5)
     studio.wait("studio.store.state.step === 5 && !studio.store.state.playing")
@@ -96,6 +101,7 @@ def test_an_overlay_uses_its_map_and_the_legend_shows_its_range(studio: Any) -> 
     ends = np.percentile(heights, [0.5, 99.5])  # a few outliers are left out
     assert (low, high) == pytest.approx(tuple(ends), abs=0.01 * float(np.ptp(heights)))
     shown = chroma(terrain_pixels(studio, studio.picture()))
+    assert studio.page.evaluate("studio.stage.uniforms.snowLine.value") > 1  # no snow on top of it
     table = chroma(np.array(studio.page.evaluate(COLOURS, "elevation"), dtype=float))
     distance = np.linalg.norm(shown[:, None] - table[None], axis=-1).min(axis=1)
     # Shading changes brightness and the filmic curve bends hues a little (0.013).
@@ -104,8 +110,10 @@ def test_an_overlay_uses_its_map_and_the_legend_shows_its_range(studio: Any) -> 
     x, y = studio.place_on_screen(0.5 * SIDE, 0.8 * SIDE)
     studio.page.keyboard.press("Escape")
     studio.page.mouse.move(x, y)
-    reading = float(legend.locator("[data-role=reading]").inner_text().split()[0])
-    assert reading == pytest.approx(heights[int(0.8 * 128), 64], abs=25.0)  # a pixel at this distance covers metres
+    reading, unit = legend.locator("[data-role=reading]").inner_text().split()
+    assert unit == "m"
+    height = heights[int(0.8 * 128), 64]
+    assert float(reading) == pytest.approx(height, abs=25.0)  # a pixel at this distance covers metres
     studio.page.select_option("select[aria-label='Overlay']", "")
     studio.wait("document.querySelector('.legend').hidden")
 
@@ -122,6 +130,7 @@ def test_a_diverging_layer_has_zero_in_the_middle(studio: Any) -> None:
     studio.page.select_option("select[aria-label='Overlay']", "")
 
 
+@looked_at
 def test_flow_is_shown_on_a_log_scale(studio: Any) -> None:
     studio.ask(type="step", count=20)
     studio.wait("studio.store.state.step === 20 && !studio.store.state.playing")
@@ -143,6 +152,7 @@ def test_flow_is_shown_on_a_log_scale(studio: Any) -> None:
     studio.page.select_option("select[aria-label='Overlay']", "")
 
 
+@looked_at
 def test_the_sun_follows_a_drag_and_shades_the_other_side(studio: Any) -> None:
     before = studio.picture()
     azimuth = studio.page.evaluate("studio.stage.look.sunAzimuth")
@@ -159,6 +169,7 @@ def test_the_sun_follows_a_drag_and_shades_the_other_side(studio: Any) -> None:
     studio.page.evaluate("a => { studio.stage.look.sunAzimuth = a; studio.stage.lookChanged(true) }", azimuth)
 
 
+@looked_at
 def test_the_plan_shows_the_square_from_above(studio: Any) -> None:
     studio.click("plan")
     studio.settle_picture()
@@ -171,6 +182,7 @@ def test_the_plan_shows_the_square_from_above(studio: Any) -> None:
     studio.click("plan")
 
 
+@looked_at
 def test_before_and_after_stand_side_by_side(studio: Any) -> None:
     x, y = 0.5 * SIDE, 0.75 * SIDE
     studio.ask(type="paint", tool="raise", strength=150.0, points=[[x, y]], radius=0.3 * SIDE, falloff=0.9)
@@ -234,6 +246,7 @@ def test_strata_colour_the_walls(studio: Any) -> None:
     assert studio.page.evaluate("studio.stage.strataLayers") == 5
 
 
+@looked_at
 def test_particles_and_the_mesh_are_drawn_where_they_are(studio: Any) -> None:
     from slopewash.studio.frames import Block, assemble, field_block
 

@@ -49,6 +49,7 @@ def pictures(studio: Any) -> list[np.ndarray]:
     return parts
 
 
+@pytest.mark.usefixtures("in_every_pixel")
 def test_panes_share_their_start_their_clock_and_their_camera(panes: Any) -> None:
     studio = panes
     first, second = pictures(studio)

@@ -34,7 +34,7 @@ from io import FileIO
 from slopewash.studio.pipe import Pipe
 pipe = Pipe(FileIO(0, closefd=False), FileIO(1, "wb", closefd=False))
 pipe.send(("notice", "7 sub-steps"))
-pipe.send(("done", 1))
+pipe.send(("done", {"step": 1}))
 pipe.finish()
 """
 
