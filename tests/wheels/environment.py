@@ -11,6 +11,9 @@ from pathlib import Path
 DROPPED = ("PYTHONPATH", "VIRTUAL_ENV", "NUMBA_CACHE_DIR", "SLOPEWASH_SKIP_PAGE")
 """Variables by which the repository, or another environment, would be seen."""
 
+PATIENCE = 1200
+"""Seconds for one command: compiling takes a quarter of a minute, and far longer on a machine that others use too."""
+
 
 def pip() -> list[str]:
     """A pip of this machine: that of this environment, or of the Python that it was made from."""
@@ -60,6 +63,10 @@ class Environment:
 
     def run(self, *words: str) -> tuple[int, str, str]:
         """Run a command to its end: its code, and what it printed to stdout and stderr."""
-        started = self.start(words)
-        out, errors = started.communicate(timeout=300)
+        with self.start(words) as started:
+            try:
+                out, errors = started.communicate(timeout=PATIENCE)
+            except BaseException:
+                started.kill()
+                raise
         return started.returncode, out, errors
