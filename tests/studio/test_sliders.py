@@ -67,6 +67,19 @@ def test_sliders_of_a_level_have_its_own_values_in_the_middle() -> None:
     run.close()
 
 
+def test_nobody_moved_a_slider_when_the_flood_recedes_by_itself() -> None:
+    run = Run(sw.recipe("landscape", size=64, backend="reference").replace(strength=0.02))
+    assert run.running is not None
+    while not run.running.low_water:
+        run.advance(1)
+    assert run.simulation.model.rain_rate < run.running.stage.model.rain_rate  # type: ignore[attr-defined]
+    moved = {name: state for name, state in run.facts()["sliders"].items() if isinstance(state, float) and state}
+    assert set(moved) <= {"age"}
+    run.slide("rain", 0.5)
+    assert run.facts()["sliders"]["rain"] == pytest.approx(0.5, abs=1e-3)
+    run.close()
+
+
 def test_the_age_of_levels_is_their_strength_until_the_run_begins() -> None:
     run = Run(sw.recipe("landscape", size=64, backend="reference"))
     usual = run.usual_steps

@@ -375,6 +375,11 @@ class Running:
         ]
 
     @property
+    def low_water(self) -> bool:
+        """Whether the last level is done and its flood has begun to recede."""
+        return self._low_water
+
+    @property
     def place(self) -> str:
         """Stage and level under way, in words, where there is more than one."""
         stages, levels, words = len(self.recipe.stages), self._levels(), []

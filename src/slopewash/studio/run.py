@@ -27,7 +27,7 @@ from slopewash.studio.inspecting import cell_facts, survey_facts
 from slopewash.studio.keyframes import Timeline
 from slopewash.studio.projects import TERRAIN, Saved
 from slopewash.studio.recipes import check_size, resized
-from slopewash.studio.sliders import Sliders
+from slopewash.studio.sliders import Place, Sliders
 from slopewash.studio.snapshot import Beside, Snapshot
 
 ALWAYS = ("elevation", "water", "suspended")
@@ -339,7 +339,7 @@ class Run:
         """Continue with what a slider stands for at a position."""
         if name == "age" and self.sliders.strength is not None and self.is_worth_keeping:
             raise InvalidParameter("a run from coarse to fine has its age from the start; reset it to change that")
-        values = self.sliders.values(name, position, self.simulation.model, self._level)
+        values = self.sliders.values(name, position, self.simulation.model, self._place)
         if values:
             self.change_parameters(values)
         elif self.sliders.strength is not None:
@@ -356,9 +356,9 @@ class Run:
         self.timeline = Timeline(self.usual_steps)
 
     @property
-    def _level(self) -> int:
-        """Number of the stage or level under way."""
-        return 0 if self.running is None else self.running.number
+    def _place(self) -> Place:
+        """Where in its recipe the run is."""
+        return Place(0, low_water=False) if self.running is None else Place(self.running.number, self.running.low_water)
 
     def check_can_settle(self) -> None:
         """Refuse to settle what settles by itself."""
@@ -547,7 +547,7 @@ class Run:
             "usual_steps": self.usual_steps,
             "usual_settling": None if running is not None else stage.usual_settling(simulation.step),
             "parameters": plain(model.values()),
-            "sliders": self.sliders.states(model, self._level),
+            "sliders": self.sliders.states(model, self._place),
             "edges": simulation.edges if isinstance(simulation.edges, str) else dict(simulation.edges.items()),
             "backend": simulation.backend,
             "generator": None if not isinstance(source, sw.Generated) else {

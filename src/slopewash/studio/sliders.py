@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import slopewash as sw
 from slopewash.errors import InvalidParameter
@@ -14,8 +14,15 @@ FINE = 1_000_000
 ENDLESS = "without a preset, a run goes on until you pause it"
 
 
+class Place(NamedTuple):
+    """Where a recipe is: the number of its stage or level, and whether its flood has receded."""
+
+    level: int
+    low_water: bool
+
+
 class Sliders:
-    """Their middle is the preset, or what the recipe has on the level under way."""
+    """Their middle is the preset, or what the recipe has on the level under way and, at its end, for low water."""
 
     def __init__(self, recipe: sw.Recipe, running: sw.Running | None) -> None:
         self._stage = recipe.stage
@@ -44,13 +51,13 @@ class Sliders:
         if before._stage.preset == self._stage.preset:
             self.steps = before.steps
 
-    def values(self, name: str, position: float, now: sw.Model, level: int) -> dict[str, float]:
+    def values(self, name: str, position: float, now: sw.Model, place: Place) -> dict[str, float]:
         """Parameters that a slider stands for at a position; the age notes its steps instead."""
         slider = next((s for s in now.sliders() if s.name == name), None)
         if slider is None:
             raise InvalidParameter(f'there is no slider "{name}"; there are {", ".join(s.name for s in now.sliders())}')
         if name != "age":
-            return slider.values(self._usual(now, level), position)
+            return slider.values(self._usual(now, place), position)
         usual = self._stage.usual_steps
         if usual is None or self._ageless:
             raise InvalidParameter(f"age cannot be moved: {self._ageless}")
@@ -60,9 +67,9 @@ class Sliders:
         self.steps = None if position == 0 else slider.steps(usual, position)
         return {}
 
-    def states(self, now: sw.Model, level: int) -> dict[str, float | str]:
+    def states(self, now: sw.Model, place: Place) -> dict[str, float | str]:
         """Where each one stands, or why it cannot be moved."""
-        usual, steps = self._usual(now, level), self._stage.usual_steps
+        usual, steps = self._usual(now, place), self._stage.usual_steps
         states: dict[str, float | str] = {}
         for slider in now.sliders():
             reason = self._ageless if slider.name == "age" else slider.why_not(usual)
@@ -76,9 +83,10 @@ class Sliders:
                 states[slider.name] = slider.position(now, usual)
         return states
 
-    def _usual(self, now: sw.Model, level: int) -> sw.Model:
+    def _usual(self, now: sw.Model, place: Place) -> sw.Model:
         if self._levels is not None:
-            return self._levels[level].model
+            stage = self._levels[place.level]
+            return stage.receding(stage.model) if place.low_water else stage.model
         preset = self._stage.preset
         return type(now)() if preset is None else sw.find_preset(preset).model
 
