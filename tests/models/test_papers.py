@@ -128,4 +128,4 @@ def test_valleys_of_chibas_figure_2_begin_at_the_crest_and_join(turn: float) -> 
         assert half[flank.along(0.7)].std() > 1.0
     assert begun >= 6
     assert ended < begun
-    assert confluences(simulation.terrain) >= 18
+    assert confluences(simulation.terrain) >= 33
