@@ -97,9 +97,9 @@ void main() {
   vec4 macro = 0.6 * texture(noise, p.xz * 1.05) + 0.4 * turnedNoise(p.xz * 2.3);
   Grain meso = grainOnSlope(p * 5.3, weight);
   Grain fine = grainOnSlope(p * 31.0, weight);
+#ifdef CLOSE_GRAIN
   vec4 turned = turnedNoise(p.xz * 13.7 + 0.37);
   fine.value = 0.5 + 1.15 * (0.62 * (fine.value - 0.5) + 0.38 * (turned.gr - 0.5));
-#ifdef CLOSE_GRAIN
   // Nearby, stones and tufts stand out.
   float near = 0.45 + 0.75 * (1.0 - smoothstep(0.004, 0.05, distance(world, eye) / (worldScale * grainScale)));
   Grain close = grainOnSlope(p * 173.0, weight);
@@ -115,7 +115,7 @@ void main() {
   site.basin = clamp(0.7 * curve.w, -2.0, 2.0);
   site.north = clamp(-1.6 * normal.z, -1.0, 1.0);
   site.rib = carved.x;
-  site.chutes = clamp(0.5 - 0.30 * carved.x - 0.35 * carved.w + 0.25 * (turned.g - 0.5), 0.0, 1.0);
+  site.chutes = clamp(0.5 - 0.30 * carved.x - 0.35 * carved.w + 0.25 * (fine.value.y - 0.5), 0.0, 1.0);
   site.carvedSteep = length(curve.xy + carved.yz) / steepReference;
   site.past = vec4(0.0);
   site.soil = 0.0;
