@@ -13,6 +13,8 @@ class Coefficients(NamedTuple):
 
     motion: Motion
     hillslope: Hillslope
+    launched: int
+    """cells of each 2 x 2 that a particle starts from"""
     breadth: int
     stop_in_pits: bool
     v_max: float
