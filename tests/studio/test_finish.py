@@ -226,6 +226,7 @@ def test_a_finish_shown_on_fewer_cells_goes_on_without_its_mask(
         page.until(lambda state: state["step"] == 0 and state["left"] is not None)
         shown = server.session.find("terrain").result(SECONDS)
         assert "mask" not in shown
+        assert "water" in shown
         expected = sw.Terrain(made, cell_size=32 / 48).resampled(32)["elevation"]
         np.testing.assert_allclose(shown["elevation"], expected, rtol=1e-6)  # once to cells and back
 

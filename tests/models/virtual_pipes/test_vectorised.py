@@ -47,6 +47,7 @@ def arguments(function: Any) -> list[Any]:
     return values
 
 
+@pytest.mark.packed
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOOPS)
 def test_rows_are_packed(name: str) -> None:
