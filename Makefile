@@ -78,7 +78,8 @@ studio-load: $(DEV)
 # tests of that are left out.
 boundscheck: $(DEV)
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.numba/boundscheck $(BIN)/python -m pytest -n $(WORKERS) tests/models \
-	  tests/simulation/test_degenerate.py tests/simulation/test_bounded_work.py -m 'not gpu and not packed'
+	  tests/simulation/test_degenerate.py tests/simulation/test_bounded_work.py -m 'not gpu' \
+	  --ignore tests/models/virtual_pipes/test_vectorised.py
 
 licences: $(DEV)
 	@$(BIN)/python benchmarks/licences.py

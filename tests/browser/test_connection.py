@@ -139,30 +139,30 @@ def test_the_page_runs_under_the_servers_own_policy(open_page: Callable[..., Any
     assert other.complaints == []
 
 
-def test_without_webgl2_the_page_says_what_to_do(open_page: Callable[..., Any], studio: Any) -> None:
+def test_without_webgl2_the_page_says_what_to_do(open_page: Callable[..., Any], shared_studio: Any) -> None:
     page = open_page().page
     page.add_init_script(
         "const get = HTMLCanvasElement.prototype.getContext;"
         "HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {"
         " return kind.startsWith('webgl') ? null : get.call(this, kind, ...rest) }"
     )
-    page.goto(studio.server.url)
+    page.goto(shared_studio.server.url)
     message = page.locator("[role=alert]", has_text="WebGL2")
     message.wait_for()
     assert "Chromium" in message.inner_text()
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (820, 1180)])
-def test_controls_fit_the_screen(open_page: Callable[..., Any], studio: Any, width: int, height: int) -> None:
-    other = open_page(width, height, has_touch=width < 1000)
-    other.open(studio.server.url)
+def test_controls_fit_the_screen(open_page: Callable[..., Any], shared_studio: Any, width: int, height: int) -> None:
+    studio = open_page(width, height, has_touch=width < 1000)
+    studio.open(shared_studio.server.url)
     for part in (".panel", ".tools", ".transport", ".corner"):
-        box = other.page.locator(part).bounding_box()
+        box = studio.page.locator(part).bounding_box()
         assert box["x"] >= 0, part
         assert box["y"] >= 0, part
         assert box["x"] + box["width"] <= width, part
         assert box["y"] + box["height"] <= height, part
-    boxes = [other.page.locator(part).bounding_box() for part in (".panel", ".transport")]
+    boxes = [studio.page.locator(part).bounding_box() for part in (".panel", ".transport")]
     apart = boxes[0]["x"] >= boxes[1]["x"] + boxes[1]["width"] or boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"]
     assert apart
 

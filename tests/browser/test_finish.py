@@ -66,6 +66,11 @@ def test_a_finish_can_be_cancelled(draft: Any) -> None:
     cancel.click()
     draft.page.locator("[data-role=finish-words]", has_text="It was cancelled.").wait_for()
     assert draft.page.locator("[data-role=finish]").is_visible()
+    discard = draft.page.locator("[data-role=discard-finish]")
+    assert not discard.is_visible()
+    draft.page.evaluate("studio.finish.receive({...studio.finish.last, status: 'failed', can_continue: true})")
+    assert discard.is_visible()
+    assert draft.page.locator("[data-role=continue-finish]").is_visible()
 
 
 def test_a_finish_goes_on_after_a_restart_and_is_discarded(

@@ -49,7 +49,6 @@ CASES: dict[str, tuple[sw.Model, sw.Terrain]] = {
         sw.VelocityField(**SHORT, steering="steepest"),
         rough(nodata=missing_cells(), erodibility=0.7),
     ),
-    "particles, in turn": (sw.VelocityField(**SHORT, launch_share="quarter"), rough(nodata=missing_cells())),
     "particles, strata": (sw.VelocityField(**SHORT), rough(strata=BANDS)),
 }
 

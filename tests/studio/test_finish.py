@@ -178,6 +178,9 @@ def test_a_process_that_ends_is_reported_and_another_can_be_started(
     monkeypatch.setattr(messages, "SIZES", (16, 64))
     page.do("finish", size=96)  # more cells than the studio runs now
     until(page, "done")
+    refused = page.get("/finish/a.slopewash")
+    assert refused.status_code == 404
+    assert "96 cells along a side, too many for a project" in refused.json()["message"]
     page.do("open_finish")
     state = page.until(lambda state: state["rows"] == 64)
     assert (state["name"], state["stage"], state["step"]) == ("dome", None, 0)
@@ -226,7 +229,6 @@ def test_a_finish_shown_on_fewer_cells_goes_on_without_its_mask(
         page.until(lambda state: state["step"] == 0 and state["left"] is not None)
         shown = server.session.find("terrain").result(SECONDS)
         assert "mask" not in shown
-        assert "water" in shown
         expected = sw.Terrain(made, cell_size=32 / 48).resampled(32)["elevation"]
         np.testing.assert_allclose(shown["elevation"], expected, rtol=1e-6)  # once to cells and back
 
@@ -253,6 +255,14 @@ def test_notices_of_a_finish_reach_the_pages(page: Page, server: StudioServer) -
         finishing._read(child, Pipe(cast("FileIO", child.stdout), FileIO(os.devnull, "wb")))
     while not any(told["message"] == "The finish: 7 sub-steps" for told in page.told):
         page.read()
+
+
+def test_a_file_that_is_removed_meanwhile_is_not_found(
+    page: Page, server: StudioServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for what, name in (("preview", "preview.png"), ("project", "a.slopewash")):
+        monkeypatch.setattr(server.studio.finishing, what, lambda: tmp_path / "gone")
+        assert page.get(f"/finish/{name}").status_code == 404
 
 
 def test_the_process_ends_with_the_server(levels: sw.Recipe, open_page: Open) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -20,9 +23,21 @@ from tests.studio.test_keeping import wait_for
 import slopewash as sw
 from slopewash.processes import environment, python
 from slopewash.studio import finish_files, keeping
-from slopewash.studio.finish_files import END_FILE, FOLDER, PROJECT_FILE, RUN_FOLDER, TERRAIN_FILE, write_plan
-from slopewash.studio.finisher import Finisher, Task
+from slopewash.studio.finish_files import (
+    END_FILE,
+    FOLDER,
+    PLAN_FOLDER,
+    PROJECT_FILE,
+    RUN_FOLDER,
+    TERRAIN_FILE,
+    WRITING_FOLDER,
+    read_end,
+    read_state,
+    write_plan,
+)
+from slopewash.studio.finisher import Finisher, Task, finish, keeper_of
 from slopewash.studio.keeping import Keeper
+from slopewash.studio.pipe import Pipe
 from slopewash.studio.projects import read_project
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.run import Plan, Run
@@ -47,6 +62,13 @@ try:
 except KeyboardInterrupt:
     pass
 """
+FAILS = """
+from io import FileIO
+from slopewash.studio.pipe import Pipe
+pipe = Pipe(FileIO(0, closefd=False), FileIO(1, "wb", closefd=False))
+pipe.send(("failed", "no space left on device"))
+pipe.finish()
+"""
 
 
 class Killed(Exception):
@@ -66,12 +88,21 @@ class Interruption:
         return self.left < 0
 
 
+def task_in(folder: Path) -> Task:
+    return Task(folder, kept=True, secret=SECRET, adapter=None, niceness=0, largest=2048)
+
+
+def begun(task: Task, send: Callable[[Any], None], stop: Any = None) -> Finisher:
+    """A finish in this process, which reports to `send`."""
+    stop = stop or Interruption(np.inf)
+    return Finisher(task, SimpleNamespace(send=send), stop, keeper_of(task, stop))  # type: ignore[arg-type]
+
+
 def finished(folder: Path, interruptions: Iterator[Interruption]) -> tuple[dict[str, Any], tuple[Any, ...], int]:
     """Layers of the result, what was recorded of it, and how many processes it took."""
-    task = Task(folder, kept=True, secret=SECRET, adapter=None, niceness=0, largest=2048)
+    task = task_in(folder)
     for number, interruption in enumerate(interruptions, 1):
-        silent = SimpleNamespace(send=lambda message: None)
-        finisher = Finisher(task, silent, interruption)  # type: ignore[arg-type]
+        finisher = begun(task, lambda message: None, interruption)
         with suppress(Killed):
             finisher.work()
         assert finisher._keeper is not None
@@ -144,10 +175,17 @@ class Process:
 
     def end(self, how: signal.Signals, *, all_of_them: bool = False) -> None:
         if all_of_them:
+            for child in self.children():  # some have a process group of their own
+                os.kill(child, how)
             os.killpg(self.process.pid, how)
         else:
             self.process.send_signal(how)
         self.process.wait(SECONDS)
+
+    def children(self) -> list[int]:
+        listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+        pairs = [line.split() for line in listed.splitlines()]
+        return [int(child) for child, parent in pairs if int(parent) == self.process.pid]
 
     def close(self) -> None:
         if self.process.poll() is None:
@@ -223,6 +261,8 @@ def test_a_finish_whose_process_ends_goes_on_when_asked_and_is_removed_when_disc
     with serving(levels, keeper=keeper) as server:
         page = open_page(server)
         page.do("finish", size=144)
+        if hasattr(os, "getpgid"):  # a Ctrl-C in the terminal of the server does not reach it
+            assert os.getpgid(process_of(server).pid) != os.getpgid(0)
         process_of(server).kill()
         assert until(page, "failed")["can_continue"]
         page.close()
@@ -250,10 +290,10 @@ def test_a_finish_whose_process_ends_goes_on_when_asked_and_is_removed_when_disc
 def test_a_finish_that_cannot_be_continued_begins_again(levels: sw.Recipe, tmp_path: Path) -> None:
     write_plan(Run(levels).plan(96), tmp_path)
     said: list[Any] = []
-    task = Task(tmp_path, kept=True, secret=SECRET, adapter=None, niceness=0, largest=2048)
+    task = task_in(tmp_path)
     (tmp_path / RUN_FOLDER / "step-000003").mkdir(parents=True)
     (tmp_path / RUN_FOLDER / "step-000003" / "manifest.json").write_text("{")
-    finisher = Finisher(task, SimpleNamespace(send=said.append), Interruption(np.inf))  # type: ignore[arg-type]
+    finisher = begun(task, said.append)
     finisher.work()
     assert said[0][0] == "notice"
     assert said[0][1].startswith("it begins again, because it cannot be continued: no checkpoint in")
@@ -271,8 +311,8 @@ def test_a_full_disk_is_reported_and_the_finish_goes_on(
         raise sw.CheckpointError("the disk is full")
 
     monkeypatch.setattr(sw, "write_checkpoint", full)
-    task = Task(tmp_path, kept=True, secret=SECRET, adapter=None, niceness=0, largest=2048)
-    finisher = Finisher(task, SimpleNamespace(send=said.append), Interruption(np.inf))  # type: ignore[arg-type]
+    task = task_in(tmp_path)
+    finisher = begun(task, said.append)
     finisher.work()
     notices = [message[1] for message in said if message[0] == "notice"]
     assert notices == ["it is not kept on disk at the moment: the disk is full"]
@@ -294,3 +334,173 @@ def test_what_is_left_of_a_finish_that_nobody_asked_for_is_removed(
         assert server.studio.finishing.state["status"] == "idle"
         page.close()
     keeper.close()
+
+
+def full_disk(*_: Any, **__: Any) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_picture_that_cannot_be_written_is_reported_and_the_finish_goes_on(
+    levels: sw.Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_plan(Run(levels).plan(96), tmp_path)
+    said: list[Any] = []
+    monkeypatch.setattr(sw, "hillshade", full_disk)
+    begun(task_in(tmp_path), said.append).work()
+    assert ("notice", "its picture cannot be written: [Errno 28] No space left on device") in said
+    assert said[-1][0] == "done"
+
+
+def test_a_finish_whose_results_cannot_be_written_is_continued_once_there_is_room(
+    levels: sw.Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_plan(Run(levels).plan(96), tmp_path)
+    finisher = begun(task_in(tmp_path), lambda message: None)
+    with monkeypatch.context() as disk:
+        disk.setattr(sw, "write", full_disk)
+        with pytest.raises(OSError, match="No space left"):
+            finisher.work()
+    assert finisher._keeper is not None
+    finisher._keeper.close()
+    (tmp_path / WRITING_FOLDER).mkdir()
+    (tmp_path / WRITING_FOLDER / "terrain.npz.tmp").touch()  # left over by another failure
+    begun(task_in(tmp_path), lambda message: None).work()
+    assert np.array_equal(sw.read(tmp_path / TERRAIN_FILE)["elevation"], levels.run().terrain["elevation"])
+    assert {path.name for path in tmp_path.iterdir()} == {TERRAIN_FILE, PROJECT_FILE, "preview.png", END_FILE}
+
+
+@pytest.mark.parametrize("closing", [False, True])
+def test_a_process_that_fails_leaves_everything_to_continue_from(
+    closing: bool, levels: sw.Recipe, tmp_path: Path
+) -> None:
+    keeper, folder = Keeper(tmp_path), tmp_path / FOLDER
+    with serving(levels, keeper=keeper) as server:
+        finishing = server.studio.finishing
+        finishing._doing.submit(lambda: None).result(SECONDS)  # it has looked for what a server before left
+        write_plan(Run(levels).plan(96), folder)
+        (folder / TERRAIN_FILE).touch()
+        finishing._closed = closing
+        with subprocess.Popen(python("-c", FAILS), env=environment(), stdout=subprocess.PIPE, bufsize=0) as child:
+            finishing._process = child
+            finishing._read(child, Pipe(cast("FileIO", child.stdout), FileIO(os.devnull, "wb")))
+        assert finishing._process is None
+        assert (folder / TERRAIN_FILE).exists()
+        left = read_state(folder)
+        assert left is not None
+        # A server that is closing cannot tell why it failed; the next one tries again.
+        assert left["status"] == ("running" if closing else "failed")
+        assert left["can_continue"] != closing
+        finishing._closed = False
+    keeper.close()
+
+
+@pytest.mark.parametrize("damage", ["of another version", "damaged plan"])
+def test_a_finish_that_cannot_be_read_is_set_aside(damage: str, levels: sw.Recipe, tmp_path: Path) -> None:
+    folder, aside = tmp_path / FOLDER, tmp_path / f"{FOLDER}.unreadable"
+    aside.mkdir()  # an older one
+    write_plan(Run(levels).plan(96), folder)
+    (folder / TERRAIN_FILE).touch()
+    if damage == "damaged plan":
+        next((folder / PLAN_FOLDER).glob("*/manifest.json")).write_text("{")
+    else:
+        (folder / END_FILE).write_text('{"status": "done", "of a later version": 1}')
+        shutil.rmtree(folder / PLAN_FOLDER)
+    keeper = Keeper(tmp_path)
+    with serving(levels, keeper=keeper) as server:
+        wait_for(lambda: server.studio.finishing.state["status"] == "failed")
+        state = server.studio.finishing.state
+        assert "cannot be read" in (state["message"] or "")
+        assert not state["can_continue"]
+        assert not folder.exists()
+        assert (aside / TERRAIN_FILE).exists()
+    keeper.close()
+
+
+def test_the_result_before_stays_if_the_next_finish_cannot_begin(
+    levels: sw.Recipe, open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper, folder = Keeper(tmp_path), tmp_path / FOLDER
+    with serving(levels, keeper=keeper) as server:
+        page = open_page(server)
+        page.do("finish", size=64)
+        until(page, "done")
+        with monkeypatch.context() as disk:
+            disk.setattr(finish_files, "write_plan", full_disk)
+            assert "No space left" in page.ask("finish", size=96)["message"]
+        assert page.get("/finish/a.npy").status_code == 200
+        with monkeypatch.context() as memory:
+            memory.setattr(subprocess, "Popen", full_disk)
+            page.do("finish", size=96)
+            failed = server.studio.finishing.state
+        assert (failed["status"], failed["can_continue"]) == ("failed", True)
+        assert "cannot be started" in (failed["message"] or "")
+        while page.finish.get("status") != "failed":
+            page.read("finish")
+        page.do("continue_finish")
+        while page.finish["status"] == "failed":
+            page.read("finish")
+        until(page, "done")
+        assert sw.read(folder / TERRAIN_FILE).shape == (96, 96)
+        page.close()
+    keeper.close()
+
+
+def test_a_finish_that_another_process_completed_is_not_computed_again(levels: sw.Recipe, tmp_path: Path) -> None:
+    write_plan(Run(levels).plan(64), tmp_path)
+    begun(task_in(tmp_path), lambda message: None).work()
+    said: list[Any] = []
+    finish(task_in(tmp_path), cast("Pipe", SimpleNamespace(send=said.append)), threading.Event())
+    assert [(kind, end["status"], end["size"]) for kind, end in said] == [("done", "done", 64)]
+    assert not (tmp_path / RUN_FOLDER).exists()
+
+
+def test_a_process_of_an_earlier_server_leaves_the_finish_of_the_next_alone(levels: sw.Recipe, tmp_path: Path) -> None:
+    write_plan(Run(levels).plan(64), tmp_path)
+    orphan = begun(task_in(tmp_path), lambda message: None)
+    finish_files.remove(tmp_path)
+    write_plan(Run(levels).plan(96), tmp_path)
+    with pytest.raises(sw.CheckpointError, match="its plan is gone"):
+        orphan.work()
+    assert orphan._keeper is not None
+    orphan._keeper.close()
+    assert {path.name for path in tmp_path.iterdir()} == {PLAN_FOLDER}
+    (tmp_path / END_FILE).write_text('{"status": "done", "id": "of another"}')
+    assert read_end(tmp_path) is None
+
+
+def test_checkpoints_of_another_finish_are_refused(
+    levels: sw.Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "WHILE_RUNNING", 0.0)
+    write_plan(Run(levels).plan(64), tmp_path)
+    interrupted = begun(task_in(tmp_path), lambda message: None, Interruption(9))
+    interrupted.work()
+    assert interrupted._keeper is not None
+    interrupted._keeper.close()
+    shutil.rmtree(tmp_path / PLAN_FOLDER)
+    write_plan(Run(levels).plan(96), tmp_path)
+    said: list[Any] = []
+    begun(task_in(tmp_path), said.append).work()
+    assert said[0][1].endswith("holds checkpoints of another finish")
+    assert sw.read(tmp_path / TERRAIN_FILE).shape == (96, 96)
+
+
+def test_a_process_that_waits_for_its_folder_can_be_stopped(tmp_path: Path) -> None:
+    stop = threading.Event()
+    stop.set()
+    other = Keeper(tmp_path / RUN_FOLDER)
+    begin = time.monotonic()
+    with pytest.raises(sw.CheckpointError, match="in use"):
+        keeper_of(task_in(tmp_path), stop)
+    assert time.monotonic() - begin < 5.0
+    other.close()
+
+
+def test_a_settling_goes_on_when_too_much_was_done_to_be_recorded() -> None:
+    run = Run(first_recipe(preset="single_grid", size=32, extent=320.0, seed=3, backend="reference"))
+    run.advance(2)
+    run.settle(6, dry=False, look=lambda: None, stop_after=2)
+    run._recording.full = True
+    run._recording.actions.clear()
+    run.settle(6, dry=False, look=lambda: None, done=2)
+    assert run.simulation.settled == 6

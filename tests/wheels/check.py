@@ -1,18 +1,16 @@
 """Builds the source distribution, the wheel from it, and installs that in an empty environment: alone, then each extra.
 
     python tests/wheels/check.py             or: make wheel-check
-    python tests/wheels/check.py --keep dist
+    python tests/wheels/check.py --keep dist/check
 
 The page is built by the hook of the build, in an environment of its own; pip's cache makes the rest quick. `--keep`
-leaves the two packages there, ready to be uploaded.
+leaves packages and environment there, to try things in.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))  # a script finds only modules in its own folder
 
 from tests.wheels import contents
-from tests.wheels.environment import PATIENCE, Environment, clean_variables, pip
+from tests.wheels.environment import Environment, clean_variables, pip
 from tests.wheels.uses import CORE, EXTRAS, MADE, NAMES, run
 
 ROOT = Path(__file__).parents[2]
@@ -39,10 +37,7 @@ def timed(what: str) -> Iterator[None]:
 
 
 def run_here(words: list[str], folder: Path) -> None:
-    done = subprocess.run(
-        words, cwd=folder, env=clean_variables(folder), capture_output=True, text=True, check=False,
-        timeout=PATIENCE,
-    )  # fmt: skip
+    done = subprocess.run(words, cwd=folder, env=clean_variables(folder), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr + done.stdout
 
 
@@ -60,15 +55,14 @@ def build(folder: Path) -> Path:
     return wheel
 
 
-def check(folder: Path) -> Path:
-    """Check packages and extras; returns the wheel."""
+def check(folder: Path) -> None:
     wheel = build(folder)
     environment = Environment(folder)
     with timed("core installed"):
         environment.pip("install", "--quiet", str(wheel))
     for words in CORE:
         with timed(words.replace(str(NAMES), NAMES.name)):
-            run(environment, shlex.split(words))
+            run(environment, words.split())
     lacking = [name for name in MADE if not (environment.work / name).exists()]
     assert not lacking, f"not made: {lacking}"
     with timed("what needs an extra is refused"):
@@ -87,7 +81,6 @@ def check(folder: Path) -> Path:
     with timed("everything fits together"):
         run(environment, ["python", "-I", str(NAMES)])
         environment.pip("check")
-    return wheel
 
 
 def has_adapter() -> bool:
@@ -96,14 +89,14 @@ def has_adapter() -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keep", type=Path, help="a folder for the two packages, once they pass")
+    parser.add_argument("--keep", type=Path, help="a new folder for packages and environment, which is left there")
     keep = parser.parse_args().keep
+    if keep is not None:
+        keep.mkdir(parents=True)
+        check(keep.absolute())
+        return
     with tempfile.TemporaryDirectory(prefix="slopewash-wheel-") as folder:
-        wheel = check(Path(folder))
-        if keep is not None:
-            keep.mkdir(parents=True, exist_ok=True)
-            for package in (wheel, *wheel.parent.glob("*.tar.gz")):
-                shutil.copy2(package, keep)
+        check(Path(folder))
 
 
 if __name__ == "__main__":

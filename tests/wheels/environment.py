@@ -49,9 +49,8 @@ class Environment:
     def pip(self, *words: str) -> None:
         words = ("--python", str(self.bin / "python"), *words)
         done = subprocess.run(
-            [*self._pip, *words], cwd=self.work, env=self.variables, capture_output=True, text=True, check=False,
-            timeout=PATIENCE,
-        )  # fmt: skip
+            [*self._pip, *words], cwd=self.work, env=self.variables, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr + done.stdout
 
     def start(self, words: Sequence[str]) -> subprocess.Popen[str]:

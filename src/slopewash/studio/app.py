@@ -99,8 +99,10 @@ class Studio:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await anyio.to_thread.run_sync(self.finishing.close)
+            # The run that is shown is saved while a finish writes its last checkpoint, not after it.
+            await anyio.to_thread.run_sync(self.finishing.stop)
             await anyio.to_thread.run_sync(self.session.close)
+            await anyio.to_thread.run_sync(self.finishing.close)
 
     async def index(self, request: Request) -> Response:
         """The page, or how to build it."""
@@ -220,8 +222,9 @@ class Studio:
                 return self._side_file("finish", asked)
             shown, suffix = clean_name(asked, {**FORMATS, **MESHES, SUFFIX: ""})
             if suffix == SUFFIX:
-                return FileResponse(self.finishing.project(), headers=_attachment(shown))
-        except SlopewashError as error:
+                project = self.finishing.project()
+                return FileResponse(project, headers=_attachment(shown), stat_result=project.stat())
+        except (SlopewashError, OSError) as error:  # a finish may be removed at this moment
             return _problem(404, error)
         async with self._exporting:
             return await self._send("finish", shown, suffix, self.finishing.write)

@@ -2,7 +2,8 @@
 
 Its folder holds the plan, checkpoints of the run, a picture of the level under way and, once it is complete, the
 results, described in `end.json`; then plan and checkpoints are gone. There is one such folder beside the run that a
-studio keeps.
+studio keeps. Plan, checkpoints and `end.json` name the finish they are of: the process of a server that was killed may
+still write where the next server has begun another one.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import json
 import shutil
 import time
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import slopewash as sw
 from slopewash.studio import protocol
@@ -21,7 +24,9 @@ from slopewash.studio.run import Plan
 
 FOLDER = "finish"
 """Inside the folder of the run that is kept."""
-PLAN_FOLDER, RUN_FOLDER = "plan", "run"
+UNREADABLE, NEW = ".unreadable", ".new"
+"""End the names of the folders beside it: of a finish that cannot be read, and of one that is about to begin."""
+PLAN_FOLDER, RUN_FOLDER, WRITING_FOLDER = "plan", "run", "writing"
 TERRAIN_FILE, PROJECT_FILE, PREVIEW_FILE = "terrain.npz", f"project{SUFFIX}", "preview.png"
 SHOWN_FILE = f"shown{SUFFIX}"
 """Project that a page opens instead, where the result has more cells than the studio runs."""
@@ -48,9 +53,8 @@ def write_plan(plan: Plan, folder: Path) -> None:
     """Write what is to be done, all of it or nothing."""
     noted, arrays = sw.Recording(plan.recipe, plan.recipe.backend, plan.actions).parts(None)
     facts = {"name": plan.name, "size": plan.size, "layout": plan.layout, "usual_steps": plan.usual_steps}
-    sw.write_checkpoint(
-        folder / PLAN_FOLDER, 0, {"step": 0, "plan": facts, "recipe": noted, "begun": beginning(plan)}, arrays
-    )
+    begun = {"id": uuid.uuid4().hex, "step": 0, "plan": facts, "recipe": noted, "begun": beginning(plan)}
+    sw.write_checkpoint(folder / PLAN_FOLDER, 0, begun, arrays)
 
 
 def read_plan(folder: Path) -> Plan:
@@ -61,22 +65,65 @@ def read_plan(folder: Path) -> Plan:
     return Plan(noted["name"], recording.recipe, noted["size"], recording.actions, layout, noted["usual_steps"])
 
 
+def identity(folder: Path) -> str | None:
+    """Which finish the plan is of; None if there is none, or it cannot be read."""
+    with suppress(OSError, ValueError):
+        facts = sw.newest_manifest(folder / PLAN_FOLDER)
+        return None if facts is None else facts.get("id")
+    return None
+
+
 def write_end(state: protocol.FinishState, folder: Path) -> None:
-    """Note how it ended; a result that is complete needs its checkpoints no more."""
-    put(folder / END_FILE, lambda file: file.write_text(json.dumps(state), encoding="utf-8"))
-    if state["status"] == "done":
-        for name in (RUN_FOLDER, PLAN_FOLDER):
-            shutil.rmtree(folder / name, ignore_errors=True)
+    """Note how the finish ended that the plan is of."""
+    noted = json.dumps({**state, "id": identity(folder)})
+    put(folder / END_FILE, lambda file: file.write_text(noted, encoding="utf-8"))
+
+
+def remove_work(folder: Path) -> None:
+    """Remove what a result that is complete needs no more."""
+    for name in (RUN_FOLDER, PLAN_FOLDER, WRITING_FOLDER):
+        shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def read_end(folder: Path) -> protocol.FinishState | None:
+    """How the finish of a folder ended; None if it did not, or another one wrote that."""
+    try:
+        noted: dict[str, Any] = json.loads((folder / END_FILE).read_bytes())
+    except FileNotFoundError:
+        return None
+    if identity(folder) not in (None, noted.pop("id", None)):
+        return None
+    return protocol.FINISH.validate_python(noted)
 
 
 def read_state(folder: Path) -> protocol.FinishState | None:
-    """How the finish in a folder is doing: at its end, or as it began. None if there is none, or it cannot be read."""
-    with suppress(OSError, ValueError):
-        return protocol.FINISH.validate_json((folder / END_FILE).read_bytes())
-    with suppress(sw.CheckpointError, ValueError):
+    """How the finish in a folder is doing: at its end, or as it began. None if there is none.
+
+    `CheckpointError` if there is one that cannot be read, such as that of another version.
+    """
+    try:
+        names = {path.name for path in folder.iterdir()}
+        end = read_end(folder)
+        if end is not None or PLAN_FOLDER not in names:
+            return end
         facts = sw.newest_manifest(folder / PLAN_FOLDER)
-        return None if facts is None else protocol.FINISH.validate_python(facts.get("begun"))
-    return None
+        return protocol.FINISH.validate_python(None if facts is None else facts.get("begun"))
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise sw.CheckpointError(str(error).partition("\n")[0]) from error
+
+
+def set_aside(folder: Path) -> Path:
+    """Rename a finish that cannot be read, in the place of one before; where it is now, also if that failed."""
+    aside = beside(folder, UNREADABLE)
+    with suppress(OSError):
+        remove(aside)
+        return folder.rename(aside)
+    return folder
+
+
+def beside(folder: Path, ending: str) -> Path:
+    """Folder beside that of a finish."""
+    return folder.with_name(folder.name + ending)
 
 
 def is_forgotten(folder: Path) -> bool:
@@ -96,5 +143,10 @@ def remove(folder: Path) -> None:
 def put(path: Path, write: Callable[[Path], object]) -> None:
     """Let a file be written beside its place, and move it there: it is whole, or not there."""
     temporary = path.with_name(f"new-{path.name}")
-    write(temporary)
-    temporary.replace(path)
+    try:
+        write(temporary)
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise

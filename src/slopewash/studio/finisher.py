@@ -30,9 +30,13 @@ from slopewash.studio.finish_files import (
     RUN_FOLDER,
     SHOWN_FILE,
     TERRAIN_FILE,
+    WRITING_FOLDER,
     beginning,
+    identity,
     put,
+    read_end,
     read_plan,
+    remove_work,
     write_end,
 )
 from slopewash.studio.keeping import Keeper
@@ -80,7 +84,7 @@ def main() -> None:
         stop = threading.Event()
         threading.Thread(target=end_with_the_server, args=(pipe, task, stop), daemon=True).start()
         sw.use_adapter(task.adapter)
-        Finisher(task, pipe, stop).work()
+        finish(task, pipe, stop)
     except EOFError:  # the server is gone
         pass
     except BaseException as error:
@@ -103,14 +107,26 @@ def end_with_the_server(pipe: Pipe, task: Task, stop: threading.Event) -> None:
     os._exit(1)
 
 
-def keeper_of(task: Task) -> Keeper | None:
+def finish(task: Task, pipe: Pipe, stop: threading.Event) -> None:
+    """Do what the folder asks for, unless the process of a server that was stopped has completed it meanwhile."""
+    keeper = keeper_of(task, stop)
+    end = None if keeper is None else read_end(task.folder)
+    if keeper is not None and end is not None and end["status"] == "done":
+        keeper.close()
+        remove_work(task.folder)
+        pipe.send(("done", {**end, "resumed": True}))
+    else:
+        Finisher(task, pipe, stop, keeper).work()
+
+
+def keeper_of(task: Task, stop: threading.Event) -> Keeper | None:
     """What writes checkpoints, if the folder is kept; it waits for the process of a server that was stopped."""
     end = time.monotonic() + LOCKED_SECONDS
     while task.kept:
         try:
             return Keeper(task.folder / RUN_FOLDER)
         except CheckpointError:
-            if time.monotonic() > end:
+            if stop.is_set() or time.monotonic() > end:
                 raise
         time.sleep(0.1)
     return None
@@ -119,10 +135,10 @@ def keeper_of(task: Task) -> Keeper | None:
 class Finisher:
     """One run under way, and what is reported of it."""
 
-    def __init__(self, task: Task, pipe: Pipe, stop: threading.Event) -> None:
-        self._task, self._pipe, self._stop = task, pipe, stop
+    def __init__(self, task: Task, pipe: Pipe, stop: threading.Event, keeper: Keeper | None) -> None:
+        self._task, self._pipe, self._stop, self._keeper = task, pipe, stop, keeper
+        self._id = identity(task.folder)
         self._plan = plan = read_plan(task.folder)
-        self._keeper = keeper_of(task)
         self._run, place = self._begun(plan)
         running = self._run.running
         if running is None:
@@ -144,6 +160,8 @@ class Finisher:
             folder = self._keeper.folder
             try:
                 facts, arrays = sw.read_checkpoint(folder)
+                if facts.get("finish", {}).get("id") != self._id:
+                    raise CheckpointError(f"{folder} holds checkpoints of another finish")
                 return Run.from_checkpoint(facts, arrays, str(folder), self._notice, largest=None), facts["finish"]
             except CheckpointError as error:
                 self._notice(f"it begins again, because it cannot be continued: {error}")
@@ -161,19 +179,28 @@ class Finisher:
         if self._stop.is_set():
             # A settling ends between two of its steps only where it is looked at; the checkpoint before it counts.
             if self._keeper is not None and not self._replay.settles:
+                self._check_place()
                 self._keeper.note_change()
                 self._keeper.finish(self._parts)
             return
         self._report()
         self._show(None)
         self._write_results()
-        if self._keeper is not None:
-            self._keeper.close()
         end = {**self._progress(), "status": "done", "step": self._run.step, "share": 1.0, "seconds_left": None}
+        self._check_place()
         write_end(protocol.FINISH.validate_python({**beginning(self._plan), **end, "preview": 1}), self._task.folder)
+        if self._keeper is not None:  # not before: a process that waits for the folder would begin again
+            self._keeper.close()
+        remove_work(self._task.folder)
         self._pipe.send(("done", end))
 
+    def _check_place(self) -> None:
+        """End, without writing anything more, where the folder is of another finish by now."""
+        if identity(self._task.folder) != self._id:
+            raise CheckpointError("its plan is gone from the disk")
+
     def _write_results(self) -> None:
+        self._check_place()
         folder, run, largest = self._task.folder, self._run, self._task.largest
         terrain = run.terrain()
         put(folder / TERRAIN_FILE, lambda file: sw.write(terrain, file))
@@ -189,11 +216,12 @@ class Finisher:
         self._write_project(Run(run.going_on(source), notice=self._notice), folder / SHOWN_FILE)
 
     def _write_project(self, run: Run, file: Path) -> None:
-        aside = file.parent / "writing"  # a project with a terrain writes that beside itself
-        aside.mkdir(exist_ok=True)
+        aside = file.parent / WRITING_FOLDER  # a project with a terrain writes that beside itself
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.mkdir()
         write_project(run.saved(), aside / file.name, self._task.secret, compressed=False)
         (aside / file.name).replace(file)
-        aside.rmdir()
+        shutil.rmtree(aside, ignore_errors=True)
 
     def _look(self) -> None:
         if self._run.number != self._shown:
@@ -212,18 +240,24 @@ class Finisher:
         if failure is not None:
             self._notice(f"it is not kept on disk at the moment: {failure}")
         if time.monotonic() >= keeper.due_at(running=True):
+            self._check_place()
             keeper.save(self._parts, lambda: None)
 
     def _parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
         facts, arrays = self._run.parts()
-        return {**facts, "finish": self._replay.parts()}, arrays
+        return {**facts, "finish": {**self._replay.parts(), "id": self._id}}, arrays
 
     def _show(self, number: Any) -> None:
         """Draw the ground where a level begins: the page shows it while the next one is under way."""
         self._shown = number
         ground = self._run.simulation.terrain
-        put(self._task.folder / PREVIEW_FILE, lambda file: sw.hillshade(ground, file, width=PREVIEW))
-        self._pipe.send(("preview",))
+        self._check_place()
+        try:
+            put(self._task.folder / PREVIEW_FILE, lambda file: sw.hillshade(ground, file, width=PREVIEW))
+        except Exception as error:  # such as a full disk: the finish needs no picture
+            self._notice(f"its picture cannot be written: {error}")
+        else:
+            self._pipe.send(("preview",))
 
     def _progress(self) -> dict[str, Any]:
         run = self._run

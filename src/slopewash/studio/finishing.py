@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import threading
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import slopewash as sw
-from slopewash.errors import InvalidParameter, SlopewashError
+from slopewash.errors import CheckpointError, InvalidParameter, SlopewashError
 from slopewash.processes import environment, python
 from slopewash.studio import finish_files, messages, protocol
 from slopewash.studio.finish_files import IDLE, PREVIEW_FILE, PROJECT_FILE, SHOWN_FILE, TERRAIN_FILE
@@ -49,7 +50,8 @@ class Finishing:
         self.niceness = NICENESS
         """Of the process: how far it stands back behind all others, 0 to 19."""
         self._doing = ThreadPoolExecutor(1, thread_name_prefix="slopewash-finish")
-        self._turn, self._launching = threading.Lock(), threading.Lock()
+        self._turn, self._launching = threading.RLock(), threading.Lock()
+        """Held while the state, or whose reports it takes, changes; and while a process is started."""
         self._closed = False
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Pipe | None = None
@@ -67,14 +69,21 @@ class Finishing:
         """Start, cancel or open a finish."""
         return self._doing.submit(getattr(self, f"_do_{message.type}"), message)
 
-    def close(self) -> None:
-        """Stop a job, which is continued by the next server if it is kept; else remove results."""
+    def stop(self) -> None:
+        """Accept nothing more, and let a job that is kept write its last checkpoint; `close` waits for it."""
         with self._launching:
             self._closed = True
         self._doing.shutdown(wait=False, cancel_futures=True)
-        process, pipe = self._process, self._pipe
-        if self._kept is not None and process is not None and pipe is not None:
+        pipe = self._pipe
+        if self._kept is not None and pipe is not None:
             pipe.send(("stop",))
+
+    def close(self) -> None:
+        """Stop a job, which is continued by the next server if it is kept; else remove results."""
+        if not self._closed:
+            self.stop()
+        process = self._process
+        if self._kept is not None and process is not None:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(ENDING_SECONDS)
         self._end()
@@ -88,6 +97,12 @@ class Finishing:
     def project(self) -> Path:
         """The result as a project."""
         self._check_done()
+        size, most = self.state["size"], messages.SIZES[1]
+        if size > most:
+            raise InvalidParameter(
+                f"this finish has {size} cells along a side, too many for a project, which has at most {most}; "
+                "save it in another format"
+            )
         return self._file(PROJECT_FILE)
 
     def write(self, file: Path) -> None:
@@ -123,19 +138,28 @@ class Finishing:
             self.on_change(self.state)
 
     def _take_over(self) -> None:
-        folder = self._kept
-        if folder is None or not folder.exists():
+        folder = cast("Path", self._kept)
+        finish_files.remove(finish_files.beside(folder, finish_files.NEW))  # of a server that was killed
+        for left_over in (folder, finish_files.beside(folder, finish_files.UNREADABLE)):
+            if left_over.exists() and finish_files.is_forgotten(left_over):
+                finish_files.remove(left_over)
+        if not folder.exists():
             return
-        left = finish_files.read_state(folder)
-        if left is None or finish_files.is_forgotten(folder):
+        try:
+            left = finish_files.read_state(folder)
+        except CheckpointError as error:
+            place = finish_files.set_aside(folder)
+            words = f"the one before cannot be read ({error}); its files are in {place}"
+            self._change(status="failed", message=words, resumed=True)
+            return
+        if left is None:
             finish_files.remove(folder)
             return
+        if left["status"] == "done":
+            finish_files.remove_work(folder)  # which a process that was killed may have left
         self._change(**{**left, "resumed": True, "preview": int((folder / PREVIEW_FILE).exists())})
         if left["status"] == "running":
-            try:
-                self._launch()
-            except OSError as error:  # such as no memory for a process
-                self._fail(str(error), can_continue=True)
+            self._launch()
 
     # Commands, each named as its message type.
 
@@ -145,11 +169,22 @@ class Finishing:
         plan = self._session.find("plan", message.size).result(ASKING_SECONDS)
         if self._closed:
             raise InvalidParameter("the studio is closing")
-        self._discard("idle")
+        # The result before is removed only once the plan is on disk: that may be full.
         if self._kept is None:
-            self._scratch = Scratch()
-        self._folder = folder = self._kept or cast("Scratch", self._scratch).path
-        finish_files.write_plan(plan, folder)
+            scratch = Scratch()
+            try:
+                finish_files.write_plan(plan, scratch.path)
+            except BaseException:
+                scratch.remove()
+                raise
+            self._discard("idle")
+            self._scratch, self._folder = scratch, scratch.path
+        else:
+            new = finish_files.beside(self._kept, finish_files.NEW)
+            finish_files.remove(new)
+            finish_files.write_plan(plan, new)
+            self._discard("idle")
+            new.rename(self._kept)
         self._change(**finish_files.beginning(plan))
         self._launch()
 
@@ -161,7 +196,7 @@ class Finishing:
     def _do_continue_finish(self, message: messages.ContinueFinish) -> None:
         if not self.state["can_continue"]:
             raise InvalidParameter("there is no finish to continue; start one")
-        self._file(finish_files.END_FILE).unlink()
+        (cast("Path", self._folder) / finish_files.END_FILE).unlink(missing_ok=True)
         self._change(status="running", message=None, can_continue=False)
         self._launch()
 
@@ -172,70 +207,94 @@ class Finishing:
         self._session.execute(opening).result()
 
     def _launch(self) -> None:
-        """Start the process that does what the folder holds."""
+        """Start the process that does what the folder holds; that it cannot be is how the finish fails."""
         with self._launching:
             if self._closed or self._folder is None:
                 return
-            process = subprocess.Popen(
-                python("-c", "from slopewash.studio.finisher import main; main()"),
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment(),
-            )  # fmt: skip
+            try:
+                process = subprocess.Popen(
+                    python("-c", "from slopewash.studio.finisher import main; main()"),
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment(),
+                    process_group=0 if os.name == "posix" else None,  # a Ctrl-C in the terminal is for the server
+                )  # fmt: skip
+            except OSError as error:  # such as no memory for a process
+                self._fail(f"its process cannot be started: {error}", None)
+                return
             pipe = Pipe(cast("FileIO", process.stdout), cast("FileIO", process.stdin))
             pipe.send(Task(
                 folder=self._folder, kept=self._kept is not None, secret=self._secret, adapter=sw.named_adapter(),
                 niceness=self.niceness, largest=messages.SIZES[1],
             ))  # fmt: skip
-            self._process, self._pipe = process, pipe
+            with self._turn:
+                self._process, self._pipe = process, pipe
         threading.Thread(target=self._read, args=(process, pipe), name="slopewash-finish-reader", daemon=True).start()
 
     def _discard(self, status: str) -> None:
         """End the job, and remove what it has written."""
-        self._change(**{**IDLE, "status": status, "size": self.state["size"], "name": self.state["name"]})
         self._end()
         if self._scratch is not None:
             self._scratch.remove()
             self._scratch = self._folder = None
         elif self._kept is not None:
             finish_files.remove(self._kept)
+        self._change(**{**IDLE, "status": status, "size": self.state["size"], "name": self.state["name"]})
 
     def _end(self) -> None:
-        process = self._process
+        with self._turn:  # what it reports from now on counts no more
+            process = self._process
+            self._process = self._pipe = None
         if process is not None:
             process.kill()
             process.wait()
-            self._process = self._pipe = None
 
-    def _fail(self, message: str, *, can_continue: bool) -> None:
-        self._change(status="failed", message=message, seconds_left=None, can_continue=can_continue)
-        if self._kept is not None:
-            if can_continue:
-                finish_files.write_end(self.state, self._kept)
-            else:
-                finish_files.remove(self._kept)
+    def _fail(self, message: str, process: subprocess.Popen[bytes] | None) -> None:
+        """Note that the process ended early, or could not be started; what it has written stays, to go on from."""
+        with self._turn:
+            if process is not self._process:  # cancelled meanwhile
+                return
+            self._process = self._pipe = None
+            failed = {"status": "failed", "message": message, "seconds_left": None}
+            self.state = cast("protocol.FinishState", {**self.state, **failed, "can_continue": self._kept is not None})
+            if self._kept is not None:
+                with suppress(OSError):  # then the next server goes on without being asked
+                    finish_files.write_end(self.state, self._kept)
+            self.on_change(self.state)
 
     def _read(self, process: subprocess.Popen[bytes], pipe: Pipe) -> None:
         """Pass on what the process reports until it ends."""
-        over = False
-        try:
+        done, failure = False, None
+        with suppress(EOFError):
             while True:
                 kind, *reported = pipe.receive()
-                if process is not self._process:  # cancelled meanwhile
-                    break
-                if kind in ("progress", "done"):
-                    over = kind == "done"
-                    self._change(**reported[0])
-                elif kind == "notice":
-                    self.on_message({"type": "notice", "message": f"The finish: {reported[0]}"})
-                elif kind == "preview":
-                    self._change(preview=self.state["preview"] + 1)
-                elif kind == "failed":
-                    over = True
-                    self._fail(reported[0], can_continue=False)
-        except EOFError:
-            pass
+                with self._turn:
+                    if process is not self._process:  # cancelled meanwhile
+                        break
+                    if kind in ("progress", "done"):
+                        done = kind == "done"
+                        self._change(**reported[0])
+                    elif kind == "notice":
+                        self.on_message({"type": "notice", "message": f"The finish: {reported[0]}"})
+                    elif kind == "preview":
+                        self._change(preview=self.state["preview"] + 1)
+                    elif kind == "failed":
+                        failure = reported[0]
         pipe.close()
         code = process.wait()
-        if process is self._process:
+        with self._turn:
+            if process is not self._process:
+                return
+            if not done and not self._closed:  # else the next server goes on with it
+                result = self._unreported_result()
+                if result is None:
+                    self._fail(failure or f"its process ended ({code})", process)
+                else:
+                    self._change(**result)
             self._process = self._pipe = None
-            if not over and not self._closed:
-                self._fail(f"its process ended ({code})", can_continue=self._kept is not None)
+
+    def _unreported_result(self) -> protocol.FinishState | None:
+        """The end of a finish whose process was killed between noting and reporting it."""
+        if self._kept is not None:
+            with suppress(OSError, ValueError):
+                end = finish_files.read_end(self._kept)
+                return end if end is not None and end["status"] == "done" else None
+        return None

@@ -381,7 +381,7 @@ class Run:
         that the run goes on from, which recorded them as a settling that was cancelled.
         """
         self._record_interruption()
-        if done:
+        if done and self._recording.actions:  # none are recorded any more once there are too many
             self._recording.actions.pop()
         interlude, before = Interlude(look), self.simulation.settled - done
         self._settling = (steps, dry, before)

@@ -112,7 +112,6 @@ def test_particles_move_side_by_side_bit_for_bit_as_each_alone(lab: Any, bands: 
     assert (flow.fate[:n] == LEFT).any()
 
 
-@pytest.mark.packed
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names of x86 instructions")
 def test_particles_move_by_packed_instructions(lab: Any) -> None:
     run = crowded(lab, "cpu")

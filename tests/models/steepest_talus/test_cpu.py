@@ -90,7 +90,6 @@ PACKED = {
 }
 
 
-@pytest.mark.packed
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names of x86 instructions")
 @pytest.mark.parametrize("name", PACKED)
 def test_rows_use_packed_instructions(name: str) -> None:

@@ -22,7 +22,7 @@ TERRAINS = {
 }
 MODELS = {
     "default": VelocityField(maximum_steps=60),
-    "broad": VelocityField(maximum_steps=60, breadth=3, margin=0.2, pits="stop", launch_share="half"),
+    "broad": VelocityField(maximum_steps=60, breadth=3, margin=0.2, pits="stop"),
     "printed": VelocityField(maximum_steps=60, steering="steepest", breadth=0, creep_rate=0.0, slide_rate=0.0),
 }
 

@@ -24,7 +24,6 @@ SHORT: dict[str, Any] = {"maximum_steps": 300, "longest_stay": 40}
 MODELS = {
     "gradient": VelocityField(flow_erosion=1e-3, collision_erosion=1e-3, **SHORT),
     "steepest": VelocityField(flow_erosion=1e-3, collision_erosion=1e-3, steering="steepest", **SHORT),
-    "quarter": VelocityField(flow_erosion=1e-3, collision_erosion=1e-3, launch_share="quarter", **SHORT),
     "stopping": VelocityField(flow_erosion=1e-4, pits="stop", maximum_steps=40),
 }
 

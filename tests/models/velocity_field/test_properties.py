@@ -51,7 +51,6 @@ models = st.builds(
     maximum_steps=st.integers(1, 300),
     steering=st.sampled_from(STEERINGS),
     pits=st.sampled_from(("trap", "stop")),
-    launch_share=st.sampled_from(("all", "half", "quarter")),
 )
 
 

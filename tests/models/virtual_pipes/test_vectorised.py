@@ -47,7 +47,6 @@ def arguments(function: Any) -> list[Any]:
     return values
 
 
-@pytest.mark.packed
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOOPS)
 def test_rows_are_packed(name: str) -> None:

@@ -13,8 +13,6 @@ class Coefficients(NamedTuple):
 
     motion: Motion
     hillslope: Hillslope
-    launched: int
-    """cells of each 2 x 2 that a particle starts from"""
     breadth: int
     stop_in_pits: bool
     v_max: float

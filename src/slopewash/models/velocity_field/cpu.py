@@ -20,8 +20,6 @@ MOST_MEMORY = 1 << 30
 """Bytes for the bands' own sums: on large grids fewer bands than threads."""
 CELLS_AT_ONCE = 1 << 18
 """Cells that one call of a kernel passes sediment through: some 0.1 s where each is somewhere else."""
-PULLS = 4
-"""Numbers that a cell pulls a particle with: those of `Surface` from `ay` to `escape`."""
 
 
 class RoutingOnCores(FieldBackend):
@@ -74,19 +72,6 @@ class CpuBackend(RoutingOnCores):
         super().__init__(state, domain)
         self._bands = bands
         self._sums = np.zeros((0, *domain.shape, rows.SUMS), np.int64)
-        self._pulls = np.zeros((1, 1, PULLS))
-
-    def _pulls_of(self, surface: Surface, motion: Motion, rows_at_once: int) -> NDArray[np.float64]:
-        """What a cell pulls a particle with, side by side in memory; unused where particles follow the gradient."""
-        if motion.downhill:
-            return self._pulls
-        pulls = (surface.ay, surface.ax, surface.az, surface.escape)
-        if self._pulls.shape[:-1] != surface.ay.shape:
-            self._pulls = np.zeros((*surface.ay.shape, PULLS))
-        for first, last in parts(len(surface.ay), rows_at_once):
-            for k, pull in enumerate(pulls):
-                self._pulls[first:last, :, k] = pull[first:last]
-        return self._pulls
 
     def trace(self, surface: Surface, w: Field, motion: Motion) -> Sums:
         """Run the particles, each group with sums of its own."""
@@ -96,7 +81,8 @@ class CpuBackend(RoutingOnCores):
         rows_at_once = max(1, CELLS_AT_ONCE // w.shape[1])
         for first, last in parts(len(w), rows_at_once):
             self._sums[:, first:last] = 0
-        ground = (surface.T, self._pulls_of(surface, motion, rows_at_once), surface.escape, surface.nodata)
+        pulls = np.zeros((1, 1, 4)) if motion.downhill else np.stack(surface[1:5], axis=-1)
+        ground = (surface.T, pulls, surface.escape, surface.nodata)
         numbers = np.zeros((bands, lanes.NUMBERS, lanes.LANES))
         wholes = np.zeros((bands, lanes.WHOLES + 1, lanes.LANES), np.int64)
         ends = np.zeros((bands, 3), np.int64)

@@ -15,7 +15,7 @@ from slopewash.models.velocity_field import reference
 from slopewash.models.velocity_field.bands import Fields, in_bands
 from slopewash.models.velocity_field.coefficients import Coefficients
 from slopewash.models.velocity_field.hillslope import slide
-from slopewash.models.velocity_field.reference import SCALE, TURNS, Integers, Motion, Routed, Sums
+from slopewash.models.velocity_field.reference import SCALE, Integers, Motion, Routed, Sums
 from slopewash.models.velocity_field.surface import (
     STEPS,
     Field,
@@ -82,12 +82,6 @@ class FieldBackend(Backend):
                 self._erode(coefficients)
                 if coefficients.hillslope.creep > 0 or coefficients.hillslope.slide > 0:
                     self._slide(coefficients)
-                self._scalars["iterations"] = self._iteration + 1
-
-    @property
-    def _iteration(self) -> int:
-        """Iterations done; a checkpoint of an earlier version does not count them."""
-        return int(self._scalars.get("iterations", 0))
 
     def _find_velocity_field(self, c: Coefficients) -> None:
         """Step 2(a): W, V and E on the frozen surface; V is divided by the water that passed."""
@@ -95,9 +89,6 @@ class FieldBackend(Backend):
         # Particle sums are in fixed point, so water is counted in what falls where it rains most.
         wettest = float(host["rainfall"].max()) or 1.0
         w = host["rainfall"] / wettest
-        if c.launched < len(TURNS):
-            w = reference.in_turn(w, c.launched, self._iteration)
-            wettest *= len(TURNS) / c.launched  # a particle has the rain of all iterations until the next of its cell
         (T,) = in_bands(
             lambda some: (felt(some["elevation"], some.get("nodata"), c.breadth),), self._ground(), reach=c.breadth
         )

@@ -20,12 +20,9 @@ from slopewash.models.velocity_field.reference import Motion
 
 whole = Rule(lambda v: 1 <= v <= 1_000_000 and v == int(v), "a whole number, 1 .. 1000000")
 
-LAUNCHED = {"all": 4, "half": 2, "quarter": 1}
-"""Cells of each 2 x 2 that a particle starts from in one iteration."""
+
 STRONGEST_PULL = 10
 """g·Δt² in cells: above it, sums of collision energy in fixed point could overflow on large grids."""
-COUNTS = ("particle_steps", "iterations")
-"""Numbers of a state that are no amounts."""
 
 
 @register
@@ -62,8 +59,6 @@ class VelocityField(Model):
       rounds of the weights 1 2 1. Points (`breadth=0`) cut slots one cell wide, where water stalls and digs pits.
     - Soil creeps, and ground steeper than `talus_slope` slides (`creep_rate`, `slide_rate`; 0 as published), compared
       with the true gradient as in `VirtualPipes`. Without it nothing widens a valley, and its banks become spikes.
-    - `launch_share="half"` or `"quarter"` saves time: cells take turns to launch a particle, with two or four times the
-      water, so that each gives all its rain in two or four iterations.
     - δ, for which the paper gives no value, is `height_per_load`, the same for figures 2 to 4. The laws as published
       are `steering="steepest", breadth=0, creep_rate=0, slide_rate=0`.
 
@@ -155,10 +150,6 @@ class VelocityField(Model):
         "gradient", "gradient", "steepest", eq="|a|",
         doc="Particles accelerate down the gradient at their position, or as published towards the steepest neighbour.",
     )  # fmt: skip
-    launch_share: str = law(
-        "all", *LAUNCHED,
-        doc="Share of the cells that launch a particle in an iteration, in turn; fewer particles have more water each.",
-    )  # fmt: skip
     pits: str = law(
         "trap", "trap", "stop",
         doc="A pit stops particles too slow to climb out of it, or every particle.",
@@ -192,7 +183,6 @@ class VelocityField(Model):
                 downhill=self.steering == "gradient",
             ),
             hillslope=Hillslope(creep=self.creep_rate, slide=self.slide_rate, talus=self.talus_slope),
-            launched=LAUNCHED[self.launch_share],
             breadth=int(self.breadth),
             stop_in_pits=self.pits == "stop",
             v_max=self.maximum_speed,
@@ -217,7 +207,7 @@ class VelocityField(Model):
 
     def amounts(self, state: State, domain: Domain) -> Mapping[str, float]:
         """Amounts in cubic metres; water that comes to rest on the ground counts as evaporated."""
-        cells = {name: amount for name, amount in state.scalars.items() if name not in COUNTS}
+        cells = {name: amount for name, amount in state.scalars.items() if name != "particle_steps"}
         cells["solids_now"] = float(state["elevation"].sum()) + float(state["suspended"].sum())
         return {name: amount * domain.cell_size**3 for name, amount in cells.items()}
 

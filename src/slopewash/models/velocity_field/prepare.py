@@ -50,6 +50,6 @@ def prepare(terrain: Terrain, *, sides: Sides, seed: int) -> tuple[Domain, State
     scalars: dict[str, float | int] = {
         "water_rain": 0.0, "water_evaporated": 0.0, "water_exported": 0.0,
         "solids_start": float(T.sum()) + float(arrays["suspended"].sum()),
-        "solids_exported": 0.0, "solids_moved": 0.0, "solids_edited": 0.0, "particle_steps": 0, "iterations": 0,
+        "solids_exported": 0.0, "solids_moved": 0.0, "solids_edited": 0.0, "particle_steps": 0,
     }  # fmt: skip
     return domain, State(arrays, scalars)

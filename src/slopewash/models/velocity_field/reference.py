@@ -38,9 +38,6 @@ class Motion(NamedTuple):
 PARTICLES_AT_ONCE = 1 << 18
 """Particles that run side by side: on large grids a step of all would take seconds, in which nothing can interrupt."""
 
-TURNS = ((0, 0), (1, 1), (0, 1), (1, 0))
-"""Row and column of the cells of each 2 x 2 in the order in which they launch: two that follow are a checkerboard."""
-
 
 @dataclass
 class Sums:
@@ -59,15 +56,6 @@ class Sums:
 def fixed(a: Field) -> Integers:
     """Round to fixed point; halves go to even, so that opposite values stay opposite."""
     return np.rint(a * SCALE).astype(np.int64)
-
-
-def in_turn(w: Field, launched: int, iteration: int) -> Field:
-    """Water of the particles that start in an iteration: from so many cells of each 2 x 2, the others have to wait."""
-    starting = np.zeros_like(w)
-    first = iteration * launched % len(TURNS)
-    for i, j in TURNS[first : first + launched]:
-        starting[i::2, j::2] = w[i::2, j::2]
-    return starting
 
 
 def velocity_field(surface: Surface, w: Field, motion: Motion) -> Sums:

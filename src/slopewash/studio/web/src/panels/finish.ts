@@ -19,6 +19,7 @@ export class FinishPanel {
   private readonly begin: HTMLButtonElement;
   private readonly cancel: HTMLButtonElement;
   private readonly goOn: HTMLButtonElement;
+  private readonly discard: HTMLButtonElement;
   private readonly bar = make("progress", { max: 1, value: 0, "aria-label": "Finish" });
   private readonly words = make("output", { class: "quiet", "data-role": "finish-words", "aria-label": "Finish" });
   private readonly picture = make("img", { class: "finish-picture", alt: "The level of the finish under way" });
@@ -65,10 +66,12 @@ export class FinishPanel {
         this.format,
         button("Save the finish", "Save", () => void this.save(), { "data-role": "save-finish" }),
       ),
-      button("Discard the finish: remove it from the disk", "Discard", () => this.send({ type: "cancel_finish" }), {
-        class: "wide",
-        "data-role": "discard-finish",
-      }),
+    );
+    this.discard = button(
+      "Discard the finish: remove it from the disk",
+      "Discard",
+      () => this.send({ type: "cancel_finish" }),
+      { class: "wide", "data-role": "discard-finish" },
     );
     this.element = section(
       "Draft and finish",
@@ -85,6 +88,7 @@ export class FinishPanel {
       this.words,
       this.picture,
       this.result,
+      this.discard,
     );
     store.onWelcome((welcome) => {
       const sizes = SIZES.filter((cells) => cells <= welcome.limits.finish_size);
@@ -110,6 +114,7 @@ export class FinishPanel {
     this.cancel.hidden = this.bar.hidden = !running;
     this.goOn.hidden = !finish?.can_continue;
     this.result.hidden = status !== "done";
+    this.discard.hidden = status !== "done" && !finish?.can_continue;
     this.bar.value = finish?.share ?? 0;
     this.words.textContent = finish ? describe(finish) : "";
     this.words.hidden = status === "idle";
@@ -119,7 +124,7 @@ export class FinishPanel {
     if (finish) this.report(finish, before, first && finish.resumed);
   }
 
-  /** Say what changed, or what a server before this one has left. */
+  /** Report what changed, or what a server before this one has left. */
   private report({ status, size, name, message }: FinishState, before: string | undefined, left: boolean): void {
     const offer = { label: "Show the finish", run: () => this.send({ type: "open_finish" }) };
     if (status === "done" && (before === "running" || left))
