@@ -290,7 +290,9 @@ export class Stage {
     this.block.setCloseGrain(this.quality.closeGrain);
     if (this.quality.closeGrain) {
       this.uniforms.stones.value ??= stonesTexture();
-      this.uniforms.stones.value.anisotropy = this.quality.anisotropy;
+      const stones = this.uniforms.stones.value;
+      stones.anisotropy = this.quality.anisotropy;
+      stones.needsUpdate = true;
     }
     for (const landscape of this.landscapes) {
       landscape.surface.anisotropy = this.quality.anisotropy;
