@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,53 @@ RELIEF = """
   rig.walking = null;
   stage.setTier("low");
   return { drawn: [...drawn].filter((_, i) => i % 4 === 0), felt, cell: ground.cellSize };
+}
+"""
+PLACES = "studio.stage.block.trees.places"
+# Trees as a view from inside a large terrain would have them: how many there are of either kind, where either begins.
+BOUNDED = """
+(most) => {
+  const { trees } = studio.stage.block, at = studio.stage.cameras.current.position.clone();
+  const [eye, forward] = [at.clone().set(0, 0.3, 0), at.clone().set(0.7, -0.1, 0.7)];
+  const side = { halfSides: [5, 5], beyond: 1, worldScale: 10 / 20480 };
+  trees.show({ eye, forward, opening: { x: 1, y: 0.6 }, ...side, pixelsPerUnit: 3000 }, most);
+  const kinds = { tiered: { count: 0, from: Infinity }, plain: { count: 0, from: Infinity } };
+  for (const { trees: mesh, own } of trees.rings.filter(({ trees: mesh }) => mesh.visible)) {
+    const { count } = mesh.geometry.getAttribute("position");
+    const kind = kinds[count > 20 ? "tiered" : "plain"];
+    kind.count += mesh.geometry.instanceCount;
+    kind.from = Math.min(kind.from, own.ring.x);
+  }
+  const { places } = trees;
+  trees.hide();
+  return { ...kinds, places };
+}
+"""
+# Pixels per unit by which the trees of a small image on trial are chosen, and those of the full one after it.
+ON_TRIAL = """
+() => new Promise((done) => {
+  const { stage } = studio, { trees } = stage.block, seen = {};
+  trees.show = (sight, most) => {
+    seen[stage.trial ? "trial" : "full"] = sight.pixelsPerUnit;
+    Object.getPrototypeOf(trees).show.call(trees, sight, most);
+    if (!("trial" in seen && "full" in seen)) return;
+    delete trees.show;
+    done(seen);
+  };
+  stage.setTier("medium", true);
+})
+"""
+# How often the passes of light and of gullies run from now on.
+COUNT_PASSES = """
+() => {
+  window.passes = { lighting: 0, carving: 0 };
+  for (const name of ["lighting", "carving"]) {
+    const pass = studio.stage.now[name];
+    pass.run = (...to) => {
+      window.passes[name]++;
+      Object.getPrototypeOf(pass).run.call(pass, ...to);
+    };
+  }
 }
 """
 
@@ -155,19 +203,59 @@ def test_the_camera_stands_on_the_fine_relief_that_is_drawn(studio: Any) -> None
     assert not drawn[-12:].any()  # under water
 
 
+@pytest.fixture
+def medium(studio: Any) -> Iterator[Any]:
+    """The studio in a quality that has trees; afterwards in low, with the look it had before."""
+    studio.page.evaluate("studio.pace.fixed = true; studio.stage.setTier('medium')")
+    yield studio
+    # Low first, since everything else draws.
+    studio.page.evaluate(
+        "studio.stage.setTier('low'); studio.pace.fixed = false;"
+        " studio.stage.look.snow = studio.stage.look.trees = true; studio.stage.lookChanged()"
+    )
+    studio.page.emulate_media(reduced_motion="no-preference")
+    studio.tab("view")
+    studio.page.select_option("select[aria-label='Overlay']", "")
+    studio.page.select_option("select[aria-label='Light']", "afternoon")
+    studio.page.set_checked("input[aria-label='Trees']", True)
+
+
+@pytest.fixture
+def passes(studio: Any) -> Iterator[Callable[[], dict[str, int]]]:
+    """How often light and gullies were drawn since the start of the test."""
+    studio.settle_picture()
+    studio.page.evaluate(COUNT_PASSES)
+    sun = studio.page.evaluate("studio.stage.look.sunAzimuth")
+    yield lambda: studio.page.evaluate("window.passes")
+    studio.page.evaluate(
+        "sun => { studio.stage.look.sunAzimuth = sun; studio.stage.lookChanged(true);"
+        " delete studio.stage.now.lighting.run; delete studio.stage.now.carving.run }",
+        sun,
+    )
+
+
+def test_gullies_are_not_drawn_again_for_another_sun(studio: Any, passes: Callable[[], dict[str, int]]) -> None:
+    studio.page.evaluate("studio.stage.look.sunAzimuth += 20; studio.stage.lookChanged(true)")
+    studio.wait("window.passes.lighting > 0")
+    assert passes()["carving"] == 0
+    studio.ask(type="step", count=1)
+    studio.wait("window.passes.carving > 0")
+
+
 def see_trees(studio: Any, shown: bool) -> np.ndarray:
     studio.page.evaluate("shown => { studio.stage.look.trees = shown; studio.stage.lookChanged(); }", shown)
     return studio.picture()
 
 
-def test_trees_stand_below_the_tree_line_and_not_in_water(studio: Any) -> None:
+def test_trees_stand_below_the_tree_line_and_not_in_water(medium: Any) -> None:
+    studio = medium
     datum, relief = studio.page.evaluate("[studio.stage.uniforms.datum.value, studio.stage.uniforms.relief.value]")
     south, east = cells()
     ground = datum + relief * south / 1280.0  # highest in the south: the shady side is moist
     lake = (np.abs(east - 350.0) < 200.0) & (np.abs(south - 300.0) < 150.0)
     show(studio, ground, np.where(lake, 6.0, 0.0))
     studio.page.emulate_media(reduced_motion="reduce")  # waves would differ too
-    studio.page.evaluate("studio.pace.fixed = true; studio.stage.look.snow = false; studio.stage.setTier('medium')")
+    studio.page.evaluate("studio.stage.look.snow = false")
     changed = np.abs(see_trees(studio, True) - see_trees(studio, False)).mean(axis=-1, keepdims=True) > 6.0
     zones = {"wood": ([600.0, 80.0], [1200.0, 580.0]), "bare": ([100.0, 960.0], [1200.0, 1220.0])}
     zones["lake"] = ([220.0, 220.0], [480.0, 380.0])
@@ -175,36 +263,47 @@ def test_trees_stand_below_the_tree_line_and_not_in_water(studio: Any) -> None:
     share = {
         name: pixels(studio, changed, random.uniform(low, high, (600, 2))).mean() for name, (low, high) in zones.items()
     }
-    studio.page.evaluate("studio.stage.look.snow = studio.stage.look.trees = true; studio.pace.fixed = false")
-    studio.page.evaluate("studio.stage.setTier('low')")
-    studio.page.emulate_media(reduced_motion="no-preference")
     assert share["wood"] > 0.1, share
     assert share["bare"] == 0.0, share
     assert share["lake"] < 0.02, share  # a tree on the shore may hide a little of it
 
 
-def test_trees_are_bounded_and_give_way_to_maps_and_plain_light(studio: Any) -> None:
-    places = "studio.stage.block.trees.places"
+def test_low_quality_paints_its_woods(studio: Any) -> None:
+    studio.settle_picture()
+    assert studio.page.evaluate(PLACES) == 0
+
+
+@pytest.mark.parametrize("most", [15_000, 60_000, 200_000])
+def test_trees_and_their_vertices_are_bounded(studio: Any, most: int) -> None:
+    found = studio.page.evaluate(BOUNDED, most)
+    assert found["tiered"]["from"] == 0.0  # the nearest
+    assert found["tiered"]["from"] < found["plain"]["from"]
+    assert 0.05 * most < found["tiered"]["count"] <= 0.2 * most
+    assert 0.5 * most < found["places"] == found["tiered"]["count"] + found["plain"]["count"] <= most
+
+
+def test_an_image_on_trial_has_the_trees_of_the_full_one(medium: Any) -> None:
+    seen = medium.page.evaluate(ON_TRIAL)
+    assert seen["trial"] == pytest.approx(seen["full"], rel=0.02)  # whole pixels
+
+
+def test_trees_give_way_to_maps_and_plain_light(medium: Any) -> None:
+    studio = medium
     studio.picture()
-    assert studio.page.evaluate(places) == 0  # low quality paints its woods
-    studio.page.evaluate("studio.pace.fixed = true; studio.stage.setTier('medium')")
-    studio.picture()
-    assert 1000 < studio.page.evaluate(places) <= studio.page.evaluate("studio.stage.quality.trees")
+    assert 1000 < studio.page.evaluate(PLACES) <= studio.page.evaluate("studio.stage.quality.trees")
     studio.tab("view")
     studio.page.select_option("select[aria-label='Overlay']", "elevation")
     studio.wait("studio.stage.frame.overlay && studio.stage.frame.overlay.layer === 'elevation'")
     studio.picture()
-    assert studio.page.evaluate(places) == 0
+    assert studio.page.evaluate(PLACES) == 0
     studio.page.select_option("select[aria-label='Overlay']", "")
     for light, some in (("clay", False), ("satellite", False), ("afternoon", True)):
         studio.page.select_option("select[aria-label='Light']", light)
         studio.picture()
-        assert (studio.page.evaluate(places) > 0) == some
+        assert (studio.page.evaluate(PLACES) > 0) == some
     studio.page.set_checked("input[aria-label='Trees']", False)
     studio.picture()
-    assert studio.page.evaluate(places) == 0
-    studio.page.set_checked("input[aria-label='Trees']", True)
-    studio.page.evaluate("studio.stage.setTier('low'); studio.pace.fixed = false")
+    assert studio.page.evaluate(PLACES) == 0
 
 
 def test_the_ground_goes_on_to_the_horizon_from_inside(studio: Any) -> None:

@@ -104,15 +104,15 @@ float looseAt(Site at, float ragged, float bareAbove) {
 // Where the simulation knows what it eroded and deposited, that decides; elsewhere the shape of the ground.
 Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, Grain meso, Grain fine, Strewn strewn) {
   float ragged = 0.42 * (meso.value.x - 0.5) + 0.22 * (macro.r - 0.5) + 0.30 * (fine.value.x - 0.5);
-  float worn = at.past.r, brought = at.past.g, flow = at.past.b, wetAround = at.past.a;
-  float stripped = known * (0.40 * (worn - 0.50) - 0.45 * brought - 0.35 * at.soil);
+  float eroded = at.past.r, brought = at.past.g, flow = at.past.b, wetAround = at.past.a;
+  float stripped = known * (0.40 * (eroded - 0.50) - 0.45 * brought - 0.35 * at.soil);
   float bareAbove = 0.5 * smoothstep(country.w, country.w + 0.35, at.level);
   float rocky = smoothstep(0.84, 1.04, mix(0.20, 0.62, country.y) * (at.level - 0.44) + 0.4 * at.steep + 0.6 * at.carvedSteep + 0.12 * at.rib + ragged - 0.20 * at.hollow - 0.10 * clamp(at.basin, -1.0, 1.0) + stripped + bareAbove);
   float loose = looseAt(at, ragged, bareAbove) * (1.0 - rocky);
   float laid = smoothstep(0.30, 1.10, at.basin + 0.8 * ragged) * (1.0 - smoothstep(0.30, 0.62, at.steep + 0.5 * ragged));
   float fan = smoothstep(0.10, 0.70, brought + 0.35 * ragged) * (1.0 - smoothstep(0.55, 1.0, at.steep));
   laid = mix(laid, fan, known);
-  float raw = known * smoothstep(0.45, 0.95, worn + 0.6 * ragged) * smoothstep(0.35, 0.75, at.steep) * (1.0 - rocky);
+  float raw = known * smoothstep(0.45, 0.95, eroded + 0.6 * ragged) * smoothstep(0.35, 0.75, at.steep) * (1.0 - rocky);
   float bed = known * smoothstep(0.62, 0.92, flow + 0.22 * (at.chutes - 0.5) + 0.12 * (fine.value.x - 0.5)) * (1.0 - smoothstep(0.6, 1.2, at.steep));
   float moist = moistAt(at, known, macro);
 
@@ -128,7 +128,7 @@ Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, 
   vec3 scree = mix(palette[SCREE], palette[ROCK], 0.35) * (0.55 + 0.40 * fine.value.x + 0.45 * at.chutes);
   albedo = mix(albedo, scree, 0.82 * loose);
   // Fresh rock is bright and warm; where nothing was eroded, it is weathered and overgrown with lichen.
-  vec3 age = mix(vec3(0.80, 0.84, 0.76), vec3(1.05, 1.01, 0.96), smoothstep(0.10, 0.80, worn));
+  vec3 age = mix(vec3(0.80, 0.84, 0.76), vec3(1.05, 1.01, 0.96), smoothstep(0.10, 0.80, eroded));
   float height = bedHeight(at, macro);
   albedo = mix(albedo, rockColour(at, height, macro, meso, fine) * mix(vec3(1.0), age, known), rocky);
   vec3 gravel = palette[GRAVEL] * (0.60 + 0.55 * fine.value.y);

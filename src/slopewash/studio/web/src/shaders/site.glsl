@@ -27,8 +27,8 @@ struct Site {
 };
 
 float moistAt(Site at, float known, vec4 macro) {
-  float worn = at.past.r, brought = at.past.g, wetAround = at.past.a;
-  float past = known * (0.45 * wetAround + 0.20 * brought + 0.15 * at.soil - 0.22 * worn);
+  float eroded = at.past.r, brought = at.past.g, wetAround = at.past.a;
+  float past = known * (0.45 * wetAround + 0.20 * brought + 0.15 * at.soil - 0.22 * eroded);
   return clamp(0.52 + past + 0.18 * at.basin + 0.75 * (macro.r - 0.5) + 0.20 * at.north - 0.26 * at.level, 0.0, 1.0) * mix(0.55, 1.0, country.y);
 }
 

@@ -8,7 +8,7 @@ uniform float grainScale;
 uniform bool finerThanField;
 uniform vec3 eye;
 uniform vec4 treeKnots;   // first knot east and south, knots per row, knots from one to the next
-uniform vec2 treeRing;    // world units from the eye between which this mesh has its trees
+uniform vec3 treeRing;    // world units from the eye between which this mesh has its trees, and where a coarser grid begins
 uniform float pixelsPerUnit;
 uniform float treeSpacing; // metres from one knot to the next
 out vec3 world;
@@ -87,7 +87,7 @@ void main() {
   tall = mix(tall, mix(1.4, 3.8, random(name, 5u)), scrub);
   float broad = tall * mix(mix(0.15, 0.21, random(name, 6u)), mix(0.36, 0.50, random(name, 6u)), leafy);
   float stride = treeKnots.w;
-  float kept = 1.0 - (coarse < 2.0 * stride ? smoothstep(0.75, 1.0, away / treeRing.y) : 0.0);
+  float kept = 1.0 - (coarse < 2.0 * stride ? smoothstep(0.75, 1.0, away / treeRing.z) : 0.0);
   // Snowy trees of a few pixels would be dark grains on white ground.
   kept *= mix(1.0, smoothstep(5.0, 11.0, tall * worldScale * pixelsPerUnit / away), snowy);
   float bold = sqrt(max(treeSpacing * stride / 13.0, 1.0)) * kept; // fewer trees in the distance are a little larger

@@ -18,7 +18,7 @@ export const LIMITS = {
   slow: 80,
   /** Above this, one image is enough; also where the user has chosen the tier. */
   frozen: 1500,
-  /** How much longer a full image takes than a trial, which has a sixteenth of the pixels but all vertices. */
+  /** How much longer a full image takes than a trial, which has a sixteenth of the pixels but all vertices, of trees too. */
   trial: 4,
 };
 /** Images that are timed before a decision. The first one compiles shaders, and does not count. */

@@ -20,7 +20,7 @@ export interface Quality {
   gullyOctaves: number;
   nearLevels: number; // meshes near the eye, each twice as fine as the one around it
   surroundings: number; // vertices per side of the block on the ground around it
-  trees: number; // places for trees at most; 0 where woods are only painted
+  trees: number; // places for trees at most, in all panes; 0 where woods are only painted
   clouds: boolean;
   cullDryWater: boolean; // draw water only where there is some: worth it for software renderers
 }

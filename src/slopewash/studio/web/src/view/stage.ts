@@ -64,6 +64,8 @@ export class Stage {
   tier: Tier = "low";
   /** Draws small images until one is timed: a tier that would freeze the page must not begin with a full one. */
   private trial = false;
+  /** Resolution of the image that is being drawn, as a share of the full one. */
+  private drawnScale = 1;
   private readonly stopwatch: Stopwatch;
   private measured: (by: Measured) => void = () => {};
   quality: Quality;
@@ -290,7 +292,9 @@ export class Stage {
     this.block.setCloseGrain(this.quality.closeGrain);
     if (this.quality.closeGrain) {
       this.uniforms.stones.value ??= stonesTexture();
-      this.uniforms.stones.value.anisotropy = this.quality.anisotropy;
+      const stones = this.uniforms.stones.value;
+      stones.anisotropy = this.quality.anisotropy;
+      stones.needsUpdate = true;
     }
     for (const landscape of this.landscapes) {
       landscape.surface.anisotropy = this.quality.anisotropy;
@@ -421,7 +425,9 @@ export class Stage {
     const size = this.renderer.getDrawingBufferSize(new Vector2());
     const { trial } = this;
     const scale = trial ? TRIAL : this.atRest ? 1 : this.quality.movingScale;
+    this.drawnScale = scale;
     this.drawPicture(Math.ceil(size.x * scale), Math.ceil(size.y * scale), true);
+    this.drawnScale = 1;
     if (scale < 1 && !trial) this.drawWhenAtRest();
     this.stopwatch.time(began, (milliseconds) => {
       if (trial && this.trial) {
@@ -632,9 +638,9 @@ export class Stage {
       halfSides: halfSides(of.ground(quality)!),
       beyond: u.surroundings.value >= 1 ? 1 : 0,
       worldScale: u.worldScale.value,
-      pixelsPerUnit: u.pixelsPerUnit.value,
+      pixelsPerUnit: u.pixelsPerUnit.value / this.drawnScale,
     };
-    this.block.trees.show(sight, quality.trees);
+    this.block.trees.show(sight, quality.trees / this.landscapes.length);
   }
 
   /** Move the finer meshes under the eye, if it is near the ground. */

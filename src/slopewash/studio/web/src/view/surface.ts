@@ -51,6 +51,9 @@ export class Surface {
   private roughLight: WebGLRenderTarget;
   private lightTarget: WebGLRenderTarget;
   private gulliesTarget: WebGLRenderTarget;
+  /** What the shape follows from, and what the gullies were drawn for. */
+  private ground: unknown[] = [];
+  private carvedFor: unknown[] = [];
   anisotropy = 1;
   private readonly unpack = new Pass(
     unpackShader,
@@ -117,7 +120,9 @@ export class Surface {
 
   /** Unpack new layers and compute their slopes; the light is unchanged until `relight`. */
   update(layers: SurfaceLayers, datum: number, cellSize: number): void {
-    const { width, height } = layers.elevation.texture.image as { width: number; height: number };
+    const { texture } = layers.elevation;
+    const { width, height } = texture.image as { width: number; height: number };
+    this.ground = [texture, texture.version, datum, cellSize];
     if (this.fieldsTarget.width !== width || this.fieldsTarget.height !== height) {
       this.fieldsTarget.dispose();
       this.shapeTarget.dispose();
@@ -170,8 +175,11 @@ export class Surface {
     this.carve(by.steep, quality);
   }
 
-  /** Continue the valleys below the size of the cells. */
+  /** Continue the valleys below the size of the cells; not again while only the sun or the water has changed. */
   private carve(steep: number, quality: Quality): void {
+    const wanted = [...this.ground, steep, quality.gullies, quality.gullyOctaves, this.anisotropy];
+    if (wanted.every((part, i) => part === this.carvedFor[i])) return;
+    this.carvedFor = wanted;
     const { width, height } = this.fieldsTarget;
     const finer = Math.min(quality.gullies / Math.max(width, height), TEXELS_PER_CELL);
     this.gulliesTarget.setSize(Math.max(1, Math.round(width * finer)), Math.max(1, Math.round(height * finer)));

@@ -1,8 +1,8 @@
 // Trees as geometry. The shader places them; here is only which part of the ground around the eye gets how many, in rings that are
-// twice as coarse each, so that their number is bounded.
+// twice as coarse each, so that their number is bounded; and which are near enough for tiers of branches, which have far more vertices.
 
 import type { BufferGeometry, Scene, ShaderMaterial } from "three";
-import { Float32BufferAttribute, InstancedBufferGeometry, Mesh, Vector2, type Vector3, Vector4 } from "three";
+import { Float32BufferAttribute, InstancedBufferGeometry, Mesh, Vector3, Vector4 } from "three";
 import type { Uniforms } from "./pass";
 
 /** Metres between two places for a tree in the nearest ring. */
@@ -12,7 +12,9 @@ const RINGS = 6;
 /** How far the nearest ring reaches at most, in places for a tree. */
 const FARTHEST = 400;
 /** Pixels that a tree is high at least to be drawn in tiers, and to throw a shadow of its own. */
-const PIXELS = { tiers: 26, shadow: 7 };
+const PIXELS = { tiers: 18, shadow: 7 };
+/** Of all places, at most, those with tiers: a plain crown has a seventh of the vertices. */
+const TIERED = 0.2;
 /** Metres that a tree is usually high. */
 const USUAL = 14;
 /** Steps in which the visible part of a ring is outlined. */
@@ -28,16 +30,25 @@ export interface Sight {
   /** Sides of the block that the ground goes on beyond it. */
   beyond: number;
   worldScale: number;
+  /** At distance one, in full resolution: an image on trial has the geometry of the one it stands for. */
   pixelsPerUnit: number;
 }
 
-/** Knots of a grid that a ring covers: the first, how many east and south, how many of the finest grid apart; and its radii. */
-interface Part {
-  first: [number, number];
-  count: [number, number];
-  stride: number;
+/** Trees of one kind between two distances from the eye. */
+interface Ring {
   from: number;
   to: number;
+  /** Where the next coarser grid begins: by then, the trees that it leaves out have shrunk to nothing. */
+  end: number;
+  /** Knots of the finest grid from one tree to the next. */
+  stride: number;
+  tiered: boolean;
+}
+
+/** A ring, and the knots that it covers: the first, and how many east and south. */
+interface Part extends Ring {
+  first: [number, number];
+  count: [number, number];
 }
 
 type TreeMesh = Mesh<InstancedBufferGeometry, ShaderMaterial>;
@@ -45,7 +56,7 @@ type TreeMesh = Mesh<InstancedBufferGeometry, ShaderMaterial>;
 export class Trees {
   /** Places for trees in the newest image; not all of them suit one. */
   places = 0;
-  private readonly rings: { trees: TreeMesh; shadows: TreeMesh; own: { knots: Vector4; ring: Vector2 } }[] = [];
+  private readonly rings: { trees: TreeMesh; shadows: TreeMesh; own: { knots: Vector4; ring: Vector3 } }[] = [];
   private readonly tiered = crown(tiers(4), 8);
   private readonly plain = crown([[0.02, 1], [0.45, 1]], 4); // biome-ignore format: two rings
 
@@ -55,10 +66,6 @@ export class Trees {
     private readonly material: (own: Uniforms, shadow: boolean) => ShaderMaterial,
   ) {}
 
-  get isShown(): boolean {
-    return this.rings.some(({ trees }) => trees.visible);
-  }
-
   hide(): void {
     this.places = 0;
     for (const { trees, shadows } of this.rings) trees.visible = shadows.visible = false;
@@ -66,31 +73,26 @@ export class Trees {
 
   /** Show trees for this sight, on at most so many places. */
   show(sight: Sight, most: number): void {
-    while (this.rings.length < RINGS) this.addRing();
-    let near = FARTHEST * TREE_SPACING * sight.worldScale;
-    let parts = partsOf(sight, near);
-    while (placesIn(parts) > most) {
-      near *= 0.85;
-      parts = partsOf(sight, near);
-    }
+    while (this.rings.length < RINGS + 1) this.addRing(); // one is part tiered, part plain
+    const usual = USUAL * sight.worldScale * sight.pixelsPerUnit;
+    const parts = boundedParts(sight, usual / PIXELS.tiers, most);
     this.places = placesIn(parts);
     for (const [i, { trees, shadows, own }] of this.rings.entries()) {
       const part = parts[i];
-      trees.visible = part != null;
+      trees.visible = part !== undefined;
       shadows.visible = false;
       if (!part) continue;
       own.knots.set(...part.first, part.count[0], part.stride);
-      own.ring.set(part.from, part.to);
-      const pixels = (USUAL * sight.worldScale * sight.pixelsPerUnit) / Math.max(part.from, 0.3 * part.to);
+      own.ring.set(part.from, part.to, part.end);
       const count = part.count[0] * part.count[1];
-      use(trees.geometry, pixels > PIXELS.tiers ? this.tiered : this.plain, count);
+      use(trees.geometry, part.tiered ? this.tiered : this.plain, count);
       use(shadows.geometry, this.plain, count);
-      shadows.visible = pixels > PIXELS.shadow;
+      shadows.visible = usual / Math.max(part.from, 0.3 * part.to) > PIXELS.shadow;
     }
   }
 
   private addRing(): void {
-    const own = { knots: new Vector4(), ring: new Vector2() };
+    const own = { knots: new Vector4(), ring: new Vector3() };
     const uniforms = { ...this.uniforms, treeKnots: { value: own.knots }, treeRing: { value: own.ring } };
     const add = (shadow: boolean): TreeMesh => {
       const mesh = new Mesh(new InstancedBufferGeometry(), this.material(uniforms, shadow));
@@ -109,19 +111,39 @@ function use(geometry: InstancedBufferGeometry, shape: BufferGeometry, count: nu
   geometry.instanceCount = count;
 }
 
-function placesIn(parts: (Part | null)[]): number {
-  return parts.reduce((sum, part) => sum + (part ? part.count[0] * part.count[1] : 0), 0);
+function placesIn(parts: Part[]): number {
+  return parts.reduce((sum, { count }) => sum + count[0] * count[1], 0);
 }
 
-/** The rings around the eye, the nearest first; null where nothing of one is visible. */
-function partsOf(sight: Sight, near: number): (Part | null)[] {
-  return Array.from({ length: RINGS }, (_, i) =>
-    partOf(sight, i === 0 ? 0 : near * 2 ** (i - 1), near * 2 ** i, 2 ** i),
-  );
+/** As far as they fit into so many places, with tiers up to a distance, or less. */
+function boundedParts(sight: Sight, tieredTo: number, most: number): Part[] {
+  let near = FARTHEST * TREE_SPACING * sight.worldScale;
+  for (;;) {
+    const parts = partsOf(sight, near, tieredTo);
+    if (placesIn(parts.filter(({ tiered }) => tiered)) > TIERED * most) tieredTo *= 0.85;
+    else if (placesIn(parts) > most) near *= 0.85;
+    else return parts;
+  }
 }
 
-/** The rectangle around what is visible of a ring. */
-function partOf(sight: Sight, from: number, to: number, stride: number): Part | null {
+/** What is visible of the rings around the eye, the nearest first. */
+function partsOf(sight: Sight, near: number, tieredTo: number): Part[] {
+  return Array.from({ length: RINGS }, (_, i) => {
+    const [from, end, stride] = [i === 0 ? 0 : near * 2 ** (i - 1), near * 2 ** i, 2 ** i];
+    const middle = Math.min(Math.max(tieredTo, from), end);
+    return [
+      partOf(sight, { from, to: middle, end, stride, tiered: true }),
+      partOf(sight, { from: middle, to: end, end, stride, tiered: false }),
+    ];
+  })
+    .flat()
+    .filter((part) => part !== null);
+}
+
+/** The rectangle around what is visible of a ring; null where that is nothing. */
+function partOf(sight: Sight, ring: Ring): Part | null {
+  const { from, to, stride } = ring;
+  if (from >= to) return null;
   const { eye, halfSides, beyond } = sight;
   const inner = Math.sqrt(Math.max(from ** 2 - (Math.abs(eye.y) + 0.5) ** 2, 0));
   const { heading, aside } = visibleAngle(sight);
@@ -147,7 +169,7 @@ function partOf(sight: Sight, from: number, to: number, stride: number): Part | 
   });
   const [x, y] = span as [{ first: number; count: number }, { first: number; count: number }];
   if (x.count < 3 || y.count < 3) return null;
-  return { first: [x.first, y.first], count: [x.count, y.count], stride, from, to };
+  return { ...ring, first: [x.first, y.first], count: [x.count, y.count] };
 }
 
 /** Where the view looks on the map, and how far to either side it reaches; in radians. */
