@@ -6,7 +6,6 @@ import ast
 import importlib
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -77,9 +76,3 @@ def test_no_other_folder_has_the_name_of_a_public_function() -> None:
 def test_every_public_name_has_an_example() -> None:
     things = {name: getattr(sw, name) for name in sw.__all__ if name not in ("__version__", "analysis")}
     assert [name for name, thing in things.items() if ">>>" not in (thing.__doc__ or "")] == []
-
-
-def test_the_citation_has_the_version_of_the_package() -> None:
-    folder = Path(__file__).parent.parent
-    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert f"version: {project['version']}\n" in (folder / "CITATION.cff").read_text(encoding="utf-8")

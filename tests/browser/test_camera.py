@@ -158,8 +158,8 @@ def test_a_drag_turns_about_the_ground_under_the_pointer(studio: Any) -> None:
 def test_on_foot_the_eye_is_at_its_height_over_the_ground(studio: Any) -> None:
     studio.page.keyboard.press("f")
     free = studio.page.evaluate(POSE)
-    studio.page.mouse.move(450, 450)
-    place = studio.page.evaluate("studio.stage.placeAt(450, 450)")
+    studio.page.mouse.move(400, 400)
+    place = studio.page.evaluate("studio.stage.placeAt(400, 400)")
     studio.page.keyboard.press("g")
     metres = "1 / studio.stage.ground.worldScale"
     eye = np.array(studio.page.evaluate(POSE)["eye"]) * studio.page.evaluate(metres)

@@ -175,7 +175,7 @@ def test_the_camera_stays_for_the_same_terrain_and_follows_another(studio: Any) 
     studio.wait("!studio.stage.cameras.isFramed")
     studio.settle_picture()
     moved = studio.page.evaluate(eye)
-    for generator, stays in (({"seed": 11}, True), ({"relief": 300.0}, False)):
+    for generator, stays in (({"seed": 11}, True), ({"relief": 900.0}, False)):
         run = studio.page.evaluate("studio.store.state.run")
         studio.ask(type="start", generator=generator)
         studio.wait("run => studio.stage.frame.header.run !== run", run)
