@@ -37,6 +37,7 @@ from slopewash.studio.finish_files import (
 )
 from slopewash.studio.finisher import Finisher, Task, finish, keeper_of
 from slopewash.studio.keeping import Keeper
+from slopewash.studio.opening import _print_finish
 from slopewash.studio.pipe import Pipe
 from slopewash.studio.projects import read_project
 from slopewash.studio.recipes import first_recipe
@@ -504,3 +505,16 @@ def test_a_settling_goes_on_when_too_much_was_done_to_be_recorded() -> None:
     run._recording.actions.clear()
     run.settle(6, dry=False, look=lambda: None, done=2)
     assert run.simulation.settled == 6
+
+
+def test_a_studio_opens_without_a_finish_and_with_one_that_cannot_be_read(tmp_path: Path, capsys: Any) -> None:
+    folder = tmp_path / FOLDER
+    assert read_state(folder) is None
+    _print_finish(tmp_path)
+    folder.mkdir()
+    assert read_state(folder) is None
+    (folder / END_FILE).write_text("damaged")
+    with pytest.raises(sw.CheckpointError):
+        read_state(folder)
+    _print_finish(tmp_path)
+    assert capsys.readouterr().err == ""

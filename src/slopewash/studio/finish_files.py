@@ -101,6 +101,8 @@ def read_state(folder: Path) -> protocol.FinishState | None:
 
     `CheckpointError` if there is one that cannot be read, such as that of another version.
     """
+    if not folder.exists():
+        return None
     try:
         names = {path.name for path in folder.iterdir()}
         end = read_end(folder)

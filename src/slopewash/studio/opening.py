@@ -158,7 +158,9 @@ def _print(sentence: str) -> None:
 
 
 def _print_finish(folder: Path) -> None:
-    left = finish_files.read_state(folder / finish_files.FOLDER)
+    left = None
+    with contextlib.suppress(CheckpointError):  # which the page reports
+        left = finish_files.read_state(folder / finish_files.FOLDER)
     if left is not None and left["status"] == "running":
         _print(f"note: the finish of {left['name']} on {left['size']} cells goes on in the background")
 
