@@ -490,7 +490,7 @@ def carry(y, own, m, t, out, scratch, grid, c, budget):
     dried, keep = spare(m, scratch, DRIED, grid), shared_rows.keeping(grid.shares, c.keep)
     if c.semi_lagrangian:
         rows.carry_water(w_n, w1, w_s, q_n, q, q_s, fw, fe, fn, fs, fs_n, fn_s, keep, w2, dried)
-        # Which cells are ground: the new state tells as well, and its rows are still kept.
+        # Which cells are ground: the new state shows it as well, and its rows are still kept.
         b = row(m, place(out, y, OF_GROUND, grid), B, grid)
         b_n = row(m, place_or_beyond(out, y - 1, OF_GROUND, grid), B, grid)
         b_s = row(m, place_or_beyond(out, y + 1, OF_GROUND, grid), B, grid)
