@@ -32,7 +32,7 @@ def memories() -> int:
 
 @parallel_kernel
 def touch(rows: Any, starts: Any, height: Any, step: Any, by: Any) -> None:
-    """Write a zero to every page of each band's rows, from the thread that will work on it; `by` receives its number."""
+    """Write a zero to every page of each band's rows, from the thread that will work on it; `by` gets its number."""
     for i in numba.prange(by.size):
         by[i] = numba.get_thread_id()  # type: ignore[attr-defined]
         for start in starts:
