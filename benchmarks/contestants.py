@@ -23,7 +23,9 @@ WARM_UP = 2 * DEPTH
 """Iterations before timing; their result is the checksum."""
 SECONDS_PER_TURN = 0.25
 TOLERANCE = 1e-3
-"""In cells: tolerated error of a yardstick compiled with fast math after the warm-up."""
+"""In cells: tolerated error of a yardstick compiled with fast math after the warm-up, in 99 of 100 cells."""
+AT_MOST = 0.1
+"""In all cells: in some, soil slides in one of the two and not in the other."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,8 @@ def check(contestants: list[Contestant]) -> int:
     first = contestants[0].elevation().copy()
     for other in contestants[1:]:
         result = other.elevation()
-        same = np.array_equal(first, result) if other.exact else bool(np.abs(first - result).max() < TOLERANCE)
+        error = np.abs(first - result)
+        same = not error.any() if other.exact else np.quantile(error, 0.99) < TOLERANCE and error.max() < AT_MOST
         if not same:
             raise SystemExit(f"{other.name} with {other.threads} threads gives a different result: not measured")
     return zlib.crc32(first.tobytes())

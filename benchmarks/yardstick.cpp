@@ -475,8 +475,16 @@ class Band {
             for (int x = 1; x <= last; x++) south[x] = 0.0f;
     }
 
-    // Transport (step 6) and evaporation (16): the row's new state.
+    // Transport (step 6) and evaporation (16): the row's new state. Where nothing evaporates nothing is added up.
     void carry(int k, int y) {
+        if (c.keep < 1.0f)
+            carry_and_dry<true>(k, y);
+        else
+            carry_and_dry<false>(k, y);
+    }
+
+    template <bool dries>
+    void carry_and_dry(int k, int y) {
         const float *fw = left(k, FW, y), *fe = left(k, FE, y), *fn = left(k, FN, y), *fs = left(k, FS, y);
         const float *fs_n = left_or(k, FS, y - 1, nothing), *fn_s = left_or(k, FN, y + 1, nothing);
         const float *q_n = temporary_or_nothing(k, SHARE, y - 1), *q = temporary(k, SHARE, y);
@@ -512,7 +520,7 @@ class Band {
                 s_in = s_in + ((from_nw * s_n[a] + from_ne * s_n[e]) + (from_sw * s_s[a] + from_se * s_s[e]));
             }
             const float w2 = positive(water - w_out) + w_in, left_over = w2 * c.keep;
-            dried += double(w2 - left_over);
+            if (dries) dried += double(w2 - left_over);
             w[x] = left_over;
             s[x] = positive(load - s_out) + s_in;
         }

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -116,11 +117,27 @@ def test_without_a_thread_for_the_compiler_the_caller_compiles(monkeypatch: pyte
     np.testing.assert_array_equal(out, 3)
 
 
+def test_an_index_outside_a_row_is_an_error_where_indices_are_checked(tmp_path: Path) -> None:
+    code = (
+        "import numpy as np\n"
+        "from tests.backends.test_late import band\n"
+        "a = np.ones((2, 5), np.float32)\n"
+        "band(True, a, a[:, :3].copy(), np.zeros_like(a))\n"
+    )
+    environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=Path(__file__).parents[2], capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert "IndexError" in done.stderr, done.stderr
+
+
 def test_kernels_run_as_plain_python_where_numba_is_switched_off() -> None:
     code = (
         "import slopewash as sw;"
-        "s = sw.Simulation(sw.generate('cone', size=8), sw.VirtualPipes(), backend='cpu'); s.run(1); print(s.step)"
+        "s = sw.Simulation(sw.generate('cone', size=32), sw.VirtualPipes(rain_rate=0.1), backend='cpu'); s.run(1);"
+        "print(s.step, s.budget.water_drift < 1e-6)"  # summed in double precision
     )
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
-    assert (done.stdout.strip(), done.returncode) == ("1", 0), done.stderr
+    assert (done.stdout.strip(), done.returncode) == ("1 True", 0), done.stderr

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from slopewash.backends.compiled import CHECKED
+
 _HOME_PROCESS = os.getpid()
 NUMBA_THREADS = threading.Lock()
 """For whoever runs parallel kernels: Numba's threads serve one caller at a time."""
@@ -31,10 +33,11 @@ def sweep_in_bands(
 
     `kernels.sweep` runs all bands in parallel, `kernels.sweep_band` runs one; `room` is the scratch memory per band.
     Numba's threads serve one caller at a time and do not survive a fork: in a forked process the bands are
-    processed one after another, with a bit-identical result. A single band may do `only` some of the rows.
+    processed one after another, with a bit-identical result; so they are where indices are checked, because Numba drops
+    what its threads raise. A single band may do `only` some of the rows.
     """
     bands = len(room[0])
-    if bands > 1 and at_home():
+    if bands > 1 and at_home() and not CHECKED:
         with NUMBA_THREADS:
             kernels.sweep(depth, source, target, *room, *rest)
         return

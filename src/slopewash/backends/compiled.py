@@ -34,6 +34,9 @@ EXACT = frozenset({"nsz", "nnan", "ninf"})
 SWITCHED_OFF: bool = getattr(numba.config, "DISABLE_JIT", False)
 """By NUMBA_DISABLE_JIT: kernels are plain functions."""
 
+CHECKED: bool = bool(getattr(numba.config, "BOUNDSCHECK", False))
+"""By NUMBA_BOUNDSCHECK: an index outside an array is an error."""
+
 Kernel = Callable[..., Any]
 
 
@@ -126,6 +129,8 @@ def row_kernel(function: Kernel) -> Kernel:
     """Compile a loop along rows that do not alias each other if written, when a kernel first calls it."""
     if SWITCHED_OFF:
         return function
+    if CHECKED:  # the entry for rows reports no errors
+        return LateKernel(_compile(function, pipeline_class=DistinctArrays, _nrt=False))
     return LateRow(
         _compile(function, pipeline_class=DistinctRows, _nrt=False, no_cpython_wrapper=True),
         lambda: _compile(function, pipeline_class=DistinctArrays, _nrt=False),

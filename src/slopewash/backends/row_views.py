@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from slopewash.backends.compiled import SWITCHED_OFF, inlined
+from slopewash.backends.compiled import CHECKED, SWITCHED_OFF, inlined
 
 
 def _sliced(rows: Any, number: Any, width: Any) -> Any:
@@ -48,7 +47,5 @@ def _view(typing: Any, rows: Any, number: Any, width: Any) -> Any:
     return view(rows, number, width), lower
 
 
-CHECKED = SWITCHED_OFF or bool(getattr(numba.config, "BOUNDSCHECK", False))
-"""By NUMBA_BOUNDSCHECK: an index outside an array is an error."""
-row_of: Any = inlined(_sliced) if CHECKED else intrinsic(_view)
+row_of: Any = inlined(_sliced) if CHECKED or SWITCHED_OFF else intrinsic(_view)
 """The first `width` values of a row of a two-dimensional array, which must be contiguous."""

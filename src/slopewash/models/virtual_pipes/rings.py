@@ -82,10 +82,22 @@ def rows_of_band(fields: int, temporaries: int, depth: int) -> int:
 
 
 @stage_kernel
+def around(y, height):
+    """Number of a row of the grid; beyond it come those of the other side. Dividing is slow, and hardly ever needed."""
+    return y if 0 <= y < height else y % height
+
+
+@inlined
+def own_or_common(a, at):
+    """Row of a field that has either one for each row of the grid or a single one for all."""
+    return a[at if a.shape[0] > 1 else 0]
+
+
+@stage_kernel
 def place(state, y, ring, grid):
     """Row y of those fields that are kept in such rings."""
     if state.low <= y < state.high:
-        return Place(state.whole + y % grid.height, grid.height)
+        return Place(state.whole + around(y, grid.height), grid.height)
     return Place(state.ring + ring.start + y % ring.rows, ring.pitch)
 
 

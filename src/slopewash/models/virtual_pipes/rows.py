@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from slopewash.backends.compiled import kernel, row_kernel, summing_kernel
+from slopewash.backends.sums import add_in_any_order
 from slopewash.models import ground as _g
 from slopewash.models.virtual_pipes import coefficients as _c
+from slopewash.models.virtual_pipes.fields import RAIN
 
 ONE = np.uintp(1)
 ZERO = np.float32(0)
@@ -57,12 +59,32 @@ class Exchange(NamedTuple):
     Kh: float
 
 
+@kernel
+def surface(b, w1, s, kappa):
+    """Water, the depth that the pipes see, and the height it reaches."""
+    d1 = w1 + kappa * s
+    return w1, d1, b + d1
+
+
 @row_kernel
-def pour(b, w, s, r, source, rain, dt, kappa, w1, d1, h):  # Eq. 1
+def pour(b, w, s, r, rain, kappa, w1, d1, h, begin, end, counted, sums):  # Eq. 1
+    """Sums the rain of the cells that count, from `begin` up to `end`: loads and stores leave this loop time to."""
+    for x in range(ONE, np.uintp(begin)):
+        w1[x], d1[x], h[x] = surface(b[x], w[x] + rain * r[x], s[x], kappa)
+    rained = np.float64(0)
+    for x in range(np.uintp(begin), np.uintp(end)):
+        w1[x], d1[x], h[x] = surface(b[x], w[x] + rain * r[x], s[x], kappa)
+        rained = add_in_any_order(rained, w1[x] - w[x])
+    for x in range(np.uintp(end), np.uintp(b.size - 1)):
+        w1[x], d1[x], h[x] = surface(b[x], w[x] + rain * r[x], s[x], kappa)
+    if counted:
+        sums[RAIN] += rained
+
+
+@row_kernel
+def pour_with_source(b, w, s, r, source, rain, dt, kappa, w1, d1, h):  # Eq. 1
     for x in range(ONE, np.uintp(b.size - 1)):
-        w1[x] = (w[x] + rain * r[x]) + dt * source[x]
-        d1[x] = w1[x] + kappa * s[x]
-        h[x] = b[x] + d1[x]
+        w1[x], d1[x], h[x] = surface(b[x], (w[x] + rain * r[x]) + dt * source[x], s[x], kappa)
 
 
 @row_kernel
@@ -379,8 +401,8 @@ def slid_into(b, b_w, b_e, k_w, k_e, t_w, t_e):
 
 
 @row_kernel
-def receive_slides(b_n, b, b_s, k_n, k, k_s, t_n, t, t_s, sent, slid):  # Eq. 18
-    for x in range(ONE, np.uintp(b.size - 1)):
+def receive_slides(b_n, b, b_s, k_n, k, k_s, t_n, t, t_s, sent, slid, begin, end):  # Eq. 18
+    for x in range(np.uintp(begin), np.uintp(end)):
         w, e = x - ONE, x + ONE
         straight = slid_into(b[x], b[w], b[e], k[w], k[e], t[w], t[e]) + slid_into(
             b[x], b_n[x], b_s[x], k_n[x], k_s[x], t_n[x], t_s[x]
@@ -392,7 +414,7 @@ def receive_slides(b_n, b, b_s, k_n, k, k_s, t_n, t, t_s, sent, slid):  # Eq. 18
 
 @row_kernel
 def slide_and_wear(
-    b_n, b, b_s, k_n, k, k_s, t_n, t, t_s, sent, s, R, delta, Kh, slid, b2, s1, R2, moved
+    b_n, b, b_s, k_n, k, k_s, t_n, t, t_s, sent, s, R, delta, Kh, b2, s1, R2, moved
 ):  # Eqs. 18 and 12-14: `receive_slides` and `wear` in one
     for x in range(ONE, np.uintp(b.size - 1)):
         w, e = x - ONE, x + ONE
@@ -401,8 +423,8 @@ def slide_and_wear(
         )
         north = slid_into(b[x], b_n[w], b_n[e], k_n[w], k_n[e], t_n[w] * DIAGONAL, t_n[e] * DIAGONAL)
         south = slid_into(b[x], b_s[w], b_s[e], k_s[w], k_s[e], t_s[w] * DIAGONAL, t_s[e] * DIAGONAL)
-        slid[x] = (straight + (north + south)) - sent[x]
-        b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid[x], Kh)
+        slid = (straight + (north + south)) - sent[x]
+        b2[x], s1[x], R2[x], taken = wear(b[x], s[x], R[x], delta[x], slid, Kh)
         moved[x] = sent[x] + taken
 
 
@@ -548,7 +570,7 @@ def copy(a, to):
 
 @summing_kernel
 def total(a):
-    t = 0.0
+    t = np.float64(0)
     for x in range(ONE, np.uintp(a.size - 1)):
         t += a[x]
     return t
@@ -556,7 +578,7 @@ def total(a):
 
 @summing_kernel
 def total_gain(after, before):
-    t = 0.0
+    t = np.float64(0)
     for x in range(ONE, np.uintp(after.size - 1)):
         t += after[x] - before[x]
     return t

@@ -80,8 +80,10 @@ from slopewash.models.virtual_pipes.rings import (
     U,
     V,
     W,
+    around,
     kept,
     kept_or_nothing,
+    own_or_common,
     place,
     place_or_beyond,
     row,
@@ -92,7 +94,7 @@ from slopewash.models.virtual_pipes.rings import (
 LAG = 3
 """Rows an iteration is behind the one that feeds it: the model's halo."""
 WALL = np.float32(_g.WALL)
-ZERO = np.float32(0)
+ZERO, UNIT = np.float32(0), np.float32(1)
 FAR = np.iinfo(np.int64).max
 
 
@@ -128,18 +130,19 @@ def pour(y, own, m, state, t, scratch, grid, c, budget):
     b = row(m, place(state, y, OF_GROUND, grid), B, grid)
     w, s = row(m, place(state, y, OF_WATER, grid), W, grid), row(m, place(state, y, OF_SEDIMENT, grid), S, grid)
     w1, d1 = kept(m, t, W1, y, grid), kept(m, t, D1, y, grid)
-    at = y % height
-    r = grid.r[at % grid.r.shape[0]]
-    source = grid.source[at % grid.source.shape[0]]
-    rows.pour(b, w, s, r, source, c.rain, c.dt, c.kappa, w1, d1, h)
+    at = around(y, height)
+    r, source = own_or_common(grid.r, at), own_or_common(grid.source, at)
     counted = counts(own, at, grid)
-    if counted and grid.has_source[at]:
-        rained = spare(m, scratch, SPARE, grid)
-        rows.rain_alone(w, r, c.rain, rained)
-        budget[at, RAIN] += rows.total_gain(part(rained, grid), part(w, grid))
-        budget[at, SOURCES] += rows.total_gain(part(w1, grid), part(rained, grid))
-    elif counted:
-        budget[at, RAIN] += rows.total_gain(part(w1, grid), part(w, grid))
+    if grid.has_source[at]:
+        rows.pour_with_source(b, w, s, r, source, c.rain, c.dt, c.kappa, w1, d1, h)
+        if counted:
+            rained = spare(m, scratch, SPARE, grid)
+            rows.rain_alone(w, r, c.rain, rained)
+            budget[at, RAIN] += rows.total_gain(part(rained, grid), part(w, grid))
+            budget[at, SOURCES] += rows.total_gain(part(w1, grid), part(rained, grid))
+    else:
+        begin, end = grid.from_column, grid.to_column
+        rows.pour(b, w, s, r, c.rain, c.kappa, w1, d1, h, begin, end, counted, budget[at])
     close_ends(w1, periodic, ZERO)
     close_ends(d1, periodic, ZERO)
     close_ends(h, periodic, WALL)
@@ -190,7 +193,7 @@ def flow(y, first, m, state, t, out, scratch, grid, c):
     if c.eight_pipes:
         weight, talus, sent = kept(m, t, WEIGHT, y, grid), kept(m, t, TALUS, y, grid), kept(m, t, SENT, y, grid)
         shared_rows.weigh_slides(
-            grid.shares, y % grid.height, b_n, b, b_s, row(m, ground, R, grid), c, weight, sent, talus
+            grid.shares, around(y, grid.height), b_n, b, b_s, row(m, ground, R, grid), c, weight, sent, talus
         )
         close_ends(weight, periodic, ZERO)
         close_ends(talus, periodic, ZERO)
@@ -210,7 +213,7 @@ def part_cover(y, first, m, state, t, grid, c, b_n, b, b_s, gy):
     Compiled on its own, as `add_soil` is: no preset has loose cover.
     """
     height, periodic = grid.height, grid.wraps_columns
-    before, at, after = (y - 1) % height, y % height, (y + 1) % height
+    before, at, after = around(y - 1, height), around(y, height), around(y + 1, height)
     R_ = row(m, place(state, y, OF_GROUND, grid), R, grid)
     gx_n, gx, gx_s = kept(m, t, GX, y - 1, grid), kept(m, t, GX, y, grid), kept(m, t, GX, y + 1, grid)
     south_n, south = kept(m, t, SOUTH, y - 1, grid), kept(m, t, SOUTH, y, grid)
@@ -249,7 +252,7 @@ def add_soil(y, first, m, t, grid):
 def flux_faces(y, first, m, state, t, grid, c, b_n, b, b_s, unused):
     """Soil through the four faces along a row; each face belongs to the cell west or north of it."""
     height = grid.height
-    before, at, after = (y - 1) % height, y % height, (y + 1) % height
+    before, at, after = around(y - 1, height), around(y, height), around(y + 1, height)
     R_, gx = row(m, place(state, y, OF_GROUND, grid), R, grid), kept(m, t, GX, y, grid)
     south, east, gy = kept(m, t, SOUTH, y, grid), kept(m, t, EAST, y, grid), kept(m, t, GY, y, grid)
     if first:  # no row before this one has computed the faces to the north
@@ -293,7 +296,7 @@ def hold_cell(y, x, b, s, R, delta, slid, sent, grid, c, b2, s1, R2, moved):
 def work(y, own, first, m, state, t, out, scratch, grid, c, flow_sum, budget):
     """Eqs. 6-14 and 17-18."""
     height, periodic = grid.height, grid.wraps_columns
-    at = y % height
+    at = around(y, height)
     ground, was = place(state, y, OF_GROUND, grid), place(state, y, OF_PIPES, grid)
     new_ground, new = place(out, y, OF_GROUND, grid), place(out, y, OF_PIPES, grid)
     new_n, new_s = place_or_beyond(out, y - 1, OF_PIPES, grid), place_or_beyond(out, y + 1, OF_PIPES, grid)
@@ -313,7 +316,7 @@ def work(y, own, first, m, state, t, out, scratch, grid, c, flow_sum, budget):
     if c.eight_pipes:
         sent = kept(m, t, SENT, y, grid)
         if not in_two:
-            rows.receive_slides(b_n, b, b_s, k_n, k, k_s, t_n, talus, t_s, sent, slid)
+            rows.receive_slides(b_n, b, b_s, k_n, k, k_s, t_n, talus, t_s, sent, slid, 1, b.size - 1)
     elif c.fall_line:
         sent = spare(m, scratch, SPARE, grid)
         if c.covered:
@@ -358,9 +361,7 @@ def work(y, own, first, m, state, t, out, scratch, grid, c, flow_sum, budget):
                 b_n, b, b_s, s, R_, d1, fe, fw, fs_n, fn, fs, fn_s, c.dt, c.Kc, c.sin_min, c.ramp_0, c.ramp_1, terms,
                 delta, flowed,
             )  # fmt: skip
-            rows.slide_and_wear(
-                b_n, b, b_s, k_n, k, k_s, t_n, talus, t_s, sent, s, R_, delta, c.Kh, slid, b2, s1, R2, moved
-            )
+            rows.slide_and_wear(b_n, b, b_s, k_n, k, k_s, t_n, talus, t_s, sent, s, R_, delta, c.Kh, b2, s1, R2, moved)
         else:
             rows.move_depth(d1, fe, fw, fs_n, fn, fs, fn_s, c.dt, d2, u, v, flowed)
         if c.mean_depth:
@@ -391,8 +392,12 @@ def work(y, own, first, m, state, t, out, scratch, grid, c, flow_sum, budget):
     if whole or grid.open_west or grid.open_east:
         last = b.size - 2
         gone = 0.0
+        if in_two and whole:
+            rows.receive_slides(b_n, b, b_s, k_n, k, k_s, t_n, talus, t_s, sent, slid, 1, last + 1)
         for x in range(1, last + 1, 1 if whole else max(1, last - 1)):  # whole border rows, else the two ends
             if whole or (x == 1 and grid.open_west) or (x == last and grid.open_east):
+                if in_two and not whole:
+                    rows.receive_slides(b_n, b, b_s, k_n, k, k_s, t_n, talus, t_s, sent, slid, x, x + 1)
                 if in_one:
                     slid[x], sent[x] = rows.between_faces(east[x - 1], east[x], south_n[x], south[x])
                 held = hold_cell(at, x, b, s, R_, delta, slid, sent, grid, c, b2, s1, R2, moved)
@@ -408,7 +413,7 @@ def work(y, own, first, m, state, t, out, scratch, grid, c, flow_sum, budget):
     elif grid.rocky:
         rock_rows.lower_rock(b2, rock, rock2)
     if grid.layered:
-        top, face = grid.top[at % grid.top.shape[0]], spare(m, scratch, SPARE, grid)
+        top, face = own_or_common(grid.top, at), spare(m, scratch, SPARE, grid)
         rock_rows.expose(b_n, b, b_s, b2, rock2, top, grid.depths, grid.layers, c.per_cover, face, R2)
     elif c.bedded and c.covered:
         rock_rows.expose_beds(rock2, grid.rock[at], grid.phase[at], c.per_bed, c.bed_contrast, R2)
@@ -479,7 +484,7 @@ def carry(y, own, m, t, out, scratch, grid, c, budget):
     periodic = grid.wraps_columns
     new = place(out, y, OF_PIPES, grid)
     w2, s2 = row(m, place(out, y, OF_WATER, grid), W, grid), row(m, place(out, y, OF_SEDIMENT, grid), S, grid)
-    at = y % grid.height
+    at = around(y, grid.height)
     new_n, new_s = place_or_beyond(out, y - 1, OF_PIPES, grid), place_or_beyond(out, y + 1, OF_PIPES, grid)
     fs_n, fn_s = row(m, new_n, FS, grid), row(m, new_s, FN, grid)
     q_n, q_s = kept_or_nothing(m, t, SHARE, y - 1, grid), kept_or_nothing(m, t, SHARE, y + 1, grid)
@@ -506,7 +511,8 @@ def carry(y, own, m, t, out, scratch, grid, c, budget):
     shared_rows.evaporate(grid.shares, at, c.keep, w2, dried)
     counted = counts(own, at, grid)
     if counted:
-        budget[at, EVAPORATED] += rows.total(part(dried, grid))
+        if c.keep < UNIT:  # else nothing dries, wherever a map says so: k·e + (1 − e) is 1 to the last bit
+            budget[at, EVAPORATED] += rows.total(part(dried, grid))
         budget[at, WATER_EXPORTED] += export(y, w1, q, m, new, grid, c)
         if not c.semi_lagrangian:
             budget[at, SOLIDS_EXPORTED] += export(y, s1, q, m, new, grid, c)
