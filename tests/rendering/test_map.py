@@ -9,7 +9,7 @@ from PIL import Image
 
 from slopewash.errors import InvalidFile, InvalidParameter, UnknownName
 from slopewash.rendering import hillshade, render
-from slopewash.terrain import Terrain
+from slopewash.terrain import Strata, Stratum, Terrain
 
 
 def flat(water: float, suspended: float = 0.0) -> Terrain:
@@ -145,3 +145,39 @@ def test_notebook_shows_a_modest_picture(rough: Terrain) -> None:
     assert shown is not None
     assert shown.startswith(b"\x89PNG")
     assert len(shown) < 1_000_000
+
+
+def test_a_hillshade_keeps_the_shape_of_flanks_in_the_shade() -> None:
+    """A steep ridge, lit from the west; its eastern flank has bumps that no sun reaches."""
+    x = np.arange(128)
+    profile = 1.5 * (64.0 - np.abs(x - 64)) + 2.0 * np.sin(x / 3.0)
+    ridge = Terrain(np.repeat(profile[None, :], 128, axis=0), cell_size=1.0)
+    grey = np.asarray(hillshade(ridge, sun=(270.0, 38.0), width=128)).astype(float)
+    shaded = grey[16:112, 80:112]
+    assert shaded.min() > 80  # of 255; 68 with a hard sun, and 11 between the shades of the bumps
+    assert np.ptp(shaded.mean(axis=0)) > 16
+
+
+def test_plain_ground_has_one_colour_whatever_its_slope_and_height() -> None:
+    steps = np.repeat(np.array([0.0, 60.0, 400.0, 900.0]), 64)[None, :] * np.ones((256, 1))
+    ground = Terrain(steps, cell_size=10.0, deposit=np.eye(256) * 50)
+    colours = np.asarray(render(ground, palette="plain", width=256)).reshape(-1, 3).astype(float)
+    hue = colours / colours.sum(axis=1, keepdims=True)
+    assert np.ptp(hue, axis=0).max() < 0.06  # sunlight is warmer than that of the sky
+    landscape = np.asarray(render(ground, palette="alpine", width=256)).reshape(-1, 3).astype(float)
+    assert np.ptp(landscape / landscape.sum(axis=1, keepdims=True), axis=0).max() > 0.1
+
+
+def test_plain_ground_has_no_black_holes() -> None:
+    heights = np.full((96, 96), 300.0)
+    heights[40:56, 40:56] = 0.0  # twice as deep as wide
+    picture = np.asarray(render(Terrain(heights, cell_size=10.0), palette="plain", width=96)).astype(float)
+    assert picture.mean(axis=2).min() > 90  # of 255; 42 with the ambient light of landscapes
+    assert picture[44:52, 44:52].mean() < picture[:20, :20].mean() - 8  # still darker than open ground
+
+
+def test_plain_ground_shows_the_beds_of_strata() -> None:
+    slope = np.repeat(np.linspace(0, 100, 128)[None, :], 128, axis=0)
+    layers = [Stratum(thickness=50, erodibility=0.0), Stratum(thickness=60, erodibility=1.0)]
+    picture = np.asarray(render(Terrain(slope, strata=Strata(layers, top=100.0)), palette="plain", width=128))
+    assert picture[:, 30].mean() > picture[:, 100].mean() + 25  # hard rock is darker

@@ -70,3 +70,25 @@ def test_wires_show_the_triangles(mesh: TriangleMesh) -> None:
 def test_an_impossible_size_is_rejected(mesh: TriangleMesh) -> None:
     with pytest.raises(InvalidParameter, match="size is 4 x 4 pixels"):
         render_mesh(mesh, size=(4, 4))
+
+
+def test_one_frame_gives_pictures_of_one_camera(mesh: TriangleMesh) -> None:
+    lower = TriangleMesh(mesh.vertices * [1, 1, 0.2], mesh.triangles)
+    ends = []
+    for options in ({"frame": mesh}, {}):
+        picture = pixels(render_mesh(lower, size=SIZE, palette="plain", **options))  # type: ignore[arg-type]
+        ends.append(int(np.flatnonzero((np.abs(picture - picture[2, 2]).sum(axis=2) > 60).any(axis=1)).max()))
+    whole = pixels(render_mesh(mesh, size=SIZE, palette="plain"))
+    own = int(np.flatnonzero((np.abs(whole - whole[2, 2]).sum(axis=2) > 60).any(axis=1)).max())
+    assert ends[0] == own != ends[1]
+
+
+def test_a_target_is_in_the_middle_of_the_picture(mesh: TriangleMesh) -> None:
+    top = mesh.vertices[mesh.vertices[:, 2].argmax()]
+    spot = [[*top.tolist(), 0.0]]
+    x, y, z = (float(v) for v in top)
+    options: dict[str, Any] = {"size": SIZE, "zoom": 2.0, "target": (x, y, z)}
+    changed = np.abs(pixels(render_mesh(mesh, particles=spot, **options)) - pixels(render_mesh(mesh, **options))) > 60
+    rows, columns, _ = np.nonzero(changed)
+    assert abs(rows.mean() - SIZE[1] / 2) < 8
+    assert abs(columns.mean() - SIZE[0] / 2) < 8

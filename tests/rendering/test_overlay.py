@@ -34,6 +34,13 @@ def test_flat_ground_shows_the_colours_of_the_map(layer: str, table: str) -> Non
     assert pixel(picture, 5, 15) == colour_table(table)[-1].tolist()
 
 
+def test_a_map_without_its_frame_is_the_map_alone(rough: Terrain) -> None:
+    whole, bare = (np.asarray(overlay(rough, "elevation", width=128, framed=framed)) for framed in (True, False))
+    height, width = bare.shape[:2]
+    assert width == 128
+    np.testing.assert_array_equal(whole[TOP : TOP + height, TEXT : TEXT + width], bare)
+
+
 def test_difference_is_symmetric_about_zero() -> None:
     values = np.zeros((16, 16))
     values[:, 12:] = 5.0

@@ -11,6 +11,8 @@ from slopewash.rendering import render, render_view
 from slopewash.rendering.camera import look_at, upright_for
 from slopewash.terrain import Terrain
 
+SIZE = (240, 160)
+
 SMALL = (160, 100)
 
 
@@ -155,3 +157,47 @@ def test_more_rays_per_pixel_make_smoother_edges(rough: Terrain) -> None:
     assert edges(often) < 0.9 * edges(once)
     with pytest.raises(InvalidParameter, match="supersampling"):
         render_view(rough, size=SMALL, supersampling=9)
+
+
+def test_one_frame_gives_pictures_of_one_camera() -> None:
+    low, high = np.zeros((32, 32)), np.zeros((32, 32))
+    high[8:24, 8:24] = 60.0
+    start, after = Terrain(high, cell_size=10.0), Terrain(low, cell_size=10.0)
+
+    def foot(terrain: Terrain, **options: Terrain) -> list[int]:
+        picture = np.asarray(render_view(terrain, size=SIZE, palette="plain", **options)).astype(int)  # type: ignore[arg-type]
+        backdrop = picture[2, 2]
+        rows = np.flatnonzero((np.abs(picture - backdrop).sum(axis=2) > 90).any(axis=1))
+        return [int(rows.max())]
+
+    assert foot(after, frame=start) == foot(start, frame=start) == foot(start)
+    assert foot(after) != foot(after, frame=start)
+
+
+def test_a_frame_of_another_size_is_refused(rough: Terrain) -> None:
+    with pytest.raises(InvalidParameter, match="frame has 8 x 8 cells"):
+        render_view(rough, size=SIZE, frame=Terrain(np.zeros((8, 8))))
+
+
+def test_plain_pictures_have_no_haze() -> None:
+    flat = Terrain(np.zeros((64, 64)), cell_size=10.0)
+
+    def contrast(palette: str) -> float:
+        picture = np.asarray(render_view(flat, size=(300, 200), azimuth=180, pitch=30, palette=palette)).astype(float)
+        middle = picture[:, 150]
+        ground = [row for row in range(200) if 40 < row < 150]
+        return float(np.abs(middle[ground[0] + 15] - middle[ground[-1] - 15]).sum())
+
+    assert contrast("plain") < 3 < contrast("alpine")
+
+
+def test_plain_pictures_show_no_glare_on_steep_water() -> None:
+    slope = np.repeat(np.linspace(280, 0, 64)[:, None], 64, axis=1)  # falls away from a camera in the north
+    steep = Terrain(slope, cell_size=10.0, water=np.full((64, 64), 5.0))
+    eye = {"azimuth": 0.0, "pitch": 36.0, "sun": (90.0, 40.0)}
+    plain, alpine = (
+        np.asarray(render_view(steep, size=(160, 100), palette=palette, **eye))[20:36, 70:90].astype(float)  # type: ignore[arg-type]
+        for palette in ("plain", "alpine")
+    )
+    assert plain.mean() < 100
+    assert alpine.mean() > plain.mean() + 30

@@ -191,7 +191,7 @@ PICTURE = register_output(
                 "where the terrain has them, else simulated.",
             ),
             Entry(
-                name="palette", kinds=("text",), choices=("alpine", "autumn", "winter", "desert", "green"),
+                name="palette", kinds=("text",), choices=("alpine", "autumn", "winter", "desert", "green", "plain"),
                 default="alpine", doc="Colours of ground and plants.",
             ),
             Entry(

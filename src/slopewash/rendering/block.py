@@ -4,18 +4,37 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.rendering.camera import Camera
-from slopewash.rendering.scene import Scene
 from slopewash.rendering.walls import Rock
 
 Floats = NDArray[np.float32]
 
 BASE_RELIEF, BASE_EXTENT = 0.15, 0.05
 """The block reaches this fraction of its relief, or of its extent, below the lowest ground, whichever is more."""
+
+
+class Ground(Protocol):
+    """What a block is fitted around: heights in exaggerated metres, and metres between neighbours."""
+
+    @property
+    def bed(self) -> Floats: ...  # noqa: D102
+    @property
+    def surface(self) -> Floats: ...  # noqa: D102
+    @property
+    def cell_size(self) -> float: ...  # noqa: D102
+
+
+class Bare(NamedTuple):
+    """Ground that is not drawn, but that the camera is placed for."""
+
+    bed: Floats
+    surface: Floats
+    cell_size: float
 
 
 @dataclass(frozen=True)
@@ -29,7 +48,7 @@ class Block:
     rock: Rock
 
     @classmethod
-    def around(cls, scene: Scene, rock: Rock) -> Block:
+    def around(cls, scene: Ground, rock: Rock) -> Block:
         """Fit a block around a scene."""
         rows, columns = scene.surface.shape
         east, north = (columns - 1) * scene.cell_size / 2, (rows - 1) * scene.cell_size / 2
@@ -37,7 +56,7 @@ class Block:
         depth = max(BASE_RELIEF * (high - low), BASE_EXTENT * 2 * max(east, north))
         return cls(east, north, low - depth, 2 * math.hypot(east, north), rock)
 
-    def outline(self, scene: Scene) -> NDArray[np.float64]:
+    def outline(self, scene: Ground) -> NDArray[np.float64]:
         """Return points that must be in the picture: corners of the base and a sample of the surface."""
         rows, columns = scene.surface.shape
         i, j = (np.unique(np.linspace(0, n - 1, 48).astype(int)) for n in (rows, columns))

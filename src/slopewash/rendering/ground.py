@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.rendering.colours import blend, smoothstep
+from slopewash.rendering.colours import blend, mix, smoothstep
 from slopewash.rendering.floors import floors
 from slopewash.rendering.grid import blur, mottle, rows_of
 from slopewash.rendering.materials import Materials
 from slopewash.rendering.palettes import Palette
 from slopewash.rendering.shape import RIDGE_REACH, Shape
-from slopewash.rendering.stone import stone
+from slopewash.rendering.stone import bed_colours, stone
 from slopewash.rendering.threads import in_bands
 
 Floats = NDArray[np.float32]
@@ -46,6 +46,9 @@ class Cover:
 def cover(shape: Shape, palette: Palette, materials: Materials, snow_line: float | None) -> Cover:
     """Cover the ground; snow lies above `snow_line`, a fraction of the relief."""
     size = shape.slope.shape
+    if palette.plain:
+        smooth = np.zeros(size, np.float32)
+        return Cover(_clay(size, palette, materials), smooth, smooth)
     longest = max(size)
     rugged = np.float32(shape.ruggedness)
     patches = mottle(size, longest / 18, 5, PATTERN_SEED) * rugged
@@ -73,6 +76,16 @@ def cover(shape: Shape, palette: Palette, materials: Materials, snow_line: float
 
     in_bands(size[0], grow)
     return Cover(colour, coarse, rough)
+
+
+def _clay(size: tuple[int, ...], palette: Palette, materials: Materials) -> Floats:
+    """One colour, or the beds of strata where no soil hides them."""
+    colour = np.empty((*size, 3), np.float32)
+    colour[:] = palette.colour("soil")
+    if materials.beds is None:
+        return colour
+    beds = np.moveaxis(bed_colours(materials.beds, palette), 0, -1)
+    return beds if materials.soil is None else mix(beds, colour, materials.soil)
 
 
 @dataclass(frozen=True)

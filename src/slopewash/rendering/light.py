@@ -46,6 +46,10 @@ SKY_TOWARDS_SUN = 0.45
 """How much brighter the sky is on the sun's side: gives shape to slopes the sun does not reach."""
 FILL_ALTITUDE = 35.0
 """Degrees; hazy light from the side opposite the sun, which shapes slopes in the shade."""
+SOFT_AROUND = 0.25
+"""Sine of the angle by which a soft sun lights ground that faces away from it."""
+SOFT_SHADOW = 0.5
+"""Share of a soft sun that reaches into its shadows."""
 TOGETHER = 2
 """Directions of light that one thread adds up: the same for any number of threads, so that sums are too."""
 BOUNCE_REACH = 0.03
@@ -72,11 +76,13 @@ def illuminate(
     shadows: bool = True,
     sky_size: tuple[int, int] | None = None,
     roughness: Floats | None = None,
+    soft: bool = False,
 ) -> Light:
     """Light from sun and sky on a height field.
 
     With a `sky_size` (width, height) smaller than the field, sky light is computed at that size: an enlarged field has
-    no finer detail. `roughness` in metres, of boulders and trees, is lit but casts no shadow and hides no sky.
+    no finer detail. `roughness` in metres, of boulders and trees, is lit but casts no shadow and hides no sky. The
+    sun of a `soft` light shines a little around corners and into the shadows.
 
     >>> light = illuminate(np.zeros((4, 4), dtype=np.float32), 1.0, (315, 40))
     >>> bool(np.allclose(light.sun, 1) and np.allclose(light.sky, 1) and np.allclose(light.fill, 1))
@@ -87,11 +93,13 @@ def illuminate(
     azimuth, altitude = checked_sun(sun)
     normal = normals(height, cell_size)
     rough = normal if roughness is None else normals(height + roughness, cell_size)
-    facing: Floats = np.maximum(_facing(rough, azimuth, altitude), 0).astype(np.float32) / np.float32(
-        math.sin(math.radians(altitude))
+    around = np.float32(SOFT_AROUND if soft else 0)
+    facing: Floats = np.maximum(_facing(rough, azimuth, altitude) + around, 0).astype(np.float32) / np.float32(
+        math.sin(math.radians(altitude)) + around
     )
     if shadows:
-        facing *= sunshine(height, cell_size, (azimuth, altitude))
+        seen = sunshine(height, cell_size, (azimuth, altitude))
+        facing *= seen + np.float32(SOFT_SHADOW) * (1 - seen) if soft else seen
     sky = _sky(height, cell_size, azimuth, normal, sky_size)
     fill = np.maximum(_facing(rough, azimuth + 180, FILL_ALTITUDE), 0) / np.float32(
         math.sin(math.radians(FILL_ALTITUDE))

@@ -10,12 +10,13 @@ from PIL import Image
 
 from slopewash.errors import unknown_name
 from slopewash.rendering.colours import display, mix
+from slopewash.rendering.daylight import EXPOSURE
 from slopewash.rendering.grid import coverage, filled, picture_size, resize
 from slopewash.rendering.layers import WaterShown
 from slopewash.rendering.light import DEFAULT_SUN, Sunlight, illuminate
 from slopewash.rendering.palettes import Season
 from slopewash.rendering.picture import save, to_picture
-from slopewash.rendering.scene import Look, brightness, build_scene, checked_exaggeration
+from slopewash.rendering.scene import Look, brightness, build_scene, checked_exaggeration, soft_light
 from slopewash.rendering.view import render_view
 from slopewash.rendering.water import from_above
 from slopewash.terrain import Terrain, check_terrain
@@ -61,7 +62,7 @@ def render(
         Width of the picture in pixels. By default, a map has one pixel per cell (small terrains are enlarged by a
         whole factor, those beyond 4096 cells reduced) and a perspective is 1600 pixels wide.
     palette
-        "alpine", "autumn", "winter", "desert" or "green".
+        "alpine", "autumn", "winter", "desert", "green", or "plain": clay without cover or haze, to compare shapes.
     season
         "summer", "autumn" or "winter" of the palette "alpine" or "desert"; "desert" alone is that palette.
     snow_line
@@ -125,5 +126,6 @@ def hillshade(
     size = picture_size(terrain.shape, width)
     ground = resize(filled(terrain, "elevation"), size) * np.float32(checked_exaggeration(exaggeration))
     native = (terrain.shape[1], terrain.shape[0])
-    light = illuminate(ground, terrain.width / size[0], sun, shadows=shadows, sky_size=native)
-    return save(to_picture(display(HILLSHADE_GREY * brightness(light)), coverage(terrain, size)), path)
+    light = illuminate(ground, terrain.width / size[0], sun, shadows=shadows, sky_size=native, soft=True)
+    shaded = np.float32(HILLSHADE_GREY * EXPOSURE) * soft_light(light)
+    return save(to_picture(display(shaded), coverage(terrain, size)), path)

@@ -15,10 +15,12 @@ from slopewash.rendering.block import BASE_EXTENT, BASE_RELIEF
 from slopewash.rendering.camera import Camera, look_at
 from slopewash.rendering.colours import colour_table, display, linear, mix, smoothstep
 from slopewash.rendering.light import DEFAULT_SUN, Sunlight
+from slopewash.rendering.palettes import find_palette
 from slopewash.rendering.picture import save
 from slopewash.rendering.scene import Look, build_scene
 from slopewash.rendering.sky import backdrop
 from slopewash.rendering.view import MOST_PIXELS, SUPERSAMPLING
+from slopewash.rendering.walls import CLAY
 from slopewash.terrain import TriangleMesh
 
 Reals = NDArray[np.float64]
@@ -59,10 +61,12 @@ def render_mesh(
     pitch: float = 30.0,
     distance: float = 1.5,
     zoom: float = 1.0,
+    target: tuple[float, float, float] | None = None,
     sun: Sunlight = DEFAULT_SUN,
     palette: str = "alpine",
     wireframe: bool = False,
     changes: bool = False,
+    frame: TriangleMesh | None = None,
 ) -> Image.Image:
     """Draw a mesh seen from an oblique angle.
 
@@ -76,10 +80,14 @@ def render_mesh(
         Rows of x, y, z and position in the flow, as in `simulation.particles`; the position sets the colour.
     size, azimuth, pitch, distance, zoom, sun, palette
         As in `render_view`.
+    target
+        What to look at: (x, y, elevation) in metres, x and y as in the mesh.
     wireframe
         Draw the triangles' edges.
     changes
         Draw ground that was eroded or deposited in purple.
+    frame
+        Mesh of the same extent that the camera is placed for, so that several pictures have one camera and one base.
 
     Examples
     --------
@@ -91,17 +99,22 @@ def render_mesh(
         raise InvalidParameter(f"size is {size[0]} x {size[1]} pixels; it must lie within 8 x 8 and 4000 x 4000")
     fine = (size[0] * SUPERSAMPLING, size[1] * SUPERSAMPLING)
     points = _centred(mesh, mesh.vertices)
-    low, high = float(points[:, 2].min()), float(points[:, 2].max())
-    base = low - max(BASE_RELIEF * (high - low), BASE_EXTENT * float(np.ptp(points[:, :2], axis=0).max()))
-    foot = points[mesh.border] * [1, 1, 0] + [0, 0, base]
+    around = mesh if frame is None else frame
+    shown = points if frame is None else _centred(frame, frame.vertices)
+    low, high = float(shown[:, 2].min()), float(shown[:, 2].max())
+    base = low - max(BASE_RELIEF * (high - low), BASE_EXTENT * float(np.ptp(shown[:, :2], axis=0).max()))
+    foot = shown[around.border] * [1, 1, 0] + [0, 0, base]
     camera = look_at(
-        np.concatenate([points, foot]), size=fine, azimuth=azimuth, pitch=pitch, distance=distance, zoom=zoom
-    )
+        np.concatenate([shown, foot]), size=fine, azimuth=azimuth, pitch=pitch, distance=distance, zoom=zoom,
+        target=None if target is None else _spot(around, target),
+    )  # fmt: skip
     look = Look(sun=sun, palette=palette)
-    shapes = [_ground(mesh, points, camera, look, changes=changes), _walls(mesh, points, base, camera)]
+    plain = find_palette(palette).plain
+    wall = CLAY if plain else WALL
+    shapes = [_ground(mesh, points, camera, look, changes=changes), _walls(mesh, points, base, camera, wall)]
     if particles is not None and len(rows := np.asarray(particles, np.float64).reshape(-1, 4)):
         shapes.append(_balls(mesh, rows, camera))
-    picture = Image.fromarray(_backdrop(fine))
+    picture = Image.fromarray(_backdrop(fine, plain=plain))
     _paint(ImageDraw.Draw(picture), shapes, wireframe=wireframe)
     return save(picture.reduce(SUPERSAMPLING), path)
 
@@ -111,6 +124,11 @@ def _centred(mesh: TriangleMesh, points: Reals) -> Reals:
     west, north, east, south = mesh.extent
     out: Reals = np.stack([points[:, 0] - (west + east) / 2, (north + south) / 2 - points[:, 1], points[:, 2]], axis=1)
     return out
+
+
+def _spot(mesh: TriangleMesh, target: tuple[float, float, float]) -> tuple[float, float, float]:
+    east, north, up = _centred(mesh, np.array([target], np.float64))[0].tolist()
+    return east, north, up
 
 
 def _project(camera: Camera, points: Reals) -> tuple[Reals, Reals]:
@@ -154,7 +172,7 @@ def _changed(mesh: TriangleMesh) -> Floats:
     return smoothstep(0.0, 0.12, change[mesh.triangles].mean(axis=1) / np.float32(most))
 
 
-def _walls(mesh: TriangleMesh, points: Reals, base: float, camera: Camera) -> Shapes:
+def _walls(mesh: TriangleMesh, points: Reals, base: float, camera: Camera, wall: Floats) -> Shapes:
     """Two triangles below each border edge that faces the camera."""
     lone, corner = np.nonzero(mesh.neighbours < 0)
     inner, a, b = (points[mesh.triangles[lone, (corner + k) % 3]] for k in range(3))
@@ -166,7 +184,7 @@ def _walls(mesh: TriangleMesh, points: Reals, base: float, camera: Camera) -> Sh
     triangles = np.concatenate(
         [np.stack([a, b, a * drop + floor], axis=1), np.stack([b, b * drop + floor, a * drop + floor], axis=1)]
     )
-    shade = np.where(np.abs(outward[:, 1]) > np.abs(outward[:, 0]), 1.0, 0.7)[:, None] * WALL
+    shade = np.where(np.abs(outward[:, 1]) > np.abs(outward[:, 0]), 1.0, 0.7)[:, None] * wall
     corners, _ = _project(camera, triangles)
     nearest = np.full(len(corners), -np.inf)
     return Shapes(corners, display(np.concatenate([shade, shade])), nearest, np.zeros(len(corners)))
@@ -182,9 +200,9 @@ def _balls(mesh: TriangleMesh, rows: Reals, camera: Camera) -> Shapes:
     return Shapes(np.repeat(centre[:, None], 3, axis=1), colours, near, np.maximum(camera.focal * radius / ahead, 1.2))
 
 
-def _backdrop(size: tuple[int, int]) -> Bytes:
+def _backdrop(size: tuple[int, int], *, plain: bool) -> Bytes:
     row, column = (np.linspace(0, 1, n, dtype=np.float32) for n in size[::-1])
-    return display(backdrop(row, column))
+    return display(backdrop(row, column, plain=plain))
 
 
 def _paint(draw: ImageDraw.ImageDraw, shapes: list[Shapes], *, wireframe: bool) -> None:

@@ -41,6 +41,7 @@ def overlay(
     sun: Sunlight = DEFAULT_SUN,
     exaggeration: float = 1.0,
     width: int | None = None,
+    framed: bool = True,
 ) -> Image.Image:
     """Draw a layer over the hillshade, with a title and a colour bar.
 
@@ -64,6 +65,8 @@ def overlay(
         As in `render`.
     width
         Width of the map in pixels, without bar and margins.
+    framed
+        Whether to draw title, bar and margins; without them, the picture is the map alone.
 
     Examples
     --------
@@ -82,6 +85,8 @@ def overlay(
         table = table[ABOVE_SEA:]
     size = picture_size(terrain.shape, width)
     drawn = _draw_map(terrain, layer, scale, table, size, sun, exaggeration)
+    if not framed:
+        return save(Image.fromarray(drawn), path)
     return save(_framed(drawn, title or layer.replace("_", " "), table, scale, spec.units), path)
 
 

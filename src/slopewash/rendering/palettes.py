@@ -55,6 +55,8 @@ class Palette:
     """None: no snow unless a height is asked for."""
     snow_needs_relief: bool = True
     """Whether hills stay free of snow."""
+    plain: bool = False
+    """Soil everywhere, beds of strata apart, in clear air before a plain backdrop: to compare shapes."""
 
     def colour(self, name: str) -> Floats:
         """Linear-light colour of one of the materials."""
@@ -91,6 +93,12 @@ PALETTES = {
         forest="#2f4426", forest_mixed="#4a592c", grass="#6b7a3c", meadow="#758546", lush="#4d6a32", heath="#7f8049",
         soil="#847758", rock="#857b6e", dark_rock="#5d564e", pale_rock="#a89d8a", scree="#928a7a", sand="#b8a883",
         gravel="#a39b8c", wooded=0.7, tree_line=1.1, bare_line=1.4, snow_line=None,
+    ),
+    "plain": Palette(
+        doc="One colour of clay without plants, rock, snow or haze, to compare shapes.",
+        forest="#958a79", forest_mixed="#958a79", grass="#958a79", meadow="#958a79", lush="#958a79", heath="#958a79",
+        soil="#958a79", rock="#958a79", dark_rock="#6d5a4a", pale_rock="#b8a27e", scree="#958a79", sand="#958a79",
+        gravel="#958a79", wooded=0.0, green_floors=0.0, bands=0.0, snow_line=None, plain=True,
     ),
 }  # fmt: skip
 
@@ -130,6 +138,6 @@ def palette_names() -> list[str]:
     """Return the names that `palette=` accepts.
 
     >>> palette_names()
-    ['alpine', 'autumn', 'winter', 'desert', 'green']
+    ['alpine', 'autumn', 'winter', 'desert', 'green', 'plain']
     """
     return list(PALETTES)

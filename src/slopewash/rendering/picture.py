@@ -68,6 +68,7 @@ def side_by_side(
     *,
     columns: int | None = None,
     height: int | None = None,
+    title_size: int = TITLE_SIZE,
 ) -> Picture:
     """Arrange pictures in rows of a common height, with titles above; `contact_sheet` has thumbnails of one size.
 
@@ -83,6 +84,8 @@ def side_by_side(
         Pictures per row. By default, all are in one row.
     height
         Height of every picture in pixels. The default is the smallest height among them.
+    title_size
+        Height of the titles in pixels.
 
     Examples
     --------
@@ -94,11 +97,13 @@ def side_by_side(
         raise InvalidParameter("side_by_side got no images; give it at least one")
     if titles is not None and len(titles) != len(images):
         raise InvalidParameter(f"side_by_side got {len(titles)} titles for {len(images)} images; give one for each")
+    if title_size < 1:
+        raise InvalidParameter(f"title_size is {title_size} pixels; it must be at least 1")
     common = height or min(image.height for image in images)
     tiles = [_at_height(image, common) for image in images]
     across = columns or len(tiles)
     rows = [range(start, min(start + across, len(tiles))) for start in range(0, len(tiles), across)]
-    header = TITLE_SIZE + GAP if titles is not None else 0
+    header = title_size + GAP if titles is not None else 0
     width = max(sum(tiles[i].width + GAP for i in row) for row in rows) + GAP
     sheet = Image.new("RGB", (width, GAP + len(rows) * (header + common + GAP)), PAPER)
     draw = ImageDraw.Draw(sheet)
@@ -107,7 +112,7 @@ def side_by_side(
         x = GAP
         for i in row:
             if titles is not None:
-                draw_text(draw, (x, y), titles[i], TITLE_SIZE, INK)
+                draw_text(draw, (x, y), titles[i], title_size, INK)
             sheet.paste(tiles[i], (x, y + header), tiles[i] if tiles[i].mode == "RGBA" else None)
             x += tiles[i].width + GAP
         y += header + common + GAP

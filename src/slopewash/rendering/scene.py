@@ -33,6 +33,10 @@ BOUNCE = 0.26
 """Light of sunny slopes that reaches hollows the sky does not: no shadow is pure black."""
 AMBIENT = 0.06
 """The same where no slope around is sunny."""
+PLAIN_AMBIENT = 0.45
+"""The same in a plain picture, where deep valleys are to show their shape and not to look like black holes."""
+SOFT_SUN, SOFT_FILL, SOFT_BOUNCE = 0.60, 0.10, 0.34
+"""Shares of sun, fill and bounce in the light of a plaster model, in whose shade everything can be seen."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class Scene:
     """Typical height of boulders and trees, in cells."""
     water: Water | None
     coverage: Floats | None
+    plain: bool = False
+    """Without haze, before a plain backdrop."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,18 +93,22 @@ def build_scene(terrain: Terrain, size: tuple[int, int], look: Look) -> Scene:
     rough = covered.roughness * np.float32(0 if look.layer else cell_size)  # trees would disturb the scale of a layer
     if water is not None:
         rough *= 1 - water.shown
-    light = illuminate(surface, cell_size, sun, sky_size=(terrain.shape[1], terrain.shape[0]), roughness=rough)
+    native = (terrain.shape[1], terrain.shape[0])
+    light = illuminate(surface, cell_size, sun, sky_size=native, roughness=rough, soft=palette.plain)
     colour = covered.colour if look.layer is None else layer_colours(terrain, look.layer, size)
     if look.contours is not None:
         colour = colour * (1 - contour_lines(elevation, look.contours))[..., None]
     ground = np.empty_like(colour)
+    ambient = PLAIN_AMBIENT if palette.plain else AMBIENT
 
     def shine(a: int, b: int) -> None:
-        for k, shining in enumerate(lit(rows_of(light, a, b), day)):
+        for k, shining in enumerate(lit(rows_of(light, a, b), day, ambient)):
             np.multiply(colour[a:b, :, k], shining, out=ground[a:b, :, k])
 
     in_bands(len(ground), shine)
-    return Scene(bed, surface, cell_size, light, day, ground, covered.coarseness, water, coverage(terrain, size))
+    return Scene(
+        bed, surface, cell_size, light, day, ground, covered.coarseness, water, coverage(terrain, size), palette.plain
+    )
 
 
 def snow_level(snow_line: float | str | None, palette: Palette, shape: Shape) -> float | None:
@@ -117,10 +127,10 @@ def snow_level(snow_line: float | str | None, palette: Palette, shape: Shape) ->
     return (snow_line - shape.low) / max(shape.relief, 1e-6)
 
 
-def lit(light: Light, day: Daylight) -> Iterator[Floats]:
-    """Linear-light red, green and blue of white ground under this light."""
+def lit(light: Light, day: Daylight, ambient: float = AMBIENT) -> Iterator[Floats]:
+    """Linear-light red, green and blue of white ground under this light; `ambient` reaches what the sky does not."""
     sun = np.float32(day.sun_share) * light.sun + np.float32(BOUNCE * day.sun_share) * light.bounce
-    sun += np.float32(AMBIENT) * (1 - np.minimum(light.sky, 1))
+    sun += np.float32(ambient) * (1 - np.minimum(light.sky, 1))
     sky = np.float32(1 - SUN_SHARE) * light.sky + np.float32(FILL) * (light.fill - 1)
     exposure = np.float32(day.exposure)
     for sun_colour, sky_colour in zip(exposure * day.sun, exposure * day.sky, strict=True):
@@ -131,6 +141,14 @@ def brightness(light: Light) -> Floats:
     """Linear light on white ground under a high sun, without colour or bounce."""
     total: Floats = np.float32(EXPOSURE) * open_light(light)
     return total
+
+
+def soft_light(light: Light) -> Floats:
+    """Light of a hazy day relative to open flat ground, which has 1: flanks in the shade keep their shape."""
+    hidden = 1 - np.minimum(light.sky, 1)
+    total: Floats = np.float32(SOFT_SUN) * light.sun + np.float32(SOFT_FILL) * light.fill
+    total += np.float32(1 - SOFT_SUN - SOFT_FILL) * light.sky
+    return total + np.float32(SOFT_BOUNCE) * light.bounce + np.float32(AMBIENT) * hidden
 
 
 def open_light(light: Light) -> Floats:

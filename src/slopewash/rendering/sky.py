@@ -16,6 +16,8 @@ Floats = NDArray[np.float32]
 
 BACKDROP = (linear("#7fa5c6"), linear("#d6e0e6"), linear("#c9c8c2"))
 """Sky above, haze in the middle, floor below."""
+PLAIN_BACKDROP = linear("#efede8")
+"""Of a plain picture: about the paper that it is printed on."""
 BACKDROP_LIGHT = 1.15
 BACKDROP_TINT = 0.3
 """How much of the sun's colour the backdrop takes."""
@@ -31,14 +33,17 @@ GLOW_POWER = 6
 """Sharpness of the glow around the sun."""
 
 
-def backdrop(row: Floats, column: Floats, day: Daylight | None = None) -> Floats:
+def backdrop(row: Floats, column: Floats, *, plain: bool = False) -> Floats:
     """Linear-light colours behind the block, for rows and columns as fractions of the picture."""
     out = (2 * column[None, :] - 1) ** 2 + (2 * row[:, None] - 1) ** 2
-    return backdrop_lines(row, day)[:, None, :] * (1 - np.float32(VIGNETTE) * np.minimum(out / 2, 1))[..., None]
+    dark = np.float32(0 if plain else VIGNETTE)
+    return backdrop_lines(row, plain=plain)[:, None, :] * (1 - dark * np.minimum(out / 2, 1))[..., None]
 
 
-def backdrop_lines(row: Floats, day: Daylight | None = None) -> Floats:
+def backdrop_lines(row: Floats, day: Daylight | None = None, *, plain: bool = False) -> Floats:
     """Colours of the rows of the backdrop, before its corners are darkened."""
+    if plain:
+        return np.repeat(PLAIN_BACKDROP[None], len(row), axis=0)
     sky = mix(BACKDROP[0], BACKDROP[1], smoothstep(-0.05, 0.55, row))
     lines = mix(sky, BACKDROP[2], smoothstep(0.45, 1.05, row)) * np.float32(BACKDROP_LIGHT)
     if day is not None:

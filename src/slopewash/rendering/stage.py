@@ -55,6 +55,7 @@ CONTACT = 0.55
 FRESNEL_HEAD_ON = 0.02
 CALM = 0.004
 """Fraction of the drape: reflections are smoothed over two or three cells, else cell steps would show on rivers."""
+LEVEL = np.array([0, 0, 1], dtype=np.float32)[:, None, None]
 SHADOW_STEPS = 4096
 SHADOW_END = 0.5
 """Diagonals of the block over which its shadow on the floor is worked out: beyond, it is below half a shade."""
@@ -86,7 +87,7 @@ class Stage:
         """Light and colour a terrain for pictures of (width, height) pixels."""
         drape = drape_size(terrain.shape, size)
         scene = build_scene(terrain, drape, look)
-        block = Block.around(scene, rock_of(terrain, drape, look.exaggeration))
+        block = Block.around(scene, rock_of(terrain, drape, look.exaggeration, plain=scene.plain))
         return cls(scene, block, checked_sun(look.sun), look.exaggeration)
 
     def on(self, base: float) -> Stage:
@@ -148,9 +149,9 @@ class Stage:
                 for n in (-block.north, block.north)]  # fmt: skip
         ahead = min(ends) - camera.eye[0] * camera.forward[0] - camera.eye[1] * camera.forward[1]
         drape = np.empty((*scene.surface.shape, 3), np.float32)
-        forward = np.array(camera.forward, np.float32)
+        forward, haze = np.array(camera.forward, np.float32), np.float32(0 if scene.plain else HAZE_FAR)
         _in_spans(len(drape), lambda a, b: see_block(
-            scene.ground, wet, shown, mirror, calm, scene.surface, SKY, HAZE, np.float32(HAZE_FAR),
+            scene.ground, wet, shown, mirror, calm, scene.surface, SKY, HAZE, haze,
             np.float32(FRESNEL_HEAD_ON), np.array(camera.eye, np.float32), block.corner, np.float32(scene.cell_size),
             forward, np.float32(ahead), np.float32(max(block.diagonal, 1e-6)), scene.water is not None, a, b, drape,
         ))  # fmt: skip
@@ -166,12 +167,12 @@ class Stage:
         azimuth = math.radians(self.sun[0])
         sunward = np.array([math.sin(azimuth), math.cos(azimuth)], np.float32)
         drape = np.empty((*scene.surface.shape, 5), np.float32)
-        contrast = grain_contrast(scene.coarseness)
+        contrast, density = grain_contrast(scene.coarseness), np.float32(0 if scene.plain else AIR_DENSITY)
         _in_spans(len(drape), lambda a, b: see_inside(
             scene.ground, wet, shown, mirror, calm, scene.surface, sunward, scene.day.air, scene.day.glow, SKY,
             np.float32(FRESNEL_HEAD_ON), contrast, BLUE_FIRST, np.array(camera.eye, np.float32), block.corner,
             np.float32(scene.cell_size), np.float32(low), np.float32(AIR_HEIGHT * max(high - low, 1e-6)),
-            np.float32(max(block.diagonal, 1e-6)), np.float32(AIR_DENSITY), np.float32(AIR_POWER),
+            np.float32(max(block.diagonal, 1e-6)), density, np.float32(AIR_POWER),
             scene.water is not None, a, b, drape,
         ))  # fmt: skip
         return drape
@@ -191,6 +192,8 @@ class Stage:
     @cached_property
     def _calm(self) -> Floats:
         scene = self.scene
+        if scene.plain:  # as on level water: steep films would mirror the sky as white smears
+            return np.broadcast_to(LEVEL, (3, *scene.surface.shape))
         return normals(blur(scene.surface, CALM * max(scene.surface.shape)), scene.cell_size)
 
     def _paint_from_inside(
@@ -220,12 +223,14 @@ class Stage:
 
         block = self.block
         row_of = camera.row_of(upright.upward)
-        lines = np.sqrt(np.maximum(backdrop_lines(row_of, self.scene.day), 0))
+        plain = self.scene.plain
+        dark = np.float32(0 if plain else VIGNETTE)
+        lines = np.sqrt(np.maximum(backdrop_lines(row_of, self.scene.day, plain=plain), 0))
         across = np.linspace(0, 1, len(upright.sideways), dtype=np.float32)
         table, scale = _table()
         shadow, fine = _floor_light(), np.float32(SHADOW_STEPS / SHADOW_END / max(block.diagonal, 1e-6))
         _in_spans(len(across), lambda a, b: paint_backdrop(
-            lines, row_of, across, np.float32(VIGNETTE), np.float32(block.base), np.array(camera.eye, np.float32),
+            lines, row_of, across, dark, np.float32(block.base), np.array(camera.eye, np.float32),
             block.corner, shadow, fine, rays.east, rays.north, upright.upward, kind, table, scale, a, b, picture,
         ))  # fmt: skip
 
@@ -252,8 +257,9 @@ class Stage:
         foot = np.float32(block.base - camera.eye[2]) / rays.enter
         ground, surface = sample(scene.bed, i, j), sample(scene.surface, i, j)
         top, bedrock = rock.beneath(i, j)
+        turf = np.float32((1e-6 if scene.plain else TOPSOIL_DEPTH) * diagonal)
         _in_spans(len(i), lambda a, b: paint_walls(
-            rock.colours, rock.depths, rock.grain, TOPSOIL, np.float32(TOPSOIL_DEPTH * diagonal),
+            rock.colours, rock.depths, rock.grain, TOPSOIL, turf,
             np.float32(GRAIN_CELLS / diagonal), top, bedrock, along, ground, surface, silty, muddy, WATERS,
             np.float32(absorbed), np.float32(WALL_SHORE * scene.cell_size), scene.water is not None, sunny, foot, dark,
             light, np.float32(WALL_FOOT_REACH * diagonal), np.array(camera.eye, np.float32), np.float32(block.base),

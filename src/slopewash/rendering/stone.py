@@ -37,7 +37,7 @@ def stone(
     rock = palette.colour("rock")
     if materials.beds is not None:
         # Weathering darkens all beds alike; their own colours tell them apart.
-        return _bed_colours(materials.beds, palette) * (1 + 0.10 * bands - 0.12 * dark).astype(np.float32)
+        return bed_colours(materials.beds, palette) * (1 + 0.10 * bands - 0.12 * dark).astype(np.float32)
     rocky = blend(rock, palette.colour("dark_rock"), dark)
     return blend(rocky, palette.colour("pale_rock"), pale)
 
@@ -58,7 +58,7 @@ def _bands(shape: Shape, palette: Palette, materials: Materials, patches: Floats
     return bands
 
 
-def _bed_colours(beds: Beds, palette: Palette) -> Floats:
+def bed_colours(beds: Beds, palette: Palette) -> Floats:
     """Soft beds pale, hard ones dark, every second one darker."""
     soft, hard = palette.colour("pale_rock"), palette.colour("dark_rock")
     table = blend(soft, hard, beds.hardness)

@@ -9,7 +9,9 @@ import numpy as np
 from PIL import Image
 
 from slopewash.errors import InvalidParameter, unknown_name
+from slopewash.rendering.block import Bare, Block, Ground
 from slopewash.rendering.camera import Camera, look_at
+from slopewash.rendering.grid import filled, resize
 from slopewash.rendering.layers import WaterShown
 from slopewash.rendering.light import DEFAULT_SUN, Sunlight
 from slopewash.rendering.palettes import Season
@@ -46,6 +48,7 @@ def render_view(
     shore_depth: float | None = None,
     layer: str | None = None,
     contours: Contours = None,
+    frame: Terrain | None = None,
     supersampling: int = SUPERSAMPLING,
 ) -> Image.Image:
     """Draw the terrain as a block seen from an oblique angle, or as a landscape seen from a place inside it.
@@ -86,6 +89,9 @@ def render_view(
         Layer to drape over the ground in its colour map, instead of the landscape.
     contours
         Metres between contour lines, "auto" for about twenty of them, or None.
+    frame
+        Terrain of the same size that the camera outside is placed for, so that several pictures have one camera and
+        one base. The default is the terrain itself.
     supersampling
         Rays per pixel each way, 1 .. 4: more make edges smoother.
 
@@ -109,7 +115,11 @@ def render_view(
         eye = inside_camera(stage, fine, viewpoint, heading, pitch, zoom)
     else:
         down = 30.0 if pitch is None else pitch
-        eye = block_camera(stage, fine, azimuth, down, distance, zoom, target)
+        around: Ground = stage.scene
+        if frame is not None:
+            around = _outlined(terrain, frame, stage)
+            stage = stage.on(Block.around(around, stage.block.rock).base)
+        eye = block_camera(stage, fine, azimuth, down, distance, zoom, target, around)
     return save(stage.photograph(eye, supersampling), path)
 
 
@@ -121,8 +131,9 @@ def block_camera(
     distance: float,
     zoom: float,
     target: tuple[float, ...] | None,
+    around: Ground | None = None,
 ) -> Camera:
-    """Place a camera outside the block; `size` counts subpixels."""
+    """Place a camera outside the block, or outside that `around` other ground; `size` counts subpixels."""
     scene, block = stage.scene, stage.block
     point = None
     if target is not None:
@@ -137,8 +148,21 @@ def block_camera(
         half = scene.cell_size / 2
         point = (target[0] - half - block.east, block.north - target[1] + half, up)
     return look_at(
-        block.outline(scene), size=size, azimuth=azimuth, pitch=pitch, distance=distance, zoom=zoom, target=point
-    )
+        block.outline(around or scene), size=size, azimuth=azimuth, pitch=pitch, distance=distance, zoom=zoom,
+        target=point,
+    )  # fmt: skip
+
+
+def _outlined(terrain: Terrain, frame: Terrain, stage: Stage) -> Ground:
+    """Ground of the frame on the grid of the picture."""
+    if frame.shape != terrain.shape or frame.cell_size != terrain.cell_size:
+        raise InvalidParameter(
+            f"frame has {frame.shape[0]} x {frame.shape[1]} cells of {frame.cell_size:g} m; it must have "
+            f"{terrain.shape[0]} x {terrain.shape[1]} of {terrain.cell_size:g} m, as the terrain"
+        )
+    rows, columns = stage.scene.surface.shape
+    ground = resize(filled(frame, "elevation"), (columns, rows)) * np.float32(stage.exaggeration)
+    return Bare(ground, ground, stage.scene.cell_size)
 
 
 def inside_camera(

@@ -14,6 +14,8 @@ from slopewash.terrain import Strata, Terrain
 Floats = NDArray[np.float32]
 
 PLAIN = linear("#7a6b5b")
+CLAY = linear("#7d7365")
+"""Of plain pictures."""
 SOFT, HARD = linear("#bf9f76"), linear("#685750")
 """The softest and the hardest rock."""
 LOOSE = linear("#a8946f")
@@ -52,13 +54,16 @@ class Rock:
         return top, nothing + np.float32(np.inf) if self.bedrock is None else sample(self.bedrock, i, j)
 
 
-def rock_of(terrain: Terrain, size: tuple[int, int], exaggeration: float) -> Rock:
-    """Rock beneath a terrain, on a grid of (width, height) pixels."""
+def rock_of(terrain: Terrain, size: tuple[int, int], exaggeration: float, *, plain: bool = False) -> Rock:
+    """Rock beneath a terrain, on a grid of (width, height) pixels; plain rock has neither grain nor topsoil."""
     scale = np.float32(exaggeration)
-    grain = 1 + np.float32(GRAIN_STRENGTH) * mottle((GRAIN_CELLS, 3 * GRAIN_CELLS // 2), GRAIN_SIZE, 4, GRAIN_SEED)
+    grains = GRAIN_CELLS, 3 * GRAIN_CELLS // 2
+    grain = np.ones(grains, np.float32)
+    if not plain:
+        grain = 1 + np.float32(GRAIN_STRENGTH) * mottle(grains, GRAIN_SIZE, 4, GRAIN_SEED)
     strata = terrain.strata
     if strata is None or strata.top is None:
-        return Rock(np.stack([PLAIN, LOOSE]), np.zeros(1, np.float32), None, None, grain)
+        return Rock(np.stack([CLAY if plain else PLAIN, LOOSE]), np.zeros(1, np.float32), None, None, grain)
     top = resize(np.broadcast_to(strata.top, terrain.shape).astype(np.float32), size) * scale
     bedrock = resize(filled(terrain, "bedrock"), size) * scale if "bedrock" in terrain else None
     return Rock(_colours(strata), strata.depths.astype(np.float32) * scale, top, bedrock, grain)

@@ -55,7 +55,7 @@ def welcome(*, resumed: bool) -> protocol.Welcome:
             for b in sw.brushes()
         ],
         "maps": maps(),
-        "palettes": {name: _palette(name) for name in sw.palettes()},
+        "palettes": {name: _palette(name) for name, palette in sw.palettes().items() if not palette.plain},
         "formats": [{"suffix": suffix, "doc": doc} for suffix, doc in (FORMATS | MESHES).items()],
         "backends": [{"name": n, "works": works, "doc": doc} for n, works, doc in sw.describe_backends()],
         "limits": {
