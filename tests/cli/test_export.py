@@ -10,6 +10,10 @@ import numpy as np
 import pytest
 
 import slopewash as sw
+from slopewash.exports.card import Card
+from slopewash.exports.job import Job
+from slopewash.exports.sizes import Sizes
+from slopewash.exports.targets import TARGETS, Target
 
 Run = Callable[..., Any]
 
@@ -38,6 +42,22 @@ def test_exported_heights_record_their_range_and_what_made_them(run: Run, tmp_pa
     read = sw.read(tmp_path / "ue" / "height.png")
     assert read.cell_size == result.terrain.cell_size
     assert np.abs(read["elevation"] - result.terrain["elevation"]).max() <= 0.51 * 2100 / 65535
+
+
+def test_a_registered_target_may_have_formats_of_its_own(
+    run: Run, hill: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = []
+
+    def write(job: Job) -> Card:
+        chosen.append(job.heights_as)
+        return Card("own", "A program", ())
+
+    monkeypatch.setitem(TARGETS, "own", Target(Sizes(target="own"), ("f32", "f64"), write, painted=False))
+    words = ("export", hill, "--target", "own", "-o", tmp_path / "own")
+    assert run(*words, "--heights", "f64").code == 0
+    assert chosen == ["f64"]
+    assert 'heights is "png"; own takes f32 or f64' in run(*words, "--heights", "png").err
 
 
 def test_exports_for_two_programs_do_not_mix(run: Run, hill: Path, tmp_path: Path) -> None:

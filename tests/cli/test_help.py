@@ -58,6 +58,12 @@ def test_every_option_is_explained(name: str) -> None:
         assert argument.parameter.help, argument.name
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_terminal_alone_wraps_what_explains_an_option(name: str) -> None:
+    for argument in make_app()[name].assemble_argument_collection(parse_docstring=True):
+        assert "\n" not in (argument.parameter.help or ""), argument.name
+
+
 def test_help_lists_the_kinds_that_there_are() -> None:
     assert sorted(KINDS.split()) == sorted(sw.generator_names())
 

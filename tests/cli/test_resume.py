@@ -292,6 +292,18 @@ def test_info_shows_how_far_a_run_is(unfinished: Path, tmp_path: Path, run: Run)
     assert "settling             0 of 60" in words
 
 
+def test_info_counts_the_receding_flood_apart(ground: Path, tmp_path: Path, run: Run) -> None:
+    words = ("--preset", "landscape", "--backend", "reference", "--strength", 0.01, "--checkpoint", tmp_path / "ckpt")
+    assert run("erode", ground, "-o", tmp_path / "out.npz", *words).code == 0
+    facts = run("info", tmp_path / "ckpt", "--json").json
+    assert facts["finished"]
+    assert facts["step"] == facts["steps_wanted"]
+    assert facts["receding_steps"] == 24  # one for each cell along a side
+    shown = run("info", tmp_path / "ckpt").out
+    assert f"steps                {facts['step']} of {facts['step']}\n" in shown
+    assert "receding             24 of 24\n" in shown
+
+
 def test_one_of_the_checkpoints_can_be_named_too(ground: Path, unfinished: Path, tmp_path: Path, run: Run) -> None:
     assert run("info", unfinished / "step-000100", "--json").json["step"] == 100
     assert run("resume", unfinished / "step-000000").code == 0

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import OpenEXR
 import pytest
 import tifffile
@@ -176,6 +177,19 @@ def test_checking_reports_and_writes_nothing(
     assert (done.code, done.out) == (2, "")
     assert done.err.endswith('my.toml, line 17, stages[2].setle: unknown key "setle"; did you mean "settle"?\n')
     assert list(tmp_path.iterdir()) == [recipe]
+
+
+def test_checking_finds_maps_of_layers_that_nothing_makes(run: Run, tmp_path: Path) -> None:
+    recipe = tmp_path / "maps.toml"
+    words = '[source]\n{}\n[[stages]]\nmodel = "virtual_pipes"\nsteps = 1\nparameters.rain_rate = {{ layer = "{}" }}\n'
+    again = '[[stages]]\nmodel = "virtual_pipes"\nsteps = 1\nparameters.rain_rate = { layer = "flow" }\n'
+    recipe.write_text(words.format('generator = "dome"\nsize = 20', "wetness"))
+    done = run("run", recipe, "--check")
+    assert done.code == 2
+    assert 'the map of rain_rate is a layer "wetness", which the terrain has not; it has elevation' in done.err
+    sw.write(sw.generate("dome", size=20).replace(own_layers={"wetness": np.ones((20, 20))}), tmp_path / "wet.npz")
+    recipe.write_text(words.format('file = "wet.npz"', "wetness") + again)  # a stage leaves its layers to the next
+    assert run("run", recipe, "--check").code == 0
 
 
 def test_outputs_go_to_a_folder_named_after_the_recipe(

@@ -135,10 +135,10 @@ def _run_command(block: Block, words: list[str]) -> None:
 
 
 def _check_install(block: Block, words: list[str]) -> None:
-    """What is installed is this project, with extras that it has."""
+    """What is installed is a copy of this project, with extras that it has."""
     (wanted,) = [word for word in words[2:] if not word.startswith("-")]
     name, _, extras = wanted.rstrip("]").partition("[")
-    assert name in ("slopewash", "."), f"{block.place}: {wanted}"
+    assert name in ("path/to/slopewash", "."), f"{block.place}: {wanted}"
     unknown = set(filter(None, extras.split(","))) - set(PROJECT["optional-dependencies"])
     assert not unknown, f"{block.place}: no extra {unknown}"
 

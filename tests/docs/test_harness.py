@@ -53,7 +53,8 @@ def test_a_good_page_is_followed_at_small_size(try_page: Callable[[str], str]) -
         (GOOD.replace("makes: raw.exr", "smaller: --wide 1 -> --wide 2"), "is not there"),
         (GOOD.replace("(40, 40)", "(512, 512)"), "another size"),
         (GOOD.replace("```sh", "```perl"), "nobody knows"),
-        ('```sh\npip install "slopewash[everything]"\n```\n', "no extra"),
+        ('```sh\npip install "path/to/slopewash[everything]"\n```\n', "no extra"),
+        ('```sh\npip install "slopewash[studio]"\n```\n', "studio"),
         ("```sh\nmake nothing\n```\n", "no target"),
     ],
 )

@@ -11,8 +11,8 @@ def test_the_summary_shows_what_moved_what_left_and_how_well_mass_is_conserved()
         "solids_start": 100.0, "solids_moved": 20.0, "solids_exported": 5.0, "solids_now": 95.0,
     }  # fmt: skip
     assert Budget.of(amounts).summary == (
-        "20 m³ of soil moved, 5 m³ of it over the edges; "
-        "mass is conserved to 0.0e+00 of that (water to 0.0e+00 of all there was)."
+        "20 m³ of soil moved, 5 m³ of it over the edges. "
+        "The mass-balance error is 0.0e+00 of the soil moved, and 0.0e+00 of all water."
     )
 
 
@@ -25,4 +25,4 @@ def test_what_came_from_the_sea_and_what_gullies_took_is_said() -> None:
     assert "from sea                5" in repr(budget)
     assert "to the sea" not in repr(budget)
     assert "to the sea              5" in repr(Budget(water_sea=5.0))
-    assert budget.summary.endswith("Changes of resolution, detail and gullies took away 3 m³.")
+    assert budget.summary.endswith("Changes of resolution, detail, gullies and masks took away 3 m³.")

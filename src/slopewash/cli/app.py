@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import warnings
@@ -95,8 +96,24 @@ def make_app() -> App:
         version=f"slopewash {sw.__version__}",
     )
     for place, (name, module) in enumerate(COMMANDS.items()):
+        module.command.__doc__ = flowing(module.command.__doc__ or "")
         app.command(module.command, name=name, help_epilogue=module.EXAMPLES, sort_key=place)
     return app
+
+
+def flowing(docstring: str) -> str:
+    r"""Put the description of each parameter on one line, for the terminal to wrap at its own width.
+
+    >>> flowing("Erode.\n\nout\n    File to\n    write.\nseed\n    Random seed.")
+    'Erode.\n\nout\n    File to write.\nseed\n    Random seed.'
+    """
+    lines: list[str] = []
+    for line in inspect.cleandoc(docstring).splitlines():
+        if lines and all(each.startswith("    ") for each in (lines[-1], line)):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def run_command(arguments: Sequence[str] | None = None) -> int:

@@ -44,7 +44,7 @@ def command(
     tiles: Annotated[str, Parameter(allow_leading_hyphen=True)] = "1x1",
     fit: Literal["resample", "crop", "pad"] | None = None,
     shared_edges: bool | None = None,
-    heights: Literal["png", "r16", "exr", "raw", "tif"] | None = None,
+    heights: str | None = None,
     out_height_range: OutHeightRange = None,
     water: Literal["rivers", "simulated", "none"] = "rivers",
     season: Literal["summer", "autumn", "winter", "desert"] = "summer",
@@ -63,7 +63,8 @@ def command(
     file
         File with heights; its layers, such as deposit, wear and flow, decide where paint goes.
     target
-        The program that imports the files: unreal, unity, godot, blender, houdini or gis.
+        The program that imports the files: unreal, unity, godot, blender, houdini or gis, or one that was
+        registered in Python.
     out
         Folder to write to; created if missing.
     size
@@ -75,7 +76,7 @@ def command(
     shared_edges
         Whether neighbouring files repeat the row between them; as the target expects it if not given.
     heights
-        Format of the heights: png or r16 for unreal, exr or r16 for godot.
+        Format of the heights: png or r16 for unreal, exr or r16 for godot; the others have one each.
     water
         Rivers and lakes along the drainage, the simulated depth of the file, or none.
     season

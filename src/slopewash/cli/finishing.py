@@ -99,7 +99,7 @@ def note_silted(before: float, now: float) -> None:
     """Say so where much of the sea has become land, given the shares of ground below it."""
     if now < SILTED * before:
         note(
-            f"note: the sea has silted up: {before:.0%} of the ground lay below it at the start, {now:.0%} do now; "
+            f"note: the sea has silted up: {before:.0%} of the ground lay below it at the start, {now:.0%} does now; "
             "less --strength leaves more of it"
         )
 

@@ -109,6 +109,8 @@ def checkpoint_facts(folder: Path) -> dict[str, Any]:
     stages = kept.get("stages") or (recipe or {}).get("stages")
     stage = None if stages is None else stages[kept.get("stage", 0)]
     rows, columns = manifest["domain"]["shape"]
+    # Steps in which the flood recedes come after those of the stage, and are counted apart.
+    receded = 0 if stage is None else max(manifest["step"] - stage["steps"], 0)
     facts: dict[str, Any] = {
         "checkpoint": str(folder),
         **({"note": str(caught[0].message)} if caught else {}),
@@ -118,8 +120,9 @@ def checkpoint_facts(folder: Path) -> dict[str, Any]:
         "width": columns,
         "height": rows,
         "cell_size": manifest["domain"]["cell_size"],
-        "step": manifest["step"],
+        "step": manifest["step"] - receded,
         "settling_steps": manifest["settled"],
+        "receding_steps": receded or None,
     }
     if stage is not None:
         facts |= {
@@ -168,7 +171,7 @@ def print_facts(facts: dict[str, Any]) -> None:
         if name == "strata" and value is not None:
             print_strata(value)
         elif name not in ("statistics", "units") and value is not None:
-            print(f"{name.replace('_', ' '):<20} {_words(value)}")
+            print(f"{name.replace('_', ' '):<20} {_words(value)}{' m' if name == 'cell_size' else ''}")
     layers = facts.get("statistics", {})
     if layers:
         table = make_table("layer", "units", *(name.replace("_", " ") for name in next(iter(layers.values()))))
@@ -181,10 +184,11 @@ def _shares(facts: dict[str, Any]) -> dict[str, Any]:
     """Put what is done and what is wanted of a run into one line."""
     if "steps_wanted" not in facts:
         return facts
-    settle = facts["settling_steps_wanted"]
+    settle, receded = facts["settling_steps_wanted"], facts["receding_steps"]
     shown = {
         "step": ("steps", f"{facts['step']} of {facts['steps_wanted']}"),
         "settling_steps": ("settling", None if settle is None else f"{facts['settling_steps']} of {settle}"),
+        "receding_steps": ("receding", f"{receded} of {max(facts['width'], facts['height'])}" if receded else None),
         "stage": ("level" if facts["level"] else "stage", f"{facts['stage']} of {facts['stages']}"),
     }
     left_out = ("steps_wanted", "settling_steps_wanted", "stages", "level")

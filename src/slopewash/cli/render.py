@@ -112,7 +112,8 @@ def command(
     water
         rivers and lakes along the drainage, the simulated depth of the file, or none.
     width
-        Pixels across; 1600 for a view, 1280 for a film, one per cell for a map.
+        Pixels across; 1600 for a view, 1280 for a film. A map has one per cell, or several if it has fewer than 768
+        cells along its longer side.
     height
         Pixels down of a view or a film; by default 5/8 of the width, 9/16 in films.
     azimuth

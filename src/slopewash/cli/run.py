@@ -109,6 +109,7 @@ def command(
         without, but cannot be resumed.
     """
     import slopewash as sw
+    from slopewash.recipes.maps import check_layer_names
     from slopewash.recipes.results import prepare_outputs
     from slopewash.recipes.running import CHECKPOINTS
 
@@ -119,6 +120,7 @@ def command(
     chosen = use_adapter(adapter, backend or job.backend)
     job = job.replace(backend=chosen)
     if check:
+        check_layer_names(job)
         facts = summary(job)
         words = ", ".join(f"{part} {', '.join(values)}" for part, values in facts.items() if values)
         print_json({"recipe": str(recipe), "valid": True, **facts}) if json else print(f"{recipe} is valid: {words}")

@@ -81,16 +81,16 @@ def _card(job: Job) -> Card:
     west, north = (-(-n // (2 * region)) * region for n in (columns, rows))
     low, high = float(job.heights.min()), float(job.heights.max())
     entries = [
-        Entry("height_file", "Height file", f"height{_first(job)}.{job.heights_as}"),
-        Entry("control_file", "Control file", f"control{_first(job)}.exr"),
-        Entry("color_file", "Color file", f"colour{_first(job)}.png"),
+        Entry("height_file", "Height file name", f"height{_first(job)}.{job.heights_as}"),
+        Entry("control_file", "Control file name", f"control{_first(job)}.exr"),
+        Entry("color_file", "Color file name", f"colour{_first(job)}.png"),
         Entry("resolution", "Size", job.plan.tile[::-1], "vertices, east and south"),
         Entry("vertex_spacing", "Vertex spacing", job.terrain.cell_size, "metres, of your node, not of the importer"),
-        Entry("region_size", "Region size", region, "vertices; at most 32 x 32 regions"),
+        Entry("region_size", "Region size", region, "vertices; of the importer and of your node"),
         Entry("import_scale", "Import scale", 1.0, "heights are metres") if job.heights_as == "exr"
         else Entry("r16_range", "R16 range", (job.steps.low, job.steps.high), "metres"),
         Entry("r16_size", "R16 size", job.plan.tile[::-1]) if job.heights_as == "r16"
-        else Entry("height_offset", "Import offset", 0.0),
+        else Entry("height_offset", "Height offset", 0.0),
         Entry("height_range", "Heights", (low, high), "metres, for checking"),
         Entry("textures", "Textures", _numbered(job.shares), "numbers of the control map"),
     ]  # fmt: skip
@@ -100,7 +100,7 @@ def _card(job: Job) -> Card:
         entries.append(Entry(f"import_position{tile.suffix}", label, place, "whole regions, at a vertex spacing of 1"))
     steps = [
         "Open addons/terrain_3d/tools/importer.tscn and choose the files on the Importer node.",
-        "Type in the numbers, leave the vertex spacing of the importer at 1, run the import, save the data folder.",
+        "Set its region size, type in the numbers, leave its vertex spacing at 1, run the import, save to disk.",
         "Give your own Terrain3D node textures in the order of their numbers, and this vertex spacing and region size.",
         "Rows run from north (-Z) to south (+Z). normal.png has green to the north (OpenGL).",
     ]

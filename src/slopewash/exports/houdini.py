@@ -26,9 +26,11 @@ def write(job: Job) -> Card:
     rows, columns = job.terrain.shape
     cell = job.terrain.cell_size
     entries = (
-        Entry("mesh_file", "USD", "terrain.usdc", "/terrain/ground, and /terrain/water if there is any; y up"),
+        Entry(
+            "mesh_file", "USD", "terrain.usdc", "/terrain/ground with vertex colours, and /terrain/water if any; y up"
+        ),
         Entry("primvars", "Primvars", tuple(ground.attributes), "one value per vertex"),
-        Entry("layers_file", "HeightField File", "layers.exr", "one channel per layer, in metres"),
+        Entry("layers_file", "HeightField File", "layers.exr", "a channel per layer, in the units of slopewash info"),
         Entry("channel", "Height channel", "elevation"),
         Entry("grid_spacing", "Grid spacing", cell, "metres"),
         Entry("size", "Size", (columns * cell, rows * cell), "metres, X and Z"),

@@ -66,9 +66,9 @@ def _card(job: Job) -> Card:
     )  # fmt: skip
     steps = [
         "Landscape mode, Manage, New, Import from File: choose the heightmap file.",
-        "Type in Scale and Location. Resolution and components follow from the file.",
-        "Assign a landscape material with layers of these names, create a weight-blended layer info for each, and "
-        "choose weight_NAME.png beside it.",
+        "Type in Scale and Location, then Import. Resolution and components follow from the file.",
+        "Assign a landscape material with layers of these names. In Paint, create a weight-blended layer info for "
+        "each, then right-click it, Import from File: weight_NAME.png.",
         "colour.png is sRGB; normal.png has green to the south (DirectX), as Unreal expects.",
     ]
     if job.plan.tiles != (1, 1):

@@ -13,7 +13,7 @@ from slopewash.recipes.layers import SHARE, LayerFile, Shaped
 from slopewash.terrain import Layer, Terrain
 
 if TYPE_CHECKING:
-    from slopewash.recipes.definition import Stage
+    from slopewash.recipes.definition import Recipe, Stage
 
 
 def read_map(path: Path, name: str, shares: bool, terrain: Shaped) -> Layer:
@@ -68,6 +68,18 @@ def check_maps(stages: Sequence[Stage], layers: Iterable[str], ranges: Callable[
         left, gone = dict.fromkeys(stage.model.layers()), map_layers(stage.model)
         there = {layer: None for layer in there | left if layer not in gone}
         changed |= set(left)
+
+
+def check_layer_names(recipe: Recipe) -> None:
+    """Refuse maps that are layers which neither the source, nor the recipe, nor a stage before has; nothing is read."""
+    stages = recipe.stages
+    wanted = {given.layer for stage in stages for given in maps_of(stage.model).values()} - {None}
+    there = dict.fromkeys((*recipe.source.layers, *recipe.layers) if wanted else ())
+    for number, stage in enumerate(stages, 1):
+        for name, given in maps_of(stage.model).items():
+            if given.layer is not None and given.layer not in there:
+                raise no_such_layer(name, given.layer, there, f" in stage {number}" if len(stages) > 1 else "")
+        there |= dict.fromkeys(stage.model.layers())
 
 
 def carry_maps(terrain: Terrain, start: Terrain) -> Terrain:

@@ -67,6 +67,11 @@ class Generated:
         cell_size_for(self.size, cell_size=self.cell_size, extent=self.extent)
         self.resized(min(self.size, SAMPLE)).make()
 
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Names of its layers, known before it is made."""
+        return ("elevation",)
+
     def make(self) -> Terrain:
         """Generate it."""
         own = describe_generator(self.kind)[1]
@@ -119,6 +124,11 @@ class FromFile:
         """What to call it."""
         return self.path.name
 
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Names of its layers, known before it is made."""
+        return ("elevation",) if self.options.get("shape") else probe(self.path).layers
+
     def make(self) -> Terrain:
         """Read it."""
         terrain = read(self.path, **self.options)
@@ -166,6 +176,11 @@ class FromTerrain:
     """Python expression that makes it, or None if there is none."""
     size: int | None = None
     """Cells along the longer side, if it is to have another number of them."""
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Names of its layers, known before it is made."""
+        return () if self.terrain is None else tuple(self.terrain)
 
     def make(self) -> Terrain:
         """Return it."""

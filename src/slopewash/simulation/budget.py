@@ -101,8 +101,8 @@ class Budget:
             return "No soil moved."
         carried_out = f", {self.solids_exported:.3g} m³ of it over the edges" if self.solids_exported else ""
         return (
-            f"{self.solids_moved:.3g} m³ of soil moved{carried_out}; mass is conserved to {self.solids_drift:.1e} "
-            f"of that (water to {self.water_drift:.1e} of all there was).{self._reshaped}"
+            f"{self.solids_moved:.3g} m³ of soil moved{carried_out}. The mass-balance error is {self.solids_drift:.1e} "
+            f"of the soil moved, and {self.water_drift:.1e} of all water.{self._reshaped}"
         )
 
     @property
@@ -110,7 +110,7 @@ class Budget:
         if not self.solids_resampled:
             return ""
         did = "added" if self.solids_resampled > 0 else "took away"
-        return f" Changes of resolution, detail and gullies {did} {abs(self.solids_resampled):.3g} m³."
+        return f" Changes of resolution, detail, gullies and masks {did} {abs(self.solids_resampled):.3g} m³."
 
     def __repr__(self) -> str:
         rows: list[tuple[str, float | str | None, float | str | None]] = [
