@@ -62,7 +62,8 @@ class Look:
         start = start if seed is None else dataclasses.replace(start, seed=seed)
         share = self.strength * (1.0 if strength is None else strength) if steps is None else None
         stage = Stage.of(self.preset, steps=steps, strength=share, **stage_options)
-        stage = stage.replace(levels=tuple(map(self._scaled, stage.levels)), basins=self.basins, **self.stage)
+        own = {name: value for name, value in self.stage.items() if stage_options.get(name) is None}
+        stage = stage.replace(levels=tuple(map(self._scaled, stage.levels)), basins=self.basins, **own)
         relief = start.relief or start.make().relief
         settings = dict(self.settings)
         if self.sea is not None:
@@ -118,7 +119,8 @@ def _start(kind: str, seed: int, relief: float, **options: Any) -> Generated:
 
 def _in_metres(strata: Strata, relief: float) -> Strata:
     """The strata with the thicknesses that are shares of a relief in metres; unlike `fitted`, whatever their sum."""
-    return strata.fitted(relief * sum(layer.thickness for layer in strata.layers))
+    layers = [dataclasses.replace(s, thickness=round(s.thickness * relief, 6)) for s in strata.layers]
+    return strata.replace(layers=layers)
 
 
 def _layers(*layers: tuple[float, float], **geometry: Any) -> Strata:
@@ -192,7 +194,10 @@ LIBRARY = (
         start=_start("troughs", 5, 1150.0),
         sea=0.34,  # keeps the troughs deep: on their floors nothing moves
         drowned=0.42,
-        strength=0.15,
+        strength=0.05,
+        # On walls this steep little water carries much sediment, and it needs 125 steps (1/KdΔt) to drop two thirds of
+        # it: after a settling in proportion to the strength, the rest would stand as spires.
+        stage={"settle": 600},
         scaled={"talus_slope_bias": 2.2, "creep_rate": 0.2},  # walls of hard rock
         picture={"snow_line": 560.0},
     ),

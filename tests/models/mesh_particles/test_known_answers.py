@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from slopewash.models.mesh_particles import reference
+from slopewash.models.mesh_particles import MeshParticles, reference
 from slopewash.models.mesh_particles.particles import births
 from slopewash.models.mesh_particles.prepare import surface_on
 from slopewash.models.mesh_particles.sediment import diameter, transport_steps
 from slopewash.models.mesh_particles.surface import Surface
 from slopewash.models.mesh_particles.vertices import deposit, erode
+from slopewash.models.state import Sides
 from slopewash.terrain import Emitter, Terrain, TriangleMesh, emitters_of
 
 G = 9.81
@@ -298,3 +299,10 @@ def test_extremes_around_vertices_are_those_of_the_triangles_they_belong_to(lab:
     np.testing.assert_array_equal(surface.extreme_around(np.minimum, some), [z.min() for z in around])
     np.testing.assert_array_equal(surface.extreme_around(np.maximum, some), [z.max() for z in around])
     assert len(surface.extreme_around(np.minimum, some[:0])) == 0
+
+
+def test_rounding_of_a_deposit_leaves_no_negative_sediment() -> None:
+    model = MeshParticles(triangles=400)
+    domain, state = model.prepare(Terrain(np.zeros((17, 17)), cell_size=10.0), sides=Sides.of("open"), seed=0)
+    state["pending_deposit"] = np.full_like(state["pending_deposit"], -1e-16)  # m³
+    assert model.derive("suspended", state, domain).min() == 0

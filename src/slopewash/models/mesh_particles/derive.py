@@ -79,7 +79,8 @@ def derive_all(model: MeshParticles, names: Sequence[str], state: State, domain:
     def suspended() -> Array:
         carriers = state["particle_position"][state["grain_carrier"]].astype(np.float64)
         carried = per_cell(carriers, state["grain_volume"], domain)
-        return (carried + per_cell(state["vertices"], state["pending_deposit"], domain)) / (l * l)
+        waiting = per_cell(state["vertices"], state["pending_deposit"], domain)
+        return np.maximum(carried + waiting, 0) / (l * l)  # a deposit may exceed what was waiting by its rounding
 
     def change(attribute: str) -> Array:
         return np.maximum(raster()[attribute], 0)  # interpolation may undershoot
