@@ -22,6 +22,7 @@ from tests.studio.test_keeping import wait_for
 
 import slopewash as sw
 from slopewash.processes import environment, python
+from slopewash.simulation import checkpoints
 from slopewash.studio import finish_files, keeping
 from slopewash.studio.finish_files import (
     END_FILE,
@@ -288,6 +289,33 @@ def test_a_finish_whose_process_ends_goes_on_when_asked_and_is_removed_when_disc
     keeper.close()
 
 
+def test_checkpoints_of_another_version_are_set_aside(levels: sw.Recipe, tmp_path: Path) -> None:
+    write_plan(Run(levels).plan(96), tmp_path)
+    task, said = task_in(tmp_path), list[Any]()
+    stopped = begun(task, said.append, Interruption(2))
+    stopped.work()
+    assert stopped._keeper is not None
+    stopped._keeper.close()
+    (written,) = sw.find_checkpoints(tmp_path / RUN_FOLDER)
+    manifest = {**checkpoints.read_manifest(written), "schema": 99}
+    text = checkpoints._dump({**manifest, "sha256": checkpoints._seal(manifest)})
+    (written / "manifest.json").write_bytes(text)
+    aside = tmp_path / "aside" / "4" / written.name
+    for number in (1, 2, 3):  # of other versions
+        (aside.parents[1] / str(number) / "step-000001").mkdir(parents=True)
+    again = begun(task, said.append)
+    assert {path.name for path in aside.parents[1].iterdir()} == {"3", "4"}
+    assert said[-1][1].startswith("it begins again, because it cannot be continued: ")
+    assert "has schema 99" in said[-1][1]
+    assert said[-1][1].endswith(f"its checkpoints are in {aside.parent}")
+    assert (aside / "manifest.json").read_bytes() == text  # for the version that wrote it
+    again.work()
+    assert read_state(tmp_path)["status"] == "done"  # type: ignore[index]
+    assert not aside.exists()
+    expected = levels.replace(size=96).run().terrain["elevation"]
+    assert np.array_equal(sw.read(tmp_path / TERRAIN_FILE)["elevation"], expected)
+
+
 def test_a_finish_that_cannot_be_continued_begins_again(levels: sw.Recipe, tmp_path: Path) -> None:
     write_plan(Run(levels).plan(96), tmp_path)
     said: list[Any] = []
@@ -482,7 +510,7 @@ def test_checkpoints_of_another_finish_are_refused(
     write_plan(Run(levels).plan(96), tmp_path)
     said: list[Any] = []
     begun(task_in(tmp_path), said.append).work()
-    assert said[0][1].endswith("holds checkpoints of another finish")
+    assert "holds checkpoints of another finish; its checkpoints are in" in said[0][1]  # until this one is done
     assert sw.read(tmp_path / TERRAIN_FILE).shape == (96, 96)
 
 

@@ -32,8 +32,8 @@ Open = Callable[[Any], Page]
 Replay = Callable[[str], sw.Terrain]
 SECONDS = 60.0
 MARKS = itertools.count(1000)
-RESTARTED = {"run", "playing", "busy", "target", "steps_per_second", "speed", "left", "timeline", "type"}
-"""Keys of a state that a restart changes; keyframes are not kept."""
+RESTARTED = {"run", "playing", "busy", "target", "steps_per_second", "speed", "left", "type"}
+"""Keys of a state that a restart changes."""
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import slopewash as sw
 from slopewash.studio import StudioServer, keyframes
 from slopewash.studio.apart import SessionApart
 from slopewash.studio.keeping import Keeper
-from slopewash.studio.keyframes import Branch, Keyframe, Timeline
+from slopewash.studio.keyframes import ArrayFile, Branch, Keyframe, Timeline
 from slopewash.studio.messages import parse
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.run import Run
@@ -268,7 +268,7 @@ def test_a_keyframe_that_cannot_be_kept_is_a_sentence(page: Page, monkeypatch: p
     with monkeypatch.context() as patched:
         patched.setattr(tempfile, "TemporaryFile", refused)
         answer = page.ask("scrub", branch=1, moment=4)
-    assert answer["message"].startswith("keyframes cannot be kept or read ([Errno 24] Too many open files)")
+    assert answer["message"].startswith("the run cannot be kept as a keyframe ([Errno 24] Too many open files)")
     assert page.until(lambda s: True)["timeline"]["at_end"]
     assert not scrub(page, 1, 4)["at_end"]
 
@@ -340,7 +340,77 @@ def test_what_is_kept_on_disk_is_the_end_of_the_branch_not_its_past(tmp_path: Pa
             pass
     assert session.run.step == 4
     session.close()
-    assert Run.resumed(tmp_path, lambda _: None).step == 9
+    assert sw.read_checkpoint(tmp_path)[0]["step"] == 9
+
+
+def damage(keyframe: Keyframe) -> None:
+    keyframe.arrays.move_to(io.BytesIO(), {})
+
+
+def test_a_cell_is_inspected_without_a_damaged_keyframe(page: Page, server: StudioServer) -> None:
+    page.steps(9)
+    damage(server.session.run.timeline.branch.keyframes[1])
+    answer = page.get("/cell?x=205&y=315")
+    assert answer.status_code == 200
+    assert answer.json()["moments"] == [0, 8, 9]
+    said = "keyframe 4 cannot be read (4 bytes are missing), and is dropped"
+    while said not in [told["message"] for told in page.told]:
+        page.read()
+    page.until(lambda s: s["timeline"]["branches"][0]["keyframes"] == [0, 8])
+
+
+def test_a_branch_is_compared_without_its_damaged_end(page: Page, server: StudioServer) -> None:
+    page.steps(9)
+    scrub(page, 1, 4)
+    page.do("parameters", values={"rain_rate": 0.2})
+    page.steps(6)
+    tip = server.session.run.timeline.branches[1].tip
+    assert tip is not None
+    damage(tip)
+    page.do("watch", before=True, against=1)
+    while True:
+        header, _ = page.read("frame")
+        block: dict[str, Any] = next((b for b in header["blocks"] if b["name"] == "before"), {})
+        if "branch" in block:
+            break
+    assert (block["branch"], block["moment"]) == (1, 8)
+    page.steps(1)  # it goes on
+    assert any(told["message"].startswith("keyframe 9 cannot be read") for told in page.told)
+
+
+def test_a_run_whose_end_is_damaged_is_kept_as_of_its_last_keyframe(tmp_path: Path) -> None:
+    recipe = first_recipe(preset="single_grid", size=32, extent=320.0, backend="reference")
+    keeper = Keeper(tmp_path)
+    session = Session(recipe, Uploads(), keeper=keeper)
+    told: list[Any] = []
+    session.on_message = told.append
+    session.start()
+    for text in ('{"type": "step", "count": 9}', '{"type": "scrub", "branch": 1, "moment": 4}'):
+        session.execute(parse(text)).result(60)
+        while session.submit(lambda: session.state()["playing"]).result(60):
+            pass
+    tip = session.run.timeline.branch.tip
+    assert tip is not None
+    damage(tip)
+    session.close()
+    assert keeper.failure is None
+    assert sw.read_checkpoint(tmp_path)[0]["step"] == 8
+    assert told[-1]["message"].startswith("keyframe 9 cannot be read")
+    keeper.close()
+
+
+def test_a_branch_that_loses_its_end_ends_at_its_last_keyframe() -> None:
+    timeline, (first, last, tip) = Timeline(), map(fake, (0, 16, 20))
+    timeline.branch.keyframes, timeline.branch.tip = [first, last], tip
+    timeline.at = first
+    timeline.forget(tip)
+    assert (timeline.branch.tip, timeline.at) == (last, first)
+    timeline.forget(last)
+    assert (timeline.branch.tip, timeline.at) == (first, None)  # it is shown, and is the end now
+    assert timeline.facts(0)["at_end"]
+    timeline.forget(first)
+    assert (timeline.branch.all, timeline.at) == ([], None)
+    assert timeline.facts(0)["branches"][0]["end"] == 0
 
 
 def test_a_run_in_its_own_process_is_compared_and_goes_back(open_page: Any) -> None:
@@ -363,4 +433,4 @@ def test_a_run_in_its_own_process_is_compared_and_goes_back(open_page: Any) -> N
 
 def fake(moment: int) -> Any:
     """A keyframe of nothing."""
-    return Keyframe(moment, moment, {}, {}, {}, io.BytesIO(), 0)
+    return Keyframe(moment, moment, {}, {}, ArrayFile(io.BytesIO(), {}), 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import os
 import secrets
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -16,7 +17,7 @@ import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
@@ -41,6 +42,8 @@ MOST_TRANSFERS = 2
 """Uploads at a time, and as many exports: uploads that stall keep nobody from saving."""
 
 MOST_SIDE_FILES = 8
+BLOCK = 1 << 20
+"""Bytes of a result that are read at a time."""
 
 
 class Studio:
@@ -183,13 +186,16 @@ class Studio:
 
     async def _send(self, route: str, shown: str, suffix: str, write: Callable[[Path], None]) -> Response:
         """A file that `write` writes, removed once it is sent; one beside it is kept for the next request."""
-        folder = tempfile.TemporaryDirectory(prefix="slopewash-export-")
+        folder = tempfile.TemporaryDirectory(prefix="slopewash-export-", ignore_cleanup_errors=True)
         file = Path(folder.name) / f"terrain{suffix}"
         try:
             await anyio.to_thread.run_sync(write, file)
         except (SlopewashError, OSError) as error:
             folder.cleanup()
             return _problem(409, error)
+        except BaseException:  # the server stops
+            folder.cleanup()
+            raise
         side = file.with_name(file.name + ".json")
         if side.exists():
             self._side_files[route, f"{shown}.json"] = side.read_bytes()
@@ -222,8 +228,7 @@ class Studio:
                 return self._side_file("finish", asked)
             shown, suffix = clean_name(asked, {**FORMATS, **MESHES, SUFFIX: ""})
             if suffix == SUFFIX:
-                project = self.finishing.project()
-                return FileResponse(project, headers=_attachment(shown), stat_result=project.stat())
+                return _opened(self.finishing.project(), shown)
         except (SlopewashError, OSError) as error:  # a finish may be removed at this moment
             return _problem(404, error)
         async with self._exporting:
@@ -331,6 +336,24 @@ def _problem(status: int, error: Exception, *, close: bool = False, wants: Wante
     headers = {"connection": "close"} if close else None
     problem: protocol.Problem = {"message": str(error), "wants": wants}
     return JSONResponse(problem, status_code=status, headers=headers)
+
+
+def _opened(path: Path, shown: str) -> Response:
+    """A file as it is now, also if it is removed or replaced while it is sent."""
+    file = path.open("rb")
+    length = str(os.fstat(file.fileno()).st_size)
+
+    async def blocks() -> AsyncIterator[bytes]:
+        try:
+            while block := await anyio.to_thread.run_sync(file.read, BLOCK):
+                yield block
+        finally:  # also where the page hangs up
+            file.close()
+
+    headers = {**_attachment(shown), "content-length": length}
+    return StreamingResponse(
+        blocks(), headers=headers, media_type="application/octet-stream", background=BackgroundTask(file.close)
+    )
 
 
 def _attachment(name: str) -> dict[str, str]:

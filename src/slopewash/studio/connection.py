@@ -39,6 +39,8 @@ class View(NamedTuple):
     ground: bool
     strata: bool
     triangles: bool
+    ground_as_before: bool = False
+    """Whether the page keeps what the frame before had of the ground."""
 
 
 class Sent(NamedTuple):
@@ -60,6 +62,8 @@ class Connection:
         self.watch = messages.Watch(type="watch")
         self.seen = 0
         """Version of the last frame that was sent."""
+        self.has_ground = False
+        """Whether it has the colours of the ground, perhaps of a moment ago: else the next frame must hold them."""
         self._sent: dict[int, Sent] = {}
         """What was sent of each pane; a single run is the first."""
         self._frames: list[bytes] = []
@@ -90,7 +94,8 @@ class Connection:
             overlay=self.watch.overlay,
             resolution=self.watch.resolution,
             before=key if self.watch.before and sent.before != (snapshot.run, key) else None,
-            ground=self.watch.ground,
+            ground=self.watch.ground and not snapshot.abridged,
+            ground_as_before=self.watch.ground and snapshot.abridged,
             strata=sent.run != snapshot.run,
             triangles=sent.triangulation != snapshot.triangulation,
         )
@@ -98,6 +103,8 @@ class Connection:
     def set_frames(self, snapshot: Snapshot, views: tuple[View, ...], frames: list[bytes]) -> None:
         """Send a frame of each pane. Those made before the page asked for something else do not count as seen."""
         wanted = self.views(snapshot)
+        known_runs = all(self._sent.get(pane.pane or 0, Sent()).run == pane.run for pane in snapshot.panes)
+        self.has_ground = all(view.ground for view in views) or (self.has_ground and known_runs)
         for pane, view in zip(snapshot.panes, views, strict=True):
             known = self._sent.get(pane.pane or 0, Sent())
             # A page drops it with the run: where that returns, it is sent again.
@@ -213,7 +220,7 @@ class Connection:
             self._answer(message.id, f"{message.type} failed: {type(error).__name__}: {error}")
             return
         if message.type == "watch":
-            self.watch, self.seen = message, 0
+            self.watch, self.seen, self.has_ground = message, 0, False
             self._hub.ask()
         if message.id is None:
             self._room.release()

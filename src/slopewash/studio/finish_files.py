@@ -27,6 +27,10 @@ FOLDER = "finish"
 UNREADABLE, NEW = ".unreadable", ".new"
 """End the names of the folders beside it: of a finish that cannot be read, and of one that is about to begin."""
 PLAN_FOLDER, RUN_FOLDER, WRITING_FOLDER = "plan", "run", "writing"
+ASIDE_FOLDER = "aside"
+"""Checkpoints that this version cannot continue, such as those of another one, until the finish is complete."""
+MOST_ASIDE = 2
+"""Numbered folders in it."""
 TERRAIN_FILE, PROJECT_FILE, PREVIEW_FILE = "terrain.npz", f"project{SUFFIX}", "preview.png"
 SHOWN_FILE = f"shown{SUFFIX}"
 """Project that a page opens instead, where the result has more cells than the studio runs."""
@@ -81,7 +85,7 @@ def write_end(state: protocol.FinishState, folder: Path) -> None:
 
 def remove_work(folder: Path) -> None:
     """Remove what a result that is complete needs no more."""
-    for name in (RUN_FOLDER, PLAN_FOLDER, WRITING_FOLDER):
+    for name in (RUN_FOLDER, PLAN_FOLDER, WRITING_FOLDER, ASIDE_FOLDER):
         shutil.rmtree(folder / name, ignore_errors=True)
 
 
@@ -112,6 +116,20 @@ def read_state(folder: Path) -> protocol.FinishState | None:
         return protocol.FINISH.validate_python(None if facts is None else facts.get("begun"))
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise sw.CheckpointError(str(error).partition("\n")[0]) from error
+
+
+def set_checkpoints_aside(folder: Path) -> Path:
+    """Move all checkpoints of a finish out of the way; returns where they are. Those of the last two times stay."""
+    aside = folder / ASIDE_FOLDER
+    aside.mkdir(exist_ok=True)
+    numbers = sorted(int(path.name) for path in aside.iterdir() if path.name.isdecimal())
+    for number in numbers[: -MOST_ASIDE + 1]:
+        shutil.rmtree(aside / str(number), ignore_errors=True)
+    place = aside / str(numbers[-1] + 1 if numbers else 1)
+    place.mkdir()
+    for checkpoint in sw.find_checkpoints(folder / RUN_FOLDER):
+        checkpoint.rename(place / checkpoint.name)
+    return place
 
 
 def set_aside(folder: Path) -> Path:

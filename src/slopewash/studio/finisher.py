@@ -37,6 +37,7 @@ from slopewash.studio.finish_files import (
     read_end,
     read_plan,
     remove_work,
+    set_checkpoints_aside,
     write_end,
 )
 from slopewash.studio.keeping import Keeper
@@ -164,9 +165,10 @@ class Finisher:
                     raise CheckpointError(f"{folder} holds checkpoints of another finish")
                 return Run.from_checkpoint(facts, arrays, str(folder), self._notice, largest=None), facts["finish"]
             except CheckpointError as error:
-                self._notice(f"it begins again, because it cannot be continued: {error}")
-                for checkpoint in sw.find_checkpoints(folder):
-                    shutil.rmtree(checkpoint)
+                aside = set_checkpoints_aside(self._task.folder)
+                self._notice(
+                    f"it begins again, because it cannot be continued: {error}; its checkpoints are in {aside}"
+                )
         return Run(plan.recipe, notice=self._notice, largest=None), None
 
     def _notice(self, sentence: str) -> None:

@@ -58,6 +58,8 @@ class Finishing:
         self._kept, self._folder = folder, folder
         """Where results go if they are kept; and where they are, if there are any."""
         self._scratch: Scratch | None = None
+        self._converting: set[subprocess.Popen[bytes]] = set()
+        """Processes that write the result in another format."""
         remove_abandoned()
 
     def start(self) -> None:
@@ -79,9 +81,16 @@ class Finishing:
             pipe.send(("stop",))
 
     def close(self) -> None:
-        """Stop a job, which is continued by the next server if it is kept; else remove results."""
+        """Stop a job, which is continued by the next server if it is kept; else remove results.
+
+        It comes after the session is closed, which answers whatever a message under way waits for.
+        """
         if not self._closed:
             self.stop()
+        self._doing.shutdown()  # a message under way may have begun to write a plan
+        with self._turn:
+            for converting in self._converting:
+                converting.kill()
         process = self._process
         if self._kept is not None and process is not None:
             with suppress(subprocess.TimeoutExpired):
@@ -109,9 +118,20 @@ class Finishing:
         """Write the result in the format of a file's suffix, in a process of its own: it may be large."""
         self._check_done()
         command = python("-c", CONVERT, str(self._file(TERRAIN_FILE)), str(file))
-        done = subprocess.run(command, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        if done.returncode or not file.exists():
-            words = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["it was ended"]
+        with self._turn:
+            if self._closed:
+                raise InvalidParameter("the studio is closing")
+            process = subprocess.Popen(
+                command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            )
+            self._converting.add(process)
+        try:
+            _, said = process.communicate()
+        finally:
+            with self._turn:
+                self._converting.discard(process)
+        if process.returncode or not file.exists():
+            words = said.decode("utf-8", "replace").strip().splitlines() or ["it was ended"]
             raise SlopewashError(f"the result cannot be written as {file.suffix}: {words[-1]}")
 
     def _file(self, name: str) -> Path:

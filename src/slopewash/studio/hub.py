@@ -7,6 +7,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import anyio.to_thread
@@ -50,7 +51,7 @@ class Hub:
         """Receive calls from the simulation's thread."""
 
         def later(call: Callable[..., None], *arguments: Any) -> None:
-            if not loop.is_closed():
+            with suppress(RuntimeError):  # the server has stopped, and its loop is closed
                 loop.call_soon_threadsafe(call, *arguments)
 
         self.session.on_snapshot = lambda snapshot: later(self._take_snapshot, snapshot)
@@ -83,10 +84,12 @@ class Hub:
             self.session.want(None)
             return
         layers = {c.watch.overlay for c in waiting if c.watch.overlay is not None}
-        if any(c.watch.ground for c in waiting):
+        grounded = [c.has_ground for c in waiting if c.watch.ground]
+        now_and_then = frozenset(GROUND) if grounded and all(grounded) else frozenset[str]()
+        if grounded and not now_and_then:
             layers.update(GROUND)
         against = frozenset(c.watch.against for c in waiting if c.watch.before and c.watch.against is not None)
-        self.session.want(Demand(frozenset(layers), min(c.seen for c in waiting), against))
+        self.session.want(Demand(frozenset(layers), min(c.seen for c in waiting), against, now_and_then))
 
     def _take_snapshot(self, snapshot: Snapshot) -> None:
         self._newest = snapshot
@@ -194,6 +197,8 @@ def encode(snapshot: Snapshot, view: View, panes: int = 1) -> bytes:
         "rows": rows, "columns": columns, "cell_size": snapshot.cell_size,
         "start_low": snapshot.start_range[0], "start_high": snapshot.start_range[1],
     }  # fmt: skip
+    if view.ground_as_before:
+        header["ground"] = "as before"
     if snapshot.pane is not None:
         header |= {"pane": snapshot.pane, "panes": panes}
     return assemble(header, blocks)

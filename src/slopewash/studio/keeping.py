@@ -15,7 +15,10 @@ from typing import Any
 
 import slopewash as sw
 from slopewash.errors import CheckpointError
+from slopewash.studio.kept_keyframes import KeptKeyframes
+from slopewash.studio.keyframes import Timeline
 from slopewash.studio.messages import SavedView
+from slopewash.studio.run import Run
 
 AT_REST = 2.0
 """Seconds after the last change at which a paused run is saved."""
@@ -45,14 +48,15 @@ class Keeper:
     """Decides when to save, and writes in a thread of its own: the simulation waits only while its arrays are copied.
 
     Only one server at a time keeps its run in a folder: `CheckpointError` if another one does, or if nothing can be
-    written. A run that another one replaces is kept in `previous/`.
+    written. A run that another one replaces is kept in `previous/`, without its keyframes.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = sw.FolderLock(folder, alone=True)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="slopewash-keeper")
-        self._writing: Future[Path] | None = None
+        self._writing: Future[None] | None = None
+        self._keyframes = KeptKeyframes(folder)
         self._first = self._last = math.inf
         """Moments of the first and the last change that is not saved; infinite if there is none."""
         self._edit = math.inf
@@ -61,6 +65,9 @@ class Keeper:
         self._earliest = 0.0
         self.failure: str | None = None
         """Why the last checkpoint could not be written."""
+        self._keyframe_failure: str | None = None
+        self._without_first = False
+        """Whether a checkpoint failed for which keyframes were written."""
 
     @property
     def has_run(self) -> bool:
@@ -74,6 +81,15 @@ class Keeper:
             return sw.newest_manifest(self.folder)
         except CheckpointError:
             return None
+
+    def resume(self, notice: Callable[[str], None], report: Callable[[str], None]) -> Run:
+        """The run that is kept, with its keyframes and its view; `report` is called with what is missing."""
+        facts, arrays = sw.read_checkpoint(self.folder)
+        run = Run.from_checkpoint(facts, arrays, str(self.folder), notice)
+        if "timeline" in facts:
+            run.timeline = self._keyframes.read(facts["timeline"], report)
+        run.view = self.kept_view(run.identity)
+        return run
 
     def keeps(self, identity: str | None) -> bool:
         """Whether the run that is kept is this one."""
@@ -114,7 +130,14 @@ class Keeper:
         edited = max(self._edit + AFTER_EDIT, self._saved + BETWEEN_EDITS)
         return max(min(at_rest, edited, self._first + WHILE_RUNNING), self._earliest)
 
-    def save(self, take_parts: Callable[[], Parts], then: Callable[[], None]) -> None:
+    def save(
+        self,
+        take_parts: Callable[[], Parts],
+        then: Callable[[], None],
+        timeline: Timeline | None = None,
+        *,
+        in_haste: bool = False,
+    ) -> None:
         """Write a checkpoint of the parts in the background, and call `then`, from any thread, when that is over."""
         self._first = self._last = self._edit = math.inf
         self._saved = time.monotonic()
@@ -124,9 +147,51 @@ class Keeper:
             self._writing = Future()
             self._writing.set_exception(error)
         else:
-            number = facts["step"] + facts["settled"]
-            self._writing = self._writer.submit(sw.write_checkpoint, self.folder, number, facts, arrays, replace=True)
+            noted = None if timeline is None else timeline.copy()
+            self._writing = self._writer.submit(self._write, facts, arrays, noted, in_haste=in_haste)
         self._writing.add_done_callback(lambda _: then())
+
+    def _write(
+        self, facts: dict[str, Any], arrays: dict[str, Any], timeline: Timeline | None, *, in_haste: bool = False
+    ) -> None:
+        """Write a checkpoint with its keyframes; in haste, and after one failed with them, first without new ones."""
+        if timeline is None:
+            self._write_checkpoint(facts, arrays)
+            return
+        sw.newest_manifest(self.folder)  # `CheckpointError` where nothing may be written, before anything is
+        if not in_haste and not self._without_first:
+            self._write_with_keyframes(facts, arrays, timeline, new=True)
+            return
+        self._write_with_keyframes(facts, arrays, timeline, new=False)
+        if not self._keyframes.is_complete:
+            try:
+                self._write_with_keyframes(facts, arrays, timeline, new=True)
+            except CheckpointError as error:  # the run itself is on disk
+                self._keyframes.failure = str(error)
+                return
+        self._without_first = False
+
+    def _write_with_keyframes(
+        self, facts: dict[str, Any], arrays: dict[str, Any], timeline: Timeline, *, new: bool
+    ) -> None:
+        try:
+            noted = self._keyframes.write(timeline, sum(array.nbytes for array in arrays.values()), new=new)
+            self._write_checkpoint({**facts, "timeline": noted}, arrays)
+        except BaseException:
+            if self._keyframes.take_back():  # they may be what it had no room for
+                self._without_first = True
+            raise
+        self._keyframes.confirm(noted)
+
+    def _write_checkpoint(self, facts: dict[str, Any], arrays: dict[str, Any]) -> None:
+        sw.write_checkpoint(self.folder, facts["step"] + facts["settled"], facts, arrays, replace=True)
+
+    def new_keyframe_failure(self) -> str | None:
+        """Why keyframes are not kept on disk, if the checkpoint is, and those of the one before were."""
+        if self._writing is not None or self.failure is not None:
+            return None
+        before, self._keyframe_failure = self._keyframe_failure, self._keyframes.failure
+        return self._keyframe_failure if before is None else None
 
     def new_failure(self) -> str | None:
         """Look after the checkpoint being written; return what went wrong, if the one before was written."""
@@ -142,12 +207,12 @@ class Keeper:
         self._earliest = time.monotonic() + NEXT_TRY
         return self.failure if before is None else None
 
-    def finish(self, take_parts: Callable[[], Parts]) -> None:
-        """Save what is not saved yet, and return when it is on disk."""
+    def finish(self, take_parts: Callable[[], Parts], timeline: Timeline | None = None) -> None:
+        """Save what is not saved yet, and return when it is on disk: whoever waits may not wait for all keyframes."""
         self._writer.submit(lambda: None).result()  # after what is being written
         self.new_failure()
         if self._first < math.inf:
-            self.save(take_parts, lambda: None)
+            self.save(take_parts, lambda: None, timeline, in_haste=True)
             self._writer.submit(lambda: None).result()
             self.new_failure()
 

@@ -1,19 +1,22 @@
 """Keyframes of a run: moments that it can be taken back to, and the branches that it grew since.
 
-A keyframe is what a checkpoint holds, in a file without a name that vanishes with the process. A branch keeps at most
-`MOST_KEYFRAMES`: where there are more, those of edits beside its interval are dropped; if there are none, those at odd
-multiples of it are, and the interval doubles.
+A keyframe is what a checkpoint holds, in a file without a name that vanishes with the process; where the run is kept on
+disk, the next checkpoint moves it there (`kept_keyframes.py`). A branch keeps at most `MOST_KEYFRAMES`: where there are
+more, those of edits beside its interval are dropped; if there are none, those at odd multiples of it are, and the
+interval doubles.
 """
 
 from __future__ import annotations
 
 import copy
+import hashlib
 import itertools
 import tempfile
+import threading
 import weakref
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -37,7 +40,65 @@ SHOWN = "shown.elevation"
 
 _numbers = itertools.count(1)
 
+T = TypeVar("T")
 Parts = tuple[dict[str, Any], dict[str, Any]]
+Place = tuple[int, str, tuple[int, ...]]
+
+
+class DamagedKeyframe(OSError):
+    """A keyframe cannot be read."""
+
+    def __init__(self, keyframe: Keyframe, error: OSError) -> None:
+        super().__init__(f"keyframe {keyframe.moment} cannot be read ({error})")
+        self.keyframe = keyframe
+
+
+class ArrayFile:
+    """Arrays in a file: one thread may move them to another file while another one reads them.
+
+    `places` has place, type and shape of each.
+    """
+
+    def __init__(self, file: IO[bytes], places: dict[str, Place], digests: dict[str, str] | None = None) -> None:
+        self._file, self._turn = file, threading.Lock()
+        self.places = places
+        self._digests = digests or {}
+        """The sha256 of each, where it is known: it is checked whenever the array is read."""
+
+    def read(self, name: str) -> Any:
+        """One array; `OSError` if it is not what was written."""
+        place, kind, shape = self.places[name]
+        array = np.empty(shape, kind)
+        data = array.reshape(-1).view(np.uint8).data if array.size else memoryview(bytearray())
+        self._read_into(place, data)
+        if name in self._digests and hashlib.sha256(data).hexdigest() != self._digests[name]:
+            raise OSError(f"{name} is not what was written")
+        return array
+
+    def cell(self, name: str, row: int, column: int) -> float:
+        """One cell of an array; reads no more than that, and checks nothing."""
+        place, kind, (_, columns) = self.places[name]
+        cell = np.empty(1, kind)
+        self._read_into(place + cell.itemsize * (row * columns + column), cell.view(np.uint8).data)
+        return float(cell[0])
+
+    def move_to(self, file: IO[bytes], digests: dict[str, str]) -> None:
+        """Read from another file from now on, which has the same arrays at the same places."""
+        with self._turn:
+            self._file.close()
+            self._file, self._digests = file, digests
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._turn:
+            self._file.close()
+
+    def _read_into(self, place: int, target: memoryview) -> None:
+        with self._turn:
+            self._file.seek(place)
+            count = self._file.readinto(target)  # type: ignore[attr-defined]
+        if count != target.nbytes:
+            raise OSError(f"{target.nbytes - count} bytes are missing")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +110,12 @@ class Keyframe:
     step: int
     facts: dict[str, Any]
     shared: dict[str, Any]
-    stored: dict[str, tuple[int, str, tuple[int, ...]]]
-    """Place, type and shape of each array in the file."""
-    file: IO[bytes]
+    arrays: ArrayFile
     nbytes: int
     number: int = field(default_factory=lambda: next(_numbers))
 
     def __post_init__(self) -> None:
-        weakref.finalize(self, self.file.close)  # branches share keyframes: the last to forget one frees its file
+        weakref.finalize(self, self.arrays.close)  # branches share keyframes: the last to forget one frees its file
 
     @classmethod
     def of(cls, run: Run, *, undo: bool) -> Keyframe:
@@ -67,45 +126,41 @@ class Keyframe:
             arrays = {**arrays, "history.values": np.zeros(0, np.uint8)}
         arrays[SHOWN] = run.shown_layers("elevation")["elevation"]
         shared = {name: array for name, array in arrays.items() if name.startswith(SHARED)}
-        stored, place = {}, 0
+        places, end = dict[str, Place](), 0
         file = tempfile.TemporaryFile(prefix="slopewash-keyframe-")  # noqa: SIM115 (open as long as the keyframe lives)
         for name, array in arrays.items():
             if name not in shared:
                 array = np.ascontiguousarray(array)
-                stored[name] = (place, array.dtype.str, array.shape)
+                places[name] = (end, array.dtype.str, array.shape)
                 file.write(array.data if array.size else b"")
-                place += array.nbytes
+                end += array.nbytes
         file.flush()
-        return cls(run.moment, run.step, facts, shared, stored, file, place)
+        return cls(run.moment, run.step, facts, shared, ArrayFile(file, places), end)
 
     def parts(self) -> Parts:
-        """What `Run.from_checkpoint` takes; a run may change these arrays."""
-        return copy.deepcopy(self.facts), {**self.shared, **{name: self._read(name) for name in self.stored}}
+        """What `Run.from_checkpoint` takes; a run may change these arrays. `DamagedKeyframe` if it cannot be read."""
+        own = {name: self._read(self.arrays.read, name) for name in self.arrays.places}
+        return copy.deepcopy(self.facts), {**self.shared, **own}
 
     @property
     def elevation(self) -> Any:
         """Heights in metres."""
-        return self._read(SHOWN)
+        return self._read(self.arrays.read, SHOWN)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Rows and columns."""
-        return self.stored[SHOWN][2]
+        return self.arrays.places[SHOWN][2]
 
     def height(self, row: int, column: int) -> float:
-        """Height of one cell in metres; reads no more than that."""
-        place, kind, (_, columns) = self.stored[SHOWN]
-        size = np.dtype(kind).itemsize
-        self.file.seek(place + size * (row * columns + column))
-        return float(np.frombuffer(self.file.read(size), kind)[0])
+        """Height of one cell in metres."""
+        return self._read(self.arrays.cell, SHOWN, row, column)
 
-    def _read(self, name: str) -> Any:
-        place, kind, shape = self.stored[name]
-        array = np.empty(shape, kind)
-        self.file.seek(place)
-        if array.size:
-            self.file.readinto(array.reshape(-1).view(np.uint8).data)  # type: ignore[attr-defined]
-        return array
+    def _read(self, read: Callable[..., T], *where: Any) -> T:
+        try:
+            return read(*where)
+        except OSError as error:
+            raise DamagedKeyframe(self, error) from error
 
 
 @dataclass(eq=False)
@@ -176,9 +231,36 @@ class Timeline:
         self.at: Keyframe | None = None
         """The keyframe that is shown; None at the end of the branch."""
         self._edited = True
-        """Whether something was done to the run since the last keyframe, besides steps."""
         self._beside: Keyframe | None = None
         self._elevation: Any = None
+
+    @classmethod
+    def restored(cls, branches: dict[int, Branch], current: int, *, edited: bool) -> Timeline:
+        """The timeline that `copy` returned, at the end of its branch."""
+        timeline = cls()
+        timeline.branches, timeline.current, timeline._edited = branches, current, edited
+        return timeline
+
+    def copy(self) -> Timeline:
+        """The timeline as it is now, with the same keyframes, for another thread."""
+        branches = {number: replace(b, keyframes=[*b.keyframes]) for number, b in self.branches.items()}
+        return Timeline.restored(branches, self.current, edited=self.edited)
+
+    @property
+    def edited(self) -> bool:
+        """Whether something was done to the run since the last keyframe, besides steps: the next step takes one."""
+        return self._edited
+
+    def forget(self, keyframe: Keyframe) -> None:
+        """Drop one that cannot be read; a branch that loses its end ends at its last keyframe."""
+        for branch in self.branches.values():
+            branch.keyframes = [k for k in branch.keyframes if k is not keyframe]
+            if branch.tip is keyframe:
+                at_end = branch is self.branch and self.at is None  # which the run is, then
+                branch.tip = branch.keyframes[-1] if branch.keyframes and not at_end else None
+        self.branches = {n: b for n, b in self.branches.items() if b.all or n == self.current}
+        if self.at is self.branch.tip or not self.branch.all:
+            self.at = None
 
     @property
     def branch(self) -> Branch:

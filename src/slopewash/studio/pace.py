@@ -12,10 +12,12 @@ GROUP = 4
 """Steps that kernels take at once; single steps cost up to twice as much each."""
 FRAME_SECONDS = 0.03
 """Shortest time between two frames."""
-FRAME_SHARE = 0.08
+FRAME_SHARE = 0.05
 """Largest share of this process's CPU time that frames take from a run."""
 LONGEST_WAIT = 0.25
 """Longest time between two frames, whatever they cost."""
+SLOW_LAYERS_SECONDS = 0.25
+"""Time between two frames of a run that hold layers which change slowly: without those, a frame costs half as much."""
 STATE_SECONDS = 0.25
 """Shortest time between two states while it runs."""
 STATE_SHARE = 0.02

@@ -432,8 +432,6 @@ class BlockHeader(Strict):
     moment: NotRequired[int]
     """Of `before`, if it shows a keyframe of a branch."""
     branch: NotRequired[int]
-    colours: NotRequired[list[str]]
-    """Of strata, as #rrggbb."""
     depths: NotRequired[list[float]]
     """Metres below the top of the first stratum at which each begins."""
     hardness: NotRequired[list[float]]
@@ -454,6 +452,8 @@ class FrameHeader(Strict):
     """Lowest ground of the start in metres."""
     start_high: float
     """Highest ground of the start in metres."""
+    ground: NotRequired[Literal["as before"]]
+    """Wear, deposit, flow and soil are those of the frame before: they change slowly, and are left out for a moment."""
     pane: NotRequired[int]
     """Number of the pane, side by side; the frames of all panes at one moment have the same number."""
     panes: NotRequired[int]

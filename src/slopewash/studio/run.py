@@ -154,11 +154,6 @@ class Run:
             self._made = self.running.result().terrain
 
     @classmethod
-    def resumed(cls, folder: Path, notice: Callable[[str], None]) -> Run:
-        """Continue the run that was kept in a folder."""
-        return cls.from_checkpoint(*sw.read_checkpoint(folder), str(folder), notice)
-
-    @classmethod
     def from_checkpoint(
         cls,
         facts: dict[str, Any],
@@ -189,7 +184,7 @@ class Run:
         return run
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Everything that a checkpoint needs for `resumed`, as facts and arrays that change no more."""
+        """Everything that a checkpoint needs for `from_checkpoint`, as facts and arrays that change no more."""
         under_way = []
         if self._settling is not None:
             under_way = [self._settled(*self._settling)]

@@ -185,6 +185,11 @@ class Panes:
         return self._panes[self.chosen].run
 
     @property
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers of the runs of all panes."""
+        return tuple(pane.run.number for pane in self._panes)
+
+    @property
     def recipes(self) -> list[sw.Recipe]:
         """Recipes of all panes with the parameters as they are now."""
         return [pane.recipe for pane in self._panes]

@@ -39,6 +39,8 @@ class Snapshot:
     """Lowest and highest ground of the start: the page keeps its colours and levels to them."""
     asked: frozenset[str] = frozenset()
     """Layers that were asked for, whether the model has them or not."""
+    abridged: bool = False
+    """Whether it lacks layers that may be left out from time to time."""
     particles: Any = None
     vertices: Any = None
     triangles: Any = None
@@ -69,3 +71,5 @@ class Demand:
     newer_than: int = 0
     against: frozenset[int] = frozenset()
     """Branches to compare with."""
+    now_and_then: frozenset[str] = frozenset()
+    """Layers that change slowly: frames of a run may lack them for a moment."""

@@ -11,8 +11,6 @@ from slopewash.studio.frames import Block, field_block
 
 Field = NDArray[np.float64]
 
-SOFT, HARD = (214, 178, 128), (112, 92, 84)
-"""Colours of the softest and of the hardest rock."""
 SAMPLES = 512
 """Most points along a wall."""
 TOP_RESOLUTION = 256
@@ -29,9 +27,8 @@ def strata_block(terrain: sw.Terrain) -> Block:
     walls = np.stack([_along(wall, n) for wall in (top[0], top[:, -1], top[-1], top[:, 0])])
     depths = np.cumsum([0.0] + [layer.thickness for layer in strata.layers[:-1]])
     tops = (walls[None] - depths[:, None, None]).astype(np.float32)
-    colours = [_colour(layer.hardness, k) for k, layer in enumerate(strata.layers)]
     hardness = [float(layer.hardness) for layer in strata.layers]
-    facts = {"unit": "m", "colours": colours, "depths": plain(depths), "hardness": hardness}
+    facts = {"unit": "m", "depths": plain(depths), "hardness": hardness}
     return Block("strata", tops, facts)
 
 
@@ -47,9 +44,3 @@ def strata_top_block(terrain: sw.Terrain) -> Block:
 def _along(wall: Field, n: int) -> Field:
     places = (np.arange(n) + 0.5) * len(wall) / n - 0.5
     return np.interp(places, np.arange(len(wall)), wall)
-
-
-def _colour(hardness: float, number: int) -> str:
-    shade = 1.0 if number % 2 == 0 else 0.93  # neighbours of one hardness can still be told apart
-    mixed = [shade * (s + hardness * (h - s)) for s, h in zip(SOFT, HARD, strict=True)]
-    return "#" + "".join(f"{round(c):02x}" for c in mixed)
