@@ -57,7 +57,7 @@ LANDSCAPES = {
     "fjords": Landscape("fjords", Inside((0.5, 0.8), 120.0, 350.0, -7.0), look={"snowLine": 0.6}),
     "mesas": Landscape("mesas", Inside((0.616, 0.755), 40.0, 32.0, 3.0), "desert", {"snow": False, "water": False}),
     "desert": Landscape(
-        "desert_wash", Inside((0.507, 0.734), 40.0, 272.0, -5.0, sun=160.0), "desert", {"snow": False, "water": False}
+        "desert_wash", Inside((0.30, 0.80), 60.0, 45.0, -9.0, sun=130.0), "desert", {"snow": False, "water": False}
     ),
     "winter": Landscape(
         "winter_range", Inside((0.178, 0.947), 120.0, 330.0, 0.0), "winter", {"snowLine": 0.05, "water": False}

@@ -1,22 +1,25 @@
-"""Takes the pictures of the studio in docs/pictures: python tests/browser/take_pictures.py. Slow without a GPU."""
+"""Takes the pictures of the studio in docs/pictures: python tests/browser/take_pictures.py [NAME ...].
+
+Slow without a GPU.
+`--keep FOLDER` begins with the complete run that `take_looks.py --keep FOLDER` has left there, if any.
+"""
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import io
 import shutil
-import sys
+import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from PIL import Image
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
-LARGEST = 600_000
+LARGEST = 1_000_000
 """Bytes a picture may take."""
-ACCENTS = ((255, 192, 77), (86, 180, 245), (255, 210, 63), (216, 134, 45), (255, 255, 255))
-"""Colours of changed values, of what is chosen, of the brush, and of marks and their rims."""
 LONG = 1_800_000
 """Milliseconds that eroding and drawing may take on a busy machine."""
 
@@ -26,11 +29,24 @@ def main() -> None:
     # Here and not above: pytest looks for doctests in every file, also where these are not installed.
     from playwright.sync_api import sync_playwright
 
+    from slopewash.studio.keeping import Keeper
     from slopewash.studio.recipes import first_recipe
     from slopewash.studio.server import StudioServer
 
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", default=list(PICTURES), help="of the pictures")
+    parser.add_argument("--keep", type=Path, help="folder with eroded runs")
+    options = parser.parse_args()
     helpers = _helpers()
-    with StudioServer(first_recipe(size=512, levels=True), port=0) as server, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
+        kept = options.keep and options.keep / "landscape"
+        if kept and kept.exists():
+            shutil.copytree(kept, temporary, dirs_exist_ok=True)  # the other pictures begin runs of their own
+        keeper = Keeper(Path(temporary))
+        stack.callback(keeper.close)
+        recipe = None if keeper.has_run else first_recipe(size=512, levels=True)
+        server = stack.enter_context(StudioServer(recipe, port=0, keeper=keeper))
+        playwright = stack.enter_context(sync_playwright())
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=helpers.FLAGS)
         page = chromium.new_context(viewport={"width": 1280, "height": 720}, bypass_csp=True).new_page()
         studio = helpers.Studio(page, server)
@@ -38,10 +54,9 @@ def main() -> None:
         studio.open(server.url)
         page.evaluate("studio.pace.fixed = true")  # pictures may take their time
         for name, prepare in PICTURES.items():
-            if sys.argv[1:] and name not in sys.argv[1:]:
-                continue
-            prepare(studio)
-            _keep(studio, name)
+            if name in options.names:
+                prepare(studio)
+                _keep(studio, name)
         chromium.close()
 
 
@@ -56,13 +71,17 @@ def _helpers() -> Any:
     return module
 
 
-def _run(studio: Any, steps: int, **start: Any) -> None:
-    # A tiny picture while it runs: all the time goes to the simulation.
+def _draw_little(studio: Any) -> None:
+    """A tiny picture while it runs: all the time goes to the simulation."""
     studio.page.evaluate("studio.stage.setTier('low'); studio.stage.quality.movingScale = 0.05")
+
+
+def _run(studio: Any, steps: int, tier: str = "medium", **start: Any) -> None:
+    _draw_little(studio)
     studio.ask(type="start", **start)
     studio.ask(type="run_to", step=steps)
     studio.wait("n => studio.store.state.step === n && !studio.store.state.playing", steps)
-    _show_all(studio)
+    _show_all(studio, tier)
 
 
 def _show_all(studio: Any, tier: str = "medium") -> None:
@@ -71,9 +90,10 @@ def _show_all(studio: Any, tier: str = "medium") -> None:
 
 
 def _landscape(studio: Any) -> None:
-    """What a new user sees: the first recipe, played to its end."""
+    """The first recipe, or the same one on another dome if a kept run is given, played to its end."""
     studio.page.evaluate("studio.stage.quality.movingScale = 0.05")
-    studio.ask(type="run_to", step=studio.state()["usual_steps"])
+    if studio.state()["step"] < studio.state()["usual_steps"]:
+        studio.ask(type="run_to", step=studio.state()["usual_steps"])
     studio.wait("studio.store.state.step === studio.store.state.usual_steps && !studio.store.state.playing")
     studio.wait("studio.stage.landscape.rivers !== null")
     _show_all(studio, "high")
@@ -94,31 +114,35 @@ def _overlay(studio: Any) -> None:
 
 
 def _strata(studio: Any) -> None:
+    _draw_little(studio)
     studio.tab("view")
     studio.page.select_option("select[aria-label='Overlay']", "")
-    start = {"kind": "noisy_cylinder", "size": 128, "options": {"noise": 0.01}}
-    _run(studio, 60, preset="chiba_strata", generator=start)
+    studio.page.select_option("select[aria-label='Country']", "desert")
+    studio.page.set_checked("input[aria-label='Snow']", False)
+    _run(studio, 150, "high", preset="chiba_strata", generator={"kind": "scarp", "size": 192})
     studio.tab("start")
-    # Turn the block: its strata come to light on the western wall.
-    studio.page.mouse.move(500, 350)
-    studio.page.mouse.down()
-    studio.page.mouse.move(560, 350, steps=3)
-    studio.page.mouse.up()
-    studio.page.mouse.wheel(0, 300)
 
 
 def _mesh(studio: Any) -> None:
+    """A stream that has reached the foot of the mountain."""
+    _draw_little(studio)
+    studio.tab("view")
+    studio.page.select_option("select[aria-label='Country']", "alpine")
+    studio.page.set_checked("input[aria-label='Snow']", False)  # particles are as bright
     start = {"kind": "dome", "size": 129, "cell_size": 10.0}
-    _run(studio, 400, preset="bezin2010", generator=start, parameters={"triangles": 12000})
+    _run(studio, 3000, "high", preset="bezin2010", generator=start, parameters={"triangles": 12000})
     studio.tab("model")
 
 
 def _side_by_side(studio: Any) -> None:
     """Four models on one dome, each to the end of its preset."""
+    _draw_little(studio)
+    studio.tab("view")
+    studio.page.set_checked("input[aria-label='Snow']", True)
     _run(studio, 1, preset="landscape", levels=False, generator={"kind": "dome", "size": 512, "seed": 7})
     studio.tab("model")
     studio.ask(type="side_by_side", panes=4)
-    studio.page.evaluate("studio.stage.setTier('low'); studio.stage.quality.movingScale = 0.05")
+    _draw_little(studio)
     studio.ask(type="play")
     studio.wait("studio.stage.isSideBySide && studio.store.state.step > 0 && !studio.store.state.playing")
     _show_all(studio)
@@ -138,26 +162,20 @@ PICTURES = {
 def _keep(studio: Any, name: str) -> None:
     studio.settle_picture()
     picture = Image.open(io.BytesIO(studio.page.screenshot(timeout=LONG))).convert("RGB")
-    data = io.BytesIO()
-    _in_few_colours(picture).save(data, "PNG", optimize=True)
-    assert data.tell() < LARGEST, f"{name} takes {data.tell()} bytes"
-    (FOLDER / f"{name}.png").write_bytes(data.getvalue())
-    print(f"{name}.png: {data.tell()} bytes", flush=True)
+    data = _as_png(picture)
+    assert len(data) < LARGEST, f"{name} takes {len(data)} bytes"
+    (FOLDER / f"{name}.png").write_bytes(data)
+    print(f"{name}.png: {len(data)} bytes", flush=True)
 
 
-def _in_few_colours(picture: Image.Image) -> Image.Image:
-    """256 colours: most of them the picture's own, dithered, and a few that only panels use, kept as they are."""
-    most = 256 - len(ACCENTS)
-    own = picture.quantize(most, kmeans=4)
-    few = picture.quantize(palette=own, dither=Image.Dither.FLOYDSTEINBERG)  # Pillow dithers only to a given palette
-    index, exact = np.array(few), np.asarray(picture).astype(int)
-    palette = (few.getpalette() or [])[: 3 * most]
-    for number, accent in enumerate(ACCENTS, start=most):
-        index[np.abs(exact - accent).sum(axis=-1) < 40] = number
-        palette += accent
-    result = Image.fromarray(index, "P")
-    result.putpalette(palette)
-    return result
+def _as_png(picture: Image.Image) -> bytes:
+    """In all its colours, or without the last bit of them, or the last two, where that is what it takes to be small."""
+    for dropped in range(3):
+        data = io.BytesIO()
+        picture.point([value >> dropped << dropped for value in range(256)] * 3).save(data, "PNG", optimize=True)
+        if data.tell() < LARGEST:
+            break
+    return data.getvalue()
 
 
 if __name__ == "__main__":

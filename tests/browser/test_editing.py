@@ -237,6 +237,16 @@ def test_emitters_have_a_speed_and_a_direction(studio: Any) -> None:
     assert studio.page.locator("[data-mark=emitter-0] .arrow").is_visible()
 
 
+def test_markers_of_another_run_do_not_wait_for_edits_of_the_one_before(studio: Any) -> None:
+    studio.page.evaluate("studio.markers.touched = performance.now() + 60_000")  # an edit just now, on a slow machine
+    start = {"kind": "dome", "size": 65, "cell_size": 10.0}
+    studio.ask(type="start", preset="bezin2010", backend="reference", generator=start, parameters={"triangles": 1000})
+    studio.wait("studio.store.state.emitters.length === 1 && studio.markers.marks.length === 1")  # of the preset
+    studio.ask(type="emitters", emitters=[])
+    studio.wait("studio.store.state.emitters.length === 0")
+    assert studio.page.locator(".mark").count() == 0  # a marker placed now is the only one
+
+
 def test_a_dab_shows_on_any_relief(studio: Any) -> None:
     changes = []
     for relief in (20.0, 400.0):

@@ -102,11 +102,63 @@ def test_a_finish_goes_on_after_a_restart_and_is_discarded(
                 assert file.name.startswith("landscape-seed4-128cells-step")
                 assert np.array_equal(np.load(file), recipe.replace(size=128).run().terrain["elevation"])
                 studio.click("discard-finish")
+                ask = studio.page.get_by_role("alertdialog", name="Discard the finish?")
+                assert "Dome on 128 × 128 cells" in ask.inner_text()
+                assert "cannot be undone" in ask.inner_text()
+                studio.page.keyboard.press("Escape")
+                ask.wait_for(state="hidden")
+                studio.click("discard-finish")
+                studio.page.keyboard.press("Enter")  # the button that keeps it has the focus
+                ask.wait_for(state="hidden")
+                studio.page.locator("[data-role=discard-finish]").focus()
+                studio.page.keyboard.press("Enter")
+                studio.page.mouse.click(3, 3)  # beside the dialog
+                ask.wait_for(state="hidden")
+                studio.click("finish")  # which would take its place
+                studio.page.get_by_role("alertdialog", name="Replace the finish?").wait_for()
+                studio.click("confirm-no")
+                assert studio.page.evaluate("studio.finish.last.status") == "done"
+                assert (tmp_path / "kept" / "finish").exists()
+                studio.page.locator("[data-role=discard-finish]").press("Enter")
+                ask.wait_for()
+                studio.page.keyboard.press("Tab")
+                studio.page.keyboard.press("Enter")
                 studio.wait("studio.finish.last.status === 'idle'")
+                assert not ask.is_visible()
                 assert not studio.page.locator("[data-role=open-finish]").is_visible()
                 assert not (tmp_path / "kept" / "finish").exists()
         keeper.close()
     assert studio.complaints == []
+
+
+def test_long_work_is_not_cancelled_without_asking(draft: Any) -> None:
+    draft.page.evaluate("studio.sent = []")
+    draft.page.evaluate("() => { studio.connection.send = async (message) => studio.sent.push(message.type) }")
+
+    def running(share: float, left: float | None, *, resumed: bool = False) -> None:
+        state = {"status": "running", "share": share, "seconds_left": left, "step": 5, "steps": 9, "size": 2048}
+        state |= {"resumed": resumed}
+        draft.page.evaluate("state => studio.finish.receive({...studio.finish.last, ...state})", state)
+
+    running(0.1, 90.0)
+    draft.click("cancel-finish")
+    assert draft.page.evaluate("studio.sent") == ["cancel_finish"]
+    running(0.5, 600.0)
+    draft.click("cancel-finish")
+    ask = draft.page.get_by_role("alertdialog", name="Cancel the finish?")
+    assert "2048 × 2048 cells, at step 5 of 9" in ask.inner_text()
+    draft.page.evaluate("studio.finish.receive({...studio.finish.last, status: 'failed', message: 'it ended'})")
+    ask.wait_for(state="hidden")  # what it asked about is over
+    running(0.5, 600.0)
+    draft.click("cancel-finish")
+    draft.click("confirm-yes")
+    draft.wait("studio.sent.length === 2")
+    for share, resumed in ((0.8, False), (0.0, True)):  # one that goes on: how long it has worked is not known yet
+        running(share, None, resumed=resumed)
+        draft.click("cancel-finish")
+        ask.wait_for()
+        draft.click("confirm-no")
+    assert len(draft.page.evaluate("studio.sent")) == 2
 
 
 def test_a_draft_is_the_same_ground_on_256_cells(studio: Any) -> None:

@@ -310,3 +310,30 @@ def test_a_file_that_is_no_height_field_is_refused_in_one_sentence(studio: Any, 
     # The browser itself notes the refusal of the request.
     assert all("400" in text for text in studio.complaints)
     studio.complaints.clear()
+
+
+def test_the_ground_keeps_its_colours_in_frames_that_leave_them_out(
+    studio: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from slopewash.studio import loop
+
+    monkeypatch.setattr(loop, "SLOW_LAYERS_SECONDS", 1e9)  # however slowly frames are drawn
+    studio.ask(type="step", count=3)
+    studio.wait("studio.stage.frame.wear && studio.store.state.step === 3 && !studio.store.state.playing")
+    studio.page.evaluate(
+        """() => {
+          studio.seen = [];
+          const { stage } = studio;
+          stage.show = (frame) => {
+            studio.seen.push([frame.header.ground ?? "sent", frame.wear !== null && frame.flow !== null]);
+            Object.getPrototypeOf(stage).show.call(stage, frame);
+          };
+        }"""
+    )
+    studio.ask(type="run_to", step=10**9)
+    studio.wait("studio.seen.filter(([ground]) => ground === 'as before').length > 5")
+    studio.ask(type="pause")
+    studio.settle_picture()
+    studio.wait("studio.seen.at(-1)[0] === 'sent'")
+    assert all(has for _, has in studio.page.evaluate("studio.seen"))
+    studio.page.evaluate("() => { delete studio.stage.show }")

@@ -71,13 +71,54 @@ RELIEF = """
 }
 """
 PLACES = "studio.stage.block.trees.places"
+# Places for trees on either side of one image that compares.
+EACH_SIDE = """
+() => new Promise((done) => {
+  const { stage } = studio, { trees } = stage.block, places = [];
+  trees.show = (sight, most) => {
+    Object.getPrototypeOf(trees).show.call(trees, sight, most);
+    places.push(trees.places);
+  };
+  stage.onDraw(() => {
+    if (places.length === 0) return;
+    delete trees.show;
+    done(places);
+  });
+  stage.invalidate();
+})
+"""
+# Lets a stream have run from west to east between two distances from the north, in metres.
+FLOW = """
+([from, to]) => {
+  const { stage } = studio;
+  const wet = (i) => Math.floor(i / 128) * 10 >= from && Math.floor(i / 128) * 10 < to;
+  const values = Uint16Array.from({ length: 128 * 128 }, (_, i) => (wet(i) ? 65535 : 1));
+  const flow = { rows: 128, columns: 128, values, low: 0, high: 20, unit: "m", layer: "flow" };
+  stage.landscape.history.set({ wear: null, deposit: null, flow, soil: null }, stage.uniforms.relief.value);
+  stage.invalidate();
+}
+"""
+# Draws no crowns, and shadows only if asked.
+CROWNS_AWAY = """
+(shadows) => {
+  const { trees } = studio.stage.block;
+  trees.show = (...to) => {
+    Object.getPrototypeOf(trees).show.call(trees, ...to);
+    for (const ring of trees.rings) {
+      ring.trees.visible = false;
+      ring.shadows.visible &&= shadows;
+    }
+  };
+  studio.stage.invalidate();
+}
+"""
 # Trees as a view from inside a large terrain would have them: how many there are of either kind, where either begins.
 BOUNDED = """
 (most) => {
   const { trees } = studio.stage.block, at = studio.stage.cameras.current.position.clone();
   const [eye, forward] = [at.clone().set(0, 0.3, 0), at.clone().set(0.7, -0.1, 0.7)];
   const side = { halfSides: [5, 5], beyond: 1, worldScale: 10 / 20480 };
-  trees.show({ eye, forward, opening: { x: 1, y: 0.6 }, ...side, pixelsPerUnit: 3000 }, most);
+  trees.show({ eye, forward, opening: { left: -1, right: 1, up: 0.6 }, ...side, pixelsPerUnit: 3000 }, most);
   const kinds = { tiered: { count: 0, from: Infinity }, plain: { count: 0, from: Infinity } };
   for (const { trees: mesh, own } of trees.rings.filter(({ trees: mesh }) => mesh.visible)) {
     const { count } = mesh.geometry.getAttribute("position");
@@ -95,7 +136,7 @@ ON_TRIAL = """
 () => new Promise((done) => {
   const { stage } = studio, { trees } = stage.block, seen = {};
   trees.show = (sight, most) => {
-    seen[stage.trial ? "trial" : "full"] = sight.pixelsPerUnit;
+    seen[stage.trials > 0 ? "trial" : "full"] = sight.pixelsPerUnit;
     Object.getPrototypeOf(trees).show.call(trees, sight, most);
     if (!("trial" in seen && "full" in seen)) return;
     delete trees.show;
@@ -164,6 +205,20 @@ def test_water_is_white_where_it_falls(studio: Any) -> None:
     steep = pixels(studio, picture, np.stack([np.linspace(500.0, 800.0, 40), line], axis=-1))
     level = pixels(studio, picture, np.stack([np.linspace(1000.0, 1200.0, 40), line], axis=-1))
     assert np.median(steep.min(axis=-1)) > 1.5 * np.median(level.min(axis=-1))
+
+
+def test_a_shallow_river_is_dark_and_not_grey(studio: Any) -> None:
+    south, east = cells()
+    ground = 0.06 * (1280.0 - east) + 0.02 * np.abs(south - 640.0)
+    show(studio, ground, np.where(np.abs(south - 640.0) < 50.0, 0.9, 0.0))  # metres: a tenth of a cell
+    picture = studio.picture()
+    along = np.linspace(300.0, 1000.0, 60)
+    river = pixels(studio, picture, np.stack([along, np.full(60, 640.0)], axis=-1))
+    banks = pixels(studio, picture, np.stack([along, np.full(60, 760.0)], axis=-1))
+    assert np.median(river.mean(axis=-1)) < 0.8 * np.median(banks.mean(axis=-1))
+    red, _, blue = np.median(river, axis=0)
+    assert blue > 1.2 * red
+    assert np.percentile(river.min(axis=-1), 90) < 140.0  # no foam on so gentle a slope
 
 
 def test_countries_differ_in_colour(studio: Any) -> None:
@@ -268,6 +323,58 @@ def test_trees_stand_below_the_tree_line_and_not_in_water(medium: Any) -> None:
     assert share["lake"] < 0.02, share  # a tree on the shore may hide a little of it
 
 
+def test_trees_keep_out_of_the_beds_of_streams(medium: Any) -> None:
+    studio = medium
+    datum, relief = studio.page.evaluate("[studio.stage.uniforms.datum.value, studio.stage.uniforms.relief.value]")
+    south, _ = cells()
+    show(studio, datum + relief * south / 1280.0, None)
+    studio.page.evaluate("studio.stage.look.snow = false")
+    studio.picture()
+    studio.page.evaluate(FLOW, [250, 400])
+    changed = np.abs(see_trees(studio, True) - see_trees(studio, False)).mean(axis=-1, keepdims=True) > 6.0
+    random = np.random.default_rng(5)
+    share = {
+        name: pixels(studio, changed, random.uniform(low, high, (600, 2))).mean()
+        for name, (low, high) in {
+            "bed": ([200.0, 280.0], [1100.0, 340.0]),  # trees on the near bank hide the rest
+            "wood": ([200.0, 440.0], [1100.0, 600.0]),
+        }.items()
+    }
+    assert share["wood"] > 0.1, share
+    assert share["bed"] < 0.02, share
+
+
+def test_shadows_of_many_trees_are_no_darker_than_that_of_one(medium: Any) -> None:
+    studio = medium
+    datum, relief = studio.page.evaluate("[studio.stage.uniforms.datum.value, studio.stage.uniforms.relief.value]")
+    south, _ = cells()
+    show(studio, datum + relief * south / 1280.0, None)
+    studio.page.evaluate("studio.stage.look.snow = false")
+    studio.picture()
+    seen = []
+    for shadows in (True, False):
+        studio.page.evaluate(CROWNS_AWAY, shadows)
+        seen.append(studio.picture().mean(axis=-1))
+    studio.page.evaluate("delete studio.stage.block.trees.show")
+    shaded = seen[0] / np.maximum(seen[1], 1.0)
+    assert (shaded < 0.9).mean() > 0.005, "no shadows"
+    assert np.percentile(shaded[shaded < 0.9], 1) > 0.5
+
+
+def test_both_sides_of_a_comparison_share_the_trees(medium: Any) -> None:
+    studio = medium
+    studio.ask(type="step", count=1)
+    studio.picture()
+    whole = studio.page.evaluate(PLACES)
+    studio.page.keyboard.press("c")
+    studio.wait("studio.stage.before !== null && studio.stage.split !== null")
+    places = studio.page.evaluate(EACH_SIDE)
+    studio.page.keyboard.press("c")
+    assert len(places) == 2
+    assert min(places) > 0
+    assert sum(places) < 1.3 * whole  # the rectangles around two halves overlap
+
+
 def test_low_quality_paints_its_woods(studio: Any) -> None:
     studio.settle_picture()
     assert studio.page.evaluate(PLACES) == 0
@@ -280,6 +387,10 @@ def test_trees_and_their_vertices_are_bounded(studio: Any, most: int) -> None:
     assert found["tiered"]["from"] < found["plain"]["from"]
     assert 0.05 * most < found["tiered"]["count"] <= 0.2 * most
     assert 0.5 * most < found["places"] == found["tiered"]["count"] + found["plain"]["count"] <= most
+
+
+def test_a_sliver_of_an_image_has_few_trees(studio: Any) -> None:
+    assert studio.page.evaluate(BOUNDED, 5)["places"] < 400  # the search for fewer ends
 
 
 def test_an_image_on_trial_has_the_trees_of_the_full_one(medium: Any) -> None:

@@ -4,6 +4,7 @@ import { runName } from "../output/naming";
 import { openProject, PROJECT_SUFFIX, saveProject } from "../output/project";
 import { ACCEPTED, uploadAndStart } from "../output/upload";
 import { Compare } from "../panels/compare";
+import { ConfirmDialog } from "../panels/confirm";
 import { FileFactsDialog } from "../panels/file-facts";
 import { FinishPanel } from "../panels/finish";
 import { Help } from "../panels/help";
@@ -75,6 +76,7 @@ export class App {
   private readonly markers: Markers;
   private readonly help = new Help();
   private readonly fileFacts = new FileFactsDialog();
+  private readonly confirm = new ConfirmDialog();
   private readonly picker = make("input", {
     type: "file",
     accept: `${ACCEPTED},${PROJECT_SUFFIX}`,
@@ -123,7 +125,7 @@ export class App {
       (layer) => this.showOverlay(layer),
       (tier) => this.pace.choose(tier),
     );
-    this.finish = new FinishPanel(this.store, link, this.messages);
+    this.finish = new FinishPanel(this.store, link, this.messages, this.confirm);
     this.output = new OutputPanel(this.store, this.stage, this.messages, {
       finish: this.finish.element,
       save: () => void this.saveProject(),
@@ -183,6 +185,7 @@ export class App {
       this.messages.banner,
       this.help.element,
       this.fileFacts.element,
+      this.confirm.element,
       this.picker,
     );
     this.connection = this.connect();

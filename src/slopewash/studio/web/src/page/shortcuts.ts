@@ -49,6 +49,6 @@ function isTyping(target: EventTarget | null): boolean {
     target instanceof HTMLTextAreaElement ||
     target instanceof HTMLSelectElement ||
     (target instanceof HTMLInputElement && target.type === "text") ||
-    (target instanceof HTMLElement && target.closest("dialog") !== null)
+    document.querySelector("dialog[open]") !== null
   );
 }

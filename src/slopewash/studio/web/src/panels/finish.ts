@@ -3,15 +3,18 @@
 import { fetchAndSaveTerrain } from "../output/download";
 import { finishName } from "../output/naming";
 import { PROJECT_SUFFIX } from "../output/project";
-import { button, labelled, make, section, select } from "../page/dom";
+import { button, capital, labelled, make, section, select, words } from "../page/dom";
 import type { Store } from "../page/store";
 import type { Connection } from "../wire/connection";
 import type { FinishState } from "../wire/protocol";
+import type { ConfirmDialog } from "./confirm";
 import type { Messages } from "./messages";
 
 const SIZES = [256, 512, 1024, 2048, 4096];
 const USUAL = 1024;
 const DRAFT = 256;
+/** Seconds of work that are given up without asking. */
+const LITTLE = 30;
 
 export class FinishPanel {
   readonly element: HTMLElement;
@@ -32,18 +35,14 @@ export class FinishPanel {
     store: Store,
     private readonly connection: () => Connection,
     private readonly messages: Messages,
+    private readonly confirm: ConfirmDialog,
   ) {
     this.size = select("Cells of the finish", [], "", () => {});
-    this.begin = button(
-      "Finish: the same run on more cells",
-      "Finish",
-      () => this.send({ type: "finish", size: this.cells }),
-      {
-        class: "wide",
-        "data-role": "finish",
-      },
-    );
-    this.cancel = button("Cancel the finish", "Cancel", () => this.send({ type: "cancel_finish" }), {
+    this.begin = button("Finish: the same run on more cells", "Finish", () => void this.finish(), {
+      class: "wide",
+      "data-role": "finish",
+    });
+    this.cancel = button("Cancel the finish", "Cancel", () => void this.remove(), {
       class: "wide",
       "data-role": "cancel-finish",
     });
@@ -67,12 +66,10 @@ export class FinishPanel {
         button("Save the finish", "Save", () => void this.save(), { "data-role": "save-finish" }),
       ),
     );
-    this.discard = button(
-      "Discard the finish: remove it from the disk",
-      "Discard",
-      () => this.send({ type: "cancel_finish" }),
-      { class: "wide", "data-role": "discard-finish" },
-    );
+    this.discard = button("Discard the finish: remove it from the disk", "Discard", () => void this.remove(), {
+      class: "wide",
+      "data-role": "discard-finish",
+    });
     this.element = section(
       "Draft and finish",
       true,
@@ -109,6 +106,7 @@ export class FinishPanel {
     const before = this.last?.status;
     this.last = finish;
     const status = finish?.status ?? "idle";
+    if (status !== before) this.confirm.withdraw();
     const running = status === "running";
     this.begin.hidden = this.size.disabled = running;
     this.cancel.hidden = this.bar.hidden = !running;
@@ -138,6 +136,38 @@ export class FinishPanel {
       this.messages.say(`The finish of ${name} on ${size} cells goes on.`, "notice", { topic: "finish" });
   }
 
+  /** Start one; a result before it makes room. */
+  private async finish(): Promise<void> {
+    if (this.isLeft && !(await this.confirmed("Replace the finish?", "Replace"))) return;
+    this.send({ type: "finish", size: this.cells });
+  }
+
+  /** Cancel one, or discard its result. */
+  private async remove(): Promise<void> {
+    const { share = 0, seconds_left: left, resumed } = this.last ?? {};
+    // How long one has worked that goes on after a restart is not known at first: it may be hours.
+    const worked =
+      left == null && (share > 0 || resumed) ? Infinity : ((left ?? 0) * share) / (1 - Math.min(share, 0.999));
+    if (this.isLeft && !(await this.confirmed("Discard the finish?", "Discard"))) return;
+    if (!this.isLeft && worked > LITTLE && !(await this.confirmed("Cancel the finish?", "Cancel the finish"))) return;
+    this.send({ type: "cancel_finish" });
+  }
+
+  /** Whether there is a result, or one that can be continued. */
+  private get isLeft(): boolean {
+    return this.last?.status === "done" || Boolean(this.last?.can_continue);
+  }
+
+  private confirmed(title: string, does: string): Promise<boolean> {
+    const { name, size, step, steps, status } = this.last!;
+    const far = status === "done" ? `after ${step} steps` : `at step ${step} of ${steps}`;
+    return this.confirm.ask({
+      title,
+      about: `${capital(words(name))} on ${size} × ${size} cells, ${far}, is removed from the disk. This cannot be undone.`,
+      does,
+    });
+  }
+
   private get cells(): number {
     return Number(this.size.value);
   }
@@ -158,11 +188,11 @@ export class FinishPanel {
 }
 
 /** Level, steps and the time left. */
-function describe({ status, size, words, step, steps, seconds_left, message }: FinishState): string {
+function describe({ status, size, words: level, step, steps, seconds_left, message }: FinishState): string {
   if (status === "failed") return `It failed: ${message}`;
   if (status === "cancelled") return "It was cancelled.";
   if (status === "done") return `Finished on ${size} × ${size} cells after ${step} steps.`;
-  const place = words ? `${words}, ` : "";
+  const place = level ? `${level}, ` : "";
   const left = seconds_left === null ? "" : `, ${duration(seconds_left)} left`;
   return steps ? `${place}step ${step} of ${steps}${left}` : "starting …";
 }

@@ -4,8 +4,8 @@ uniform float detailReach;       // world units from the eye at which it ends
 uniform float detailSteep;       // the slope that counts as steep
 uniform float detailDry;         // metres of water over which it ends
 
-const vec2 DETAIL_TILES = vec2(13.0, 5.1); // cells that the noise repeats after
-const vec2 DETAIL_SHARES = vec2(0.7, 0.3);
+const vec3 DETAIL_TILES = vec3(13.0, 5.1, 1.9); // cells that the noise repeats after
+const vec3 DETAIL_SHARES = vec3(0.60, 0.26, 0.14);
 const mat2 DETAIL_TURN = mat2(0.8, 0.6, -0.6, 0.8);
 
 float detailAmplitude(vec2 uv) {
@@ -21,6 +21,11 @@ float detailFade(float distance) {
   return 1.0 - smoothstep(0.55 * detailReach, detailReach, distance);
 }
 
+// Noise folded over at its middle: edges, as rock has them.
+float folded(float n) {
+  return 0.5 - abs(2.0 * n - 1.0);
+}
+
 // Metres to add to the bed at a place so far from the eye.
 float detailAt(vec2 uv, float distance) {
   float fade = detailFade(distance);
@@ -30,7 +35,8 @@ float detailAt(vec2 uv, float distance) {
   float lod = max(log2(max(distance / (worldScale * extent.x) * float(textureSize(fields, 0).x) / 5.0, 1e-3)), 0.0);
   float first = textureLod(noise, DETAIL_TURN * p / DETAIL_TILES.x, lod).r;
   float second = textureLod(noise, p / DETAIL_TILES.y, lod).r;
-  return detailAmplitude(uv) * fade * dot(DETAIL_SHARES, vec2(first, second) - 0.5);
+  float third = textureLod(noise, DETAIL_TURN * p / DETAIL_TILES.z, lod).r;
+  return detailAmplitude(uv) * fade * dot(DETAIL_SHARES, vec3(first - 0.5, folded(second), folded(third)));
 }
 
 // How that tips the normal.
@@ -40,8 +46,10 @@ vec3 detailTilt(vec2 uv, float distance) {
   vec2 size = vec2(textureSize(fields, 0));
   vec2 p = uv * size;
   vec2 first = transpose(DETAIL_TURN) * (texture(noise, DETAIL_TURN * p / DETAIL_TILES.x).ba - 0.5) / DETAIL_TILES.x;
-  vec2 second = (texture(noise, p / DETAIL_TILES.y).ba - 0.5) / DETAIL_TILES.y;
+  vec4 middle = texture(noise, p / DETAIL_TILES.y), fine = texture(noise, DETAIL_TURN * p / DETAIL_TILES.z);
+  vec2 second = -2.0 * sign(middle.r - 0.5) * (middle.ba - 0.5) / DETAIL_TILES.y;
+  vec2 third = -2.0 * sign(fine.r - 0.5) * (transpose(DETAIL_TURN) * (fine.ba - 0.5)) / DETAIL_TILES.z;
   float amplitude = detailAmplitude(uv) * fade * exaggeration;
-  vec2 tilt = 256.0 / 8.0 * amplitude / (extent.x / size.x) * (DETAIL_SHARES.x * first + DETAIL_SHARES.y * second);
+  vec2 tilt = 256.0 / 8.0 * amplitude / (extent.x / size.x) * (DETAIL_SHARES.x * first + DETAIL_SHARES.y * second + DETAIL_SHARES.z * third);
   return vec3(tilt.x, 0.0, tilt.y);
 }

@@ -38,3 +38,26 @@ float woodsAt(Site at, float moist, vec2 meso, vec2 fine) {
   float suited = moist + 0.95 * (meso.x - 0.5) + 0.50 * (fine.y - 0.5) + 0.16 * at.north - 0.55 * smoothstep(0.90, 1.40, at.steep);
   return country.x * smoothstep(0.38, 0.56, suited) * (1.0 - limit);
 }
+
+float bareAboveAt(Site at) {
+  return 0.5 * smoothstep(country.w, country.w + 0.35, at.level);
+}
+
+float raggedAt(vec4 macro, vec2 meso, vec2 fine) {
+  return 0.42 * (meso.x - 0.5) + 0.22 * (macro.r - 0.5) + 0.30 * (fine.x - 0.5);
+}
+
+// Share of the ground under loose stones.
+float looseAt(Site at, float ragged, float bareAbove) {
+  return smoothstep(0.58, 0.80, at.steep + mix(0.15, 0.62, country.y) * (at.level - 0.44) + ragged + 0.18 * at.basin + 0.5 * (at.chutes - 0.5) + 0.4 * bareAbove);
+}
+
+// Where debris has come to rest and is moist, grass holds it.
+float grassHolds(Site at, float moist, vec2 meso, vec2 fine) {
+  return 0.85 * country.y * smoothstep(0.30, 0.62, moist + 0.9 * (meso.y - 0.5) + 0.7 * (fine.y - 0.5) - 0.5 * smoothstep(1.0, 1.5, at.steep) - bareAboveAt(at));
+}
+
+// The green of needles and leaves, with the dust and the twigs between them.
+vec3 dulled(vec3 green) {
+  return mix(vec3(dot(green, vec3(0.2126, 0.7152, 0.0722))), green, 0.75);
+}

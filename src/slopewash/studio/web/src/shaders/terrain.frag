@@ -9,7 +9,6 @@ uniform float contourInterval; // metres; 0 for none
 uniform float detail;          // 0 … 1: strength of the fine structure
 uniform sampler2D history;      // wear, deposits and flow, 0 … 1
 uniform float historyKnown;
-uniform float grainScale;      // metres
 uniform float clay;            // 0 … 1
 uniform sampler2D gullies;     // ribs and gullies finer than the cells
 uniform vec3 eye;
@@ -23,6 +22,8 @@ in vec2 spot;
 in vec3 world;
 in float height;
 out vec4 colour;
+
+const float GULLY_WINDING = 1.6; // cells
 
 // The noise on three planes, blended by how the surface faces them, so that cliffs are not smeared. What each tips is along its plane.
 Grain grainOnSlope(vec3 p, vec3 weight) {
@@ -48,6 +49,20 @@ Grain grainOnSlope(vec3 p, vec3 weight) {
 vec4 turnedNoise(vec2 p) {
   return texture(noise, mat2(0.8, 0.6, -0.6, 0.8) * p);
 }
+
+#ifdef CLOSE_GRAIN
+// The stones around a place without a repetition in sight: two of many shifted copies, of which the noise chooses. Where they are
+// smaller than a pixel, there are none: a few large ones would be left of each tile, in rows.
+vec4 strewnAt(vec2 p) {
+  vec2 dx = dFdx(p), dy = dFdy(p);
+  float choice = 7.0 * texture(noise, p * 0.037).g, first = floor(choice);
+  vec4 a = textureGrad(stones, p + fract(first * vec2(0.618, 0.414)), dx, dy);
+  vec4 b = textureGrad(stones, p + fract((first + 1.0) * vec2(0.618, 0.414)), dx, dy);
+  vec4 here = mix(a, b, smoothstep(0.42, 0.58, choice - first));
+  float seen = 1.0 - smoothstep(0.010, 0.045, sqrt(length(dx) * length(dy)));
+  return mix(vec4(0.03, 1.0, 0.5, 0.5), here, seen); // as dark as stones and the gaps between them are together
+}
+#endif
 
 vec3 planes(vec3 normal) {
   vec3 weight = normal * normal;
@@ -81,7 +96,14 @@ void main() {
   vec4 here = texture(fields, spot);
   vec4 curve = texture(shape, spot);
   vec4 lit = texture(light, spot);
-  vec4 carved = texture(gullies, spot);
+  vec3 p = vec3((spot.x - 0.5) * extent.x, height, (spot.y - 0.5) * extent.y) / grainScale;
+  vec2 gullySpot = spot;
+#ifdef CLOSE_GRAIN
+  // From near, gullies would be straight and soft: they wind a little.
+  vec4 winding = turnedNoise(p.xz * 37.0);
+  gullySpot += GULLY_WINDING * (winding.rg - 0.5) * cellSize / extent;
+#endif
+  vec4 carved = texture(gullies, gullySpot);
   carved.yz *= detail;
 #ifdef SURROUNDINGS
   curve.xy *= foldedSense(wide);
@@ -92,7 +114,6 @@ void main() {
   float sunward = dot(normal, sunDirection);
   vec3 carvedNormal = normalize(vec3(-(curve.x + carved.y) * exaggeration, 1.0, -(curve.y + carved.z) * exaggeration));
 
-  vec3 p = vec3((spot.x - 0.5) * extent.x, height, (spot.y - 0.5) * extent.y) / grainScale;
   vec3 weight = planes(normal);
   vec4 macro = 0.6 * texture(noise, p.xz * 1.05) + 0.4 * turnedNoise(p.xz * 2.3);
   Grain meso = grainOnSlope(p * 5.3, weight);
@@ -102,6 +123,9 @@ void main() {
   fine.value = 0.5 + 1.15 * (0.62 * (fine.value - 0.5) + 0.38 * (turned.gr - 0.5));
   // Nearby, stones and tufts stand out.
   float near = 0.45 + 0.75 * (1.0 - smoothstep(0.004, 0.05, distance(world, eye) / (worldScale * grainScale)));
+  // Grains of a pixel or two would be dither.
+  float pixel = metresPerPixel(world, eye) / grainScale;
+  near *= 1.0 - 0.8 * smoothstep(0.004, 0.020, 173.0 * pixel);
   Grain close = grainOnSlope(p * 173.0, weight);
   fine.value += near * (close.value - 0.5);
   fine.tilt += near * close.tilt;
@@ -127,7 +151,7 @@ void main() {
   Strewn strewn = Strewn(vec4(0.0), vec4(0.0), vec4(0.0));
 #ifdef CLOSE_GRAIN
   mat2 turn = mat2(0.6, 0.8, -0.8, 0.6);
-  strewn = Strewn(texture(stones, turn * turn * p.xz * 29.0), texture(stones, turn * p.xz * 110.0), texture(stones, p.xz * 430.0));
+  strewn = Strewn(strewnAt(turn * turn * p.xz * 29.0), strewnAt(turn * p.xz * 110.0), strewnAt(p.xz * 430.0));
 #endif
   Ground ground = groundAt(site, here.g, here.b, historyKnown, macro, meso, fine, strewn);
   ground.albedo = mix(ground.albedo, vec3(0.36, 0.335, 0.31), clay);

@@ -8,7 +8,8 @@ out vec4 colour;
 
 void main() {
 #ifdef SHADOW
-  vec3 passed = mix(vec3(1.0), vec3(0.70, 0.74, 0.80), lit.r * min(sunStrength, 1.0));
+  // What the sky gives, and the sun between needles. Each pixel is shaded once, however many trees stand before the sun.
+  vec3 passed = mix(vec3(1.0), vec3(0.47, 0.51, 0.60), lit.r * min(sunStrength, 1.0));
   colour = vec4(passed, 1.0);
 #else
   // Needles and leaves: the crown has faces, and the noise tips them.

@@ -3,6 +3,8 @@
 uniform sampler2D shape;
 uniform sampler2D light;
 uniform sampler2D history;
+uniform sampler2D waterline;
+uniform float shallowest;
 uniform float historyKnown;
 uniform float grainScale;
 uniform bool finerThanField;
@@ -16,6 +18,8 @@ out vec3 crownNormal;
 out vec3 albedo;
 out vec2 lit;
 out vec4 leaf;            // place in the crown, and how snowy it is
+
+const float LEANING = 0.16; // of its height, that a tip stands beside the foot on either side, at most half of it
 
 uint hashed(uvec2 knot, uint salt) {
   uint h = knot.x * 0x9e3779b1u ^ knot.y * 0x85ebca6bu ^ salt * 0xc2b2ae35u;
@@ -64,7 +68,11 @@ void main() {
 
   vec4 field = fieldsAt(spot);
   float away = distance(eye, worldPlace(wide, field.r));
-  if (away < treeRing.x || away >= treeRing.y || field.g > 0.03 * cellSize) return;
+  if (away < treeRing.x || away >= treeRing.y) return;
+  // Neither in water nor on the banks that it washes.
+  vec4 line = textureLod(waterline, spot, 0.0);
+  float dry = (1.0 - smoothstep(-1.0, -0.4, line.r / shallowest)) * (1.0 - smoothstep(0.10, 0.32, line.w));
+  if (dry <= 0.0) return;
   vec4 curve = textureLod(shape, spot, 0.0);
   Site at = siteAt(spot, field.r, curve);
   vec2 p = at.metres.xz / grainScale;
@@ -72,18 +80,21 @@ void main() {
   vec2 meso = textureLod(noise, p * 5.3, 0.0).rg, fine = textureLod(noise, p * 31.0, 0.0).rg;
   float moist = moistAt(at, historyKnown, macro);
   float woods = woodsAt(at, moist, meso, fine) * (1.0 - 0.9 * smoothstep(1.10, 1.45, at.steep));
-  woods *= 1.0 - historyKnown * smoothstep(0.55, 0.85, at.past.b); // not in stream beds
+  dry *= 1.0 - historyKnown * smoothstep(0.50, 0.72, at.past.b); // not in stream beds
   // A few stand alone on the meadows around.
   float scrub = 1.0 - smoothstep(0.3, 0.5, country.x); // dry country has shrubs
   float alone = mix(0.05 * smoothstep(0.50, 0.70, meso.y), 0.12, scrub) * mix(country.x, 1.0, scrub) * smoothstep(mix(0.30, 0.10, scrub), mix(0.5, 0.45, scrub), moist) * (1.0 - smoothstep(treeLine - 0.10, treeLine, at.level)) * (1.0 - smoothstep(0.7, 1.0, at.steep));
   // Where snow stays for the summer, there are none; a country in winter has them all the same.
   float summit = smoothstep(0.25, 0.35, snowLine) * smoothstep(snowLine - 0.12, snowLine - 0.03, at.level);
-  if (random(name, 3u) >= max(1.15 * woods, alone) * (1.0 - summit)) return;
+  float scree = looseAt(at, raggedAt(macro, meso, fine), bareAboveAt(at)) * (1.0 - grassHolds(at, moist, meso, fine)) * (1.0 - scrub);
+  dry *= 1.0 - smoothstep(0.25, 0.60, scree);
+  if (random(name, 3u) >= max(1.15 * woods, alone) * (1.0 - summit) * dry) return;
 
   float snowy = smoothstep(-0.02, 0.10, at.level - snowLine + 0.06 * (macro.r - 0.5));
   float leafy = step(random(name, 4u), clamp(0.34 - 0.9 * at.level + 0.5 * (macro.b - 0.5) - snowy, 0.0, 1.0) + scrub);
   float stunted = mix(1.0, 0.45, smoothstep(treeLine - 0.20, treeLine + 0.02, at.level));
   float tall = mix(mix(8.0, 16.0, random(name, 5u)), mix(5.0, 9.5, random(name, 5u)), leafy) * stunted;
+  tall *= mix(0.7, 1.3, random(name, 12u)); // old ones and young ones
   tall = mix(tall, mix(1.4, 3.8, random(name, 5u)), scrub);
   float broad = tall * mix(mix(0.15, 0.21, random(name, 6u)), mix(0.36, 0.50, random(name, 6u)), leafy);
   float stride = treeKnots.w;
@@ -101,6 +112,7 @@ void main() {
   float round = sqrt(max(1.0 - pow(abs(2.0 * share - 1.0), 2.2), 0.0));
   float radius = mix((1.02 - share) * mix(1.0, dent, 0.35), round * dent / max(length(position.xz), 0.35), leafy);
   vec3 part = vec3(out2.x * radius * broad, mix(share, 0.10 + 0.90 * share, leafy) * tall, out2.y * radius * broad);
+  part.xz += LEANING * (vec2(random(name, 13u), random(name, 14u)) - 0.5) * part.y;
   float ground = outside ? loweredHeight(field.r, wide) : (finerThanField ? smoothBed(spot) : field.r) + detailAt(spot, away);
   vec3 foot = worldPlace(wide, ground - 0.04 * tall);
 #ifdef SHADOW
@@ -117,7 +129,10 @@ void main() {
   crownNormal = normalize(vec3(out2.x, mix(0.45, 1.6 * (share - 0.35), leafy), out2.y));
   lit = textureLod(light, spot, 0.0).rg;
   albedo = mix(palette[FOREST], palette[FOREST_MIXED], clamp(0.75 * leafy + 0.5 * (random(name, 9u) - 0.5), 0.0, 1.0));
-  albedo *= (0.55 + 0.65 * random(name, 10u)) * mix(1.0, 0.78, leafy * (1.0 - scrub));
+  albedo = dulled(albedo);
+  albedo *= (0.60 + 0.65 * random(name, 10u)) * mix(1.0, 0.78, leafy * (1.0 - scrub));
+  float yellow = random(name, 11u); // a few are younger or drier than the rest
+  albedo *= mix(vec3(0.95, 0.98, 1.0), vec3(1.50, 1.18, 0.75), yellow * yellow * (1.0 - scrub));
   leaf = vec4(part / broad + 7.0 * vec3(random(name, 1u)), snowy);
   leaf.y = share;
   gl_Position = projectionMatrix * viewMatrix * vec4(world, 1.0);

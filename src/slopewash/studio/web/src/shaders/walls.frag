@@ -1,6 +1,5 @@
 // The cut sides of the block: the terrain's own strata where it has them, else the beds that its slopes show, under soil.
 uniform sampler2D strataTops;    // metres above the datum: one row per layer and wall
-uniform sampler2D strataColours;
 uniform int strataLayers;
 uniform float relief;
 uniform float cellSize;
@@ -18,7 +17,7 @@ in float top;
 flat in int wall;
 out vec4 colour;
 
-const int SOIL = 6, ROCK = 7, DARK_ROCK = 8, PALE_ROCK = 9;
+const int SOIL = 6, ROCK = 7, DARK_ROCK = 8, PALE_ROCK = 9, SAND = 11;
 
 float scattered(float number) {
   return fract(sin(number * 12.9898) * 43758.5453);
@@ -55,20 +54,23 @@ vec3 withSoil(vec3 rock, float depth, vec4 lumps, vec4 grain) {
   return mix(dark * (0.7 + 0.6 * grain.g), below, smoothstep(0.75 * soil, soil, depth));
 }
 
-vec3 realStrata() {
-  vec3 layer = vec3(0.155, 0.110, 0.068); // deposits on top of the rock
+vec3 realStrata(vec4 lumps, vec4 grain) {
   int points = textureSize(strataTops, 0).x;
   float at = along * float(points) - 0.5;
   int first = clamp(int(floor(at)), 0, points - 1);
   int next = min(first + 1, points - 1);
-  float shade = 1.0;
+  float shade = 1.0, below = 0.0;
   for (int i = 0; i < strataLayers; i++) {
     int row = i * 4 + wall;
     float boundary = mix(texelFetch(strataTops, ivec2(first, row), 0).r, texelFetch(strataTops, ivec2(next, row), 0).r, clamp(at - float(first), 0.0, 1.0));
-    if (height <= boundary + 1e-4 * relief) layer = texelFetch(strataColours, ivec2(i, 0), 0).rgb;
+    if (i == 0) below = boundary - height;
     shade = min(shade, 0.66 + 0.34 * smoothstep(0.0, 0.0050 * relief, abs(height - boundary)));
   }
-  return layer * shade;
+  if (below < -1e-4 * relief) return mix(palette[SOIL], palette[SAND], 0.4) * shade; // deposits on top of the rock
+  vec2 stratum = stratumAt(below);
+  float tone = stratum.x + 0.22 * (lumps.g - 0.5) + 0.18 * (grain.r - 0.5);
+  vec3 rock = mix(palette[DARK_ROCK], palette[ROCK] * stratum.y, smoothstep(0.05, 0.50, tone));
+  return mix(rock, palette[PALE_ROCK], 0.85 * smoothstep(0.58, 1.05, tone)) * shade;
 }
 
 void main() {
@@ -80,7 +82,7 @@ void main() {
   vec4 lumps = texture(noise, p * 9.0);
   float depth = (top - height) / side;
   vec3 albedo;
-  if (strataLayers > 0) albedo = realStrata() * (0.80 + 0.22 * grain.r + 0.18 * lumps.g);
+  if (strataLayers > 0) albedo = realStrata(lumps, grain) * (0.72 + 0.20 * grain.r + 0.12 * lumps.g);
   else {
     vec2 q = (spot - 0.5) * extent / grainScale;
     vec4 macro = 0.6 * texture(noise, q * 1.05) + 0.4 * texture(noise, mat2(0.8, 0.6, -0.6, 0.8) * q * 2.3);

@@ -20,9 +20,20 @@ in vec2 spot;
 in vec3 world;
 out vec4 colour;
 
+const float RIVER_DEPTH = 0.34; // cells that a river seems deep
+const float BANK_WINDING = 0.9; // cells
+const float COURSE_WINDING = 1.1; // cells, over many of them
+const float RIVER_FILLS = 0.06; // cells of water over which it becomes so deep
+const float NARROWED = 0.035;   // cells of depth at its sides that a stream is drawn without: little ones become narrow
+
 // The depth over the ground as it is drawn, which is smoother than its cells where the mesh is finer.
 float depthHere(vec4 line, float bed) {
   return line.r + shallowest + (finerThanField ? bed - smoothBed(spot) : 0.0);
+}
+
+// Rivers are drawn wider than they are and hardly deeper than a pixel's worth of a cell: they get the depth that such a width has.
+float opticalDepth(float depth, float current) {
+  return depth + RIVER_DEPTH * current * (1.0 - exp(-depth / RIVER_FILLS));
 }
 
 // Noise smeared along the current: its ridges lie along the flow, whichever way that turns.
@@ -35,16 +46,43 @@ vec4 drawnOut(vec2 p, vec2 along) {
   return sum / float(2 * max(flowSamples, 1) - 1);
 }
 
+// The same, finer: what breaks a crest into foam, visible only from near.
+float foamlets(vec2 p, vec2 downstream, vec2 carried) {
+  vec2 fine = p * 257.0 - 6.0 * carried, along = 0.05 * downstream;
+  return (texture(noise, fine).g + texture(noise, fine + along).g + texture(noise, fine - along).g) / 3.0;
+}
+
+// How steeply the surface falls over some cells up and down the stream: white water calms down gradually.
+float steepAlong(vec2 downstream, float steep) {
+  float sum = steep;
+  for (int i = -2; i <= 2; i++) {
+    if (i == 0) continue;
+    vec4 line = texture(waterline, spot + 2.0 * float(i) * downstream * cellSize / extent);
+    sum += length(line.yz) * exaggeration;
+  }
+  return sum / 5.0;
+}
+
 void main() {
 #ifdef SURROUNDINGS
   spot = foldedPlace(wide);
 #endif
   vec4 here = texture(fields, spot);
   vec4 line = texture(waterline, spot);
+  vec2 p = (spot - 0.5) * extent / grainScale;
+  // The banks of a stream wind between the cells; the shore of still water is where its level meets the ground.
+  // Where a cell is a few pixels, such banks would be saws: only the course winds.
+  float seen = smoothstep(3.0, 7.0, cellSize / metresPerPixel(world, eye));
+  vec2 winding = BANK_WINDING * seen * (texture(noise, p * 67.0).rg + texture(noise, p.yx * 171.0).gr - 1.0);
+  winding += COURSE_WINDING * (1.0 - seen) * (2.0 * texture(noise, p * 11.0).rg - 1.0);
+  line.r = mix(line.r, texture(waterline, spot + winding * cellSize / extent).r, smoothstep(0.01, 0.05, length(line.yz)));
   float metres = depthHere(line, here.r);
   // A stream a cell wide is a thread where it falls steeply, and only as wide as its water: rills on cliffs are none to look at.
   float thread = smoothstep(0.20, 0.60, length(line.yz)) * (1.0 - smoothstep(0.45, 0.75, line.w));
-  metres -= thread * (0.8 * max(textureLod(waterline, spot, 1.0).r, 0.0) + 0.012 * cellSize);
+  float around = max(textureLod(waterline, spot, 1.0).r, 0.0);
+  metres -= thread * (0.8 * around + 0.012 * cellSize);
+  float running = smoothstep(0.004, 0.03, length(line.yz)) * (1.0 - smoothstep(0.75, 0.95, line.w));
+  metres -= running * (1.0 - thread) * (1.0 - 0.7 * seen) * min(NARROWED * cellSize, 0.6 * around);
   // A pixel at the shore is wet in part: by how the depth changes across it.
   float shore = clamp((metres - shallowest) / max(fwidth(metres), 0.25 * shallowest) + 0.5, 0.0, 1.0);
   vec2 slope = line.yz * exaggeration;
@@ -53,7 +91,6 @@ void main() {
 #endif
   float steep = length(slope);
   float current = smoothstep(0.004, 0.06, steep);
-  vec2 p = (spot - 0.5) * extent / grainScale;
   vec2 downstream = steep > 1e-5 ? -slope / steep : vec2(0.0);
   vec2 along = downstream * 0.09 * current;
   // Carried along by the current, and begun anew before it is drawn out of shape: two patterns take turns.
@@ -73,20 +110,23 @@ void main() {
   vec3 toEye = normalize(eye - world);
   float cosine = clamp(dot(normal, toEye), 0.0, 1.0);
   float away = 1.0 - cosine;
-  float fresnel = 0.02 + 0.93 * away * away * away * away * away;
+  // A rough surface mirrors less at a low angle, because its waves hide each other.
+  float fresnel = 0.02 + mix(0.93, 0.45, current) * away * away * away * away * away;
 
-  // White water where the surface falls steeply, in threads along the current; a thin seam where it laps at the shore.
-  float broken = smoothstep(0.13, 0.55, steep + 0.22 * (streaks.r - 0.5));
-  float threads = smoothstep(0.40, 0.66, 0.72 * streaks.g + 0.28 * chop.r + 0.22 * broken - 0.06);
-  float foam = broken * mix(threads, 1.0, 0.55 * broken) * smoothstep(0.0, 0.06, depth);
-  foam *= 1.0 - 0.65 * thread;
+  // White water where the surface falls steeply, in threads along the current; on the way there, crests of single waves.
+  float broken = smoothstep(0.30, 0.85, steepAlong(downstream, steep) + 0.20 * (streaks.r - 0.5));
+  float crests = 0.30 * streaks.g + 0.30 * chop.r + 0.40 * foamlets(p, downstream, carried * turn);
+  float threads = smoothstep(0.45, 0.60, crests + 0.16 * broken);
+  float riffle = 0.35 * smoothstep(0.14, 0.45, steep) * smoothstep(0.60, 0.70, crests);
+  float foam = max(broken * mix(threads, 1.0, 0.55 * broken), riffle) * smoothstep(0.0, 0.07, depth);
+  foam *= (1.0 - 0.65 * thread) * mix(0.85, 1.0, seen);
   fresnel *= 1.0 - foam;
 
   // Water absorbs red first: shallows are green, depths blue. Sediment absorbs blue instead.
-  float path = depth * (1.0 + 0.6 * away) / clarity;
+  float path = opticalDepth(depth, current) * (1.0 + 0.6 * away) / clarity;
   float muddiness = here.b / (here.b + here.g + 1e-6);
   float mud = min(1.2 * sedimentTint, 1.0) * smoothstep(0.30, 1.0, muddiness);
-  vec3 clear = mix(vec3(3.2, 1.25, 1.05), vec3(2.7, 1.75, 1.85), current); // rivers carry a little silt
+  vec3 clear = mix(vec3(3.2, 1.25, 1.05), vec3(6.0, 3.9, 4.0), current); // rivers carry a little silt
   vec3 absorption = mix(clear, vec3(1.5, 2.1, 3.3), mud) * (1.0 + 1.5 * mud);
   vec3 through = exp(-absorption * path);
   through = mix(vec3(1.0), through * (1.0 - 0.9 * foam) * (1.0 - fresnel), shore);
@@ -98,7 +138,7 @@ void main() {
 
   vec4 lit = texture(light, spot);
   vec3 silt = mix(vec3(0.046, 0.064, 0.032), vec3(0.190, 0.112, 0.044), sedimentTint); // from green to red
-  vec3 body = mix(mix(vec3(0.0045, 0.0235, 0.0315), vec3(0.020, 0.038, 0.034), current), silt, mud);
+  vec3 body = mix(mix(vec3(0.0045, 0.0235, 0.0315), vec3(0.0070, 0.0185, 0.0190), current), silt, mud);
   vec3 received = sunColour() * (0.20 + 0.80 * lit.r) * max(sunDirection.y, 0.05) + skyLight(level) * lit.g;
   vec3 bounced = reflect(-toEye, normal);
   bounced = normalize(vec3(bounced.x, abs(bounced.y) + 0.004, bounced.z));

@@ -74,6 +74,7 @@ export class Markers {
   private forgetEdits(): void {
     this.dragged = null;
     this.unsent.clear();
+    this.touched = -Infinity; // else its first states would wait, and a marker placed meanwhile would undo them
   }
 
   private receive(state: State): void {

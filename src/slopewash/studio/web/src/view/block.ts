@@ -7,8 +7,10 @@ import {
   CustomBlending,
   DoubleSide,
   DynamicDrawUsage,
+  EqualStencilFunc,
   Float32BufferAttribute,
   GLSL3,
+  IncrementStencilOp,
   Mesh,
   OneFactor,
   Scene,
@@ -17,6 +19,7 @@ import {
   Uint32BufferAttribute,
   ZeroFactor,
 } from "three";
+import beds from "../shaders/beds.glsl?raw";
 import detail from "../shaders/detail.glsl?raw";
 import grid from "../shaders/grid.glsl?raw";
 import groundMaterials from "../shaders/ground.glsl?raw";
@@ -57,6 +60,14 @@ const multiplied = {
   blendDstAlpha: OneFactor,
 } as const;
 
+/** Only where nothing drawn so has been before: shadows that overlap are no darker. */
+const once = {
+  stencilWrite: true,
+  stencilRef: 0,
+  stencilFunc: EqualStencilFunc,
+  stencilZPass: IncrementStencilOp,
+} as const;
+
 export class Block {
   readonly scene = new Scene();
   readonly terrain: Mesh;
@@ -79,7 +90,7 @@ export class Block {
       new ShaderMaterial({ glslVersion: GLSL3, uniforms, ...parameters });
     // Detail reads the noise that the sky declares.
     const relief = `${sky}\n${detail}`;
-    const ground = `${site}\n${groundMaterials}`;
+    const ground = `${site}\n${beds}\n${groundMaterials}`;
     const drawn = [grid, relief, surroundings, surface].join("\n");
     const land = {
       vertexShader: `#define NEAR_QUADS ${NEAR_QUADS}.0\n${grid}\n${relief}\n${terrainVertex}`,
@@ -116,7 +127,7 @@ export class Block {
         fragmentShader: `${kind}${drawn}\n${treesFragment}`,
         uniforms: own,
         side: DoubleSide,
-        ...(shadow ? { ...multiplied, transparent: true, depthWrite: false } : {}),
+        ...(shadow ? { ...multiplied, ...once, transparent: true, depthWrite: false } : {}),
       });
     });
     this.walls = add(
@@ -124,7 +135,7 @@ export class Block {
       wallGeometry(2),
       shader({
         vertexShader: `${grid}\n${wallsVertex}`,
-        fragmentShader: `${drawn}\n${wallsFragment}`,
+        fragmentShader: `${drawn}\n${beds}\n${wallsFragment}`,
         side: DoubleSide,
       }),
       0,

@@ -21,8 +21,3 @@ export function setColours(texture: DataTexture, colours: Colour[]): void {
     bytes.set([linear(red), linear(green), linear(blue), 255], 4 * i);
   texture.needsUpdate = true;
 }
-
-export function fromHex(text: string): Colour {
-  const value = Number.parseInt(text.slice(1), 16);
-  return [value >> 16, (value >> 8) & 255, value & 255];
-}

@@ -3,8 +3,8 @@
 import { type Field, sampleField } from "../wire/frames";
 import { noiseAt } from "./noise";
 
-const TILES = [13, 5.1];
-const SHARES = [0.7, 0.3];
+const TILES = [13, 5.1, 1.9] as const;
+const SHARES = [0.6, 0.26, 0.14] as const;
 
 export interface Detail {
   /** In cells. */
@@ -31,9 +31,14 @@ export function detailAt(
   const depth = water ? sampleField(water, column, row) : 0;
   const amplitude = height * cellSize * (0.14 + 0.86 * rough) * (1 - smoothstep(0, dry, depth));
   const [x, y] = [0.8 * column - 0.6 * row, 0.6 * column + 0.8 * row];
-  const first = noiseAt(x / TILES[0]!, y / TILES[0]!);
-  const second = noiseAt(column / TILES[1]!, row / TILES[1]!);
-  return amplitude * (SHARES[0]! * (first - 0.5) + SHARES[1]! * (second - 0.5));
+  const first = noiseAt(x / TILES[0], y / TILES[0]) - 0.5;
+  const second = folded(noiseAt(column / TILES[1], row / TILES[1]));
+  const third = folded(noiseAt(x / TILES[2], y / TILES[2]));
+  return amplitude * (SHARES[0] * first + SHARES[1] * second + SHARES[2] * third);
+}
+
+function folded(noise: number): number {
+  return 0.5 - Math.abs(2 * noise - 1);
 }
 
 function smoothstep(low: number, high: number, value: number): number {

@@ -22,8 +22,13 @@ export class History {
   texture = emptyTexture(1, 1);
   /** Whether the model keeps any of it. */
   isKnown = false;
+  /** What it was made of. */
+  private made: unknown[] = [];
 
   set({ wear, deposit, flow, soil }: Pick<Frame, "wear" | "deposit" | "flow" | "soil">, relief: number): void {
+    const from = [wear, deposit, flow, soil, relief];
+    if (from.every((part, i) => part === this.made[i])) return; // as in the frame before
+    this.made = from;
     const first = wear ?? deposit ?? flow ?? soil;
     this.isKnown = first !== null;
     if (!first) return;

@@ -15,7 +15,6 @@ import {
 } from "three";
 import type { Field, Frame } from "../wire/frames";
 import { useBeds } from "./beds";
-import { fromHex, setColours } from "./colours";
 import type { Detail } from "./detail";
 import { History } from "./history";
 import { LayerTexture } from "./layers";
@@ -35,7 +34,7 @@ const SIDE = 10;
 const GRAIN = 5120;
 
 /** Height of the relief that is finer than cells, in cells. */
-const DETAIL = 0.42;
+const DETAIL = 0.5;
 
 /** Texels per side of the ground as seen from above. */
 const COLOURS = 512;
@@ -243,21 +242,20 @@ export class Landscape {
     this.history.texture.dispose();
     this.colours?.dispose();
     for (const { texture } of Object.values(this.layers)) texture.dispose();
-    for (const name of ["strataTops", "strataColours", "bedTops", "bedTable"] as const) this.own[name].value.dispose();
+    for (const name of ["strataTops", "bedTops", "bedTable"] as const) this.own[name].value.dispose();
   }
 
   private setStrata(frame: Frame): void {
     const { own: u } = this;
     if (!frame.strata) return; // sent once per run
     u.strataLayers.value = frame.strata.layers;
-    const { layers, points, tops, colours } = frame.strata;
+    const { layers, points, tops } = frame.strata;
     const relative = tops.map((top) => top - this.datum);
     u.strataTops.value.dispose();
     const texture = new DataTexture(relative, points, layers * 4, RedFormat, FloatType);
     texture.minFilter = texture.magFilter = NearestFilter;
     texture.needsUpdate = true;
     u.strataTops.value = texture;
-    setColours(u.strataColours.value, colours.map(fromHex));
   }
 }
 

@@ -18,10 +18,12 @@ export const LIMITS = {
   slow: 80,
   /** Above this, one image is enough; also where the user has chosen the tier. */
   frozen: 1500,
+  /** Above this, the first image of a tier is enough to go back to low, although it compiles shaders. */
+  compiling: 3000,
   /** How much longer a full image takes than a trial, which has a sixteenth of the pixels but all vertices, of trees too. */
   trial: 4,
 };
-/** Images that are timed before a decision. The first one compiles shaders, and does not count. */
+/** Images that are timed before a decision. The first one of a tier compiles shaders, and does not count. */
 const SAMPLES = 3;
 
 export class Pace {
@@ -49,15 +51,18 @@ export class Pace {
     this.start(tier);
   }
 
-  /** Whether more images should be drawn now, to be timed. */
+  /** Whether more images should be drawn now, to be timed: also in a tier that nobody chose, or it would stay until something moves. */
   get wantsMore(): boolean {
-    return this.probing && !this.fixed;
+    const untried = this.tier !== "low" && !this.chosenByUser && this.samples.length < SAMPLES;
+    return (this.probing || untried) && !this.fixed;
   }
 
   take({ milliseconds, trial }: Measured): void {
     if (this.fixed) return;
     if (!this.warm) {
       this.warm = true;
+      const hopeless = milliseconds > this.limits.compiling && !this.chosenByUser;
+      if (this.tier !== "low" && hopeless) this.fallBack(milliseconds, "low");
       return;
     }
     const full = trial ? this.limits.trial * milliseconds : milliseconds;
@@ -72,16 +77,17 @@ export class Pace {
     }
   }
 
-  private fallBack(milliseconds: number): void {
+  private fallBack(milliseconds: number, to = TIERS[TIERS.indexOf(this.tier) - 1]!): void {
     const slow = this.tier;
     const byUser = this.chosenByUser;
-    this.start(TIERS[TIERS.indexOf(slow) - 1]!);
+    this.start(to);
     this.gaveUp(slow, milliseconds, byUser);
   }
 
   private start(tier: Tier): void {
     this.tier = tier;
     this.samples = [];
+    this.warm = false;
     this.use(tier);
   }
 }

@@ -18,20 +18,19 @@ import type { Colour, Palette } from "../wire/protocol";
 import { Block } from "./block";
 import { Cameras } from "./camera";
 import { setColours } from "./colours";
+import { Eye, type View } from "./eye";
 import { Gestures } from "./gestures";
 import { Landscape, surfaceLayers } from "./landscape";
 import { defaultLook, type Look, sunDirection } from "./look";
-import { NEAR_QUADS } from "./near";
 import type { Measured } from "./pace";
 import { usePalette } from "./palette";
 import { Pass } from "./pass";
-import { type Ground, halfSides, heightAt, outline, type Place, pick, surfaceAt, toWorld } from "./picking";
+import { type Ground, heightAt, outline, type Place, pick, toWorld } from "./picking";
 import { QUALITIES, type Quality, rendererName, type Tier } from "./quality";
 import type { Scale } from "./scale";
 import { stonesTexture } from "./stones";
 import { Stopwatch } from "./stopwatch";
 import { SHALLOWEST, Surface } from "./surface";
-import { risen } from "./surroundings";
 import { finishUniforms, type StageUniforms, stageUniforms } from "./uniforms";
 import { type Box, Viewports } from "./viewports";
 
@@ -43,6 +42,12 @@ const VIGNETTING = 0.28;
 
 /** Of the resolution, while a tier is on trial. */
 const TRIAL = 0.25;
+
+/** Images of a tier on trial: the first one compiles shaders. */
+const TRIALS = 2;
+
+/** Share of the trees in the first of them. */
+const FEW_TREES = 0.02;
 
 /** Milliseconds without a change after which the view is drawn in full resolution. */
 const REST = 250;
@@ -62,8 +67,8 @@ export class Stage {
   readonly rendererName: string;
   readonly look: Look = defaultLook();
   tier: Tier = "low";
-  /** Draws small images until one is timed: a tier that would freeze the page must not begin with a full one. */
-  private trial = false;
+  /** Small images that are still to be timed: a tier that would freeze the page must not begin with a full one. */
+  private trials = 0;
   /** Resolution of the image that is being drawn, as a share of the full one. */
   private drawnScale = 1;
   private readonly stopwatch: Stopwatch;
@@ -91,6 +96,7 @@ export class Stage {
   private readonly start: Surface;
   private readonly startLayers = surfaceLayers();
   private readonly block: Block;
+  private readonly eye: Eye;
   private readonly uniforms: StageUniforms;
   private readonly finish: Pass<ReturnType<typeof finishUniforms>>;
   private target: WebGLRenderTarget;
@@ -124,15 +130,10 @@ export class Stage {
     this.start = new Surface(this.renderer);
     this.uniforms = stageUniforms();
     this.block = new Block(this.uniforms);
+    this.eye = new Eye(this.uniforms, this.block, this.look);
     this.landscapes = [this.newLandscape()];
     this.finish = new Pass(finishShader, finishUniforms());
-    this.target = new WebGLRenderTarget(1, 1, {
-      type: HalfFloatType,
-      format: RGBAFormat,
-      minFilter: LinearFilter,
-      magFilter: LinearFilter,
-      samples: this.quality.samples,
-    });
+    this.target = sceneTarget(this.quality.samples);
     this.cameras = new Cameras(() => this.invalidate());
     this.gestures = new Gestures(canvas, this.cameras, (x, y) => this.inView(x, y));
     this.setTier(this.tier);
@@ -276,16 +277,10 @@ export class Stage {
   /** Change the quality; on trial, the first images are small. */
   setTier(tier: Tier, trial = false): void {
     this.tier = tier;
-    this.trial = trial && tier !== "low";
+    this.trials = trial && tier !== "low" ? TRIALS : 0;
     this.quality = QUALITIES[tier];
     this.target.dispose();
-    this.target = new WebGLRenderTarget(1, 1, {
-      type: HalfFloatType,
-      format: RGBAFormat,
-      minFilter: LinearFilter,
-      magFilter: LinearFilter,
-      samples: this.quality.samples,
-    });
+    this.target = sceneTarget(this.quality.samples);
     const noise = this.uniforms.noise.value;
     noise.anisotropy = this.start.anisotropy = this.quality.anisotropy;
     noise.needsUpdate = true;
@@ -387,7 +382,7 @@ export class Stage {
     return (
       this.frame !== null &&
       !this.requested &&
-      !this.trial &&
+      this.trials === 0 &&
       this.riversAwaited === 0 &&
       this.landscapes.every(({ lightChanged }) => !lightChanged) &&
       (this.atRest || this.quality.movingScale === 1)
@@ -423,15 +418,18 @@ export class Stage {
     const flying = this.cameras.fly(now);
     this.prepare(now);
     const size = this.renderer.getDrawingBufferSize(new Vector2());
-    const { trial } = this;
+    const trial = this.trials > 0;
     const scale = trial ? TRIAL : this.atRest ? 1 : this.quality.movingScale;
     this.drawnScale = scale;
     this.drawPicture(Math.ceil(size.x * scale), Math.ceil(size.y * scale), true);
     this.drawnScale = 1;
     if (scale < 1 && !trial) this.drawWhenAtRest();
+    const { target } = this;
     this.stopwatch.time(began, (milliseconds) => {
-      if (trial && this.trial) {
-        this.trial = false;
+      // An image of the tier before says nothing of this one, whose first was drawn meanwhile and not timed.
+      if (target !== this.target) return this.invalidate();
+      if (trial) {
+        this.trials--;
         this.invalidate();
       }
       this.measured({ milliseconds, trial });
@@ -508,14 +506,14 @@ export class Stage {
     if (this.isSideBySide) this.drawPanes(width, height, opaque);
     else {
       const whole = { left: 0, top: 0, width, height };
-      const camera = this.cameras.current;
-      camera.updateMatrixWorld();
-      this.setEye(camera, whole, this.landscape, opaque);
+      this.cameras.current.updateMatrixWorld();
+      const view = this.viewFrom(this.cameras.current, opaque);
+      this.eye.open(this.landscape, view, whole);
       if (this.split !== null && this.before !== null) {
         const edge = Math.round(this.splitInTile(width, tile));
-        this.drawPart(this.landscape, { ...whole, width: edge }, whole, this.start);
-        this.drawPart(this.landscape, { ...whole, left: edge, width: width - edge }, whole);
-      } else this.drawPart(this.landscape, whole, whole);
+        this.drawPart(this.landscape, view, { ...whole, width: edge }, whole, this.start);
+        this.drawPart(this.landscape, view, { ...whole, left: edge, width: width - edge }, whole);
+      } else this.drawPart(this.landscape, view, whole, whole);
     }
     const f = this.finish.uniforms;
     f.scene.value = this.target.texture;
@@ -533,6 +531,13 @@ export class Stage {
   private splitInTile(width: number, tile?: { x: number; width: number }): number {
     const at = this.split! * (tile?.width ?? width) - (tile?.x ?? 0);
     return Math.min(Math.max(at, 0), width);
+  }
+
+  private viewFrom(camera: PerspectiveCamera | OrthographicCamera, opaque: boolean): View {
+    const { quality, drawnScale: scale } = this;
+    const few = this.trials === TRIALS ? FEW_TREES : 1;
+    const trees = (few * quality.trees) / this.landscapes.length;
+    return { camera, plan: this.cameras.planShown, opaque, quality, scale, trees };
   }
 
   /** Every terrain in its own part of the image, seen from the same place. */
@@ -555,21 +560,23 @@ export class Stage {
       const part = { left: left!, top: low!, width: right! - left!, height: high! - low! };
       this.cullDryWater(landscape);
       this.seenFrom(ground, (camera) => {
-        this.setEye(camera, part, landscape, opaque);
-        this.drawPart(landscape, part, part);
+        const view = this.viewFrom(camera, opaque);
+        this.eye.open(landscape, view, part);
+        this.drawPart(landscape, view, part, part);
       });
     }
     this.target.viewport.set(0, 0, width, height);
   }
 
   /** Draw a terrain, or what it is compared with, into a part of the image; all of it would fill `whole`. */
-  private drawPart(of: Landscape, part: Box, whole: Box, compared?: Surface): void {
+  private drawPart(of: Landscape, view: View, part: Box, whole: Box, compared?: Surface): void {
     if (part.width <= 0 || part.height <= 0) return;
     const u = this.uniforms;
     this.useSurface(of, compared);
     const overlay = u.overlayOpacity.value;
     // What is compared has no overlay, and not every model the same layers.
     if (compared || !of.frame?.overlay) u.overlayOpacity.value = 0;
+    this.eye.placeTrees(of, view, part, whole);
     const bare = u.overlayOpacity.value === 0 && this.look.clay < 0.5;
     // Water would hide the overlay, often where it is most interesting.
     this.block.showWater(this.look.water && !compared && of.water !== null && bare);
@@ -594,80 +601,6 @@ export class Stage {
     u.gullies.value = compared.gullies;
     u.waterline.value = compared.waterline;
     u.historyKnown.value = 0; // the start has none
-  }
-
-  private setEye(
-    camera: PerspectiveCamera | OrthographicCamera,
-    { left, top, width, height }: Box,
-    of: Landscape,
-    opaque: boolean,
-  ): void {
-    const u = this.uniforms;
-    of.use(u);
-    const plan = this.cameras.planShown;
-    u.eye.value.copy(camera.position);
-    u.viewToWorld.value.copy(camera.matrixWorld);
-    const p = camera.projectionMatrix.elements;
-    u.viewExtent.value.set(plan ? 0 : 1 / p[0], plan ? 0 : 1 / p[5]);
-    u.viewCentre.value.set(plan ? 0 : p[8] / p[0], plan ? 0 : p[9] / p[5]);
-    u.targetOrigin.value.set(left, top);
-    u.targetSize.value.set(width, height);
-    u.pixelsPerUnit.value = 0.5 * height * p[5];
-    u.opaque.value = opaque ? 1 : 0;
-    this.placeNear(plan ? null : camera.position, of);
-    this.setAir(camera.position, plan || !opaque);
-    this.placeTrees(camera, of, plan);
-  }
-
-  /** Let trees stand where the eye sees them; under an overlay they would hide it. */
-  private placeTrees(camera: PerspectiveCamera | OrthographicCamera, of: Landscape, plan: boolean): void {
-    const { uniforms: u, look, quality } = this;
-    const shown = quality.trees > 0 && look.trees && !look.paintedWoods && look.clay < 0.5 && !plan;
-    const overlaid = u.overlayOpacity.value > 0 && Boolean(of.frame?.overlay);
-    u.treesDrawn.value = shown && !overlaid ? 1 : 0;
-    if (u.treesDrawn.value === 0) {
-      this.block.trees.hide();
-      return;
-    }
-    const { x, y } = u.viewExtent.value;
-    const [asideX, asideY] = [Math.abs(u.viewCentre.value.x) + x, Math.abs(u.viewCentre.value.y) + y];
-    const sight = {
-      eye: camera.position,
-      forward: camera.getWorldDirection(new Vector3()),
-      opening: { x: asideX, y: asideY },
-      halfSides: halfSides(of.ground(quality)!),
-      beyond: u.surroundings.value >= 1 ? 1 : 0,
-      worldScale: u.worldScale.value,
-      pixelsPerUnit: u.pixelsPerUnit.value / this.drawnScale,
-    };
-    this.block.trees.show(sight, quality.trees / this.landscapes.length);
-  }
-
-  /** Move the finer meshes under the eye, if it is near the ground. */
-  private placeNear(eye: Vector3 | null, of: Landscape): void {
-    const { uniforms: u, block } = this;
-    const sides = [u.extent.value.x, u.extent.value.y].map((side) => side * u.worldScale.value) as [number, number];
-    const reach = Math.min(...sides.map((side, axis) => (0.23 * NEAR_QUADS * side) / block.quads[axis]!));
-    const detail = of.detail(this.quality);
-    const on = eye !== null && this.quality.nearLevels > 0 && nearness(of.ground(this.quality)!, eye) < reach;
-    const at: [number, number] | null = on ? [eye.x / sides[0] + 0.5, eye.z / sides[1] + 0.5] : null;
-    u.hole.value.copy(block.near.moveTo(at, block.quads));
-    u.detailHeight.value = on ? detail.height : 0;
-    u.detailReach.value = reach;
-    u.detailSteep.value = detail.steep;
-    u.detailDry.value = detail.dry;
-  }
-
-  /** The air is clear up to the block and a little into it; inside, distance turns blue within its own length. */
-  private setAir(eye: Vector3, none: boolean): void {
-    const u = this.uniforms;
-    const [wide, deep] = [u.extent.value.x, u.extent.value.y].map((side) => 0.5 * side * u.worldScale.value);
-    const beside = Math.hypot(Math.max(Math.abs(eye.x) - wide!, 0), Math.max(Math.abs(eye.z) - deep!, 0));
-    const top = u.relief.value * u.worldScale.value * this.look.exaggeration;
-    const away = Math.hypot(beside, Math.max(eye.y - top, 0));
-    u.clearAir.value = Math.max(away, 0.15);
-    u.surroundings.value = none ? 0 : risen(this.look.surroundings, beside, eye.y - top);
-    u.fogDensity.value = none ? 0 : (0.05 + 0.32 / (1 + away * away)) * this.look.fog;
   }
 
   private applyLook(): void {
@@ -712,11 +645,16 @@ export class Stage {
   }
 }
 
-/** World units between the eye and the ground below it, or the block beside it. */
-function nearness(ground: Ground, eye: Vector3): number {
-  const [wide, deep] = halfSides(ground);
-  const beside = Math.hypot(Math.max(Math.abs(eye.x) - wide, 0), Math.max(Math.abs(eye.z) - deep, 0));
-  return Math.hypot(beside, eye.y - surfaceAt(ground, eye.x, eye.z));
+/** Where the scene is drawn, in linear light; shadows of trees use its stencil. */
+function sceneTarget(samples: number): WebGLRenderTarget {
+  return new WebGLRenderTarget(1, 1, {
+    type: HalfFloatType,
+    format: RGBAFormat,
+    minFilter: LinearFilter,
+    magFilter: LinearFilter,
+    stencilBuffer: true,
+    samples,
+  });
 }
 
 /** 1, 2 or 5 times a power of ten. */

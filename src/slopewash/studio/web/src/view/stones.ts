@@ -9,7 +9,7 @@ import {
   RGBAFormat,
   UnsignedByteType,
 } from "three";
-import { hash } from "./noise";
+import { hash } from "./hash";
 
 const SIDE = 512;
 /** Radius in texels and number of the stones of each size, the small ones first. */

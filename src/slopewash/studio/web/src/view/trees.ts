@@ -24,8 +24,8 @@ const STEPS = 12;
 export interface Sight {
   eye: Vector3;
   forward: Vector3;
-  /** Half of what is visible, as tangents to the right and up. */
-  opening: { x: number; y: number };
+  /** What is visible, as tangents: from the left to the right, and upwards and downwards. */
+  opening: { left: number; right: number; up: number };
   halfSides: [number, number];
   /** Sides of the block that the ground goes on beyond it. */
   beyond: number;
@@ -57,7 +57,7 @@ export class Trees {
   /** Places for trees in the newest image; not all of them suit one. */
   places = 0;
   private readonly rings: { trees: TreeMesh; shadows: TreeMesh; own: { knots: Vector4; ring: Vector3 } }[] = [];
-  private readonly tiered = crown(tiers(4), 8);
+  private readonly tiered = crown(tiers(5), 8);
   private readonly plain = crown([[0.02, 1], [0.45, 1]], 4); // biome-ignore format: two rings
 
   constructor(
@@ -115,13 +115,15 @@ function placesIn(parts: Part[]): number {
   return parts.reduce((sum, { count }) => sum + count[0] * count[1], 0);
 }
 
-/** As far as they fit into so many places, with tiers up to a distance, or less. */
+/** As far as they fit into so many places, with tiers up to a distance, or less; a few around the eye always do. */
 function boundedParts(sight: Sight, tieredTo: number, most: number): Part[] {
-  let near = FARTHEST * TREE_SPACING * sight.worldScale;
+  const least = TREE_SPACING * sight.worldScale;
+  let near = FARTHEST * least;
   for (;;) {
     const parts = partsOf(sight, near, tieredTo);
-    if (placesIn(parts.filter(({ tiered }) => tiered)) > TIERED * most) tieredTo *= 0.85;
-    else if (placesIn(parts) > most) near *= 0.85;
+    if (tieredTo > 0 && placesIn(parts.filter(({ tiered }) => tiered)) > TIERED * most)
+      tieredTo = tieredTo > least ? 0.85 * tieredTo : 0;
+    else if (near > least && placesIn(parts) > most) near *= 0.85;
     else return parts;
   }
 }
@@ -174,18 +176,23 @@ function partOf(sight: Sight, ring: Ring): Part | null {
 
 /** Where the view looks on the map, and how far to either side it reaches; in radians. */
 function visibleAngle({ forward, opening }: Sight): { heading: number; aside: number } {
+  const heading = Math.atan2(forward.z, forward.x);
   const level = Math.hypot(forward.x, forward.z);
-  // The corners at the bottom reach farthest to the side when the view looks down.
-  const ahead = level - opening.y * Math.abs(forward.y);
-  const aside = ahead > 0.05 ? Math.min(Math.atan2(opening.x, ahead) + 0.05, Math.PI) : Math.PI;
-  return { heading: Math.atan2(forward.z, forward.x), aside };
+  // The corners at the bottom reach farthest to the side when the view looks down, those at the top when it looks up.
+  const tipped = opening.up * Math.abs(forward.y);
+  if (level - tipped <= 0.05) return { heading, aside: Math.PI };
+  const corners = [opening.left, opening.right].flatMap((x) =>
+    [level - tipped, level + tipped].map((ahead) => Math.atan2(x, ahead)),
+  );
+  const [left, right] = [Math.min(...corners), Math.max(...corners)];
+  return { heading: heading + 0.5 * (left + right), aside: 0.5 * (right - left) + 0.05 };
 }
 
 /** Heights and widths of rings that make tiers of branches. */
 function tiers(count: number): [number, number][] {
   return Array.from({ length: count }, (_, i): [number, number][] => [
     [i / count + 0.02, 1],
-    [(i + 1) / count - 0.01, 0.4],
+    [(i + 1) / count - 0.01, 0.32],
   ]).flat();
 }
 
@@ -196,7 +203,9 @@ function crown(rings: [number, number][], sides: number): BufferGeometry {
   for (const [height, width] of rings) {
     for (let i = 0; i < sides; i++) {
       const angle = (2 * Math.PI * i) / sides;
-      places.push(width * Math.cos(angle), height, width * Math.sin(angle));
+      // Branches, and gaps between them: every second one is shorter and less bent.
+      const [out, up] = sides > 4 && i % 2 ? [0.66 * width, height + 0.025 * width] : [width, height];
+      places.push(out * Math.cos(angle), up, out * Math.sin(angle));
     }
   }
   const tip = places.length / 3;

@@ -25,7 +25,6 @@ export function ownUniforms() {
     bedTable: new DataTexture(new Uint8Array(4), 1, 1),
     bedDepth: 0,
     strataTops: new DataTexture(new Float32Array(1), 1, 1, RedFormat, FloatType),
-    strataColours: colourTexture(),
     strataLayers: 0,
     extent: new Vector2(1, 1),
     worldScale: 1,

@@ -2,7 +2,10 @@
 
 import type { Field } from "../wire/frames";
 
-/** Write the two triangles of each quad that has a cell deeper than `depth` metres in it or next to it; returns how many indices. */
+/** Cells that water is drawn around a wet one: a neighbour at the shore, what is between it and the next, and banks that wind. */
+const SPREAD = 2.5;
+
+/** Write the two triangles of each quad that has a cell deeper than `depth` metres in it or near it; returns how many indices. */
 export function wetQuads(water: Field, depth: number, columns: number, rows: number, corners: Uint32Array): number {
   const threshold = ((depth - water.low) / Math.max(water.high - water.low, 1e-12)) * 65535;
   const wide = columns - 1;
@@ -37,7 +40,7 @@ export function wetQuads(water: Field, depth: number, columns: number, rows: num
   return i;
 }
 
-/** How far, in quads, the depth of one cell reaches when it is interpolated. */
+/** How far, in quads, the water of one cell reaches. */
 function reach(cells: number, quads: number): number {
-  return quads / cells;
+  return (SPREAD * quads) / cells;
 }

@@ -1,6 +1,6 @@
 // The one WebSocket: sends messages, matches answers to them, and reconnects after growing delays.
 
-import { decodeFrame, type Frame } from "./frames";
+import { type Frame, FrameReader } from "./frames";
 import type { ClientMessage, Done, FinishState, ServerMessage, State, Welcome } from "./protocol";
 
 export interface ConnectionListener {
@@ -31,6 +31,7 @@ export class Connection {
   private everConnected = false;
   private retryTimer = 0;
   private readonly questions = new Map<Id, Question>();
+  private frames = new FrameReader();
 
   constructor(
     private readonly url: string,
@@ -78,6 +79,7 @@ export class Connection {
     const socket = new WebSocket(this.url);
     socket.binaryType = "arraybuffer";
     this.socket = socket;
+    this.frames = new FrameReader();
     socket.addEventListener("message", (event: MessageEvent<string | ArrayBuffer>) => this.receive(event.data));
     socket.addEventListener("close", () => this.closed());
   }
@@ -94,7 +96,7 @@ export class Connection {
 
   private receive(data: string | ArrayBuffer): void {
     if (typeof data !== "string") {
-      this.listener.frameArrived(decodeFrame(data));
+      this.listener.frameArrived(this.frames.read(data));
       return;
     }
     const message = JSON.parse(data) as ServerMessage;

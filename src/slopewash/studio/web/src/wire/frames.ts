@@ -28,7 +28,6 @@ export interface Frame {
     layers: number;
     points: number;
     tops: Float32Array<ArrayBuffer>;
-    colours: string[];
     depths: number[];
     hardness: number[];
   } | null;
@@ -66,7 +65,6 @@ export function decodeFrame(bytes: ArrayBuffer): Frame {
           layers: strata.shape[0] ?? 0,
           points: strata.shape[2] ?? 0,
           tops: floats(bytes, strata),
-          colours: strata.colours ?? [],
           depths: strata.depths ?? [],
           hardness: strata.hardness ?? [],
         }
@@ -76,6 +74,25 @@ export function decodeFrame(bytes: ArrayBuffer): Frame {
     vertices: blocks.has("vertices") ? floats(bytes, blocks.get("vertices")!) : null,
     triangles: blocks.has("triangles") ? words(bytes, blocks.get("triangles")!) : null,
   };
+}
+
+/** Reads the frames of one connection: what a frame leaves out is as in the one before it. */
+export class FrameReader {
+  /** The last frame of each pane. */
+  private readonly last = new Map<number, Frame>();
+
+  read(bytes: ArrayBuffer): Frame {
+    const frame = decodeFrame(bytes);
+    const { ground, pane = 0, run } = frame.header;
+    const before = this.last.get(pane);
+    if (ground && before?.header.run === run) {
+      const { wear, deposit, flow, soil } = before;
+      Object.assign(frame, { wear, deposit, flow, soil });
+    }
+    if (frame.header.panes === undefined) this.last.clear(); // side by side has been left
+    this.last.set(pane, frame);
+    return frame;
+  }
 }
 
 function field(bytes: ArrayBuffer, block: BlockHeader | undefined): Field | null {

@@ -33,8 +33,6 @@ export interface BlockHeader {
   /** Of `before`, if it shows a keyframe of a branch. */
   moment?: number;
   branch?: number;
-  /** Of strata, as #rrggbb. */
-  colours?: string[];
   /** Metres below the top of the first stratum at which each begins. */
   depths?: number[];
   /** Of strata, 0 (soft) .. 1 (hard). */
@@ -261,6 +259,8 @@ export interface FrameHeader {
   start_low: number;
   /** Highest ground of the start in metres. */
   start_high: number;
+  /** Wear, deposit, flow and soil are those of the frame before: they change slowly, and are left out for a moment. */
+  ground?: "as before";
   /** Number of the pane, side by side; the frames of all panes at one moment have the same number. */
   pane?: number;
   /** How many there are. */
