@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,18 +31,18 @@ class Base:
     model: Any
     generator: str
     steps: int
-    start: dict[str, Any] = field(default_factory=dict)
+    start: Mapping[str, Any] = field(default_factory=dict)
     settle: int = 0
     edges: Any = "open"
 
     def terrain(self, size: int) -> sw.Terrain:
         """Where it begins; particles start in a ring around the middle."""
-        terrain = sw.generate(self.generator, size=size, seed=7, **self.start)
+        terrain = sw.generate(self.generator, **{**self.start, "size": size, "seed": 7})
         if self.model.name != "mesh_particles":
             return terrain
         side, angles = terrain.width, [2 * math.pi * k / 6 for k in range(6)]
-        places = [(side * (0.5 + 0.18 * math.sin(a)), side * (0.5 + 0.18 * math.cos(a))) for a in angles]
-        return terrain.replace(emitters=[sw.Emitter(x=x, y=y, radius=0.03 * side, rate=40) for x, y in places])
+        places = [(side * (0.5 + 0.14 * math.sin(a)), side * (0.5 + 0.14 * math.cos(a))) for a in angles]
+        return terrain.replace(emitters=[sw.Emitter(x=x, y=y, radius=0.02 * side, rate=12) for x, y in places])
 
     def run(self, change: dict[str, Any], size: int, share: float) -> sw.Terrain:
         """Run it with what is changed, and only `share` of the steps."""
@@ -64,17 +64,14 @@ BASES: dict[str, Sequence[Base]] = {
     ),
     "steepest_talus": (Base(sw.SteepestTalus(), "ridged", 300, edges="closed"),),
     "velocity_field": (
-        Base(
-            sw.preset("chiba_fig2"), "noisy_cylinder", 120,
-            {"cell_size": 10.0, "arc": 90.0, "relief": 190.0, "noise": 0.14},
-        ),
+        Base(sw.preset("chiba_fig2"), "noisy_cylinder", 120, sw.find_preset("chiba_fig2").start),
     ),
     "mesh_particles": (
         Base(
             sw.preset("bezin2010").replace(
-                triangles=6000, maximum_particles=2000, particle_radius=0.8, erosion_rate=0.2
+                triangles=12_000, maximum_particles=6000, erosion_rate=0.08, transport_time=400, drag=0.5
             ),
-            "dome", 500, {"extent": 640.0},
+            "hill", 2000, {"cell_size": 10.0, "relief": 320.0},
         ),
     ),
 }  # fmt: skip
@@ -96,10 +93,10 @@ NEEDS: dict[tuple[str, str], dict[str, Any]] = {
 
 CHOSEN: dict[tuple[str, str], list[Any]] = {
     ("velocity_field", "maximum_speed"): [1.5, 5.0, 30.0],
-    ("mesh_particles", "maximum_particles"): [200, 600, 2000],
-    ("mesh_particles", "triangles"): [1000, 6000, 30000],
-    ("mesh_particles", "lifetime"): [2.0, 8.0, 600.0],
-    ("mesh_particles", "transport_time"): [1, 100, 1500],
+    ("mesh_particles", "maximum_particles"): [300, 1200, 6000],
+    ("mesh_particles", "triangles"): [2000, 12_000, 30_000],
+    ("mesh_particles", "lifetime"): [8.0, 25.0, 600.0],
+    ("mesh_particles", "transport_time"): [20, 400, 2000],
 }
 """Values where the typical range is not that of the base: slow water, few particles, a short run."""
 

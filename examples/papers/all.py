@@ -43,7 +43,7 @@ def main(words: Sequence[str] | None = None) -> None:
             script = importlib.import_module(f"examples.papers.{source}")
             script.main(["--out", folder, *only])
             shutil.copy(made / known.name, results)
-            for picture in made.glob("*.jpg"):
+            for picture in (*made.glob("*.jpg"), *made.glob("*.svg")):
                 shutil.copy(picture, HOME / "docs" / "pictures")
 
 

@@ -19,13 +19,12 @@ import slopewash as sw
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.mesh_particles import measure
-from examples.papers.record import Record, Row, options_of, sheet
+from examples.papers.look import CAMERA, sheet, views
+from examples.papers.record import Record, Row, options_of
 
 CELL = 10.0
-LOOK: dict[str, Any] = {"sun": (255.0, 36.0), "palette": "desert"}
-"""Lit from beside the camera, so that valleys have a lit side and a dark one; sand shows what was deposited."""
-VIEW: dict[str, Any] = {"azimuth": 165.0, "pitch": 38.0, **LOOK}
-MOUNTAIN_VIEW: dict[str, Any] = {"azimuth": 190.0, "pitch": 34.0, **LOOK}
+VIEW: dict[str, Any] = {**CAMERA, "pitch": 42.0}
+MOUNTAIN_VIEW: dict[str, Any] = {**CAMERA, "azimuth": 190.0}
 TIMED = {
     "figure 3: 130k particles over 80k triangles": (130_000, 80_000, "20, Quadro FX 3700M, drawing included"),
     "figure 4: 130k particles over 20k triangles": (130_000, 20_000, "0.11, 3 Tesla C1060, rendered offline"),
@@ -33,6 +32,10 @@ TIMED = {
 """The scenes of which the paper gives frame rates: particles, triangles and frames per second."""
 RADIUS = 0.24
 """Of the particles that are timed, in shortest edges: larger ones would not all fit on 20,000 triangles."""
+CUTTING = 0.06
+"""Erosion rate of the canyon: high, so that it is deep after few steps."""
+MIDDLE = (0.42, 0.5)
+"""Row and column in the middle of its pictures, as fractions of the side."""
 STREAMS = 7
 SEED = 3
 
@@ -44,8 +47,8 @@ def canyon(size: int, seed: int) -> tuple[sw.Terrain, sw.Emitter]:
     length, width = rows * CELL, columns * CELL
     s = y / length
     middle = width * (0.5 + 0.12 * np.sin(2 * np.pi * s * 1.3) + 0.04 * np.sin(2 * np.pi * s * 3.1 + 1))
-    slope = 0.171 * length * np.clip(1 - s / 0.72, 0, 1) ** 1.25 + 0.007 * length * (1 - s)
-    valley = -0.023 * length * np.exp(-(((x - middle) / (0.062 * width)) ** 2)) * np.clip(1.1 - 1.2 * s, 0, 1)
+    slope = 0.2 * length * np.clip(1 - s / 0.82, 0, 1) ** 1.1 + 0.007 * length * (1 - s)
+    valley = -0.026 * length * np.exp(-(((x - middle) / (0.062 * width)) ** 2)) * np.clip(1.3 - 1.4 * s, 0, 1)
     rough = sw.generate("fbm", size=size, cell_size=CELL, seed=seed, relief=0.01 * length)["elevation"][:, :columns]
     head = rows // 13
     river = sw.Emitter(
@@ -105,8 +108,8 @@ def draw_streams(size: int, steps: int, seed: int, out: Path, picture: tuple[int
     sheet(images, titles, out / "bezin-streams.jpg")
     simulation.settle(0, dry=True)
     dry = simulation.terrain
-    views = [sw.render_view(t, size=picture, **MOUNTAIN_VIEW) for t in (before, dry)]
-    sheet(views, ["before", f"after {steps} steps"], out / "bezin-before-after.jpg")
+    seen = views([before, dry], picture, water=False, azimuth=MOUNTAIN_VIEW["azimuth"])
+    sheet(seen, ["before", f"after {steps} steps"], out / "bezin-before-after.jpg")
     change = sw.wear_and_deposit(dry, width=700)
     change.convert("RGB").save(out / "bezin-change.jpg", quality=86)
     return numbers(simulation, len(emitters), len(particles), dry)
@@ -116,20 +119,23 @@ def draw_canyon(size: int, steps: int, seed: int, out: Path, picture: tuple[int,
     """Figure 4: a canyon progressively deepened by a river."""
     terrain, source = canyon(size, seed)
     draw_levels(terrain, out, picture)
-    model = sw.MeshParticles(triangles=40_000, erosion_rate=0.03, transport_time=2000, drag=0.3)
+    model = sw.MeshParticles(triangles=40_000, erosion_rate=CUTTING, transport_time=2000, drag=0.3)
     simulation = sw.Simulation(terrain.replace(emitters=[source]), model)
-    near = {**VIEW, "zoom": 1.2}
-    ground: list[Image.Image] = []
+    frame = simulation.mesh
+    row, column = (int(share * n) for share, n in zip(MIDDLE, terrain.shape, strict=True))
+    spot = ((column + 0.5) * CELL, (row + 0.5) * CELL, float(terrain["elevation"][row, column]))
+    near: dict[str, Any] = {**VIEW, "zoom": 1.25, "target": spot}
+    ground: list[sw.Terrain] = []
     river: list[Image.Image] = []
     for part in range(4):
         simulation.run(steps * part // 3 - simulation.step)
-        river.append(
-            sw.render_mesh(simulation.mesh, particles=simulation.particles, wireframe=part == 0, size=picture, **near)
-        )
-        ground.append(sw.render_mesh(simulation.mesh, size=picture, **near))
+        ground.append(simulation.terrain)
+        shown: dict[str, Any] = {"wireframe": part == 0, "frame": frame, "size": picture}
+        river.append(sw.render_mesh(simulation.mesh, particles=simulation.particles, **shown, **near))
     after = [f"after {steps * part // 3} steps" for part in range(1, 4)]
-    titles = ["before", *after, f"{len(simulation.mesh.triangles):,} triangles", *(f"the river {t}" for t in after)]
-    sheet([*ground, *river], titles, out / "bezin-canyon.jpg", columns=4)
+    titles = ["before", *after, f"{len(frame.triangles):,} triangles", *(f"the river {t}" for t in after)]
+    images = [*views(ground, picture, water=False, **near), *river]
+    sheet(images, titles, out / "bezin-canyon.jpg", columns=4)
     return numbers(simulation, 1, len(simulation.particles), simulation.terrain)
 
 
@@ -176,7 +182,7 @@ def main(words: Sequence[str] | None = None) -> None:
     if options.only != "speed":
         rows: list[Row] = [
             ("figure 3, streams", *draw_streams(size, steps, SEED, options.out, (900, 640))),
-            ("figure 4, canyon", *draw_canyon(size, steps, SEED, options.out, (560, 520))),
+            ("figure 4, canyon", *draw_canyon(size, 2 * steps, SEED, options.out, (560, 520))),
         ]
         columns = (
             "scene", "emitters", "particles", "triangles", "deepest cut, m", "thickest deposit, m",

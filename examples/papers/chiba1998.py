@@ -5,7 +5,8 @@
     python examples/papers/chiba1998.py --only chiba_fig2       one figure with its pictures: 10 CPU-s, kernels compiled
 
 Figures 2-4 show terrain and velocity field every 50 iterations; figure 2 is drawn a second time on a cylinder turned by
-30 degrees, where valleys cannot follow the grid. Plate 1 is the terrain of figure 2 in winter, plate 2 has five strata.
+30 degrees, where valleys cannot follow the grid. Plate 1 is figure 2 on twice as many cells in winter, plate 2 has five
+strata.
 """
 
 from __future__ import annotations
@@ -17,25 +18,29 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageDraw
 
 import slopewash as sw
+from slopewash.rendering.colours import colour_table
+from slopewash.terrain.fields import layer_spec
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from examples.papers.record import Record, Row, options_of, seconds_of, sheet
+from examples.papers.look import HIGH, colour_bar, legend, plan, sheet, views
+from examples.papers.profiles import section, write
+from examples.papers.record import Record, Row, options_of, seconds_of
 
 Line = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 FIGURES = ("chiba_fig2", "chiba_fig3", "chiba_fig4")
-SHOWN = ("water", "ground")
 TIMED = {"chiba_fig2": 7062, "chiba_fig3": 5001, "chiba_fig4": 6189, "chiba_strata": 5697}
 """Presets, and seconds of Table I on an SGI O2."""
 SNAPSHOTS = 4
 TURN = 30.0
 SEED = 0
-SUN = (255.0, 26.0)
-"""South-west and low: valleys down the southern flank have a lit side and a dark one."""
+PASSING = (100.0, 50_000.0)
+"""Water that passes a cell, in m² per unit of time, at the ends of the colour bar of all figures."""
 FLANK = (0.2, 0.4, 0.6, 0.8)
 """Places between crest and foot at which the figures are measured."""
 DEEP = 0.3
@@ -44,6 +49,11 @@ STREAM = 60
 """Cells drained that make a stream."""
 THIN = 0.1
 """Loose soil thinner than this fraction of a cell is drawn as the rock beneath it."""
+ENDS = 16
+"""Columns of 128 that plate 2 leaves out on either side."""
+WEST = 40
+"""Columns of 256 that plate 1 leaves out in the west: a valley of the northern flank would cut into its corner."""
+MAP_SUN = (315.0, 45.0)
 LAWS: dict[str, dict[str, Any]] = {
     "as published": {"steering": "steepest", "breadth": 0, "creep_rate": 0.0, "slide_rate": 0.0},
     "points, no slides, gradient steering": {"breadth": 0, "creep_rate": 0.0, "slide_rate": 0.0},
@@ -56,10 +66,13 @@ LYING = {"level": {}, "tilted": {"dip": 8.0, "direction": 90.0}}
 
 def main(words: Sequence[str] | None = None) -> None:
     """Make the figures, the plates and the table."""
-    options = options_of("chiba1998", words, doc=__doc__, parts=FIGURES)
+    options = options_of("chiba1998", words, doc=__doc__, parts=(*FIGURES, "plate1"))
     size, steps = (24, 4) if options.quick else (128, 200)
     if options.only in FIGURES:
         figure(options.only, options.out, size, steps, options.backend)
+        return
+    if options.only == "plate1":
+        plate_1(options.out / "chiba-plate1.jpg", size, steps, options.backend)
         return
     record = Record("chiba1998", quick=options.quick)
     if options.only != "speed":
@@ -77,8 +90,8 @@ def draw(out: Path, record: Record, size: int, steps: int, backend: str) -> None
         start, eroded = figure(name, out, size, steps, backend)
         shapes.append((f"figure {name[-1]}", *measures(eroded, start)))
         if name == "chiba_fig2":
-            plate_1(eroded, out / "chiba-plate1.jpg")
             shapes += turned(out / "chiba-turned.jpg", eroded, size, steps, backend)
+    plate_1(out / "chiba-plate1.jpg", size, steps, backend)
     plate_2(out / "chiba-plate2.jpg", size, steps, backend)
     columns = (
         "", *(f"valleys at {100 * place:.0f} %" for place in FLANK), "confluences", "relief near the crest",
@@ -90,10 +103,15 @@ def draw(out: Path, record: Record, size: int, steps: int, backend: str) -> None
 def figure(name: str, out: Path, size: int, steps: int, backend: str) -> tuple[sw.Terrain, sw.Terrain]:
     """Draw one of the figures 2 to 4; returns the terrain before and after."""
     start = start_of(name, size)
-    simulation, images = run(start, name, steps, backend)
-    titles = [f"{what} after {steps * (k + 1) // SNAPSHOTS}" for k in range(SNAPSHOTS) for what in SHOWN]
-    sheet(images, titles, out / f"chiba-fig{name[-1]}.jpg", columns=4)
-    return start, simulation.terrain
+    stages = run(start, name, steps, backend)
+    grounds = views(stages, (560, 420), water=False, **HIGH)
+    images = [image for k, stage in enumerate(stages) for image in (water(stage), grounds[k])]
+    titles = [title for k in range(SNAPSHOTS) for title in (f"after {steps * (k + 1) // SNAPSHOTS} iterations", "")]
+    bar = partial(colour_bar, layer="flow", limits=PASSING)
+    sheet(images, titles, out / f"chiba-fig{name[-1]}.jpg", columns=4, key=bar)
+    if name == "chiba_fig4":
+        sections(out / "chiba-fig4-sections.svg", start, stages[-1], steps)
+    return start, stages[-1]
 
 
 def compare_laws(record: Record, size: int, steps: int, backend: str) -> None:
@@ -133,14 +151,14 @@ def start_of(name: str, size: int, *, lying: Mapping[str, float] | None = None, 
     return terrain.replace(strata=preset.strata.fitted(terrain.relief).replace(**(lying or {})))
 
 
-def run(start: sw.Terrain, name: str, steps: int, backend: str) -> tuple[sw.Simulation, list[Image.Image]]:
-    """Erode, with pictures of water and ground at intervals."""
+def run(start: sw.Terrain, name: str, steps: int, backend: str) -> list[sw.Terrain]:
+    """Erode; returns the terrain at equal intervals, the last at the end."""
     simulation = sw.Simulation(start, sw.preset(name), backend=backend, edges="open")
-    images: list[Image.Image] = []
+    stages: list[sw.Terrain] = []
     for part in range(1, SNAPSHOTS + 1):
         simulation.run(steps * part // SNAPSHOTS - simulation.step)
-        images += [water(simulation.terrain), view(simulation.terrain, (640, 400))]
-    return simulation, images
+        stages.append(simulation.terrain)
+    return stages
 
 
 def eroded(start: sw.Terrain, name: str, steps: int, backend: str) -> sw.Terrain:
@@ -152,48 +170,92 @@ def eroded(start: sw.Terrain, name: str, steps: int, backend: str) -> sw.Terrain
 
 def water(terrain: sw.Terrain) -> Image.Image:
     """The velocity field: the water that passes each cell."""
-    passed = sw.overlay(terrain, "flow", title="water that passes, logarithmic", sun=SUN, width=420)
-    return passed.convert("RGB").resize((420, 400))
+    return sw.overlay(terrain, "flow", limits=PASSING, width=420, framed=False)
 
 
-def view(terrain: sw.Terrain, size: tuple[int, int]) -> Image.Image:
-    """The ground without water, under grass instead of snow, which would hide it; from the south."""
-    bare = terrain.replace(water=None, suspended=None)
-    return sw.render_view(bare, size=size, azimuth=165, pitch=32, sun=SUN, palette="green")
+def sections(file: Path, start: sw.Terrain, after: sw.Terrain, steps: int) -> None:
+    """Heights from crest to foot, over the southern flank, and along it at 60 % of the way."""
+    before, left = (t["elevation"].astype(np.float64) / t.cell_size for t in (start, after))
+    half = len(before) // 2
+    down = {
+        "start, mean": before[half:].mean(axis=1), f"after {steps}, mean": left[half:].mean(axis=1),
+        "valleys: 10 % of the cells are lower": np.quantile(left[half:], 0.1, axis=1),
+        "ridges: 10 % are higher": np.quantile(left[half:], 0.9, axis=1),
+    }  # fmt: skip
+    fall = section("from crest to foot", "cells from the crest", np.arange(half, dtype=np.float64), down)
+    line = strike(len(before), 0.6, 0.0)
+    across = {"start": before[line], f"after {steps} iterations": left[line]}
+    along = section("along the flank, 60 % of the way down", "cells", np.arange(2.0 * half), across)
+    write([fall, along], file)
 
 
 def turned(file: Path, straight: sw.Terrain, size: int, steps: int, backend: str) -> list[Row]:
     """Figure 2 on a cylinder whose axis is not one of the grid's."""
     start = start_of("chiba_fig2", size, turn=TURN)
     after = eroded(start, "chiba_fig2", steps, backend)
-    maps = [sw.hillshade(terrain, width=640) for terrain in (straight, after)]
-    sheet(maps, ["figure 2, ridge from west to east", f"turned by {TURN:g} degrees"], file)
+    maps = [with_crest(plan(t, 640, water=False, sun=MAP_SUN), turn) for t, turn in ((straight, 0.0), (after, TURN))]
+    sheet(maps, ["2: crest (dashed) from west to east", f"2: turned by {TURN:g} degrees"], file)
     return [(f"figure 2 turned by {TURN:g}°", *measures(after, start, TURN))]
 
 
-def plate_1(terrain: sw.Terrain, file: Path) -> None:
-    """Plate 1: figure 2's terrain in winter, on more cells than were eroded so that snow has an edge to lie on."""
-    bare = sw.Terrain(terrain["elevation"], cell_size=terrain.cell_size)
-    finer = bare.resampled(4 * max(bare.shape))
-    side = bare.width
+def with_crest(picture: Image.Image, turn: float) -> Image.Image:
+    """Draw a dashed line where the crest of the cylinder was at the start."""
+    draw, middle = ImageDraw.Draw(picture), picture.width / 2
+    east, south = np.cos(np.radians(turn)), np.sin(np.radians(turn))
+    for begin in np.arange(-0.7, 0.7, 0.03) * picture.width:
+        ends = [(middle + at * east, middle + at * south) for at in (begin, begin + 0.015 * picture.width)]
+        draw.line(ends, fill="#a03020", width=max(1, picture.width // 240))
+    return picture
+
+
+def plate_1(file: Path, size: int, steps: int, backend: str) -> None:
+    """Plate 1: the terrain of figure 2 on twice as many cells, in winter; drawn on more, so that snow has edges."""
+    terrain = eroded(start_of("chiba_fig2", 2 * size), "chiba_fig2", steps, backend)
+    ground = smoothed(smoothed(terrain["elevation"]))[:, WEST * 2 * size // 256 :]
+    bare = sw.Terrain(ground, cell_size=terrain.cell_size)
     seen = sw.render_view(
-        finer, size=(1600, 900), season="winter", azimuth=172, pitch=17, zoom=1.5, target=(0.5 * side, 0.66 * side),
-        sun=(240.0, 24.0),
+        bare.resampled(4 * max(bare.shape)), size=(1600, 900), season="winter", azimuth=200, pitch=24, zoom=1.12,
+        sun=(130.0, 24.0),
     )  # fmt: skip
-    seen.convert("RGB").save(file, quality=86)
+    seen.convert("RGB").save(file, quality=84, optimize=True)
+
+
+def smoothed(heights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """One pass of the filter 1 2 1 both ways: floors of valleys one cell wide would hold snow here and there only."""
+    for axis in (0, 1):
+        padded = np.pad(heights, [(1, 1) if a == axis else (0, 0) for a in (0, 1)], mode="edge")
+        heights = (sliding_window_view(padded, 3, axis=axis) @ np.array([0.25, 0.5, 0.25])).astype(np.float32)
+    return heights
 
 
 def plate_2(file: Path, size: int, steps: int, backend: str) -> None:
     """Plate 2: five strata eroded to terraces, level and tilted."""
+    grounds = [
+        without_ends(exposed(eroded(start_of("chiba_strata", size, lying=how), "chiba_strata", steps, backend)))
+        for how in LYING.values()
+    ]
     images: list[Image.Image] = []
     titles: list[str] = []
-    for lying, how in LYING.items():
-        start = start_of("chiba_strata", size, lying=how)
-        terrain = exposed(eroded(start, "chiba_strata", steps, backend))
-        layers = sw.overlay(terrain, "stratum", title="exposed layer, 0 is loose soil", limits=(0.0, 5.0), width=480)
-        images += [view(terrain, (760, 480)), layers.convert("RGB").resize((500, 480))]
-        titles += [f"{lying} strata after {steps}", "exposed layers"]
-    sheet(images, titles, file, columns=2)
+    for lying, terrain, seen in zip(LYING, grounds, views(grounds, (800, 520), water=False), strict=True):
+        images += [seen, sw.overlay(terrain, "stratum", limits=(0.0, 5.0), width=480, framed=False)]
+        titles += [f"{lying} strata after {steps} iterations", "exposed layer"]
+    table = colour_table(layer_spec("stratum").colour_map)
+    names = {k: f"layer {k}" for k in range(1, 6)} | {0: "loose soil"}
+    colours = {name: tuple(table[k * (len(table) - 1) // 5].tolist()) for k, name in names.items()}
+    sheet(images, titles, file, columns=2, key=partial(legend, colours=colours))
+
+
+def without_ends(terrain: sw.Terrain) -> sw.Terrain:
+    """Leave out what lies near the western and the eastern edge, where water left the terrain in all directions."""
+    assert terrain.strata is not None
+    assert terrain.strata.top is not None
+    columns = terrain.shape[1]
+    inner = (slice(None), slice(columns * ENDS // 128, columns - columns * ENDS // 128))
+    layers = {name: layer[inner] for name, layer in terrain.items() if name != "elevation"}
+    stratum = layers.pop("stratum")
+    strata = terrain.strata.replace(top=np.broadcast_to(terrain.strata.top, terrain.shape)[inner])
+    part = sw.Terrain(terrain["elevation"][inner], cell_size=terrain.cell_size, strata=strata)
+    return part.replace(**layers).replace(own_layers={"stratum": stratum})
 
 
 def exposed(terrain: sw.Terrain) -> sw.Terrain:

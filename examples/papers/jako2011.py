@@ -11,19 +11,22 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 import slopewash as sw
+from slopewash.reports.chart import Chart
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from examples.papers.record import Record, Row, options_of, seconds_of, sheet
+from examples.papers.look import HIGH, plan, sheet, views
+from examples.papers.profiles import section, write
+from examples.papers.record import Record, Row, options_of, seconds_of
 
 TABLE_2 = sw.VirtualPipes(transport="semi_lagrangian")
 PRESET: sw.VirtualPipes = sw.preset("jako2011")  # type: ignore[assignment]
@@ -32,11 +35,44 @@ PUBLISHED = {128: (25.7, 0.295), 256: (102.4, 1.01), 512: (412.6, 3.835), 1024: 
 """Table 1: cells along a side, then ms per iteration of CPU2 (Core2 Q9550) and GPU2 (Radeon HD4870)."""
 LAKE_DEPTH, SHORE_DEPTH = 1.0, 0.02
 """Cells of depth that make a lake, and that count as wet."""
+SECTION = 22
+"""Cells on either side of the water in a cross-section of a valley."""
 STILL_REACH = 4
 """Cells between still water and the nearest shore."""
 MEASURES = ("local minima", "lake share", "sediment share", "deepest", "floor", "surface", "steeper than talus")
 
+READINGS: dict[str, dict[str, Any]] = {
+    "preset": {},
+    "K_c 0.3": {"sediment_capacity": 0.3},
+    "K_s 0.1": {"suspension_rate": 0.1},
+    "K_d 3": {"deposition_rate": 3.0},
+    "K_d 0.1": {"deposition_rate": 0.1},
+    "K_r 0.006": {"rain_rate": 0.006},
+    "A 5": {"pipe_area": 5.0},
+    "g 3": {"gravity": 3.0},
+    "Δt 0.01, twice the iterations": {"time_step": 0.01},
+    "conservative transport": {"transport": "donor_cell"},
+}
+"""One value changed at a time, all but the last within the ranges of Table 2."""
+
+MEI_READINGS: dict[str, dict[str, Any]] = {
+    "preset": {},
+    "K_s 0.1": {"suspension_rate": 0.1},
+    "K_d 3": {"deposition_rate": 3.0},
+    "K_c 0.06": {"sediment_capacity": 0.06},
+    "depth 4": {"maximum_erosion_depth": 4.0},
+    "depth 8, K_c 0.3": {"maximum_erosion_depth": 8.0, "sediment_capacity": 0.3},
+    "A 2": {"pipe_area": 2.0},
+    "K_r 0.1": {"rain_rate": 0.1},
+}
+"""Values of `mei2007` changed."""
+
+REGULAR = replace(PRESET, dig_limit=0.5)
+"""Of figures 5 and 6: without a limit to digging, single cells of the furrows become holes."""
+
 Field = NDArray[np.float64]
+Cells = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Rows and columns of a line of cells."""
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -56,24 +92,29 @@ def draw_figures(out: Path, record: Record, size: int, steps: int, backend: str)
     """Figures 5 to 9, with either set of values."""
 
     @cache
-    def eroded(start: sw.Terrain, model: sw.VirtualPipes) -> sw.Terrain:
-        simulation = sw.Simulation(start, model, backend=backend, edges="closed")
+    def eroded(start: sw.Terrain, model: sw.VirtualPipes, edges: Literal["closed", "open"] = "closed") -> sw.Terrain:
+        simulation = sw.Simulation(start, model, backend=backend, edges=edges)
         simulation.run(steps=steps)
         return as_flowing(simulation.terrain, model)
 
     def maps(name: str, terrains: dict[str, sw.Terrain], columns: int) -> None:
-        images = [sw.render(t, width=560, snow_line=None) for t in terrains.values()]
-        sheet(images, [*terrains], out / f"{name}.jpg", columns=columns)
+        sheet([plan(t, 560) for t in terrains.values()], [*terrains], out / f"{name}.jpg", columns=columns)
 
-    def views(name: str, terrains: dict[str, sw.Terrain]) -> None:
-        sheet([seen(terrain) for terrain in terrains.values()], [*terrains], out / f"{name}.jpg")
+    def blocks(name: str, terrains: dict[str, sw.Terrain], size: tuple[int, int], **options: Any) -> None:
+        sheet(views([*terrains.values()], size, **options), [*terrains], out / f"{name}.jpg")
 
-    blocks = regular_blocks(max(size // 4, 16))
+    regular = regular_field(size)
     random = sw.preset_source("jako2011", size=size).make()
     rows: list[Row] = [("initial", *measured(random))]
     banks: list[Row] = []
-    thermal, hydraulic = (eroded(blocks, replace(TABLE_2, processes=p)) for p in ("thermal", "hydraulic"))
-    views("jako-fig5-6", {"initial": blocks, "figure 5: thermal": thermal, "figure 6: hydraulic": hydraulic})
+    three = {"initial": regular} | {
+        f"{title} after {steps} iterations": eroded(regular, replace(REGULAR, processes=process), "open")
+        for title, process in (("5: thermal", "thermal"), ("6: hydraulic", "hydraulic"))
+    }
+    blocks("jako-fig5-6", three, (640, 470), **HIGH)
+    regular_sections(out / "jako-fig5-6-sections.svg", *three.values())
+    changed: list[Row] = [(title, *changes(terrain, regular)) for title, terrain in three.items()]
+    record.table("regular", ("", "deepest cut", "thickest deposit", "steepest dry ground, degrees"), changed)
     for name, model in SETS.items():
         hydraulic, thermal = (eroded(random, replace(model, processes=p)) for p in ("hydraulic", "thermal"))
         both = eroded(random, model)
@@ -82,27 +123,48 @@ def draw_figures(out: Path, record: Record, size: int, steps: int, backend: str)
         rows += [(f"{name}, {title}", *measured(terrain)) for title, terrain in [*four.items()][1:]]
         for title, terrain in (("hydraulic", hydraulic), ("combined", both)):
             banks.append((f"{name}, {title}", *(float(rise) for rise in valley_profile(terrain))))
-    sheet([seen(eroded(random, PRESET), (1500, 900))], ["7d: combined, preset jako2011"], out / "jako-fig7d.jpg")
+    blocks("jako-fig7d", {f"7d: combined, {steps} iterations, preset jako2011": eroded(random, PRESET)}, (1500, 860))
+    alone = eroded(random, replace(PRESET, processes="hydraulic"))
+    lines = {"7a: initial": random, "7b: hydraulic": alone, "7d: combined": eroded(random, PRESET)}
+    places = crossings(eroded(random, PRESET), 2)
+    write([valley_section(f"valley {k}", lines, at) for k, at in enumerate(places, 1)], out / "jako-fig7d-sections.svg")
 
     # Their transport makes mud of every lake here (see the table), so the pair has the conservative one.
     lower = replace(TABLE_2, transport="donor_cell")
     pair = {
-        "8, upper: sediment has no volume": eroded(random, replace(lower, sediment_volume=0.0)),
-        "8, lower: sediment counts as water": eroded(random, lower),
+        "8: sediment has no volume": eroded(random, replace(lower, sediment_volume=0.0)),
+        "8: sediment counts as water": eroded(random, lower),
     }
-    views("jako-fig8", {title: north_lake(terrain) for title, terrain in pair.items()})
+    blocks("jako-fig8", {title: north_lake(terrain) for title, terrain in pair.items()}, (760, 520))
     rows += [(f"table2, {title}", *measured(terrain)) for title, terrain in pair.items()]
 
     limits = {
-        "9, upper: no depth limit": eroded(random, replace(PRESET, maximum_erosion_depth=math.inf)),
-        "limit 10 cells, as in Table 2": eroded(random, replace(PRESET, maximum_erosion_depth=10.0)),
-        "9, lower: limit 1 cell": eroded(random, PRESET),
+        "9: no depth limit": eroded(random, replace(PRESET, maximum_erosion_depth=math.inf)),
+        "9: limit 10 cells, as in Table 2": eroded(random, replace(PRESET, maximum_erosion_depth=10.0)),
+        "9: limit 1 cell": eroded(random, PRESET),
     }
     maps("jako-fig9", limits, 3)
+    deepest = crossing(limits["9: no depth limit"], deepest_cut(limits["9: no depth limit"], random))
+    compared = {"initial": random, **limits}
+    write([valley_section("the deepest cut", compared, deepest, width=820)], out / "jako-fig9-section.svg")
     rows += [(title, *measured(terrain)) for title, terrain in limits.items()]
     record.table("figures", ("", *MEASURES), rows)
     record.table("banks", ("rise of the banks, cells", *(str(k) for k in range(7))), banks)
+    compare_losses(record, random, steps, backend)
     draw_mei(out / "jako-mei.jpg", record, size, steps, backend)
+
+
+def compare_losses(record: Record, start: sw.Terrain, steps: int, backend: str) -> None:
+    """How much solid material the paper's transport loses, and how deep the valleys are, with one value changed."""
+    rows: list[Row] = []
+    for name, changes in READINGS.items():
+        simulation = sw.Simulation(start, replace(PRESET, **changes), backend=backend, edges="closed")
+        taken = round(steps * PRESET.time_step / simulation.model.time_step)  # type: ignore[attr-defined]
+        simulation.run(taken)
+        terrain = as_flowing(simulation.terrain, simulation.model)  # type: ignore[arg-type]
+        rise, muddy = float(valley_profile(terrain)[-1]), measures(terrain).get("sediment share")
+        rows.append((name, 100 * simulation.budget.solids_drift, rise, muddy))
+    record.table("losses", ("", "solids gained or lost, %", "rise of the banks, cells", "sediment share"), rows)
 
 
 def draw_mei(file: Path, record: Record, size: int, steps: int, backend: str) -> None:
@@ -114,7 +176,8 @@ def draw_mei(file: Path, record: Record, size: int, steps: int, backend: str) ->
         simulation = sw.Simulation(start, preset.model, backend=backend, edges=preset.edges)
         simulation.run(steps)
         grounds[f"{name}, {steps} iterations"] = simulation.terrain
-    sheet([sw.hillshade(terrain, width=560) for terrain in grounds.values()], [*grounds], file)
+    flank = (slice(size // 2, size), slice(size // 4, size * 3 // 4))
+    sheet([plan(cut_out(t, flank), 560, water=False, sun=HIGH["sun"]) for t in grounds.values()], [*grounds], file)
     rows: list[Row] = []
     for title, terrain in grounds.items():
         bed = terrain["elevation"].astype(np.float64) / terrain.cell_size
@@ -122,6 +185,16 @@ def draw_mei(file: Path, record: Record, size: int, steps: int, backend: str) ->
         rows.append((title, root_mean_square(bed - box_mean(bed, 1)), share, sw.analysis.axis_preference(bed)))
     columns = ("", "height of spikes, cells", "cells in slots, %", "power along the axes to that along the diagonals")
     record.table("mei", columns, rows)
+    readings: list[Row] = []
+    for name, changes in MEI_READINGS.items():
+        preset = sw.find_preset("mei2007")
+        simulation = sw.Simulation(start, preset.model.replace(**changes), backend=backend, edges=preset.edges)
+        simulation.run(steps)
+        after = simulation.terrain["elevation"].astype(np.float64) / start.cell_size
+        cut = np.quantile(start["elevation"] / start.cell_size - after, 0.99)
+        shares = 100 * float(slots(after).mean()), 100 * simulation.budget.solids_drift
+        readings.append((name, float(cut), *shares))
+    record.table("mei_readings", ("", "depth of gullies, cells", "cells in slots, %", "solids lost, %"), readings)
 
 
 def slots(bed: Field) -> NDArray[np.bool_]:
@@ -129,11 +202,6 @@ def slots(bed: Field) -> NDArray[np.bool_]:
     inner = bed[1:-1, 1:-1]
     pairs = ((bed[1:-1, :-2], bed[1:-1, 2:]), (bed[:-2, 1:-1], bed[2:, 1:-1]))
     return np.logical_or(*(np.minimum(before, after) - inner > 0.5 for before, after in pairs))
-
-
-def seen(terrain: sw.Terrain, size: tuple[int, int] = (760, 520)) -> Image.Image:
-    """A view from the south."""
-    return sw.render_view(terrain, size=size, azimuth=160, pitch=40, sun=(250.0, 36.0), snow_line=None)
 
 
 def table_2(record: Record) -> None:
@@ -168,12 +236,93 @@ def measure(record: Record, sizes: Sequence[int], backend: str) -> None:
     record.table("table1", ("terrain", *published, f"{backend} here, ms", "CPU time, ms", "times faster"), rows)
 
 
-def regular_blocks(size: int) -> sw.Terrain:
-    """Four by four blocks with flat tops and flanks of slope two: the regular height field of figures 5 and 6."""
-    spacing = size / 4
-    offset = np.abs((np.arange(size) + 0.5) % spacing - spacing / 2)
-    inwards = spacing / 2 - np.maximum(offset[:, None], offset[None, :])
-    return sw.Terrain(np.clip(2 * (inwards - spacing / 8), 0, spacing / 2) * 10.0, cell_size=10.0)
+def regular_field(size: int) -> sw.Terrain:
+    """A frustum with eight furrows down each flank: the regular height field of figures 5 and 6.
+
+    Its furrows are four cells deep at most; on even flanks water has no reason to gather.
+    """
+    x = (np.arange(size) + 0.5) / size * 2 - 1
+    east, south = np.meshgrid(x, x)
+    height = np.clip((1 - np.maximum(np.abs(east), np.abs(south)) - 0.16) / 0.64, 0, 1)
+    along = np.where(np.abs(east) > np.abs(south), south, east)
+    furrows = size / 128 * (np.cos(8 * np.pi * along) - 1) * np.sin(np.pi * height)
+    return sw.Terrain((48 / 256 * size * height + furrows) * 10.0, cell_size=10.0)
+
+
+def regular_sections(file: Path, start: sw.Terrain, thermal: sw.Terrain, hydraulic: sw.Terrain) -> None:
+    """Figure 5 from the western edge to the top, figure 6 along the southern flank at half its height."""
+    before, slid, cut = (t["elevation"].astype(np.float64) / t.cell_size for t in (start, thermal, hydraulic))
+    size = len(before)
+    half, flank = size // 2, round(0.5 * size * 1.52)
+    x = np.arange(half, dtype=np.float64)
+    middle = size // 4
+    softness = float(thermal["erodibility"][half, size // 8 : 3 * size // 8].mean())
+    slope = PRESET.talus_slope_range * softness + PRESET.talus_slope_bias
+    talus = np.where(np.abs(x - middle) < size / 10, before[half, middle] + (x - middle) * slope, np.nan)
+    name = f"talus of this flank, {math.degrees(math.atan(slope)):.0f} degrees"
+    profile = {"initial": before[half, :half], "5: thermal": slid[half, :half]}
+    left = section("5: from the edge to the top", "cells from the edge", x, profile, slopes={name: talus})
+    near = slice(half - size // 5, half + size // 5)
+    along = np.arange(near.start, near.stop, dtype=np.float64) - half
+    profile = {"initial": before[flank, near], "6: hydraulic": cut[flank, near]}
+    write([left, section("6: along the flank, at half its height", "cells from the middle", along, profile)], file)
+
+
+def steepest_talus() -> float:
+    """Slope at which ground of erodibility 1 begins to slide."""
+    return TABLE_2.talus_slope_range + TABLE_2.talus_slope_bias
+
+
+def valley_section(title: str, terrains: Mapping[str, sw.Terrain], cells: Cells, *, width: int = 520) -> Chart:
+    """Heights of several terrains along a line of cells."""
+    lines = {name: t["elevation"][cells].astype(np.float64) / t.cell_size for name, t in terrains.items()}
+    x = np.arange(len(cells[0]), dtype=np.float64) - len(cells[0]) // 2
+    return section(title, "cells from the stream", x, lines, width=width)
+
+
+def crossings(terrain: sw.Terrain, count: int) -> list[Cells]:
+    """Lines across the valleys with the highest banks, far from each other."""
+    size = len(terrain["elevation"])
+    bed = terrain["elevation"].astype(np.float64) / terrain.cell_size
+    rows, columns = np.nonzero(running(terrain, margin_of(size)))
+    banks = np.max([np.minimum(bed[rows - d, columns - e], bed[rows + d, columns + e]) for d, e in ((0, 6), (6, 0))], 0)
+    chosen: list[tuple[int, int]] = []
+    for k in np.argsort(bed[rows, columns] - banks):
+        at = int(rows[k]), int(columns[k])
+        if len(chosen) < count and all(math.dist(at, other) > size / 4 for other in chosen):
+            chosen.append(at)
+    return [crossing(terrain, at) for at in chosen]
+
+
+def crossing(terrain: sw.Terrain, at: tuple[int, int]) -> Cells:
+    """A line along a row or a column, whichever has the higher banks beside this cell."""
+    reach = margin_of(len(terrain["elevation"]))
+    along, still = np.arange(-reach, reach + 1), np.zeros(2 * reach + 1, int)
+    lines = [(at[0] + still, at[1] + along), (at[0] + along, at[1] + still)]
+    bed = terrain["elevation"]
+    return max(lines, key=lambda line: float(min(bed[line][reach - 6], bed[line][reach + 6])))
+
+
+def deepest_cut(terrain: sw.Terrain, start: sw.Terrain) -> tuple[int, int]:
+    """The cell that was lowered most, not too near to the edge for a section."""
+    margin = margin_of(len(start["elevation"]))
+    inner = (start["elevation"] - terrain["elevation"])[margin:-margin, margin:-margin]
+    row, column = np.unravel_index(int(inner.argmax()), inner.shape)
+    return int(row) + margin, int(column) + margin
+
+
+def margin_of(size: int) -> int:
+    """Half the length of a section in cells; small terrains have shorter ones."""
+    return min(SECTION, size // 4)
+
+
+def changes(terrain: sw.Terrain, start: sw.Terrain) -> list[float]:
+    """Deepest cut and thickest deposit in cells, and the steepest slope of dry ground in degrees."""
+    change = (terrain["elevation"] - start["elevation"]) / terrain.cell_size
+    south, east = np.gradient(terrain["elevation"].astype(np.float64) / terrain.cell_size)
+    dry = terrain["water"] < SHORE_DEPTH * terrain.cell_size if "water" in terrain else np.ones(terrain.shape, bool)
+    steepest = float(np.degrees(np.arctan(np.hypot(south, east)[dry].max(initial=0.0))))
+    return [max(0.0, -float(change.min())), max(0.0, float(change.max())), steepest]
 
 
 def as_flowing(terrain: sw.Terrain, model: sw.VirtualPipes) -> sw.Terrain:
@@ -190,7 +339,11 @@ def as_flowing(terrain: sw.Terrain, model: sw.VirtualPipes) -> sw.Terrain:
 def north_lake(terrain: sw.Terrain) -> sw.Terrain:
     """Cut out the northern lake and the valleys that reach it."""
     rows, columns = terrain.shape
-    window = (slice(0, rows * 5 // 16), slice(columns * 7 // 16, columns * 15 // 16))
+    return cut_out(terrain, (slice(0, rows * 5 // 16), slice(columns * 7 // 16, columns * 15 // 16)))
+
+
+def cut_out(terrain: sw.Terrain, window: tuple[slice, slice]) -> sw.Terrain:
+    """A part of a terrain with all its layers."""
     layers = {name: layer[window] for name, layer in terrain.items() if name != "elevation"}
     part = sw.Terrain(terrain["elevation"][window], cell_size=terrain.cell_size)
     return part.replace(**layers)
@@ -214,9 +367,9 @@ def measures(terrain: sw.Terrain) -> dict[str, float]:
     lake = flowing > LAKE_DEPTH
     result = {"local minima": float(sw.local_minima(terrain["elevation"])), "lake share": float(lake.mean())}
     dry = flowing < SHORE_DEPTH
-    steepest_talus = math.degrees(math.atan(TABLE_2.talus_slope_range + TABLE_2.talus_slope_bias))
+    limit = math.degrees(math.atan(steepest_talus()))
     if "slope" in terrain and dry.any():
-        result["steeper than talus"] = float((terrain["slope"] > steepest_talus)[dry].mean())
+        result["steeper than talus"] = float((terrain["slope"] > limit)[dry].mean())
     still = box_mean(lake.astype(np.float64), STILL_REACH) > 1 - 1e-6
     if still.any():
         rows, columns = np.indices(bed.shape)
@@ -241,9 +394,7 @@ def valley_profile(terrain: sw.Terrain) -> Field:
     """
     reach = 6
     bed = terrain["elevation"].astype(np.float64) / terrain.cell_size
-    busy = (terrain["flow"] > np.quantile(terrain["flow"], 0.93)) & (terrain["water"] < LAKE_DEPTH * terrain.cell_size)
-    busy[:reach], busy[-reach:], busy[:, :reach], busy[:, -reach:] = False, False, False, False
-    rows, columns = (cells[:, None] for cells in np.nonzero(busy))
+    rows, columns = (cells[:, None] for cells in np.nonzero(running(terrain, reach)))
     along = np.arange(-reach, reach + 1)
     across = np.stack([bed[rows, columns + along], bed[rows + along, columns]]) - bed[rows, columns]
     banks = np.minimum(across[..., 0], across[..., -1])
@@ -253,6 +404,13 @@ def valley_profile(terrain: sw.Terrain) -> Field:
         return np.full(reach + 1, np.nan)
     both_banks = (best + best[:, ::-1]) / 2
     return np.asarray(np.median(both_banks, axis=0)[reach:])
+
+
+def running(terrain: sw.Terrain, margin: int) -> NDArray[np.bool_]:
+    """The 7 % of the cells with the largest flow that are not lake, but for a margin along the edges."""
+    busy = (terrain["flow"] > np.quantile(terrain["flow"], 0.93)) & (terrain["water"] < LAKE_DEPTH * terrain.cell_size)
+    busy[:margin], busy[-margin:], busy[:, :margin], busy[:, -margin:] = False, False, False, False
+    return np.asarray(busy)
 
 
 def box_mean(field: Field, reach: int) -> Field:

@@ -21,11 +21,14 @@ import numpy as np
 import slopewash as sw
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from examples.papers.record import Record, Row, options_of, seconds_of, sheet
+from examples.papers.look import plan, sheet, views
+from examples.papers.record import Record, Row, options_of, seconds_of
 
 EXTENT = 5120.0
 """Side of the terrain in metres, with any number of cells."""
 LAWS = {"as published": sw.preset("outerrain"), "true distance": sw.SteepestTalus()}
+RELIEF = 0.35
+"""Of the base terrains that are drawn, as a fraction of the side."""
 BASES = {"fbm": 7, "ridged": 4}
 """The post shows two base height fields and gives no dimensions; kinds and seeds are ours."""
 PUBLISHED = {128: (0.434, 0.364), 256: (1.583, 0.838), 512: (6.538, 2.948), 1024: (35.135, 7.706)}
@@ -48,7 +51,7 @@ def draw(out: Path, record: Record, size: int, steps: int, backend: str) -> None
     """The post's figures: base terrains, and what 300 iterations leave of them."""
     images, titles, maps, rows = [], [], [], []
     for kind, seed in BASES.items():
-        base = sw.generate(kind, size=size, extent=EXTENT, seed=seed, relief=0.6 * EXTENT)
+        base = sw.generate(kind, size=size, extent=EXTENT, seed=seed, relief=RELIEF * EXTENT)
         states = {"base": base}
         for name, model in LAWS.items():
             simulation = sw.Simulation(base, model, backend=backend, edges="closed")
@@ -64,9 +67,9 @@ def draw(out: Path, record: Record, size: int, steps: int, backend: str) -> None
                     simulation.budget.solids_drift,
                 )
             )
-        images += [sw.render_view(t, size=(720, 540), sun=(250.0, 40.0), snow_line=None) for t in states.values()]
+        images += views([*states.values()], (620, 440))
         titles += [f"{kind}: {title}" for title in states]
-        maps += [sw.hillshade(terrain, width=480) for terrain in states.values()]
+        maps += [plan(terrain, 480) for terrain in states.values()]
     sheet(images, titles, out / "outerrain-before-after.jpg", columns=3)
     sheet(maps, titles, out / "outerrain-maps.jpg", columns=3)
     columns = ("terrain and law", "steeper than 0.6 before, %", "after, %", "moved, m", "solids gained or lost")
@@ -83,15 +86,15 @@ def draw_piles(file: Path, height: float, backend: str) -> None:
     """Let a pillar of soil slide to rest under each law."""
     heights = np.zeros((33, 33))
     heights[16, 16] = height
-    pictures = []
+    piles = []
     for model in LAWS.values():
         simulation = sw.Simulation(sw.Terrain(heights), model, backend=backend, edges="closed")
         moved = -1.0
         while simulation.budget.solids_moved > moved:
             moved = simulation.budget.solids_moved
             simulation.run(1000)
-        pictures.append(sw.hillshade(simulation.terrain, width=528))
-    sheet(pictures, [*LAWS], file)
+        piles.append(simulation.terrain)
+    sheet(views(piles, (620, 420), pitch=50.0), [*LAWS], file)
 
 
 def measure(record: Record, sizes: Sequence[int], backend: str) -> None:

@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from PIL import Image
-
 import slopewash as sw
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -87,14 +85,6 @@ def seconds_of(start: Callable[[], sw.Simulation], steps: int, *, rounds: int = 
             simulation.run(steps)
             times.append((time.perf_counter() - wall, time.process_time() - cpu))
     return Seconds(*(min(column) for column in zip(*times, strict=True)))
-
-
-def sheet(images: Sequence[Image.Image], titles: Sequence[str], file: Path, *, columns: int | None = None) -> None:
-    """Put pictures side by side into one JPEG."""
-    sw.side_by_side(list(images), list(titles), file.with_suffix(".png"), columns=columns)
-    with Image.open(file.with_suffix(".png")) as picture:
-        picture.convert("RGB").save(file, quality=86, optimize=True)
-    file.with_suffix(".png").unlink()
 
 
 def _shown(value: str | float | None) -> str:

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +19,11 @@ from numpy.typing import NDArray
 import slopewash as sw
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from examples.papers.record import Record, Row, options_of, seconds_of, sheet
+from examples.papers.look import sheet, views
+from examples.papers.record import Record, Row, options_of, seconds_of
 
 PUBLISHED = {256: (3.3678, 0.7072), 512: (12.4146, 1.6418), 1024: (51.1994, 4.5739), 2048: (198.3065, 16.3993)}
 """Table I: cells along a side, then seconds for 50 iterations on an i5-13600K and on a GTX 1050 Ti."""
-VIEW: dict[str, Any] = {"azimuth": 200.0, "pitch": 32.0, "sun": (275.0, 34.0), "palette": "desert"}
-"""Bare ground, lit from the side: rills are shadows on it."""
 RADII = (0.25, 0.5, 0.75)
 
 
@@ -42,18 +40,18 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def draw(out: Path, record: Record, size: int, backend: str) -> None:
     """Figure 1: the cone before and after."""
-    images, titles, rows = [], [], []
+    cones, titles, rows = [], [], []
     for name in ("salamin", "salamin_printed"):
         preset = sw.find_preset(name)
         cone = sw.preset_source(name, size=size).make()
         simulation = sw.Simulation(cone, preset.model, backend=backend, edges=preset.edges)
         simulation.run(preset.steps)
         after = simulation.terrain
-        images += [sw.render_view(t.replace(water=None), size=(900, 600), **VIEW) for t in (cone, after)]
-        titles += [f"{name}: before", f"after {preset.steps} iterations"]
+        cones += [cone, after]
+        titles += [f"{name}: start", f"{name}: after {preset.steps} iterations"]
         depth = [float(after[layer].max() / after.cell_size) for layer in ("wear", "deposit")]
         rows.append((name, *(rills(after, radius) for radius in RADII), *depth, simulation.budget.solids_drift))
-    sheet(images, titles, out / "salamin-fig1.jpg", columns=2)
+    sheet(views(cones, (860, 540), water=False), titles, out / "salamin-fig1.jpg", columns=2)
     columns = [f"relief along the circle at {radius:g} of the radius" for radius in RADII]
     record.table("figure1", ("preset", *columns, "deepest rill", "thickest deposit", "solids gained or lost"), rows)
 
