@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import CheckpointError, CheckpointWarning
+from slopewash.flushing import flush_file, flush_folder
 from slopewash.plain import plain
 from slopewash.simulation.locks import FolderLock
 
@@ -112,12 +113,12 @@ def _write(folder: Path, name: str, facts: Mapping[str, Any], arrays: Arrays, ne
         serial = 1 + max((_serial(path) or 0 for path in find_checkpoints(folder)), default=0)
         manifest = {"schema": SCHEMA, "serial": serial, "files": files, **plain(facts)}
         _write_bytes(temporary / MANIFEST, _dump(manifest | {"sha256": _seal(manifest)}))
-        _flush_folder(temporary)
+        flush_folder(temporary)
         if final.exists():  # the same step again, perhaps with other edits: the new one takes its place
             shutil.rmtree(folder / f"{name}.old", ignore_errors=True)
             final.rename(folder / f"{name}.old")
         temporary.rename(final)
-        _flush_folder(folder)
+        flush_folder(folder)
     except OSError as error:
         shutil.rmtree(temporary, ignore_errors=True)
         raise CheckpointError(_why(folder, needed, error)) from error
@@ -158,26 +159,14 @@ def _size(count: int) -> str:
 def _write_array(path: Path, array: NDArray[Any]) -> dict[str, Any]:
     with path.open("wb") as file:
         np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
-        file.flush()
-        os.fsync(file.fileno())
+        flush_file(file)
     return {"sha256": _hash(path), "shape": list(array.shape), "dtype": str(array.dtype)}
 
 
 def _write_bytes(path: Path, data: bytes) -> None:
     with path.open("wb") as file:
         file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _flush_folder(folder: Path) -> None:
-    if os.name == "nt":  # Windows does not open folders
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        flush_file(file)
 
 
 def _hash(path: Path) -> str:

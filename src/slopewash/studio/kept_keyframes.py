@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from slopewash.flushing import flush_file, flush_folder
 from slopewash.plain import plain
 from slopewash.studio.keyframes import SHOWN, ArrayFile, Branch, Keyframe, Timeline
 
@@ -83,8 +84,8 @@ class KeptKeyframes:
         self._shared = {key: known for key, known in self._shared.items() if key in used}
         if self._new:
             try:
-                _flush_folder(self._folder)
-                _flush_folder(self._folder.parent)  # which may have it only now
+                flush_folder(self._folder)
+                flush_folder(self._folder.parent)  # which may have it only now
             except OSError as error:
                 self.failure = error.strerror or str(error)
         needed = sorted({file for files in names.values() for file in files})
@@ -148,8 +149,7 @@ class KeptKeyframes:
                     end += file.write(data)
                 text = _description(facts, places, digests)
                 file.write(text + _LENGTH.pack(len(text)))
-                file.flush()
-                os.fsync(file.fileno())
+                flush_file(file)
             name = hashlib.sha256(text).hexdigest()
             if not self._path(name).exists():
                 self._new.append(self._path(name))
@@ -245,14 +245,3 @@ def _name_of_one(array: Any) -> str:
     """Name of the file that holds an array alone: arrays of the same values share it."""
     places, digests = {"": (0, array.dtype.str, array.shape)}, {"": hashlib.sha256(_bytes(array)).hexdigest()}
     return hashlib.sha256(_description({}, places, digests)).hexdigest()
-
-
-def _flush_folder(folder: Path) -> None:
-    """Have the names of its files on the disk too."""
-    if os.name == "nt":  # Windows does not open folders
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import CheckpointError, InvalidParameter
+from slopewash.flushing import flush_file, flush_folder
 from slopewash.models.state import Window
 from slopewash.plain import plain
 from slopewash.tiles.grid import TileGrid
@@ -187,8 +187,7 @@ class Store:
             temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.partial")
             with temporary.open("wb") as file:
                 file.write(sealed)
-                file.flush()
-                os.fsync(file.fileno())
+                flush_file(file)
             temporary.replace(path)
             flush_folder(path.parent)
 
@@ -266,17 +265,6 @@ def reported(url: str) -> Iterator[None]:
             known = next(parent for parent in (Path(url), *Path(url).absolute().parents) if parent.exists())
             room = f" ({shutil.disk_usage(known).free / 1e9:.2f} GB are free); make room, and continue with resume"
         raise CheckpointError(f"cannot write to {url}: {why}{room}") from error
-
-
-def flush_folder(folder: Path) -> None:
-    """Bring renames in a folder to the disk."""
-    if os.name == "nt":  # Windows does not open folders
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _compressor() -> Any:
