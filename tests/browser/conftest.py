@@ -109,6 +109,11 @@ class Studio:
         """Wait until JavaScript holds in the page."""
         self.page.wait_for_function(condition, arg=argument, timeout=PATIENCE, polling=50)
 
+    def promised(self, script: str) -> Any:
+        """What a promise brings that a function of JavaScript returns; `evaluate` would wait for it for ever."""
+        late = f"new Promise((_, fail) => setTimeout(() => fail(new Error('not kept in {PATIENCE} ms')), {PATIENCE}))"
+        return self.page.evaluate(f"() => Promise.race([({script})(), {late}])")
+
     def ask(self, **message: Any) -> None:
         """Send a message as the page would, and wait for the answer and for a state that is not busy."""
         self.page.evaluate("message => studio.connection.ask(message)", message)
