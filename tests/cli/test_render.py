@@ -52,6 +52,22 @@ def test_a_recorded_run_becomes_a_time_lapse(run: Run, hill: Path, tmp_path: Pat
         assert len(list(file.decode(video=0))) == 4
 
 
+def test_a_run_is_not_recorded_over_another(run: Run, hill: Path, tmp_path: Path) -> None:
+    def erode(steps: int, *words: object) -> Any:
+        return run(
+            "erode", hill, "-o", tmp_path / "eroded.npz", "--preset", "jako2011", "--steps", steps, "--no-settle",
+            "--backend", "reference", "--record", tmp_path / "run", "--record-every", 2, *words,
+        )  # fmt: skip
+
+    assert erode(6).code == 0
+    refused = erode(2, "--checkpoint", tmp_path / "run.ckpt")
+    assert refused.code == 2
+    assert "holds frame_000000.npz and 3 more of another run" in refused.err
+    assert not (tmp_path / "run.ckpt").exists()
+    assert erode(2, "--force").code == 0
+    assert sorted(file.name for file in (tmp_path / "run").iterdir()) == ["frame_000000.npz", "frame_000002.npz"]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -114,5 +114,38 @@ def test_data_can_be_kept_beside_the_pictures(tmp_path: Path) -> None:
     assert (kept["elevation"] == run.terrain["elevation"]).all()
 
 
+@pytest.mark.usefixtures("quick_pictures")
+def test_the_folder_of_another_run_is_refused(tmp_path: Path) -> None:
+    simulation().add(sw.Recorder(tmp_path, every=4, data=".r16")).run(12)
+    before = names(tmp_path)
+    following = simulation().add(sw.Recorder(tmp_path, every=5))
+    with pytest.raises(sw.InvalidFile, match=r"frame_000000\.png and 11 more of another run; record into another"):
+        following.run(5)
+    assert (names(tmp_path), following.step) == (before, 0)
+
+
+@pytest.mark.usefixtures("quick_pictures")
+def test_files_of_another_run_are_replaced_on_request_and_all_others_stay(tmp_path: Path) -> None:
+    simulation().add(sw.Recorder(tmp_path, every=4, data=".r16")).run(12)
+    for name in ("frame_notes.txt", "frame_1.png", "view.png"):
+        (tmp_path / name).touch()
+    recorder = sw.Recorder(tmp_path, every=5, replace=True)
+    run = simulation().add(recorder)
+    run.run(5)
+    run.run(5)
+    frames = [f"frame_{step:06d}.png" for step in (0, 5, 10)]
+    assert names(tmp_path) == sorted([*frames, "frame_1.png", "frame_notes.txt", "view.png"])
+
+
+@pytest.mark.usefixtures("quick_pictures")
+def test_a_resumed_run_is_recorded_into_the_same_folder(tmp_path: Path) -> None:
+    run = simulation().add(sw.Recorder(tmp_path / "frames", every=5))
+    run.run(5)
+    run.checkpoint(tmp_path / "run.ckpt")
+    resumed = sw.Simulation.resume(tmp_path / "run.ckpt").add(sw.Recorder(tmp_path / "frames", every=5))
+    resumed.run(5)
+    assert names(tmp_path / "frames") == [f"frame_{step:06d}.png" for step in (0, 5, 10)]
+
+
 def test_a_recorder_reads_well() -> None:
     assert repr(sw.Recorder("frames", every=9, data=".exr")) == "Recorder('frames', every=9, data='.exr')"

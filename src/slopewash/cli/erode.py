@@ -188,7 +188,7 @@ def command(
         Layer to start with: --layer rainfall=rain.tif, --layer erodibility=rock.png:0.1..1 with the values of black and
         white (0 and 1 if not given), or a number. May be repeated.
     maps
-        Parameter that differs from place to place: --map rain_rate=rain.tif, --map rain_rate=rain.png:0..0.05 with what
+        Parameter that differs from place to place: --map rain_rate=rain.tif, --map rain_rate=rain.png:0..0.004 with what
         black and white, or 0 and 1, stand for, or the name of a layer instead of a file. `slopewash models NAME` shows
         which parameters take maps. May be repeated.
     edges
@@ -214,7 +214,8 @@ def command(
     every
         Steps between two checkpoints; 500 if not given.
     record
-        Folder in which to record the run, for `slopewash render DIR -o timelapse.webm`; created if missing.
+        Folder in which to record the run, for `slopewash render DIR -o timelapse.webm`; created if missing. One that
+        holds another recorded run is refused; --force removes that run's files.
     record_every
         Steps between two recorded states; 50 if not given.
     """
@@ -299,9 +300,10 @@ def command(
             f"note: {source} rises {terrain.relief:g} m over {min(terrain.width, terrain.height):g} m; "
             f"if its cells are not {terrain.cell_size:g} m wide, give --cell-size"
         )
+    recording = recorders(record, record_every, force=force)
     running = sw.Running(recipe, terrain, checkpoint=checkpoint, every=500 if every is None else every)
     return finish(
-        running, threads=threads, json=json, observers=recorders(record, record_every), shown=(out, picture),
+        running, threads=threads, json=json, observers=recording, shown=(out, picture),
         facts={"input": str(source)},
     )  # fmt: skip
 
@@ -318,7 +320,7 @@ def _check_on_tiles(
         raise InvalidParameter(f"{source} may be a real place; with --tiles name a --preset, such as gentle")
 
 
-def recorders(folder: Path | None, every: int | None) -> list[Observer]:
+def recorders(folder: Path | None, every: int | None, *, force: bool) -> list[Observer]:
     """Make the observer that records a run for a time-lapse, if one is wanted."""
     import slopewash as sw
 
@@ -327,4 +329,6 @@ def recorders(folder: Path | None, every: int | None) -> list[Observer]:
             raise InvalidParameter(f"--record-every is {every}; it needs --record DIR")
         return []
     make_folder(folder)
-    return [sw.Recorder(folder, every or RECORD_EVERY, data=".npz", pictures=False)]
+    recorder = sw.Recorder(folder, every or RECORD_EVERY, data=".npz", pictures=False, replace=force)
+    recorder.prepare()
+    return [recorder]

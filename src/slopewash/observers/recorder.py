@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slopewash.errors import InvalidParameter
+from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.simulation.observing import Observer
 
 if TYPE_CHECKING:
     from slopewash.simulation import Simulation
     from slopewash.terrain import Terrain
+
+
+FRAME = re.compile(r"frame_\d{6,}\.")
+"""How the names of recorded files begin."""
 
 
 class Recorder(Observer):
@@ -20,7 +25,8 @@ class Recorder(Observer):
     `film` makes a time-lapse of the folder. Steps of runs and of settling count, however many are run at a time. The
     start is drawn too, and the end of settling or of a run of at least `every` steps; shorter runs count as pieces of
     one run. If the run continues, the picture of its end is removed. The stages of a recipe count as one run. Files
-    are written atomically, so that a viewer may watch the folder.
+    are written atomically, so that a viewer may watch the folder. A run that begins at its first step refuses a folder
+    with files of another run, because a time-lapse would show both.
 
     Parameters
     ----------
@@ -36,6 +42,8 @@ class Recorder(Observer):
         Whether to draw pictures; without them `data` is needed.
     steps_before
         Steps of a recipe's earlier stages, where one of the later is resumed.
+    replace
+        Remove the files of another run from the folder instead of refusing it.
 
     >>> import slopewash as sw
     >>> sw.Recorder("frames", every=100, layer="flow")
@@ -51,6 +59,7 @@ class Recorder(Observer):
         data: str | None = None,
         pictures: bool = True,
         steps_before: int = 0,
+        replace: bool = False,
     ) -> None:
         super().__init__(every)
         if not pictures and data is None:
@@ -59,20 +68,37 @@ class Recorder(Observer):
         self.layer = layer
         self.data = data
         self.pictures = pictures
+        self.replace = replace
         self.files: list[Path] = []
         """Pictures written so far, in the order of the run, or data files if there are no pictures."""
         self._stages_before = steps_before
         """Steps of the stages before the present one."""
+        self._has_started = False
         self._newest = 0
         self._is_piece = False
         """Whether the phase may be one of many short runs."""
         self._end: Path | None = None
         """Picture of an end between two intervals."""
 
+    def prepare(self) -> None:
+        """Refuse a folder with files of another run, or remove them if `replace` asks for it; a new run calls this."""
+        others = sorted(file for file in self.folder.glob("frame_*") if FRAME.match(file.name))
+        if others and not self.replace:
+            more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+            raise InvalidFile(
+                f"{self.folder} holds {others[0].name}{more} of another run; record into another folder, or remove "
+                "them with replace=True (--force on the command line)"
+            )
+        for file in others:
+            file.unlink(missing_ok=True)
+
     def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
         """Create the folder and, before the first step, draw the start."""
         super().start(simulation, steps, label=label)
         self._is_piece = label == "eroding" and steps < self.every
+        if not self._has_started and simulation.steps_taken + self._stages_before == 0:
+            self.prepare()
+        self._has_started = True
         self.folder.mkdir(parents=True, exist_ok=True)
         if simulation.steps_taken == 0 and self.files:  # the next stage of a recipe; the end of the last one stays
             self._stages_before, self._end = self._newest, None
@@ -120,4 +146,5 @@ class Recorder(Observer):
         layer = "" if self.layer is None else f", layer={self.layer!r}"
         data = "" if self.data is None else f", data={self.data!r}"
         drawn = "" if self.pictures else ", pictures=False"
-        return f"Recorder({str(self.folder)!r}, every={self.every}{layer}{data}{drawn})"
+        replace = ", replace=True" if self.replace else ""
+        return f"Recorder({str(self.folder)!r}, every={self.every}{layer}{data}{drawn}{replace})"
