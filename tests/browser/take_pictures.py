@@ -57,7 +57,7 @@ def main() -> None:
         studio.open(server.url)
         page.evaluate("studio.pace.fixed = true")  # pictures may take their time
         if options.draft:
-            page.evaluate("const set = studio.stage.setTier; studio.stage.setTier = () => set.call(studio.stage, 'low')")
+            page.evaluate("const { stage } = studio, set = stage.setTier; stage.setTier = () => set.call(stage, 'low')")
         for name, prepare in PICTURES.items():
             if name in options.names:
                 prepare(studio)
