@@ -76,13 +76,13 @@ def _helpers() -> Any:
     return module
 
 
-def _draw_little(studio: Any) -> None:
-    """A tiny picture while it runs: all the time goes to the simulation."""
-    studio.page.evaluate("studio.stage.setTier('low'); studio.stage.quality.movingScale = 0.05")
+def _draw_nothing(studio: Any) -> None:
+    """No picture while it runs: all the time goes to the simulation."""
+    studio.page.evaluate("studio.stage.request = () => {}")
 
 
 def _run(studio: Any, steps: int, tier: str = "medium", **start: Any) -> None:
-    _draw_little(studio)
+    _draw_nothing(studio)
     studio.ask(type="start", **start)
     _play(studio, steps)
     _show_all(studio, tier)
@@ -94,6 +94,7 @@ def _play(studio: Any, steps: int) -> None:
 
 
 def _show_all(studio: Any, tier: str = "medium") -> None:
+    studio.page.evaluate("delete studio.stage.request; studio.stage.setTier('low')")
     studio.settle_picture()  # the block to frame is that of the newest frame
     studio.page.click("button[aria-label^='Frame all']")
     studio.page.evaluate("document.querySelector('.messages').replaceChildren()")
@@ -102,11 +103,11 @@ def _show_all(studio: Any, tier: str = "medium") -> None:
 
 def _landscape(studio: Any) -> None:
     """The first recipe, or the same one on another dome if a kept run is given, played to its end."""
-    studio.page.evaluate("studio.stage.quality.movingScale = 0.05")
+    _draw_nothing(studio)
     if studio.state()["step"] < studio.state()["usual_steps"]:
         _play(studio, studio.state()["usual_steps"])
-    studio.wait("studio.stage.landscape.rivers !== null")
     _show_all(studio, "high")
+    studio.wait("studio.stage.landscape.rivers !== null")
 
 
 def _brush(studio: Any) -> None:
@@ -122,7 +123,7 @@ def _brush(studio: Any) -> None:
     studio.page.mouse.move(*at)
     studio.page.mouse.down()
     studio.page.mouse.up()
-    _draw_little(studio)
+    _draw_nothing(studio)
     _play(studio, 560)
     _show_all(studio)
     studio.page.mouse.move(*at)
@@ -136,18 +137,18 @@ def _overlay(studio: Any) -> None:
 
 
 def _strata(studio: Any) -> None:
-    _draw_little(studio)
+    _draw_nothing(studio)
     studio.tab("view")
     studio.page.select_option("select[aria-label='Overlay']", "")
     studio.page.select_option("select[aria-label='Country']", "desert")
     studio.page.set_checked("input[aria-label='Snow']", False)
-    _run(studio, 150, "high", preset="chiba_strata", generator={"kind": "scarp", "size": 192})
+    _run(studio, 100, "high", preset="chiba_strata", generator={"kind": "scarp", "size": 192})
     studio.tab("start")
 
 
 def _mesh(studio: Any) -> None:
     """Two streams in the channels that they have cut down a mountain's flank."""
-    _draw_little(studio)
+    _draw_nothing(studio)
     studio.tab("view")
     studio.page.select_option("select[aria-label='Country']", "alpine")
     studio.page.set_checked("input[aria-label='Snow']", False)  # particles are as bright
@@ -167,13 +168,12 @@ def _mesh(studio: Any) -> None:
 
 def _side_by_side(studio: Any) -> None:
     """Four models on one dome, each to the end of its preset."""
-    _draw_little(studio)
+    _draw_nothing(studio)
     studio.tab("view")
     studio.page.set_checked("input[aria-label='Snow']", True)
     _run(studio, 1, preset="landscape", levels=False, generator={"kind": "dome", "size": 512, "seed": 7})
     studio.tab("model")
     studio.ask(type="side_by_side", panes=4)
-    _draw_little(studio)
     studio.ask(type="play")
     studio.wait("studio.stage.isSideBySide && studio.store.state.step > 0 && !studio.store.state.playing")
     _show_all(studio)
