@@ -11,9 +11,10 @@ import importlib.util
 import io
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,8 @@ class Inside:
     above: float
     heading: float
     pitch: float
-    sun: float | None = None
-    """Its direction, where that from outside would be against the light."""
+    look: dict[str, Any] = field(default_factory=dict)
+    """What differs from the view from outside, such as the sun where that would be against the light."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,13 @@ class Landscape:
 
 LANDSCAPES = {
     "alps": Landscape("alpine", Inside((0.904, 0.888), 60.0, 357.0, 3.0), look={"snowLine": 0.6}),
-    "fjords": Landscape("fjords", Inside((0.5, 0.8), 120.0, 350.0, -7.0), look={"snowLine": 0.6}),
+    "fjords": Landscape("fjords", Inside((0.5, 0.8), 120.0, 350.0, -7.0, {"fog": 0.14}), look={"snowLine": 0.6}),
     "mesas": Landscape("mesas", Inside((0.616, 0.755), 40.0, 32.0, 3.0), "desert", {"snow": False, "water": False}),
     "desert": Landscape(
-        "desert_wash", Inside((0.30, 0.80), 60.0, 45.0, -9.0, sun=130.0), "desert", {"snow": False, "water": False}
+        "desert_wash",
+        Inside((0.64, 0.065), 40.0, 207.0, 0.0, {"sunAzimuth": 262.0, "sunElevation": 24.0}),
+        "desert",
+        {"snow": False, "water": False},
     ),
     "winter": Landscape(
         "winter_range", Inside((0.178, 0.947), 120.0, 330.0, 0.0), "winter", {"snowLine": 0.05, "water": False}
@@ -65,15 +69,17 @@ LANDSCAPES = {
     "dome": Landscape("landscape", Inside((0.342, 0.255), 80.0, 142.0, 2.0)),
 }
 
-# Puts the eye over a place of the terrain.
+# Puts the eye over a place of the terrain, with the light that suits it.
 STAND = """
-({ at, above, heading, pitch }) => {
+({ at, above, heading, pitch, look }) => {
   const { stage } = studio, { ground, cameras } = stage;
   const side = (cells) => cells * ground.cellSize * ground.worldScale;
   const [x, z] = [(at[0] - 0.5) * side(ground.elevation.columns), (at[1] - 0.5) * side(ground.elevation.rows)];
   const surface = cameras.rig.lowest(x, z);
   const eye = [x, surface + above * ground.worldScale, z];
   cameras.restore({ pose: { eye, heading, pitch, walking: null }, plan: false, plan_view: [0, 0, 1] });
+  Object.assign(stage.look, look);
+  stage.lookChanged("sunAzimuth" in look);
 }
 """
 # Leaves the terrain alone in the window and shows all of it as a country in a quality. Every picture is drawn once
@@ -104,6 +110,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", default=list(LANDSCAPES), help="of the landscapes")
     parser.add_argument("--keep", type=Path, help="folder for eroded runs")
+    parser.add_argument("--inside", action="store_true", help="only the views from inside")
     parser.add_argument("--quality", default="high", help="low, medium or high")
     parser.add_argument("--size", default="1600x900", help="of the pictures, in pixels")
     options = parser.parse_args()
@@ -117,7 +124,7 @@ def main() -> None:
                 studio = helpers.Studio(page, server)
                 page.set_default_timeout(LONG)
                 studio.open(server.url)
-                _take(studio, name, options.quality)
+                _take(studio, name, options.quality, only_inside=options.inside)
                 page.context.close()
         chromium.close()
 
@@ -136,25 +143,32 @@ def _eroded(landscape: Landscape, kept: Path | None) -> Iterator[Any]:
             with StudioServer(recipe, port=0, keeper=keeper) as server:
                 session = server.session
                 steps = session.submit(session.state).result(LONG)["usual_steps"]
-                if recipe is not None:
+
+                def step() -> int:
+                    return int(session.submit(session.state).result(LONG)["step"])
+
+                if step() < steps:  # also of a run that was interrupted
                     session.execute(messages.RunTo(type="run_to", step=steps)).result(LONG)
+                while step() < steps:
+                    time.sleep(0.5)
                 yield server
         finally:
             keeper.close()
 
 
-def _take(studio: Any, name: str, quality: str) -> None:
+def _take(studio: Any, name: str, quality: str, *, only_inside: bool) -> None:
     page, landscape = studio.page, LANDSCAPES[name]
-    # A tiny picture while it runs: all the time goes to the simulation.
     page.evaluate("studio.pace.fixed = true; studio.stage.quality.movingScale = 0.05")
     studio.wait("studio.store.state.step === studio.store.state.usual_steps && !studio.store.state.playing")
     studio.settle_picture()
-    page.evaluate(SHOW, {"look": landscape.look, "country": landscape.country, "quality": quality})
-    _keep(studio, f"studio-{name}-outside")
-    view = landscape.inside
-    if view.sun is not None:
-        page.evaluate("sun => { studio.stage.look.sunAzimuth = sun; studio.stage.lookChanged(true); }", view.sun)
-    page.evaluate(STAND, {"at": view.at, "above": view.above, "heading": view.heading, "pitch": view.pitch})
+    show = {"look": landscape.look, "country": landscape.country, "quality": quality}
+    stand = asdict(landscape.inside)
+    if not only_inside:
+        page.evaluate(SHOW, show)
+        _keep(studio, f"studio-{name}-outside")
+        page.evaluate(STAND, stand)
+    else:
+        page.evaluate(f"([show, stand]) => {{ ({SHOW.strip()})(show); ({STAND.strip()})(stand); }}", [show, stand])
     _keep(studio, f"studio-{name}-inside")
 
 

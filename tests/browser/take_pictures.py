@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
@@ -36,6 +37,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", default=list(PICTURES), help="of the pictures")
     parser.add_argument("--keep", type=Path, help="folder with eroded runs")
+    parser.add_argument("--to", type=Path, default=FOLDER, help="folder for the pictures")
+    parser.add_argument("--draft", action="store_true", help="draw in low quality, to see how they are framed")
     options = parser.parse_args()
     helpers = _helpers()
     with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
@@ -53,10 +56,12 @@ def main() -> None:
         page.set_default_timeout(LONG)
         studio.open(server.url)
         page.evaluate("studio.pace.fixed = true")  # pictures may take their time
+        if options.draft:
+            page.evaluate("const { stage } = studio, set = stage.setTier; stage.setTier = () => set.call(stage, 'low')")
         for name, prepare in PICTURES.items():
             if name in options.names:
                 prepare(studio)
-                _keep(studio, name)
+                _keep(studio, name, options.to)
         chromium.close()
 
 
@@ -71,39 +76,57 @@ def _helpers() -> Any:
     return module
 
 
-def _draw_little(studio: Any) -> None:
-    """A tiny picture while it runs: all the time goes to the simulation."""
-    studio.page.evaluate("studio.stage.setTier('low'); studio.stage.quality.movingScale = 0.05")
+def _draw_nothing(studio: Any) -> None:
+    """No picture while it runs: all the time goes to the simulation."""
+    studio.page.evaluate("studio.stage.request = () => {}")
 
 
 def _run(studio: Any, steps: int, tier: str = "medium", **start: Any) -> None:
-    _draw_little(studio)
+    _draw_nothing(studio)
     studio.ask(type="start", **start)
-    studio.ask(type="run_to", step=steps)
-    studio.wait("n => studio.store.state.step === n && !studio.store.state.playing", steps)
+    _play(studio, steps)
     _show_all(studio, tier)
 
 
+def _play(studio: Any, steps: int) -> None:
+    studio.ask(type="run_to", step=steps)
+    studio.wait("n => studio.store.state.step === n && !studio.store.state.playing", steps)
+
+
 def _show_all(studio: Any, tier: str = "medium") -> None:
-    studio.page.evaluate("tier => { studio.stage.quality.movingScale = 0.5; studio.stage.setTier(tier); }", tier)
+    studio.page.evaluate("delete studio.stage.request; studio.stage.setTier('low')")
+    studio.settle_picture()  # the block to frame is that of the newest frame
     studio.page.click("button[aria-label^='Frame all']")
+    studio.page.evaluate("document.querySelector('.messages').replaceChildren()")
+    studio.page.evaluate("tier => { studio.stage.quality.movingScale = 1; studio.stage.setTier(tier); }", tier)
 
 
 def _landscape(studio: Any) -> None:
     """The first recipe, or the same one on another dome if a kept run is given, played to its end."""
-    studio.page.evaluate("studio.stage.quality.movingScale = 0.05")
+    _draw_nothing(studio)
     if studio.state()["step"] < studio.state()["usual_steps"]:
-        studio.ask(type="run_to", step=studio.state()["usual_steps"])
-    studio.wait("studio.store.state.step === studio.store.state.usual_steps && !studio.store.state.playing")
-    studio.wait("studio.stage.landscape.rivers !== null")
+        _play(studio, studio.state()["usual_steps"])
     _show_all(studio, "high")
+    studio.wait("studio.stage.landscape.rivers !== null")
 
 
 def _brush(studio: Any) -> None:
-    _run(studio, 500, preset="single_grid", generator={"kind": "diamond_square", "size": 512, "seed": 7})
+    """Water poured into the deepest lake of the middle, and spread since."""
+    _run(studio, 500, "low", preset="single_grid", generator={"kind": "diamond_square", "size": 512, "seed": 7})
     studio.tab("budget")
+    water = studio.layer("water")
+    middle = slice(160, 352)
+    row, column = np.unravel_index(water[middle, middle].argmax(), (192, 192))
+    size = studio.state()["cell_size"]
+    at = studio.place_on_screen((column + 160.5) * size, (row + 160.5) * size)
     studio.take_tool("add_water")
-    studio.page.mouse.move(500, 300)
+    studio.page.mouse.move(*at)
+    studio.page.mouse.down()
+    studio.page.mouse.up()
+    _draw_nothing(studio)
+    _play(studio, 560)
+    _show_all(studio)
+    studio.page.mouse.move(*at)
 
 
 def _overlay(studio: Any) -> None:
@@ -114,35 +137,43 @@ def _overlay(studio: Any) -> None:
 
 
 def _strata(studio: Any) -> None:
-    _draw_little(studio)
+    _draw_nothing(studio)
     studio.tab("view")
     studio.page.select_option("select[aria-label='Overlay']", "")
     studio.page.select_option("select[aria-label='Country']", "desert")
     studio.page.set_checked("input[aria-label='Snow']", False)
-    _run(studio, 150, "high", preset="chiba_strata", generator={"kind": "scarp", "size": 192})
+    _run(studio, 100, "high", preset="chiba_strata", generator={"kind": "scarp", "size": 192})
     studio.tab("start")
 
 
 def _mesh(studio: Any) -> None:
-    """A stream that has reached the foot of the mountain."""
-    _draw_little(studio)
+    """Two streams in the channels that they have cut down a mountain's flank."""
+    _draw_nothing(studio)
     studio.tab("view")
     studio.page.select_option("select[aria-label='Country']", "alpine")
     studio.page.set_checked("input[aria-label='Snow']", False)  # particles are as bright
-    start = {"kind": "dome", "size": 129, "cell_size": 10.0}
-    _run(studio, 3000, "high", preset="bezin2010", generator=start, parameters={"triangles": 12000})
+    studio.ask(
+        type="start",
+        preset="bezin2010",
+        generator={"kind": "dome", "size": 129, "cell_size": 10.0},
+        parameters={"triangles": 12000},
+    )
+    places = [(560.0, 760.0), (500.0, 640.0)]
+    streams = [{"x": x, "y": y, "radius": 25.0, "rate": 12.0, "speed": 1.0, "direction": 215.0} for x, y in places]
+    studio.ask(type="emitters", emitters=streams)
+    _play(studio, 6000)
+    _show_all(studio, "high")
     studio.tab("model")
 
 
 def _side_by_side(studio: Any) -> None:
     """Four models on one dome, each to the end of its preset."""
-    _draw_little(studio)
+    _draw_nothing(studio)
     studio.tab("view")
     studio.page.set_checked("input[aria-label='Snow']", True)
     _run(studio, 1, preset="landscape", levels=False, generator={"kind": "dome", "size": 512, "seed": 7})
     studio.tab("model")
     studio.ask(type="side_by_side", panes=4)
-    _draw_little(studio)
     studio.ask(type="play")
     studio.wait("studio.stage.isSideBySide && studio.store.state.step > 0 && !studio.store.state.playing")
     _show_all(studio)
@@ -159,12 +190,12 @@ PICTURES = {
 }
 
 
-def _keep(studio: Any, name: str) -> None:
+def _keep(studio: Any, name: str, folder: Path) -> None:
     studio.settle_picture()
     picture = Image.open(io.BytesIO(studio.page.screenshot(timeout=LONG))).convert("RGB")
     data = _as_png(picture)
     assert len(data) < LARGEST, f"{name} takes {len(data)} bytes"
-    (FOLDER / f"{name}.png").write_bytes(data)
+    (folder / f"{name}.png").write_bytes(data)
     print(f"{name}.png: {len(data)} bytes", flush=True)
 
 

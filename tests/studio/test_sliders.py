@@ -80,6 +80,23 @@ def test_nobody_moved_a_slider_when_the_flood_recedes_by_itself() -> None:
     run.close()
 
 
+def test_low_water_that_carries_nothing_leaves_the_slider_of_sediment_where_it_was() -> None:
+    run = Run(sw.recipe("landscape", size=64, backend="reference").replace(strength=0.02))
+    assert run.running is not None
+    while not run.running.low_water:
+        run.advance(1)
+    flood = run.running.stage.model.capacity_three_quarters  # type: ignore[attr-defined]
+    assert run.simulation.model.capacity_three_quarters == 0 < flood  # type: ignore[attr-defined]
+    assert run.facts()["sliders"]["sediment"] == 0.0
+    run.slide("sediment", -0.5)
+    assert run.facts()["sliders"]["sediment"] == pytest.approx(-0.5, abs=1e-3)
+    assert 0 < run.simulation.model.capacity_three_quarters < flood  # type: ignore[attr-defined]
+    run.slide("sediment", 0.0)
+    assert run.facts()["sliders"]["sediment"] == 0.0
+    assert run.simulation.model.capacity_three_quarters == 0  # type: ignore[attr-defined]
+    run.close()
+
+
 def test_the_age_of_levels_is_their_strength_until_the_run_begins() -> None:
     run = Run(sw.recipe("landscape", size=64, backend="reference"))
     usual = run.usual_steps

@@ -22,7 +22,10 @@ class Place(NamedTuple):
 
 
 class Sliders:
-    """Their middle is the preset, or what the recipe has on the level under way and, at its end, for low water."""
+    """Their middle is the preset, or what the recipe has on the level under way and, at its end, for low water.
+
+    Low water may carry nothing: then every other position is a share of what was carried before it.
+    """
 
     def __init__(self, recipe: sw.Recipe, running: sw.Running | None) -> None:
         self._stage = recipe.stage
@@ -57,7 +60,11 @@ class Sliders:
         if slider is None:
             raise InvalidParameter(f'there is no slider "{name}"; there are {", ".join(s.name for s in now.sliders())}')
         if name != "age":
-            return slider.values(self._usual(now, place), position)
+            usual, flood = self._usual(now, place), self._flood(slider, now, place)
+            if flood is None:
+                return slider.values(usual, position)
+            values = slider.values(flood, position)
+            return {moved: getattr(usual, moved) for moved in values} if position == 0 else values
         usual = self._stage.usual_steps
         if usual is None or self._ageless:
             raise InvalidParameter(f"age cannot be moved: {self._ageless}")
@@ -72,15 +79,19 @@ class Sliders:
         usual, steps = self._usual(now, place), self._stage.usual_steps
         states: dict[str, float | str] = {}
         for slider in now.sliders():
-            reason = self._ageless if slider.name == "age" else slider.why_not(usual)
+            flood = self._flood(slider, now, place)
+            reason = self._ageless if slider.name == "age" else slider.why_not(flood or usual)
             if reason:
                 states[slider.name] = reason
             elif slider.name == "age" and self.strength is not None:
                 states["age"] = slider.age(round(FINE * self.strength), FINE)
             elif slider.name == "age":
                 states["age"] = 0.0 if self.steps is None or steps is None else slider.age(self.steps, steps)
-            else:
+            elif flood is None:
                 states[slider.name] = slider.position(now, usual)
+            else:
+                untouched = all(getattr(now, moved) == getattr(usual, moved) for moved in slider.moves)
+                states[slider.name] = 0.0 if untouched else slider.position(now, flood)
         return states
 
     def _usual(self, now: sw.Model, place: Place) -> sw.Model:
@@ -89,6 +100,13 @@ class Sliders:
             return stage.receding(stage.model) if place.low_water else stage.model
         preset = self._stage.preset
         return type(now)() if preset is None else sw.find_preset(preset).model
+
+    def _flood(self, slider: Any, now: sw.Model, place: Place) -> sw.Model | None:
+        """The model before low water, where that has nothing left that the slider could multiply; None elsewhere."""
+        if self._levels is None or not place.low_water or slider.name == "age":
+            return None
+        flood = self._levels[place.level].model
+        return flood if slider.why_not(self._usual(now, place)) and not slider.why_not(flood) else None
 
     @property
     def _ageless(self) -> str:

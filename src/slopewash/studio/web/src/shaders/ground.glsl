@@ -18,6 +18,11 @@ float bedHeight(Site at, vec4 macro) {
   return at.metres.y + dot(at.metres.xz, vec2(-0.07, 0.11)) + bent;
 }
 
+// 1 where nothing green grows on valley floors.
+float dryness() {
+  return 1.0 - smoothstep(0.1, 0.5, country.y);
+}
+
 vec3 rockColour(Site at, float bed, vec4 macro, Grain meso, Grain fine) {
   float thickness = max(relief / 20.0, 3.0 * cellSize);
   float band = texture(noise, vec2(0.31 + 0.02 * macro.g, bed / (14.0 * thickness))).r;
@@ -39,9 +44,11 @@ vec3 rockColour(Site at, float bed, vec4 macro, Grain meso, Grain fine) {
   if (bedDepth <= 0.0) rock *= mix(vec3(0.88, 0.82, 0.76), vec3(0.78, 0.80, 0.83), country.y); // darker than the debris between its crags
 #endif
   // Dry country has no lichen and little shade: its rock is hardly darker than its debris.
-  if (bedDepth <= 0.0) rock = mix(mix(palette[ROCK], palette[SCREE], 0.35) * 0.9, rock, mix(0.5, 1.0, smoothstep(0.1, 0.5, country.y)));
+  float dry = dryness();
+  if (bedDepth <= 0.0) rock = mix(rock, mix(palette[ROCK], palette[SCREE], 0.35) * (0.82 + 0.30 * tone), 0.70 * dry);
   // Cracks and gullies stay dark.
-  return rock * (0.66 + 0.34 * smoothstep(0.22, 0.50, fine.value.y)) * (0.80 + 0.20 * smoothstep(0.30, 0.52, at.chutes));
+  float crack = mix(0.34, 0.16, dry), gully = mix(0.20, 0.10, dry);
+  return rock * (1.0 - crack + crack * smoothstep(0.22, 0.50, fine.value.y)) * (1.0 - gully + gully * smoothstep(0.30, 0.52, at.chutes));
 }
 
 vec3 plantColour(Site at, float moist, float woods, vec4 macro, Grain meso, Grain fine) {
@@ -71,7 +78,7 @@ vec3 withStones(vec3 albedo, Strewn strewn, float share, float rocky, inout vec2
   // Rock has faces of all sizes, each a little lighter or darker, and crevices between.
   vec3 tones = vec3(fract(3.1 * c.g), fract(5.7 * b.g), fract(7.3 * s.g)) - 0.5;
   float crevice = 1.0 - smoothstep(0.0, 0.09, min(c.r, b.r + 0.03));
-  albedo *= 1.0 + rocky * mix(0.5, 0.85, country.y) * (dot(vec3(0.40, 0.34, 0.24), tones) - 0.42 * crevice);
+  albedo *= 1.0 + rocky * mix(0.3, 0.85, country.y) * (dot(vec3(0.40, 0.34, 0.24), tones) - 0.42 * crevice);
   vec3 stone = mix(palette[SCREE], palette[ROCK], 0.5) * 0.95;
   albedo = mix(albedo, stone * (0.85 + 0.75 * tones.z), 0.80 * pebble);
   albedo = mix(albedo, stone * (0.85 + 0.75 * tones.y) * (0.80 + 0.40 * s.r), 0.90 * boulder);
@@ -141,14 +148,14 @@ Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, 
   vec3 scree = mix(palette[SCREE], palette[ROCK], 0.35) * (0.55 + 0.40 * fine.value.x + 0.45 * at.chutes);
   albedo = mix(albedo, scree, 0.82 * loose);
   // Fresh rock is bright and warm; where nothing was eroded, it is weathered and overgrown with lichen.
-  vec3 age = mix(vec3(0.80, 0.84, 0.76), vec3(1.05, 1.01, 0.96), smoothstep(0.10, 0.80, eroded));
+  vec3 age = mix(mix(vec3(0.80, 0.84, 0.76), vec3(0.94, 0.91, 0.88), dryness()), vec3(1.05, 1.01, 0.96), smoothstep(0.10, 0.80, eroded));
   float height = bedHeight(at, macro);
   albedo = mix(albedo, rockColour(at, height, macro, meso, fine) * mix(vec3(1.0), age, known), rocky);
   vec3 gravel = palette[GRAVEL] * (0.60 + 0.55 * fine.value.y);
   albedo = mix(albedo, gravel * mix(1.0, 0.55, smoothstep(0.80, 1.0, flow)), 0.70 * bed);
   if (bedDepth <= 0.0) { // dust on dry country; strata keep their colours
     float grey = dot(albedo, vec3(0.2126, 0.7152, 0.0722));
-    albedo = mix(vec3(grey), albedo, mix(0.90, 1.0, smoothstep(0.1, 0.5, country.y)));
+    albedo = mix(vec3(grey), albedo, mix(1.0, 0.90, dryness()));
   }
   vec2 tilt = vec2(0.0);
 #ifdef CLOSE_GRAIN
@@ -158,7 +165,7 @@ Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, 
 
   float snow = snowCover(at, height, macro, meso, fine) * (1.0 - smoothstep(0.01, 0.05, water / cellSize));
   albedo = mix(albedo, palette[SNOW] * (0.70 + 0.10 * meso.value.x), snow); // sunlit, it stays below the end of the curve
-  float bump = mix(mix(0.22, 0.55, loose), 1.05, rocky);
+  float bump = mix(mix(0.22, 0.55, loose), mix(1.05, 0.70, dryness()), rocky);
   bump = mix(max(bump, 1.1 * woods), 0.12, snow);
   return Ground(albedo * 0.72, bump, rocky * (1.0 - snow) * (bedDepth > 0.0 ? 1.0 : 0.4), snow, tilt * (1.0 - snow));
 }

@@ -4,6 +4,7 @@ in vec3 crownNormal;
 in vec3 albedo;
 in vec2 lit;
 in vec4 leaf;
+in float twiggy;
 out vec4 colour;
 
 void main() {
@@ -16,6 +17,9 @@ void main() {
   vec4 needles = texture(noise, vec2(0.43 * leaf.x + 0.27 * leaf.z, 0.9 * leaf.y + 0.31 * leaf.z));
   vec3 face = normalize(cross(dFdx(world), dFdy(world)));
   face *= sign(dot(face, eye - world));
+  // At its rim, a shrub is twigs.
+  float rim = 1.0 - abs(dot(face, normalize(eye - world)));
+  if (twiggy * (0.25 + 0.35 * rim) > texture(noise, 0.8 * leaf.xz + 1.3 * leaf.y).g) discard;
   vec3 facing = normalize(0.65 * crownNormal + 0.55 * face + 1.0 * vec3(needles.b - 0.5, needles.r - 0.5, needles.a - 0.5));
   float sun = max(dot(facing, sunDirection), 0.0) * 0.85 + 0.15;
   float inside = mix(0.50, 1.08, smoothstep(0.0, 0.75, leaf.y)); // darker down in the wood

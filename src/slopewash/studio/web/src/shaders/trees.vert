@@ -18,6 +18,7 @@ out vec3 crownNormal;
 out vec3 albedo;
 out vec2 lit;
 out vec4 leaf;            // place in the crown, and how snowy it is
+out float twiggy;         // 1 where the sky shows between twigs
 
 const float LEANING = 0.16; // of its height, that a tip stands beside the foot on either side, at most half of it
 
@@ -55,6 +56,7 @@ void main() {
   world = crownNormal = albedo = vec3(0.0);
   lit = vec2(0.0);
   leaf = vec4(0.0);
+  twiggy = 0.0;
   int column = gl_InstanceID % int(treeKnots.z), row = gl_InstanceID / int(treeKnots.z);
   ivec2 knot = ivec2(treeKnots.xy) + ivec2(column, row) * int(treeKnots.w);
   uvec2 name = uvec2(knot + 65536);
@@ -83,7 +85,8 @@ void main() {
   dry *= 1.0 - historyKnown * smoothstep(0.50, 0.72, at.past.b); // not in stream beds
   // A few stand alone on the meadows around.
   float scrub = 1.0 - smoothstep(0.3, 0.5, country.x); // dry country has shrubs
-  float alone = mix(0.05 * smoothstep(0.50, 0.70, meso.y), 0.12, scrub) * mix(country.x, 1.0, scrub) * smoothstep(mix(0.30, 0.10, scrub), mix(0.5, 0.45, scrub), moist) * (1.0 - smoothstep(treeLine - 0.10, treeLine, at.level)) * (1.0 - smoothstep(0.7, 1.0, at.steep));
+  float clump = smoothstep(0.50, 0.72, 0.45 * meso.y + 0.55 * textureLod(noise, p * 83.0, 0.0).g); // where seeds found shade
+  float alone = mix(0.05 * smoothstep(0.50, 0.70, meso.y), 0.025 + 0.55 * clump, scrub) * mix(country.x, 1.0, scrub) * smoothstep(mix(0.30, 0.10, scrub), mix(0.5, 0.45, scrub), moist) * (1.0 - smoothstep(treeLine - 0.10, treeLine, at.level)) * (1.0 - smoothstep(0.7, 1.0, at.steep));
   // Where snow stays for the summer, there are none; a country in winter has them all the same.
   float summit = smoothstep(0.25, 0.35, snowLine) * smoothstep(snowLine - 0.12, snowLine - 0.03, at.level);
   float scree = looseAt(at, raggedAt(macro, meso, fine), bareAboveAt(at)) * (1.0 - grassHolds(at, moist, meso, fine)) * (1.0 - scrub);
@@ -95,8 +98,10 @@ void main() {
   float stunted = mix(1.0, 0.45, smoothstep(treeLine - 0.20, treeLine + 0.02, at.level));
   float tall = mix(mix(8.0, 16.0, random(name, 5u)), mix(5.0, 9.5, random(name, 5u)), leafy) * stunted;
   tall *= mix(0.7, 1.3, random(name, 12u)); // old ones and young ones
-  tall = mix(tall, mix(1.4, 3.8, random(name, 5u)), scrub);
+  float grown = random(name, 5u);
+  tall = mix(tall, mix(0.6, 2.6, grown * grown * grown) * mix(0.8, 1.25, clump), scrub); // most shrubs are small
   float broad = tall * mix(mix(0.15, 0.21, random(name, 6u)), mix(0.36, 0.50, random(name, 6u)), leafy);
+  broad = mix(broad, tall * mix(0.55, 1.05, random(name, 6u)), scrub);
   float stride = treeKnots.w;
   float kept = 1.0 - (coarse < 2.0 * stride ? smoothstep(0.75, 1.0, away / treeRing.z) : 0.0);
   // Snowy trees of a few pixels would be dark grains on white ground.
@@ -108,7 +113,7 @@ void main() {
   // A cone in tiers, or a round crown with dents.
   float turn = 6.2831853 * random(name, 7u), share = position.y;
   vec2 out2 = mat2(cos(turn), sin(turn), -sin(turn), cos(turn)) * position.xz;
-  float dent = 0.72 + 0.56 * random(name + uvec2(gl_VertexID, 0), 8u);
+  float dent = mix(0.72, 0.45, scrub) + mix(0.56, 1.0, scrub) * random(name + uvec2(gl_VertexID, 0), 8u);
   float round = sqrt(max(1.0 - pow(abs(2.0 * share - 1.0), 2.2), 0.0));
   float radius = mix((1.02 - share) * mix(1.0, dent, 0.35), round * dent / max(length(position.xz), 0.35), leafy);
   vec3 part = vec3(out2.x * radius * broad, mix(share, 0.10 + 0.90 * share, leafy) * tall, out2.y * radius * broad);
@@ -133,7 +138,11 @@ void main() {
   albedo *= (0.60 + 0.65 * random(name, 10u)) * mix(1.0, 0.78, leafy * (1.0 - scrub));
   float yellow = random(name, 11u); // a few are younger or drier than the rest
   albedo *= mix(vec3(0.95, 0.98, 1.0), vec3(1.50, 1.18, 0.75), yellow * yellow * (1.0 - scrub));
+  // Of shrubs some are silvery, some are dry and as pale as the ground, few are green.
+  vec3 shrub = mix(mix(palette[FOREST], palette[HEATH] * 0.75, smoothstep(0.25, 0.9, yellow)), vec3(0.16, 0.16, 0.12), 0.45 * random(name, 9u));
+  albedo = mix(albedo, shrub * (0.55 + 0.5 * random(name, 10u)), scrub);
   leaf = vec4(part / broad + 7.0 * vec3(random(name, 1u)), snowy);
   leaf.y = share;
+  twiggy = scrub;
   gl_Position = projectionMatrix * viewMatrix * vec4(world, 1.0);
 }

@@ -138,7 +138,7 @@ void main() {
 
   vec4 lit = texture(light, spot);
   vec3 silt = mix(vec3(0.046, 0.064, 0.032), vec3(0.190, 0.112, 0.044), sedimentTint); // from green to red
-  vec3 body = mix(mix(vec3(0.0045, 0.0235, 0.0315), vec3(0.0070, 0.0185, 0.0190), current), silt, mud);
+  vec3 body = mix(mix(vec3(0.0030, 0.0150, 0.0215), vec3(0.0070, 0.0185, 0.0190), current), silt, mud);
   vec3 received = sunColour() * (0.20 + 0.80 * lit.r) * max(sunDirection.y, 0.05) + skyLight(level) * lit.g;
   vec3 bounced = reflect(-toEye, normal);
   bounced = normalize(vec3(bounced.x, abs(bounced.y) + 0.004, bounced.z));
