@@ -554,7 +554,7 @@ class OpenedProject(Strict):
 
 
 class Problem(Strict):
-    """The answer to an HTTP request that was refused."""
+    """The answer to an HTTP request that was refused, or to an upload that lacks something."""
 
     message: str
     wants: Literal["height_range", "allow_8bit"] | None

@@ -8,6 +8,14 @@ import { LIGHTS } from "../view/presets";
 import type { Tier } from "../view/quality";
 import type { Stage } from "../view/stage";
 
+/** Layers that show what a run did, the first to be looked at; maps of parameters come after them. */
+const FIRST = ["elevation", "water", "flow", "wear", "deposit", "difference", "slope", "suspended", "velocity"];
+
+/** Layers in the order in which they are offered. */
+export function inOrder(layers: string[]): string[] {
+  return [...FIRST.filter((name) => layers.includes(name)), ...layers.filter((name) => !FIRST.includes(name))];
+}
+
 export class ViewPanel {
   readonly element = make("div", { class: "view" });
   private readonly overlay: HTMLSelectElement;
@@ -148,7 +156,7 @@ export class ViewPanel {
     const chosen = this.overlay.value;
     this.overlay.replaceChildren(
       make("option", { value: "" }, "none"),
-      ...layers.map((name) => make("option", { value: name }, words(name))),
+      ...inOrder(layers).map((name) => make("option", { value: name }, words(name))),
     );
     if (!chosen || layers.includes(chosen)) this.overlay.value = chosen;
     else this.overlayChosen(null);

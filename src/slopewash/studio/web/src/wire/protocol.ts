@@ -525,7 +525,7 @@ export interface PreviousRun {
   step: number;
 }
 
-/** The answer to an HTTP request that was refused. */
+/** The answer to an HTTP request that was refused, or to an upload that lacks something. */
 export interface Problem {
   message: string;
   /** What the user could add to an upload. */
