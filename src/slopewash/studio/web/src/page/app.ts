@@ -118,7 +118,7 @@ export class App {
     this.legend = new Legend(this.store, this.stage);
     this.rivers = new Rivers(this.store, this.stage);
     this.transport = new Transport(this.store, link);
-    this.start = new StartPanel(this.store, link, openFile);
+    this.start = new StartPanel(this.store, link, openFile, (name) => this.view.chooseCountry(name));
     const parameters = new ParametersPanel(this.store, link);
     const information = new Information(this.store);
     this.view = new ViewPanel(

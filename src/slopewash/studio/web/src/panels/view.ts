@@ -23,6 +23,7 @@ export class ViewPanel {
   private readonly sunElevation: Slider;
   private readonly quality: HTMLSelectElement;
   private readonly country: HTMLSelectElement;
+  private readonly snow: HTMLInputElement;
   private readonly surroundings: HTMLSelectElement;
   private readonly sliders = new Map<NumberKey, Slider>();
   private layers = "";
@@ -45,8 +46,9 @@ export class ViewPanel {
       (name) => this.useLight(name),
     );
     this.country = select("Country", [{ value: stage.look.country }], stage.look.country, (name) =>
-      this.useCountry(name),
+      this.chooseCountry(name),
     );
+    this.snow = this.box("Snow", "snow");
     this.surroundings = select(
       "Surroundings",
       [
@@ -90,7 +92,7 @@ export class ViewPanel {
         labelled("Country", this.country),
         labelled("Surroundings", this.surroundings),
         this.flag("Trees", "trees"),
-        this.flag("Snow", "snow"),
+        labelled("Snow", this.snow),
         this.line("Snow line", "snowLine", 0, 1).element,
         this.line("Fine detail", "detail", 0, 2).element,
         this.flag("Contour lines", "contours"),
@@ -129,6 +131,18 @@ export class ViewPanel {
     );
     this.country.value = this.stage.look.country;
     this.useCountry(this.country.value);
+  }
+
+  /** Show the ground as in a country, with as much snow as lies there. */
+  chooseCountry(name: string): void {
+    const { look } = this.stage;
+    const snowLine = this.store.welcome?.palettes[name]?.snow_line ?? null;
+    look.snow = snowLine !== null;
+    look.snowLine = snowLine ?? look.snowLine;
+    this.snow.checked = look.snow;
+    this.sliders.get("snowLine")?.show(look.snowLine);
+    this.country.value = name;
+    this.useCountry(name);
   }
 
   private useCountry(name: string): void {
@@ -179,11 +193,14 @@ export class ViewPanel {
   }
 
   private flag(label: string, key: FlagKey): HTMLElement {
-    const box = checkbox(label, this.stage.look[key], (value) => {
+    return labelled(label, this.box(label, key));
+  }
+
+  private box(label: string, key: FlagKey): HTMLInputElement {
+    return checkbox(label, this.stage.look[key], (value) => {
       this.stage.look[key] = value;
       this.stage.lookChanged();
     });
-    return labelled(label, box);
   }
 }
 
