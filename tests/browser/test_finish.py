@@ -51,7 +51,10 @@ def test_a_finish_is_shown_and_saved(draft: Any, tmp_path: Path) -> None:
     file = draft.download(lambda: draft.click("save-finish"), tmp_path)
     assert file.name.startswith("landscape-seed4-256cells-step")
     assert np.array_equal(np.load(file), expected)
+    offer = draft.page.locator(".message", has_text="Finished on 256 cells")
+    assert offer.is_visible()
     draft.click("open-finish")
+    assert offer.count() == 0
     draft.wait("studio.store.state.rows === 256 && studio.store.state.busy === null")
     draft.settle_picture()
     assert draft.page.evaluate("studio.stage.frame.header.rows") == 256
@@ -147,6 +150,12 @@ def test_long_work_is_not_cancelled_without_asking(draft: Any) -> None:
     draft.click("cancel-finish")
     ask = draft.page.get_by_role("alertdialog", name="Cancel the finish?")
     assert "2048 × 2048 cells, at step 5 of 9" in ask.inner_text()
+    seen = "[studio.sent.length, studio.stage.cameras.planShown, studio.toolbar.tool.kind, document.body.className]"
+    before = draft.page.evaluate(seen)
+    for key in ("r", "n", "m", "p", "h", "2", ".", "k", "c", "?", "Control+z", "Control+s"):
+        draft.page.keyboard.press(key)
+    assert draft.page.evaluate(seen) == before  # what lies behind a question does not act
+    assert draft.page.locator("dialog[open]").count() == 1
     draft.page.evaluate("studio.finish.receive({...studio.finish.last, status: 'failed', message: 'it ended'})")
     ask.wait_for(state="hidden")  # what it asked about is over
     running(0.5, 600.0)
@@ -159,6 +168,23 @@ def test_long_work_is_not_cancelled_without_asking(draft: Any) -> None:
         ask.wait_for()
         draft.click("confirm-no")
     assert len(draft.page.evaluate("studio.sent")) == 2
+    running(0.5, 600.0)
+    draft.click("cancel-finish")
+    assert draft.page.evaluate(DONE_MEANWHILE) == "Discard the finish?"
+    draft.click("confirm-yes")
+    draft.wait("studio.sent.length === 3")
+
+
+# The finish ends while the page asks, and the next question comes before the event that the first one was closed.
+DONE_MEANWHILE = """
+() => new Promise((done) => {
+  const { element } = studio.confirm;
+  const closed = () => done(element.open && element.querySelector("h2").textContent);
+  element.addEventListener("close", closed, { once: true });
+  studio.finish.receive({ ...studio.finish.last, status: "done" });
+  document.querySelector("[data-role=discard-finish]").click();
+})
+"""
 
 
 def test_a_draft_is_the_same_ground_on_256_cells(studio: Any) -> None:

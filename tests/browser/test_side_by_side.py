@@ -55,6 +55,8 @@ def test_panes_share_their_start_their_clock_and_their_camera(panes: Any) -> Non
     first, second = pictures(studio)
     assert np.abs(first - second).mean() < 2  # the same ground from the same place; panes may differ by half a pixel
     assert first.std() > 10
+    assert studio.page.locator("[data-role=did]").all_inner_texts() == ["nothing eroded yet"] * 2
+    assert not studio.page.locator("[data-role=settle-menu]").is_visible()
     box = boxes(studio)[1]
     studio.page.mouse.move(box["left"] + 200, box["top"] + 300)
     studio.page.mouse.down()
@@ -155,10 +157,14 @@ def test_a_stroke_ends_at_the_border_of_its_pane(panes: Any) -> None:
 
 
 def test_panes_that_are_left_free_their_memory(studio: Any) -> None:
-    held = []
-    for _ in range(2):
-        studio.ask(type="side_by_side", panes=2)
-        wait_for_panes(studio, 2)
+    held, frames = [], "studio.connection.frames.last.size"
+    for more in (False, True):
+        studio.ask(type="side_by_side", panes=4 if more else 2)
+        wait_for_panes(studio, 4 if more else 2)
+        if more:
+            studio.ask(type="side_by_side", panes=2)
+            wait_for_panes(studio, 2)
+            studio.wait(f"{frames} === 2")
         studio.settle_picture()
         studio.ask(type="leave_side_by_side")
         studio.wait("studio.stage.landscapes.length === 1 && studio.store.state.side_by_side === null")
@@ -169,6 +175,7 @@ def test_panes_that_are_left_free_their_memory(studio: Any) -> None:
                 "(studio.stage.renderer.info)"
             )
         )
+        assert studio.page.evaluate(frames) == 1
     assert held[0] == held[1]
 
 

@@ -52,7 +52,10 @@ def test_the_page_plays_a_recipe_to_its_end(
         studio.tab("export")
         saved = studio.download(lambda: studio.click("recipe"), tmp_path)
         assert sw.Recipe.read(saved).as_dict() == staged.as_dict()
-        studio.page.get_by_role("button", name="Go on from here").click()
+        studio.page.get_by_role("button", name="Dismiss").click()
+        studio.click("step-one")
+        refusal = studio.page.locator(".message.error", has_text="The recipe is complete; reset it, or go on")
+        refusal.get_by_role("button", name="Go on from here").click()
         studio.wait("studio.store.state.stage === null && studio.store.state.step === 0")
         assert np.allclose(studio.layer("elevation"), expected["elevation"], atol=1e-3)
         assert studio.complaints == []

@@ -83,5 +83,19 @@ def test_two_branches_are_compared_with_the_wipe(played: Any) -> None:
     assert now > before + 100
     studio.page.select_option("[data-role=against]", "")
     studio.wait("document.querySelector('.compare .tag.left').textContent === 'before'")
+    studio.page.select_option("[data-role=against]", "1")
     studio.click("compare")
+    advance(studio, 1)
     assert not studio.page.locator("[data-role=against]").is_visible()
+
+
+def test_a_branch_made_under_the_wipe_can_be_compared_with(played: Any) -> None:
+    studio, others = played, played.page.locator("[data-role=against]")
+    studio.click("compare")
+    assert not others.is_visible()  # there is only the start
+    scrub(studio, 0)
+    studio.wait("studio.store.state.step === 0")
+    advance(studio, 1)
+    others.wait_for()
+    studio.click("compare")
+    assert not others.is_visible()

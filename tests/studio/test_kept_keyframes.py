@@ -370,7 +370,7 @@ def test_the_first_checkpoint_that_fails_leaves_no_keyframes(tmp_path: Path, mon
 
 
 def test_keyframes_that_leave_no_room_for_a_checkpoint_do_not_keep_the_run_from_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: list[str]
 ) -> None:
     """As under a quota, which the free space of the disk says nothing of."""
     write = sw.write_checkpoint
@@ -389,6 +389,24 @@ def test_keyframes_that_leave_no_room_for_a_checkpoint_do_not_keep_the_run_from_
         assert keeper.failure is None
         assert keeper.new_keyframe_failure() == "the disk is full"
         assert (saved_step(tmp_path), noted(tmp_path)["files"], files(tmp_path)) == (20, [], [])
+        for wait in (60.0, 120.0):
+            written.clear()
+            play(run, 1)
+            save(keeper, run)
+            assert written == []  # a quota lasts: they are not written and removed again with every checkpoint
+            assert saved_step(tmp_path) == run.step
+            assert keeper._keyframe_wait == wait
+            keeper._keyframes_again = 0.0  # that time has passed
+            save(keeper, run)
+            assert len(written) == 2
+            assert keeper.new_keyframe_failure() is None  # it was reported
+        monkeypatch.setattr(sw, "write_checkpoint", write)
+        save(keeper, run)
+        assert noted(tmp_path)["files"] == []
+        keeper._keyframes_again = 0.0
+        save(keeper, run)
+        assert len(noted(tmp_path)["files"]) == 2
+        assert keeper._keyframe_wait == 0.0
 
 
 def test_a_server_that_stops_writes_the_run_before_its_keyframes(

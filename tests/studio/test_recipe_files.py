@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.errors import InvalidParameter
-from slopewash.studio import StudioServer
+from slopewash.errors import InvalidParameter, UnknownName
+from slopewash.studio import StudioServer, messages
 from slopewash.studio.opening import _from_recipe
-from slopewash.studio.recipes import first_recipe
+from slopewash.studio.recipes import first_recipe, next_recipe
 
 Page = Any
 LAYERED = """
@@ -105,3 +105,16 @@ def test_a_recipe_file_takes_no_other_options(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="is a whole job"):
         _from_recipe(tmp_path / "my.toml", None, "auto", alone=False)
     assert _from_recipe(tmp_path / "my.toml", 20, "cpu", alone=True).source.size == 20
+
+
+def test_a_named_landscape_is_started_as_it_is_in_the_library() -> None:
+    def start(**wanted: Any) -> sw.Recipe:
+        before = first_recipe(size=64, seed=3, backend="reference")
+        return next_recipe(before, messages.Start.model_validate({"type": "start", **wanted}), None)
+
+    assert start(look="fjords").as_dict() == sw.recipe("fjords", size=64, backend="reference").as_dict()
+    assert start(look="mesas", size=32).source.size == 32
+    with pytest.raises(InvalidParameter, match="names a landscape and preset"):
+        start(look="mesas", preset="gentle")
+    with pytest.raises(UnknownName, match='unknown landscape "mesa"; did you mean "mesas"'):
+        start(look="mesa")

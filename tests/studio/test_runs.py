@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -205,6 +207,31 @@ def test_a_simulation_that_does_not_answer_is_reported(
         page.read()
     assert any("has not answered for" in told["message"] for told in page.told)
     stuck.result(60)
+
+
+def test_compiling_is_not_reported_as_a_simulation_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first user of all would read it: kernels are compiled once."""
+    monkeypatch.setattr(hub, "WATCH_SECONDS", 0.0)
+    looks = iter([(20.0, "compiling kernels"), (50.0, "compiling kernels"), (51.0, None), (1.0, None), (12.0, None)])
+    told: list[str] = []
+
+    class Session:
+        remedy = "Pause it."
+        busy: str | None = None
+
+        @property
+        def silent_for(self) -> float:
+            silent, self.busy = next(looks)
+            return silent
+
+    watched = SimpleNamespace(session=Session(), _take_message=lambda message: told.append(message["message"]))
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        asyncio.run(hub.Hub.watch(watched))  # type: ignore[arg-type]
+    assert told == [
+        "The simulation has not answered for 50 s: compiling kernels takes long. Pause it.",
+        "The simulation answers again.",
+        "The simulation has not answered for 12 s: a step of the run takes long. Pause it.",
+    ]
 
 
 @pytest.mark.gpu

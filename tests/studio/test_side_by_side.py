@@ -199,7 +199,8 @@ def test_what_is_refused_names_the_reason_and_changes_nothing(page: Page) -> Non
     page.do("step", count=1)
     page.until(paused_at(1, 1))
     assert "there are 2 panes" in page.ask("choose_pane", pane=2)["message"]
-    for message in ({"type": "settle"}, {"type": "scrub", "branch": 1, "moment": 0}, {"type": "go_on"}):
+    one_run = ({"type": "settle"}, {"type": "scrub", "branch": 1, "moment": 0}, {"type": "go_on"})
+    for message in (*one_run, {"type": "start", "look": "mesas"}):
         assert "is for one run" in page.ask(**message)["message"]
     assert "pipe_area" in page.ask("parameters", values={"pipe_area": -1.0})["message"]
     assert "nonsense" in page.ask("start", preset="nonsense")["message"]

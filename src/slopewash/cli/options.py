@@ -31,8 +31,8 @@ HeightRange = Annotated[
     str | None,
     Parameter(
         allow_leading_hyphen=True,
-        help="LOW..HIGH: metres that black and white of IN stand for, the lowest and the highest value that a file of "
-        "integers can hold, whether or not it holds them.",
+        help="LOW..HIGH: metres that black and white of the file stand for, the lowest and the highest value that a "
+        "file of integers can hold, whether or not it holds them.",
     ),
 ]
 OutHeightRange = Annotated[

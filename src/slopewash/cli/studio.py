@@ -48,7 +48,7 @@ def command(
     host: str = "127.0.0.1",
     port: int | None = None,
     browser: bool = True,
-    allow_host: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    allow_host: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),
     cell_size: CellSize = None,
     height_range: HeightRange = None,
     allow_8bit: Allow8bit = False,

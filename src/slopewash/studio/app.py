@@ -267,7 +267,8 @@ class Studio:
         except Stalled as error:
             return _problem(408, error, close=True)
         except SlopewashError as error:
-            return _problem(400, error, close=True, wants=_wanted(error))
+            wants = _wanted(error)  # a question to the user is no failure, which browsers would log as one
+            return _problem(400 if wants is None else 200, error, close=True, wants=wants)
         taken = given.make()
         uploaded: protocol.Uploaded = {
             "upload": key, "name": given.name, "rows": taken.shape[0], "columns": taken.shape[1],

@@ -48,6 +48,7 @@ def welcome(*, resumed: bool) -> protocol.Welcome:
         "resumed": resumed,
         "models": [_model(name) for name in sw.model_names()],
         "presets": [_preset(name) for name in sw.presets()],
+        "looks": [_look(look) for look in sw.looks().values()],
         "generators": [_generator(name) for name in sw.generator_names()],
         "tools": [
             {"name": b.name, "doc": b.doc, "layer": b.layer, "unit": b.unit, "strength": b.strength,
@@ -118,6 +119,13 @@ def _preset(name: str) -> protocol.PresetDeclaration:
         "changed": plain(preset.model.changed()), "strata": preset.strata is not None,
         "levels": bool(preset.levels),
     }  # fmt: skip
+
+
+def _look(look: sw.Look) -> protocol.LookDeclaration:
+    """A named landscape, and in which country it lies: that of its pictures."""
+    named = [look.picture.get("season"), look.picture.get("palette")]
+    country = next((name for name in named if name in sw.palettes()), "alpine")
+    return {"name": look.name, "doc": look.doc, "kind": look.start.kind, "preset": look.preset, "country": country}
 
 
 def _generator_of(preset: Any) -> protocol.PresetGenerator:

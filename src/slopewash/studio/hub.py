@@ -34,6 +34,8 @@ MOST_UNREAD = 4
 WATCH_SECONDS = 2.0
 STUCK_SECONDS = 10.0
 """Time without a look for commands after which pages are notified."""
+BUSY_SECONDS = 45.0
+"""The same while the page shows what takes long: compiling kernels alone takes 15 s, and more on a busy machine."""
 
 
 class Hub:
@@ -142,13 +144,15 @@ class Hub:
         while True:
             await asyncio.sleep(WATCH_SECONDS)
             silent = self.session.silent_for
-            if silent > STUCK_SECONDS and not stuck:
+            patience = STUCK_SECONDS if self.session.busy is None else BUSY_SECONDS
+            if silent > patience and not stuck:
                 what = self.session.busy or "a step of the run"
                 reason = f"The simulation has not answered for {silent:.0f} s: {what} takes long. {self.session.remedy}"
                 self._take_message({"type": "notice", "message": reason})
+                stuck = True
             elif stuck and silent < STUCK_SECONDS:
                 self._take_message({"type": "notice", "message": "The simulation answers again."})
-            stuck = silent > STUCK_SECONDS
+                stuck = False
 
     async def _send(self, snapshot: Snapshot) -> None:
         """Encode once for all pages that watch the same things."""

@@ -30,7 +30,9 @@ AFTER_EDIT, BETWEEN_EDITS = 5.0, 20.0
 Steps that a crash costs can be taken again; nobody remembers every stroke."""
 VIEW = "view.json"
 NEXT_TRY = 60.0
-"""Seconds until the next try after a checkpoint could not be written."""
+"""Seconds until the next try after a checkpoint could not be written, and first after keyframes could not."""
+LONGEST_WAIT = 3600.0
+"""Longest time until keyframes are tried again: each try that fails doubles it, for a quota may last."""
 
 Parts = tuple[dict[str, Any], dict[str, Any]]
 
@@ -68,6 +70,8 @@ class Keeper:
         self._keyframe_failure: str | None = None
         self._without_first = False
         """Whether a checkpoint failed for which keyframes were written."""
+        self._keyframe_wait, self._keyframes_again = 0.0, -math.inf
+        """Seconds that keyframes wait after they could not be written, and when they are tried again."""
 
     @property
     def has_run(self) -> bool:
@@ -154,22 +158,39 @@ class Keeper:
     def _write(
         self, facts: dict[str, Any], arrays: dict[str, Any], timeline: Timeline | None, *, in_haste: bool = False
     ) -> None:
-        """Write a checkpoint with its keyframes; in haste, and after one failed with them, first without new ones."""
+        """Write a checkpoint with its keyframes; in haste, and after one failed with them, first without new ones.
+
+        While new ones wait because they could not be written, they are left out; the last chance, in haste, is taken.
+        """
         if timeline is None:
             self._write_checkpoint(facts, arrays)
             return
         sw.newest_manifest(self.folder)  # `CheckpointError` where nothing may be written, before anything is
-        if not in_haste and not self._without_first:
+        waits = not in_haste and time.monotonic() < self._keyframes_again
+        if not in_haste and not self._without_first and not waits:
             self._write_with_keyframes(facts, arrays, timeline, new=True)
+            self._plan_next_keyframes()
             return
+        failure = self._keyframes.failure
         self._write_with_keyframes(facts, arrays, timeline, new=False)
         if not self._keyframes.is_complete:
+            if waits:
+                self._keyframes.failure = failure  # it was reported, and lasts
+                return
             try:
                 self._write_with_keyframes(facts, arrays, timeline, new=True)
             except CheckpointError as error:  # the run itself is on disk
                 self._keyframes.failure = str(error)
+                self._plan_next_keyframes()
                 return
         self._without_first = False
+        self._plan_next_keyframes()
+
+    def _plan_next_keyframes(self) -> None:
+        """Wait, ever longer, if keyframes could not be written."""
+        failed = self._keyframes.failure is not None
+        self._keyframe_wait = min(max(2 * self._keyframe_wait, NEXT_TRY), LONGEST_WAIT) if failed else 0.0
+        self._keyframes_again = time.monotonic() + self._keyframe_wait
 
     def _write_with_keyframes(
         self, facts: dict[str, Any], arrays: dict[str, Any], timeline: Timeline, *, new: bool

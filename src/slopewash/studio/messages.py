@@ -110,6 +110,8 @@ class Start(Message):
     """Start a new run; what is left out stays as it is."""
 
     type: Literal["start"]
+    look: Name | None = None
+    """A named landscape, with its own terrain, model and seed: nothing but `size` and `backend` goes with it."""
     generator: Generator | None = None
     preset: Name | None = None
     model: Name | None = None

@@ -128,6 +128,18 @@ class PresetDeclaration(Strict):
     """Whether it can go from coarse to fine."""
 
 
+class LookDeclaration(Strict):
+    """One named landscape."""
+
+    name: str
+    doc: str
+    kind: str
+    """Generator of its terrain."""
+    preset: str
+    country: str
+    """Palette that suits it."""
+
+
 class GeneratorDeclaration(Strict):
     """One kind of generated terrain."""
 
@@ -209,6 +221,7 @@ class Welcome(Strict):
     """Whether the server continued a run that was kept on disk."""
     models: list[ModelDeclaration]
     presets: list[PresetDeclaration]
+    looks: list[LookDeclaration]
     generators: list[GeneratorDeclaration]
     tools: list[ToolDeclaration]
     maps: dict[str, list[Colour]]
@@ -554,7 +567,7 @@ class OpenedProject(Strict):
 
 
 class Problem(Strict):
-    """The answer to an HTTP request that was refused."""
+    """The answer to an HTTP request that was refused, or to an upload that lacks something."""
 
     message: str
     wants: Literal["height_range", "allow_8bit"] | None

@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 import slopewash as sw
-from slopewash.errors import InvalidParameter, SlopewashError
+from slopewash.errors import InvalidParameter, SlopewashError, unknown_name
 from slopewash.studio import messages
 
 
@@ -41,6 +41,8 @@ def first_recipe(
 
 def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.Recipe:
     """Recipe after a `start` message; what it does not name stays."""
+    if wanted.look is not None:
+        return _look(recipe, wanted)
     source: Any = recipe.source
     if wanted.upload is not None and wanted.generator is not None:
         raise InvalidParameter("start names both an upload and a generator; name one")
@@ -69,6 +71,18 @@ def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.R
         strata=recipe.strata if own else sw.preset_beds(stage.preset), stages=(stage, *others),
         backend=backend, seed=source.seed if isinstance(source, sw.Generated) else recipe.seed, outputs=recipe.outputs,
     )  # fmt: skip
+
+
+def _look(recipe: sw.Recipe, wanted: messages.Start) -> sw.Recipe:
+    """A named landscape on as many cells as the terrain before it."""
+    others = wanted.model_fields_set - {"type", "id", "look", "size", "backend"}
+    if others:
+        raise InvalidParameter(f"start names a landscape and {', '.join(sorted(others))}, which the landscape sets")
+    known = sw.looks()
+    if wanted.look not in known:
+        raise unknown_name("landscape", str(wanted.look), known)
+    size = wanted.size or (recipe.source.size if isinstance(recipe.source, sw.Generated) else None)
+    return known[wanted.look].recipe(size=size, backend=wanted.backend or recipe.backend)
 
 
 def _stage_of(preset: str | None, *, levels: bool) -> sw.Stage:

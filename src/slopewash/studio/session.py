@@ -146,6 +146,8 @@ class Session(SimulationLoop):
     def _do_in_all_panes(self, panes: Panes, message: Any) -> None:
         if message.type == "pause":
             self._playing, self._dirty = not panes.pause() and self._playing, True
+        elif message.type == "start" and message.look is not None:
+            raise InvalidParameter("a landscape is for one run; leave side by side, or keep a pane, first")
         elif message.type in ("reset", "start", "copy_pane"):
             with self._at_work("preparing all panes"):
                 panes.begin_again_with(message, self.uploads)

@@ -1,12 +1,14 @@
-"""Draws the thumbnails of generators and presets into public/thumbnails, which the page shows to choose from.
+"""Draws the thumbnails of landscapes, generators and presets into public/thumbnails, for the page to choose from.
 
-Run it after a change of one: python src/slopewash/studio/web/make_thumbnails.py. It takes about a minute.
+Run it after a change of one: python src/slopewash/studio/web/make_thumbnails.py. It takes a few minutes; with names as
+arguments, it draws only those.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import slopewash as sw
 
@@ -28,6 +30,17 @@ def main() -> None:
     for name in sw.presets():
         if not names or name in names:
             _draw(_eroded(name), f"preset-{name}")
+    for name, look in sw.looks().items():
+        if not names or name in names:
+            _look(look)
+
+
+def _look(look: sw.Look) -> None:
+    """Draw a landscape as its own pictures are, but on few cells."""
+    terrain = look.recipe(size=CELLS).run().terrain
+    _draw(
+        sw.add_water(terrain) if look.picture.get("water") != "none" else terrain, f"look-{look.name}", **look.picture
+    )
 
 
 def _eroded(preset: str) -> sw.Terrain:
@@ -41,8 +54,8 @@ def _eroded(preset: str) -> sw.Terrain:
         running.close()
 
 
-def _draw(terrain: sw.Terrain, name: str) -> None:
-    picture = sw.render_view(terrain, size=SIZE, distance=1.25)
+def _draw(terrain: sw.Terrain, name: str, **options: Any) -> None:
+    picture = sw.render_view(terrain, size=SIZE, distance=1.25, **options)
     picture.convert("RGB").save(TARGET / f"{name}.jpg", quality=80, optimize=True)
 
 

@@ -11,14 +11,14 @@ import { Help } from "../panels/help";
 import { Information } from "../panels/information";
 import { InspectPanel } from "../panels/inspect";
 import { Legend } from "../panels/legend";
-import { Messages } from "../panels/messages";
+import { Messages, type Offer } from "../panels/messages";
 import { OutputPanel } from "../panels/output";
 import { ParametersPanel } from "../panels/parameters";
 import { SideBySide } from "../panels/side-by-side";
 import { StartPanel } from "../panels/start";
 import { TimelinePanel } from "../panels/timeline";
 import { Transport } from "../panels/transport";
-import { ViewPanel } from "../panels/view";
+import { inOrder, ViewPanel } from "../panels/view";
 import { Asking } from "../tools/asking";
 import { Markers } from "../tools/markers";
 import { Painting } from "../tools/painting";
@@ -33,8 +33,9 @@ import { Stage } from "../view/stage";
 import { Connection } from "../wire/connection";
 import type { Frame } from "../wire/frames";
 import type { ClientMessage, State } from "../wire/protocol";
-import { button, make, short, words } from "./dom";
+import { button, make, sentence, short, words } from "./dom";
 import { icon } from "./icons";
+import { Preparing } from "./preparing";
 import { REFUSED } from "./refusing";
 import { listenForShortcuts } from "./shortcuts";
 import { Store } from "./store";
@@ -77,6 +78,7 @@ export class App {
   private readonly help = new Help();
   private readonly fileFacts = new FileFactsDialog();
   private readonly confirm = new ConfirmDialog();
+  private readonly preparing = new Preparing();
   private readonly picker = make("input", {
     type: "file",
     accept: `${ACCEPTED},${PROJECT_SUFFIX}`,
@@ -116,14 +118,14 @@ export class App {
     this.legend = new Legend(this.store, this.stage);
     this.rivers = new Rivers(this.store, this.stage);
     this.transport = new Transport(this.store, link);
-    this.start = new StartPanel(this.store, link, openFile);
+    this.start = new StartPanel(this.store, link, openFile, (name) => this.view.chooseCountry(name));
     const parameters = new ParametersPanel(this.store, link);
     const information = new Information(this.store);
     this.view = new ViewPanel(
       this.store,
       this.stage,
       (layer) => this.showOverlay(layer),
-      (tier) => this.pace.choose(tier),
+      (tier) => this.chooseTier(tier),
     );
     this.finish = new FinishPanel(this.store, link, this.messages, this.confirm);
     this.output = new OutputPanel(this.store, this.stage, this.messages, {
@@ -181,6 +183,7 @@ export class App {
       panels.element,
       this.transport.element,
       make("div", { class: "readings" }, this.legend.element, this.cursor),
+      this.preparing.element,
       this.messages.element,
       this.messages.banner,
       this.help.element,
@@ -213,7 +216,7 @@ export class App {
       finishChanged: (finish) => this.finish.receive(finish),
       stateChanged: (state) => this.store.setState(state),
       frameArrived: (frame) => this.show(frame),
-      failed: (message) => this.messages.say(message, "error"),
+      failed: (message) => this.reportFailure(message),
       noticed: (message) => this.messages.say(message),
       lost: (seconds) => this.messages.lost(seconds),
       connected: (again) => {
@@ -275,13 +278,21 @@ export class App {
         stays: true,
       });
     else if (before && (before.run !== state.run || before.step !== state.step)) this.messages.withdraw("opened");
-    const complete = (of: State | null): boolean =>
-      of?.stage != null && of.step === of.usual_steps && of.side_by_side === null;
-    if (complete(state) && !complete(before)) {
+    if (isComplete(state) && !isComplete(before)) {
       this.completeText = `The recipe is complete after ${state.step} steps.`; // in place of the server's own notice
-      const offer = { label: "Go on from here", run: () => void this.connection.send({ type: "go_on" }) };
-      this.messages.say(this.completeText, "good", { offer, stays: true });
-    } else if (!complete(state)) this.messages.withdraw(this.completeText);
+      this.messages.say(this.completeText, "good", { offer: this.goOn, stays: true });
+    } else if (!isComplete(state)) this.messages.withdraw(this.completeText);
+  }
+
+  private get goOn(): Offer {
+    return { label: "Go on from here", run: () => void this.connection.send({ type: "go_on" }) };
+  }
+
+  /** Show what was refused; what a complete recipe refuses is possible after going on, which is offered. */
+  private reportFailure(message: string): void {
+    const offer = isComplete(this.store.state) && /recipe is complete/.test(message) ? this.goOn : undefined;
+    const options = offer ? { topic: this.completeText, offer, stays: true } : {};
+    this.messages.say(sentence(message), "error", options);
   }
 
   /** Tell the user that a new run does not lose the previous one. */
@@ -366,7 +377,7 @@ export class App {
   }
 
   private nextOverlay(): void {
-    const layers = [null, ...(this.store.state?.layers ?? [])];
+    const layers = [null, ...inOrder(this.store.state?.layers ?? [])];
     this.showOverlay(layers[(layers.indexOf(this.overlay) + 1) % layers.length] ?? null);
   }
 
@@ -393,10 +404,16 @@ export class App {
       },
     );
     this.stage.onMeasured((by) => {
+      if (!by.trial) this.preparing.end();
       pace.take(by);
       if (pace.wantsMore) this.stage.invalidate();
     });
     return pace;
+  }
+
+  private chooseTier(tier: Tier): void {
+    if (tier === "low") this.pace.choose(tier);
+    else this.preparing.before(`Preparing ${tier} quality …`, () => this.pace.choose(tier));
   }
 
   private setTier(tier: Tier): void {
@@ -536,6 +553,9 @@ export class App {
     // Bars grow and wrap with their contents; hidden ones leave the view as it is.
     const bars = new ResizeObserver(() => document.body.classList.contains("bare") || this.fit());
     for (const bar of [this.transport.element, this.toolbar.element, this.corner, this.panes.bar]) bars.observe(bar);
+    // Messages stand above the legend.
+    const { element: legend } = this.legend;
+    new ResizeObserver(() => document.body.style.setProperty("--legend", `${legend.offsetHeight}px`)).observe(legend);
     window.addEventListener("pagehide", () => {
       const { stage } = this;
       if (stage.frame) rememberView(stage.cameras.isFramed ? null : stage.cameras.saved, shapeOf(stage.frame.header));
@@ -600,4 +620,9 @@ export class App {
     this.toolbar.scaleRadius(factor);
     this.painting.refreshRing();
   }
+}
+
+/** Whether a recipe was run to its end, after which only another grid goes on with its terrain. */
+function isComplete(of: State | null): boolean {
+  return of?.stage != null && of.step === of.usual_steps && of.side_by_side === null;
 }

@@ -90,6 +90,12 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** An error as a sentence: with a capital, unless it begins with a name that is to be typed, and a full stop. */
+export function sentence(text: string): string {
+  const begun = /^[a-z]+ (?!\()/.test(text) ? capital(text) : text;
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
+}
+
 export function words(name: string): string {
   return name.replaceAll("_", " ");
 }

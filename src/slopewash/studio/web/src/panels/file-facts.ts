@@ -26,6 +26,7 @@ export class FileFactsDialog {
   private facts!: FileFacts;
 
   constructor() {
+    this.high.placeholder = "such as 1500";
     this.cell.placeholder = "from the file, or the longer side";
     for (const input of [this.low, this.high, this.cell]) input.addEventListener("input", () => this.suggest());
     const open = button("Open", "Open", () => this.finish(), { class: "primary", "data-role": "file-facts" });

@@ -15,6 +15,7 @@ const USUAL = 1024;
 const DRAFT = 256;
 /** Seconds of work that are given up without asking. */
 const LITTLE = 30;
+const TOPIC = "finish";
 
 export class FinishPanel {
   readonly element: HTMLElement;
@@ -55,7 +56,7 @@ export class FinishPanel {
     this.result = make(
       "div",
       { class: "finish-result" },
-      button("Show the finish in this page", "Show the finish", () => this.send({ type: "open_finish" }), {
+      button("Show the finish in this page", "Show the finish", () => this.open(), {
         class: "wide",
         "data-role": "open-finish",
       }),
@@ -77,6 +78,11 @@ export class FinishPanel {
         class: "wide",
         "data-role": "draft",
       }),
+      make(
+        "p",
+        { class: "quiet" },
+        "Draft starts the run again on 256 × 256 cells. Finish repeats it on the cells chosen here, in the background; this run stays.",
+      ),
       labelled("Cells", this.size, "More cells are the same ground, finer"),
       this.begin,
       this.cancel,
@@ -124,16 +130,21 @@ export class FinishPanel {
 
   /** Report what changed, or what a server before this one has left. */
   private report({ status, size, name, message }: FinishState, before: string | undefined, left: boolean): void {
-    const offer = { label: "Show the finish", run: () => this.send({ type: "open_finish" }) };
+    const offer = { label: "Show the finish", run: () => this.open() };
     if (status === "done" && (before === "running" || left))
       this.messages.say(`Finished on ${size} cells${left ? ` earlier: ${name}` : ""}.`, "good", {
-        topic: "finish",
+        topic: TOPIC,
         offer,
       });
     if (status === "failed" && (before === "running" || left))
-      this.messages.say(`The finish failed: ${message}`, "error", { topic: "finish" });
+      this.messages.say(`The finish failed: ${message}`, "error", { topic: TOPIC });
     if (status === "running" && left)
-      this.messages.say(`The finish of ${name} on ${size} cells goes on.`, "notice", { topic: "finish" });
+      this.messages.say(`The finish of ${name} on ${size} cells goes on.`, "notice", { topic: TOPIC });
+  }
+
+  private open(): void {
+    this.messages.withdraw(TOPIC); // which offers it too
+    this.send({ type: "open_finish" });
   }
 
   /** Start one; a result before it makes room. */
@@ -163,7 +174,7 @@ export class FinishPanel {
     const far = status === "done" ? `after ${step} steps` : `at step ${step} of ${steps}`;
     return this.confirm.ask({
       title,
-      about: `${capital(words(name))} on ${size} × ${size} cells, ${far}, is removed from the disk. This cannot be undone.`,
+      about: `${capital(words(name))} on ${size} × ${size} cells, ${far}, will be removed from the disk. This cannot be undone.`,
       does,
     });
   }

@@ -1,4 +1,4 @@
-// Thumbnails to choose a generator or a preset from; the files are drawn by make_thumbnails.py.
+// Thumbnails to choose a landscape, a generator or a preset from; the files are drawn by make_thumbnails.py.
 
 import { make, words } from "../page/dom";
 
@@ -8,7 +8,7 @@ export class Gallery {
 
   constructor(
     label: string,
-    kind: "generator" | "preset",
+    kind: "look" | "generator" | "preset",
     entries: { name: string; doc: string }[],
     chosen: (name: string) => void,
   ) {

@@ -65,6 +65,9 @@ export class Help {
 
   toggle(): void {
     if (this.element.open) this.element.close();
-    else this.element.showModal();
+    else {
+      this.element.showModal();
+      this.element.scrollTop = 0; // the focus is on the button at its end
+    }
   }
 }

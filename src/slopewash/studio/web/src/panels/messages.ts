@@ -1,11 +1,12 @@
 // Short messages that come and go, and the banner that stays while the connection is lost.
 
 import { button, make } from "../page/dom";
+import { icon } from "../page/icons";
 
 const SHOWN_FOR = 6000;
 const OFFERED_FOR = 15000;
 
-interface Offer {
+export interface Offer {
   label: string;
   run: () => void;
 }
@@ -26,7 +27,7 @@ export class Messages {
     { topic = text, offer, stays = false }: { topic?: string; offer?: Offer; stays?: boolean } = {},
   ): void {
     this.withdraw(topic);
-    const element = make("div", { class: `glass message ${kind}` }, text);
+    const element = make("div", { class: `glass message ${kind}` }, make("span", {}, text));
     if (offer)
       element.append(
         button(offer.label, offer.label, () => {
@@ -34,6 +35,7 @@ export class Messages {
           offer.run();
         }),
       );
+    element.append(button("Dismiss", icon("close"), () => this.withdraw(topic), { class: "dismiss" }));
     this.shown.set(topic, element);
     this.element.append(element);
     if (stays) return;

@@ -66,8 +66,9 @@ export class SettleMenu {
     this.send({ type: "settle", steps: Number(this.steps.value), dry: this.dry.checked });
   }
 
+  /** Stages of a recipe settle by themselves, and panes do not. */
   private receive(state: State): void {
-    this.menu.hidden = state.settling || state.stage !== null; // the stages of a recipe settle by themselves
+    this.menu.hidden = state.settling || state.stage !== null || state.side_by_side !== null;
     this.stop.hidden = !state.settling;
     const usual = state.usual_settling || WITHOUT_PRESET;
     if (Number(this.steps.value) === this.usual && document.activeElement !== this.steps)

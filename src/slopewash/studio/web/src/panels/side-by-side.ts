@@ -215,9 +215,12 @@ class Caption {
     const time = pane.milliseconds === null ? "" : ` · ${short(Number(pane.milliseconds.toPrecision(2)))} ms each`;
     const level = pane.stage ? ` · ${pane.stage}` : "";
     this.differs.textContent = `step ${steps}${time}${level}${this.difference(pane, store)}`;
-    this.did.textContent =
-      `eroded ${volume(rounded(pane.eroded))}${this.times(pane, first)}, mean ${short(rounded(pane.mean_erosion))} m` +
-      ` · deposit ≤ ${short(rounded(pane.highest_deposit))} m`;
+    // Converted to the model's units and back, the start itself differs by rounding.
+    if (pane.step === 0) this.did.textContent = "nothing eroded yet";
+    else
+      this.did.textContent =
+        `eroded ${volume(rounded(pane.eroded))}${this.times(pane, first)}, mean ${short(rounded(pane.mean_erosion))} m` +
+        ` · deposit ≤ ${short(rounded(pane.highest_deposit))} m`;
   }
 
   /** Values under the cursor, or none. */

@@ -16,6 +16,9 @@ const SIZES = [128, 256, 512, 1024, 2048];
 export class StartPanel {
   readonly element = make("div", { class: "start" });
   private kind!: HTMLSelectElement;
+  private looks!: Gallery;
+  /** Landscape that was chosen last in this page. */
+  private look: string | null = null;
   private kinds!: Gallery;
   private presets!: Gallery;
   private size!: HTMLSelectElement;
@@ -54,6 +57,7 @@ export class StartPanel {
     private readonly store: Store,
     private readonly connection: () => Connection,
     private readonly openFile: () => void,
+    private readonly useCountry: (name: string) => void,
   ) {
     store.onWelcome((welcome) => this.build(welcome));
     store.onState((state) => this.receive(state));
@@ -105,6 +109,7 @@ export class StartPanel {
       "",
       (preset) => preset && start({ preset }),
     );
+    this.looks = new Gallery("Landscapes", "look", welcome.looks, (look) => void this.beginLook(look));
     this.kinds = new Gallery("Generators", "generator", welcome.generators, (kind) =>
       start({ generator: { kind, options: {} } }),
     );
@@ -114,6 +119,8 @@ export class StartPanel {
     this.element.replaceChildren(
       this.summary,
       this.restore,
+      make("h3", {}, "Landscape"),
+      this.looks.element,
       make("h3", {}, "Terrain"),
       labelled("Generator", this.kind),
       this.kinds.element,
@@ -171,6 +178,19 @@ export class StartPanel {
       });
   }
 
+  private async beginLook(name: string): Promise<void> {
+    const look = this.store.welcome?.looks.find((one) => one.name === name);
+    if (!look || !(await this.connection().send({ type: "start", look: name }))) return;
+    this.look = name;
+    this.looks.show(name);
+    this.useCountry(look.country);
+  }
+
+  /** Whether the run may still be of the landscape that was chosen: it has its terrain and preset. */
+  private shownLook({ generator, preset }: State, { looks }: Welcome): string | null {
+    return looks.find((l) => l.name === this.look && l.kind === generator?.kind && l.preset === preset)?.name ?? null;
+  }
+
   /** The sizes to choose from, for the aspect ratio of this terrain; the size of a file is added to them. */
   private showSize({ rows, columns, cells: whole }: State): void {
     const longest = Math.max(rows, columns);
@@ -194,6 +214,7 @@ export class StartPanel {
     setUnlessFocused(this.kind, g?.kind ?? "");
     this.kinds.show(g?.kind ?? null);
     this.presets.show(state.preset);
+    this.looks.show(this.shownLook(state, welcome));
     this.showSize(state);
     this.cellSize.textContent = cell;
     setUnlessFocused(this.extent, String(Number((this.store.side / 1000).toPrecision(6))));

@@ -32,6 +32,8 @@ export class TimelinePanel {
   /** What is to be shown next, while an answer is awaited. */
   private wanted: { branch: number; moment: number } | null = null;
   private waiting = false;
+  /** Whether the wipe is shown. */
+  private comparing = false;
 
   constructor(
     store: Store,
@@ -60,12 +62,12 @@ export class TimelinePanel {
 
   /** Offer other branches to compare with, while the wipe is shown. */
   showComparison(shown: boolean): void {
+    this.comparing = shown;
     this.others.hidden = !shown || (this.shown?.branches.length ?? 0) < 2;
   }
 
   private receive(state: State): void {
     const { timeline } = state;
-    const comparing = !this.others.hidden || this.against !== null;
     this.shown = timeline;
     const now = timeline.branches.find(({ branch }) => branch === timeline.branch);
     this.range.disabled = state.settling || !now || now.keyframes.length === 0;
@@ -96,7 +98,7 @@ export class TimelinePanel {
       [["", "the start"], ...others.map((b): [string, string] => [String(b.branch), `branch ${b.branch}`])],
       this.against === null ? "" : String(this.against),
     );
-    this.showComparison(comparing && others.length > 0);
+    this.showComparison(this.comparing);
   }
 
   /** Ask for a keyframe; while one is awaited, only the last of those dragged over is asked for. */

@@ -56,15 +56,14 @@ export class Transport {
       make(
         "span",
         { class: "pair" },
-        this.target,
         button("Run to this step", "run to", runTo, { "data-role": "run-to" }),
+        this.target,
       ),
       this.speed,
       make("span", { class: "counter" }, this.step, this.detail, this.stage),
       new SettleMenu(store, (message) => this.send(message)).element,
       button("Reset to the start (R)", icon("reset"), () => this.send({ type: "reset" }), { "data-role": "reset" }),
-      this.undo,
-      this.redo,
+      make("span", { class: "twins" }, this.undo, this.redo),
     );
     store.onState((state) => this.receive(state));
   }

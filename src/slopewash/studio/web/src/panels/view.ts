@@ -8,6 +8,14 @@ import { LIGHTS } from "../view/presets";
 import type { Tier } from "../view/quality";
 import type { Stage } from "../view/stage";
 
+/** Layers that show what a run did, the first to be looked at; maps of parameters come after them. */
+const FIRST = ["elevation", "water", "flow", "wear", "deposit", "difference", "slope", "suspended", "velocity"];
+
+/** Layers in the order in which they are offered. */
+export function inOrder(layers: string[]): string[] {
+  return [...FIRST.filter((name) => layers.includes(name)), ...layers.filter((name) => !FIRST.includes(name))];
+}
+
 export class ViewPanel {
   readonly element = make("div", { class: "view" });
   private readonly overlay: HTMLSelectElement;
@@ -15,6 +23,7 @@ export class ViewPanel {
   private readonly sunElevation: Slider;
   private readonly quality: HTMLSelectElement;
   private readonly country: HTMLSelectElement;
+  private readonly snow: HTMLInputElement;
   private readonly surroundings: HTMLSelectElement;
   private readonly sliders = new Map<NumberKey, Slider>();
   private layers = "";
@@ -37,8 +46,9 @@ export class ViewPanel {
       (name) => this.useLight(name),
     );
     this.country = select("Country", [{ value: stage.look.country }], stage.look.country, (name) =>
-      this.useCountry(name),
+      this.chooseCountry(name),
     );
+    this.snow = this.box("Snow", "snow");
     this.surroundings = select(
       "Surroundings",
       [
@@ -82,7 +92,7 @@ export class ViewPanel {
         labelled("Country", this.country),
         labelled("Surroundings", this.surroundings),
         this.flag("Trees", "trees"),
-        this.flag("Snow", "snow"),
+        labelled("Snow", this.snow),
         this.line("Snow line", "snowLine", 0, 1).element,
         this.line("Fine detail", "detail", 0, 2).element,
         this.flag("Contour lines", "contours"),
@@ -123,6 +133,18 @@ export class ViewPanel {
     this.useCountry(this.country.value);
   }
 
+  /** Show the ground as in a country, with as much snow as lies there. */
+  chooseCountry(name: string): void {
+    const { look } = this.stage;
+    const snowLine = this.store.welcome?.palettes[name]?.snow_line ?? null;
+    look.snow = snowLine !== null;
+    look.snowLine = snowLine ?? look.snowLine;
+    this.snow.checked = look.snow;
+    this.sliders.get("snowLine")?.show(look.snowLine);
+    this.country.value = name;
+    this.useCountry(name);
+  }
+
   private useCountry(name: string): void {
     const palette = this.store.welcome?.palettes[name];
     if (palette) this.stage.setCountry(name, palette);
@@ -148,7 +170,7 @@ export class ViewPanel {
     const chosen = this.overlay.value;
     this.overlay.replaceChildren(
       make("option", { value: "" }, "none"),
-      ...layers.map((name) => make("option", { value: name }, words(name))),
+      ...inOrder(layers).map((name) => make("option", { value: name }, words(name))),
     );
     if (!chosen || layers.includes(chosen)) this.overlay.value = chosen;
     else this.overlayChosen(null);
@@ -171,11 +193,14 @@ export class ViewPanel {
   }
 
   private flag(label: string, key: FlagKey): HTMLElement {
-    const box = checkbox(label, this.stage.look[key], (value) => {
+    return labelled(label, this.box(label, key));
+  }
+
+  private box(label: string, key: FlagKey): HTMLInputElement {
+    return checkbox(label, this.stage.look[key], (value) => {
       this.stage.look[key] = value;
       this.stage.lookChanged();
     });
-    return labelled(label, box);
   }
 }
 

@@ -89,7 +89,7 @@ export class FrameReader {
       const { wear, deposit, flow, soil } = before;
       Object.assign(frame, { wear, deposit, flow, soil });
     }
-    if (frame.header.panes === undefined) this.last.clear(); // side by side has been left
+    for (const shown of this.last.keys()) if (shown >= (frame.header.panes ?? 1)) this.last.delete(shown); // it was left
     this.last.set(pane, frame);
     return frame;
   }

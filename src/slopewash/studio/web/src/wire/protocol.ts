@@ -342,6 +342,17 @@ export interface Look {
   view: SavedView | null;
 }
 
+/** One named landscape. */
+export interface LookDeclaration {
+  name: string;
+  doc: string;
+  /** Generator of its terrain. */
+  kind: string;
+  preset: string;
+  /** Palette that suits it. */
+  country: string;
+}
+
 /** One model. */
 export interface ModelDeclaration {
   name: string;
@@ -525,7 +536,7 @@ export interface PreviousRun {
   step: number;
 }
 
-/** The answer to an HTTP request that was refused. */
+/** The answer to an HTTP request that was refused, or to an upload that lacks something. */
 export interface Problem {
   message: string;
   /** What the user could add to an upload. */
@@ -636,6 +647,8 @@ export interface Speed {
 export interface Start {
   id?: number | string | null;
   type: "start";
+  /** A named landscape, with its own terrain, model and seed: nothing but `size` and `backend` goes with it. */
+  look?: string | null;
   generator?: Generator | null;
   preset?: string | null;
   model?: string | null;
@@ -811,6 +824,7 @@ export interface Welcome {
   resumed: boolean;
   models: ModelDeclaration[];
   presets: PresetDeclaration[];
+  looks: LookDeclaration[];
   generators: GeneratorDeclaration[];
   tools: ToolDeclaration[];
   /** Colour maps by name: 256 colours each, 0 to 255. */
