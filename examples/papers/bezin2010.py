@@ -20,6 +20,7 @@ import slopewash as sw
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.mesh_particles import measure
 from examples.papers.look import CAMERA, sheet, views
+from examples.papers.profiles import section, write
 from examples.papers.record import Record, Row, options_of
 
 CELL = 10.0
@@ -136,7 +137,17 @@ def draw_canyon(size: int, steps: int, seed: int, out: Path, picture: tuple[int,
     titles = ["before", *after, f"{len(frame.triangles):,} triangles", *(f"the river {t}" for t in after)]
     images = [*views(ground, picture, water=False, **near), *river]
     sheet(images, titles, out / "bezin-canyon.jpg", columns=4)
+    draw_section(ground, ["before", *after], out / "bezin-canyon-section.svg")
     return numbers(simulation, 1, len(simulation.particles), simulation.terrain)
+
+
+def draw_section(stages: Sequence[sw.Terrain], names: Sequence[str], file: Path) -> None:
+    """Draw the canyon in cross-section, in the row where the river has cut most by the end."""
+    heights = np.stack([stage["elevation"] / CELL for stage in stages]).astype(np.float64)
+    row = int((heights[0] - heights[-1]).sum(axis=1).argmax())
+    x = np.arange(heights.shape[2], dtype=np.float64)
+    lines = dict(zip(names, heights[:, row], strict=True))
+    write([section("across the canyon", "cells from the west", x, lines, width=760)], file)
 
 
 def numbers(simulation: sw.Simulation, emitters: int, particles: int, terrain: sw.Terrain) -> list[float]:

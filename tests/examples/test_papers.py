@@ -46,7 +46,14 @@ WRITTEN = {
         {"figures", "laws", "table1"},
     ),
     "bezin2010": (
-        {"bezin-levels", "bezin-streams", "bezin-before-after", "bezin-change", "bezin-canyon"},
+        {
+            "bezin-levels",
+            "bezin-streams",
+            "bezin-before-after",
+            "bezin-change",
+            "bezin-canyon",
+            "bezin-canyon-section",
+        },
         {"figures", "speed", "phases"},
     ),
     "one_terrain": ({"one-terrain"}, {"models", "times"}),
