@@ -109,14 +109,14 @@ class Studio:
         """Wait until JavaScript holds in the page."""
         self.page.wait_for_function(condition, arg=argument, timeout=PATIENCE, polling=50)
 
-    def promised(self, script: str) -> Any:
+    def promised(self, script: str, argument: Any = None) -> Any:
         """What a promise brings that a function of JavaScript returns; `evaluate` would wait for it for ever."""
         late = f"new Promise((_, fail) => setTimeout(() => fail(new Error('not kept in {PATIENCE} ms')), {PATIENCE}))"
-        return self.page.evaluate(f"() => Promise.race([({script})(), {late}])")
+        return self.page.evaluate(f"(given) => Promise.race([({script})(given), {late}])", argument)
 
     def ask(self, **message: Any) -> None:
         """Send a message as the page would, and wait for the answer and for a state that is not busy."""
-        self.page.evaluate("message => studio.connection.ask(message)", message)
+        self.promised("message => studio.connection.ask(message)", message)
         self.wait("studio.store.state.busy === null")
 
     def state(self) -> dict[str, Any]:

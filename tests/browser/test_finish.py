@@ -170,7 +170,7 @@ def test_long_work_is_not_cancelled_without_asking(draft: Any) -> None:
     assert len(draft.page.evaluate("studio.sent")) == 2
     running(0.5, 600.0)
     draft.click("cancel-finish")
-    assert draft.page.evaluate(DONE_MEANWHILE) == "Discard the finish?"
+    assert draft.promised(DONE_MEANWHILE) == "Discard the finish?"
     draft.click("confirm-yes")
     draft.wait("studio.sent.length === 3")
 

@@ -47,7 +47,7 @@ def test_a_quality_is_announced_before_its_first_image_blocks_the_page(studio: A
     note = studio.page.locator("[data-role=preparing]")
     assert not note.is_visible()
     assert studio.page.evaluate("new studio.preparing.constructor().element.hidden") is False  # until the first image
-    assert studio.page.evaluate(CHOSEN) == ["high", "Preparing high quality …"]
+    assert studio.promised(CHOSEN) == ["high", "Preparing high quality …"]
     studio.page.evaluate("studio.stage.measured({ milliseconds: 1, trial: true })")
     assert note.is_visible()
     studio.page.evaluate("studio.stage.measured({ milliseconds: 1, trial: false })")

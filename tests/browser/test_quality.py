@@ -99,7 +99,7 @@ def test_an_image_of_the_quality_before_is_not_timed_for_the_next(studio: Any) -
 
 @pytest.mark.usefixtures("in_every_pixel")
 def test_a_tier_that_was_promised_but_is_slow_is_left_by_itself(studio: Any) -> None:
-    images = studio.page.evaluate(PROMISE)
+    images = studio.promised(PROMISE)
     studio.page.evaluate("Object.assign(studio.pace.limits, { quick: 16, frozen: 1500, compiling: 3000 })")
     studio.page.evaluate("studio.pace.promised = 'low'")
     tried = [image["scale"] for image in images if image["tier"] == "medium"]
