@@ -81,9 +81,11 @@ def strips(model: str, names: Iterable[str]) -> Iterable[str]:
     drawn = [name for name in names if (PICTURES / model / f"{name}.jpg").exists()]
     if not drawn:
         return
+    notes = json.loads((PICTURES / model / "notes.json").read_text(encoding="utf-8"))
     yield "::::{grid} 1 1 2 2\n:gutter: 3\n"
     for name in drawn:
-        yield f":::{{grid-item}}\n`{name}`\n\n![{name}](/pictures/parameters/{model}/{name}.jpg)\n:::\n"
+        picture = f"![{name}](/pictures/parameters/{model}/{name}.jpg)"
+        yield f":::{{grid-item}}\n`{name}`\n\n{picture}\n\n{notes.get(name, '')}\n:::\n"
     yield "::::\n"
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -74,6 +77,41 @@ def test_every_parameter_of_a_model_has_its_strip(tmp_path: Path) -> None:
 def test_every_parameter_of_the_site_is_shown(name: str) -> None:
     folder = EXAMPLES.parent / "docs" / "pictures" / "parameters" / name
     assert {file.stem for file in folder.glob("*.jpg")} == {p.name for p in sw.find_model(name)().parameters()}
+
+
+GAP, PANEL, HEADER = 12, 200, 32
+"""Pixels of the strips: margin, side of a picture, title."""
+ALIKE = 0.002
+"""Share of clearly different pixels below which two pictures look the same: less than `SEEN`, as JPEG adds noise."""
+
+
+def rows_of(strip: Image.Image) -> list[list[Image.Image]]:
+    """Cut a strip into its rows of pictures."""
+    return [
+        [strip.crop((x, y, x + PANEL, y + PANEL)) for x in range(GAP, strip.width - PANEL, PANEL + GAP)]
+        for y in range(GAP + HEADER, strip.height - PANEL, HEADER + PANEL + GAP)
+    ]
+
+
+@pytest.mark.parametrize("name", sw.model_names())
+def test_pictures_of_a_strip_differ_or_a_second_row_shows_by_how_much(name: str) -> None:
+    parameters = load("parameters")
+    folder = EXAMPLES.parent / "docs" / "pictures" / "parameters" / name
+    notes = json.loads((folder / "notes.json").read_text(encoding="utf-8"))
+    for declared in sw.find_model(name)().parameters():
+        with Image.open(folder / f"{declared.name}.jpg") as strip:
+            shown, *differences = rows_of(strip.convert("RGB"))
+        assert len(shown) >= 2
+        for neighbours in pairwise(shown):
+            assert differences or parameters.different(*neighbours) > ALIKE, declared.name
+        for row in differences:  # white paper first, then maps, in which something is coloured
+            assert all(colourful(panel) > 0.01 for panel in row[1:]), declared.name
+        assert notes.get(declared.name, "") == parameters.note(name, declared.name, faint=bool(differences))
+
+
+def colourful(picture: Image.Image) -> float:
+    """Share of pixels that are not grey."""
+    return float(np.mean(np.ptp(np.asarray(picture, float), axis=2) > 40))
 
 
 def test_the_gallery_has_every_look() -> None:
