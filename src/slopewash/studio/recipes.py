@@ -42,7 +42,7 @@ def first_recipe(
 def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.Recipe:
     """Recipe after a `start` message; what it does not name stays."""
     if wanted.look is not None:
-        return _look(recipe, wanted)
+        return _landscape(wanted.look, recipe, wanted)
     source: Any = recipe.source
     if wanted.upload is not None and wanted.generator is not None:
         raise InvalidParameter("start names both an upload and a generator; name one")
@@ -73,16 +73,16 @@ def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.R
     )  # fmt: skip
 
 
-def _look(recipe: sw.Recipe, wanted: messages.Start) -> sw.Recipe:
+def _landscape(name: str, recipe: sw.Recipe, wanted: messages.Start) -> sw.Recipe:
     """A named landscape on as many cells as the terrain before it."""
     others = wanted.model_fields_set - {"type", "id", "look", "size", "backend"}
     if others:
         raise InvalidParameter(f"start names a landscape and {', '.join(sorted(others))}, which the landscape sets")
     known = sw.looks()
-    if wanted.look not in known:
-        raise unknown_name("landscape", str(wanted.look), known)
+    if name not in known:
+        raise unknown_name("landscape", name, known)
     size = wanted.size or (recipe.source.size if isinstance(recipe.source, sw.Generated) else None)
-    return known[wanted.look].recipe(size=size, backend=wanted.backend or recipe.backend)
+    return known[name].recipe(size=size, backend=wanted.backend or recipe.backend)
 
 
 def _stage_of(preset: str | None, *, levels: bool) -> sw.Stage:
