@@ -188,9 +188,9 @@ def command(
         Layer to start with: --layer rainfall=rain.tif, --layer erodibility=rock.png:0.1..1 with the values of black and
         white (0 and 1 if not given), or a number. May be repeated.
     maps
-        Parameter that differs from place to place: --map rain_rate=rain.tif, --map rain_rate=rain.png:0..0.004 with what
-        black and white, or 0 and 1, stand for, or the name of a layer instead of a file. `slopewash models NAME` shows
-        which parameters take maps. May be repeated.
+        Parameter that differs from place to place: --map rain_rate=rain.tif, --map rain_rate=rain.png:0..0.004 with
+        what black and white, or 0 and 1, stand for, or the name of a layer instead of a file. `slopewash models NAME`
+        shows which parameters take maps. May be repeated.
     edges
         What lies beyond the border: open (water and sediment leave), closed (nothing passes), periodic (the opposite
         side). In Python each side can have its own: sw.Sides.
