@@ -110,7 +110,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", default=list(LANDSCAPES), help="of the landscapes")
     parser.add_argument("--keep", type=Path, help="folder for eroded runs")
-    parser.add_argument("--inside", action="store_true", help="only the views from inside")
+    parser.add_argument("--only", choices=("outside", "inside"), help="only the views from there")
     parser.add_argument("--quality", default="high", help="low, medium or high")
     parser.add_argument("--size", default="1600x900", help="of the pictures, in pixels")
     options = parser.parse_args()
@@ -124,7 +124,7 @@ def main() -> None:
                 studio = helpers.Studio(page, server)
                 page.set_default_timeout(LONG)
                 studio.open(server.url)
-                _take(studio, name, options.quality, only_inside=options.inside)
+                _take(studio, name, options.quality, options.only)
                 page.context.close()
         chromium.close()
 
@@ -156,19 +156,21 @@ def _eroded(landscape: Landscape, kept: Path | None) -> Iterator[Any]:
             keeper.close()
 
 
-def _take(studio: Any, name: str, quality: str, *, only_inside: bool) -> None:
+def _take(studio: Any, name: str, quality: str, only: str | None) -> None:
     page, landscape = studio.page, LANDSCAPES[name]
     page.evaluate("studio.pace.fixed = true; studio.stage.quality.movingScale = 0.05")
     studio.wait("studio.store.state.step === studio.store.state.usual_steps && !studio.store.state.playing")
     studio.settle_picture()
     show = {"look": landscape.look, "country": landscape.country, "quality": quality}
     stand = asdict(landscape.inside)
-    if not only_inside:
+    if only == "inside":  # without an image of all of it
+        page.evaluate(f"([show, stand]) => {{ ({SHOW.strip()})(show); ({STAND.strip()})(stand); }}", [show, stand])
+    else:
         page.evaluate(SHOW, show)
         _keep(studio, f"studio-{name}-outside")
+        if only == "outside":
+            return
         page.evaluate(STAND, stand)
-    else:
-        page.evaluate(f"([show, stand]) => {{ ({SHOW.strip()})(show); ({STAND.strip()})(stand); }}", [show, stand])
     _keep(studio, f"studio-{name}-inside")
 
 

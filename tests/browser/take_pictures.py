@@ -1,7 +1,6 @@
 """Takes the pictures of the studio in docs/pictures: python tests/browser/take_pictures.py [NAME ...].
 
 Slow without a GPU.
-`--keep FOLDER` begins with the complete run that `take_looks.py --keep FOLDER` has left there, if any.
 """
 
 from __future__ import annotations
@@ -10,19 +9,29 @@ import argparse
 import importlib.util
 import io
 import shutil
-import tempfile
-from contextlib import ExitStack
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
+import slopewash as sw
+
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 LARGEST = 1_000_000
 """Bytes a picture may take."""
 LONG = 1_800_000
 """Milliseconds that eroding and drawing may take on a busy machine."""
+OUTSIDE = (880, 600)
+"""A place in the window beside the terrain and all panels."""
+# Thumbnails load when they come near to the window.
+IMAGES_ARE_THERE = """
+() => [...document.images].every((image) => {
+  const { top, bottom, width } = image.getBoundingClientRect();
+  return !width || bottom < 0 || top > innerHeight || (image.complete && image.naturalWidth > 0);
+})
+"""
 
 
 def main() -> None:
@@ -30,38 +39,30 @@ def main() -> None:
     # Here and not above: pytest looks for doctests in every file, also where these are not installed.
     from playwright.sync_api import sync_playwright
 
-    from slopewash.studio.keeping import Keeper
     from slopewash.studio.recipes import first_recipe
     from slopewash.studio.server import StudioServer
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", default=list(PICTURES), help="of the pictures")
-    parser.add_argument("--keep", type=Path, help="folder with eroded runs")
     parser.add_argument("--to", type=Path, default=FOLDER, help="folder for the pictures")
     parser.add_argument("--draft", action="store_true", help="draw in low quality, to see how they are framed")
     options = parser.parse_args()
     helpers = _helpers()
-    with tempfile.TemporaryDirectory() as temporary, ExitStack() as stack:
-        kept = options.keep and options.keep / "landscape"
-        if kept and kept.exists():
-            shutil.copytree(kept, temporary, dirs_exist_ok=True)  # the other pictures begin runs of their own
-        keeper = Keeper(Path(temporary))
-        stack.callback(keeper.close)
-        recipe = None if keeper.has_run else first_recipe(size=512, levels=True)
-        server = stack.enter_context(StudioServer(recipe, port=0, keeper=keeper))
-        playwright = stack.enter_context(sync_playwright())
+    with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=helpers.FLAGS)
-        page = chromium.new_context(viewport={"width": 1280, "height": 720}, bypass_csp=True).new_page()
-        studio = helpers.Studio(page, server)
-        page.set_default_timeout(LONG)
-        studio.open(server.url)
-        page.evaluate("studio.pace.fixed = true")  # pictures may take their time
-        if options.draft:
-            page.evaluate("const { stage } = studio, set = stage.setTier; stage.setTier = () => set.call(stage, 'low')")
-        for name, prepare in PICTURES.items():
-            if name in options.names:
-                prepare(studio)
+        for name in options.names:
+            recipe = _canyon() if name == "studio-mesh" else first_recipe(size=512, levels=True)
+            with StudioServer(recipe, port=0) as server:
+                page = chromium.new_context(viewport={"width": 1280, "height": 720}, bypass_csp=True).new_page()
+                studio = helpers.Studio(page, server)
+                page.set_default_timeout(LONG)
+                studio.open(server.url)
+                page.evaluate("studio.pace.fixed = true")  # pictures may take their time
+                _draw_nothing(studio)
+                PICTURES[name](studio)
+                _show(studio, "low" if options.draft else "high")
                 _keep(studio, name, options.to)
+                page.context.close()
         chromium.close()
 
 
@@ -81,11 +82,33 @@ def _draw_nothing(studio: Any) -> None:
     studio.page.evaluate("studio.stage.request = () => {}")
 
 
-def _run(studio: Any, steps: int, tier: str = "medium", **start: Any) -> None:
-    _draw_nothing(studio)
-    studio.ask(type="start", **start)
-    _play(studio, steps)
-    _show_all(studio, tier)
+def _draw_again(studio: Any) -> None:
+    studio.page.evaluate("delete studio.stage.request; studio.stage.setTier('low')")
+    studio.settle_picture()
+
+
+def _show(studio: Any, tier: str) -> None:
+    """Nothing but the page in its rest, with every thumbnail that is in sight."""
+    studio.page.evaluate(
+        "tier => { delete studio.stage.request; studio.stage.quality.movingScale = 1; studio.stage.setTier(tier); }",
+        tier,
+    )
+    studio.settle_picture()
+    studio.page.evaluate("document.querySelector('.messages').replaceChildren()")
+    studio.page.evaluate("document.activeElement.blur()")
+    studio.wait(IMAGES_ARE_THERE)
+
+
+def _landscape(studio: Any, name: str) -> None:
+    """A named landscape at its end, chosen by its thumbnail."""
+    studio.tab("start")
+    studio.page.click(f"[aria-label=Landscapes] [data-choice={name}]")
+    studio.wait("name => document.querySelector(`[data-choice=${name}]`).ariaPressed === 'true'", name)
+    studio.wait("studio.store.state.busy === null")
+    _play(studio, studio.state()["usual_steps"])
+    _draw_again(studio)  # the block to frame is that of the newest frame
+    studio.wait("studio.stage.landscape.rivers !== null")
+    _frame(studio)
 
 
 def _play(studio: Any, steps: int) -> None:
@@ -93,97 +116,95 @@ def _play(studio: Any, steps: int) -> None:
     studio.wait("n => studio.store.state.step === n && !studio.store.state.playing", steps)
 
 
-def _show_all(studio: Any, tier: str = "medium") -> None:
-    studio.page.evaluate("delete studio.stage.request; studio.stage.setTier('low')")
-    studio.settle_picture()  # the block to frame is that of the newest frame
-    studio.page.click("button[aria-label^='Frame all']")
-    studio.page.evaluate("document.querySelector('.messages').replaceChildren()")
-    studio.page.evaluate("tier => { studio.stage.quality.movingScale = 1; studio.stage.setTier(tier); }", tier)
+def _frame(studio: Any, *, above: int = 0) -> None:
+    """Frame the block, so many pixels above the bar."""
+    studio.page.evaluate(
+        "above => { studio.stage.cameras.bars.bottom += above; studio.stage.frameWholeBlock(); }", above
+    )
+    studio.settle_picture()
 
 
-def _landscape(studio: Any) -> None:
-    """The first recipe, or the same one on another dome if a kept run is given, played to its end."""
-    _draw_nothing(studio)
-    if studio.state()["step"] < studio.state()["usual_steps"]:
-        _play(studio, studio.state()["usual_steps"])
-    _show_all(studio, "high")
-    studio.wait("studio.stage.landscape.rivers !== null")
+def _alpine(studio: Any) -> None:
+    """A range under the snow of early summer."""
+    _landscape(studio, "alpine")
+    studio.page.evaluate("studio.stage.look.snowLine = 0.6")
 
 
-def _brush(studio: Any) -> None:
-    """Water poured into the deepest lake of the middle, and spread since."""
-    _run(studio, 500, "low", preset="single_grid", generator={"kind": "diamond_square", "size": 512, "seed": 7})
+def _difference(studio: Any) -> None:
+    """Where a run eroded a mountain front and where it deposited fans, above the legend."""
+    _landscape(studio, "alluvial_fans")
+    studio.tab("view")
+    studio.page.select_option("select[aria-label='Overlay']", "difference")
+    studio.wait("studio.stage.frame.overlay && studio.stage.frame.overlay.layer === 'difference'")
+    _frame(studio, above=60)
+
+
+def _strata(studio: Any) -> None:
+    """Hard and soft layers, and the way of water down their steps."""
+    _landscape(studio, "mesas")
+    studio.tab("view")
+    studio.page.set_checked("input[aria-label='Water']", False)
+    studio.tab("inspect")
+    side = studio.state()["cell_size"] * 512
+    studio.page.mouse.click(*studio.place_on_screen(0.3 * side, 0.62 * side))
+    studio.wait("document.querySelector('[data-role=cell] dl') !== null")
+    studio.page.mouse.move(*OUTSIDE)
+
+
+def _lakes(studio: Any) -> None:
+    """Lakes in closed basins, and a brush over one."""
+    _landscape(studio, "lake_district")
     studio.tab("budget")
+    studio.take_tool("add_water")
+    studio.page.get_by_label("Strength, m/s").last.fill("1")
+    studio.page.keyboard.press("Enter")
     water = studio.layer("water")
     middle = slice(160, 352)
     row, column = np.unravel_index(water[middle, middle].argmax(), (192, 192))
     size = studio.state()["cell_size"]
-    at = studio.place_on_screen((column + 160.5) * size, (row + 160.5) * size)
-    studio.take_tool("add_water")
-    studio.page.mouse.move(*at)
-    studio.page.mouse.down()
-    studio.page.mouse.up()
-    _draw_nothing(studio)
-    _play(studio, 560)
-    _show_all(studio)
-    studio.page.mouse.move(*at)
+    studio.page.mouse.move(*studio.place_on_screen((column + 160.5) * size, (row + 160.5) * size))
 
 
-def _overlay(studio: Any) -> None:
-    studio.take_tool("look")
-    studio.tab("view")
-    studio.page.select_option("select[aria-label='Overlay']", "difference")
-    studio.wait("studio.stage.frame.overlay && studio.stage.frame.overlay.layer === 'difference'")
+def _canyon() -> sw.Recipe:
+    """The shallow valley of docs/papers/bezin2010.md, with a river at its head."""
+    sys.path.insert(0, str(FOLDER.parents[1]))
+    from examples.papers.bezin2010 import CUTTING, canyon
 
-
-def _strata(studio: Any) -> None:
-    _draw_nothing(studio)
-    studio.tab("view")
-    studio.page.select_option("select[aria-label='Overlay']", "")
-    studio.page.select_option("select[aria-label='Country']", "desert")
-    studio.page.set_checked("input[aria-label='Snow']", False)
-    _run(studio, 100, "high", preset="chiba_strata", generator={"kind": "scarp", "size": 192})
-    studio.tab("start")
+    terrain, river = canyon(193, seed=3)
+    model = sw.MeshParticles(triangles=12_000, erosion_rate=CUTTING, transport_time=2000.0, drag=0.3)
+    return sw.Recipe(
+        source=sw.FromTerrain(name="canyon", terrain=terrain),
+        stages=(sw.Stage.of(model, steps=6000, edges="open"),),
+        emitters=(river,),
+    )
 
 
 def _mesh(studio: Any) -> None:
-    """Two streams in the channels that they have cut down a mountain's flank."""
-    _draw_nothing(studio)
+    """A river of particles in the canyon that it has cut, on the bare mesh."""
     studio.tab("view")
-    studio.page.select_option("select[aria-label='Country']", "alpine")
-    studio.page.set_checked("input[aria-label='Snow']", False)  # particles are as bright
-    studio.ask(
-        type="start",
-        preset="bezin2010",
-        generator={"kind": "dome", "size": 129, "cell_size": 10.0},
-        parameters={"triangles": 12000},
-    )
-    places = [(560.0, 760.0), (500.0, 640.0)]
-    streams = [{"x": x, "y": y, "radius": 25.0, "rate": 12.0, "speed": 1.0, "direction": 215.0} for x, y in places]
-    studio.ask(type="emitters", emitters=streams)
+    for flag in ("Snow", "Trees"):
+        studio.page.set_checked(f"input[aria-label='{flag}']", False)
     _play(studio, 6000)
-    _show_all(studio, "high")
-    studio.tab("model")
+    _draw_again(studio)
+    _frame(studio)
+    studio.page.locator("input[aria-label='Mesh']").scroll_into_view_if_needed()
 
 
 def _side_by_side(studio: Any) -> None:
     """Four models on one dome, each to the end of its preset."""
-    _draw_nothing(studio)
-    studio.tab("view")
-    studio.page.set_checked("input[aria-label='Snow']", True)
-    _run(studio, 1, preset="landscape", levels=False, generator={"kind": "dome", "size": 512, "seed": 7})
-    studio.tab("model")
+    studio.ask(type="start", preset="landscape", levels=False, generator={"kind": "dome", "size": 512, "seed": 7})
     studio.ask(type="side_by_side", panes=4)
     studio.ask(type="play")
     studio.wait("studio.stage.isSideBySide && studio.store.state.step > 0 && !studio.store.state.playing")
-    _show_all(studio)
+    _draw_again(studio)
+    _frame(studio)
     studio.wait("studio.stage.landscapes.every(l => l.frame?.header.frame === studio.stage.frame.header.frame)")
 
 
 PICTURES = {
-    "studio": _landscape,
-    "studio-lakes": _brush,
-    "studio-difference": _overlay,
+    "studio": _alpine,
+    "studio-lakes": _lakes,
+    "studio-difference": _difference,
     "studio-strata": _strata,
     "studio-mesh": _mesh,
     "studio-side-by-side": _side_by_side,
