@@ -133,7 +133,7 @@ def test_without_the_built_page_it_reports_how_to_build_it(
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))  # leave the user's own files alone
     monkeypatch.setattr(built_page, "INDEX", Path("nowhere"))
-    monkeypatch.setattr(StudioServer, "run", lambda self, ready=None: self._socket.close())
+    monkeypatch.setattr(StudioServer, "run", lambda self, ready=None: (self._socket.close(), self._close_apart()))
     done = run("studio", "--no-browser", "--size", 32, "--backend", "reference", "--port", 0)
     assert done.code == 0
     assert "pip install ." in done.err

@@ -119,7 +119,7 @@ class Page:
         headers = {"Cookie": self.cookie, "Origin": self.address} | options.pop("headers", {})
         answer = httpx.post(self.address + path, content=content, headers=headers, timeout=SECONDS, **options)
         if answer.headers.get("content-type") == "application/json":
-            (UPLOADED if answer.status_code == 200 else PROBLEM).validate_json(answer.content)
+            (PROBLEM if "message" in answer.json() else UPLOADED).validate_json(answer.content)
         return answer
 
     def close(self) -> None:
