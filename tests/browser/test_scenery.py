@@ -325,13 +325,18 @@ def test_trees_stand_below_the_tree_line_and_not_in_water(medium: Any) -> None:
     assert share["lake"] < 0.02, share  # a tree on the shore may hide a little of it
 
 
-def test_trees_keep_out_of_the_beds_of_streams(medium: Any) -> None:
-    studio = medium
+def wooded_slope(studio: Any) -> Any:
+    """Show a slope towards the south with trees on it, without snow."""
     datum, relief = studio.page.evaluate("[studio.stage.uniforms.datum.value, studio.stage.uniforms.relief.value]")
     south, _ = cells()
     show(studio, datum + relief * south / 1280.0, None)
     studio.page.evaluate("studio.stage.look.snow = false")
     studio.picture()
+    return studio
+
+
+def test_trees_keep_out_of_the_beds_of_streams(medium: Any) -> None:
+    studio = wooded_slope(medium)
     studio.page.evaluate(FLOW, [250, 400])
     changed = np.abs(see_trees(studio, True) - see_trees(studio, False)).mean(axis=-1, keepdims=True) > 6.0
     random = np.random.default_rng(5)
@@ -347,12 +352,7 @@ def test_trees_keep_out_of_the_beds_of_streams(medium: Any) -> None:
 
 
 def test_shadows_of_many_trees_are_no_darker_than_that_of_one(medium: Any) -> None:
-    studio = medium
-    datum, relief = studio.page.evaluate("[studio.stage.uniforms.datum.value, studio.stage.uniforms.relief.value]")
-    south, _ = cells()
-    show(studio, datum + relief * south / 1280.0, None)
-    studio.page.evaluate("studio.stage.look.snow = false")
-    studio.picture()
+    studio = wooded_slope(medium)
     seen = []
     for shadows in (True, False):
         studio.page.evaluate(CROWNS_AWAY, shadows)

@@ -36,7 +36,7 @@ def pictures_of(tmp_path: Path) -> Callable[[str, Sequence[str]], set[str]]:
     def run(name: str, words: Sequence[str]) -> set[str]:
         out = tmp_path / "out"
         load(name).main([*words, "--out", str(out)])
-        files = list(out.glob("*.png"))
+        files = [file for file in out.iterdir() if file.suffix in (".png", ".jpg")]
         for file in files:
             with Image.open(file) as picture:
                 picture.load()
@@ -64,6 +64,13 @@ def test_looks_are_drawn_from_outside_above_and_inside(pictures_of: Pictures) ->
     small = ["--size", "48", "--only", "dl"]
     expected = {f"badlands{end}.png" for end in ("", "_map", "_inside")} | {"looks.png"}
     assert pictures_of("looks_gallery", small) == expected
+
+
+@pytest.mark.slow
+def test_the_pictures_of_one_mountain_are_those_of_the_site(pictures_of: Pictures) -> None:
+    made = pictures_of("site_pictures", ["--size", "48", "--width", "160"])
+    assert len(made) == 11
+    assert made <= {file.name for file in (EXAMPLES.parent / "docs" / "pictures").iterdir()}
 
 
 def test_every_parameter_of_a_model_has_its_strip(tmp_path: Path) -> None:

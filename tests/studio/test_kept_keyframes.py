@@ -148,10 +148,7 @@ def test_no_more_is_on_disk_than_the_newest_checkpoint_names(
 
 
 def test_a_damaged_keyframe_is_left_out_and_reported(tmp_path: Path, open_page: Open) -> None:
-    with serving(tmp_path, recipe()) as server:
-        page = open_page(server)
-        page.steps(40)
-        page.close()
+    run_and_close(tmp_path, open_page, 40)
     names = noted(tmp_path)["branches"][0]["keyframes"]
     lost = tmp_path / FOLDER / f"{names[1]}.keyframe"
     lost.write_bytes(lost.read_bytes()[:-1])
@@ -221,11 +218,16 @@ def test_a_run_that_was_left_and_restored_has_its_keyframes_on_disk_again(
         page.close()
 
 
-def test_a_run_that_was_replaced_is_continued_without_a_word_of_its_keyframes(tmp_path: Path, open_page: Open) -> None:
-    with serving(tmp_path, recipe()) as server:
+def run_and_close(folder: Path, open_page: Open, steps: int) -> None:
+    """Keep a new run of so many steps in a folder."""
+    with serving(folder, recipe()) as server:
         page = open_page(server)
-        page.steps(20)
+        page.steps(steps)
         page.close()
+
+
+def test_a_run_that_was_replaced_is_continued_without_a_word_of_its_keyframes(tmp_path: Path, open_page: Open) -> None:
+    run_and_close(tmp_path, open_page, 20)
     with serving(tmp_path, recipe()) as server:
         page = open_page(server)
         page.steps(3)
@@ -239,10 +241,7 @@ def test_a_run_that_was_replaced_is_continued_without_a_word_of_its_keyframes(tm
 
 
 def test_a_new_run_beside_the_kept_one_can_still_go_back_in_that(tmp_path: Path, open_page: Open) -> None:
-    with serving(tmp_path, recipe()) as server:
-        page = open_page(server)
-        page.steps(20)
-        page.close()
+    run_and_close(tmp_path, open_page, 20)
     with serving(tmp_path, recipe()) as server:
         page = open_page(server)
         page.steps(3)
@@ -253,10 +252,7 @@ def test_a_new_run_beside_the_kept_one_can_still_go_back_in_that(tmp_path: Path,
 
 
 def test_the_same_keyframes_are_written_once(tmp_path: Path, open_page: Open) -> None:
-    with serving(tmp_path, recipe()) as server:
-        page = open_page(server)
-        page.steps(40)
-        page.close()
+    run_and_close(tmp_path, open_page, 40)
     before = {path: path.stat().st_mtime_ns for path in files(tmp_path)}
     with serving(tmp_path) as server:
         page = open_page(server)
