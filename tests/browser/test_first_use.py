@@ -72,7 +72,7 @@ def test_messages_cover_neither_the_legend_nor_the_values(resized: Any, width: i
     assert studio.page.evaluate(OVERLAPS, parts) == []
     message = studio.page.locator(".message", has_text="stays")
     message.get_by_role("button", name="Dismiss").click()
-    assert message.count() == 0
+    message.wait_for(state="detached")
     studio.page.evaluate("studio.showOverlay(null)")
 
 

@@ -64,6 +64,8 @@ def test_a_run_is_not_recorded_over_another(run: Run, hill: Path, tmp_path: Path
     assert refused.code == 2
     assert "holds frame_000000.npz and 3 more of another run" in refused.err
     assert not (tmp_path / "run.ckpt").exists()
+    assert erode(2, "--force", "--checkpoint", hill / "kept").code == 2
+    assert len(list((tmp_path / "run").iterdir())) == 4  # a run that is refused removes nothing
     assert erode(2, "--force").code == 0
     assert sorted(file.name for file in (tmp_path / "run").iterdir()) == ["frame_000000.npz", "frame_000002.npz"]
 

@@ -114,7 +114,7 @@ def test_a_named_landscape_is_started_as_it_is_in_the_library() -> None:
 
     assert start(look="fjords").as_dict() == sw.recipe("fjords", size=64, backend="reference").as_dict()
     assert start(look="mesas", size=32).source.size == 32
-    with pytest.raises(InvalidParameter, match="names a landscape and preset"):
+    with pytest.raises(InvalidParameter, match='names the landscape "mesas" and also preset'):
         start(look="mesas", preset="gentle")
     with pytest.raises(UnknownName, match='unknown landscape "mesa"; did you mean "mesas"'):
         start(look="mesa")

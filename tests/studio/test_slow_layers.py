@@ -17,6 +17,8 @@ from slopewash.studio.uploads import Uploads
 
 Page = Any
 Open = Callable[[Any], Page]
+FRAMES = 1000
+"""Frames to wait for what should come at once, at most."""
 
 
 def frames_until_at_rest(page: Page) -> list[dict[str, Any]]:
@@ -25,6 +27,11 @@ def frames_until_at_rest(page: Page) -> list[dict[str, Any]]:
     while page.state["playing"] or headers[-1]["step"] != page.state["step"] or "ground" in headers[-1]:
         headers.append(page.read("frame")[0])
     return headers
+
+
+def wait_for_an_abridged_frame(page: Page) -> None:
+    """Read frames until one leaves the ground out; of a run that goes on, they never end."""
+    assert any("ground" in page.read("frame")[0] for _ in range(FRAMES)), f"all of {FRAMES} frames had the ground"
 
 
 def names(header: dict[str, Any]) -> set[str]:
@@ -42,6 +49,7 @@ def test_frames_of_a_run_have_the_ground_now_and_then_and_the_last_one_has_it(
     for seconds, ground in ((1e9, "as before"), (0.0, None)) * 3:  # however fast this machine is
         monkeypatch.setattr(loop, "SLOW_LAYERS_SECONDS", seconds)
         while len(headers) < 2 or any(header.get("ground") != ground for header in headers[-2:]):
+            assert len(headers) < FRAMES, f"no two frames in a row with ground={ground}"
             headers.append(page.read("frame")[0])
     page.do("pause")
     page.until(lambda state: not state["playing"])
@@ -64,8 +72,7 @@ def test_a_pause_right_after_a_frame_without_the_ground_brings_the_rest(
     page.shown(2)
     monkeypatch.setattr(loop, "SLOW_LAYERS_SECONDS", 1e9)  # no further frame of this run has it
     page.do("run_to", step=10**9)
-    while "ground" not in page.read("frame")[0]:
-        pass
+    wait_for_an_abridged_frame(page)
     page.do("pause")
     page.until(lambda state: not state["playing"])
     header = frames_until_at_rest(page)[-1]
@@ -78,8 +85,7 @@ def test_a_page_that_has_no_ground_yet_gets_it_at_once(
     monkeypatch.setattr(loop, "SLOW_LAYERS_SECONDS", 1e9)
     page.do("watch", ground=True)
     page.do("run_to", step=10**9)
-    while "ground" not in page.read("frame")[0]:
-        pass
+    wait_for_an_abridged_frame(page)
     other = open_page(server)
     other.do("watch", ground=True)
     seen = other.frames

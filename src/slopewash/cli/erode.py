@@ -330,5 +330,5 @@ def recorders(folder: Path | None, every: int | None, *, force: bool) -> list[Ob
         return []
     make_folder(folder)
     recorder = sw.Recorder(folder, every or RECORD_EVERY, data=".npz", pictures=False, replace=force)
-    recorder.prepare()
+    recorder.check_folder()  # it is emptied when the run begins, which may still be refused
     return [recorder]

@@ -80,8 +80,8 @@ class Recorder(Observer):
         self._end: Path | None = None
         """Picture of an end between two intervals."""
 
-    def prepare(self) -> None:
-        """Refuse a folder with files of another run, or remove them if `replace` asks for it; a new run calls this."""
+    def check_folder(self) -> list[Path]:
+        """Return the files of another run, which a new one removes; refuse them unless `replace` is set."""
         others = sorted(file for file in self.folder.glob("frame_*") if FRAME.match(file.name))
         if others and not self.replace:
             more = f" and {len(others) - 1} more" if len(others) > 1 else ""
@@ -89,15 +89,15 @@ class Recorder(Observer):
                 f"{self.folder} holds {others[0].name}{more} of another run; record into another folder, or remove "
                 "them with replace=True (--force on the command line)"
             )
-        for file in others:
-            file.unlink(missing_ok=True)
+        return others
 
     def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
         """Create the folder and, before the first step, draw the start."""
         super().start(simulation, steps, label=label)
         self._is_piece = label == "eroding" and steps < self.every
         if not self._has_started and simulation.steps_taken + self._stages_before == 0:
-            self.prepare()
+            for file in self.check_folder():
+                file.unlink(missing_ok=True)
         self._has_started = True
         self.folder.mkdir(parents=True, exist_ok=True)
         if simulation.steps_taken == 0 and self.files:  # the next stage of a recipe; the end of the last one stays

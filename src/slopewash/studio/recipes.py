@@ -77,7 +77,9 @@ def _landscape(name: str, recipe: sw.Recipe, wanted: messages.Start) -> sw.Recip
     """A named landscape on as many cells as the terrain before it."""
     others = wanted.model_fields_set - {"type", "id", "look", "size", "backend"}
     if others:
-        raise InvalidParameter(f"start names a landscape and {', '.join(sorted(others))}, which the landscape sets")
+        raise InvalidParameter(
+            f'start names the landscape "{name}" and also {", ".join(sorted(others))}, which it sets; leave that out'
+        )
     known = sw.looks()
     if name not in known:
         raise unknown_name("landscape", name, known)
