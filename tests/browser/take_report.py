@@ -27,7 +27,6 @@ def main() -> None:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = chromium.new_page(viewport={"width": 1140, "height": 900})
         page.goto(report.as_uri())
-        page.locator("img").screenshot(path=options.to / "analysis_streams.jpg", type="jpeg", quality=85)
         top = page.locator("h2", has_text="Beside published landscapes").bounding_box()
         end = page.locator(".charts").bounding_box()
         assert top is not None
@@ -38,6 +37,7 @@ def main() -> None:
             full_page=True,
             clip={"x": 0, "y": edge, "width": 1140, "height": end["y"] + end["height"] + 10 - edge},
         )
+        page.locator("img").screenshot(path=options.to / "analysis_streams.jpg", type="jpeg", quality=85)
         chromium.close()
 
 
