@@ -21,7 +21,8 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=512, help="cells along a side")
     parser.add_argument("--to", type=Path, default=FOLDER, help="folder for the pictures")
     options = parser.parse_args()
-    terrain = sw.erode(sw.generate("dome", size=options.size, seed=7), "landscape")
+    start = sw.generate("dome", size=options.size, seed=7)
+    terrain = sw.recipe("landscape", source=start, seed=7).run().terrain
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
         report = sw.write_report(terrain, Path(temporary) / "report.html", name="landscape, seed 7")
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
