@@ -135,7 +135,8 @@ class Hub:
                 self._take_message({"type": "error", "message": reason})
                 for connection in self.connections:
                     connection.seen = max(connection.seen, snapshot.version)
-            self._newest = None
+            if self._newest is snapshot:  # or else another has arrived meanwhile, and is sent next
+                self._newest = None
             self.ask()
 
     async def watch(self) -> None:
