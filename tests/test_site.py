@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.docs.site import WIDTHS, Reader, chromium, html_pages
+from tests.threads import apart
 
 import slopewash as sw
 
@@ -34,12 +33,6 @@ def build(site: Path) -> None:
 def names_without_a_description(site: Path) -> set[str]:
     reference = "".join(page.read_text(encoding="utf-8") for page in sorted((site / "api").glob("*.html")))
     return {name for name in set(sw.__all__) - {"__version__", "analysis"} if f'id="slopewash.{name}"' not in reference}
-
-
-def apart(work: Callable[[], Any]) -> Any:
-    """Do it in a thread of its own: where other tests have a browser open, Playwright accepts no second one."""
-    with ThreadPoolExecutor(1) as threads:
-        return threads.submit(work).result()
 
 
 def faults_in_a_browser(site: Path) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.threads import apart
 
 import slopewash as sw
 from slopewash.studio import StudioServer, earlier, hub, keyframes
@@ -226,7 +227,7 @@ def test_compiling_is_not_reported_as_a_simulation_that_does_not_answer(monkeypa
 
     watched = SimpleNamespace(session=Session(), _take_message=lambda message: told.append(message["message"]))
     with pytest.raises(RuntimeError, match="StopIteration"):
-        asyncio.run(hub.Hub.watch(watched))  # type: ignore[arg-type]
+        apart(lambda: asyncio.run(hub.Hub.watch(watched)))  # type: ignore[arg-type]
     assert told == [
         "The simulation has not answered for 50 s: compiling kernels takes long. Pause it.",
         "The simulation answers again.",

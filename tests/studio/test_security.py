@@ -6,12 +6,12 @@ import asyncio
 import http.client
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from tests.threads import apart
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
@@ -265,9 +265,7 @@ def test_a_browser_on_another_machine_gets_in_by_the_key_alone() -> None:
 
         pairs = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
         scope = {"type": kind, "method": method, "path": "/", "query_string": query.encode(), "headers": pairs}
-        # In a thread of its own: where browser tests ran before, this one has an event loop already.
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(lambda: asyncio.run(gate(scope, None, send))).result()  # type: ignore[arg-type]
+        apart(lambda: asyncio.run(gate(scope, None, send)))  # type: ignore[arg-type]
         return int(sent[0].get("status", 403))
 
     there, cookie = "192.168.1.7:8420", f"{gate._cookie_name}={gate.cookie()}"
