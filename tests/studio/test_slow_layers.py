@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from slopewash.studio import StudioServer, loop
-from slopewash.studio.hub import HISTORY
 from slopewash.studio.messages import parse
 from slopewash.studio.recipes import first_recipe
 from slopewash.studio.session import Session
-from slopewash.studio.snapshot import Demand
+from slopewash.studio.snapshot import HISTORY, Demand
 from slopewash.studio.uploads import Uploads
 
 Page = Any

@@ -173,7 +173,9 @@ def test_in_portions_it_names_stage_and_level_and_shows_their_grids(
     while page.state["step"] < page.state["usual_steps"]:
         page.steps(min(37, page.state["usual_steps"] - page.state["step"]))
     assert page.ask("play")["message"].startswith("the recipe is complete")
-    assert page.ask("undo")["message"].startswith("the recipe is complete")
+    refusal = page.ask("undo")
+    assert refusal["message"].startswith("the recipe is complete")
+    assert refusal["wants"] == "go_on"
     assert_same(now(server), from_python(file, expected))
 
 

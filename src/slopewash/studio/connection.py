@@ -13,6 +13,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from slopewash.errors import SlopewashError
 from slopewash.studio import messages, protocol
+from slopewash.studio.run import RecipeComplete
+from slopewash.studio.snapshot import GROUND
 
 if TYPE_CHECKING:
     from slopewash.studio.hub import Hub
@@ -203,7 +205,7 @@ class Connection:
             else:
                 job = self._hub.session.execute(message, self._number)
         except SlopewashError as error:
-            self._answer(messages.id_of(text), str(error))
+            self._answer(messages.id_of(text), error)
             return
         report = asyncio.ensure_future(self._report(message, job))
         self._reports.add(report)
@@ -214,10 +216,10 @@ class Connection:
         try:
             await asyncio.wrap_future(job)
         except SlopewashError as error:
-            self._answer(message.id, str(error))
+            self._answer(message.id, error)
             return
         except Exception as error:
-            self._answer(message.id, f"{message.type} failed: {type(error).__name__}: {error}")
+            self._answer(message.id, SlopewashError(f"{message.type} failed: {type(error).__name__}: {error}"))
             return
         if message.type == "watch":
             self.watch, self.seen, self.has_ground = message, 0, False
@@ -227,10 +229,12 @@ class Connection:
         else:
             self._answer(message.id, None)
 
-    def _answer(self, key: int | str | None, sentence: str | None) -> None:
+    def _answer(self, key: int | str | None, error: SlopewashError | None) -> None:
         answer: protocol.Done | protocol.Failure = {"type": "done", "id": key}
-        if sentence is not None:
-            answer = {"type": "error", "id": key, "message": sentence}
+        if error is not None:
+            answer = {"type": "error", "id": key, "message": str(error)}
+            if isinstance(error, RecipeComplete):
+                answer["wants"] = "go_on"
         self._answers.append(json.dumps(answer))
         self._something.set()
 

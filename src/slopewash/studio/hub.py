@@ -19,13 +19,9 @@ from slopewash.studio.connection import Connection, View
 from slopewash.studio.finishing import Finishing
 from slopewash.studio.frames import Block, assemble, field_block
 from slopewash.studio.session import Session
-from slopewash.studio.snapshot import Demand, Snapshot
+from slopewash.studio.snapshot import GROUND, HISTORY, Demand, Snapshot
 from slopewash.studio.strata import strata_block, strata_top_block
 
-HISTORY = ("wear", "deposit", "flow")
-"""What the simulation did to the ground, where the model keeps it."""
-GROUND = (*HISTORY, "bedrock")
-"""What colours the ground; of the bedrock, pages receive the soil above it."""
 GROUND_RESOLUTION = 512
 """Most cells per side of these: they are colours, which may be coarser than heights."""
 MOST_CONNECTIONS = 16
@@ -87,7 +83,7 @@ class Hub:
             return
         layers = {c.watch.overlay for c in waiting if c.watch.overlay is not None}
         grounded = [c.has_ground for c in waiting if c.watch.ground]
-        now_and_then = frozenset(GROUND) if grounded and all(grounded) else frozenset[str]()
+        now_and_then = GROUND if grounded and all(grounded) else frozenset[str]()
         if grounded and not now_and_then:
             layers.update(GROUND)
         against = frozenset(c.watch.against for c in waiting if c.watch.before and c.watch.against is not None)

@@ -383,6 +383,8 @@ class Failure(Strict):
     type: Literal["error"]
     id: NotRequired[int | str | None]
     message: str
+    wants: NotRequired[Literal["go_on"]]
+    """What has to be done first, if pages can offer it."""
 
 
 class Notice(Strict):

@@ -60,6 +60,10 @@ class Interlude(sw.Observer):
             self._look()
 
 
+class RecipeComplete(InvalidParameter):
+    """What was asked for needs a run that goes on."""
+
+
 class Cancelled(Exception):
     """The settling was cancelled."""
 
@@ -221,7 +225,7 @@ class Run:
     def check_unfinished(self) -> None:
         """Refuse to go on with a recipe that is complete."""
         if self.finished:
-            raise InvalidParameter("the recipe is complete; reset it, or go on from here on one grid")
+            raise RecipeComplete("the recipe is complete; reset it, or go on from here on one grid")
 
     def following(self) -> sw.Recipe:
         """Recipe of a run on one grid that begins with what a complete recipe has made."""

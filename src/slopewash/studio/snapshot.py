@@ -8,6 +8,11 @@ from typing import Any
 
 import slopewash as sw
 
+HISTORY = ("wear", "deposit", "flow")
+"""What the simulation did to the ground, where the model keeps it."""
+GROUND = frozenset((*HISTORY, "bedrock"))
+"""What colours the ground; of the bedrock, pages receive the soil above it."""
+
 
 @dataclass(frozen=True)
 class Beside:

@@ -32,7 +32,7 @@ import { Rivers } from "../view/rivers";
 import { Stage } from "../view/stage";
 import { Connection } from "../wire/connection";
 import type { Frame } from "../wire/frames";
-import type { ClientMessage, State } from "../wire/protocol";
+import type { ClientMessage, Failure, State } from "../wire/protocol";
 import { button, make, sentence, short, words } from "./dom";
 import { icon } from "./icons";
 import { Preparing } from "./preparing";
@@ -216,7 +216,7 @@ export class App {
       finishChanged: (finish) => this.finish.receive(finish),
       stateChanged: (state) => this.store.setState(state),
       frameArrived: (frame) => this.show(frame),
-      failed: (message) => this.reportFailure(message),
+      failed: (message, wants) => this.reportFailure(message, wants),
       noticed: (message) => this.messages.say(message),
       lost: (seconds) => this.messages.lost(seconds),
       connected: (again) => {
@@ -289,8 +289,8 @@ export class App {
   }
 
   /** Show what was refused; what a complete recipe refuses is possible after going on, which is offered. */
-  private reportFailure(message: string): void {
-    const offer = isComplete(this.store.state) && /recipe is complete/.test(message) ? this.goOn : undefined;
+  private reportFailure(message: string, wants?: Failure["wants"]): void {
+    const offer = isComplete(this.store.state) && wants === "go_on" ? this.goOn : undefined;
     const options = offer ? { topic: this.completeText, offer, stays: true } : {};
     this.messages.say(sentence(message), "error", options);
   }

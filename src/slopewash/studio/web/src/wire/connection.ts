@@ -1,14 +1,14 @@
 // The one WebSocket: sends messages, matches answers to them, and reconnects after growing delays.
 
 import { type Frame, FrameReader } from "./frames";
-import type { ClientMessage, Done, FinishState, ServerMessage, State, Welcome } from "./protocol";
+import type { ClientMessage, Done, Failure, FinishState, ServerMessage, State, Welcome } from "./protocol";
 
 export interface ConnectionListener {
   welcomed(welcome: Welcome): void;
   stateChanged(state: State): void;
   finishChanged(finish: FinishState): void;
   frameArrived(frame: Frame): void;
-  failed(message: string): void;
+  failed(message: string, wants?: Failure["wants"]): void;
   noticed(message: string): void;
   lost(secondsUntilRetry: number): void;
   connected(again: boolean): void;
@@ -22,6 +22,16 @@ type Id = NonNullable<Done["id"]>;
 interface Question {
   resolve: () => void;
   reject: (reason: Error) => void;
+}
+
+/** Why the server does not do what it was asked for, and what has to be done first. */
+class Refusal extends Error {
+  constructor(
+    message: string,
+    readonly wants?: Failure["wants"],
+  ) {
+    super(message);
+  }
 }
 
 export class Connection {
@@ -61,7 +71,8 @@ export class Connection {
       await this.ask(message);
       return true;
     } catch (reason) {
-      this.listener.failed((reason as Error).message);
+      const { message: why, wants } = reason as Refusal;
+      this.listener.failed(why, wants);
       return false;
     }
   }
@@ -120,17 +131,18 @@ export class Connection {
         this.answer(message.id, null);
         break;
       case "error":
-        if (!this.answer(message.id, message.message)) this.listener.failed(message.message);
+        if (!this.answer(message.id, new Refusal(message.message, message.wants)))
+          this.listener.failed(message.message, message.wants);
         break;
     }
   }
 
-  private answer(id: Id | null | undefined, failure: string | null): boolean {
+  private answer(id: Id | null | undefined, failure: Refusal | null): boolean {
     const question = id == null ? undefined : this.questions.get(id);
     if (id == null || !question) return false;
     this.questions.delete(id);
     if (failure === null) question.resolve();
-    else question.reject(new Error(failure));
+    else question.reject(failure);
     return true;
   }
 }

@@ -180,6 +180,8 @@ export interface Failure {
   type: "error";
   id?: number | string | null;
   message: string;
+  /** What has to be done first, if pages can offer it. */
+  wants?: "go_on";
 }
 
 /** One measure of the terrain, and its published range. */
