@@ -92,12 +92,13 @@ class Connection:
         beside = None if self.watch.against is None else snapshot.beside.get(self.watch.against)
         key = 0 if beside is None else beside.key
         sent = self._sent.get(snapshot.pane or 0, Sent())
+        ground = self.watch.ground and snapshot.asked >= GROUND
         return View(
             overlay=self.watch.overlay,
             resolution=self.watch.resolution,
             before=key if self.watch.before and sent.before != (snapshot.run, key) else None,
-            ground=self.watch.ground and not snapshot.abridged,
-            ground_as_before=self.watch.ground and snapshot.abridged,
+            ground=ground,
+            ground_as_before=self.watch.ground and not ground and self.has_ground and sent.run == snapshot.run,
             strata=sent.run != snapshot.run,
             triangles=sent.triangulation != snapshot.triangulation,
         )
@@ -119,6 +120,8 @@ class Connection:
         asked = self.watch.overlay is None or self.watch.overlay in snapshot.asked
         if self.watch.before and self.watch.against is not None:
             asked = asked and self.watch.against in snapshot.beside
+        if self.watch.ground:  # some frames are made for other pages, and lack it without being abridged
+            asked = asked and all(view.ground or (view.ground_as_before and snapshot.abridged) for view in views)
         self.seen = snapshot.version if views == wanted and asked else 0
         self._something.set()
 
