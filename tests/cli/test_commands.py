@@ -139,6 +139,16 @@ def test_models_lists_models_and_presets(run: Run) -> None:
     assert [preset["name"] for preset in report["presets"]] == list(sw.presets())
 
 
+def test_models_shows_the_values_of_levels(run: Run) -> None:
+    words = run("models", "landscape").out
+    assert "by level, below" in next(line for line in words.splitlines() if line.startswith(" rain_rate"))
+    levels = sw.find_preset("landscape").levels
+    rows = [
+        line.split()[:4] for line in words.splitlines()[-len(levels) - 2 : -2]
+    ]  # above an empty line and a sentence
+    assert rows == [[f"{v:g}" for v in (x.cells, x.steps, x.settle, x.parameters["rain_rate"])] for x in levels]
+
+
 @pytest.mark.parametrize("name", ["virtual_pipes", "single_grid"])
 def test_models_lists_every_parameter(name: str, run: Run) -> None:
     parameters = sw.find_model("virtual_pipes").parameters()

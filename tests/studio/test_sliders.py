@@ -135,3 +135,15 @@ def test_the_table_of_the_documentation_is_what_models_declare() -> None:
 
 def _factor(factor: float) -> str:
     return f"× {factor:g}" if factor > 1 else f"÷ {1 / factor:g}"
+
+
+def test_nothing_is_changed_in_a_run_that_nobody_touched(page: Page) -> None:
+    page.do("start", preset="landscape", levels=True, generator={"kind": "dome", "size": 128})
+    state = page.until(lambda s: s["preset"] == "landscape" and s["levels"])
+    (pipes,) = (model for model in page.welcome["models"] if model["name"] == "virtual_pipes")
+    defaults = {p["name"]: p["default"] for p in pipes["parameters"]}
+    assert state["parameters"]["rain_rate"] == 0.002  # that of the level, not of the preset on one grid
+    assert state["parameters"] == defaults | state["usual"]
+    page.do("parameters", values={"rain_rate": 0.004})
+    state = page.until(lambda s: s["parameters"]["rain_rate"] == 0.004)
+    assert state["usual"]["rain_rate"] == 0.002

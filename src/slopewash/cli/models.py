@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from slopewash.models import Model, Preset
+    from slopewash.models.catalogue import Level
     from slopewash.models.parameters import Parameter as Declared
 
 EXAMPLES = """Examples:
@@ -92,6 +95,7 @@ def preset_facts(preset: Preset) -> dict[str, Any]:
         "settle": preset.settle,
         "generator": preset.generator,
         "start": dict(preset.start),
+        "levels": [dataclasses.asdict(level) for level in preset.levels],
         "strata": None if preset.strata is None else list(preset.strata.layers),
         "changed": preset.model.changed(),
     }
@@ -155,11 +159,25 @@ def print_preset(preset: Preset) -> None:
     print(f"{preset.name}: {preset.doc}")
     start = preset.generator + (f" over {len(preset.strata.layers)} strata" if preset.strata else "")
     print(f"Model {preset.model.name}, edges {preset.edges}, {preset.steps} steps{settle}, from {start}.")
-    console().print(parameter_table(preset.model))
+    out = console()
+    out.print(parameter_table(preset.model, preset.levels))
     print("Values marked * differ from the model's defaults.")
+    if preset.levels:
+        out.print(level_table(preset.levels))
+        print("A run takes these levels up to its own size, the last one for larger grids; --set holds on all of them.")
 
 
-def parameter_table(model: Model) -> Table:
+def level_table(levels: Sequence[Level]) -> Table:
+    """Levels from coarse to fine, with the values that each one has."""
+    names = list(dict.fromkeys(name for level in levels for name in level.parameters))
+    table = make_table("cells", "steps", "to settle", *(name.replace("_", " ") for name in names))
+    for level in levels:
+        values = (_value(level.parameters[name]) if name in level.parameters else "" for name in names)
+        table.add_row(str(level.cells), str(level.steps), str(level.settle or ""), *values)
+    return table
+
+
+def parameter_table(model: Model, levels: Sequence[Level] = ()) -> Table:
     """Parameters with symbol, value, range and meaning."""
     table = make_table("--set", "symbol", "value", "units", "range", "equation", "meaning")
     group = ""
@@ -169,6 +187,8 @@ def parameter_table(model: Model) -> Table:
             table.add_section()
         value = getattr(model, p.name)
         shown = ("none" if value == p.none else _value(value)) + (" *" if value != p.default else "")
+        if any(p.name in level.parameters for level in levels):
+            shown = "by level, below *"
         table.add_row(p.name, p.symbol, shown, p.units, _range(p), p.eq, p.doc)
     return table
 

@@ -343,6 +343,8 @@ class State(Strict):
     usual_settling: int | None
     """Steps of settling that suit the steps so far."""
     parameters: dict[str, ParameterValue]
+    usual: dict[str, ParameterValue]
+    """Parameters of the preset, or of the level under way, that differ from the defaults of the model."""
     sliders: dict[str, float | str]
     """Position of each slider, -1 to 1, or why it cannot be moved."""
     edges: Edges | FourSides

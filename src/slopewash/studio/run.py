@@ -546,6 +546,7 @@ class Run:
             "usual_steps": self.usual_steps,
             "usual_settling": None if running is not None else stage.usual_settling(simulation.step),
             "parameters": plain(model.values()),
+            "usual": plain(self.sliders.usual_values(model, self._place)),
             "sliders": self.sliders.states(model, self._place),
             "edges": simulation.edges if isinstance(simulation.edges, str) else dict(simulation.edges.items()),
             "backend": simulation.backend,

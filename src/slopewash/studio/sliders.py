@@ -60,7 +60,7 @@ class Sliders:
         if slider is None:
             raise InvalidParameter(f'there is no slider "{name}"; there are {", ".join(s.name for s in now.sliders())}')
         if name != "age":
-            usual, flood = self._usual(now, place), self._flood(slider, now, place)
+            usual, flood = self.usual(now, place), self._flood(slider, now, place)
             if flood is None:
                 return slider.values(usual, position)
             values = slider.values(flood, position)
@@ -76,7 +76,7 @@ class Sliders:
 
     def states(self, now: sw.Model, place: Place) -> dict[str, float | str]:
         """Where each one stands, or why it cannot be moved."""
-        usual, steps = self._usual(now, place), self._stage.usual_steps
+        usual, steps = self.usual(now, place), self._stage.usual_steps
         states: dict[str, float | str] = {}
         for slider in now.sliders():
             flood = self._flood(slider, now, place)
@@ -94,19 +94,25 @@ class Sliders:
                 states[slider.name] = 0.0 if untouched else slider.position(now, flood)
         return states
 
-    def _usual(self, now: sw.Model, place: Place) -> sw.Model:
+    def usual(self, now: sw.Model, place: Place) -> sw.Model:
+        """The model as it is where nobody moved or typed anything."""
         if self._levels is not None:
             stage = self._levels[place.level]
             return stage.receding(stage.model) if place.low_water else stage.model
         preset = self._stage.preset
         return type(now)() if preset is None else sw.find_preset(preset).model
 
+    def usual_values(self, now: sw.Model, place: Place) -> dict[str, float | str | bool]:
+        """Where that model differs from the defaults; a number that follows from a map is the one in force."""
+        changed = self.usual(now, place).changed()
+        return {name: getattr(now, name) if isinstance(value, sw.Map) else value for name, value in changed.items()}
+
     def _flood(self, slider: Any, now: sw.Model, place: Place) -> sw.Model | None:
         """The model before low water, where that has nothing left that the slider could multiply; None elsewhere."""
         if self._levels is None or not place.low_water or slider.name == "age":
             return None
         flood = self._levels[place.level].model
-        return flood if slider.why_not(self._usual(now, place)) and not slider.why_not(flood) else None
+        return flood if slider.why_not(self.usual(now, place)) and not slider.why_not(flood) else None
 
     @property
     def _ageless(self) -> str:

@@ -31,10 +31,9 @@ export class Store {
     return this.welcome?.models.find((model) => model.name === this.state?.model) ?? null;
   }
 
-  /** The value of a parameter in the preset, or else the default of the model. */
+  /** The value of a parameter in the preset or on the level under way, or else the default of the model. */
   usual(name: string): ParameterValue | undefined {
-    const preset = this.welcome?.presets.find(({ name }) => name === this.state?.preset);
-    return preset?.changed[name] ?? this.model?.parameters.find((parameter) => parameter.name === name)?.default;
+    return this.state?.usual[name] ?? this.model?.parameters.find((parameter) => parameter.name === name)?.default;
   }
 
   /** The longer side of the terrain in metres. */

@@ -695,6 +695,8 @@ export interface State {
   /** Steps of settling that suit the steps so far. */
   usual_settling: number | null;
   parameters: Record<string, ParameterValue>;
+  /** Parameters of the preset, or of the level under way, that differ from the defaults of the model. */
+  usual: Record<string, ParameterValue>;
   /** Position of each slider, -1 to 1, or why it cannot be moved. */
   sliders: Record<string, number | string>;
   /** One word, or one for each side of a run of the user's own program. */
