@@ -62,4 +62,3 @@ def test_a_thumbnail_starts_a_named_landscape_in_its_country(studio: Any) -> Non
     studio.tab("view")
     studio.page.select_option("select[aria-label=Country]", "alpine")
     assert studio.page.evaluate("[studio.stage.look.snow, studio.stage.look.snowLine]") == [True, 0.84]
-    studio.page.evaluate("studio.stage.look.snowLine = 0.78")

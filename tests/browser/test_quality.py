@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def own_limits(studio: Any) -> Iterator[None]:
+    """Limits that the test may change; the page is as before afterwards."""
+    before = studio.page.evaluate("({ limits: { ...studio.pace.limits }, promised: studio.pace.promised })")
+    yield
+    restore = """
+    ({ limits, promised }) => {
+      for (const name of ["drawPicture", "viewFrom"]) delete studio.stage[name];
+      delete studio.pace.choose;
+      Object.assign(studio.pace.limits, limits);
+      Object.assign(studio.pace, { promised, probing: false });
+    }
+    """
+    studio.page.evaluate(restore, before)
+
 
 # A pace of its own, fed with times; returns the tiers it used and those it gave up.
 FEED = """
@@ -43,7 +61,7 @@ def test_the_tier_follows_the_time_of_images(
     assert found["used"] == used
 
 
-@pytest.mark.usefixtures("in_every_pixel")
+@pytest.mark.usefixtures("in_every_pixel", "own_limits")
 def test_a_software_renderer_starts_low_and_comes_back_from_more(studio: Any) -> None:
     assert studio.page.evaluate("studio.stage.tier") == "low"
     studio.tab("view")
@@ -53,7 +71,6 @@ def test_a_software_renderer_starts_low_and_comes_back_from_more(studio: Any) ->
     assert studio.page.input_value("select[aria-label='Quality']") == "low"
     studio.settle_picture()
     assert studio.page.evaluate("[studio.stage.tier, document.body.dataset.tier]") == ["low", "low"]
-    studio.page.evaluate("studio.pace.limits.frozen = 1500")
 
 
 # What happens with a renderer that promises too much: quality and resolution of all images until it is left.
@@ -97,13 +114,58 @@ def test_an_image_of_the_quality_before_is_not_timed_for_the_next(studio: Any) -
     assert studio.page.evaluate(IN_FLIGHT) == [[], [7]]
 
 
-@pytest.mark.usefixtures("in_every_pixel")
+@pytest.mark.usefixtures("in_every_pixel", "own_limits")
 def test_a_tier_that_was_promised_but_is_slow_is_left_by_itself(studio: Any) -> None:
     images = studio.promised(PROMISE)
-    studio.page.evaluate("Object.assign(studio.pace.limits, { quick: 16, frozen: 1500, compiling: 3000 })")
-    studio.page.evaluate("studio.pace.promised = 'low'")
     tried = [image["scale"] for image in images if image["tier"] == "medium"]
     assert set(tried) == {0.25}  # a full image would freeze the page
     assert images[-1]["tier"] == "low"
     studio.settle_picture()
     assert studio.page.evaluate("studio.stage.tier") == "low"
+
+
+# Choices in quick succession, none of which has begun when the next one is made: what is carried out.
+CHOICES = """
+(tiers) => new Promise((done) => {
+  const { pace, preparing } = studio, chosen = [];
+  pace.choose = (tier) => chosen.push(tier);
+  for (const tier of tiers) studio.chooseTier(tier);
+  const later = (images, then) => (images ? requestAnimationFrame(() => later(images - 1, then)) : then());
+  later(4, () => {
+    preparing.end();
+    done([chosen, preparing.element.hidden]);
+  });
+})
+"""
+
+
+@pytest.mark.usefixtures("own_limits")
+@pytest.mark.parametrize("last", ["low", "high"])
+def test_the_last_of_several_choices_holds(studio: Any, last: str) -> None:
+    assert studio.promised(CHOICES, ["high", "medium", last]) == [[last], True]
+
+
+# Share of the trees in an image that is saved right after a change of quality, and in the first one that is timed.
+TREES = """
+() => {
+  const { stage } = studio, { viewFrom } = stage, shares = [];
+  stage.viewFrom = (...from) => {
+    const view = viewFrom.apply(stage, from);
+    shares.push(view.trees / stage.quality.trees);
+    return view;
+  };
+  stage.setTier("medium", true);
+  stage.drawPicture(32, 32, true);
+  const saved = shares.splice(0);
+  stage.draw(performance.now());
+  stage.setTier("low");
+  return { saved, timed: shares };
+}
+"""
+
+
+@pytest.mark.usefixtures("own_limits")
+def test_a_picture_saved_before_the_first_trial_has_all_trees(studio: Any) -> None:
+    shares = studio.page.evaluate(TREES)
+    assert set(shares["saved"]) == {1}
+    assert max(shares["timed"]) < 0.1

@@ -412,8 +412,10 @@ export class App {
   }
 
   private chooseTier(tier: Tier): void {
-    if (tier === "low") this.pace.choose(tier);
-    else this.preparing.before(`Preparing ${tier} quality …`, () => this.pace.choose(tier));
+    if (tier === "low") {
+      this.preparing.forget();
+      this.pace.choose(tier);
+    } else this.preparing.before(`Preparing ${tier} quality …`, () => this.pace.choose(tier));
   }
 
   private setTier(tier: Tier): void {

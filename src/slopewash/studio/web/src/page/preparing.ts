@@ -9,25 +9,32 @@ export class Preparing {
     "Preparing the view …",
   );
 
-  /** Changes that are announced and have not begun: until then, images are those before them. */
-  private announced = 0;
+  /** The change that is announced and has not begun: until then, images are those before it. */
+  private announced: (() => void) | null = null;
 
-  /** Show the note, and go on once the browser has painted it: afterwards it may be unable to for a while. */
+  /** Show the note, and go on once the browser has painted it: afterwards it may be unable to for a while. Only the newest change is carried out. */
   before(text: string, then: () => void): void {
     this.element.textContent = text;
     this.element.hidden = false;
     // The first callback comes before the paint, the second one after it.
-    this.announced++;
+    this.announced = then;
     requestAnimationFrame(() =>
       requestAnimationFrame(() => {
-        this.announced--;
+        if (this.announced !== then) return;
+        this.announced = null;
         then();
       }),
     );
   }
 
+  /** Do not carry out what is announced. */
+  forget(): void {
+    this.announced = null;
+    this.element.hidden = true;
+  }
+
   /** An image is complete. */
   end(): void {
-    if (this.announced === 0) this.element.hidden = true;
+    if (!this.announced) this.element.hidden = true;
   }
 }

@@ -71,6 +71,8 @@ export class Stage {
   private trials = 0;
   /** Resolution of the image that is being drawn, as a share of the full one. */
   private drawnScale = 1;
+  /** Share of the trees in it: the first trial has few, pictures that are saved have all. */
+  private drawnTrees = 1;
   private readonly stopwatch: Stopwatch;
   private measured: (by: Measured) => void = () => {};
   quality: Quality;
@@ -421,8 +423,9 @@ export class Stage {
     const trial = this.trials > 0;
     const scale = trial ? TRIAL : this.atRest ? 1 : this.quality.movingScale;
     this.drawnScale = scale;
+    this.drawnTrees = this.trials === TRIALS ? FEW_TREES : 1;
     this.drawPicture(Math.ceil(size.x * scale), Math.ceil(size.y * scale), true);
-    this.drawnScale = 1;
+    this.drawnScale = this.drawnTrees = 1;
     if (scale < 1 && !trial) this.drawWhenAtRest();
     const { target } = this;
     this.stopwatch.time(began, (milliseconds) => {
@@ -535,8 +538,7 @@ export class Stage {
 
   private viewFrom(camera: PerspectiveCamera | OrthographicCamera, opaque: boolean): View {
     const { quality, drawnScale: scale } = this;
-    const few = this.trials === TRIALS ? FEW_TREES : 1;
-    const trees = (few * quality.trees) / this.landscapes.length;
+    const trees = (this.drawnTrees * quality.trees) / this.landscapes.length;
     return { camera, plan: this.cameras.planShown, opaque, quality, scale, trees };
   }
 
