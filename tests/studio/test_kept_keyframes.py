@@ -186,7 +186,9 @@ def test_a_disk_without_room_for_keyframes_still_keeps_the_run(
                 page.read()
         page.close()
         (told,) = page.told
-        assert told["message"].startswith("Some keyframes are not kept on disk: they need 67 MB free on the disk")
+        start = f"Some keyframes are not kept on disk: cannot write to {tmp_path}"
+        assert told["message"].startswith(start)
+        assert told["message"].endswith(": 67 MB are needed and 1 MB free; make room there.")
         wait_for(lambda: saved_step(tmp_path) == 20)
         assert noted(tmp_path)["files"] == []
         server.session.submit(server.session._changed).result(60)  # there is room again: the next checkpoint has them

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.studio.test_keeping import wait_for
 
 import slopewash as sw
 from slopewash.studio import StudioServer, keyframes
@@ -273,6 +274,21 @@ def test_a_keyframe_that_cannot_be_kept_is_a_sentence(page: Page, monkeypatch: p
     assert not scrub(page, 1, 4)["at_end"]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+def test_a_full_disk_leaves_no_open_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run(first_recipe(preset="single_grid", size=32, extent=320.0, backend="reference"))
+    opened: list[Any] = []
+
+    def full(**_: Any) -> Any:
+        opened.append(open("/dev/full", "w+b"))  # noqa: PTH123, SIM115 (as the keyframe's own file)
+        return opened[-1]
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        Keyframe.of(run, undo=False)
+    assert opened[0].closed
+
+
 @pytest.mark.parametrize("model", sw.model_names())
 def test_every_model_goes_on_from_a_keyframe_to_the_same_bits(model: str) -> None:
     recipe = first_recipe(model=model, size=32, extent=320.0, backend="reference")
@@ -336,8 +352,7 @@ def test_what_is_kept_on_disk_is_the_end_of_the_branch_not_its_past(tmp_path: Pa
     session.start()
     for text in ('{"type": "step", "count": 9}', '{"type": "scrub", "branch": 1, "moment": 4}'):
         session.execute(parse(text)).result(60)
-        while session.submit(lambda: session.state()["playing"]).result(60):
-            pass
+        wait_for(lambda: not session.submit(lambda: session.state()["playing"]).result(60))
     assert session.run.step == 4
     session.close()
     assert sw.read_checkpoint(tmp_path)[0]["step"] == 9
@@ -387,8 +402,7 @@ def test_a_run_whose_end_is_damaged_is_kept_as_of_its_last_keyframe(tmp_path: Pa
     session.start()
     for text in ('{"type": "step", "count": 9}', '{"type": "scrub", "branch": 1, "moment": 4}'):
         session.execute(parse(text)).result(60)
-        while session.submit(lambda: session.state()["playing"]).result(60):
-            pass
+        wait_for(lambda: not session.submit(lambda: session.state()["playing"]).result(60))
     tip = session.run.timeline.branch.tip
     assert tip is not None
     damage(tip)

@@ -72,7 +72,7 @@ class KeptKeyframes:
                     if files is not None:
                         names[keyframe] = files
                 except (OSError, ValueError, MemoryError) as error:  # the checkpoint itself matters more
-                    self.failure = getattr(error, "strerror", None) or str(error)
+                    self.failure = self._why(error)
             noted.append({
                 "branch": branch.number, "interval": branch.interval, "parent": branch.parent, "forked": branch.forked,
                 "identity": branch.identity, "keyframes": [names[k][0] for k in branch.keyframes if k in names],
@@ -87,7 +87,7 @@ class KeptKeyframes:
                 flush_folder(self._folder)
                 flush_folder(self._folder.parent)  # which may have it only now
             except OSError as error:
-                self.failure = error.strerror or str(error)
+                self.failure = self._why(error)
         needed = sorted({file for files in names.values() for file in files})
         return {"current": timeline.current, "edited": timeline.edited, "branches": noted, "files": needed}
 
@@ -137,7 +137,7 @@ class KeptKeyframes:
         self._folder.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(self._folder).free
         if free < room + ROOM:
-            raise OSError(f"they need {(room + ROOM) / 1e6:.0f} MB free on the disk, and {free / 1e6:.0f} MB are")
+            raise OSError(f"{(room + ROOM) / 1e6:.0f} MB are needed and {free / 1e6:.0f} MB free; make room there")
         places, digests, end = dict[str, Any](), dict[str, str](), 0
         temporary = self._folder / f"new{UNFINISHED}"
         try:
@@ -159,6 +159,9 @@ class KeptKeyframes:
                 temporary.unlink(missing_ok=True)
             raise
         return name, digests
+
+    def _why(self, error: Exception) -> str:
+        return f"cannot write to {self._folder}: {getattr(error, 'strerror', None) or error}"
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}{SUFFIX}"

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
@@ -128,13 +129,18 @@ class Keyframe:
         shared = {name: array for name, array in arrays.items() if name.startswith(SHARED)}
         places, end = dict[str, Place](), 0
         file = tempfile.TemporaryFile(prefix="slopewash-keyframe-")  # noqa: SIM115 (open as long as the keyframe lives)
-        for name, array in arrays.items():
-            if name not in shared:
-                array = np.ascontiguousarray(array)
-                places[name] = (end, array.dtype.str, array.shape)
-                file.write(array.data if array.size else b"")
-                end += array.nbytes
-        file.flush()
+        try:
+            for name, array in arrays.items():
+                if name not in shared:
+                    array = np.ascontiguousarray(array)
+                    places[name] = (end, array.dtype.str, array.shape)
+                    file.write(array.data if array.size else b"")
+                    end += array.nbytes
+            file.flush()
+        except BaseException:
+            with suppress(OSError):  # it flushes what could not be written
+                file.close()
+            raise
         return cls(run.moment, run.step, facts, shared, ArrayFile(file, places), end)
 
     def parts(self) -> Parts:
