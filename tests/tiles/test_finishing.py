@@ -14,7 +14,7 @@ MASK = np.clip(np.random.default_rng(2).random(SHAPE) * 3 - 1, 0, 1)
 """Of which a third is 0, and a third 1."""
 
 
-def compare(out: Path, recipe: sw.Recipe, tile: tuple[int, int]) -> None:
+def compare(out: Path, recipe: sw.Recipe, tile: tuple[int, int]) -> sw.TiledResult:
     whole = recipe.run()
     result = sw.erode_tiled(None, recipe, tile=tile, out=out, workers=0, iterations=5)
     assert set(result.layers) == set(whole.terrain)
@@ -22,6 +22,7 @@ def compare(out: Path, recipe: sw.Recipe, tile: tuple[int, int]) -> None:
     for name, amount in whole.budget.as_dict().items():
         tolerance = 1e-5 if name.endswith("drift") else 1e-9 * max(abs(amount), whole.budget.solids_moved)
         assert result.budget.as_dict()[name] == pytest.approx(amount, abs=tolerance), name
+    return result
 
 
 @pytest.mark.parametrize("edges", ["open", "periodic"])
@@ -31,7 +32,8 @@ def test_a_mask_keeps_the_same_on_tiles_in_every_stage(tmp_path: Path, edges: sw
         sw.Stage(model=sw.SteepestTalus(), steps=5, edges=edges),
     )
     source = sw.FromTerrain(terrain=rough(mask=MASK))
-    compare(tmp_path / "out.zarr", sw.Recipe(source=source, stages=stages, backend="cpu"), (34, 27))
+    result = compare(tmp_path / "out.zarr", sw.Recipe(source=source, stages=stages, backend="cpu"), (34, 27))
+    assert (result.steps, result.steps_in_all) == (9, 11)
 
 
 def test_layers_that_a_recipe_adds_count_on_tiles(tmp_path: Path) -> None:

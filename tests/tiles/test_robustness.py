@@ -359,3 +359,15 @@ def test_a_script_that_its_workers_would_run_again_is_told_how_to_begin(tmp_path
     assert 'if __name__ == "__main__":' in last
     assert done.stderr.count("Traceback") == 1  # nothing was started
     assert not (tmp_path / "out.zarr").exists()
+
+
+def test_a_run_that_is_refused_for_its_memory_leaves_nothing(tmp_path: Path, whole: sw.Terrain) -> None:
+    out = tmp_path / "out.zarr"
+    with pytest.raises(sw.InvalidParameter, match=r"and memory is 0\.0 GB; take fewer workers or smaller tiles"):
+        erode(out, workers=0, memory="1MB")
+    assert not out.exists()
+    erode(out, workers=0)
+    with pytest.raises(sw.InvalidParameter, match="take fewer workers"):
+        erode(out, workers=0, memory="1MB")
+    assert_same_bits(out, whole)  # of the run before
+    erode(out, workers=0)

@@ -90,9 +90,10 @@ def print_tiled(file: Path, facts: dict[str, Any]) -> None:
             "next": f"continue with slopewash resume {file}",
         }  # fmt: skip
     else:
+        steps = facts.get("steps_in_all", facts["steps"])
         shown |= {
             "cell size": f"{facts['cell_size']:g} m", "crs": facts["ground"]["crs"],
-            "run": f"{facts['steps']} steps, {facts['rounds']} rounds on {facts['backend']}, {facts['seconds']:.0f} s",
+            "run": f"{steps} steps, {facts['rounds']} rounds on {facts['backend']}, {facts['seconds']:.0f} s",
         }  # fmt: skip
     for name, value in shown.items():
         if value is not None:
@@ -167,7 +168,7 @@ def _report(store: Path, out: Path, *, json: bool, run: Any) -> int:
         print(result.budget)
         print(result.budget.summary)
         print(
-            f"{result.steps} steps in {result.rounds} rounds on {result.tiles} tiles, {result.backend}, in "
+            f"{result.steps_in_all} steps in {result.rounds} rounds on {result.tiles} tiles, {result.backend}, in "
             f"{result.seconds:.1f} s: {place}"
         )
     if result.sea is not None:

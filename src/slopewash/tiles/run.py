@@ -25,7 +25,7 @@ from slopewash.simulation.budget import Budget
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.pacing import not_finite
 from slopewash.tiles import levels, output
-from slopewash.tiles.estimate import measured, seconds_of, sentence
+from slopewash.tiles.estimate import NeedsMore, measured, seconds_of, sentence
 from slopewash.tiles.executors import Executor
 from slopewash.tiles.fill import fill
 from slopewash.tiles.grid import TileGrid
@@ -84,6 +84,9 @@ class TiledResult:
     budget: Budget
     backend: str
     steps: int
+    """Of erosion."""
+    steps_in_all: int
+    """With those of settling, and of the flood that recedes."""
     rounds: int
     seconds: float
     round_seconds: float
@@ -223,6 +226,7 @@ class TiledRun:
     def run(self, executor: Executor) -> TiledResult:
         """Run what is left; Ctrl-C ends it after the round under way is committed."""
         folder = self.store.folder
+        new = self.start is None and folder is not None and not folder.exists()
         lock = None if folder is None else FolderLock(folder, alone=True)
         self._executor, begin, before = executor, time.monotonic(), self.spent["seconds"]
         try:
@@ -245,6 +249,9 @@ class TiledRun:
                 self._next_stage()
             self.spent["seconds"] = before + time.monotonic() - begin
             return self._finish()
+        except NeedsMore:
+            self.store.remove("" if new else "state")  # the next attempt must find nothing to continue
+            raise
         finally:
             self.watching.close()
             release()
@@ -337,9 +344,7 @@ class TiledRun:
         if self.number:
             return
         finest = dataclasses.replace(work, grid=TileGrid.of(start.shape, self.tile))
-        shapes = [levels.shape_of(stage, start) for stage in self.stages]
-        numbered = [estimated(stage, start) for stage in self.stages]
-        programs = [program_of(*both) for both in zip(numbered, shapes, strict=True)]
+        programs = self._programs(start)
         most = self.iterations or best_iterations(finest.grid.tile, finest.grid.counts, work.model.halo or 1)
         most = min(most, max(map(iterations_of, programs)))
         self.watching.say(
@@ -348,6 +353,12 @@ class TiledRun:
                 iterations=most, memory=self.memory,
             )
         )  # fmt: skip
+
+    def _programs(self, start: Ground) -> list[Program]:
+        """What every stage does."""
+        shapes = [levels.shape_of(stage, start) for stage in self.stages]
+        numbered = [estimated(stage, start) for stage in self.stages]
+        return [program_of(*both) for both in zip(numbered, shapes, strict=True)]
 
     @property
     def program(self) -> Program:
@@ -540,7 +551,8 @@ class TiledRun:
             result = TiledResult(
                 url=self.store.url, shape=after.grid.shape, cell_size=after.cell_size, layers=after.layers,
                 tiles=len(after.grid), budget=budget, backend=self.backend,
-                steps=sum(stage.steps for stage in self.stages), rounds=int(self.spent["rounds"]),
+                steps=sum(stage.steps for stage in self.stages),
+                steps_in_all=sum(map(steps_of, self._programs(self.start))), rounds=int(self.spent["rounds"]),
                 seconds=self.spent["seconds"], round_seconds=self.spent["round_seconds"],
                 bytes_written=int(self.spent["bytes"]), cpu_seconds=self.spent["cpu"],
                 kernel_seconds=self.spent["kernel"],
