@@ -59,6 +59,12 @@ def test_info_shows_how_much_is_done_of_how_much(unfinished: Path, run: Run) -> 
     }.items()
 
 
+def test_info_says_that_steps_are_those_of_a_stage(tmp_path: Path, run: Run) -> None:
+    recipe = sw.recipe("single_grid", size=16, steps=5, settle=3, backend="reference")
+    sw.Running(recipe.replace(stages=recipe.stages * 2), checkpoint=tmp_path / "run.ckpt").write_checkpoint()
+    assert "steps                0 of 5 on this stage\n" in run("info", tmp_path / "run.ckpt").out
+
+
 def test_info_reports_a_damaged_checkpoint_and_shows_the_one_that_resume_uses(unfinished: Path, run: Run) -> None:
     newest = max(sw.find_checkpoints(unfinished)[0].glob("*.npy"))
     newest.write_bytes(newest.read_bytes()[:-1] + b"?")

@@ -185,8 +185,9 @@ def _shares(facts: dict[str, Any]) -> dict[str, Any]:
     if "steps_wanted" not in facts:
         return facts
     settle, receded = facts["settling_steps_wanted"], facts["receding_steps"]
+    here = f" on this {'level' if facts['level'] else 'stage'}" if facts["stages"] != 1 else ""
     shown = {
-        "step": ("steps", f"{facts['step']} of {facts['steps_wanted']}"),
+        "step": ("steps", f"{facts['step']} of {facts['steps_wanted']}{here}"),
         "settling_steps": ("settling", None if settle is None else f"{facts['settling_steps']} of {settle}"),
         "receding_steps": ("receding", f"{receded} of {max(facts['width'], facts['height'])}" if receded else None),
         "stage": ("level" if facts["level"] else "stage", f"{facts['stage']} of {facts['stages']}"),

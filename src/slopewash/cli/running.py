@@ -63,7 +63,9 @@ def run_recipe(
 def _write_last(running: Running) -> None:
     """Write the checkpoint of an interrupted run; if that fails, its outputs are still to be written."""
     try:
-        note(f"checkpoint written; to continue: slopewash resume {running.write_checkpoint().parent}")
+        folder = running.write_checkpoint().parent
+        if not running.finished:
+            note(f"checkpoint written; to continue: slopewash resume {folder}")
     except CheckpointError as error:
         note(f"note: {error}")
 
