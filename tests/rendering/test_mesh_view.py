@@ -92,3 +92,9 @@ def test_a_target_is_in_the_middle_of_the_picture(mesh: TriangleMesh) -> None:
     rows, columns, _ = np.nonzero(changed)
     assert abs(rows.mean() - SIZE[1] / 2) < 8
     assert abs(columns.mean() - SIZE[0] / 2) < 8
+
+
+def test_a_frame_of_another_extent_is_refused(mesh: TriangleMesh) -> None:
+    wider = TriangleMesh(mesh.vertices * [2.0, 1.0, 1.0], mesh.triangles)
+    with pytest.raises(InvalidParameter, match=r"^frame reaches over .* m; it must be .* m, as the mesh$"):
+        render_mesh(mesh, size=SIZE, frame=wider)

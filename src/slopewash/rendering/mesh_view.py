@@ -100,6 +100,8 @@ def render_mesh(
     fine = (size[0] * SUPERSAMPLING, size[1] * SUPERSAMPLING)
     points = _centred(mesh, mesh.vertices)
     around = mesh if frame is None else frame
+    if not np.allclose(around.extent, mesh.extent):
+        raise InvalidParameter(f"frame reaches over {_reach(around)} m; it must be {_reach(mesh)} m, as the mesh")
     shown = points if frame is None else _centred(frame, frame.vertices)
     low, high = float(shown[:, 2].min()), float(shown[:, 2].max())
     base = low - max(BASE_RELIEF * (high - low), BASE_EXTENT * float(np.ptp(shown[:, :2], axis=0).max()))
@@ -117,6 +119,11 @@ def render_mesh(
     picture = Image.fromarray(_backdrop(fine, plain=plain))
     _paint(ImageDraw.Draw(picture), shapes, wireframe=wireframe)
     return save(picture.reduce(SUPERSAMPLING), path)
+
+
+def _reach(mesh: TriangleMesh) -> str:
+    west, north, east, south = mesh.extent
+    return f"{west:g} to {east:g} by {north:g} to {south:g}"
 
 
 def _centred(mesh: TriangleMesh, points: Reals) -> Reals:

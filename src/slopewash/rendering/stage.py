@@ -27,7 +27,7 @@ from slopewash.rendering.near_grain import RIPPLE_CONTRAST, RIPPLES, SCALES, SID
 from slopewash.rendering.scene import Look, Scene, brightness, build_scene
 from slopewash.rendering.sky import VIGNETTE, backdrop_lines, open_sky
 from slopewash.rendering.threads import each, spans, workers
-from slopewash.rendering.walls import GRAIN_CELLS, TOPSOIL, TOPSOIL_DEPTH, rock_of
+from slopewash.rendering.walls import GRAIN_CELLS, NO_TOPSOIL, TOPSOIL, TOPSOIL_DEPTH, rock_of
 from slopewash.rendering.water import CLEAR, DEEP, MUDDY, SILTY, SKY, mud_shares, under_water
 from slopewash.terrain import Terrain
 
@@ -257,7 +257,7 @@ class Stage:
         foot = np.float32(block.base - camera.eye[2]) / rays.enter
         ground, surface = sample(scene.bed, i, j), sample(scene.surface, i, j)
         top, bedrock = rock.beneath(i, j)
-        turf = np.float32((1e-6 if scene.plain else TOPSOIL_DEPTH) * diagonal)
+        turf = np.float32((NO_TOPSOIL if scene.plain else TOPSOIL_DEPTH) * diagonal)
         _in_spans(len(i), lambda a, b: paint_walls(
             rock.colours, rock.depths, rock.grain, TOPSOIL, turf,
             np.float32(GRAIN_CELLS / diagonal), top, bedrock, along, ground, surface, silty, muddy, WATERS,

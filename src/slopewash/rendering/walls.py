@@ -23,8 +23,8 @@ LOOSE = linear("#a8946f")
 OTHER = 0.87
 """Brightness of every second layer, so that neighbours of equal hardness can be distinguished."""
 TOPSOIL = linear("#43372c")
-TOPSOIL_DEPTH = 0.003
-"""Fraction of the diagonal of the block."""
+TOPSOIL_DEPTH, NO_TOPSOIL = 0.003, 1e-6
+"""Fractions of the diagonal of the block; not 0, which would be divided by."""
 GRAIN_CELLS = 1024
 """Cells of the grain over one diagonal of the block."""
 GRAIN_SIZE, GRAIN_STRENGTH = 24, 0.065
