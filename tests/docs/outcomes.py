@@ -68,11 +68,11 @@ def observers(folder: Path, printed: str) -> None:
 
 
 def checkpoints(folder: Path, printed: str) -> None:
-    assert {path.name for path in folder.glob("*.ckpt")} == {"recipe.ckpt", "run.ckpt", "script.ckpt"}
+    assert {path.name for path in folder.glob("*.ckpt")} == {"python.ckpt", "recipe.ckpt", "run.ckpt", "script.ckpt"}
 
 
 def recipes(folder: Path, printed: str) -> None:
-    made = {path.name for path in (folder / "out" / "my").iterdir()}
+    made = {path.name for path in (folder / "out" / "small").iterdir()}
     assert made >= {"eroded.exr", "manifest.json", "map.png", "recipe.toml"}
 
 
