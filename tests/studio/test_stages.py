@@ -147,7 +147,7 @@ def test_the_file_and_python_give_the_same_bits(file: Path, expected: dict[str, 
 def test_four_stages_with_maps_give_the_bits_of_the_file(
     page: Page, server: StudioServer, file: Path, expected: dict[str, sw.Terrain]
 ) -> None:
-    assert page.until(lambda _: True)["usual"]["rain_rate"] == pytest.approx(0.03)  # in force, of a map from 0.01 to 0.03
+    assert page.until(lambda _: True)["usual"]["rain_rate"] == pytest.approx(0.03)  # of a map up to that
     seen = play_on(page)
     steps = page.state["usual_steps"]
     assert page.state["step"] == steps
