@@ -371,3 +371,26 @@ def test_a_run_that_is_refused_for_its_memory_leaves_nothing(tmp_path: Path, who
         erode(out, workers=0, memory="1MB")
     assert_same_bits(out, whole)  # of the run before
     erode(out, workers=0)
+
+
+def test_a_run_that_is_refused_for_its_time_step_leaves_nothing(tmp_path: Path, whole: sw.Terrain) -> None:
+    out = tmp_path / "out.zarr"
+    with pytest.raises(sw.TooManySubsteps):
+        sw.erode_tiled(rough(), sw.VirtualPipes(time_step=50), steps=STEPS, tile=TILE, out=out, workers=0)
+    assert not out.exists()
+    erode(out, workers=0)
+    assert_same_bits(out, whole)
+
+
+def test_a_run_that_is_refused_memory_when_it_is_resumed_is_kept(
+    tmp_path: Path, whole: sw.Terrain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out.zarr"
+    stop_after(monkeypatch, 1, KeyboardInterrupt())  # before its first stage, for which memory is estimated
+    with pytest.raises(KeyboardInterrupt):
+        erode(out, workers=0)
+    monkeypatch.undo()
+    with pytest.raises(sw.InvalidParameter, match="take fewer workers"):
+        sw.resume_tiled(out, workers=0, memory="1MB")
+    sw.resume_tiled(out, workers=0)
+    assert_same_bits(out, whole)

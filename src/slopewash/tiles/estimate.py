@@ -7,11 +7,6 @@ from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.watching import words
 from slopewash.tiles.work import Work
 
-
-class NeedsMore(InvalidParameter):
-    """A run needs more memory than it may take."""
-
-
 PROCESS = 300e6
 """Bytes of a process before it holds a tile: Python, Numba, Dask."""
 COPIES = 3.2
@@ -57,7 +52,7 @@ def sentence(work: Work, seconds: float, steps: int, *, workers: int, iterations
     """
     grid, needed = work.grid, memory_of(work, workers, iterations)
     if memory is not None and needed > memory:
-        raise NeedsMore(
+        raise InvalidParameter(
             f"{workers} workers with tiles of {_size(grid.tile)} need about {needed / 1e9:.1f} GB, and memory is "
             f"{memory / 1e9:.1f} GB; take fewer workers or smaller tiles"
         )

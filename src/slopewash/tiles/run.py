@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from slopewash.backends import choose_backend
-from slopewash.errors import CheckpointError, InvalidParameter, unknown_name
+from slopewash.errors import CheckpointError, InvalidParameter, UnknownName, unknown_name
 from slopewash.interrupts import whole_steps
 from slopewash.models import Model
 from slopewash.models.maps import HIDDEN, map_layers, resolved
@@ -25,7 +25,7 @@ from slopewash.simulation.budget import Budget
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.pacing import not_finite
 from slopewash.tiles import levels, output
-from slopewash.tiles.estimate import NeedsMore, measured, seconds_of, sentence
+from slopewash.tiles.estimate import measured, seconds_of, sentence
 from slopewash.tiles.executors import Executor
 from slopewash.tiles.fill import fill
 from slopewash.tiles.grid import TileGrid
@@ -226,7 +226,8 @@ class TiledRun:
     def run(self, executor: Executor) -> TiledResult:
         """Run what is left; Ctrl-C ends it after the round under way is committed."""
         folder = self.store.folder
-        new = self.start is None and folder is not None and not folder.exists()
+        fresh = self.start is None
+        new = fresh and folder is not None and not folder.exists()
         lock = None if folder is None else FolderLock(folder, alone=True)
         self._executor, begin, before = executor, time.monotonic(), self.spent["seconds"]
         try:
@@ -249,8 +250,9 @@ class TiledRun:
                 self._next_stage()
             self.spent["seconds"] = before + time.monotonic() - begin
             return self._finish()
-        except NeedsMore:
-            self.store.remove("" if new else "state")  # the next attempt must find nothing to continue
+        except (InvalidParameter, UnknownName):
+            if fresh and not self.spent["rounds"]:  # the next attempt must find nothing to continue
+                self.store.remove("" if new else "state")
             raise
         finally:
             self.watching.close()
