@@ -127,6 +127,7 @@ def checkpoint_facts(folder: Path) -> dict[str, Any]:
     if stage is not None:
         facts |= {
             "steps_wanted": stage["steps"], "settling_steps_wanted": stage["settle"],
+            "receding_steps_wanted": sw.Stage.from_dict(stage).receding_steps((rows, columns)) if receded else None,
             "stage": kept.get("stage", 0) + 1, "stages": len(stages or ()), "level": stage.get("cells"),
             "preset": stage["preset"], "finished": kept.get("finished", False),
         }  # fmt: skip
@@ -185,14 +186,15 @@ def _shares(facts: dict[str, Any]) -> dict[str, Any]:
     if "steps_wanted" not in facts:
         return facts
     settle, receded = facts["settling_steps_wanted"], facts["receding_steps"]
+    recede = facts["receding_steps_wanted"]
     here = f" on this {'level' if facts['level'] else 'stage'}" if facts["stages"] != 1 else ""
     shown = {
         "step": ("steps", f"{facts['step']} of {facts['steps_wanted']}{here}"),
         "settling_steps": ("settling", None if settle is None else f"{facts['settling_steps']} of {settle}"),
-        "receding_steps": ("receding", f"{receded} of {max(facts['width'], facts['height'])}" if receded else None),
+        "receding_steps": ("receding", f"{receded} of {recede}" if receded else None),
         "stage": ("level" if facts["level"] else "stage", f"{facts['stage']} of {facts['stages']}"),
     }
-    left_out = ("steps_wanted", "settling_steps_wanted", "stages", "level")
+    left_out = ("steps_wanted", "settling_steps_wanted", "receding_steps_wanted", "stages", "level")
     return dict(shown.get(name, (name, value)) for name, value in facts.items() if name not in left_out)
 
 

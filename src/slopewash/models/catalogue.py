@@ -54,7 +54,7 @@ class Preset:
     basins: Basins = "kept"
     """What the first level does about closed basins: drains them ("breached"), fills them with water ("lakes")."""
     low_water: Mapping[str, float | str] = field(default_factory=dict)
-    """Values for the steps after the last level, as many as it has cells along a side: the flood recedes."""
+    """Values for the steps after the last level, in which the flood recedes."""
     gullies: float = 0.0
     """Depth of the gullies that are drawn at the end, as `add_gullies` takes it."""
     strata: Strata | None = None

@@ -200,6 +200,19 @@ class Stage:
         """Whether there is a flood to recede at the end: not where water or sediment were asked to be otherwise."""
         return bool(self.low_water) and not self.dry and self.settle is not None
 
+    def receding_steps(self, shape: tuple[int, int]) -> int:
+        """Steps in which the flood recedes on a grid of that shape: as many as it has cells along its longer side."""
+        return max(shape) if self.recedes else 0
+
+    def steps_in_all(self, shape: tuple[int, int]) -> int:
+        """Steps on a grid of that shape, with those of settling and of the receding flood.
+
+        >>> stage = Stage(model=find_preset("landscape").model, steps=30, settle=8, low_water={"rain_rate": 0.001})
+        >>> stage.steps_in_all((20, 16)), stage.replace(dry=True).steps_in_all((20, 16))
+        (58, 38)
+        """
+        return self.steps + (self.settle or 0) + self.receding_steps(shape)
+
     @property
     def sea_left(self) -> float | None:
         """Level of the sea beyond open edges at the end of the stage, in metres; None where there is none."""

@@ -288,7 +288,8 @@ class Running:
             return "eroding", stage.steps - simulation.step
         if stage.settle is not None and not self._laid_down:  # also of 0 steps: that deposits the sediment
             return "settling", stage.settle - simulation.settled
-        left = stage.steps + max(simulation.start.shape) - simulation.step if stage.recedes else 0
+        receding = stage.receding_steps(simulation.start.shape)
+        left = stage.steps + receding - simulation.step if receding else 0
         return ("receding", left) if left else ("over", 0)
 
     def _take(
@@ -362,7 +363,7 @@ class Running:
         return sum(map(self._length, self.stages))
 
     def _length(self, stage: Stage) -> int:
-        return stage.steps + (stage.settle or 0) + (max(self.start.shape) if stage.recedes else 0)
+        return stage.steps_in_all(self.start.shape)
 
     @property
     def layout(self) -> list[tuple[int, int, int]]:

@@ -66,7 +66,8 @@ def program_of(stage: Stage, shape: tuple[int, int]) -> Program:
         )
     if stage.recedes:
         low = stage.receding(stage.model)
-        items.append(_piece(low, needed_substeps(low.limits(), substeps, stacklevel=4), 1.0, max(shape)))
+        low_substeps = needed_substeps(low.limits(), substeps, stacklevel=4)
+        items.append(_piece(low, low_substeps, 1.0, stage.receding_steps(shape)))
     return tuple(item for item in items if not isinstance(item, Piece) or item.iterations)
 
 

@@ -351,7 +351,7 @@ class TiledRun:
         most = min(most, max(map(iterations_of, programs)))
         self.watching.say(
             sentence(
-                finest, self._seconds_left(), sum(map(steps_of, programs)), workers=self._executor.workers,
+                finest, self._seconds_left(), self._steps_in_all(start), workers=self._executor.workers,
                 iterations=most, memory=self.memory,
             )
         )  # fmt: skip
@@ -361,6 +361,10 @@ class TiledRun:
         shapes = [levels.shape_of(stage, start) for stage in self.stages]
         numbered = [estimated(stage, start) for stage in self.stages]
         return [program_of(*both) for both in zip(numbered, shapes, strict=True)]
+
+    def _steps_in_all(self, start: Ground) -> int:
+        """Steps of all stages."""
+        return sum(stage.steps_in_all(levels.shape_of(stage, start)) for stage in self.stages)
 
     @property
     def program(self) -> Program:
@@ -554,7 +558,7 @@ class TiledRun:
                 url=self.store.url, shape=after.grid.shape, cell_size=after.cell_size, layers=after.layers,
                 tiles=len(after.grid), budget=budget, backend=self.backend,
                 steps=sum(stage.steps for stage in self.stages),
-                steps_in_all=sum(map(steps_of, self._programs(self.start))), rounds=int(self.spent["rounds"]),
+                steps_in_all=self._steps_in_all(self.start), rounds=int(self.spent["rounds"]),
                 seconds=self.spent["seconds"], round_seconds=self.spent["round_seconds"],
                 bytes_written=int(self.spent["bytes"]), cpu_seconds=self.spent["cpu"],
                 kernel_seconds=self.spent["kernel"],
