@@ -192,6 +192,17 @@ def test_checking_finds_maps_of_layers_that_nothing_makes(run: Run, tmp_path: Pa
     assert run("run", recipe, "--check").code == 0
 
 
+def test_checking_refuses_a_map_that_the_stage_before_has_used_up_as_a_run_does(run: Run, tmp_path: Path) -> None:
+    recipe = tmp_path / "twice.toml"
+    stage = '[[stages]]\nmodel = "virtual_pipes"\nsteps = 1\nparameters.rain_rate = { layer = "rainfall" }\n'
+    sw.write(sw.generate("dome", size=20).replace(rainfall=0.01), tmp_path / "wet.npz")
+    recipe.write_text('[source]\nfile = "wet.npz"\n' + 2 * stage)
+    checked, done = run("run", recipe, "--check"), run("run", recipe, "-o", tmp_path / "out")
+    assert checked.code == done.code == 2
+    assert done.err.endswith(checked.err)
+    assert 'the map of rain_rate is a layer "rainfall", which the terrain has not in stage 2' in checked.err
+
+
 def test_outputs_go_to_a_folder_named_after_the_recipe(
     run: Run, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

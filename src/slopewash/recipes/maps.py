@@ -46,24 +46,27 @@ def place_maps(stages: tuple[Stage, ...], terrain: Terrain) -> tuple[tuple[Stage
     return tuple(made), terrain
 
 
-def check_maps(stages: Sequence[Stage], layers: Iterable[str], ranges: Callable[[str], Range]) -> None:
+def check_maps(
+    stages: Sequence[Stage], layers: Iterable[str], ranges: Callable[[str], Range] | None = None
+) -> None:
     """Refuse maps of all stages before the first begins, as far as it is known what they will hold.
 
     Parameters
     ----------
     stages
-        Of which every map is a layer.
+        Maps of them that are still files or arrays are passed over.
     layers, ranges
-        Of the terrain that the first starts from.
+        Of the terrain that the first starts from; without ranges, only names are checked.
     """
     there, changed = dict.fromkeys(layers), set[str]()
     for number, stage in enumerate(stages, 1):
         check_apart(stage.model)
         for name, given in maps_of(stage.model).items():
-            assert given.layer is not None
+            if given.layer is None:
+                continue
             if given.layer not in there:
                 raise no_such_layer(name, given.layer, there, f" in stage {number}" if len(stages) > 1 else "")
-            if given.layer not in changed:
+            if ranges is not None and given.layer not in changed:
                 ends_of(stage.model, name, given, ranges(given.layer))
         left, gone = dict.fromkeys(stage.model.layers()), map_layers(stage.model)
         there = {layer: None for layer in there | left if layer not in gone}
@@ -72,14 +75,8 @@ def check_maps(stages: Sequence[Stage], layers: Iterable[str], ranges: Callable[
 
 def check_layer_names(recipe: Recipe) -> None:
     """Refuse maps that are layers which neither the source, nor the recipe, nor a stage before has; nothing is read."""
-    stages = recipe.stages
-    wanted = {given.layer for stage in stages for given in maps_of(stage.model).values()} - {None}
-    there = dict.fromkeys((*recipe.source.layers, *recipe.layers) if wanted else ())
-    for number, stage in enumerate(stages, 1):
-        for name, given in maps_of(stage.model).items():
-            if given.layer is not None and given.layer not in there:
-                raise no_such_layer(name, given.layer, there, f" in stage {number}" if len(stages) > 1 else "")
-        there |= dict.fromkeys(stage.model.layers())
+    wanted = any(given.layer is not None for stage in recipe.stages for given in maps_of(stage.model).values())
+    check_maps(recipe.stages, (*recipe.source.layers, *recipe.layers) if wanted else ())
 
 
 def carry_maps(terrain: Terrain, start: Terrain) -> Terrain:
