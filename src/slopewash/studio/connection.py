@@ -106,8 +106,7 @@ class Connection:
     def set_frames(self, snapshot: Snapshot, views: tuple[View, ...], frames: list[bytes]) -> None:
         """Send a frame of each pane. Those made before the page asked for something else do not count as seen."""
         wanted = self.views(snapshot)
-        known_runs = all(self._sent.get(pane.pane or 0, Sent()).run == pane.run for pane in snapshot.panes)
-        self.has_ground = all(view.ground for view in views) or (self.has_ground and known_runs)
+        self.has_ground = all(view.ground or view.ground_as_before for view in views)
         for pane, view in zip(snapshot.panes, views, strict=True):
             known = self._sent.get(pane.pane or 0, Sent())
             # A page drops it with the run: where that returns, it is sent again.
@@ -225,7 +224,7 @@ class Connection:
             self._answer(message.id, SlopewashError(f"{message.type} failed: {type(error).__name__}: {error}"))
             return
         if message.type == "watch":
-            self.watch, self.seen, self.has_ground = message, 0, False
+            self.watch, self.seen = message, 0
             self._hub.ask()
         if message.id is None:
             self._room.release()
