@@ -468,3 +468,20 @@ def test_names_of_keyframes_are_on_the_disk_before_the_checkpoint(
     last = [path.stat().st_ino for path in (tmp_path / FOLDER, tmp_path)]
     assert flushed[-2:] == last
     assert len(flushed) == 4  # with two keyframes
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(OSError("elevation is not what was written"), "elevation is not what was written"),
+     (MemoryError(), "there is not enough memory")],
+)  # fmt: skip
+def test_what_cannot_be_read_is_not_reported_as_a_folder_that_cannot_be_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
+) -> None:
+    def refuse(*_: Any) -> Any:
+        raise error
+
+    kept, timeline = KeptKeyframes(tmp_path), played(1, recipe()).timeline
+    monkeypatch.setattr(keyframes.ArrayFile, "read", refuse)
+    kept.write(timeline, 0)
+    assert kept.failure == reason

@@ -9,6 +9,7 @@ are. If it fails, what was written for it is (`take_back`).
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import itertools
 import json
@@ -137,7 +138,8 @@ class KeptKeyframes:
         self._folder.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(self._folder).free
         if free < room + ROOM:
-            raise OSError(f"{(room + ROOM) / 1e6:.0f} MB are needed and {free / 1e6:.0f} MB free; make room there")
+            needed = f"{(room + ROOM) / 1e6:.0f} MB are needed and {free / 1e6:.0f} MB free; make room there"
+            raise OSError(errno.ENOSPC, needed)
         places, digests, end = dict[str, Any](), dict[str, str](), 0
         temporary = self._folder / f"new{UNFINISHED}"
         try:
@@ -161,7 +163,9 @@ class KeptKeyframes:
         return name, digests
 
     def _why(self, error: Exception) -> str:
-        return f"cannot write to {self._folder}: {getattr(error, 'strerror', None) or error}"
+        if isinstance(error, OSError) and error.errno is not None:
+            return f"cannot write to {self._folder}: {error.strerror}"
+        return str(error) or "there is not enough memory"
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}{SUFFIX}"
