@@ -20,10 +20,11 @@ from slopewash.studio.apart import SessionApart
 from slopewash.studio.connection import Connection
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.recipes import first_recipe, next_recipe
-from slopewash.studio.run import Run
+from slopewash.studio.run import RecipeComplete, Run
 from slopewash.studio.session import Session
 from slopewash.studio.side_by_side import Leg, Panes, first_recipes
 from slopewash.studio.snapshot import Snapshot
+from slopewash.studio.uploads import Uploads
 
 Page = Any
 SECONDS = 60.0
@@ -382,3 +383,17 @@ def test_the_run_before_is_kept_on_disk_and_continues_after_a_crash(
         page.do("leave_side_by_side")  # for those who did not see it coming
         page.steps(1)
     keeper.close()
+
+
+def test_a_pane_whose_recipe_is_complete_does_not_offer_to_go_on() -> None:
+    talus = sw.Stage(model=sw.SteepestTalus(), steps=1)
+    session = Session(
+        sw.Recipe(source=sw.generate("dome", size=16), stages=(talus, talus), backend="reference"), Uploads()
+    )
+    session._do(messages.SideBySide(type="side_by_side", panes=2), None, 0)
+    while not session.run.finished:
+        session.run.advance(1)
+    with pytest.raises(sw.InvalidParameter, match="the recipe of this pane is complete") as refused:
+        session._do(messages.Undo(type="undo"), None, 0)
+    assert not isinstance(refused.value, RecipeComplete)  # which pages are told to go on after
+    session.close()

@@ -15,7 +15,7 @@ from slopewash.studio.loop import SimulationLoop
 from slopewash.studio.projects import Project
 from slopewash.studio.recipes import next_recipe
 from slopewash.studio.replay import Replay
-from slopewash.studio.run import Cancelled, Edit, Run
+from slopewash.studio.run import Cancelled, Edit, RecipeComplete, Run
 from slopewash.studio.side_by_side import Panes, filled_up
 
 CANCELLING = ("pause", "reset", "start", "bring_back", "open", "leave_side_by_side")
@@ -93,6 +93,14 @@ class Session(SimulationLoop):
 
     def _do(self, message: Any, viewer: object, cancels_before: int) -> None:
         self._cancels_before = cancels_before
+        try:
+            self._do_here(message, viewer)
+        except RecipeComplete:
+            if self._panes is None:
+                raise
+            raise InvalidParameter("the recipe of this pane is complete; reset all panes, or keep this one") from None
+
+    def _do_here(self, message: Any, viewer: object) -> None:
         if isinstance(message, Edit):
             self.run.edit(message, viewer)
             self._go_on(edited=True)
