@@ -387,9 +387,8 @@ def test_the_run_before_is_kept_on_disk_and_continues_after_a_crash(
 
 def test_a_pane_whose_recipe_is_complete_does_not_offer_to_go_on() -> None:
     talus = sw.Stage(model=sw.SteepestTalus(), steps=1)
-    session = Session(
-        sw.Recipe(source=sw.generate("dome", size=16), stages=(talus, talus), backend="reference"), Uploads()
-    )
+    source = sw.Generated(kind="dome", size=16)
+    session = Session(sw.Recipe(source=source, stages=(talus, talus), backend="reference"), Uploads())
     session._do(messages.SideBySide(type="side_by_side", panes=2), None, 0)
     while not session.run.finished:
         session.run.advance(1)

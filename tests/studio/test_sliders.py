@@ -147,3 +147,49 @@ def test_nothing_is_changed_in_a_run_that_nobody_touched(page: Page) -> None:
     page.do("parameters", values={"rain_rate": 0.004})
     state = page.until(lambda s: s["parameters"]["rain_rate"] == 0.004)
     assert state["usual"]["rain_rate"] == 0.002
+
+
+def rain(state: dict[str, Any]) -> tuple[float, float, float]:
+    """Rain rate, what it is where nobody changed it, and where its slider stands."""
+    return state["parameters"]["rain_rate"], state["usual"]["rain_rate"], state["sliders"]["rain"]
+
+
+def test_what_was_typed_is_marked_in_the_runs_that_follow_too(page: Page) -> None:
+    page.do("start", preset="landscape", levels=True, generator={"kind": "dome", "size": 64})
+    usual = page.until(lambda s: s["levels"])["usual"]["rain_rate"]
+    page.do("parameters", values={"rain_rate": 3 * usual})
+    changed = pytest.approx((3 * usual, usual, 1.0))
+    page.until(lambda s: rain(s) == changed)
+    for name, values in (("reset", {}), ("start", {"generator": {"seed": 5}}), ("side_by_side", {"panes": 2})):
+        before = page.state["run"]
+        page.do(name, **values)
+        assert rain(page.until(lambda s, before=before: s["run"] != before and s["busy"] is None)) == changed
+    page.do("reset")
+    assert rain(page.until(lambda s: s["busy"] is None)) == changed
+    page.do("leave_side_by_side")
+    page.do("start", size=128)  # the first level of which is another
+    state = page.until(lambda s: s["side_by_side"] is None and s["generator"]["size"] == 128)
+    assert state["usual"]["rain_rate"] == 0.002
+    assert state["sliders"]["rain"] > 0
+    page.do("start", preset="landscape", levels=True, parameters={"rain_rate": 0.004})
+    assert page.until(lambda s: s["parameters"]["rain_rate"] == 0.004)["usual"]["rain_rate"] == 0.002
+    before = page.state["run"]
+    page.do("start", look="badlands")  # which has values of its own
+    state = page.until(lambda s: s["run"] != before)
+    (pipes,) = (model for model in page.welcome["models"] if model["name"] == "virtual_pipes")
+    assert state["parameters"] == {p["name"]: p["default"] for p in pipes["parameters"]} | state["usual"]
+
+
+def test_what_a_recipe_has_of_its_own_is_usual_and_kept_with_a_checkpoint() -> None:
+    recipe = sw.recipe("landscape", size=64, backend="reference", rain_rate=0.001)
+    run = Run(recipe)
+    assert rain(run.facts()) == (0.001, 0.001, 0.0)
+    run.change_parameters({"rain_rate": 0.003})
+    again = Run(run.next_recipe, usual=run.usual_recipe)
+    assert rain(again.facts()) == pytest.approx((0.003, 0.001, 1.0))
+    kept = Run.from_checkpoint(*again.parts(), "it", lambda _: None)
+    last = Run(kept.next_recipe, usual=kept.usual_recipe)
+    for each in (kept, last):
+        assert rain(each.facts()) == pytest.approx((0.003, 0.001, 1.0))
+    for each in (run, again, kept, last):
+        each.close()

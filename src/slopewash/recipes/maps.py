@@ -46,9 +46,7 @@ def place_maps(stages: tuple[Stage, ...], terrain: Terrain) -> tuple[tuple[Stage
     return tuple(made), terrain
 
 
-def check_maps(
-    stages: Sequence[Stage], layers: Iterable[str], ranges: Callable[[str], Range] | None = None
-) -> None:
+def check_maps(stages: Sequence[Stage], layers: Iterable[str], ranges: Callable[[str], Range] | None = None) -> None:
     """Refuse maps of all stages before the first begins, as far as it is known what they will hold.
 
     Parameters

@@ -73,6 +73,11 @@ def next_recipe(recipe: sw.Recipe, wanted: messages.Start, uploads: Any) -> sw.R
     )  # fmt: skip
 
 
+def untyped(wanted: messages.Start) -> messages.Start:
+    """The same message without the parameters that somebody typed."""
+    return wanted.model_copy(update={"parameters": {}}) if wanted.parameters else wanted
+
+
 def _landscape(name: str, recipe: sw.Recipe, wanted: messages.Start) -> sw.Recipe:
     """A named landscape on as many cells as the terrain before it."""
     others = wanted.model_fields_set - {"type", "id", "look", "size", "backend"}

@@ -96,6 +96,7 @@ class Run:
         shared: bool = False,
         notice: Callable[[str], None] = lambda _: None,
         largest: int | None = messages.SIZES[1],
+        usual: sw.Recipe | None = None,
     ) -> None:
         self.number = next(_numbers)
         self.shared = shared
@@ -116,7 +117,7 @@ class Run:
         """Sub-steps of an interrupted step that are recorded."""
         self._settling: tuple[int, bool, int] | None = None
         """Steps of the settling under way, whether it dries, and steps of settling before it."""
-        self.sliders = Sliders(recipe, self.running)
+        self.sliders = Sliders(recipe, self.running, usual)
         self.timeline = Timeline(self.usual_steps)
         self.stroke: tuple[object, int | str] | None = None
         """Viewer and number of the last stroke, which messages of the same one join."""
@@ -273,6 +274,11 @@ class Run:
         if self.running is not None:
             return self.recipe.replace(stages=self.running.recipe.stages)
         return self.recipe.replace(model=self.simulation.model)
+
+    @property
+    def usual_recipe(self) -> sw.Recipe:
+        """The recipe with the parameters as it had them before somebody changed them."""
+        return self.next_recipe.replace(stages=self.sliders.given)
 
     @property
     def is_worth_keeping(self) -> bool:

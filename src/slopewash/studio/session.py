@@ -13,7 +13,7 @@ from slopewash.studio.keeping import Keeper
 from slopewash.studio.keyframes import DamagedKeyframe
 from slopewash.studio.loop import SimulationLoop
 from slopewash.studio.projects import Project
-from slopewash.studio.recipes import next_recipe
+from slopewash.studio.recipes import next_recipe, untyped
 from slopewash.studio.replay import Replay
 from slopewash.studio.run import Cancelled, Edit, RecipeComplete, Run
 from slopewash.studio.side_by_side import Panes, filled_up
@@ -121,14 +121,15 @@ class Session(SimulationLoop):
             raise InvalidParameter("this run belongs to your own program; start another run here to compare models")
         if self._panes is not None and len(self._panes) == message.panes:
             return
-        there = [home.next_recipe] if self._panes is None else self._panes.recipes
+        panes = self._panes
         with self._at_work(f"preparing {message.panes} panes"):
-            recipes = filled_up(there, message.panes)
-            if self._panes is None:
-                self._panes = Panes(home, recipes, self._notice)
+            recipes = filled_up([home.next_recipe] if panes is None else panes.recipes, message.panes)
+            usual = filled_up([home.usual_recipe] if panes is None else panes.usual_recipes, message.panes)
+            if panes is None:
+                self._panes = panes = Panes(home, recipes, self._notice, usual)
             else:
-                self._panes.begin_again(recipes)
-            self._show(self._panes.run)
+                panes.begin_again(recipes, usual=usual)
+            self._show(panes.run)
 
     def _do_choose_pane(self, message: messages.ChoosePane) -> None:
         if self._panes is None:
@@ -194,10 +195,11 @@ class Session(SimulationLoop):
         self._pace.speed, self._dirty = message.steps_per_second, True
 
     def _do_reset(self, message: messages.Reset) -> None:
-        self._begin(self.run.next_recipe)
+        self._begin(self.run.next_recipe, self.run.usual_recipe)
 
     def _do_start(self, message: messages.Start) -> None:
-        self._begin(next_recipe(self.run.next_recipe, message, self.uploads))
+        recipe = next_recipe(self.run.next_recipe, message, self.uploads)
+        self._begin(recipe, next_recipe(self.run.usual_recipe, untyped(message), self.uploads))
 
     def _do_bring_back(self, message: messages.BringBack) -> None:
         if self._panes is not None:
@@ -212,7 +214,8 @@ class Session(SimulationLoop):
         self._left.trim_keyframes(self.run)
 
     def _do_go_on(self, message: messages.GoOn) -> None:
-        self._begin(self.run.following())
+        recipe = self.run.following()
+        self._begin(recipe, recipe.replace(stages=(self.run.usual_recipe.stages[-1].on_one_grid(),)))
 
     def _do_look(self, message: messages.Look) -> None:
         self.run.view, self._dirty = message.view, True
@@ -267,10 +270,10 @@ class Session(SimulationLoop):
         if project.actions and stop():
             raise OpeningCancelled(f"opening {project.name} was cancelled at step {run.step} of {project.step}")
 
-    def _begin(self, recipe: sw.Recipe) -> None:
+    def _begin(self, recipe: sw.Recipe, usual: sw.Recipe) -> None:
         """Start a new run; the pages are notified first, because it may take a while."""
         with self._at_work(f"preparing {recipe.source.name}"):
-            run = Run(recipe, notice=self._notice)
+            run = Run(recipe, notice=self._notice, usual=usual)
             run.sliders.follow(self.run.sliders)
             self._replace(run)
 

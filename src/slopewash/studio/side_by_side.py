@@ -14,7 +14,7 @@ import slopewash as sw
 from slopewash.errors import InvalidParameter, SlopewashError
 from slopewash.plain import plain
 from slopewash.studio import messages, protocol
-from slopewash.studio.recipes import next_recipe, resized
+from slopewash.studio.recipes import next_recipe, resized, untyped
 from slopewash.studio.run import Run
 from slopewash.studio.snapshot import Snapshot
 
@@ -114,6 +114,11 @@ class Pane:
         """The recipe with the parameters as they are now, on all the cells that its ground is wanted with."""
         return self.run.next_recipe.replace(source=self._wanted.source)
 
+    @property
+    def usual_recipe(self) -> sw.Recipe:
+        """The same with the parameters as they were before somebody changed them."""
+        return self.run.usual_recipe.replace(source=self._wanted.source)
+
     def advance(self, steps: int, stop: Callable[[], bool], *, timed: bool) -> None:
         """Take steps; those that also compile kernels are not `timed`."""
         before, begin = self.run.step, time.monotonic()
@@ -162,7 +167,13 @@ class Panes:
     `notice` is called with warnings that a person should see.
     """
 
-    def __init__(self, home: Run, recipes: Sequence[sw.Recipe], notice: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        home: Run,
+        recipes: Sequence[sw.Recipe],
+        notice: Callable[[str], None],
+        usual: Sequence[sw.Recipe] | None = None,
+    ) -> None:
         self.home = home
         """The run that was there before, as it was."""
         self._notice = notice
@@ -173,7 +184,7 @@ class Panes:
         """Steps of the longest pane that all of them are to take in turn, and the seconds that it took so far."""
         self._wanted_cells = 0
         """Along the longer side, if there were only one run."""
-        self.begin_again(recipes, [home])
+        self.begin_again(recipes, [home], usual)
 
     def __len__(self) -> int:
         """How many there are."""
@@ -194,15 +205,22 @@ class Panes:
         """Recipes of all panes with the parameters as they are now."""
         return [pane.recipe for pane in self._panes]
 
+    @property
+    def usual_recipes(self) -> list[sw.Recipe]:
+        """The same with the parameters as they were before somebody changed them."""
+        return [pane.usual_recipe for pane in self._panes]
+
     def begin_again_with(self, message: messages.Reset | messages.CopyPane | messages.Start, uploads: Any) -> None:
         """Start all panes again as a message asks for: another terrain is for all, the rest for the chosen one."""
-        recipes, earlier = self.recipes, [pane.run for pane in self._panes]
+        recipes, usual, earlier = self.recipes, self.usual_recipes, [pane.run for pane in self._panes]
         if isinstance(message, messages.CopyPane):
             self._check_number(message.pane)
-            recipes[self.chosen], earlier[self.chosen] = recipes[message.pane], earlier[message.pane]
+            recipes[self.chosen], usual[self.chosen] = recipes[message.pane], usual[message.pane]
+            earlier[self.chosen] = earlier[message.pane]
         elif isinstance(message, messages.Start):
             recipes = self._started(recipes, message, uploads)
-        self.begin_again(recipes, earlier)
+            usual = self._started(usual, untyped(message), uploads)
+        self.begin_again(recipes, earlier, usual)
 
     def _started(self, recipes: list[sw.Recipe], message: messages.Start, uploads: Any) -> list[sw.Recipe]:
         if message.generator is not None or message.upload is not None or message.size is not None:
@@ -213,16 +231,23 @@ class Panes:
         recipes[self.chosen] = _with_own_strata(next_recipe(before, rest, uploads), before)
         return recipes
 
-    def begin_again(self, recipes: Sequence[sw.Recipe], earlier: Sequence[Run] | None = None) -> None:
+    def begin_again(
+        self,
+        recipes: Sequence[sw.Recipe],
+        earlier: Sequence[Run] | None = None,
+        usual: Sequence[sw.Recipe] | None = None,
+    ) -> None:
         """Start all panes from these recipes, together; if one cannot be made, all stay as they are.
 
-        Each keeps the age and the view of an earlier run: without them, of the pane in its place.
+        Each keeps the age and the view of an earlier run: without them, of the pane in its place. `usual` has the
+        recipes without what was typed.
         """
         made: list[Pane] = []
         wanted_cells = max(_shape(recipes[0]))
         try:
-            for number, recipe in enumerate(recipes, 1):
-                run = Run(at_most(recipe, MOST_CELLS[len(recipes)]), notice=self._notice_of(number))
+            for number, (recipe, untouched) in enumerate(zip(recipes, usual or recipes, strict=True), 1):
+                shown = at_most(recipe, MOST_CELLS[len(recipes)])
+                run = Run(shown, notice=self._notice_of(number), usual=untouched)
                 made.append(Pane(run, recipe))
                 self._check_ground(run, made[0].run)
         except BaseException:

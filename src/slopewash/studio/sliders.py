@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import slopewash as sw
 from slopewash.errors import InvalidParameter
+from slopewash.recipes.levels import expanded
 
 STAGED = "the stages of a recipe have their own number of steps"
 FINE = 1_000_000
@@ -24,27 +26,35 @@ class Place(NamedTuple):
 class Sliders:
     """Their middle is the preset, or what the recipe has on the level under way and, at its end, for low water.
 
-    Low water may carry nothing: then every other position is a share of what was carried before it.
+    Low water may carry nothing: then every other position is a share of what was carried before it. `usual` is the
+    recipe without what was typed into the run before this one, whose parameters this one has.
     """
 
-    def __init__(self, recipe: sw.Recipe, running: sw.Running | None) -> None:
+    def __init__(self, recipe: sw.Recipe, running: sw.Running | None, usual: sw.Recipe | None = None) -> None:
         self._stage = recipe.stage
+        self.given = recipe.stages if usual is None else usual.stages
+        """Stages as the recipe has them, whatever was changed in this run and in those before it."""
         self.strength = recipe.stage.strength if recipe.stage.levels and len(recipe.stages) == 1 else None
         """Share of the steps that the levels of a preset ask for, which is their age; None where there is none."""
-        self._levels: list[sw.Stage] | None = None if running is None else list(running.stages)
-        """Stages and levels as the recipe has them, whatever is changed under way."""
+        self._levels: list[sw.Stage] | None = None
+        """The same with each level of them a stage of its own."""
+        if running is not None:
+            levels = (expanded(stage, running.start) for stage in self.given)
+            self._levels = list(running.stages) if usual is None else list(itertools.chain.from_iterable(levels))
         self.steps: int | None = None
         """Steps that the age asks for; None for those of the preset."""
 
     def parts(self) -> dict[str, Any]:
         """What a checkpoint keeps of them."""
         levels = None if self._levels is None else [level.as_dict() for level in self._levels]
-        return {"steps": self.steps, "levels": levels}
+        return {"steps": self.steps, "levels": levels, "stages": [stage.as_dict() for stage in self.given]}
 
     def take(self, parts: Mapping[str, Any] | None, running: sw.Running | None) -> None:
         """Take what `parts` returned; older checkpoints have nothing."""
         kept = parts or {}
         self.steps = kept.get("steps")
+        if "stages" in kept:
+            self.given = tuple(sw.Stage.from_dict(stage) for stage in kept["stages"])
         if running is not None:
             levels = kept.get("levels")
             self._levels = list(running.stages) if levels is None else [sw.Stage.from_dict(level) for level in levels]
