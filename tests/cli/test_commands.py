@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import slopewash as sw
+from slopewash.cli.models import parameter_table
+from slopewash.models.catalogue import Level
 
 Run = Callable[..., Any]
 
@@ -141,12 +143,19 @@ def test_models_lists_models_and_presets(run: Run) -> None:
 
 def test_models_shows_the_values_of_levels(run: Run) -> None:
     words = run("models", "landscape").out
-    assert "by level, below" in next(line for line in words.splitlines() if line.startswith(" rain_rate"))
+    rows = dict(line.split(maxsplit=1) for line in words.splitlines() if len(line.split()) > 1)  # the last of each name
     levels = sw.find_preset("landscape").levels
-    rows = [
-        line.split()[:4] for line in words.splitlines()[-len(levels) - 2 : -2]
-    ]  # above an empty line and a sentence
-    assert rows == [[f"{v:g}" for v in (x.cells, x.steps, x.settle, x.parameters["rain_rate"])] for x in levels]
+    assert rows["cells"].split() == [str(level.cells) for level in levels]
+    for name in levels[0].parameters:  # as --set takes them
+        assert rows[name].split() == [f"{level.parameters[name]:g}" for level in levels]
+
+
+@pytest.mark.parametrize(("rates", "shown"), [((), "by level, below"), ((0.7,), "by level, below *")])
+def test_models_marks_what_differs_from_the_default_on_some_level(rates: tuple[float, ...], shown: str) -> None:
+    model = sw.VirtualPipes()
+    levels = [Level(cells=64, steps=1, settle=0, parameters={"rain_rate": r}) for r in (model.rain_rate, *rates)]
+    names, _, values = (column.cells for column in parameter_table(model, levels).columns[:3])
+    assert dict(zip(names, values, strict=True))["rain_rate"] == shown
 
 
 @pytest.mark.parametrize("name", ["virtual_pipes", "single_grid"])

@@ -155,6 +155,8 @@ def layer_table(model: Model) -> Table:
 
 def print_preset(preset: Preset) -> None:
     """Print a preset's description and parameter values."""
+    from slopewash.recipes.levels import COARSEST
+
     settle = f", then {preset.settle} to settle" if preset.settle else ""
     print(f"{preset.name}: {preset.doc}")
     start = preset.generator + (f" over {len(preset.strata.layers)} strata" if preset.strata else "")
@@ -164,16 +166,19 @@ def print_preset(preset: Preset) -> None:
     print("Values marked * differ from the model's defaults.")
     if preset.levels:
         out.print(level_table(preset.levels))
-        print("A run takes these levels up to its own size, the last one for larger grids; --set holds on all of them.")
+        print(
+            f"The levels of a run have its own size, halved while at least {COARSEST} cells are left; between two columns, "
+            "values are interpolated. Steps also depend on the relief and on --strength. --set holds on every level."
+        )
 
 
 def level_table(levels: Sequence[Level]) -> Table:
-    """Levels from coarse to fine, with the values that each one has."""
-    names = list(dict.fromkeys(name for level in levels for name in level.parameters))
-    table = make_table("cells", "steps", "to settle", *(name.replace("_", " ") for name in names))
-    for level in levels:
-        values = (_value(level.parameters[name]) if name in level.parameters else "" for name in names)
-        table.add_row(str(level.cells), str(level.steps), str(level.settle or ""), *values)
+    """Values of the levels, a column for each from coarse to fine."""
+    table = make_table("cells", *(str(level.cells) for level in levels))
+    table.add_row("steps", *(str(level.steps) for level in levels))
+    table.add_row("settling steps", *(str(level.settle) for level in levels))
+    for name in levels[0].parameters:
+        table.add_row(name, *(_value(level.parameters[name]) for level in levels))
     return table
 
 
@@ -186,9 +191,10 @@ def parameter_table(model: Model, levels: Sequence[Level] = ()) -> Table:
             group = p.group
             table.add_section()
         value = getattr(model, p.name)
-        shown = ("none" if value == p.none else _value(value)) + (" *" if value != p.default else "")
-        if any(p.name in level.parameters for level in levels):
-            shown = "by level, below *"
+        by_level = [level.parameters[p.name] for level in levels if p.name in level.parameters]
+        shown = "by level, below" if by_level else "none" if value == p.none else _value(value)
+        if any(each != p.default for each in by_level or [value]):
+            shown += " *"
         table.add_row(p.name, p.symbol, shown, p.units, _range(p), p.eq, p.doc)
     return table
 
