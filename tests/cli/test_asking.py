@@ -59,7 +59,7 @@ def test_info_shows_how_much_is_done_of_how_much(unfinished: Path, run: Run) -> 
     }.items()
 
 
-def test_info_says_that_steps_are_those_of_a_stage(tmp_path: Path, run: Run) -> None:
+def test_info_shows_that_steps_are_those_of_a_stage(tmp_path: Path, run: Run) -> None:
     recipe = sw.recipe("single_grid", size=16, steps=5, settle=3, backend="reference")
     sw.Running(recipe.replace(stages=recipe.stages * 2), checkpoint=tmp_path / "run.ckpt").write_checkpoint()
     assert "steps                0 of 5 on this stage\n" in run("info", tmp_path / "run.ckpt").out

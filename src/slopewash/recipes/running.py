@@ -213,7 +213,7 @@ class Running:
         return self._finished
 
     def run(self, *observers: Any) -> None:
-        """Run what is left, then ask for `result()`; Ctrl-C interrupts it at a whole step. Writes no outputs."""
+        """Run what is left, then ask for `result()`; Ctrl-C interrupts it within a second. Writes no outputs."""
         if self._finished:
             return
         with contextlib.nullcontext() if self.checkpoint is None else FolderLock(self.checkpoint):
