@@ -83,14 +83,14 @@ def _draw_nothing(studio: Any) -> None:
 
 
 def _draw_again(studio: Any) -> None:
-    studio.page.evaluate("delete studio.stage.request; studio.stage.setTier('low')")
+    studio.page.evaluate("delete studio.stage.request; studio.setTier('low')")
     studio.settle_picture()
 
 
 def _show(studio: Any, tier: str) -> None:
     """Nothing but the page in its rest, with every thumbnail that is in sight."""
     studio.page.evaluate(
-        "tier => { delete studio.stage.request; studio.stage.quality.movingScale = 1; studio.stage.setTier(tier); }",
+        "tier => { delete studio.stage.request; studio.stage.quality.movingScale = 1; studio.setTier(tier); }",
         tier,
     )
     studio.settle_picture()
