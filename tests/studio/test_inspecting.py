@@ -39,14 +39,30 @@ def test_water_passes_the_cell_on_its_way_down() -> None:
     facts = run.cell(200.0, 333.0)
     path = np.array(facts["path"])
     assert np.abs(path - [facts["x"], facts["y"]]).sum(axis=1).min() == 0
-    steps = np.abs(np.diff(path, axis=0)).max(axis=1)
-    assert steps.max() == 10.0  # from each cell to a neighbour
     assert set(path[-1]) & {5.0, 475.0}  # it leaves at an edge
-    filled = sw.analysis.Flow(run.simulation.terrain).filled
-    levels = [filled[int(y / 10), int(x / 10)] for x, y in path]
-    assert np.all(np.diff(levels) <= 0)
-    assert facts["path_length"] >= 10.0 * (len(path) - 1)
+    flow = sw.analysis.Flow(run.simulation.terrain)
+    way = inspecting._way_through(flow, 33, 20)
+    assert np.all(np.diff([flow.filled[cell] for cell in way]) <= 0)
+    assert facts["path_heights"] == [run.simulation.terrain["elevation"][cell] for cell in way]
+    steps = np.diff(facts["path_distances"])
+    assert set(steps.round(3)) == {10.0, 14.142}  # from each cell to a neighbour
+    assert facts["path_length"] == facts["path_distances"][-1]
     run.close()
+
+
+def test_the_path_of_water_bends_smoothly_near_its_cells() -> None:
+    run = Run(first_recipe(preset="single_grid", size=48, extent=480.0, backend="reference"))
+    path = np.array(run.cell(200.0, 333.0)["path"]) / 10 - 0.5
+    cells = np.array(inspecting._way_through(sw.analysis.Flow(run.simulation.terrain), 33, 20))[:, ::-1]
+    assert np.hypot(*(path - cells).T).max() < 2
+    assert turns(path).mean() < 0.6 * turns(cells.astype(float)).mean()
+    run.close()
+
+
+def turns(line: Any) -> Any:
+    """Angles between each segment of a line and the next."""
+    before, after = np.diff(line, axis=0)[:-1].T, np.diff(line, axis=0)[1:].T
+    return np.abs(np.arctan2(before[0] * after[1] - before[1] * after[0], (before * after).sum(axis=0)))
 
 
 def test_a_place_beside_the_terrain_is_refused(page: Page) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
@@ -154,6 +155,25 @@ class Flow:
         amount = np.where(missing, amount.dtype.type(0), amount.ravel())
         flow_kernels.accumulate(self.way, self._steps, self._donors(), missing, amount)
         return amount
+
+    def smooth_path(self, path: Sequence[tuple[int, int]], through: int = 0) -> Floats:
+        """Rows and columns of a path from cell to cell, moved so that it bends smoothly, as `add_water` draws rivers.
+
+        In a valley it stays there, and so do both ends and the cell with the number `through` in the path.
+
+        >>> plain = Flow(Terrain([[0.0] * 5] * 5))
+        >>> plain.smooth_path([(1, 0), (1, 1), (2, 2), (2, 3)]).round(2).tolist()
+        [[1.0, 0.0], [1.33, 1.0], [1.67, 2.0], [2.0, 3.0]]
+        """
+        from slopewash.analysis.rivers import smoothed
+
+        points = np.array(path, np.int64).reshape(-1, 2)
+        cells, ground = (points[:, 0] + 1) * self._across + points[:, 1] + 1, self._ground.ravel().astype(np.float64)
+        around = ground[cells + self._steps[:, None]] - ground[cells]
+        numbers = np.arange(len(points))
+        held = np.isin(numbers, [0, through, len(points) - 1])
+        up, down = (np.where(held, numbers, numbers + step) for step in (-1, 1))
+        return smoothed(points.T.astype(np.float64), up, down, around / self.cell_size).T
 
     @cached_property
     def catchments(self) -> Numbers:

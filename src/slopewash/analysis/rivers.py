@@ -164,11 +164,7 @@ def _rivers(drainage: Drainage, least_area: float, width: float) -> Layer:
 
 
 def _smooth_lines(drainage: Drainage, cells: Cells) -> tuple[Floats, Floats]:
-    """Rows and columns of the points of all rivers, moved off their cells so that the lines bend smoothly.
-
-    Every point moves towards the middle between the one above and the one below it; a tributary follows the river it
-    joins. On ground that rises beside the river, in a valley, points stay where they are.
-    """
+    """Rows and columns of the points of all rivers, moved off their cells; a tributary follows the river it joins."""
     across = drainage.shape[1] + 2
     lines = drainage.lines
     # Every river cell drains to a river cell: its area is larger.
@@ -177,15 +173,24 @@ def _smooth_lines(drainage: Drainage, cells: Cells) -> tuple[Floats, Floats]:
     up, down = (np.searchsorted(cells, np.where(fixed, cells, other)) for other in (above, below))
     up = np.minimum(up, len(cells) - 1)
     around = drainage.ground[cells + drainage.steps[:, None]] - drainage.ground[cells]
-    # The third smallest of eight: the river itself leads to two, and at the foot of a slope three more are level.
-    rise = np.partition(np.abs(around), 2, axis=0)[2] / drainage.cell_size
+    points = smoothed(np.stack([cells // across - 1.0, cells % across - 1.0]), up, down, around / drainage.cell_size)
+    return points[0], points[1]
+
+
+def smoothed(points: Floats, up: Cells, down: Cells, around: Floats) -> Floats:
+    """Points of lines over cells, moved so that the lines bend smoothly.
+
+    Every point moves towards the middle between the one above and the one below it, which may be itself. On ground
+    that rises beside the line, in a valley, points stay where they are: `around` is the rise to the eight neighbours.
+    """
+    # The third smallest of eight: the line itself leads to two, and at the foot of a slope three more are level.
+    rise = np.partition(np.abs(around), 2, axis=0)[2]
     free = 1 / (1 + (rise / VALLEY) ** 2)
-    points = np.stack([cells // across - 1.0, cells % across - 1.0])
     start = points
     for _ in range(SMOOTHING):
         points = 0.5 * points + 0.25 * (points[:, up] + points[:, down])
         points = points + 0.1 * (1 - free) * (start - points)
-    return points[0], points[1]
+    return points
 
 
 def _draw_lines(depth: Layer, points: tuple[Floats, Floats], below: Cells, wide: Floats, deep: Floats) -> None:

@@ -40,9 +40,9 @@ def cell_facts(run: Run, x: float, y: float) -> protocol.CellFacts:
     flow = sw.analysis.Flow(terrain)
     heights = terrain["elevation"]
     way = _way_through(flow, row, column)
-    shown = way[:: max(1, -(-len(way) // MOST_POINTS))]
-    if shown[-1] != way[-1]:
-        shown.append(way[-1])
+    line = flow.smooth_path(way, through=way.index((row, column)))
+    far = [0.0, *itertools.accumulate(itertools.starmap(math.dist, itertools.pairwise(way)))]
+    shown = sorted({*range(0, len(way), -(-len(way) // MOST_POINTS)), len(way) - 1})
     known = run.shown_layers(*(name for name in VALUES if name in run.layer_names))
     past = [(k.moment, k.height(*_cell_on(k.shape, terrain.shape, row, column))) for k in run.timeline.before(run)]
     return {
@@ -55,9 +55,10 @@ def cell_facts(run: Run, x: float, y: float) -> protocol.CellFacts:
         ],
         "moments": [moment for moment, _ in past] + [run.moment],
         "heights": [height for _, height in past] + [float(heights[row, column])],
-        "path": [((j + 0.5) * size, (i + 0.5) * size) for i, j in shown],
-        "path_heights": [float(heights[i, j]) for i, j in shown],
-        "path_length": size * sum(itertools.starmap(math.dist, itertools.pairwise(way))),
+        "path": [(float(line[k, 1] + 0.5) * size, float(line[k, 0] + 0.5) * size) for k in shown],
+        "path_heights": [float(heights[way[k]]) for k in shown],
+        "path_distances": [size * far[k] for k in shown],
+        "path_length": size * far[-1],
     }  # fmt: skip
 
 

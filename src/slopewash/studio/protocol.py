@@ -519,8 +519,12 @@ class CellFacts(Strict):
     heights: list[float]
     """At these moments."""
     path: list[tuple[float, float]]
-    """Way of water from the head of the largest stream above it, through it, to where it leaves the terrain."""
+    """Way of water from the head of the largest stream above it, through it, to where it leaves the terrain, as a smooth
+    line."""
     path_heights: list[float]
+    """Of the cells that it follows."""
+    path_distances: list[float]
+    """From its head, along these cells, in metres."""
     path_length: float
     """In metres."""
 

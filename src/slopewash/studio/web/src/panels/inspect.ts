@@ -6,6 +6,11 @@ import type { CellFacts, FindingFacts, Problem, SurveyFacts } from "../wire/prot
 import { drawCurve } from "./curve";
 import type { Messages } from "./messages";
 
+interface Profile {
+  curve: [number, number][];
+  here: number;
+}
+
 export class InspectPanel {
   readonly element = make("div", { class: "inspect" });
   /** The cell that was asked about last. */
@@ -112,17 +117,10 @@ export class InspectPanel {
   }
 
   /** Heights along the path by the distance from its head, and the point nearest to the cell. */
-  private profile({ path, path_heights, x, y }: CellFacts): { curve: [number, number][]; here: number } {
-    let far = 0;
-    let here = 0;
-    const curve = path.map(([px, py], i): [number, number] => {
-      const before = path[i - 1];
-      if (before) far += Math.hypot(px - before[0], py - before[1]);
-      const now = path[here]!;
-      if (Math.hypot(px - x, py - y) < Math.hypot(now[0] - x, now[1] - y)) here = i;
-      return [far / 1000, path_heights[i]!];
-    });
-    return { curve, here };
+  private profile({ path, path_heights, path_distances, x, y }: CellFacts): Profile {
+    const away = path.map(([px, py]) => Math.hypot(px - x, py - y));
+    const curve = path_distances.map((far, i): [number, number] => [far / 1000, path_heights[i]!]);
+    return { curve, here: away.indexOf(Math.min(...away)) };
   }
 
   private showSurvey(facts: SurveyFacts): void {

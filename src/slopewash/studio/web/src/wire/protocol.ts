@@ -78,9 +78,12 @@ export interface CellFacts {
   moments: number[];
   /** At these moments. */
   heights: number[];
-  /** Way of water from the head of the largest stream above it, through it, to where it leaves the terrain. */
+  /** Way of water from the head of the largest stream above it, through it, to where it leaves the terrain, as a smooth line. */
   path: [number, number][];
+  /** Of the cells that it follows. */
   path_heights: number[];
+  /** From its head, along these cells, in metres. */
+  path_distances: number[];
   /** In metres. */
   path_length: number;
 }
