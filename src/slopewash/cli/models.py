@@ -167,8 +167,9 @@ def print_preset(preset: Preset) -> None:
     if preset.levels:
         out.print(level_table(preset.levels))
         print(
-            f"The levels of a run have its own size, halved while at least {COARSEST} cells are left; between two columns, "
-            "values are interpolated. Steps also depend on the relief and on --strength. --set holds on every level."
+            f"The levels of a run have its own size, halved while at least {COARSEST} cells are left; between two "
+            "columns, values are interpolated. Steps also depend on the relief and on --strength. "
+            "--set holds on every level."
         )
 
 

@@ -519,8 +519,7 @@ class CellFacts(Strict):
     heights: list[float]
     """At these moments."""
     path: list[tuple[float, float]]
-    """Way of water from the head of the largest stream above it, through it, to where it leaves the terrain, as a smooth
-    line."""
+    """Smooth line of the water from the head of the largest stream above it to where it leaves the terrain."""
     path_heights: list[float]
     """Of the cells that it follows."""
     path_distances: list[float]

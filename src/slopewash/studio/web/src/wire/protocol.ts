@@ -78,7 +78,7 @@ export interface CellFacts {
   moments: number[];
   /** At these moments. */
   heights: number[];
-  /** Way of water from the head of the largest stream above it, through it, to where it leaves the terrain, as a smooth line. */
+  /** Smooth line of the water from the head of the largest stream above it to where it leaves the terrain. */
   path: [number, number][];
   /** Of the cells that it follows. */
   path_heights: number[];
