@@ -132,3 +132,18 @@ def legend(height: int, letters: int, *, colours: Mapping[str, tuple[int, ...]])
         draw.rectangle((letters // 2, top, letters // 2 + side, top + side), fill=colour, outline=INK)
         draw_text(draw, (letters + side, top + side / 2), name, letters, INK, anchor="lm")
     return key
+
+
+def gradient(height: int, letters: int, *, table: NDArray[np.uint8], first: str, last: str) -> Image.Image:
+    """A strip of colours with a name at either end, from the top."""
+    side = round(1.4 * letters)
+    across = round(2 * side + max(text_width(name, letters) for name in (first, last)))
+    key = Image.new("RGB", (across, height), PAPER)
+    draw = ImageDraw.Draw(key)
+    left, top, bottom = letters // 2, round(2.5 * letters), height - round(1.5 * letters)
+    strip = Image.fromarray(table[:, None, :3].astype(np.uint8)).resize((side, bottom - top))
+    key.paste(strip, (left, top))
+    draw.rectangle((left, top, left + side, bottom), outline=INK)
+    for name, at in ((first, top + letters / 2), (last, bottom - letters / 2)):
+        draw_text(draw, (letters + side, at), name, letters, INK, anchor="lm")
+    return key
