@@ -24,7 +24,7 @@ import slopewash as sw
 from slopewash.reports.chart import Chart
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from examples.papers.look import HIGH, plan, sheet, views
+from examples.papers.look import HIGH, box_mean, plan, sheet, views
 from examples.papers.profiles import section, write
 from examples.papers.record import Record, Row, options_of, seconds_of
 
@@ -468,16 +468,6 @@ def running(terrain: sw.Terrain, margin: int) -> NDArray[np.bool_]:
     busy = (terrain["flow"] > np.quantile(terrain["flow"], 0.93)) & (terrain["water"] < LAKE_DEPTH * terrain.cell_size)
     busy[:margin], busy[-margin:], busy[:, :margin], busy[:, -margin:] = False, False, False, False
     return np.asarray(busy)
-
-
-def box_mean(field: Field, reach: int) -> Field:
-    """Mean over the square of `reach` cells around every cell."""
-    for axis in (0, 1):
-        padding = [(reach, reach) if a == axis else (0, 0) for a in (0, 1)]
-        padded = np.pad(field, padding, mode="edge")
-        field = np.mean([np.roll(padded, -k, axis) for k in range(2 * reach + 1)], axis=0)
-        field = field[: padded.shape[0] - padding[0][1] * 2, : padded.shape[1] - padding[1][1] * 2]
-    return field
 
 
 def root_mean_square(values: Field) -> float:

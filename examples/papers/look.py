@@ -87,6 +87,16 @@ def greatest_around(field: NDArray[Any]) -> NDArray[Any]:
     return field
 
 
+def box_mean(field: NDArray[np.float64], reach: int) -> NDArray[np.float64]:
+    """Mean over the square of `reach` cells around every cell."""
+    for axis in (0, 1):
+        padding = [(reach, reach) if a == axis else (0, 0) for a in (0, 1)]
+        padded = np.pad(field, padding, mode="edge")
+        field = np.mean([np.roll(padded, -k, axis) for k in range(2 * reach + 1)], axis=0)
+        field = field[: padded.shape[0] - padding[0][1] * 2, : padded.shape[1] - padding[1][1] * 2]
+    return field
+
+
 def sheet(
     images: Sequence[Image.Image],
     titles: Sequence[str],
