@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ import numpy as np
 from PIL import Image
 
 import slopewash as sw
+from slopewash.rendering.colours import colour_table
+from slopewash.rendering.mesh_view import FLOW_MAP
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.mesh_particles import measure
-from examples.papers.look import CAMERA, sheet, views
+from examples.papers.look import CAMERA, gradient, sheet, views
 from examples.papers.profiles import section, write
 from examples.papers.record import Record, Row, options_of
 
@@ -35,8 +38,10 @@ RADIUS = 0.24
 """Of the particles that are timed, in shortest edges: larger ones would not all fit on 20,000 triangles."""
 CUTTING = 0.06
 """Erosion rate of the canyon: high, so that it is deep after few steps."""
-MIDDLE = (0.42, 0.5)
-"""Row and column in the middle of its pictures, as fractions of the side."""
+MIDDLE = (0.24, 0.51)
+"""Row and column in the middle of its close-ups, as fractions of the side."""
+CLOSE: dict[str, Any] = {"zoom": 2.5, "sun": (255.0, 28.0)}
+WHOLE: dict[str, Any] = {"azimuth": 155.0, "zoom": 1.05}
 STREAMS = 7
 SEED = 3
 
@@ -125,18 +130,20 @@ def draw_canyon(size: int, steps: int, seed: int, out: Path, picture: tuple[int,
     frame = simulation.mesh
     row, column = (int(share * n) for share, n in zip(MIDDLE, terrain.shape, strict=True))
     spot = ((column + 0.5) * CELL, (row + 0.5) * CELL, float(terrain["elevation"][row, column]))
-    near: dict[str, Any] = {**VIEW, "zoom": 1.25, "target": spot}
+    near: dict[str, Any] = {**VIEW, **CLOSE, "target": spot}
     ground: list[sw.Terrain] = []
     river: list[Image.Image] = []
     for part in range(4):
         simulation.run(steps * part // 3 - simulation.step)
         ground.append(simulation.terrain)
         shown: dict[str, Any] = {"wireframe": part == 0, "frame": frame, "size": picture}
-        river.append(sw.render_mesh(simulation.mesh, particles=simulation.particles, **shown, **near))
+        river.append(sw.render_mesh(simulation.mesh, particles=simulation.particles, **shown, **VIEW | WHOLE))
     after = [f"after {steps * part // 3} steps" for part in range(1, 4)]
-    titles = ["before", *after, f"{len(frame.triangles):,} triangles", *(f"the river {t}" for t in after)]
+    titles = ["upper valley, before", *after]
+    titles += [f"whole: {len(frame.triangles):,} triangles", *(f"the river {t}" for t in after)]
     images = [*views(ground, picture, water=False, **near), *river]
-    sheet(images, titles, out / "bezin-canyon.jpg", columns=4)
+    key = partial(gradient, table=colour_table(FLOW_MAP)[::-1], first="newest", last="oldest")
+    sheet(images, titles, out / "bezin-canyon.jpg", columns=4, key=key)
     draw_section(ground, ["before", *after], out / "bezin-canyon-section.svg")
     return numbers(simulation, 1, len(simulation.particles), simulation.terrain)
 

@@ -27,7 +27,7 @@ from slopewash.rendering.colours import colour_table
 from slopewash.terrain.fields import layer_spec
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from examples.papers.look import HIGH, colour_bar, legend, plan, sheet, views
+from examples.papers.look import HIGH, box_mean, colour_bar, legend, plan, sheet, views
 from examples.papers.profiles import section, write
 from examples.papers.record import Record, Row, options_of, seconds_of
 
@@ -53,6 +53,10 @@ ENDS = 16
 """Columns of 128 that plate 2 leaves out on either side."""
 WEST = 40
 """Columns of 256 that plate 1 leaves out in the west: a valley of the northern flank would cut into its corner."""
+CRAG = 24
+"""Cells of plate 1 as drawn, of which there are four to a cell of the model, within which crags rise and fall."""
+CRAGS = (0.3, 1.8)
+"""Root-mean-square height of these crags, in such cells: on level ground and on walls."""
 MAP_SUN = (315.0, 45.0)
 LAWS: dict[str, dict[str, Any]] = {
     "as published": {"steering": "steepest", "breadth": 0, "creep_rate": 0.0, "slide_rate": 0.0},
@@ -211,13 +215,26 @@ def with_crest(picture: Image.Image, turn: float) -> Image.Image:
 def plate_1(file: Path, size: int, steps: int, backend: str) -> None:
     """Plate 1: the terrain of figure 2 on twice as many cells, in winter; drawn on more, so that snow has edges."""
     terrain = eroded(start_of("chiba_fig2", 2 * size), "chiba_fig2", steps, backend)
-    ground = smoothed(smoothed(terrain["elevation"]))[:, WEST * 2 * size // 256 :]
+    ground = smoothed(terrain["elevation"])[:, WEST * 2 * size // 256 :]
     bare = sw.Terrain(ground, cell_size=terrain.cell_size)
     seen = sw.render_view(
-        bare.resampled(4 * max(bare.shape)), size=(1600, 900), season="winter", azimuth=200, pitch=24, zoom=1.12,
-        sun=(130.0, 24.0),
+        with_crags(bare.resampled(4 * max(bare.shape))), size=(1600, 900), season="winter", azimuth=200, pitch=24,
+        zoom=1.12, sun=(130.0, 24.0),
     )  # fmt: skip
     seen.convert("RGB").save(file, quality=84, optimize=True)
+
+
+def with_crags(terrain: sw.Terrain) -> sw.Terrain:
+    """Add rock finer than the cells of the model, most of it on steep ground: even walls look like icing."""
+    rows, columns = terrain.shape
+    side, cell = max(terrain.shape), terrain.cell_size
+    rock = sw.generate("diamond_square", size=side, cell_size=cell, seed=SEED, roughness=0.35)["elevation"]
+    fine = rock[:rows, :columns].astype(np.float64)
+    fine -= box_mean(fine, CRAG)
+    south, east = np.gradient(terrain["elevation"].astype(np.float64), cell)
+    steep = box_mean(np.clip((np.hypot(south, east) - 0.3) / 0.9, 0, 1), 4)
+    height = cell * (CRAGS[0] + (CRAGS[1] - CRAGS[0]) * steep)
+    return terrain.replace(elevation=(terrain["elevation"] + height * fine / fine.std()).astype(np.float32))
 
 
 def smoothed(heights: NDArray[np.float32]) -> NDArray[np.float32]:

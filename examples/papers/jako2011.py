@@ -24,7 +24,7 @@ import slopewash as sw
 from slopewash.reports.chart import Chart
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from examples.papers.look import HIGH, plan, sheet, views
+from examples.papers.look import HIGH, box_mean, plan, sheet, views
 from examples.papers.profiles import section, write
 from examples.papers.record import Record, Row, options_of, seconds_of
 
@@ -39,6 +39,13 @@ SECTION = 22
 """Cells on either side of the water in a cross-section of a valley."""
 STILL_REACH = 4
 """Cells between still water and the nearest shore."""
+STREAM = 100
+"""Cells that a stream drains at least where its confluences are counted."""
+CAMERA_7D: dict[str, Any] = {"azimuth": 150.0, "pitch": 40.0, "zoom": 1.12}
+SECTION_7D: dict[str, Any] = {"azimuth": 178.0, "pitch": 33.0, "zoom": 1.12, "sun": (262.0, 24.0), "exaggeration": 1.3}
+"""Five valleys cut across, with a low sun and heights exaggerated."""
+CAMERA_8: dict[str, Any] = {"azimuth": 172.0, "pitch": 36.0, "sun": (262.0, 22.0)}
+CAMERA_MEI: dict[str, Any] = {"pitch": 34.0, "sun": (250.0, 40.0), "zoom": 1.12}
 MEASURES = ("local minima", "lake share", "sediment share", "deepest", "floor", "surface", "steeper than talus")
 
 READINGS: dict[str, dict[str, Any]] = {
@@ -47,13 +54,25 @@ READINGS: dict[str, dict[str, Any]] = {
     "K_s 0.1": {"suspension_rate": 0.1},
     "K_d 3": {"deposition_rate": 3.0},
     "K_d 0.1": {"deposition_rate": 0.1},
-    "K_r 0.006": {"rain_rate": 0.006},
+    "K_r 0.012": {"rain_rate": 0.012},
+    "K_r 0.03": {"rain_rate": 0.03},
+    "K_t 0.5": {"thermal_rate": 0.5},
+    "K_a 0.6, K_i 0.3": {"talus_slope_range": 0.6, "talus_slope_bias": 0.3},
     "A 5": {"pipe_area": 5.0},
     "g 3": {"gravity": 3.0},
     "Δt 0.01, twice the iterations": {"time_step": 0.01},
     "conservative transport": {"transport": "donor_cell"},
 }
 """One value changed at a time, all but the last within the ranges of Table 2."""
+
+STARTS: dict[str, dict[str, Any]] = {
+    "half the relief": {"relief": 1280.0},
+    "roughness 0.1": {"roughness": 0.1},
+    "seed 0": {"seed": 0},
+    "half the cells along a side": {"size": 0.5},
+    "all of these, K_r 0.012": {"relief": 1280.0, "roughness": 0.1, "seed": 0, "size": 0.5},
+}
+"""Other starts for the preset; the last is that of the preset before, with its rain."""
 
 MEI_READINGS: dict[str, dict[str, Any]] = {
     "preset": {},
@@ -69,6 +88,11 @@ MEI_READINGS: dict[str, dict[str, Any]] = {
 
 REGULAR = replace(PRESET, dig_limit=0.5)
 """Of figures 5 and 6: without a limit to digging, single cells of the furrows become holes."""
+
+DIRECTIONS = {
+    1: (0, 1), 2: (1, 1), 4: (1, 0), 8: (1, -1), 16: (0, -1), 32: (-1, -1), 64: (-1, 0), 128: (-1, 1),
+}  # fmt: skip
+"""Cells to the south and east, by the code of a direction of flow."""
 
 Field = NDArray[np.float64]
 Cells = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -89,7 +113,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def draw_figures(out: Path, record: Record, size: int, steps: int, backend: str) -> None:
-    """Figures 5 to 9, with either set of values."""
+    """Figures 5 to 9, with either set of values; 7 and 9 on twice as many cells along a side as 5, 6 and 8."""
 
     @cache
     def eroded(start: sw.Terrain, model: sw.VirtualPipes, edges: Literal["closed", "open"] = "closed") -> sw.Terrain:
@@ -98,13 +122,13 @@ def draw_figures(out: Path, record: Record, size: int, steps: int, backend: str)
         return as_flowing(simulation.terrain, model)
 
     def maps(name: str, terrains: dict[str, sw.Terrain], columns: int) -> None:
-        sheet([plan(t, 560) for t in terrains.values()], [*terrains], out / f"{name}.jpg", columns=columns)
+        sheet([plan(t, 720) for t in terrains.values()], [*terrains], out / f"{name}.jpg", columns=columns)
 
     def blocks(name: str, terrains: dict[str, sw.Terrain], size: tuple[int, int], **options: Any) -> None:
         sheet(views([*terrains.values()], size, **options), [*terrains], out / f"{name}.jpg")
 
     regular = regular_field(size)
-    random = sw.preset_source("jako2011", size=size).make()
+    random = sw.preset_source("jako2011", size=2 * size).make()
     rows: list[Row] = [("initial", *measured(random))]
     banks: list[Row] = []
     three = {"initial": regular} | {
@@ -123,19 +147,21 @@ def draw_figures(out: Path, record: Record, size: int, steps: int, backend: str)
         rows += [(f"{name}, {title}", *measured(terrain)) for title, terrain in [*four.items()][1:]]
         for title, terrain in (("hydraulic", hydraulic), ("combined", both)):
             banks.append((f"{name}, {title}", *(float(rise) for rise in valley_profile(terrain))))
-    blocks("jako-fig7d", {f"7d: combined, {steps} iterations, preset jako2011": eroded(random, PRESET)}, (1500, 860))
+    draw_7d(out / "jako-fig7d.jpg", eroded(random, PRESET), steps)
     alone = eroded(random, replace(PRESET, processes="hydraulic"))
     lines = {"7a: initial": random, "7b: hydraulic": alone, "7d: combined": eroded(random, PRESET)}
     places = crossings(eroded(random, PRESET), 2)
     write([valley_section(f"valley {k}", lines, at) for k, at in enumerate(places, 1)], out / "jako-fig7d-sections.svg")
 
-    # Their transport makes mud of every lake here (see the table), so the pair has the conservative one.
+    # Their transport makes mud of every lake here (see the table), so the pair has the conservative one; on the ground
+    # of figure 7 most lakes are mud even so.
     lower = replace(TABLE_2, transport="donor_cell")
+    gentle = sw.generate("diamond_square", size=size, extent=random.cell_size * len(random["elevation"]), roughness=0.1)
     pair = {
-        "8: sediment has no volume": eroded(random, replace(lower, sediment_volume=0.0)),
-        "8: sediment counts as water": eroded(random, lower),
+        "8: sediment has no volume": eroded(gentle, replace(lower, sediment_volume=0.0)),
+        "8: sediment counts as water": eroded(gentle, lower),
     }
-    blocks("jako-fig8", {title: north_lake(terrain) for title, terrain in pair.items()}, (760, 520))
+    blocks("jako-fig8", {title: north_lake(terrain) for title, terrain in pair.items()}, (760, 480), **CAMERA_8)
     rows += [(f"table2, {title}", *measured(terrain)) for title, terrain in pair.items()]
 
     limits = {
@@ -154,17 +180,35 @@ def draw_figures(out: Path, record: Record, size: int, steps: int, backend: str)
     draw_mei(out / "jako-mei.jpg", record, size, steps, backend)
 
 
+def draw_7d(file: Path, terrain: sw.Terrain, steps: int) -> None:
+    """Figure 7d as a whole, and a part of it cut across its valleys."""
+    rows, columns = terrain.shape
+    part = cut_out(terrain, (slice(rows * 11 // 32, rows * 17 // 32), slice(columns * 10 // 32, columns * 25 // 32)))
+    images = [*views([terrain], (1500, 840), **CAMERA_7D), *views([part], (1500, 840), **SECTION_7D)]
+    titles = [f"7d: combined, {steps} iterations, preset jako2011", "a part of it, cut across; heights x 1.3"]
+    sheet(images, titles, file, columns=1)
+
+
 def compare_losses(record: Record, start: sw.Terrain, steps: int, backend: str) -> None:
-    """How much solid material the paper's transport loses, and how deep the valleys are, with one value changed."""
-    rows: list[Row] = []
-    for name, changes in READINGS.items():
-        simulation = sw.Simulation(start, replace(PRESET, **changes), backend=backend, edges="closed")
-        taken = round(steps * PRESET.time_step / simulation.model.time_step)  # type: ignore[attr-defined]
-        simulation.run(taken)
-        terrain = as_flowing(simulation.terrain, simulation.model)  # type: ignore[arg-type]
+    """Solids that the paper's transport loses, depth and confluences of valleys, for other values and other starts."""
+
+    def row(name: str, start: sw.Terrain, model: sw.VirtualPipes) -> Row:
+        simulation = sw.Simulation(start, model, backend=backend, edges="closed")
+        simulation.run(round(steps * PRESET.time_step / model.time_step))
+        terrain = as_flowing(simulation.terrain, model)
         rise, muddy = float(valley_profile(terrain)[-1]), measures(terrain).get("sediment share")
-        rows.append((name, 100 * simulation.budget.solids_drift, rise, muddy))
-    record.table("losses", ("", "solids gained or lost, %", "rise of the banks, cells", "sediment share"), rows)
+        return name, 100 * simulation.budget.solids_drift, rise, muddy, confluences(terrain, start)
+
+    columns = ("", "solids gained or lost, %", "rise of the banks, cells", "sediment share", "confluences")
+    record.table("losses", columns, [row(name, start, replace(PRESET, **new)) for name, new in READINGS.items()])
+    starts: list[Row] = [row("preset", start, PRESET)]
+    extent = start.cell_size * len(start["elevation"])
+    for name, new in STARTS.items():
+        size = round(len(start["elevation"]) * new.get("size", 1))
+        options = sw.find_preset("jako2011").start | {key: value for key, value in new.items() if key != "size"}
+        ground = sw.generate("diamond_square", size=size, extent=extent, **options)
+        starts.append(row(name, ground, replace(PRESET, rain_rate=0.012) if "K_r" in name else PRESET))
+    record.table("starts", columns, starts)
 
 
 def draw_mei(file: Path, record: Record, size: int, steps: int, backend: str) -> None:
@@ -177,7 +221,8 @@ def draw_mei(file: Path, record: Record, size: int, steps: int, backend: str) ->
         simulation.run(steps)
         grounds[f"{name}, {steps} iterations"] = simulation.terrain
     flank = (slice(size // 2, size), slice(size // 4, size * 3 // 4))
-    sheet([plan(cut_out(t, flank), 560, water=False, sun=HIGH["sun"]) for t in grounds.values()], [*grounds], file)
+    parts = [cut_out(terrain, flank) for terrain in grounds.values()]
+    sheet(views(parts, (720, 560), water=False, **CAMERA_MEI), [*grounds], file)
     rows: list[Row] = []
     for title, terrain in grounds.items():
         bed = terrain["elevation"].astype(np.float64) / terrain.cell_size
@@ -337,9 +382,9 @@ def as_flowing(terrain: sw.Terrain, model: sw.VirtualPipes) -> sw.Terrain:
 
 
 def north_lake(terrain: sw.Terrain) -> sw.Terrain:
-    """Cut out the northern lake and the valleys that reach it."""
+    """Cut out the northern lake and its southern shore."""
     rows, columns = terrain.shape
-    return cut_out(terrain, (slice(0, rows * 5 // 16), slice(columns * 7 // 16, columns * 15 // 16)))
+    return cut_out(terrain, (slice(0, rows * 29 // 128), slice(columns * 15 // 32, columns * 103 // 128)))
 
 
 def cut_out(terrain: sw.Terrain, window: tuple[slice, slice]) -> sw.Terrain:
@@ -386,6 +431,18 @@ def measures(terrain: sw.Terrain) -> dict[str, float]:
     return result
 
 
+def confluences(terrain: sw.Terrain, start: sw.Terrain) -> int:
+    """How often two valleys meet that were cut: streams, their beds at least one cell below the start."""
+    flow = sw.analysis.Flow(terrain)
+    cut = start["elevation"] - terrain["elevation"] > terrain.cell_size
+    valley = (flow.cells >= STREAM) & cut
+    entered = np.zeros((valley.shape[0] + 2, valley.shape[1] + 2), int)
+    for code, (south, east) in DIRECTIONS.items():
+        rows, columns = np.nonzero(valley & (flow.directions == code))
+        np.add.at(entered, (rows + south + 1, columns + east + 1), 1)
+    return int((entered[1:-1, 1:-1][valley] > 1).sum())
+
+
 def valley_profile(terrain: sw.Terrain) -> Field:
     """Median rise of the banks at 0 .. 6 cells beside running water, in cells: equal steps are a V, one step is a slot.
 
@@ -411,16 +468,6 @@ def running(terrain: sw.Terrain, margin: int) -> NDArray[np.bool_]:
     busy = (terrain["flow"] > np.quantile(terrain["flow"], 0.93)) & (terrain["water"] < LAKE_DEPTH * terrain.cell_size)
     busy[:margin], busy[-margin:], busy[:, :margin], busy[:, -margin:] = False, False, False, False
     return np.asarray(busy)
-
-
-def box_mean(field: Field, reach: int) -> Field:
-    """Mean over the square of `reach` cells around every cell."""
-    for axis in (0, 1):
-        padding = [(reach, reach) if a == axis else (0, 0) for a in (0, 1)]
-        padded = np.pad(field, padding, mode="edge")
-        field = np.mean([np.roll(padded, -k, axis) for k in range(2 * reach + 1)], axis=0)
-        field = field[: padded.shape[0] - padding[0][1] * 2, : padded.shape[1] - padding[1][1] * 2]
-    return field
 
 
 def root_mean_square(values: Field) -> float:

@@ -87,6 +87,16 @@ def greatest_around(field: NDArray[Any]) -> NDArray[Any]:
     return field
 
 
+def box_mean(field: NDArray[np.float64], reach: int) -> NDArray[np.float64]:
+    """Mean over the square of `reach` cells around every cell."""
+    for axis in (0, 1):
+        padding = [(reach, reach) if a == axis else (0, 0) for a in (0, 1)]
+        padded = np.pad(field, padding, mode="edge")
+        field = np.mean([np.roll(padded, -k, axis) for k in range(2 * reach + 1)], axis=0)
+        field = field[: padded.shape[0] - padding[0][1] * 2, : padded.shape[1] - padding[1][1] * 2]
+    return field
+
+
 def sheet(
     images: Sequence[Image.Image],
     titles: Sequence[str],
@@ -131,4 +141,19 @@ def legend(height: int, letters: int, *, colours: Mapping[str, tuple[int, ...]])
         top = round(2.5 * letters + 1.7 * side * k)
         draw.rectangle((letters // 2, top, letters // 2 + side, top + side), fill=colour, outline=INK)
         draw_text(draw, (letters + side, top + side / 2), name, letters, INK, anchor="lm")
+    return key
+
+
+def gradient(height: int, letters: int, *, table: NDArray[np.uint8], first: str, last: str) -> Image.Image:
+    """A strip of colours with a name at either end, from the top."""
+    side = round(1.4 * letters)
+    across = round(2 * side + max(text_width(name, letters) for name in (first, last)))
+    key = Image.new("RGB", (across, height), PAPER)
+    draw = ImageDraw.Draw(key)
+    left, top, bottom = letters // 2, round(2.5 * letters), height - round(1.5 * letters)
+    strip = Image.fromarray(table[:, None, :3].astype(np.uint8)).resize((side, bottom - top))
+    key.paste(strip, (left, top))
+    draw.rectangle((left, top, left + side, bottom), outline=INK)
+    for name, at in ((first, top + letters / 2), (last, bottom - letters / 2)):
+        draw_text(draw, (letters + side, at), name, letters, INK, anchor="lm")
     return key

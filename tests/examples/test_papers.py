@@ -29,7 +29,7 @@ WRITTEN = {
             "jako-fig9-section",
             "jako-mei",
         },
-        {"figures", "regular", "banks", "losses", "mei", "mei_readings", "table1", "table2"},
+        {"figures", "regular", "banks", "losses", "starts", "mei", "mei_readings", "table1", "table2"},
     ),
     "salamin": ({"salamin-fig1"}, {"figure1", "table1"}),
     "outerrain": ({"outerrain-before-after", "outerrain-maps", "outerrain-piles"}, {"figures", "times"}),

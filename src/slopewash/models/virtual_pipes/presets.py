@@ -148,12 +148,13 @@ register_preset(
         name="jako2011",
         doc="Figure 7d of Jákó & Tóth: branching valleys with v-shaped banks, and clear lakes.",
         # Within the ranges of Table 2. Erosion down to a depth of one cell leaves the lakes alone, the lower capacity
-        # keeps mud out of them, and faster slides open the slots that rivers cut to a V.
-        model=_JAKO.replace(maximum_erosion_depth=1.0, sediment_capacity=0.5, thermal_rate=1.0),
+        # keeps mud out of them, faster slides open the slots that rivers cut to a V, and more rain lets side valleys
+        # cut too. On gentler or smoother ground few of them do.
+        model=_JAKO.replace(rain_rate=0.02, maximum_erosion_depth=1.0, sediment_capacity=0.5, thermal_rate=1.0),
         edges="closed",
         steps=1000,
         generator="diamond_square",
-        start={"roughness": 0.1, "seed": 0},
+        start={"roughness": 0.3, "seed": 1, "relief": 2560.0},
     )
 )
 
@@ -178,7 +179,7 @@ register_preset(
         edges="closed",
         steps=1000,
         generator="dome",
-        start={"persistence": 0.62},
+        start={"persistence": 0.62, "seed": 1},
     )
 )
 
