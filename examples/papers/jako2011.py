@@ -86,7 +86,7 @@ MEI_READINGS: dict[str, dict[str, Any]] = {
 }
 """Values of `mei2007` changed."""
 
-REGULAR = replace(PRESET, dig_limit=0.5)
+REGULAR = replace(PRESET, dig_limit=0.5, rain_rate=TABLE_2.rain_rate)
 """Of figures 5 and 6: without a limit to digging, single cells of the furrows become holes."""
 
 DIRECTIONS = {
@@ -205,7 +205,7 @@ def compare_losses(record: Record, start: sw.Terrain, steps: int, backend: str) 
     extent = start.cell_size * len(start["elevation"])
     for name, new in STARTS.items():
         size = round(len(start["elevation"]) * new.get("size", 1))
-        options = sw.find_preset("jako2011").start | {key: value for key, value in new.items() if key != "size"}
+        options = {**sw.find_preset("jako2011").start, **{key: value for key, value in new.items() if key != "size"}}
         ground = sw.generate("diamond_square", size=size, extent=extent, **options)
         starts.append(row(name, ground, replace(PRESET, rain_rate=0.012) if "K_r" in name else PRESET))
     record.table("starts", columns, starts)
