@@ -153,8 +153,8 @@ def draw_figures(out: Path, record: Record, size: int, steps: int, backend: str)
     places = crossings(eroded(random, PRESET), 2)
     write([valley_section(f"valley {k}", lines, at) for k, at in enumerate(places, 1)], out / "jako-fig7d-sections.svg")
 
-    # Their transport makes mud of every lake here (see the table), so the pair has the conservative one; on the ground
-    # of figure 7 most lakes are mud even so.
+    # Their transport makes mud of the lakes of this gentle ground, so the pair has the conservative one; on that of
+    # figure 7 lakes are smaller and muddier.
     lower = replace(TABLE_2, transport="donor_cell")
     gentle = sw.generate("diamond_square", size=size, extent=random.cell_size * len(random["elevation"]), roughness=0.1)
     pair = {
