@@ -47,8 +47,10 @@ DEEP = 0.3
 """Cells of depth that make a valley."""
 STREAM = 60
 """Cells drained that make a stream."""
-THIN = 0.1
-"""Loose soil thinner than this fraction of a cell is drawn as the rock beneath it."""
+FINER = 6
+"""Cells of plate 2 as drawn for each cell of the model, along a side, so that layers have clean edges."""
+OUTLINE = 3
+"""Such cells along its edges that are drawn dark."""
 ENDS = 16
 """Columns of 128 that plate 2 leaves out on either side."""
 WEST = 40
@@ -251,37 +253,44 @@ def plate_2(file: Path, size: int, steps: int, backend: str) -> None:
         without_ends(exposed(eroded(start_of("chiba_strata", size, lying=how), "chiba_strata", steps, backend)))
         for how in LYING.values()
     ]
+    blocks = views([outlined(ground) for ground in grounds], (800, 520), water=False, layer="stratum", zoom=1.1)
     images: list[Image.Image] = []
     titles: list[str] = []
-    for lying, terrain, seen in zip(LYING, grounds, views(grounds, (800, 520), water=False), strict=True):
-        images += [seen, sw.overlay(terrain, "stratum", limits=(0.0, 5.0), width=480, framed=False)]
-        titles += [f"{lying} strata after {steps} iterations", "exposed layer"]
+    for lying, terrain, seen in zip(LYING, grounds, blocks, strict=True):
+        images += [seen, sw.overlay(terrain, "stratum", limits=(0.0, 5.0), width=terrain.shape[1], framed=False)]
+        titles += [f"{lying} strata after {steps} iterations", "from above"]
     table = colour_table(layer_spec("stratum").colour_map)
-    names = {k: f"layer {k}" for k in range(1, 6)} | {0: "loose soil"}
-    colours = {name: tuple(table[k * (len(table) - 1) // 5].tolist()) for k, name in names.items()}
+    colours = {f"layer {k}": tuple(table[k * (len(table) - 1) // 5].tolist()) for k in range(1, 6)}
     sheet(images, titles, file, columns=2, key=partial(legend, colours=colours))
+
+
+def exposed(terrain: sw.Terrain) -> sw.Terrain:
+    """The ground on finer cells, with the number of the exposed layer; loose soil counts as the rock beneath it."""
+    assert terrain.strata is not None
+    assert terrain.strata.top is not None
+    tops = np.broadcast_to(terrain.strata.top, terrain.shape)
+    ground, bedrock, top = (
+        sw.Terrain(heights, cell_size=terrain.cell_size).resampled(FINER * max(terrain.shape))["elevation"]
+        for heights in (terrain["elevation"], terrain["bedrock"], tops)
+    )
+    numbers = terrain.strata.replace(top=top).exposed(bedrock, bedrock) + 1
+    fine = sw.Terrain(ground, cell_size=terrain.cell_size / FINER)
+    return fine.replace(own_layers={"stratum": numbers.astype(np.float32)})
 
 
 def without_ends(terrain: sw.Terrain) -> sw.Terrain:
     """Leave out what lies near the western and the eastern edge, where water left the terrain in all directions."""
-    assert terrain.strata is not None
-    assert terrain.strata.top is not None
     columns = terrain.shape[1]
     inner = (slice(None), slice(columns * ENDS // 128, columns - columns * ENDS // 128))
-    layers = {name: layer[inner] for name, layer in terrain.items() if name != "elevation"}
-    stratum = layers.pop("stratum")
-    strata = terrain.strata.replace(top=np.broadcast_to(terrain.strata.top, terrain.shape)[inner])
-    part = sw.Terrain(terrain["elevation"][inner], cell_size=terrain.cell_size, strata=strata)
-    return part.replace(**layers).replace(own_layers={"stratum": stratum})
+    part = sw.Terrain(terrain["elevation"][inner], cell_size=terrain.cell_size)
+    return part.replace(own_layers={"stratum": terrain["stratum"][inner]})
 
 
-def exposed(terrain: sw.Terrain) -> sw.Terrain:
-    """Add the index of the exposed layer, counted from 1; loose soil is 0."""
-    assert terrain.strata is not None
-    bare = terrain["elevation"] - terrain["bedrock"] < THIN * terrain.cell_size
-    rock = np.where(bare, terrain["bedrock"], terrain["elevation"])
-    numbers = terrain.strata.exposed(rock, terrain["bedrock"]) + 1
-    return terrain.replace(own_layers={"stratum": numbers.astype(np.float32)})
+def outlined(terrain: sw.Terrain) -> sw.Terrain:
+    """Number the cells along the edges 0: a dark line around the block, and the colours of the map for the layers."""
+    inner = np.zeros(terrain.shape, bool)
+    inner[OUTLINE:-OUTLINE, OUTLINE:-OUTLINE] = True
+    return terrain.replace(own_layers={"stratum": np.where(inner, terrain["stratum"], np.float32(0))})
 
 
 def measures(terrain: sw.Terrain, start: sw.Terrain, turn: float = 0.0) -> list[float]:

@@ -86,7 +86,7 @@ MEI_READINGS: dict[str, dict[str, Any]] = {
 }
 """Values of `mei2007` changed."""
 
-REGULAR = replace(PRESET, dig_limit=0.5)
+REGULAR = replace(PRESET, dig_limit=0.5, rain_rate=TABLE_2.rain_rate)
 """Of figures 5 and 6: without a limit to digging, single cells of the furrows become holes."""
 
 DIRECTIONS = {
@@ -153,8 +153,8 @@ def draw_figures(out: Path, record: Record, size: int, steps: int, backend: str)
     places = crossings(eroded(random, PRESET), 2)
     write([valley_section(f"valley {k}", lines, at) for k, at in enumerate(places, 1)], out / "jako-fig7d-sections.svg")
 
-    # Their transport makes mud of every lake here (see the table), so the pair has the conservative one; on the ground
-    # of figure 7 most lakes are mud even so.
+    # Their transport makes mud of the lakes of this gentle ground, so the pair has the conservative one; on that of
+    # figure 7 lakes are smaller and muddier.
     lower = replace(TABLE_2, transport="donor_cell")
     gentle = sw.generate("diamond_square", size=size, extent=random.cell_size * len(random["elevation"]), roughness=0.1)
     pair = {
@@ -205,7 +205,7 @@ def compare_losses(record: Record, start: sw.Terrain, steps: int, backend: str) 
     extent = start.cell_size * len(start["elevation"])
     for name, new in STARTS.items():
         size = round(len(start["elevation"]) * new.get("size", 1))
-        options = sw.find_preset("jako2011").start | {key: value for key, value in new.items() if key != "size"}
+        options = {**sw.find_preset("jako2011").start, **{key: value for key, value in new.items() if key != "size"}}
         ground = sw.generate("diamond_square", size=size, extent=extent, **options)
         starts.append(row(name, ground, replace(PRESET, rain_rate=0.012) if "K_r" in name else PRESET))
     record.table("starts", columns, starts)

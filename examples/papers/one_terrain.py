@@ -9,13 +9,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import slopewash as sw
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from examples.papers.look import HIGH, colour_bar, plan, sheet, views
+from examples.papers.look import colour_bar, plan, sheet, views
 from examples.papers.record import Record, Row, options_of, seconds_of
 
 STEPS = {"jako2011": 1000, "salamin": 50, "outerrain": 300, "chiba_fig2": 200, "bezin2010": 6000}
@@ -30,6 +31,8 @@ CUTTING = 0.06
 """Erosion rate of `bezin2010`, as in its figure 4: the beds of its own 0.04 are too shallow to be seen."""
 CHANGE = 30.0
 """Metres of erosion and of deposition at the ends of the colour bar of all maps."""
+NEAR: dict[str, Any] = {"pitch": 44.0, "zoom": 1.12, "sun": (250.0, 26.0), "supersampling": 3}
+"""A low sun, for beds of a few metres."""
 MAP = 440
 """Pixels along a side of these maps."""
 SEED, CELL = 5, 10.0
@@ -55,7 +58,8 @@ def simulation_of(name: str, start: sw.Terrain, backend: str) -> sw.Simulation:
     model = preset.model
     if name == "bezin2010":  # streams that the camera sees, instead of one on the highest ground
         start, model = start.replace(emitters=streams(start)), model.replace(erosion_rate=CUTTING)
-    return sw.Simulation(start, model, backend=backend, edges=preset.edges)
+    # Between closed edges all water would stand around the dome.
+    return sw.Simulation(start, model, backend=backend, edges="open" if name == "jako2011" else preset.edges)
 
 
 def streams(terrain: sw.Terrain) -> list[sw.Emitter]:
@@ -91,7 +95,7 @@ def draw(file: Path, record: Record, start: sw.Terrain, steps: Mapping[str, int]
         rows.append(
             (f"`{name}`", simulation.model.name, count, *amounts, 100 * changed, simulation.budget.solids_drift)
         )
-    seen = views(grounds, (round(1.4 * MAP), MAP), **HIGH)
+    seen = views(grounds, (round(1.4 * MAP), MAP), **NEAR)
     images = [image for pair in zip(seen, maps, strict=True) for image in pair]
     bar = partial(colour_bar, layer="difference", limits=(-CHANGE, CHANGE))
     sheet(images, titles, file, columns=4, key=bar)
