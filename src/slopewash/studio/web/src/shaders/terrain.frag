@@ -1,7 +1,7 @@
 uniform sampler2D shape;
 uniform sampler2D light;
 uniform sampler2D colourMap;
-uniform vec2 overlayRange; // logarithms on a log scale
+uniform vec3 overlayScale; // values at the ends and in the middle of the colour map; logarithms on a log scale
 uniform bool overlayLog;
 uniform float overlayOpacity;
 uniform float overlayShading;
@@ -73,7 +73,8 @@ vec3 planes(vec3 normal) {
 // A map is read by its colours: shading is held back, so that the legend stays true.
 vec3 withMap(vec3 albedo, vec3 received, float value, float facing, float open) {
   if (overlayLog) value = log(max(value, 1e-30));
-  float t = clamp((value - overlayRange.x) / (overlayRange.y - overlayRange.x), 0.0, 1.0);
+  float above = value - overlayScale.y, reach = above < 0.0 ? overlayScale.y - overlayScale.x : overlayScale.z - overlayScale.y;
+  float t = clamp(0.5 + 0.5 * above / max(reach, 1e-30), 0.0, 1.0);
   vec3 map = texture(colourMap, vec2((t * 255.0 + 0.5) / 256.0, 0.5)).rgb;
   albedo = mix(albedo, map, overlayOpacity);
   vec3 flatly = albedo * mix(0.50, 1.35, clamp(0.42 * facing + 0.58 * open, 0.0, 1.0));

@@ -66,7 +66,7 @@ function sharedUniforms() {
     stones: null as Texture | null,
     colourMap: colourTexture(),
     exaggeration: 1,
-    overlayRange: new Vector2(0, 1),
+    overlayScale: new Vector3(0, 0.5, 1),
     overlayLog: false,
     overlayOpacity: 0,
     overlayShading: 0.25,
