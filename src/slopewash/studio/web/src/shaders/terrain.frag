@@ -81,6 +81,13 @@ vec3 withMap(vec3 albedo, vec3 received, float value, float facing, float open) 
   return mix(albedo * received, flatly, overlayOpacity * (1.0 - overlayShading));
 }
 
+// How much sun a bump gets on a slope that gets so much: what it hides from the sun darkens gradually. Under a low sun, half of all bumps
+// would be black and the other half bright.
+float softFacing(float bump, float slope) {
+  float least = max(slope, 0.15);
+  return bump < slope ? least * exp((bump - slope) / least) : bump - slope + least;
+}
+
 float contours() {
   float lines = height / contourInterval;
   float away = abs(fract(lines - 0.5) - 0.5) / fwidth(lines);
@@ -154,7 +161,7 @@ void main() {
   mat2 turn = mat2(0.6, 0.8, -0.8, 0.6);
   strewn = Strewn(strewnAt(turn * turn * p.xz * 29.0), strewnAt(turn * p.xz * 110.0), strewnAt(p.xz * 430.0));
 #endif
-  Ground ground = groundAt(site, here.g, here.b, historyKnown, macro, meso, fine, strewn);
+  Ground ground = groundAt(site, metresPerPixel(world, eye), here.g, here.b, historyKnown, macro, meso, fine, strewn);
   ground.albedo = mix(ground.albedo, vec3(0.36, 0.335, 0.31), clay);
 
   // Ledges: rock steps back between its beds.
@@ -168,7 +175,7 @@ void main() {
   carvedNormal = normalize(carvedNormal + detailTilt(spot, distance(eye, world)));
 #endif
   vec3 bumped = normalize(mix(carvedNormal, normal, 0.35 * ground.smoothed) + detail * (vec3(ground.tilt.x, 0.0, ground.tilt.y) + ground.bump * (0.8 * meso.tilt + 1.35 * fine.tilt) + vec3(0.0, 4.5 * clamp(ledge, -0.10, 0.10) * ground.ledge, 0.0)));
-  float facing = max(dot(bumped, sunDirection), 0.0) * smoothstep(-0.04, 0.14, sunward) * lit.r;
+  float facing = softFacing(dot(bumped, sunDirection), sunward) * smoothstep(-0.04, 0.14, sunward) * lit.r;
   float open = mix(lit.g, 1.0, 0.15) * clamp(1.0 - 0.60 * curve.z - 0.030 * curve.w + 0.16 * carved.x, 0.55, 1.2);
   vec3 sun = sunColour() * facing;
   vec3 sky = skyLight(bumped) * open * mix(1.0, sqrt(open), 0.5) * 1.45;

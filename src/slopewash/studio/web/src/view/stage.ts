@@ -620,6 +620,7 @@ export class Stage {
     u.flowSamples.value = this.quality.flowSamples;
     u.sedimentTint.value = look.sedimentTint;
     u.clarity.value = look.clarity;
+    u.wooded.value = look.trees ? 1 : 0;
     u.contourInterval.value = look.contours ? niceInterval(u.relief.value / 20) : 0;
     u.ripple.value = this.stillness.matches ? 0 : (performance.now() / 1000) % 1000;
     if (u.overlayOpacity.value > 0) u.overlayOpacity.value = Math.max(look.overlayOpacity, 0.01);

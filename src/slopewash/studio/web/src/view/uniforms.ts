@@ -62,6 +62,7 @@ function sharedUniforms() {
     treeLine: 0.62,
     treeSpacing: TREE_SPACING,
     treesDrawn: 0,
+    wooded: 1,
     noise: noiseTexture(),
     stones: null as Texture | null,
     colourMap: colourTexture(),
