@@ -18,22 +18,20 @@ from PIL import Image
 import slopewash as sw
 
 SIZE = (960, 594)
-STRIP = ("fjords", "mesas", "volcanic_island", "lake_district", "winter_range")
-"""Looks in one row, for the README."""
+STRIP = ("fjords", "mesas", "rolling_hills", "lake_district", "hogbacks", "winter_range")
+"""Looks in rows, for the README."""
 
 
-def strip(files: Sequence[Path], path: Path, height: int = 220) -> None:
-    """Put pictures in a row, each cropped to a square of its middle."""
-    squares = []
-    for file in files:
+def strip(files: Sequence[Path], path: Path, width: int = 420, across: int = 3, gap: int = 6) -> None:
+    """Put whole pictures in rows, made smaller."""
+    height = width * SIZE[1] // SIZE[0]
+    columns, rows = min(across, max(1, len(files))), max(1, -(-len(files) // across))
+    sheet = Image.new("RGB", (columns * (width + gap) - gap, rows * (height + gap) - gap), "white")
+    for number, file in enumerate(files):
         with Image.open(file) as picture:
-            left = (picture.width - picture.height) // 2
-            square = picture.crop((left, 0, left + picture.height, picture.height))
-            squares.append(square.resize((height, height), Image.Resampling.LANCZOS))
-    row = Image.new("RGB", (max(1, len(squares)) * (height + 6) - 6, height), "white")
-    for number, square in enumerate(squares):
-        row.paste(square, (number * (height + 6), 0))
-    row.save(path, quality=88)
+            place = (number % across * (width + gap), number // across * (height + gap))
+            sheet.paste(picture.resize((width, height), Image.Resampling.LANCZOS), place)
+    sheet.save(path, quality=88)
 
 
 def main(words: Sequence[str] | None = None) -> None:

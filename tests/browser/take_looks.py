@@ -66,7 +66,7 @@ LANDSCAPES = {
     "winter": Landscape(
         "winter_range", Inside((0.178, 0.947), 120.0, 330.0, 0.0), "winter", {"snowLine": 0.05, "water": False}
     ),
-    "dome": Landscape("landscape", Inside((0.342, 0.255), 80.0, 142.0, 2.0)),
+    "dome": Landscape("landscape", Inside((0.335, 0.281), 55.0, 146.0, 1.0)),
 }
 
 # Puts the eye over a place of the terrain, with the light that suits it.

@@ -136,7 +136,7 @@ def _difference(studio: Any) -> None:
     studio.tab("view")
     studio.page.select_option("select[aria-label='Overlay']", "difference")
     studio.wait("studio.stage.frame.overlay && studio.stage.frame.overlay.layer === 'difference'")
-    _frame(studio, above=60)
+    _frame(studio, above=100)
 
 
 def _strata(studio: Any) -> None:

@@ -224,6 +224,37 @@ def test_a_shallow_river_is_dark_and_not_grey(studio: Any) -> None:
     assert np.percentile(river.min(axis=-1), 90) < 140.0  # no foam on so gentle a slope
 
 
+# Looks down on the middle of the terrain from so many metres.
+ABOVE = """
+(metres) => {
+  const { stage } = studio, [middle] = [stage.cameras.rig.lowest(0, 0)];
+  const eye = [0, middle + metres * stage.ground.worldScale, 0];
+  stage.cameras.restore({ pose: { eye, heading: 0, pitch: -85, walking: null }, plan: false, plan_view: [0, 0, 1] });
+  stage.lookChanged();
+}
+"""
+
+
+def test_a_river_is_narrower_from_near(studio: Any) -> None:
+    south, east = cells()
+    ground = 0.05 * (1280.0 - east) + 0.02 * np.abs(south - 640.0)
+    river = 4.0 * np.maximum(1.0 - (np.abs(south - 640.0) / 19.0) ** 2, 0.0) ** 2  # as add_water draws the largest
+    show(studio, ground, river)
+    studio.page.emulate_media(reduced_motion="reduce")
+    width = {}
+    for metres in (2500.0, 150.0):
+        studio.page.evaluate(ABOVE, metres)
+        wet = studio.picture()
+        studio.page.evaluate("studio.stage.look.water = false; studio.stage.lookChanged()")
+        dry = studio.picture()
+        studio.page.evaluate("studio.stage.look.water = true; studio.stage.lookChanged()")
+        across = np.abs(wet - dry).mean(axis=-1)[:, wet.shape[1] // 2 - 20 : wet.shape[1] // 2 + 20] > 8.0
+        width[metres] = across.sum(axis=0).mean() * metres
+    studio.page.emulate_media(reduced_motion="no-preference")
+    studio.page.evaluate("studio.stage.frameWholeBlock()")
+    assert 0.2 < width[150.0] / width[2500.0] < 0.7, width
+
+
 def test_countries_differ_in_colour(studio: Any) -> None:
     studio.tab("view")
     places = np.random.default_rng(1).uniform(300.0, 1000.0, (400, 2))
@@ -288,7 +319,8 @@ def medium(studio: Any) -> Iterator[Any]:
     studio.page.evaluate(
         "usual => { studio.stage.setTier('medium'); Object.assign(studio.stage.quality, usual);"
         " studio.stage.setTier('low'); studio.pace.fixed = false;"
-        " studio.stage.look.snow = studio.stage.look.trees = true; studio.stage.lookChanged() }",
+        " Object.assign(studio.stage.look, { snow: true, trees: true, paintedWoods: false });"
+        " studio.stage.lookChanged() }",
         usual,
     )
     studio.page.emulate_media(reduced_motion="no-preference")
@@ -321,7 +353,8 @@ def test_gullies_are_not_drawn_again_for_another_sun(studio: Any, passes: Callab
 
 
 def see_trees(studio: Any, shown: bool) -> np.ndarray:
-    studio.page.evaluate("shown => { studio.stage.look.trees = shown; studio.stage.lookChanged(); }", shown)
+    """A picture with trees, or with woods that are only painted."""
+    studio.page.evaluate("shown => { studio.stage.look.paintedWoods = !shown; studio.stage.lookChanged(); }", shown)
     return studio.picture()
 
 
@@ -401,6 +434,23 @@ def test_both_sides_of_a_comparison_share_the_trees(medium: Any) -> None:
 def test_low_quality_paints_its_woods(studio: Any) -> None:
     studio.settle_picture()
     assert studio.page.evaluate(PLACES) == 0
+
+
+@pytest.mark.parametrize("snow_line", [9.0, 0.0])
+def test_painted_woods_are_darker_than_the_ground_also_in_winter(studio: Any, snow_line: float) -> None:
+    wooded_slope(studio)
+    look = "look => { Object.assign(studio.stage.look, look); studio.stage.lookChanged(); }"
+    usual = studio.page.evaluate(
+        "({ snow, snowLine }) => ({ snow, snowLine })", studio.page.evaluate("studio.stage.look")
+    )
+    places = np.random.default_rng(6).uniform([300.0, 100.0], [1000.0, 500.0], (600, 2))
+    seen = {}
+    for trees in (True, False):
+        studio.page.evaluate(look, {"trees": trees, "snow": True, "snowLine": snow_line})
+        seen[trees] = pixels(studio, studio.picture(), places).mean(axis=-1)
+    studio.page.evaluate(look, {**usual, "trees": True, "snow": True})
+    assert (seen[True] < 0.9 * seen[False]).mean() > 0.1
+    assert (seen[True] > 1.1 * seen[False]).mean() < 0.02
 
 
 @pytest.mark.parametrize("most", [15_000, 60_000, 200_000])

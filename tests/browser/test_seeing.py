@@ -118,7 +118,16 @@ def test_an_overlay_uses_its_map_and_the_legend_shows_its_range(studio: Any) -> 
     studio.wait("document.querySelector('.legend').hidden")
 
 
-def test_a_diverging_layer_has_zero_in_the_middle(studio: Any) -> None:
+# What the overlay shows, in the unit of its layer.
+OVERLAY_VALUES = """
+() => {
+  const { values, low, high } = studio.stage.frame.overlay;
+  return [...values].map((value) => low + ((high - low) * value) / 65535);
+}
+"""
+
+
+def test_a_diverging_layer_has_zero_in_the_middle_and_each_side_its_own_range(studio: Any) -> None:
     studio.ask(type="step", count=5)
     studio.wait("studio.store.state.step === 5 && !studio.store.state.playing")
     studio.tab("view")
@@ -126,7 +135,14 @@ def test_a_diverging_layer_has_zero_in_the_middle(studio: Any) -> None:
     studio.wait("studio.stage.frame.overlay && studio.stage.frame.overlay.layer === 'difference'")
     legend = studio.page.locator(".legend")
     assert legend.get_attribute("data-scale") == "diverging"
-    assert legend.locator(".ticks span").nth(1).inner_text() == "0"
+    low, middle, high = (float(text.strip("≤≥ ")) for text in legend.locator(".ticks span").all_inner_texts())
+    assert middle == 0
+    changes = np.array(studio.page.evaluate(OVERLAY_VALUES))
+    ends = np.percentile(changes, [0.5, 99.5])  # a few outliers are left out
+    least = np.abs(ends).max() / 20
+    assert low == pytest.approx(min(ends[0], -least), rel=0.02)
+    assert high == pytest.approx(max(ends[1], least), rel=0.02)
+    assert high != pytest.approx(-low, rel=0.05), "the sides of these changes differ"
     studio.page.select_option("select[aria-label='Overlay']", "")
 
 

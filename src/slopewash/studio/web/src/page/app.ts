@@ -48,7 +48,7 @@ const UNSEEN = ["rainfall", "erodibility"];
 const GAP = 8;
 
 /** Pixels of a pane that its captions cover. */
-const CAPTIONS = { top: 54, bottom: 30 };
+const CAPTIONS = { top: 64, bottom: 28 };
 
 /** One press of + or −. */
 const NEARER = 0.85;

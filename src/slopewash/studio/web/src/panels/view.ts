@@ -52,7 +52,7 @@ export class ViewPanel {
     this.surroundings = select(
       "Surroundings",
       [
-        { value: "auto", text: "horizon from inside" },
+        { value: "auto", text: "from inside" },
         { value: "block", text: "block" },
         { value: "horizon", text: "horizon" },
       ],

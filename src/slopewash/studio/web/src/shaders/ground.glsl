@@ -8,6 +8,8 @@ uniform float grainScale;      // metres that the noise repeats after
 uniform sampler2D stones;      // of all sizes: height, the stone's own number, and its slopes
 #endif
 
+const float TREE_HEIGHT = 12.0; // metres
+
 struct Strewn { vec4 crags; vec4 boulders; vec4 pebbles; }; // stones of three sizes at a place, if any lie there
 struct Ground { vec3 albedo; float bump; float ledge; float smoothed; vec2 tilt; };
 
@@ -78,10 +80,11 @@ vec3 withStones(vec3 albedo, Strewn strewn, float share, float rocky, inout vec2
   // Rock has faces of all sizes, each a little lighter or darker, and crevices between.
   vec3 tones = vec3(fract(3.1 * c.g), fract(5.7 * b.g), fract(7.3 * s.g)) - 0.5;
   float crevice = 1.0 - smoothstep(0.0, 0.09, min(c.r, b.r + 0.03));
-  albedo *= 1.0 + rocky * mix(0.3, 0.85, country.y) * (dot(vec3(0.40, 0.34, 0.24), tones) - 0.42 * crevice);
-  vec3 stone = mix(palette[SCREE], palette[ROCK], 0.5) * 0.95;
-  albedo = mix(albedo, stone * (0.85 + 0.75 * tones.z), 0.80 * pebble);
-  albedo = mix(albedo, stone * (0.85 + 0.75 * tones.y) * (0.80 + 0.40 * s.r), 0.90 * boulder);
+  albedo *= 1.0 + rocky * mix(0.3, 0.85, country.y) * (dot(vec3(0.32, 0.28, 0.22), tones) - 0.36 * crevice);
+  // Those on rock come from it: they are hardly paler.
+  vec3 stone = mix(mix(palette[SCREE], palette[ROCK], 0.5) * 0.95, albedo * 1.1, 0.7 * rocky);
+  albedo = mix(albedo, stone * (0.88 + 0.60 * tones.z), 0.80 * pebble);
+  albedo = mix(albedo, stone * (0.88 + 0.50 * tones.y) * (0.80 + 0.40 * s.r), 0.90 * boulder);
   tilt = rocky * (1.15 * (c.ba - 0.5) + 1.05 * (b.ba - 0.5) + 0.65 * (s.ba - 0.5)) * (1.0 - boulder);
   tilt += 1.5 * boulder * (b.ba - 0.5) + (1.2 * pebble + 0.55 * tuft) * (s.ba - 0.5);
   return albedo;
@@ -114,7 +117,7 @@ float snowCover(Site at, float bed, vec4 macro, Grain meso, Grain fine) {
 }
 
 // Where the simulation knows what it eroded and deposited, that decides; elsewhere the shape of the ground.
-Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, Grain meso, Grain fine, Strewn strewn) {
+Ground groundAt(Site at, float pixel, float water, float suspended, float known, vec4 macro, Grain meso, Grain fine, Strewn strewn) {
   float ragged = raggedAt(macro, meso.value, fine.value);
   float eroded = at.past.r, brought = at.past.g, flow = at.past.b, wetAround = at.past.a;
   float stripped = known * (0.40 * (eroded - 0.50) - 0.45 * brought - 0.35 * at.soil);
@@ -165,6 +168,10 @@ Ground groundAt(Site at, float water, float suspended, float known, vec4 macro, 
 
   float snow = snowCover(at, height, macro, meso, fine) * (1.0 - smoothstep(0.01, 0.05, water / cellSize));
   albedo = mix(albedo, palette[SNOW] * (0.70 + 0.10 * meso.value.x), snow); // sunlit, it stays below the end of the curve
+  // The woods of a winter are seen from far as well, where their trees are too small to be drawn.
+  float distant = mix(1.0, smoothstep(0.08, 0.28, pixel / TREE_HEIGHT), treesDrawn) * (1.0 - smoothstep(0.25, 0.35, snowLine));
+  float groves = woods * mix(0.35, 1.2, smoothstep(0.35, 0.60, fine.value.y)) * mix(0.7, 1.0, smoothstep(0.35, 0.60, meso.value.y));
+  albedo = mix(albedo, 0.6 * dulled(palette[FOREST]), min(groves, 0.95) * distant * snow);
   float bump = mix(mix(0.22, 0.55, loose), mix(1.05, 0.70, dryness()), rocky);
   bump = mix(max(bump, 1.1 * woods), 0.12, snow);
   return Ground(albedo * 0.72, bump, rocky * (1.0 - snow) * (bedDepth > 0.0 ? 1.0 : 0.4), snow, tilt * (1.0 - snow));

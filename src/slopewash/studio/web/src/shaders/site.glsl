@@ -2,6 +2,7 @@
 uniform vec3 palette[14];      // as palette.ts orders them
 uniform vec4 country;          // largest share of trees, share of meadow on floors, contrast of beds, line where plants give way to rock
 uniform float treeLine;        // fractions of the relief
+uniform float wooded;          // 0 where no trees are wanted, not even painted ones
 uniform float steepReference;  // the slope that counts as steep on this terrain
 uniform float snowLine;        // 0 … 1 of the relief; above 1 for none
 uniform float relief;          // metres between the lowest and the highest point of the start
@@ -36,7 +37,7 @@ float moistAt(Site at, float known, vec4 macro) {
 float woodsAt(Site at, float moist, vec2 meso, vec2 fine) {
   float limit = smoothstep(treeLine - 0.16, treeLine + 0.04, at.level + 0.14 * (meso.x - 0.5));
   float suited = moist + 0.95 * (meso.x - 0.5) + 0.50 * (fine.y - 0.5) + 0.16 * at.north - 0.55 * smoothstep(0.90, 1.40, at.steep);
-  return country.x * smoothstep(0.38, 0.56, suited) * (1.0 - limit);
+  return wooded * country.x * smoothstep(0.38, 0.56, suited) * (1.0 - limit);
 }
 
 float bareAboveAt(Site at) {

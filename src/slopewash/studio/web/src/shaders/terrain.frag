@@ -1,7 +1,7 @@
 uniform sampler2D shape;
 uniform sampler2D light;
 uniform sampler2D colourMap;
-uniform vec2 overlayRange; // logarithms on a log scale
+uniform vec3 overlayScale; // values at the ends and in the middle of the colour map; logarithms on a log scale
 uniform bool overlayLog;
 uniform float overlayOpacity;
 uniform float overlayShading;
@@ -73,11 +73,19 @@ vec3 planes(vec3 normal) {
 // A map is read by its colours: shading is held back, so that the legend stays true.
 vec3 withMap(vec3 albedo, vec3 received, float value, float facing, float open) {
   if (overlayLog) value = log(max(value, 1e-30));
-  float t = clamp((value - overlayRange.x) / (overlayRange.y - overlayRange.x), 0.0, 1.0);
+  float above = value - overlayScale.y, reach = above < 0.0 ? overlayScale.y - overlayScale.x : overlayScale.z - overlayScale.y;
+  float t = clamp(0.5 + 0.5 * above / max(reach, 1e-30), 0.0, 1.0);
   vec3 map = texture(colourMap, vec2((t * 255.0 + 0.5) / 256.0, 0.5)).rgb;
   albedo = mix(albedo, map, overlayOpacity);
   vec3 flatly = albedo * mix(0.50, 1.35, clamp(0.42 * facing + 0.58 * open, 0.0, 1.0));
   return mix(albedo * received, flatly, overlayOpacity * (1.0 - overlayShading));
+}
+
+// How much sun a bump gets on a slope that gets so much: what it hides from the sun darkens gradually. Under a low sun, half of all bumps
+// would be black and the other half bright.
+float softFacing(float bump, float slope) {
+  float least = max(slope, 0.15);
+  return bump < slope ? least * exp((bump - slope) / least) : bump - slope + least;
 }
 
 float contours() {
@@ -153,7 +161,7 @@ void main() {
   mat2 turn = mat2(0.6, 0.8, -0.8, 0.6);
   strewn = Strewn(strewnAt(turn * turn * p.xz * 29.0), strewnAt(turn * p.xz * 110.0), strewnAt(p.xz * 430.0));
 #endif
-  Ground ground = groundAt(site, here.g, here.b, historyKnown, macro, meso, fine, strewn);
+  Ground ground = groundAt(site, metresPerPixel(world, eye), here.g, here.b, historyKnown, macro, meso, fine, strewn);
   ground.albedo = mix(ground.albedo, vec3(0.36, 0.335, 0.31), clay);
 
   // Ledges: rock steps back between its beds.
@@ -167,7 +175,7 @@ void main() {
   carvedNormal = normalize(carvedNormal + detailTilt(spot, distance(eye, world)));
 #endif
   vec3 bumped = normalize(mix(carvedNormal, normal, 0.35 * ground.smoothed) + detail * (vec3(ground.tilt.x, 0.0, ground.tilt.y) + ground.bump * (0.8 * meso.tilt + 1.35 * fine.tilt) + vec3(0.0, 4.5 * clamp(ledge, -0.10, 0.10) * ground.ledge, 0.0)));
-  float facing = max(dot(bumped, sunDirection), 0.0) * smoothstep(-0.04, 0.14, sunward) * lit.r;
+  float facing = softFacing(dot(bumped, sunDirection), sunward) * smoothstep(-0.04, 0.14, sunward) * lit.r;
   float open = mix(lit.g, 1.0, 0.15) * clamp(1.0 - 0.60 * curve.z - 0.030 * curve.w + 0.16 * carved.x, 0.55, 1.2);
   vec3 sun = sunColour() * facing;
   vec3 sky = skyLight(bumped) * open * mix(1.0, sqrt(open), 0.5) * 1.45;

@@ -19,6 +19,7 @@ out vec3 albedo;
 out vec2 lit;
 out vec4 leaf;            // place in the crown, and how snowy it is
 out float twiggy;         // 1 where the sky shows between twigs
+out float outward;        // 1 at the tips of branches, less between tiers
 
 const float LEANING = 0.16; // of its height, that a tip stands beside the foot on either side, at most half of it
 
@@ -56,7 +57,7 @@ void main() {
   world = crownNormal = albedo = vec3(0.0);
   lit = vec2(0.0);
   leaf = vec4(0.0);
-  twiggy = 0.0;
+  twiggy = outward = 0.0;
   int column = gl_InstanceID % int(treeKnots.z), row = gl_InstanceID / int(treeKnots.z);
   ivec2 knot = ivec2(treeKnots.xy) + ivec2(column, row) * int(treeKnots.w);
   uvec2 name = uvec2(knot + 65536);
@@ -104,8 +105,8 @@ void main() {
   broad = mix(broad, tall * mix(0.55, 1.05, random(name, 6u)), scrub);
   float stride = treeKnots.w;
   float kept = 1.0 - (coarse < 2.0 * stride ? smoothstep(0.75, 1.0, away / treeRing.z) : 0.0);
-  // Snowy trees of a few pixels would be dark grains on white ground.
-  kept *= mix(1.0, smoothstep(5.0, 11.0, tall * worldScale * pixelsPerUnit / away), snowy);
+  // Snowy trees of a pixel or two would be dark grains on white ground; the ground itself shows the woods from there.
+  kept *= mix(1.0, smoothstep(1.5, 4.0, tall * worldScale * pixelsPerUnit / away), snowy);
   float bold = sqrt(max(treeSpacing * stride / 13.0, 1.0)) * kept; // fewer trees in the distance are a little larger
   tall *= bold;
   broad *= bold;
@@ -115,8 +116,10 @@ void main() {
   vec2 out2 = mat2(cos(turn), sin(turn), -sin(turn), cos(turn)) * position.xz;
   float dent = mix(0.72, 0.45, scrub) + mix(0.56, 1.0, scrub) * random(name + uvec2(gl_VertexID, 0), 8u);
   float round = sqrt(max(1.0 - pow(abs(2.0 * share - 1.0), 2.2), 0.0));
-  float radius = mix((1.02 - share) * mix(1.0, dent, 0.35), round * dent / max(length(position.xz), 0.35), leafy);
+  float radius = mix((1.02 - share) * mix(1.0, dent, 0.75), round * dent / max(length(position.xz), 0.35), leafy);
   vec3 part = vec3(out2.x * radius * broad, mix(share, 0.10 + 0.90 * share, leafy) * tall, out2.y * radius * broad);
+  // Branches hang or rise a little, each its own way.
+  part.y += 0.11 * (1.0 - leafy) * (1.0 - share) * (random(name + uvec2(gl_VertexID, 0), 15u) - 0.5) * tall;
   part.xz += LEANING * (vec2(random(name, 13u), random(name, 14u)) - 0.5) * part.y;
   float ground = outside ? loweredHeight(field.r, wide) : (finerThanField ? smoothBed(spot) : field.r) + detailAt(spot, away);
   vec3 foot = worldPlace(wide, ground - 0.04 * tall);
@@ -144,5 +147,6 @@ void main() {
   leaf = vec4(part / broad + 7.0 * vec3(random(name, 1u)), snowy);
   leaf.y = share;
   twiggy = scrub;
+  outward = mix(clamp(length(position.xz), 0.0, 1.0), 1.0, max(leafy, smoothstep(0.85, 1.0, share)));
   gl_Position = projectionMatrix * viewMatrix * vec4(world, 1.0);
 }

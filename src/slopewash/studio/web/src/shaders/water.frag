@@ -21,9 +21,10 @@ in vec3 world;
 out vec4 colour;
 
 const float RIVER_DEPTH = 0.34; // cells that a river seems deep
-const float BANK_WINDING = 0.9; // cells
+const float BANK_WINDING = 0.8; // cells
 const float COURSE_WINDING = 1.1; // cells, over many of them
 const float RIVER_FILLS = 0.06; // cells of water over which it becomes so deep
+const float STREAM_REACH = 1.5; // cells around, to find the middle of a stream
 const float NARROWED = 0.035;   // cells of depth at its sides that a stream is drawn without: little ones become narrow
 
 // The depth over the ground as it is drawn, which is smoother than its cells where the mesh is finer.
@@ -34,6 +35,35 @@ float depthHere(vec4 line, float bed) {
 // Rivers are drawn wider than they are and hardly deeper than a pixel's worth of a cell: they get the depth that such a width has.
 float opticalDepth(float depth, float current) {
   return depth + RIVER_DEPTH * current * (1.0 - exp(-depth / RIVER_FILLS));
+}
+
+// How deep the water is, without the corners of cells, how deep it is around, and to either side of its line; in metres.
+vec3 streamHere(vec2 uv) {
+  vec2 size = vec2(textureSize(fields, 0)), p = uv * size - 0.5, f = fract(p), rest = 1.0 - f;
+  vec2 before = rest * rest * rest / 6.0, after = f * f * f / 6.0;
+  vec2 west = before + (4.0 - 6.0 * f * f + 3.0 * f * f * f) / 6.0, east = 1.0 - west; // of a cubic B-spline, two cells at a time
+  vec4 at = vec4(p - f + 0.5 - before / west, p - f + 1.5 + after / east) / size.xyxy;
+  float middle = west.y * (west.x * textureLod(fields, at.xy, 0.0).g + east.x * textureLod(fields, at.zy, 0.0).g)
+    + east.y * (west.x * textureLod(fields, at.xw, 0.0).g + east.x * textureLod(fields, at.zw, 0.0).g);
+  float around = 0.0, beside = 1e9;
+  for (int i = 0; i < 4; i++) {
+    float angle = 0.7853982 * float(i);
+    vec2 offset = STREAM_REACH * vec2(cos(angle), sin(angle)) / size;
+    float pair = 0.5 * (textureLod(fields, uv + offset, 0.0).g + textureLod(fields, uv - offset, 0.0).g);
+    around += 0.25 * pair;
+    beside = min(beside, pair);
+  }
+  return vec3(middle, around, beside);
+}
+
+// Rivers are drawn wide enough to be visible from far. From near, only the middle of that is water, the rest is gravel.
+float narrowed(vec2 uv, float less) {
+  vec3 stream = streamHere(uv);
+  vec2 more = stream.x / max(stream.yz, vec2(0.02 * stream.x + 1e-4 * cellSize));
+  float least = mix(1.42, 1.20, smoothstep(0.02, 0.35, stream.y / cellSize)) + 0.10 * less; // little ones become narrow
+  float brook = (log(more.y) - 1.7) / 0.6 - 3.0 * (1.0 - smoothstep(0.03, 0.06, stream.x / cellSize)); // beside the river that it joins
+  float inside = max((more.x - least) / 0.3, brook);
+  return stream.x * clamp(inside, -1.0, 1.5) + 0.85 * shallowest; // films and traces are none
 }
 
 // Noise smeared along the current: its ridges lie along the flow, whichever way that turns.
@@ -73,16 +103,18 @@ void main() {
   // The banks of a stream wind between the cells; the shore of still water is where its level meets the ground.
   // Where a cell is a few pixels, such banks would be saws: only the course winds.
   float seen = smoothstep(3.0, 7.0, cellSize / metresPerPixel(world, eye));
-  vec2 winding = BANK_WINDING * seen * (texture(noise, p * 67.0).rg + texture(noise, p.yx * 171.0).gr - 1.0);
-  winding += COURSE_WINDING * (1.0 - seen) * (2.0 * texture(noise, p * 11.0).rg - 1.0);
+  vec2 bends = texture(noise, p * 5.0).rg;
+  vec2 winding = BANK_WINDING * seen * (2.0 * bends - 1.0);
+  winding += COURSE_WINDING * (1.0 - 0.8 * seen) * (2.0 * texture(noise, p * 11.0).rg - 1.0);
   line.r = mix(line.r, texture(waterline, spot + winding * cellSize / extent).r, smoothstep(0.01, 0.05, length(line.yz)));
   float metres = depthHere(line, here.r);
   // A stream a cell wide is a thread where it falls steeply, and only as wide as its water: rills on cliffs are none to look at.
   float thread = smoothstep(0.20, 0.60, length(line.yz)) * (1.0 - smoothstep(0.45, 0.75, line.w));
   float around = max(textureLod(waterline, spot, 1.0).r, 0.0);
   metres -= thread * (0.8 * around + 0.012 * cellSize);
-  float running = smoothstep(0.004, 0.03, length(line.yz)) * (1.0 - smoothstep(0.75, 0.95, line.w));
-  metres -= running * (1.0 - thread) * (1.0 - 0.7 * seen) * min(NARROWED * cellSize, 0.6 * around);
+  float running = smoothstep(0.004, mix(0.03, 0.012, seen), length(line.yz)) * (1.0 - smoothstep(0.75, 0.95, line.w));
+  metres -= running * (1.0 - thread) * (1.0 - seen) * min(NARROWED * cellSize, 0.6 * around);
+  if (running * seen > 0.0) metres = mix(metres, narrowed(spot + winding * cellSize / extent, 1.5 * (thread + bends.g - 0.5)), running * seen);
   // A pixel at the shore is wet in part: by how the depth changes across it.
   float shore = clamp((metres - shallowest) / max(fwidth(metres), 0.25 * shallowest) + 0.5, 0.0, 1.0);
   vec2 slope = line.yz * exaggeration;

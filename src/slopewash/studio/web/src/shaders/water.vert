@@ -4,9 +4,12 @@ uniform float shallowest;
 uniform bool finerThanField;
 #endif
 uniform float cellSize;
+uniform float pixelsPerUnit;
 uniform vec3 eye;
 out vec2 spot;
 out vec3 world;
+
+const float LYING = 0.06; // cells
 
 float signedDepthAt(vec2 uv) {
   vec2 size = vec2(textureSize(waterline, 0));
@@ -21,14 +24,19 @@ float signedDepthAt(vec2 uv) {
 
 void main() {
   spot = position.xy;
-  vec2 slope = textureLod(waterline, spot, 0.0).yz;
-  float falling = smoothstep(0.08, 0.25, length(slope));
+  vec4 line = textureLod(waterline, spot, 0.0);
+  float steep = length(line.yz), falling = smoothstep(0.08, 0.25, steep);
   // Bed and depth between the cells alike: still water is level up to its shore. A stream that falls follows the ground as it is drawn.
   float bed = fieldsAt(spot).r;
 #ifdef FINE_BED
   if (finerThanField) bed = mix(bed, smoothBed(spot), falling);
 #endif
   world = worldPlace(spot, bed + signedDepthAt(spot) + shallowest);
+  // From near, where it is drawn narrower than it is, a stream lies on the ground: its own surface would stand above its banks.
+  float seen = smoothstep(3.0, 7.0, cellSize * worldScale * pixelsPerUnit / distance(eye, world));
+  float lying = seen * smoothstep(0.004, 0.012, steep) * (1.0 - smoothstep(0.80, 1.0, line.w));
+  world = mix(world, worldPlace(spot, bed + LYING * cellSize), lying);
+  falling = max(falling, lying);
   gl_Position = projectionMatrix * viewMatrix * vec4(world, 1.0);
   // Meshes of ground and water differ a little: on slopes, the water is tested as if it were nearer by part of a cell.
   vec3 nearer = world + falling * 0.45 * cellSize * worldScale * normalize(eye - world);

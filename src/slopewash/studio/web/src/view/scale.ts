@@ -9,6 +9,9 @@ const OUTLIERS = 0.005;
 /** A log scale begins at most this far below its top: values near zero would take up most of it. */
 const LOG_RANGE = 1e5;
 
+/** How many times as far the longer side of a diverging scale reaches, at most. */
+const MOST_STRETCHED = 20;
+
 export interface Scale {
   low: number;
   high: number;
@@ -24,9 +27,12 @@ export function scaleOf(field: Field, kind: LayerDeclaration["scale"]): Scale {
     const low = Math.max(range.low, range.high / LOG_RANGE);
     return { low, high: range.high, middle: Math.sqrt(low * range.high), log };
   }
-  const reach = Math.max(Math.abs(range.low), Math.abs(range.high));
-  const [low, high] = kind === "diverging" ? [-reach, reach] : [range.low, range.high];
-  return { low, high, middle: 0.5 * (low + high), log };
+  if (kind === "diverging") {
+    // Each side by its own reach: a thin fan is seen beside a deep gorge. The smaller is not stretched over what is next to nothing.
+    const least = Math.max(Math.abs(range.low), Math.abs(range.high)) / MOST_STRETCHED;
+    return { low: Math.min(range.low, -least), high: Math.max(range.high, least), middle: 0, log };
+  }
+  return { ...range, middle: 0.5 * (range.low + range.high), log };
 }
 
 /** Lowest and highest value without the outliers, of all cells or only of those above zero. */

@@ -230,13 +230,12 @@ export class Stage {
     u.overlayOpacity.value = overlay ? this.look.overlayOpacity : 0;
     if (overlay) {
       const { log } = overlay.scale;
-      const [low, high] = [overlay.scale.low, overlay.scale.high].map((end) => (log ? Math.log(end) : end)) as [
-        number,
-        number,
-      ];
+      const placed = (value: number): number => (log ? Math.log(value) : value);
+      const [low, middle, high] = [placed(overlay.scale.low), placed(overlay.scale.middle), placed(overlay.scale.high)];
       u.overlayLog.value = log;
       // A layer of one value has the middle colour, which stands for zero on a diverging scale.
-      u.overlayRange.value.set(high > low ? low : low - 0.5, high > low ? high : low + 0.5);
+      if (high > low) u.overlayScale.value.set(low, middle, high);
+      else u.overlayScale.value.set(low - 0.5, low, low + 0.5);
       setColours(u.colourMap.value, overlay.colours);
     }
     this.invalidate();
@@ -621,6 +620,7 @@ export class Stage {
     u.flowSamples.value = this.quality.flowSamples;
     u.sedimentTint.value = look.sedimentTint;
     u.clarity.value = look.clarity;
+    u.wooded.value = look.trees ? 1 : 0;
     u.contourInterval.value = look.contours ? niceInterval(u.relief.value / 20) : 0;
     u.ripple.value = this.stillness.matches ? 0 : (performance.now() / 1000) % 1000;
     if (u.overlayOpacity.value > 0) u.overlayOpacity.value = Math.max(look.overlayOpacity, 0.01);

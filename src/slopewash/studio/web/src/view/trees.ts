@@ -57,7 +57,7 @@ export class Trees {
   /** Places for trees in the newest image; not all of them suit one. */
   places = 0;
   private readonly rings: { trees: TreeMesh; shadows: TreeMesh; own: { knots: Vector4; ring: Vector3 } }[] = [];
-  private readonly tiered = crown(tiers(5), 8);
+  private readonly tiered = crown(tiers(6), 8);
   private readonly plain = crown([[0.02, 1], [0.45, 1]], 4); // biome-ignore format: two rings
 
   constructor(
@@ -188,11 +188,12 @@ function visibleAngle({ forward, opening }: Sight): { heading: number; aside: nu
   return { heading: heading + 0.5 * (left + right), aside: 0.5 * (right - left) + 0.05 };
 }
 
-/** Heights and widths of rings that make tiers of branches. */
+/** Heights and widths of rings that make tiers of branches: the lower ones higher and more open, none quite like the next. */
 function tiers(count: number): [number, number][] {
+  const foot = (i: number): number => (i / count) ** 0.85;
   return Array.from({ length: count }, (_, i): [number, number][] => [
-    [i / count + 0.02, 1],
-    [(i + 1) / count - 0.01, 0.32],
+    [foot(i) + 0.02, i % 2 ? 0.86 : 1],
+    [foot(i + 1) - 0.02, i % 2 ? 0.46 : 0.55],
   ]).flat();
 }
 
