@@ -233,6 +233,17 @@ def test_progress_names_the_level(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(dict.fromkeys(titles)) == ["level 1 of 2 (50 x 50)", "level 2 of 2 (100 x 100)"]
 
 
+def test_progress_names_the_flood_that_recedes() -> None:
+    labels = []
+
+    class Listening(sw.Progress):
+        def start(self, simulation: sw.Simulation, steps: int, *, label: str = "eroding") -> None:
+            labels.append(label)
+
+    sw.Running(sw.recipe("landscape", source=dome(50), strength=0.01)).run(Listening())
+    assert labels[-3:] == ["eroding", "settling", "receding"]
+
+
 def test_the_sea_stays_level_from_level_to_level() -> None:
     start, level = dome(128), 180.0
     before, after = expanded(ladder(start).stage.replace(settings={"sea_level": level}), start)

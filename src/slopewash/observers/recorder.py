@@ -94,7 +94,7 @@ class Recorder(Observer):
     def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
         """Create the folder and, before the first step, draw the start."""
         super().start(simulation, steps, label=label)
-        self._is_piece = label == "eroding" and steps < self.every
+        self._is_piece = label != "settling" and steps < self.every
         if not self._has_started and simulation.steps_taken + self._stages_before == 0:
             for file in self.check_folder():
                 file.unlink(missing_ok=True)

@@ -306,7 +306,7 @@ class Running:
         if part == "receding" and not self._low_water:
             simulation.model = stage.receding(simulation.model)
             self._low_water = True
-        simulation.run(steps, stop=stop, stop_after=stop_after)
+        simulation.run(steps, stop=stop, stop_after=stop_after, label=part)
 
     def advance(self, steps: int, *, stop: Callable[[], bool] | None = None, stop_after: int | None = None) -> None:
         """Take so many steps, also of settling; where a stage ends, the next begins. Nothing is done after the last.

@@ -471,7 +471,14 @@ class Simulation:
         ]  # fmt: skip
         return self
 
-    def run(self, steps: int, *, stop: Callable[[], bool] | None = None, stop_after: int | None = None) -> None:
+    def run(
+        self,
+        steps: int,
+        *,
+        stop: Callable[[], bool] | None = None,
+        stop_after: int | None = None,
+        label: str = "eroding",
+    ) -> None:
         """Advance by `steps` whole time steps.
 
         Interrupted, it stops after a whole number of sub-steps, within a second; the next `run` completes the step.
@@ -484,6 +491,8 @@ class Simulation:
             Asked at least every second; the run is interrupted when it returns true.
         stop_after
             Interrupt it after so many sub-steps, as Ctrl-C did.
+        label
+            What observers call these steps, such as the progress bar.
         """
         _check_steps(steps)
         if stop_after is not None:
@@ -491,7 +500,7 @@ class Simulation:
         self._check_can_run()
         self._sub_steps_left = stop_after
         with stopping(stop):
-            self._watched(steps, "eroding", self._advance)
+            self._watched(steps, label, self._advance)
 
     def settle(
         self,
