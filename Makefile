@@ -141,7 +141,7 @@ $(READY): pyproject.toml hatch_build.py $(SOURCES)
 	  if $(PYTHON) -c 'import ensurepip' 2>/dev/null; then $(PYTHON) -m venv .venv; \
 	  elif $(PYTHON) -m pip --version >/dev/null 2>&1; then $(PYTHON) -m venv --without-pip .venv; \
 	  else echo "python3 cannot create a virtual environment: sudo apt-get install python3-venv" >&2; exit 1; fi; fi
-	@$(call install,gpu$(comma)studio)
+	@$(call install,gpu$(comma)studio$(comma)video)
 	@touch $@
 
 # What tests and checks need on top, among it the readers of other formats that results are compared with.
