@@ -54,8 +54,8 @@ class Landscape:
 
 
 LANDSCAPES = {
-    "alps": Landscape("alpine", Inside((0.904, 0.888), 60.0, 357.0, 3.0), look={"snowLine": 0.6}),
-    "fjords": Landscape("fjords", Inside((0.5, 0.8), 120.0, 350.0, -7.0, {"fog": 0.14}), look={"snowLine": 0.6}),
+    "alps": Landscape("alpine", Inside((0.904, 0.888), 60.0, 357.0, 3.0), look={"snowLine": 0.7}),
+    "fjords": Landscape("fjords", Inside((0.5, 0.8), 120.0, 350.0, -7.0, {"fog": 0.14}), look={"snowLine": 0.625}),
     "mesas": Landscape("mesas", Inside((0.616, 0.755), 40.0, 32.0, 3.0), "desert", {"snow": False, "water": False}),
     "desert": Landscape(
         "desert_wash",
@@ -64,7 +64,7 @@ LANDSCAPES = {
         {"snow": False, "water": False},
     ),
     "winter": Landscape(
-        "winter_range", Inside((0.178, 0.947), 120.0, 330.0, 0.0), "winter", {"snowLine": 0.05, "water": False}
+        "winter_range", Inside((0.178, 0.947), 120.0, 330.0, 0.0), "winter", {"snowLine": 0.07, "water": False}
     ),
     "dome": Landscape("landscape", Inside((0.335, 0.281), 55.0, 146.0, 1.0)),
 }

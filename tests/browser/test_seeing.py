@@ -127,6 +127,26 @@ OVERLAY_VALUES = """
 """
 
 
+# How high the summit counts for the snow line, if it is worn down to half of the relief, and if somebody raises it.
+SUMMIT = """
+() => {
+  const [landscape] = studio.stage.landscapes, { own, frame } = landscape;
+  const at = (share) => {
+    const high = own.datum.value + share * own.relief.value;
+    landscape.take({ ...frame, elevation: { ...frame.elevation, high } });
+    return own.summit.value;
+  };
+  const found = [at(0.5), at(3)];
+  landscape.take(frame);
+  return found;
+}
+"""
+
+
+def test_the_snow_line_follows_a_summit_that_is_worn_down(studio: Any) -> None:
+    assert studio.page.evaluate(SUMMIT) == pytest.approx([0.5, 1.0])
+
+
 def test_a_diverging_layer_has_zero_in_the_middle_and_each_side_its_own_range(studio: Any) -> None:
     studio.ask(type="step", count=5)
     studio.wait("studio.store.state.step === 5 && !studio.store.state.playing")

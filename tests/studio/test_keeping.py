@@ -390,12 +390,12 @@ def test_the_studio_continues_the_last_run_unless_another_is_asked_for(
         sw.studio(keep=kept, browser=False, port=0, **options)
         return capsys.readouterr().err
 
-    assert open_studio().startswith("continuing the last run (landscape, 32 x 32, step 5); --new starts another\n")
+    assert open_studio().startswith("continuing the last run (dome, 32 x 32, step 5); --new starts another\n")
     open_studio(backend="reference")
     assert steps_of(opened) == [5, 5]
     for other in ({"new": True}, {"size": 24}, {"preset": "jako2011"}, {"seed": 1}, {"model": "steepest_talus"}):
         assert open_studio(backend="reference", **other).startswith(
-            "note: the last run (landscape, step 5) is replaced once this one changes; "
+            "note: the last run (dome, step 5) is replaced once this one changes; "
             f"`slopewash studio --keep {kept}` alone continues it\n"
         )
     open_studio(backend="cpu")

@@ -124,6 +124,19 @@ def test_playing_ends_where_each_preset_does_and_a_pause_leaves_all_level() -> N
         panes.go(messages.RunTo(type="run_to", step=12))
 
 
+def test_playing_on_is_refused_where_a_pane_is_a_recipe_that_is_complete() -> None:
+    recipes = [first_recipe(preset="single_grid", size=16, backend="reference")]
+    recipes.append(sw.recipe("landscape", source=recipes[0].source, strength=0.001, backend="reference"))
+    panes = Panes(Run(recipes[0]), recipes, lambda _: None)
+    end = panes.facts()["panes"][1]["usual_steps"]
+    panes.go(messages.RunTo(type="run_to", step=4000))
+    panes.leg = Leg([0, 0], [4000, end])
+    for pane, steps in zip(panes._panes, (4000, end), strict=True):
+        pane.run.advance(steps)
+    with pytest.raises(sw.SlopewashError, match="reset them to go back"):
+        panes.go(messages.Play(type="play"))
+
+
 def test_leaving_returns_to_the_run_as_it_was(page: Page, server: StudioServer) -> None:
     page.steps(3)
     before, run = elevation(page), page.state["run"]

@@ -11,6 +11,7 @@ import slopewash as sw
 from slopewash.errors import InvalidParameter
 from slopewash.studio import StudioServer
 from slopewash.studio.run import Run
+from slopewash.studio.sliders import AGED
 
 Page = Any
 DOCS = Path(__file__).parents[2] / "docs/studio.md"
@@ -108,10 +109,25 @@ def test_the_age_of_levels_is_their_strength_until_the_run_begins() -> None:
     assert run.usual_steps < 0.5 * usual
     states = run.facts()["sliders"]
     assert states["age"] == -1.0
-    assert Run(run.next_recipe).facts()["sliders"]["age"] == -1.0  # also of the next run
+    following = Run(run.next_recipe, usual=run.usual_recipe)
+    assert following.facts()["sliders"]["age"] == -1.0
+    following.close()
     run.advance(1)
+    assert run.facts()["sliders"]["age"] == AGED
     with pytest.raises(InvalidParameter, match="has its age from the start"):
         run.slide("age", 0.0)
+    run.close()
+
+
+def test_a_landscape_that_is_young_by_itself_has_its_age_in_the_middle() -> None:
+    run = Run(sw.recipe("lake_district", size=64, backend="reference"))
+    own = run.recipe.stage.strength
+    assert own < 1
+    assert run.facts()["sliders"]["age"] == 0.0
+    run.slide("age", 1.0)
+    assert run.recipe.stage.strength == pytest.approx(4 * own)
+    run.slide("age", 0.0)
+    assert run.recipe.stage.strength == own
     run.close()
 
 

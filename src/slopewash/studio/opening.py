@@ -88,10 +88,10 @@ def studio(
         server, kept = None, None if keeper is None else keeper.kept
         named = new or any(given is not None for given in (source, preset, model, size, extent, seed))
         if keeper is not None and keeper.has_run and not named and backend in ("auto", kept and kept["backend"]):
-            size_kept = "" if kept is None else "{1} x {0}, ".format(*kept["domain"]["shape"])
+            shape = (0, 0) if kept is None else _shown(kept).get("shape", kept["domain"]["shape"])
             try:
                 server = serve(None)
-                _print(f"continuing the last run{_described(kept, size_kept)}; --new starts another")
+                _print(f"continuing the last run{_described(kept, f'{shape[1]} x {shape[0]}, ')}; --new starts another")
             except CheckpointError as error:
                 _print(f"note: the last run is lost, a new one is started: {error}")
                 kept = None
@@ -194,7 +194,15 @@ def _described(kept: dict[str, Any] | None, size: str = "") -> str:
     if kept is None:
         return ""
     stages = kept["recipe"].get("recipe", {}).get("stages") or [{}]
-    return f" ({stages[0].get('preset') or kept['model']['name']}, {size}step {kept['step']})"
+    shown, preset = _shown(kept), stages[0].get("preset") or kept["model"]["name"]
+    name = shown.get("name", preset).replace("_", " ")
+    return f" ({name}, {size}step {shown.get('step', kept['step'])})"
+
+
+def _shown(kept: dict[str, Any]) -> dict[str, Any]:
+    """Name, shape and step of all levels together, as pages show them; older checkpoints have none."""
+    shown: dict[str, Any] = kept["recipe"].get("shown", {})
+    return shown
 
 
 def _is_recipe(source: Any) -> bool:

@@ -27,7 +27,7 @@ from slopewash.studio.inspecting import cell_facts, survey_facts
 from slopewash.studio.keyframes import Timeline
 from slopewash.studio.projects import TERRAIN, Saved
 from slopewash.studio.recipes import check_size, resized
-from slopewash.studio.sliders import Place, Sliders
+from slopewash.studio.sliders import AGED, Place, Sliders
 from slopewash.studio.snapshot import Beside, Snapshot
 
 ALWAYS = ("elevation", "water", "suspended")
@@ -197,7 +197,9 @@ class Run:
         if self.running is not None:
             running, terrains = self.running.parts()
             kept, recorded = {**kept, "running": running}, {**recorded, **terrains}
-        noted = {**kept, "studio": True, "sliders": self.sliders.parts(), "interrupted": self._interrupted}
+        shown = {"name": self.recipe.source.name, "shape": self.origin.shape, "step": self.step}
+        noted = {**kept, "studio": True, "shown": shown, "interrupted": self._interrupted}
+        noted["sliders"] = self.sliders.parts()
         facts, arrays = self.simulation.parts(recipe=noted)
         return facts, {**arrays, **recorded}
 
@@ -340,10 +342,15 @@ class Run:
         self._interrupted = 0
         self._recording.add("model", {name: getattr(changed, name) for name in values})
 
+    def _slider_states(self) -> dict[str, float | str]:
+        states = self.sliders.states(self.simulation.model, self._place)
+        aged = self.sliders.strength is not None and self.is_worth_keeping
+        return states | {"age": AGED} if aged else states
+
     def slide(self, name: str, position: float) -> None:
         """Continue with what a slider stands for at a position."""
         if name == "age" and self.sliders.strength is not None and self.is_worth_keeping:
-            raise InvalidParameter("a run from coarse to fine has its age from the start; reset it to change that")
+            raise InvalidParameter(f"age cannot be moved: {AGED}")
         values = self.sliders.values(name, position, self.simulation.model, self._place)
         if values:
             self.change_parameters(values)
@@ -553,7 +560,7 @@ class Run:
             "usual_settling": None if running is not None else stage.usual_settling(simulation.step),
             "parameters": plain(model.values()),
             "usual": plain(self.sliders.usual_values(model, self._place)),
-            "sliders": self.sliders.states(model, self._place),
+            "sliders": self._slider_states(),
             "edges": simulation.edges if isinstance(simulation.edges, str) else dict(simulation.edges.items()),
             "backend": simulation.backend,
             "generator": None if not isinstance(source, sw.Generated) else {

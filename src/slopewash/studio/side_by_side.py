@@ -296,11 +296,12 @@ class Panes:
             self._go(self._ends())
 
     def _ends(self) -> list[int]:
-        """Where to go: the end of each preset or recipe, or beyond it on and on."""
+        """Where to go: the end of each preset or recipe, or beyond it on and on, if all can."""
         runs = [pane.run for pane in self._panes]
         known = next((run.usual_steps for run in runs if run.usual_steps), None)
         lengths = [run.usual_steps or known or 1 for run in runs]
-        if known is not None and any(run.step < length for run, length in zip(runs, lengths, strict=True)):
+        unfinished = any(run.step < length for run, length in zip(runs, lengths, strict=True))
+        if known is not None and (unfinished or any(run.running is not None for run in runs)):
             return [max(run.step, length) for run, length in zip(runs, lengths, strict=True)]
         return [run.step + ENDLESS * length for run, length in zip(runs, lengths, strict=True)]
 

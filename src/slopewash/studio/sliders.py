@@ -13,6 +13,7 @@ from slopewash.recipes.levels import expanded
 STAGED = "the stages of a recipe have their own number of steps"
 FINE = 1_000_000
 """Parts of the age of a run from coarse to fine."""
+AGED = "a run from coarse to fine has its age from the start; reset the run to change it"
 ENDLESS = "without a preset, a run goes on until you pause it"
 
 
@@ -79,7 +80,8 @@ class Sliders:
         if usual is None or self._ageless:
             raise InvalidParameter(f"age cannot be moved: {self._ageless}")
         if self.strength is not None:
-            self.strength = slider.steps(FINE, position) / FINE
+            own = self.given[0].strength
+            self.strength = own if position == 0 else slider.steps(round(FINE * own), position) / FINE
             return {}
         self.steps = None if position == 0 else slider.steps(usual, position)
         return {}
@@ -94,7 +96,7 @@ class Sliders:
             if reason:
                 states[slider.name] = reason
             elif slider.name == "age" and self.strength is not None:
-                states["age"] = slider.age(round(FINE * self.strength), FINE)
+                states["age"] = slider.age(round(FINE * self.strength), round(FINE * self.given[0].strength))
             elif slider.name == "age":
                 states["age"] = 0.0 if self.steps is None or steps is None else slider.age(self.steps, steps)
             elif flood is None:

@@ -6,6 +6,9 @@ import type { CellFacts, FindingFacts, Problem, SurveyFacts } from "../wire/prot
 import { drawCurve } from "./curve";
 import type { Messages } from "./messages";
 
+/** Layers that count from the beginning of a level, until the run is complete. */
+const SINCE_THE_LEVEL = new Set(["wear", "deposit"]);
+
 interface Profile {
   curve: [number, number][];
   here: number;
@@ -98,7 +101,12 @@ export class InspectPanel {
       `${facts.height < facts.start ? "−" : "+"}${short(Math.abs(facts.height - facts.start))} m`,
     );
     line("Upstream area", area(facts.upstream_area));
-    for (const { name, value, unit } of facts.values) line(capital(words(name)), `${short(value)} ${unit}`.trim());
+    const { state } = this.store;
+    const partly = state?.stage != null && state.step < (state.usual_steps ?? 0);
+    for (const { name, value, unit } of facts.values) {
+      const since = partly && SINCE_THE_LEVEL.has(name) ? " on this level" : "";
+      line(capital(words(name)) + since, `${short(value)} ${unit}`.trim());
+    }
     line("Path of its water", `${short(facts.path_length / 1000)} km`);
     const heights = facts.heights.map((height, i): [number, number] => [facts.moments[i]!, height]);
     const profile = this.profile(facts);

@@ -103,7 +103,7 @@ float snowCover(Site at, float bed, vec4 macro, Grain meso, Grain fine) {
   // Patches of a pixel or two would be grains on the snow.
   float grains = smoothstep(0.006, 0.026, length(fwidth(at.metres.xz)) / grainScale * 31.0);
   float broken = 0.9 * (meso.value.x - 0.5) + 1.5 * (1.0 - 0.7 * grains) * (fine.value.x - 0.5);
-  float high = 7.0 * (at.level - snowLine + 0.08 * (macro.r - 0.5) + 0.05 * at.north) - 0.85 * at.rib + 0.35 * clamp(at.basin, -1.0, 1.0) + 0.6 * broken;
+  float high = 7.0 * (at.level - summit * snowLine + 0.08 * (macro.r - 0.5) + 0.05 * at.north) - 0.85 * at.rib + 0.35 * clamp(at.basin, -1.0, 1.0) + 0.6 * broken;
   float bared = 0.34 * at.steep + 0.66 * at.carvedSteep + 0.30 * at.rib - 0.22 * at.hollow;
   float held = 2.4 * (1.17 - bared) + broken * smoothstep(0.62, 1.0, bared); // no holes on gentle slopes
 #ifdef CLOSE_GRAIN

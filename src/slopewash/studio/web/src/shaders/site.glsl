@@ -4,7 +4,8 @@ uniform vec4 country;          // largest share of trees, share of meadow on flo
 uniform float treeLine;        // fractions of the relief
 uniform float wooded;          // 0 where no trees are wanted, not even painted ones
 uniform float steepReference;  // the slope that counts as steep on this terrain
-uniform float snowLine;        // 0 … 1 of the relief; above 1 for none
+uniform float snowLine;        // 0 … 1 of the height of the summit; above 1 for none
+uniform float summit;          // height of the highest ground now, as a fraction of the relief
 uniform float relief;          // metres between the lowest and the highest point of the start
 uniform float cellSize;
 

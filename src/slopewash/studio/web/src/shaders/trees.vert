@@ -89,12 +89,13 @@ void main() {
   float clump = smoothstep(0.50, 0.72, 0.45 * meso.y + 0.55 * textureLod(noise, p * 83.0, 0.0).g); // where seeds found shade
   float alone = mix(0.05 * smoothstep(0.50, 0.70, meso.y), 0.025 + 0.55 * clump, scrub) * mix(country.x, 1.0, scrub) * smoothstep(mix(0.30, 0.10, scrub), mix(0.5, 0.45, scrub), moist) * (1.0 - smoothstep(treeLine - 0.10, treeLine, at.level)) * (1.0 - smoothstep(0.7, 1.0, at.steep));
   // Where snow stays for the summer, there are none; a country in winter has them all the same.
-  float summit = smoothstep(0.25, 0.35, snowLine) * smoothstep(snowLine - 0.12, snowLine - 0.03, at.level);
+  float snow = summit * snowLine;
+  float alpine = smoothstep(0.25, 0.35, snowLine) * smoothstep(snow - 0.12, snow - 0.03, at.level);
   float scree = looseAt(at, raggedAt(macro, meso, fine), bareAboveAt(at)) * (1.0 - grassHolds(at, moist, meso, fine)) * (1.0 - scrub);
   dry *= 1.0 - smoothstep(0.25, 0.60, scree);
-  if (random(name, 3u) >= max(1.15 * woods, alone) * (1.0 - summit) * dry) return;
+  if (random(name, 3u) >= max(1.15 * woods, alone) * (1.0 - alpine) * dry) return;
 
-  float snowy = smoothstep(-0.02, 0.10, at.level - snowLine + 0.06 * (macro.r - 0.5));
+  float snowy = smoothstep(-0.02, 0.10, at.level - snow + 0.06 * (macro.r - 0.5));
   float leafy = step(random(name, 4u), clamp(0.34 - 0.9 * at.level + 0.5 * (macro.b - 0.5) - snowy, 0.0, 1.0) + scrub);
   float stunted = mix(1.0, 0.45, smoothstep(treeLine - 0.20, treeLine + 0.02, at.level));
   float tall = mix(mix(8.0, 16.0, random(name, 5u)), mix(5.0, 9.5, random(name, 5u)), leafy) * stunted;

@@ -33,6 +33,8 @@ const SIDE = 10;
 /** Metres of the coarsest noise on the ground. */
 const GRAIN = 5120;
 
+/** Share of the relief of the start below which the snow line does not follow the summit. */
+const LOWEST_SUMMIT = 0.2;
 /** Height of the relief that is finer than cells, in cells. */
 const DETAIL = 0.5;
 
@@ -89,6 +91,8 @@ export class Landscape {
       this.wireframe.forget();
       this.lightDrawnAt = -Infinity;
     }
+    // A range that is worn down still has its snow; one that somebody raises does not lose it.
+    u.summit.value = Math.min(Math.max((frame.elevation.high - u.datum.value) / u.relief.value, LOWEST_SUMMIT), 1);
     this.rivers = null;
     for (const name of ["elevation", "overlay"] as const) this.layers[name].set(frame[name]);
     this.setStrata(frame);

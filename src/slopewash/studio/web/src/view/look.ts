@@ -11,7 +11,7 @@ export interface Look {
   trees: boolean; // as geometry, where the quality allows it
   paintedWoods: boolean; // no trees, whatever is chosen: as seen from far above
   snow: boolean;
-  snowLine: number; // fraction of the relief
+  snowLine: number; // fraction of the height of the summit
   exposure: number;
   detail: number;
   water: boolean;

@@ -31,6 +31,7 @@ export function ownUniforms() {
     cellSize: 1,
     datum: 0,
     relief: 1,
+    summit: 1,
     steepReference: 1,
     floorLevel: -1,
     finerThanField: false,
