@@ -240,6 +240,7 @@ def test_a_river_is_narrower_from_near(studio: Any) -> None:
     ground = 0.05 * (1280.0 - east) + 0.02 * np.abs(south - 640.0)
     river = 4.0 * np.maximum(1.0 - (np.abs(south - 640.0) / 19.0) ** 2, 0.0) ** 2  # as add_water draws the largest
     show(studio, ground, river)
+    studio.page.evaluate("studio.stage.setRivers(studio.stage.frame.water)")
     studio.page.emulate_media(reduced_motion="reduce")
     width = {}
     for metres in (2500.0, 150.0):

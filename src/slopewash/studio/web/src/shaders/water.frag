@@ -4,6 +4,7 @@ uniform sampler2D light;
 uniform bool finerThanField;
 uniform float cellSize;
 uniform float shallowest;
+uniform float riversDrawn;     // 1 where the water is that of rivers along the drainage, not the simulation's own
 uniform float sedimentTint;
 uniform float clarity;         // depth in cells at which the bed is hardly visible
 uniform float ripple;
@@ -113,8 +114,9 @@ void main() {
   float around = max(textureLod(waterline, spot, 1.0).r, 0.0);
   metres -= thread * (0.8 * around + 0.012 * cellSize);
   float running = smoothstep(0.004, mix(0.03, 0.012, seen), length(line.yz)) * (1.0 - smoothstep(0.75, 0.95, line.w));
-  metres -= running * (1.0 - thread) * (1.0 - seen) * min(NARROWED * cellSize, 0.6 * around);
-  if (running * seen > 0.0) metres = mix(metres, narrowed(spot + winding * cellSize / extent, 1.5 * (thread + bends.g - 0.5)), running * seen);
+  metres -= running * (1.0 - thread) * (1.0 - 0.7 * seen) * min(NARROWED * cellSize, 0.6 * around);
+  float near = riversDrawn * running * seen;
+  if (near > 0.0) metres = mix(metres, narrowed(spot + winding * cellSize / extent, 1.5 * (thread + bends.g - 0.5)), near);
   // A pixel at the shore is wet in part: by how the depth changes across it.
   float shore = clamp((metres - shallowest) / max(fwidth(metres), 0.25 * shallowest) + 0.5, 0.0, 1.0);
   vec2 slope = line.yz * exaggeration;

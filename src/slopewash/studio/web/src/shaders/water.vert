@@ -1,5 +1,6 @@
 uniform sampler2D waterline;
 uniform float shallowest;
+uniform float riversDrawn;
 #ifdef FINE_BED
 uniform bool finerThanField;
 #endif
@@ -34,7 +35,7 @@ void main() {
   world = worldPlace(spot, bed + signedDepthAt(spot) + shallowest);
   // From near, where it is drawn narrower than it is, a stream lies on the ground: its own surface would stand above its banks.
   float seen = smoothstep(3.0, 7.0, cellSize * worldScale * pixelsPerUnit / distance(eye, world));
-  float lying = seen * smoothstep(0.004, 0.012, steep) * (1.0 - smoothstep(0.80, 1.0, line.w));
+  float lying = riversDrawn * seen * smoothstep(0.004, 0.012, steep) * (1.0 - smoothstep(0.80, 1.0, line.w));
   world = mix(world, worldPlace(spot, bed + LYING * cellSize), lying);
   falling = max(falling, lying);
   gl_Position = projectionMatrix * viewMatrix * vec4(world, 1.0);

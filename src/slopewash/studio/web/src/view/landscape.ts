@@ -231,6 +231,7 @@ export class Landscape {
     own.light.value = surface.light;
     own.gullies.value = surface.gullies;
     own.waterline.value = surface.waterline;
+    own.riversDrawn.value = this.look.rivers && this.rivers ? 1 : 0;
     own.history.value = this.history.texture;
     own.historyKnown.value = this.history.isKnown ? 1 : 0;
     own.groundColours.value = this.colours?.texture ?? null;

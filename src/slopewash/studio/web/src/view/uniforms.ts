@@ -20,6 +20,7 @@ export function ownUniforms() {
     waterline: null as Texture | null,
     groundColours: null as Texture | null,
     shallowest: 0,
+    riversDrawn: 0,
     surroundingsLevel: 0,
     bedTops: new DataTexture(new Float32Array(1), 1, 1, RedFormat, FloatType),
     bedTable: new DataTexture(new Uint8Array(4), 1, 1),
