@@ -128,11 +128,9 @@ def test_playing_on_is_refused_where_a_pane_is_a_recipe_that_is_complete() -> No
     recipes = [first_recipe(preset="single_grid", size=16, backend="reference")]
     recipes.append(sw.recipe("landscape", source=recipes[0].source, strength=0.001, backend="reference"))
     panes = Panes(Run(recipes[0]), recipes, lambda _: None)
-    end = panes.facts()["panes"][1]["usual_steps"]
-    panes.go(messages.RunTo(type="run_to", step=4000))
-    panes.leg = Leg([0, 0], [4000, end])
-    for pane, steps in zip(panes._panes, (4000, end), strict=True):
-        pane.run.advance(steps)
+    for pane in panes._panes:
+        assert pane.run.usual_steps is not None
+        pane.run.advance(pane.run.usual_steps)
     with pytest.raises(sw.SlopewashError, match="reset them to go back"):
         panes.go(messages.Play(type="play"))
 

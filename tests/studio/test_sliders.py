@@ -122,6 +122,7 @@ def test_the_age_of_levels_is_their_strength_until_the_run_begins() -> None:
 def test_a_landscape_that_is_young_by_itself_has_its_age_in_the_middle() -> None:
     run = Run(sw.recipe("lake_district", size=64, backend="reference"))
     own = run.recipe.stage.strength
+    assert own is not None
     assert own < 1
     assert run.facts()["sliders"]["age"] == 0.0
     run.slide("age", 1.0)

@@ -80,7 +80,7 @@ class Sliders:
         if usual is None or self._ageless:
             raise InvalidParameter(f"age cannot be moved: {self._ageless}")
         if self.strength is not None:
-            own = self.given[0].strength
+            own = self._own_strength
             self.strength = own if position == 0 else slider.steps(round(FINE * own), position) / FINE
             return {}
         self.steps = None if position == 0 else slider.steps(usual, position)
@@ -96,7 +96,7 @@ class Sliders:
             if reason:
                 states[slider.name] = reason
             elif slider.name == "age" and self.strength is not None:
-                states["age"] = slider.age(round(FINE * self.strength), round(FINE * self.given[0].strength))
+                states["age"] = slider.age(round(FINE * self.strength), round(FINE * self._own_strength))
             elif slider.name == "age":
                 states["age"] = 0.0 if self.steps is None or steps is None else slider.age(self.steps, steps)
             elif flood is None:
@@ -125,6 +125,11 @@ class Sliders:
             return None
         flood = self._levels[place.level].model
         return flood if slider.why_not(self.usual(now, place)) and not slider.why_not(flood) else None
+
+    @property
+    def _own_strength(self) -> float:
+        """That of the recipe, whatever was changed."""
+        return self.given[0].strength or 1.0
 
     @property
     def _ageless(self) -> str:

@@ -58,8 +58,8 @@ def sentence(work: Work, seconds: float, steps: int, *, workers: int, iterations
         )
     at_least = words(seconds) if seconds >= 1 else "a second"
     return (
-        f"{_size(grid.shape)}: {len(grid)} tile{'s' * (len(grid) > 1)} of {_size(grid.tile)}, about {needed / 1e9:.1f} GB, at least "
-        f"{at_least} for {steps} steps on {workers} "
+        f"{_size(grid.shape)}: {len(grid)} tile{'s' * (len(grid) > 1)} of {_size(grid.tile)}, "
+        f"about {needed / 1e9:.1f} GB, at least {at_least} for {steps} steps on {workers} "
         f"{'worker with a core to itself' if workers == 1 else 'workers with a core each'}; the first round will show"
     )
 
