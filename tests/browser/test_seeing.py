@@ -127,7 +127,7 @@ OVERLAY_VALUES = """
 """
 
 
-# How high the summit counts for the snow line, if it is worn down to half of the relief, and if somebody raises it.
+# How high the summit counts for the snow line, if it is eroded to half of the relief, and if somebody raises it.
 SUMMIT = """
 () => {
   const [landscape] = studio.stage.landscapes, { own, frame } = landscape;
@@ -143,7 +143,7 @@ SUMMIT = """
 """
 
 
-def test_the_snow_line_follows_a_summit_that_is_worn_down(studio: Any) -> None:
+def test_the_snow_line_follows_a_summit_that_erodes(studio: Any) -> None:
     assert studio.page.evaluate(SUMMIT) == pytest.approx([0.5, 1.0])
 
 

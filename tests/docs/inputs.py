@@ -39,16 +39,6 @@ def survey(file: Path) -> None:
         raster.write(ground, 1)
 
 
-def two_bands(file: Path) -> None:
-    import rasterio
-
-    place = rasterio.Affine(30, 0, 500_000, 0, -30, 4_600_000)
-    common = {"driver": "GTiff", "width": 64, "height": 64, "count": 2, "dtype": "float32"}
-    with rasterio.open(file, "w", crs="EPSG:32633", transform=place, **common) as raster:
-        raster.write(heights(64).astype(np.float32), 1)
-        raster.write(heights(64, 300.0).astype(np.float32), 2)
-
-
 def degrees(file: Path) -> None:
     """An SRTM tile of three seconds; the name has its corner."""
     ground = np.kron(heights(41), np.ones((30, 30)))[:1201, :1201]
@@ -79,7 +69,6 @@ INPUTS: dict[str, Callable[[Path], None]] = {
     "mosaic.tif": survey,
     "survey.tif": survey,
     "peak.tif": peak,
-    "bands.tif": two_bands,
     "N37W119.hgt": degrees,
     "raw.exr": raw,
     "eroded.exr": eroded,

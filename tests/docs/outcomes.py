@@ -56,7 +56,7 @@ def dem(folder: Path, printed: str) -> None:
 
 def engines(folder: Path, printed: str) -> None:
     """The card is printed as the guides promise, and every file on it is there."""
-    (card,) = [path for path in folder.glob("*/import_card.json") if path.parent.name != "tiles"]
+    (card,) = [path for path in folder.glob("*/import_card.json") if not path.parent.name.endswith("tiles")]
     facts = json.loads(card.read_text(encoding="utf-8"))
     assert (card.parent / "import_card.txt").read_text(encoding="utf-8").strip() in printed
     assert all((card.parent / name).is_file() for name in facts["files"])

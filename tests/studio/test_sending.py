@@ -81,7 +81,7 @@ def ask(connection: Connection, watch: Watch) -> None:
     connection._hub = cast(Any, SimpleNamespace(ask=lambda: None))
     accepted: Future[None] = Future()
     accepted.set_result(None)
-    asyncio.run(connection._report(watch, accepted))
+    apart(lambda: asyncio.run(connection._report(watch, accepted)))
 
 
 def test_an_abridged_frame_keeps_the_ground_of_a_page_that_asks_for_another_layer(

@@ -297,7 +297,6 @@ export class App {
 
   /** Tell the user that a new run does not lose the previous one. */
   private offerToRestore(state: State, before: State | null): void {
-    if (before && before.run !== state.run) this.messages.withdraw("extent"); // it is of the run before
     if (!before || state.left?.run === before.left?.run) return;
     this.messages.withdraw("left");
     if (!state.left || state.run === before.run || state.side_by_side || before.side_by_side) return;
@@ -309,6 +308,7 @@ export class App {
   }
 
   private restore(): void {
+    this.messages.withdraw("extent"); // asked about the run that is left
     void this.connection.send({ type: "bring_back" });
   }
 

@@ -91,7 +91,7 @@ export class Landscape {
       this.wireframe.forget();
       this.lightDrawnAt = -Infinity;
     }
-    // A range that is worn down still has its snow; one that somebody raises does not lose it.
+    // A range that is eroded still has its snow; one that somebody raises does not lose it.
     u.summit.value = Math.min(Math.max((frame.elevation.high - u.datum.value) / u.relief.value, LOWEST_SUMMIT), 1);
     this.rivers = null;
     for (const name of ["elevation", "overlay"] as const) this.layers[name].set(frame[name]);
