@@ -127,7 +127,7 @@ def _frame(studio: Any, *, above: int = 0) -> None:
 def _alpine(studio: Any) -> None:
     """A range under the snow of early summer."""
     _landscape(studio, "alpine")
-    studio.page.evaluate("studio.stage.look.snowLine = 0.6")
+    studio.page.evaluate("studio.stage.look.snowLine = 0.7")
 
 
 def _difference(studio: Any) -> None:
