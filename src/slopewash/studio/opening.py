@@ -88,10 +88,9 @@ def studio(
         server, kept = None, None if keeper is None else keeper.kept
         named = new or any(given is not None for given in (source, preset, model, size, extent, seed))
         if keeper is not None and keeper.has_run and not named and backend in ("auto", kept and kept["backend"]):
-            shape = (0, 0) if kept is None else _shown(kept).get("shape", kept["domain"]["shape"])
             try:
                 server = serve(None)
-                _print(f"continuing the last run{_described(kept, f'{shape[1]} x {shape[0]}, ')}; --new starts another")
+                _print(f"continuing the last run{_described(kept, sized=True)}; --new starts another")
             except CheckpointError as error:
                 _print(f"note: the last run is lost, a new one is started: {error}")
                 kept = None
@@ -189,13 +188,14 @@ def _keeper(keep: str | os.PathLike[str] | bool) -> Keeper | None:
     return None
 
 
-def _described(kept: dict[str, Any] | None, size: str = "") -> str:
-    """Preset or model, size and step of a run, in brackets."""
+def _described(kept: dict[str, Any] | None, *, sized: bool = False) -> str:
+    """Name, size and step of a run, in brackets."""
     if kept is None:
         return ""
     stages = kept["recipe"].get("recipe", {}).get("stages") or [{}]
     shown, preset = _shown(kept), stages[0].get("preset") or kept["model"]["name"]
-    name = shown.get("name", preset).replace("_", " ")
+    name, (rows, columns) = shown.get("name", preset).replace("_", " "), shown.get("shape", kept["domain"]["shape"])
+    size = f"{columns} x {rows}, " if sized else ""
     return f" ({name}, {size}step {shown.get('step', kept['step'])})"
 
 
