@@ -14,6 +14,7 @@ from slopewash.io import gdal, wkt
 from slopewash.io.cells import cannot_measure, metres_per_cell
 from slopewash.io.decoding import decoding
 from slopewash.io.gathering import gather
+from slopewash.io.height_units import as_in_crs
 from slopewash.io.heights import with_nan
 from slopewash.io.info import FileInfo
 from slopewash.io.options import HeightRange, ReadOptions
@@ -50,7 +51,7 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
 
 
 def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
-    """Read heights in metres, and the CRS from the `.prj` file beside it."""
+    """Read heights in metres or in the unit of the CRS, and that from the `.prj` file beside it."""
     if options.height_range is not None:
         raise InvalidParameter(f"{path} contains metres already; leave out height_range")
     header, crs = _header(path), _read_prj(path)
@@ -62,6 +63,9 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         raise InvalidFile(cannot_measure(path, obstacle))
     heights = _numbers(path, header)
     nodata = heights == np.float32(header.nodata)
+    unit = wkt.vertical_unit(crs or "")
+    if options.height_unit is None and unit not in (None, 1.0):
+        heights = (heights.astype(np.float64) * unit).astype(np.float32)
     return gather(
         path,
         {"elevation": heights},
@@ -73,13 +77,13 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
 
 
 def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
-    """Write one layer with as many digits as float32 has, and the CRS beside it."""
+    """Write one layer, heights in the unit of the CRS, with as many digits as float32 has, and the CRS beside it."""
     size = terrain.cell_size
     a, b, c, d, e, f = terrain.transform or (size, 0.0, 0.0, 0.0, -size, terrain.height)
     if b or d or a <= 0 or not np.isclose(a, -e, rtol=1e-9):
         raise InvalidParameter(f"{path} cannot hold a rotated or oblong grid; write .tif")
     rows, columns = terrain.shape
-    values = with_nan(terrain, layer)
+    values, _ = as_in_crs(with_nan(terrain, layer), layer, terrain.crs if terrain.transform is not None else None)
     lowest = float(np.nanmin(values))
     nodata = _NODATA if lowest > _NODATA else float(np.float32(10 * lowest))  # a value that no cell has
     lines = [f"ncols {columns}", f"nrows {rows}", f"xllcorner {c!r}", f"yllcorner {f + e * rows!r}", f"cellsize {a!r}"]

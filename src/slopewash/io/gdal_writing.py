@@ -8,18 +8,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile, InvalidParameter
-from slopewash.io import wkt
 from slopewash.io.gdal import ENVIRONMENT, is_available, rasterio_for
 from slopewash.io.gdal_raster import CELL_SIZE_TAG
+from slopewash.io.height_units import as_in_crs
 from slopewash.io.notes import Notes, notes_text
 from slopewash.io.orientation import as_stored
 from slopewash.io.staging import staged
-from slopewash.io.units import metres_per
 from slopewash.terrain import Terrain, check_terrain
-from slopewash.terrain.fields import layer_spec
 
 Compression = Literal["deflate", "lzw", "zstd", "none"]
 COMPRESSIONS = ("deflate", "lzw", "zstd", "none")
@@ -117,7 +114,9 @@ def _write(
             # The driver is named, so that the suffix of the temporary file does not matter.
             with rasterio.Env(**ENVIRONMENT), rasterio.open(temporary, "w", **options) as target:
                 for band, name in enumerate(names, start=1):
-                    values, unit = _as_stored(terrain, name)
+                    values, unit = as_in_crs(terrain[name], name, terrain.crs)
+                    if terrain.nodata is not None:
+                        values = np.where(terrain.nodata, np.float32(np.nan), values)
                     target.write(values, band)
                     target.set_band_description(band, name)
                     target.set_band_unit(band, unit)
@@ -156,17 +155,3 @@ def shortened(text: str) -> str:
     'EPSG:32611'
     """
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _as_stored(terrain: Terrain, name: str) -> tuple[NDArray[np.float32], str]:
-    """Values with NaN for nodata and their unit; heights are in that of a CRS that has heights of its own."""
-    values, spec = terrain[name], layer_spec(name)
-    unit = spec.units
-    if spec.height and terrain.crs is not None:
-        factor = wkt.vertical_unit(terrain.crs)
-        if factor is not None and factor != 1.0:
-            values = (values.astype(np.float64) / factor).astype(np.float32)
-            unit = {metres_per("ft"): "ft", metres_per("us-ft"): "us-ft"}.get(factor, "")
-    if terrain.nodata is not None:
-        values = np.where(terrain.nodata, np.float32(np.nan), values)
-    return values, unit

@@ -16,7 +16,7 @@ _ROOTS = (
     "COMPD_CS", "COMPOUNDCRS", "LOCAL_CS", "ENGCRS", "ENGINEERINGCRS", "BOUNDCRS",
 )  # fmt: skip
 _GEOGRAPHIC = ("GEOGCS", "GEOGCRS", "GEOGRAPHICCRS", "GEODCRS", "GEODETICCRS")
-_VERTICAL = ("VERT_CS", "VERTCRS", "VERTICALCRS")
+_VERTICAL = ("VERT_CS", "VERTCS", "VERTCRS", "VERTICALCRS")
 _UNITS = ("UNIT", "LENGTHUNIT")
 _DEEPEST = 64
 
@@ -52,6 +52,12 @@ def parse(text: str) -> Node | None:
     >>> parse('PROJCS["x",UNIT["foot",0.3048]]').unit(), parse("EPSG:32611")
     (0.3048, None)
     """
+    tree = _tree(text)
+    return None if tree is None else tree.children[0]
+
+
+def _tree(text: str) -> Node | None:
+    """Node around everything in a text, or None if that is no well-known text."""
     if not text.lstrip().upper().startswith(_ROOTS):
         return None
     root = Node("")
@@ -72,7 +78,7 @@ def parse(text: str) -> Node | None:
             open_nodes[-1].values.append(token)
         if not 0 < len(open_nodes) <= _DEEPEST:
             return None
-    return root.children[0] if root.children else None
+    return root if root.children else None
 
 
 def is_geographic(text: str) -> bool:
@@ -96,9 +102,15 @@ def vertical_unit(text: str) -> float | None:
 
     >>> vertical_unit('COMPD_CS["x",PROJCS["p",UNIT["metre",1]],VERT_CS["v",UNIT["foot",0.3048]]]')
     0.3048
+
+    Esri's text has it behind that of easting and northing, not around both.
+
+    >>> vertical_unit('PROJCS["p",UNIT["Meter",1.0]],VERTCS["v",UNIT["Foot",0.3048]]')
+    0.3048
     """
-    root = parse(text)
-    vertical = None if root is None else root.child(*_VERTICAL)
+    tree = _tree(text)
+    around = None if tree is None else tree.children[0]
+    vertical = None if tree is None or around is None else around.child(*_VERTICAL) or tree.child(*_VERTICAL)
     return None if vertical is None else vertical.unit()
 
 

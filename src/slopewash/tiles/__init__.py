@@ -2,8 +2,9 @@
 
 from slopewash.tiles.adding import add_lakes_tiled
 from slopewash.tiles.api import erode_tiled, resume_tiled
+from slopewash.tiles.geotiff import write_tiled_geotiff
 from slopewash.tiles.opening import open_result as open
-from slopewash.tiles.opening import read_tiled, tiled_facts, write_tiled_geotiff
+from slopewash.tiles.opening import read_tiled, tiled_facts
 from slopewash.tiles.run import TiledResult
 
 __all__ = [

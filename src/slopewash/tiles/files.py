@@ -13,10 +13,10 @@ from slopewash.errors import InvalidFile
 from slopewash.io.gdal_raster import crs_text
 from slopewash.recipes.sources import FromFile
 from slopewash.terrain import Terrain, TerrainPart
-from slopewash.terrain.fields import LAYERS
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.ground import Ground
-from slopewash.tiles.store import Store, require_zarr
+from slopewash.tiles.store import Store
+from slopewash.tiles.zarr_source import describe_zarr, read_zarr
 
 SOURCE = "state/source"
 
@@ -38,11 +38,15 @@ class ByWindows:
 
     def ground(self, store: Store, tile: int | tuple[int, int]) -> Ground:
         """What is known of it before it is read."""
-        return _describe_tiff(self, store, tile) if self.kind == "tiff" else _describe_zarr(self, store, tile)
+        return (
+            _describe_tiff(self, store, tile)
+            if self.kind == "tiff"
+            else describe_zarr(self.path, self.options, store, tile)
+        )
 
     def read(self, ground: Ground, number: int) -> Terrain:
         """One tile of it."""
-        return (_read_tiff if self.kind == "tiff" else _read_zarr)(self, ground, number)
+        return _read_tiff(self, ground, number) if self.kind == "tiff" else read_zarr(self.path, ground, number)
 
 
 def opened(source: FromFile) -> ByWindows | None:
@@ -106,45 +110,3 @@ def _read_tiff(source: ByWindows, ground: Ground, number: int) -> Terrain:
     if values.dtype.kind == "f":
         missing |= ~np.isfinite(values)
     return TerrainPart(np.where(missing, 0, values), nodata=missing, cell_size=ground.cell_size)
-
-
-def _open_zarr(path: str) -> Any:
-    zarr = require_zarr()
-    try:
-        return zarr.open_group(path, mode="r")
-    except (FileNotFoundError, ValueError) as error:
-        raise InvalidFile(f"{path} is no Zarr group of layers") from error
-
-
-def _describe_zarr(source: ByWindows, store: Store, tile: int | tuple[int, int]) -> Ground:
-    group = _open_zarr(source.path)
-    names = [name for name in group.array_keys() if name in LAYERS]
-    if "elevation" not in names:
-        raise InvalidFile(f"{source.path} has no array named elevation")
-    attributes = dict(group.attrs)
-    transform = attributes.get("spatial:transform")
-    cell_size = (
-        source.options.get("cell_size") or attributes.get("cell_size") or (transform and abs(transform[0])) or 1.0
-    )
-    crs = attributes.get("proj:code") or attributes.get("proj:wkt2")
-    return Ground(
-        store=store, path=SOURCE, grid=TileGrid.of(group["elevation"].shape, tile), cell_size=float(cell_size),
-        layers=("elevation", *(name for name in names if name in INPUTS)), has_nodata=True, crs=crs,
-        transform=tuple(transform) if crs and transform else None,
-    )  # fmt: skip
-
-
-INPUTS = (
-    "water", "suspended", "erodibility", "rainfall", "evaporation", "capacity", "talus", "sliding", "bedrock",
-)  # fmt: skip
-"""Layers that a run may begin with; what another run has changed is not its start."""
-
-
-def _read_zarr(source: ByWindows, ground: Ground, number: int) -> Terrain:
-    group, window = _open_zarr(source.path), ground.grid.window(number)
-    layers: dict[str, Any] = {name: np.asarray(group[name][window]) for name in ground.layers}
-    missing = ~np.isfinite(layers["elevation"])
-    if "nodata" in group:
-        missing |= np.asarray(group["nodata"][window])
-    layers = {name: np.where(missing, 0, values) for name, values in layers.items()}
-    return TerrainPart(**layers, nodata=missing, cell_size=ground.cell_size)

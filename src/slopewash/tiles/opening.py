@@ -1,15 +1,14 @@
-"""The result of a run on tiles as others read it: lazily in xarray, or as a GeoTIFF."""
+"""The result of a run on tiles as others read it: lazily in xarray, or as a terrain."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from slopewash.errors import InvalidFile, InvalidParameter, unknown_name
+from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.decoding import decoding
 from slopewash.memory import check_memory
 from slopewash.recipes.definition import Stage
@@ -121,70 +120,6 @@ def read_tiled(url: str | Path, *, most: int | None = None) -> Terrain:
         **read, own_layers=own, nodata=nodata, strata=strata, cell_size=ground.cell_size * factor, crs=ground.crs,
         transform=transform,
     )  # fmt: skip
-
-
-def write_tiled_geotiff(
-    url: str | Path, path: str | Path, layers: Sequence[str] | None = None, *, cog: bool = False
-) -> None:
-    """Write the result of a run on tiles to a tiled GeoTIFF with overviews, a band for each layer, window by window.
-
-    With `cog` it is a cloud-optimised GeoTIFF, which is written twice: GDAL can only copy another file to one.
-
-    >>> import tempfile, slopewash as sw
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> cone, store = sw.generate("cone", size=32), f"{folder.name}/out.zarr"
-    >>> made = sw.erode_tiled(cone, sw.SteepestTalus(), steps=3, tile=16, out=store, workers=0, backend="reference")
-    >>> sw.write_tiled_geotiff(store, f"{folder.name}/cone.tif", ["elevation"])
-    >>> sw.read(f"{folder.name}/cone.tif").shape
-    (32, 32)
-    >>> folder.cleanup()
-    """
-    try:
-        import rasterio.shutil
-        from rasterio.enums import Resampling
-        from rasterio.transform import Affine
-        from rasterio.windows import Window
-
-        from slopewash.io.staging import staged
-    except ImportError:
-        raise InvalidParameter('GeoTIFFs by windows need the gis extra: pip install "slopewash[gis]"') from None
-    store = Store(str(url))
-    ground = finished(store)
-    names = list(ground.layers if layers is None else layers)
-    for name in names:
-        if name not in ground.layers:
-            raise unknown_name("layer", name, ground.layers)
-    rows, columns = ground.shape
-    with staged(Path(path)) as made:
-        draft = made.with_name(f"{made.name}.draft") if cog else made
-        try:
-            with rasterio.open(
-                draft, "w", driver="GTiff", width=columns, height=rows, count=len(names), dtype="float32", tiled=True,
-                blockxsize=512, blockysize=512, compress="deflate", predictor=3, bigtiff="if_safer", crs=ground.crs,
-                transform=Affine(*transform_of(ground)), nodata=float("nan") if ground.has_nodata else None,
-            ) as file:  # fmt: skip
-                for band, name in enumerate(names, 1):
-                    file.set_band_description(band, name)
-                    file.update_tags(band, units=layer_spec(name).units)
-                for window in ground.grid:
-                    with decoding(store.url, FORMAT):
-                        part = ground.part(window, ["elevation", *names])
-                    place = Window(window[1].start, window[0].start, part.shape[1], part.shape[0])
-                    for band, name in enumerate(names, 1):
-                        missing = part.nodata
-                        values = part[name] if missing is None else np.where(missing, np.float32(np.nan), part[name])
-                        file.write(values, band, window=place)
-                factors = [2**k for k in range(1, 12) if max(rows, columns) / 2**k >= 256]
-                if factors:
-                    file.build_overviews(factors, Resampling.average)
-            if cog:
-                rasterio.shutil.copy(
-                    draft, made, driver="COG", compress="deflate", predictor="yes", bigtiff="if_safer", blocksize=512,
-                    overviews="auto" if factors else "none",
-                )  # fmt: skip
-        finally:
-            if cog:
-                draft.unlink(missing_ok=True)
 
 
 def tiled_facts(url: str | Path) -> dict[str, Any] | None:

@@ -1,0 +1,117 @@
+"""The result of a run on tiles as a GeoTIFF, written window by window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from slopewash.errors import InvalidFile, unknown_name
+from slopewash.io.decoding import decoding
+from slopewash.io.gdal import ENVIRONMENT, rasterio_for
+from slopewash.io.gdal_raster import CELL_SIZE_TAG
+from slopewash.io.gdal_writing import BLOCK, parsed_crs
+from slopewash.io.height_units import as_in_crs
+from slopewash.io.staging import staged
+from slopewash.tiles.ground import Ground
+from slopewash.tiles.opening import FORMAT, finished
+from slopewash.tiles.output import transform_of
+from slopewash.tiles.store import Store
+
+SMALLEST_OVERVIEW = 256
+"""Cells along the longer side of the coarsest overview, at least."""
+
+
+def write_tiled_geotiff(
+    url: str | Path, path: str | Path, layers: Sequence[str] | None = None, *, cog: bool = False
+) -> None:
+    """Write the result of a run on tiles to a tiled GeoTIFF with overviews, a band for each layer, window by window.
+
+    With `cog` it is a cloud-optimised GeoTIFF, which is written twice: GDAL can only copy another file to one.
+
+    >>> import tempfile, slopewash as sw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> cone, store = sw.generate("cone", size=32), f"{folder.name}/out.zarr"
+    >>> made = sw.erode_tiled(cone, sw.SteepestTalus(), steps=3, tile=16, out=store, workers=0, backend="reference")
+    >>> sw.write_tiled_geotiff(store, f"{folder.name}/cone.tif", ["elevation"])
+    >>> sw.read(f"{folder.name}/cone.tif").shape
+    (32, 32)
+    >>> folder.cleanup()
+    """
+    rasterio = rasterio_for(f"writing {path} by windows")
+    from rasterio.shutil import copy
+
+    store = Store(str(url))
+    ground = finished(store)
+    names = list(ground.layers if layers is None else layers)
+    for name in names:
+        if name not in ground.layers:
+            raise unknown_name("layer", name, ground.layers)
+    path = Path(path)
+    with staged(path) as made, _named(path), rasterio.Env(**ENVIRONMENT):
+        draft = made.with_name(f"{made.name}.draft") if cog else made
+        try:
+            has_overviews = _write(ground, draft, names)
+            if cog:
+                copy(
+                    draft, made, driver="COG", compress="deflate", predictor="yes", bigtiff="if_safer", blocksize=BLOCK,
+                    overviews="auto" if has_overviews else "none",
+                )  # fmt: skip
+        finally:
+            if cog:
+                draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Errors of GDAL name the file that was asked for."""
+    from rasterio.errors import RasterioError
+
+    try:
+        yield
+    except RasterioError as error:
+        raise InvalidFile(f"cannot write {path}: {error}") from error
+
+
+def _write(ground: Ground, path: Path, names: Sequence[str]) -> bool:
+    """Write the bands and their overviews; returns whether there are any of those."""
+    import rasterio
+    from rasterio.enums import Resampling
+
+    rows, columns = ground.shape
+    crs = ground.crs if ground.transform is not None else None
+    options: dict[str, Any] = {
+        "driver": "GTiff", "width": columns, "height": rows, "count": len(names), "dtype": "float32", "tiled": True,
+        "blockxsize": BLOCK, "blockysize": BLOCK, "compress": "deflate", "predictor": 3, "bigtiff": "if_safer",
+        "transform": rasterio.Affine(*transform_of(ground)), "crs": None if crs is None else parsed_crs(crs),
+        "nodata": np.nan if ground.has_nodata else None,
+    }  # fmt: skip
+    with rasterio.open(path, "w", **options) as file:
+        file.update_tags(**{CELL_SIZE_TAG: repr(ground.cell_size), "TIFFTAG_SOFTWARE": "slopewash"})
+        for band, name in enumerate(names, 1):
+            file.set_band_description(band, name)
+            file.set_band_unit(band, as_in_crs(np.zeros(1, np.float32), name, crs)[1])
+        for window in ground.grid:
+            _write_window(file, ground, names, crs, window)
+        factors = [2**k for k in range(1, 12) if max(rows, columns) / 2**k >= SMALLEST_OVERVIEW]
+        if factors:
+            file.build_overviews(factors, Resampling.average)
+    return bool(factors)
+
+
+def _write_window(
+    file: Any, ground: Ground, names: Sequence[str], crs: str | None, window: tuple[slice, slice]
+) -> None:
+    from rasterio.windows import Window
+
+    with decoding(ground.store.url, FORMAT):
+        part = ground.part(window, ["elevation", *names])
+    place = Window(window[1].start, window[0].start, part.shape[1], part.shape[0])
+    for band, name in enumerate(names, 1):
+        values, _ = as_in_crs(part[name], name, crs)
+        if part.nodata is not None:
+            values = np.where(part.nodata, np.float32(np.nan), values)
+        file.write(values, band, window=place)
