@@ -22,7 +22,7 @@ if $(BIN)/python -m pip --version >/dev/null 2>&1; then \
   || { echo "installation failed; if the reason is venv or ensurepip: sudo apt-get install python3-venv" >&2; exit 1; }
 endef
 
-.PHONY: help demo studio test test-quick fuzz extremes signals studio-load soak boundscheck licences docs links screenshots wheel-check check bench clean testers
+.PHONY: help demo studio test test-quick fuzz extremes signals studio-load soak boundscheck licences docs links screenshots wheel-check lowest audit check bench clean testers
 
 help:
 	@echo "make demo        erode a mountain range; pictures in out/demo"
@@ -40,6 +40,8 @@ help:
 	@echo "make links       ask every link to another site whether it still leads somewhere; needs the internet"
 	@echo "make screenshots photograph every page of the site at desktop and phone width, in out/screenshots"
 	@echo "make wheel-check build the wheel and try it in an empty environment, alone and with each extra"
+	@echo "make lowest      the same with the lowest versions of what slopewash needs"
+	@echo "make audit       ask for known vulnerabilities of what slopewash needs, in Python and in the page"
 	@echo "make check       run linters, type checkers and formatters of Python and of the page, and import checks"
 	@echo "make bench       time one iteration, compared with the papers"
 	@echo "make clean       remove .venv, caches and out/"
@@ -119,6 +121,13 @@ screenshots: docs testers
 
 wheel-check: $(DEV)
 	@$(BIN)/python tests/wheels/check.py
+
+lowest: $(DEV)
+	@$(BIN)/python tests/wheels/check.py --lowest
+
+# Both ask registries; what cannot be asked is stated.
+audit: $(DEV)
+	@$(BIN)/python tests/wheels/audit.py $(WEB)
 
 # npm writes this file whenever it installs.
 $(WEB)/node_modules/.package-lock.json: $(WEB)/package.json $(WEB)/package-lock.json | $(DEV)

@@ -1,10 +1,12 @@
 """Builds the source distribution, the wheel from it, and installs that in an empty environment: alone, then each extra.
 
     python tests/wheels/check.py             or: make wheel-check
+    python tests/wheels/check.py --lowest    or: make lowest
     python tests/wheels/check.py --keep dist/check
 
-The page is built by the hook of the build, in an environment of its own; pip's cache makes the rest quick. `--keep`
-leaves packages and environment there, to try things in.
+The page is built by the hook of the build, in an environment of its own; pip's cache makes the rest quick. `--lowest`
+takes the lowest version that pyproject.toml declares of each package, and the newest of what these need in turn.
+`--keep` leaves packages and environment there, to try things in.
 """
 
 from __future__ import annotations
@@ -55,11 +57,11 @@ def build(folder: Path) -> Path:
     return wheel
 
 
-def check(folder: Path) -> None:
+def check(folder: Path, *, lowest: bool) -> None:
     wheel = build(folder)
     environment = Environment(folder)
     with timed("core installed"):
-        environment.pip("install", "--quiet", str(wheel))
+        environment.install(str(wheel), lowest=lowest)
     for words in CORE:
         with timed(words.replace(str(NAMES), NAMES.name)):
             run(environment, words.split())
@@ -75,7 +77,7 @@ def check(folder: Path) -> None:
             )
             continue
         with timed(f"{extra} installed"):
-            environment.pip("install", "--quiet", f"{wheel}[{extra}]")
+            environment.install(f"{wheel}[{extra}]", lowest=lowest)
         with timed(f"{extra} used"):
             use.try_it(environment)
     with timed("everything fits together"):
@@ -90,13 +92,14 @@ def has_adapter() -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", type=Path, help="a new folder for packages and environment, which is left there")
-    keep = parser.parse_args().keep
-    if keep is not None:
-        keep.mkdir(parents=True)
-        check(keep.absolute())
+    parser.add_argument("--lowest", action="store_true", help="the lowest versions that are declared")
+    options = parser.parse_args()
+    if options.keep is not None:
+        options.keep.mkdir(parents=True)
+        check(options.keep.absolute(), lowest=options.lowest)
         return
     with tempfile.TemporaryDirectory(prefix="slopewash-wheel-") as folder:
-        check(Path(folder))
+        check(Path(folder), lowest=options.lowest)
 
 
 if __name__ == "__main__":

@@ -53,6 +53,23 @@ class Environment:
         )
         assert done.returncode == 0, done.stderr + done.stdout
 
+    def install(self, package: str, *, lowest: bool = False) -> None:
+        """Install a package with what it needs: the newest versions, or the lowest that it declares."""
+        if not lowest:
+            self.pip("install", "--quiet", package)
+            return
+        words = [
+            str(Path(sys.executable).with_name("uv")),
+            "pip",
+            "install",
+            "--quiet",
+            "--resolution",
+            "lowest-direct",
+        ]
+        words += ["--python", str(self.bin / "python"), package]
+        done = subprocess.run(words, cwd=self.work, env=self.variables, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr + done.stdout
+
     def start(self, words: Sequence[str]) -> subprocess.Popen[str]:
         """Start a command of the environment; its output is read through pipes."""
         pipe = subprocess.PIPE

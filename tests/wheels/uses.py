@@ -21,6 +21,7 @@ CORE = (
     "slopewash render eroded.exr -o view.png --width 320",
     "slopewash convert eroded.exr -o eroded.tif",
     "slopewash export eroded.exr --target blender -o blender",
+    "slopewash demo --size 64 --steps 20 -o demo",
     "slopewash doctor",
     f"python -I {NAMES} studio",
 )
