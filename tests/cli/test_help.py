@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,8 +13,12 @@ import pytest
 import slopewash as sw
 from slopewash.cli.app import COMMANDS, make_app
 from slopewash.cli.generate import KINDS, OPTIONS
+from slopewash.io.options import ReadOptions
 
 Run = Callable[..., Any]
+
+GROUPED = "*"
+"""Name of what only gathers options, such as those of reading."""
 
 MEASURED = """
 import resource, sys
@@ -55,13 +60,25 @@ def test_every_command_has_examples_that_fit_a_terminal(name: str, run: Run) -> 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_explained(name: str) -> None:
     for argument in make_app()[name].assemble_argument_collection(parse_docstring=True):
-        assert argument.parameter.help, argument.name
+        assert argument.parameter.help or argument.name == GROUPED, argument.name
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_terminal_alone_wraps_what_explains_an_option(name: str) -> None:
     for argument in make_app()[name].assemble_argument_collection(parse_docstring=True):
         assert "\n" not in (argument.parameter.help or ""), argument.name
+
+
+READERS = ("erode", "convert", "render", "analyse", "export", "info", "studio")
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_command_that_reads_heights_takes_every_option_of_reading(name: str) -> None:
+    options = {field.name for field in dataclasses.fields(ReadOptions)}
+    if name in ("render", "analyse", "info"):
+        options.remove("allow_8bit")  # they always do
+    flags = {argument.name for argument in make_app()[name].assemble_argument_collection()}
+    assert {f"--{option.replace('_', '-')}" for option in options} <= flags
 
 
 def test_help_lists_the_kinds_that_there_are() -> None:

@@ -9,17 +9,10 @@ from cyclopts import Parameter
 
 from slopewash.cli.console import print_json
 from slopewash.cli.options import (
-    Band,
-    CellSize,
-    HeightRange,
-    HeightUnit,
     Json,
-    MaxPixels,
-    Reproject,
-    Shape,
-    read_options,
 )
 from slopewash.cli.outputs import check_report
+from slopewash.cli.reading import AS_IS, Reading
 from slopewash.cli.tiles import read_grid
 from slopewash.plain import plain
 
@@ -37,13 +30,7 @@ def command(
     out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None,
     channel_area: float | None = None,
     gather: bool = True,
-    cell_size: CellSize = None,
-    height_range: HeightRange = None,
-    shape: Shape = None,
-    max_pixels: MaxPixels = None,
-    reproject: Reproject = None,
-    height_unit: HeightUnit = None,
-    band: Band = None,
+    reading: Reading = AS_IS,
     json: Json = False,
 ) -> None:
     """Measure streams, catchments, slopes and heights of a terrain, beside published ranges of real landscapes.
@@ -63,10 +50,7 @@ def command(
 
     if out is not None:
         check_report(out)
-    options = read_options(
-        cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels, reproject=reproject,
-        height_unit=height_unit, band=band,
-    )  # fmt: skip
+    options = reading.options(allow_8bit=True)
     terrain = read_grid(file, options)
     survey = sw.analyse(terrain, channel_area=channel_area, gather=gather)
     if out is not None:

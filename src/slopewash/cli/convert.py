@@ -10,22 +10,14 @@ from cyclopts import Parameter
 from slopewash.cli.console import note, print_json
 from slopewash.cli.options import (
     Allow8bit,
-    Band,
-    CellSize,
     Cog,
     Force,
-    HeightRange,
-    HeightUnit,
     Json,
     Layers,
-    MaxPixels,
     Out,
     OutHeightRange,
-    Reproject,
-    Shape,
     parse_height_range,
     parse_layers,
-    read_options,
 )
 from slopewash.cli.outputs import (
     check_cog,
@@ -36,6 +28,7 @@ from slopewash.cli.outputs import (
     height_range_of,
     range_words,
 )
+from slopewash.cli.reading import AS_IS, Reading
 from slopewash.cli.tiles import read_grid
 from slopewash.errors import InvalidParameter
 
@@ -72,14 +65,8 @@ def command(
     layers: Layers = None,
     out_height_range: OutHeightRange = None,
     cog: Cog = False,
-    cell_size: CellSize = None,
-    height_range: HeightRange = None,
+    reading: Reading = AS_IS,
     allow_8bit: Allow8bit = False,
-    shape: Shape = None,
-    max_pixels: MaxPixels = None,
-    reproject: Reproject = None,
-    height_unit: HeightUnit = None,
-    band: Band = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -112,10 +99,7 @@ def command(
         sw.write_tiled_geotiff(source, out, None if layer is None else [layer], cog=cog)
         print_json({"input": str(source), "output": str(out)}) if json else print(out)
         return
-    options = read_options(
-        cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels, reproject=reproject,
-        height_unit=height_unit, band=band,
-    )  # fmt: skip
+    options = reading.options(allow_8bit=allow_8bit)
     terrain = read_any(source, out, options)
     if layers is not None:
         assert isinstance(terrain, sw.Terrain)

@@ -14,32 +14,24 @@ from slopewash.cli.options import (
     Adapter,
     Allow8bit,
     Backend,
-    Band,
-    CellSize,
     Cog,
     Edges,
     Emitters,
     Flag,
     Force,
-    HeightRange,
-    HeightUnit,
     Json,
     LayerFiles,
     Layers,
     Maps,
-    MaxPixels,
     Out,
     OutHeightRange,
-    Reproject,
     Settings,
-    Shape,
     Threads,
     parse_emitters,
     parse_height_range,
     parse_layer_files,
     parse_layers,
     parse_maps,
-    read_options,
 )
 from slopewash.cli.outputs import (
     check_cog,
@@ -51,6 +43,7 @@ from slopewash.cli.outputs import (
     check_range,
     make_folder,
 )
+from slopewash.cli.reading import AS_IS, Reading
 from slopewash.cli.running import check_checkpoint, use_adapter
 from slopewash.cli.stages import make_stage
 from slopewash.cli.tiles import (
@@ -138,14 +131,8 @@ def command(
     settle: bool | None = None,
     dry: Flag = False,
     gullies: float | None = None,
-    cell_size: CellSize = None,
-    height_range: HeightRange = None,
+    reading: Reading = AS_IS,
     allow_8bit: Allow8bit = False,
-    shape: Shape = None,
-    max_pixels: MaxPixels = None,
-    reproject: Reproject = None,
-    height_unit: HeightUnit = None,
-    band: Band = None,
     out_height_range: OutHeightRange = None,
     cog: Cog = False,
     force: Force = False,
@@ -262,10 +249,7 @@ def command(
         else:  # why there is no drainage, the run on tiles says itself
             check_layer_names([name for name in wanted if name != "drainage"])
     outputs = [data] + ([] if picture is None else [sw.Output(picture.absolute(), "picture", {"water": "rivers"})])
-    given = read_options(
-        cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels, reproject=reproject,
-        height_unit=height_unit, band=band,
-    )  # fmt: skip
+    given = reading.options(allow_8bit=allow_8bit)
     recipe = sw.Recipe(
         source=sw.FromFile(path=source, options=given),
         layers=parse_layer_files(layer),

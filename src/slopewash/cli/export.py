@@ -10,16 +10,12 @@ from cyclopts import Parameter
 from slopewash.cli.console import print_json
 from slopewash.cli.options import (
     Allow8bit,
-    CellSize,
-    HeightRange,
     Json,
-    MaxPixels,
     OutHeightRange,
-    Shape,
     parse_height_range,
     parse_snow_line,
-    read_options,
 )
+from slopewash.cli.reading import AS_IS, Reading
 from slopewash.cli.tiles import read_grid
 from slopewash.errors import InvalidFile, InvalidParameter
 
@@ -49,11 +45,8 @@ def command(
     water: Literal["rivers", "simulated", "none"] = "rivers",
     season: Literal["summer", "autumn", "winter", "desert"] = "summer",
     snow_line: Annotated[str, Parameter(allow_leading_hyphen=True)] = "auto",
-    cell_size: CellSize = None,
-    height_range: HeightRange = None,
+    reading: Reading = AS_IS,
     allow_8bit: Allow8bit = False,
-    shape: Shape = None,
-    max_pixels: MaxPixels = None,
     json: Json = False,
 ) -> None:
     """Write heights, paint layers, colours and an import card for another program.
@@ -90,7 +83,7 @@ def command(
     grid = parse_tiles(tiles)
     if out.exists() and not out.is_dir():
         raise InvalidFile(f"output {out} is a file; name a folder")
-    options = read_options(cell_size, height_range, shape, allow_8bit=allow_8bit, max_pixels=max_pixels)
+    options = reading.options(allow_8bit=allow_8bit)
     done = sw.export(
         read_grid(file, options), target, out, size=size, tiles=grid, fit=fit, shared_edges=shared_edges,
         heights=heights, height_range=span, water=water, season=season, snow_line=parse_snow_line(snow_line),

@@ -10,16 +10,9 @@ from cyclopts import Parameter
 
 from slopewash.cli.console import console, make_table, print_json
 from slopewash.cli.options import (
-    Band,
-    CellSize,
-    HeightRange,
-    HeightUnit,
     Json,
-    MaxPixels,
-    Reproject,
-    Shape,
-    read_options,
 )
+from slopewash.cli.reading import AS_IS, Reading
 from slopewash.cli.tiles import is_local, print_tiled, tiled_output
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.plain import plain
@@ -42,13 +35,7 @@ def command(
     file: Annotated[Path, Parameter(name="FILE")],
     /,
     *,
-    cell_size: CellSize = None,
-    height_range: HeightRange = None,
-    shape: Shape = None,
-    max_pixels: MaxPixels = None,
-    reproject: Reproject = None,
-    height_unit: HeightUnit = None,
-    band: Band = None,
+    reading: Reading = AS_IS,
     json: Json = False,
 ) -> None:
     """Show the size, cell size, layers, ranges and statistics of a file, or how far a run with checkpoints has got.
@@ -76,17 +63,14 @@ def command(
         facts = checkpoint_facts(checkpoints_of(file))
         print_json(facts) if json else print_facts(facts)
         return
-    options = read_options(
-        cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels, reproject=reproject,
-        height_unit=height_unit, band=band,
-    )  # fmt: skip
+    options = reading.options(allow_8bit=True)
     # A raw file has no header: --shape cannot be checked against it.
-    header = None if shape else sw.probe(file)
+    header = None if reading.shape else sw.probe(file)
     facts = {"file": str(file)} | (plain(header) if header else {})
     try:
         terrain = sw.read(file, **options)
     except InvalidParameter as error:
-        if header is None or header.dtype.startswith("float") or height_range is not None or cell_size is not None:
+        if header is None or header.dtype.startswith("float") or {"height_range", "cell_size"} & options.keys():
             raise
         # Integers without a range are not heights yet, but the header can still be shown.
         facts["note"] = str(error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from cyclopts import Parameter
 
@@ -25,16 +25,6 @@ Force = Annotated[Flag, Parameter(help="Overwrite files that would be kept witho
 Threads = Annotated[int | None, Parameter(help="Threads to use; the result is the same for any number.")]
 Settings = Annotated[tuple[str, ...], Parameter(name="--set", negative="", show_default=False)]
 
-# How to read a file of heights.
-CellSize = Annotated[float | None, Parameter(help="Side of a cell in metres, if missing or wrong in the file.")]
-HeightRange = Annotated[
-    str | None,
-    Parameter(
-        allow_leading_hyphen=True,
-        help="LOW..HIGH: metres that black and white of the file stand for, the lowest and the highest value that a "
-        "file of integers can hold, whether or not it holds them.",
-    ),
-]
 OutHeightRange = Annotated[
     str | None,
     Parameter(
@@ -60,18 +50,6 @@ Layers = Annotated[
     ),
 ]
 Allow8bit = Annotated[Flag, Parameter(name="--allow-8bit", help="Accept 8-bit heights, which show as terraces.")]
-Shape = Annotated[
-    str | None, Parameter(allow_leading_hyphen=True, help="ROWS,COLUMNS of a raw file that is not square.")
-]
-Reproject = Annotated[
-    str | None,
-    Parameter(
-        help="CRS to resample a map to: utm for the local zone, or a code such as EPSG:3035. Needs the gis extra."
-    ),
-]
-HeightUnit = Annotated[Literal["m", "ft", "us-ft"] | None, Parameter(help="Unit of heights, if missing or wrong.")]
-Band = Annotated[int | None, Parameter(help="Band of a .tif to take as the elevation, from 1.")]
-MaxPixels = Annotated[int | None, Parameter(help="Largest number of cells to read.")]
 
 LayerFiles = Annotated[tuple[str, ...], Parameter(name="--layer", negative="", show_default=False)]
 Maps = Annotated[tuple[str, ...], Parameter(name="--map", negative="", show_default=False)]
@@ -218,23 +196,6 @@ def parse_shape(text: str | None) -> tuple[int, int] | None:
     if not (rows >= 1 and columns >= 1 and rows == int(rows) and columns == int(columns)):
         raise InvalidParameter(f"--shape is {text}; rows and columns must be whole numbers, 1 or more")
     return int(rows), int(columns)
-
-
-def read_options(
-    cell_size: float | None,
-    height_range: str | None,
-    shape: str | None,
-    *,
-    allow_8bit: bool = False,
-    max_pixels: int | None = None,
-    **others: Any,
-) -> dict[str, Any]:
-    """What was given of the options of `slopewash.read`."""
-    options = {
-        "cell_size": cell_size, "height_range": parse_height_range(height_range), "shape": parse_shape(shape),
-        "allow_8bit": allow_8bit or None, "max_pixels": max_pixels, **others,
-    }  # fmt: skip
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def _two_numbers(option: str, text: str, wanted: str, given: str | None = None) -> tuple[float, float]:

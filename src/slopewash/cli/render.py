@@ -11,20 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from slopewash.cli.options import (
-    Band,
-    CellSize,
     Force,
-    HeightRange,
-    HeightUnit,
-    MaxPixels,
     Out,
-    Reproject,
-    Shape,
     parse_snow_line,
     parse_sun,
-    read_options,
 )
 from slopewash.cli.outputs import check_film, check_not_input, check_picture, is_film
+from slopewash.cli.reading import AS_IS, Reading
 from slopewash.cli.tiles import read_grid
 from slopewash.errors import InvalidParameter
 
@@ -83,13 +76,7 @@ def command(
     seconds: float = 10.0,
     fps: int = 25,
     quality: int | None = None,
-    cell_size: CellSize = None,
-    height_range: HeightRange = None,
-    shape: Shape = None,
-    max_pixels: MaxPixels = None,
-    reproject: Reproject = None,
-    height_unit: HeightUnit = None,
-    band: Band = None,
+    reading: Reading = AS_IS,
     force: Force = False,
 ) -> None:
     """Draw a terrain as a landscape: a block, a view from inside, a map, or a film.
@@ -159,10 +146,7 @@ def command(
     light, snow, lines = parse_sun(sun), parse_snow_line(snow_line), parse_contours(contours)
     place = None if look_at is None else parse_place(look_at)
     shown: Literal["auto", "simulated", "none"] = "auto" if water == "rivers" else water
-    options = read_options(
-        cell_size, height_range, shape, allow_8bit=True, max_pixels=max_pixels, reproject=reproject,
-        height_unit=height_unit, band=band,
-    )  # fmt: skip
+    options = reading.options(allow_8bit=True)
     if filmed:
         across = 1280 if width is None else width
         size = across, 2 * round(across * 9 / 32) if height is None else height

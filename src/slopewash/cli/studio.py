@@ -11,12 +11,9 @@ from slopewash.cli.options import (
     Adapter,
     Allow8bit,
     Backend,
-    CellSize,
     Flag,
-    HeightRange,
-    Shape,
-    read_options,
 )
+from slopewash.cli.reading import AS_IS, Reading
 from slopewash.cli.running import use_adapter
 from slopewash.cli.stages import check_named
 
@@ -49,10 +46,8 @@ def command(
     port: int | None = None,
     browser: bool = True,
     allow_host: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),
-    cell_size: CellSize = None,
-    height_range: HeightRange = None,
+    reading: Reading = AS_IS,
     allow_8bit: Allow8bit = False,
-    shape: Shape = None,
     keep: Path | None = None,
     new: Flag = False,
 ) -> None:
@@ -103,5 +98,5 @@ def command(
         allowed_hosts=allow_host,
         keep=True if keep is None else keep,
         new=new,
-        **read_options(cell_size, height_range, shape, allow_8bit=allow_8bit),
+        **reading.options(allow_8bit=allow_8bit),
     )
