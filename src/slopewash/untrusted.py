@@ -15,6 +15,7 @@ from typing import Any
 import slopewash as sw
 from slopewash.errors import InvalidFile, SlopewashError
 from slopewash.processes import environment, python
+from slopewash.remedies import read_in
 
 SECONDS = 60
 MEMORY = 4 << 30
@@ -72,7 +73,7 @@ def main(file: str, decoded: str, asked: str) -> int:
     options: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in wanted["options"].items()}
     try:
         check_header(Path(file), options.get("shape"), wanted["largest_side"])
-        with sw.without_gdal():  # not even here: it is a large decoder
+        with read_in("page"), sw.without_gdal():  # not even here: it is a large decoder
             terrain = sw.read(file, max_pixels=wanted["largest_side"] ** 2, **options)
         sw.write(terrain, decoded)
     except (SlopewashError, MemoryError) as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.remedies import unknown_options
 
 from slopewash.cli import main
 
@@ -41,6 +42,8 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         capsys.readouterr()
         code = main([str(word) for word in words])
         captured = capsys.readouterr()
+        unknown = unknown_options([str(word) for word in words], captured.err)
+        assert not unknown, f"{unknown} in a message of {words[0]}: {captured.err}"
         return Done(code, captured.out, captured.err)
 
     return call

@@ -38,6 +38,7 @@ from slopewash.errors import (
     SlopewashError,
     StabilityWarning,
 )
+from slopewash.remedies import Place, read_in
 from slopewash.threads import check_threads
 
 RENAMED = {
@@ -119,7 +120,8 @@ def flowing(docstring: str) -> str:
 def run_command(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code, 2 for invalid input; interrupts and unexpected errors are raised."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    with _warnings_as_notes():
+    place: Place = "recipe" if words[:1] in (["run"], ["resume"]) else "command"
+    with _warnings_as_notes(), read_in(place):
         try:
             check_threads()
             _check_names(words)

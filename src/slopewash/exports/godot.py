@@ -14,6 +14,7 @@ from slopewash.exports.job import Job
 from slopewash.exports.sizes import Shape, Sizes
 from slopewash.exports.terrain3d import control_map
 from slopewash.exports.tiles import cut
+from slopewash.remedies import option
 
 MOST_REGIONS = 32
 """Along a side of the world."""
@@ -70,7 +71,8 @@ def region_size(whole: Shape, tile: Shape) -> int:
         below = max(max(tile) // step * step, step)
         raise InvalidParameter(
             f"tiles of {tile[1]} x {tile[0]} vertices do not fill the regions of Terrain3D; the nearest sizes are "
-            f"{below} and {below + step}; choose one with --size and --fit"
+            f"{below} and {below + step}; choose one with "
+            f"{option('size', table='[[outputs]]')} and {option('fit', table='[[outputs]]')}"
         )
     return min(filled, key=lambda size: abs(size - USUAL_REGION))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from slopewash.errors import InvalidParameter, unknown_name
+from slopewash.remedies import option
 
 Fit = Literal["resample", "crop", "pad"]
 """What is done to a terrain whose size a target does not take."""
@@ -74,10 +75,14 @@ def plan_sizes(
     if whole != shape and fit is None:
         raise InvalidParameter(
             f"the terrain has {_times(shape)} cells and the export {_times(whole)}; choose how to change it with "
-            "fit= or --fit: resample, crop or pad"
+            f"{_option('fit')}: resample, crop or pad"
         )
     _check_fit(shape, whole, fit)
     return Plan(whole, tile, tiles, together, None if whole == shape else fit)
+
+
+def _option(name: str) -> str:
+    return option(name, table="[[outputs]]")
 
 
 def _check_tiles(sizes: Sizes, tiles: Shape) -> None:
@@ -104,7 +109,8 @@ def _square(shape: Shape, sizes: Sizes, size: int | None, tiles: Shape, fit: Fit
         each = "" if tiles == (1, 1) else f" for each of {tiles[0]} x {tiles[1]} files"
         raise InvalidParameter(
             f"the terrain has {_times(shape)} cells; {sizes.target} takes {_listed(sides)} on a side{each}, the "
-            f"nearest {_nearest(round(length), sides)}; choose with --size, and how with --fit resample, crop or pad"
+            f"nearest {_nearest(round(length), sides)}; choose with {_option('size')}, and how with "
+            f"{_option('fit')}: resample, crop or pad"
         )
     chosen = _closest(length, sides, fit, lambda side: sizes.whole((side, side), tiles, shared), shape)
     return chosen, chosen
@@ -142,7 +148,7 @@ def _free(shape: Shape, sizes: Sizes, size: int | None, tiles: Shape, fit: Fit |
     if max(wanted) > sizes.largest:
         raise InvalidParameter(
             f"the terrain has {_times(shape)} cells; {sizes.target} takes up to {sizes.largest} on a side; choose a "
-            "smaller one with --size, and how with --fit resample or crop"
+            f"smaller one with {_option('size')}, and how with {_option('fit')}: resample or crop"
         )
     parts = [(side - shared) / n for side, n in zip(wanted, tiles[::-1], strict=True)]
     if all(part == int(part) for part in parts):
@@ -152,7 +158,7 @@ def _free(shape: Shape, sizes: Sizes, size: int | None, tiles: Shape, fit: Fit |
                         for f in (math.floor, math.ceil))  # fmt: skip
         raise InvalidParameter(
             f"{_times(wanted)} cells do not divide into {tiles[0]} x {tiles[1]} files; the nearest sizes are "
-            f"{_times(below)} and {_times(above)}; use --fit crop or pad"
+            f"{_times(below)} and {_times(above)}; choose {_option('fit')}: crop or pad"
         )
     rounding = math.floor if fit == "crop" else math.ceil
     return rounding(parts[0]) + shared, rounding(parts[1]) + shared
@@ -161,17 +167,19 @@ def _free(shape: Shape, sizes: Sizes, size: int | None, tiles: Shape, fit: Fit |
 def _check_fit(shape: Shape, whole: Shape, fit: Fit | None) -> None:
     if fit == "crop" and (whole[0] > shape[0] or whole[1] > shape[1]):
         raise InvalidParameter(
-            f"a terrain of {_times(shape)} cells cannot be cropped to {_times(whole)}; use --fit pad or resample"
+            f"a terrain of {_times(shape)} cells cannot be cropped to {_times(whole)}; "
+            f"choose {_option('fit')}: pad or resample"
         )
     if fit == "pad" and (whole[0] < shape[0] or whole[1] < shape[1]):
         raise InvalidParameter(
-            f"a terrain of {_times(shape)} cells cannot be padded to {_times(whole)}; use --fit crop or resample"
+            f"a terrain of {_times(shape)} cells cannot be padded to {_times(whole)}; "
+            f"choose {_option('fit')}: crop or resample"
         )
     factor = max(shape) / max(whole)
     if fit == "resample" and tuple(math.ceil(side / factor - 1e-9) for side in shape) != whole:
         raise InvalidParameter(
-            f"a terrain of {_times(shape)} cells cannot be resampled to {_times(whole)} without distortion; use --fit "
-            "crop or pad, or --tiles of the same proportions"
+            f"a terrain of {_times(shape)} cells cannot be resampled to {_times(whole)} without distortion; "
+            f"choose {_option('fit')}: crop or pad; or {_option('tiles')}: of the same proportions"
         )
 
 

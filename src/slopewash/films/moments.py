@@ -11,6 +11,7 @@ from PIL import Image
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.files import read
 from slopewash.io.formats import FORMATS
+from slopewash.remedies import by_place
 from slopewash.terrain import Terrain
 
 Moment = Terrain | Image.Image
@@ -49,8 +50,10 @@ def _in_folder(folder: Path) -> list[Load]:
     checkpoints = find_checkpoints(folder)[::-1]
     if not checkpoints:
         raise InvalidFile(
-            f"{folder} holds no recorded files and no checkpoints; record a run with Recorder({str(folder)!r}, "
-            'data=".npz"), or erode --record'
+            f"{folder} holds no recorded files and no checkpoints; record a run with "
+            + by_place(
+                python=f'sw.Recorder({str(folder)!r}, data=".npz")', command=f"slopewash erode --record {folder}"
+            )
         )
     return [lambda path=path: _checkpointed(path) for path in checkpoints]  # type: ignore[misc]
 

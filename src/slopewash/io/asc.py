@@ -19,6 +19,7 @@ from slopewash.io.heights import with_nan
 from slopewash.io.info import FileInfo
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
+from slopewash.remedies import option
 from slopewash.terrain import Layer, Terrain
 
 _NODATA = -9999.0
@@ -53,7 +54,7 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
 def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     """Read heights in metres or in the unit of the CRS, and that from the `.prj` file beside it."""
     if options.height_range is not None:
-        raise InvalidParameter(f"{path} contains metres already; leave out height_range")
+        raise InvalidParameter(f"{path} contains metres already; leave out {option('height_range')}")
     header, crs = _header(path), _read_prj(path)
     a, _, _, _, e, _ = header.place
     cell_size, obstacle = metres_per_cell(

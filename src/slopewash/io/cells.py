@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from slopewash.remedies import option
+
 SQUARE = 1e-3
 """Relative difference of the two pixel sizes up to which rounding in reprojection, not intent, is the likely reason."""
 
@@ -32,7 +34,8 @@ def cannot_measure(path: Path, obstacle: str) -> str:
     >>> cannot_measure(Path("dem.tif"), "has cells of 30 x 20, which are not square")
     'dem.tif has cells of 30 x 20, which are not square; give reproject="utm", or --reproject utm, to resample it ...'
     """
+    resample = option("reproject", '"utm"', "utm")
     return (
-        f'{path} {obstacle}; give reproject="utm", or --reproject utm, to resample it in metres, or name the side '
-        f"of a cell in metres with cell_size, or --cell-size"
+        f"{path} {obstacle}; give {resample}, to resample it in metres, or name the side "
+        f"of a cell in metres with {option('cell_size')}"
     )

@@ -17,6 +17,7 @@ from slopewash.io.mesh_files import is_mesh_file, write_mesh
 from slopewash.io.notes import Notes
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.units import HEIGHT_UNITS
+from slopewash.remedies import option
 from slopewash.terrain import Terrain, TriangleMesh, check_terrain
 
 
@@ -182,8 +183,8 @@ def _check_info(path: Path, info: FileInfo, options: ReadOptions) -> None:
     """Reject, based on the header, what must not or need not be decoded."""
     if info.width * info.height > options.max_pixels:
         raise InvalidFile(
-            f"{path} has {info.width} x {info.height} cells, more than {options.max_pixels}; raise max_pixels, or "
-            f"--max-pixels, if this is intended"
+            f"{path} has {info.width} x {info.height} cells, more than {options.max_pixels}; raise "
+            f"{option('max_pixels')} if this is intended"
         )
     if info.channels > MAXIMUM_LAYERS:
         raise InvalidFile(f"{path} has {info.channels} layers; at most {MAXIMUM_LAYERS} are read")
@@ -195,5 +196,5 @@ def _check_info(path: Path, info: FileInfo, options: ReadOptions) -> None:
     if info.bits == 8 and not options.allow_8bit:
         raise InvalidFile(
             f"{path} has 8-bit heights, only 256 steps; save it with 16 bits, or accept terraces with "
-            f"allow_8bit=True, or --allow-8bit"
+            f"{option('allow_8bit', 'True', '')}"
         )

@@ -12,6 +12,7 @@ from slopewash.io import asc, exr, georaster, hgt, npy, png, raw
 from slopewash.io.info import FileInfo
 from slopewash.io.mesh_files import is_mesh_file
 from slopewash.io.options import ReadOptions
+from slopewash.remedies import by_place
 from slopewash.terrain import Terrain
 
 
@@ -65,13 +66,23 @@ def format_of(path: Path) -> Format:
     if suffix in (".jpg", ".jpeg", ".gif", ".webp"):
         raise InvalidFile(
             f"{path} would store 8 bits, too few for heights; write .exr or .png, "
-            "or draw a picture with slopewash render or sw.render"
+            f"or draw a picture with {by_place(python='sw.render', command='slopewash render')}"
         )
     if suffix == ".zarr":
-        raise InvalidFile(f"{path} is for runs on tiles: erode --tiles writes it, convert and sw.read_tiled read it")
+        raise InvalidFile(
+            f"{path} is for runs on tiles: "
+            + by_place(
+                python="sw.erode_tiled writes it, sw.read_tiled reads it",
+                command="slopewash erode --tiles writes it, slopewash convert reads it",
+            )
+        )
     if is_mesh_file(path):
         raise InvalidFile(
-            f"{path} is a mesh file, but a grid is needed; convert it with read_mesh(path).to_terrain(cell_size)"
+            f"{path} is a mesh file, but a grid is needed; convert it with "
+            + by_place(
+                python="sw.read_mesh(path).to_terrain(cell_size)",
+                command=f"slopewash convert {path} -o {path.with_suffix('.exr').name} --cell-size METRES",
+            )
         )
     close = difflib.get_close_matches(suffix, FORMATS, n=1, cutoff=0.5)
     remedy = f'did you mean "{close[0]}"? Known suffixes are {known}' if close else f"known suffixes are {known}"

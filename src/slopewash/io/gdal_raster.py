@@ -24,6 +24,7 @@ from slopewash.io.heights import as_float32, as_metres
 from slopewash.io.info import FileInfo
 from slopewash.io.options import ReadOptions
 from slopewash.io.units import metres_per
+from slopewash.remedies import option
 from slopewash.terrain import Layer, Terrain
 from slopewash.terrain.fields import layer_spec
 
@@ -105,7 +106,7 @@ def _check_size(path: Path, info: FileInfo, source: Any, bands: int, options: Re
     if source.width * source.height * bands > options.max_pixels:
         raise InvalidFile(
             f"{path} has {bands} layers of {source.width} x {source.height} cells, more than {options.max_pixels} "
-            "values; choose one with band=, or --band, or raise max_pixels, or --max-pixels"
+            f"values; choose one with {option('band')}; or raise {option('max_pixels')}"
         )
 
 
@@ -136,8 +137,8 @@ def no_elevation(path: Path, descriptions: Sequence[str | None]) -> str:
     """Sentence for a file in which no band is called elevation."""
     names = ", ".join(f"{band} ({text})" if text else f"{band}" for band, text in enumerate(descriptions, start=1))
     return (
-        f"{path} has bands {names}, none called elevation; heights need a single grey channel: choose one with band=, "
-        "or --band"
+        f"{path} has bands {names}, none called elevation; heights need a single grey channel: choose one with "
+        f"{option('band')}"
     )
 
 

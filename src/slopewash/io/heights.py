@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.options import HeightRange, check_height_range
+from slopewash.remedies import option
 from slopewash.terrain import Layer, Terrain
 
 _BAND = 1 << 18
@@ -25,14 +26,16 @@ def as_metres(path: Path, samples: NDArray[Any], height_range: HeightRange | Non
     """
     if samples.dtype.kind == "f":
         if height_range is not None:
-            raise InvalidParameter(f"{path} contains floats, which are already metres; leave out height_range")
+            raise InvalidParameter(
+                f"{path} contains floats, which are already metres; leave out {option('height_range')}"
+            )
         return as_float32(samples)
     if samples.dtype.kind not in "iu":
         raise InvalidFile(f"{path} contains samples of type {samples.dtype}; heights must be real numbers")
     if height_range is None:
         raise InvalidParameter(
             f"{path} contains integers, not metres; give the heights of its lowest and highest possible value with "
-            f"height_range=(low, high), or --height-range LOW..HIGH"
+            f"{option('height_range', '(low, high)', 'LOW..HIGH')}"
         )
     low, high = height_range
     limits = np.iinfo(samples.dtype)

@@ -16,6 +16,7 @@ from slopewash.io.heights import as_float32
 from slopewash.io.info import FileInfo
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
+from slopewash.remedies import option
 from slopewash.terrain import Terrain
 
 _SAMPLE = np.dtype(">i2")
@@ -41,7 +42,7 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
 def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     """Read heights in metres; cells are in degrees, so that a CRS or a cell size must be given."""
     if options.height_range is not None:
-        raise InvalidParameter(f"{path} contains metres already; leave out height_range")
+        raise InvalidParameter(f"{path} contains metres already; leave out {option('height_range')}")
     place = _place(*_corner(path), info.width)
     if options.cell_size is None:
         _, obstacle = metres_per_cell((place[0], -place[4]), geographic=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from slopewash.errors import InvalidFile
+from slopewash.remedies import option
 
 MAXIMUM_PIXELS = 16384**2
 """Largest grid read by default, so that a forged header cannot exhaust memory."""
@@ -54,7 +55,7 @@ class Allowance:
 def grid_allowance(path: Path, max_pixels: int) -> Allowance:
     """What a grid may decode to in all its layers."""
     most = max(_USUAL_SAMPLE * max_pixels, _OWN_SIZE * path.stat().st_size)
-    return Allowance(path, most, "raise max_pixels, or --max-pixels, if this is intended")
+    return Allowance(path, most, f"raise {option('max_pixels')} if this is intended")
 
 
 def mesh_allowance(path: Path) -> Allowance:

@@ -17,6 +17,7 @@ from slopewash.io.heights import as_metres, as_uint16
 from slopewash.io.info import FileInfo
 from slopewash.io.options import HeightRange, ReadOptions, check_height_range
 from slopewash.io.staging import staged
+from slopewash.remedies import option
 from slopewash.terrain import Terrain
 
 _SAMPLE = np.dtype("<u2")
@@ -52,7 +53,7 @@ def probe(path: Path, options: ReadOptions) -> FileInfo:
         if rows * columns * _SAMPLE.itemsize != bytes_found:
             raise InvalidFile(
                 f"{path} has {bytes_found} bytes, which is not a square of 16-bit heights; give its size with "
-                f"shape=(rows, columns), or --shape ROWS,COLUMNS"
+                f"{option('shape', '(rows, columns)', 'ROWS,COLUMNS')}"
             )
     if rows * columns * _SAMPLE.itemsize != bytes_found:
         raise InvalidFile(
@@ -79,8 +80,8 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     if noted is not None and height_range is None:
         if noted.checksum not in (None, zlib.crc32(samples.data)):
             raise InvalidFile(
-                f"{sidecar(path)} does not describe the heights in {path}; give height_range=(low, high), or "
-                f"--height-range LOW..HIGH"
+                f"{sidecar(path)} does not describe the heights in {path}; give "
+                f"{option('height_range', '(low, high)', 'LOW..HIGH')}"
             )
         height_range = noted.height_range
     elevation = as_metres(path, samples, height_range)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slopewash.errors import InvalidFile, InvalidParameter
+from slopewash.remedies import by_place
 from slopewash.simulation.observing import Observer
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Recorder(Observer):
             more = f" and {len(others) - 1} more" if len(others) > 1 else ""
             raise InvalidFile(
                 f"{self.folder} holds {others[0].name}{more} of another run; record into another folder, or remove "
-                "them with replace=True (--force on the command line)"
+                f"them with {by_place(python='replace=True', command='--force')}"
             )
         return others
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from slopewash.errors import CheckpointError, CheckpointWarning
 from slopewash.flushing import flush_file, flush_folder
 from slopewash.plain import plain
+from slopewash.remedies import by_place
 from slopewash.simulation.locks import FolderLock
 
 Arrays = dict[str, NDArray[Any]]
@@ -261,7 +262,8 @@ def read_checkpoint(folder: str | Path) -> tuple[dict[str, Any], Arrays]:
         raise CheckpointError(
             f"{folder} does not exist" if not folder.exists()
             else f"{folder} is a file, not a folder of checkpoints" if not folder.is_dir()
-            else f"{folder} holds no checkpoint; write one with simulation.checkpoint(...), or erode --checkpoint"
+            else f"{folder} holds no checkpoint; write one with "
+            + by_place(python="simulation.checkpoint(...)", command="slopewash erode --checkpoint")
         )  # fmt: skip
     problems = []
     for candidate in candidates:
