@@ -147,6 +147,14 @@ class CheckpointWarning(UserWarning):
     """
 
 
+class SealWarning(UserWarning):
+    """No secret can be kept for this user, so later runs cannot recognise its files as its own.
+
+    >>> import warnings, slopewash as sw
+    >>> warnings.simplefilter("ignore", sw.SealWarning)  # where nothing is to be kept between runs
+    """
+
+
 class NotFinite(SlopewashError, ArithmeticError):
     """A run produced NaN or infinity; the message names step, layer and cell.
 

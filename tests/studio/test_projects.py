@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import slopewash as sw
+from slopewash import seals
 from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter
 from slopewash.studio import StudioServer, foreign, opening, projects
-from slopewash.studio import server as server_module
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.projects import ACTIONS, FACTS, RECIPE, TERRAIN, Project, read_project, write_project
 from slopewash.studio.protocol import OPENED
@@ -89,7 +89,7 @@ def open_project(page: Page, data: bytes) -> dict[str, Any]:
 @pytest.fixture
 def other_user(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """From when it is called, servers are those of somebody else."""
-    return lambda: monkeypatch.setattr(server_module, "cookie_secret", lambda: OTHER_SECRET)
+    return lambda: monkeypatch.setattr(seals, "secret", lambda: OTHER_SECRET)
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])

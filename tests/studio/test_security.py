@@ -6,7 +6,6 @@ import asyncio
 import http.client
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,7 +17,7 @@ from websockets.sync.client import connect
 from slopewash.errors import InvalidParameter
 from slopewash.studio import StudioServer, security
 from slopewash.studio.recipes import first_recipe
-from slopewash.studio.security import Gate, cookie_secret
+from slopewash.studio.security import Gate
 
 ROUTES = [
     ("GET", "/"),
@@ -284,17 +283,6 @@ def test_a_browser_on_another_machine_gets_in_by_the_key_alone() -> None:
     for here in ("127.0.0.1", "localhost", "[::1]"):
         assert status(host=here, cookie=cookie) == 403
         assert status(host=here, cookie=cookie, sec_fetch_site="same-origin") == 200
-
-
-def test_a_restarted_server_knows_its_own_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = cookie_secret()
-    assert cookie_secret() == first
-    file = tmp_path / "state" / "slopewash" / "studio-secret"
-    assert file.stat().st_mode & 0o077 == 0
-    file.chmod(0o644)  # others may have read it
-    assert cookie_secret() != first
-    monkeypatch.setenv("XDG_STATE_HOME", "/dev/null/nowhere")
-    assert cookie_secret() != cookie_secret()
 
 
 def opened(server: StudioServer, token: str) -> httpx.Response:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,6 +13,7 @@ from typing import Any
 
 import slopewash as sw
 from slopewash.errors import CheckpointError
+from slopewash.seals import state_folder
 from slopewash.studio.kept_keyframes import KeptKeyframes
 from slopewash.studio.keyframes import Timeline
 from slopewash.studio.messages import SavedView
@@ -39,11 +38,7 @@ Parts = tuple[dict[str, Any], dict[str, Any]]
 
 def default_folder() -> Path:
     """Where a studio keeps its run if no folder is named."""
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home()))
-    else:
-        base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state")
-    return base / "slopewash" / "studio"
+    return state_folder() / "studio"
 
 
 class Keeper:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import slopewash as sw
+from slopewash import seals
 from slopewash.errors import BackendUnavailable, CheckpointError, InvalidFile, InvalidParameter
 from slopewash.studio import built_page, finish_files, messages
 from slopewash.studio.keeping import Keeper, default_folder
 from slopewash.studio.projects import SUFFIX, Project, read_project
 from slopewash.studio.recipes import check_side, first_recipe, fitted
-from slopewash.studio.security import cookie_secret
 from slopewash.studio.server import StudioServer
 from slopewash.studio.uploads import read_call
 
@@ -74,6 +74,7 @@ def studio(
         What `slopewash.read` takes besides the file, such as `cell_size` or `height_range`.
 
     >>> import slopewash as sw
+    from slopewash import seals
     >>> sw.studio(sw.generate("dome", size=256))  # doctest: +SKIP
     """
     with contextlib.ExitStack() as stack:
@@ -221,7 +222,7 @@ def _read_project(path: Path, *, alone: bool) -> Project:
     with tempfile.TemporaryDirectory(prefix="slopewash-studio-") as folder:
         copy = Path(folder) / f"project{SUFFIX}"
         shutil.copyfile(path, copy)
-        return read_project(copy, str(path), cookie_secret())
+        return read_project(copy, str(path), seals.secret())
 
 
 def _from_recipe(path: Path, size: int | None, backend: str, *, alone: bool) -> sw.Recipe:

@@ -9,13 +9,12 @@ saved it. What anyone else saved is checked (`foreign.py`) and done again, to th
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import io
 import json
 import subprocess
 import tempfile
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ import slopewash as sw
 from slopewash.errors import InvalidFile, SlopewashError
 from slopewash.plain import plain
 from slopewash.processes import environment, python
+from slopewash.seals import is_sealed_with, seal_with
 from slopewash.studio.messages import SavedView
 from slopewash.untrusted import MEMORY, SECONDS
 
@@ -35,6 +35,7 @@ FACTS, RECIPE, ACTIONS, TERRAIN = "project.json", "recipe.toml", "actions.jsonl"
 CHECKPOINT, ARRAYS = "checkpoint.json", "arrays/"
 CLEAN = "clean.json"
 """What is sound in somebody else's project."""
+PURPOSE = "studio project"
 SEAL_LENGTH = 64
 """Characters of the seal, which is the comment of the archive: the last bytes of the file."""
 BLOCK = 1 << 20
@@ -105,15 +106,16 @@ def read_project(file: Path, shown: str, secret: bytes) -> Project:
 
 
 def _seal(file: Path, secret: bytes) -> str:
-    """Signature of the file without its last bytes, where the seal itself stands."""
-    key = hmac.new(secret, b"slopewash studio project", hashlib.sha256).digest()
-    signature = hmac.new(key, digestmod=hashlib.sha256)
+    """Seal of the file without its last bytes, where the seal itself stands."""
+    return seal_with(secret, _sealed_part(file), PURPOSE)
+
+
+def _sealed_part(file: Path) -> Iterator[bytes]:
     left = file.stat().st_size - SEAL_LENGTH
     with file.open("rb") as source:
         while left > 0 and (block := source.read(min(left, BLOCK))):
-            signature.update(block)
+            yield block
             left -= len(block)
-    return signature.hexdigest()
 
 
 def _is_own(file: Path, secret: bytes) -> bool:
@@ -122,7 +124,7 @@ def _is_own(file: Path, secret: bytes) -> bool:
     with file.open("rb") as source:
         source.seek(-SEAL_LENGTH, io.SEEK_END)
         found = source.read(SEAL_LENGTH)
-    return hmac.compare_digest(found, _seal(file, secret).encode())
+    return is_sealed_with(secret, _sealed_part(file), PURPOSE, found.decode("ascii", "replace"))
 
 
 def _read_own(file: Path) -> Project | None:

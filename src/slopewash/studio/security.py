@@ -11,17 +11,16 @@ Every request is checked before it reaches a route, and is refused with 403 unle
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import ipaddress
-import os
 import secrets
 import socket
 import time
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
+
+from slopewash import seals
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -64,7 +63,7 @@ class Gate:
         self._cookie_name = f"slopewash-{port}"
         # Each address has its own cookie: one seen by the network or another port opens nothing else.
         self._place = f"slopewash studio at {host}:{port}"
-        self._secret = secret or cookie_secret()
+        self._secret = secret or seals.secret()
 
     def token_for_once(self) -> str:
         """Make a key that works once and soon: other users can see the arguments that a browser is started with."""
@@ -144,8 +143,7 @@ class Gate:
     def cookie(self, expires: int | None = None) -> str:
         """Value of a cookie: when it expires, and a signature of that for this address."""
         expires = int(time.time()) + COOKIE_SECONDS if expires is None else expires
-        signature = hmac.new(self._secret, f"{self._place} until {expires}".encode(), hashlib.sha256)
-        return f"{expires}.{signature.hexdigest()}"
+        return f"{expires}.{seals.seal_with(self._secret, f'{self._place} until {expires}'.encode(), 'studio cookie')}"
 
     def _is_valid(self, value: str) -> bool:
         expires = value.partition(".")[0]
@@ -227,22 +225,3 @@ def _is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def cookie_secret() -> bytes:
-    """Secret that cookies are derived from, stored in a file of the user, so that open pages survive a restart."""
-    folder = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "slopewash"
-    file = folder / "studio-secret"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not file.exists():
-            part = folder / f".{secrets.token_hex(8)}"
-            part.touch(mode=0o600, exist_ok=False)
-            part.write_bytes(secrets.token_bytes(32))
-            part.rename(file)
-        found = file.read_bytes()
-        if len(found) == 32 and file.stat().st_uid == os.getuid() and file.stat().st_mode & 0o077 == 0:
-            return found
-    except (OSError, RuntimeError, AttributeError):
-        pass
-    return secrets.token_bytes(32)

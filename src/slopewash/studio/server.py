@@ -13,6 +13,7 @@ from typing import Any
 import uvicorn
 
 import slopewash as sw
+from slopewash import seals
 from slopewash.errors import InvalidParameter
 from slopewash.studio import finish_files, messages
 from slopewash.studio.apart import SessionApart
@@ -20,7 +21,7 @@ from slopewash.studio.app import Studio
 from slopewash.studio.keeping import Keeper
 from slopewash.studio.patience import ImpatientProtocol
 from slopewash.studio.projects import Project
-from slopewash.studio.security import EVERYWHERE, Gate, cookie_secret
+from slopewash.studio.security import EVERYWHERE, Gate
 from slopewash.studio.session import Session
 from slopewash.studio.uploads import Uploads
 
@@ -82,7 +83,7 @@ class StudioServer:
             raise
         self.host, self.port = host, int(self._socket.getsockname()[1])
         finishes = None if keeper is None else keeper.folder / finish_files.FOLDER
-        self.studio = Studio(self.session, uploads, cookie_secret(), finishes)
+        self.studio = Studio(self.session, uploads, seals.secret(), finishes)
         self.gate = Gate(self.studio.app(), host=host, port=self.port, embedded=embedded, allowed=allowed_hosts)
         config = uvicorn.Config(
             self.gate,

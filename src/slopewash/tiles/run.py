@@ -252,7 +252,10 @@ class TiledRun:
             return self._finish()
         except (InvalidParameter, UnknownName):
             if fresh and not self.spent["rounds"]:  # the next attempt must find nothing to continue
-                self.store.remove("" if new else "state")
+                if new:
+                    self.store.remove_all()
+                else:
+                    self.store.remove("state")
             raise
         finally:
             self.watching.close()

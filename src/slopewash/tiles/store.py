@@ -11,7 +11,7 @@ import json
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.errors import CheckpointError, InvalidParameter
+from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter
 from slopewash.flushing import flush_file, flush_folder
 from slopewash.models.state import Window
+from slopewash.paths import check_name, inside, make_folder, move, remove_tree
 from slopewash.plain import plain
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.shards import as_window, overlap, read_shard, write_shard
@@ -69,10 +70,29 @@ class Store:
         """Its folder, if it is one."""
         return Path(self.url) if is_local(self.url) else None
 
+    def place(self, path: str) -> Path:
+        """Path of what the store holds under a name; the name may come from its own manifest, which may be anyone's."""
+        assert self.folder is not None
+        try:
+            return inside(self.folder, path)
+        except InvalidFile as error:
+            raise CheckpointError(str(error)) from None
+
+    def _check_name(self, path: str) -> None:
+        """Refuse a name that leads out of the store, in a folder or behind a URL."""
+        if self.folder is not None:
+            self.place(path)
+            return
+        try:
+            check_name(path, self.url)
+        except InvalidFile as error:
+            raise CheckpointError(str(error)) from None
+
     # Arrays
 
     def create(self, field: Field, grid: TileGrid) -> None:
         """Make an array without values, in the place of one that was there."""
+        self._check_name(field.path)
         shape, shard, chunk = (_with(field.components, part) for part in (grid.shape, grid.tile, grid.chunk))
         with reported(self.url):
             require_zarr().create_array(
@@ -84,7 +104,9 @@ class Store:
             )  # fmt: skip
 
     def create_group(self, path: str, attributes: Mapping[str, Any] | None = None) -> None:
-        """Make a group, or change its attributes."""
+        """Make a group, or change its attributes; the empty path is the store itself."""
+        if path:
+            self._check_name(path)
         with reported(self.url):
             group = require_zarr().open_group(store=self.url, path=path, mode="a", zarr_format=3)
             if attributes:
@@ -92,6 +114,7 @@ class Store:
 
     def array(self, path: str) -> zarr.Array[Any]:
         """Open an array."""
+        self._check_name(path)
         array: zarr.Array[Any] = require_zarr().open_array(store=self.url, path=path, mode="r+", zarr_format=3)
         return array
 
@@ -104,13 +127,16 @@ class Store:
 
     def write_planes(self, field: Field, grid: TileGrid, number: int, planes: Sequence[Array]) -> int:
         """Write one tile of all components."""
+        place = divmod(number, grid.counts[1])
+        if self.folder is not None:
+            self._shard(field, place)  # nor may a link of its folders lead out
         with reported(self.url):
             if self.folder is None or not field.raw:
                 window = as_window(field.components, grid.window(number))
                 self.array(field.path)[window] = planes[0] if field.components is None else np.stack(planes)
                 return sum(plane.nbytes for plane in planes)
             dtype = np.dtype(field.dtype)
-            path = self._shard(field, divmod(number, grid.counts[1]))
+            path = self._shard(field, place)
             typed = [plane.astype(dtype, copy=False) for plane in planes]
             return write_shard(path, typed, grid.chunk, grid.tile, dtype.type(field.fill))
 
@@ -129,15 +155,19 @@ class Store:
 
     def holds(self, field: Field) -> bool:
         """Whether any tile of an array was written; the others have the fill value."""
-        return self.folder is None or (self.folder / field.path / "c").exists()
+        return self.folder is None or self.place(f"{field.path}/c").exists()
 
     def _read(self, out: Sequence[Array], field: Field, grid: TileGrid, window: Window) -> None:
+        height, width = grid.tile
         if self.folder is None or not field.raw:
+            if self.folder is not None:  # no link among the tiles may lead out
+                for i in range(window[0].start // height, -(-window[0].stop // height)):
+                    for j in range(window[1].start // width, -(-window[1].stop // width)):
+                        self._shard(field, (i, j))
             values = np.asarray(self.array(field.path)[as_window(field.components, window)])
             for plane, part in zip(out, values if values.ndim == 3 else values[None], strict=True):
                 plane[...] = part
             return
-        height, width = grid.tile
         for i in range(window[0].start // height, -(-window[0].stop // height)):
             for j in range(window[1].start // width, -(-window[1].stop // width)):
                 rows, to_rows = overlap(window[0], i * height, height)
@@ -149,14 +179,14 @@ class Store:
                         plane[...] = field.fill
 
     def _shard(self, field: Field, place: tuple[int, int]) -> Path:
-        assert self.folder is not None
         middle = "c" if field.components is None else "c/0"
-        return self.folder / field.path / middle / str(place[0]) / str(place[1])
+        return self.place(f"{field.path}/{middle}/{place[0]}/{place[1]}")
 
     # Lines: a value for each row or column
 
     def write_line(self, path: str, values: Array) -> None:
         """Write an array of one dimension."""
+        self._check_name(f"{path}/c/0")
         with reported(self.url):
             array = require_zarr().create_array(
                 store=self.url, name=path, shape=values.shape, dtype=values.dtype, overwrite=True, chunks=values.shape,
@@ -166,8 +196,8 @@ class Store:
 
     def read_line(self, path: str, dtype: str) -> Array:
         """Read an array of one dimension."""
-        if self.folder is not None and (self.folder / path / "c" / "0").exists():
-            return np.fromfile(self.folder / path / "c" / "0", dtype)
+        if self.folder is not None and (values := self.place(f"{path}/c/0")).exists():
+            return np.fromfile(values, dtype)
         return np.asarray(self.array(path)[:])
 
     # Facts
@@ -179,11 +209,12 @@ class Store:
             if self.folder is None:
                 import fsspec  # type: ignore[import-untyped]
 
+                self._check_name(name)
                 files, path = fsspec.core.url_to_fs(self.url)
                 files.pipe_file(f"{path}/{name}", sealed)
                 return
-            path = self.folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path = self.place(name)
+            make_folder(path.parent)
             temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.partial")
             with temporary.open("wb") as file:
                 file.write(sealed)
@@ -213,16 +244,18 @@ class Store:
     def _bytes(self, name: str) -> bytes | None:
         try:
             if self.folder is not None:
-                return (self.folder / name).read_bytes()
+                return self.place(name).read_bytes()
             import fsspec
 
+            self._check_name(name)
             files, path = fsspec.core.url_to_fs(self.url)
             return bytes(files.cat_file(f"{path}/{name}"))
         except (FileNotFoundError, NotADirectoryError):
             return None
 
     def remove(self, path: str) -> None:
-        """Remove an array or a group with all that is in it."""
+        """Remove an array or a group with all that is in it; never the whole store."""
+        self._check_name(path)
         if self.folder is None:
             import fsspec
 
@@ -230,10 +263,23 @@ class Store:
             if files.exists(f"{root}/{path}"):
                 files.rm(f"{root}/{path}", recursive=True)
             return
-        shutil.rmtree(self.folder / path, ignore_errors=True)
+        with suppress(OSError):  # what is left takes room, and is never read
+            remove_tree(self.folder, path)
+
+    def remove_all(self) -> None:
+        """Remove the whole store, which this process has made."""
+        if self.folder is None:
+            import fsspec
+
+            files, root = fsspec.core.url_to_fs(self.url)
+            files.rm(root, recursive=True)
+            return
+        with suppress(OSError):
+            remove_tree(self.folder.parent, self.folder.name)
 
     def move(self, path: str, to: str) -> None:
         """Move an array or a group, in the place of what was there."""
+        self._check_name(path)
         self.remove(to)
         with reported(self.url):
             if self.folder is None:
@@ -242,13 +288,13 @@ class Store:
                 files, root = fsspec.core.url_to_fs(self.url)
                 files.mv(f"{root}/{path}", f"{root}/{to}", recursive=True)
                 return
-            (self.folder / path).replace(self.folder / to)
+            move(self.folder, path, to)
 
     def tidy(self) -> None:
         """Remove what killed processes have not finished."""
         if self.folder is not None:
-            for leftover in self.folder.rglob("*.partial"):
-                leftover.unlink(missing_ok=True)
+            for leftover in self.folder.rglob("*.partial"):  # which follows no links
+                remove_tree(self.folder, str(leftover.relative_to(self.folder)))
 
 
 @contextmanager

@@ -1,0 +1,179 @@
+"""Names that come from files, kept in their folder: for reading, writing, moving and removing.
+
+A manifest, checkpoint, recipe, project or archive may be anyone's. What it names is looked up by `inside`, which
+follows links and refuses what is not in the folder. Between the check and the use somebody who may write to the folder
+could still put a link there; so what removes and moves opens the folder first, step by step without following links,
+and works from that handle (where the system can; Windows cannot). Reading and writing by the resolved path keep that
+small gap: it takes somebody who may change the user's folder while the user works in it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import IO
+
+from slopewash.errors import InvalidFile
+
+DEVICES = frozenset({"con", "prn", "aux", "nul", "conin$", "conout$"}) | {
+    f"{name}{number}" for name in ("com", "lpt") for number in "0123456789¹²³"
+}
+"""Names that Windows takes for devices in every folder, with any suffix."""
+LONGEST_SHOWN = 80
+_BY_HANDLE = shutil.rmtree.avoids_symlink_attacks and {os.rename, os.unlink, os.stat, os.open} <= os.supports_dir_fd
+
+
+def inside(folder: str | os.PathLike[str], name: str, origin: str | None = None) -> Path:
+    """Resolved path of what a file names in a folder; it need not exist.
+
+    Refused are empty and absolute names, `..`, drives, names of devices, NUL, the folder itself, and links out of it,
+    whether or not anything is there: no answer depends on what lies outside.
+
+    Parameters
+    ----------
+    folder
+        The folder, named by the user or by us; it may be a link itself.
+    name
+        A name from a file, with slashes.
+    origin
+        Where the name is from, for the message.
+
+    Raises
+    ------
+    InvalidFile
+        If the name does not lie in the folder.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     inside(folder, "maps/rain.png").relative_to(Path(folder).resolve()).as_posix()
+    'maps/rain.png'
+    >>> inside("my.zarr", "../home")
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.InvalidFile: "../home" leads out of the folder my.zarr; name something inside it
+    """
+    check_name(name, folder, origin)
+    root = _resolved(Path(folder), name, folder, origin)
+    path = _resolved(root / name, name, folder, origin)
+    if path == root or root not in path.parents:
+        raise _refused(name, folder, origin, "leads out of", "; remove the link")
+    return path
+
+
+def check_name(name: object, folder: str | os.PathLike[str], origin: str | None = None) -> None:
+    """Refuse a name that no folder has inside; `inside` also looks at links.
+
+    >>> check_name("a/b.npy", "my.zarr")
+    >>> check_name("nul.txt", "my.zarr")
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.InvalidFile: "nul.txt" has the name of a device; name something inside the folder my.zarr
+    """
+    if not isinstance(name, str):
+        raise _refused(name, folder, origin, "is no name in")
+    windows, posix = PureWindowsPath(name), PurePosixPath(name)
+    if windows.anchor or posix.anchor:
+        raise _refused(name, folder, origin, "is absolute, and not in")
+    if any(ord(letter) < 32 or 0xD800 <= ord(letter) < 0xE000 for letter in name) or (os.name == "nt" and ":" in name):
+        raise _refused(name, folder, origin, "is no name in")
+    if not windows.parts:
+        raise _refused(name, folder, origin, "names nothing in")
+    if any(not part.rstrip(". ") for part in windows.parts):  # Windows takes ".. " for ".."
+        raise _refused(name, folder, origin, "leads out of")
+    if any(part.partition(".")[0].rstrip(" ").lower() in DEVICES for part in windows.parts):
+        raise InvalidFile(f"{_shown(name, origin)} has the name of a device; name something inside the folder {folder}")
+
+
+def remove_tree(folder: str | os.PathLike[str], name: str, *, missing_ok: bool = True) -> None:
+    """Remove a file, or a folder with all that is in it; of a link the link itself, never what it leads to.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     make_folder(Path(folder) / "run")
+    ...     remove_tree(folder, "run")
+    ...     list(Path(folder).iterdir())
+    []
+    """
+    try:
+        with _parent(folder, name) as (parent, handle, last):
+            target = last if handle is not None else parent / last
+            if stat.S_ISDIR(os.stat(target, dir_fd=handle, follow_symlinks=False).st_mode):
+                shutil.rmtree(target, dir_fd=handle)
+            else:
+                os.unlink(target, dir_fd=handle)
+    except FileNotFoundError:
+        if not missing_ok:
+            raise
+
+
+def move(folder: str | os.PathLike[str], name: str, to: str) -> None:
+    """Give what a folder holds another name in it; a file that has this name already is replaced."""
+    with _parent(folder, name) as (before, from_handle, last), _parent(folder, to) as (after, to_handle, new):
+        if from_handle is None or to_handle is None:
+            (before / last).replace(after / new)
+        else:
+            os.replace(last, new, src_dir_fd=from_handle, dst_dir_fd=to_handle)
+
+
+def make_folder(path: Path, *, private: bool = False) -> None:
+    """Make a folder, and those above it, if they are not there; a private one only its owner may enter.
+
+    A private folder that is there already is closed to others. On Windows, folders of a profile are the user's anyway.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=0o700 if private else 0o777, exist_ok=True)
+    if private and os.name != "nt" and path.stat().st_mode & 0o077:
+        path.chmod(0o700)
+
+
+def new_file(path: Path, *, private: bool = False) -> IO[bytes]:
+    """Open a new file to write; only its owner may read a private one. `FileExistsError` if something is there."""
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    return os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "wb")
+
+
+@contextmanager
+def _parent(folder: str | os.PathLike[str], name: str) -> Iterator[tuple[Path, int | None, str]]:
+    """The folder that holds a name, a handle of it where the system has such, and the last part of the name."""
+    check_name(name, folder)
+    parts = Path(name).parts
+    root = Path(folder).resolve()
+    parent = inside(root, str(Path(*parts[:-1]))) if len(parts) > 1 else root
+    if not _BY_HANDLE:
+        yield parent, None, parts[-1]
+        return
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    handle = os.open(root, flags)
+    try:
+        for part in parent.relative_to(root).parts:
+            above, handle = handle, os.open(part, flags, dir_fd=handle)
+            os.close(above)
+        yield parent, handle, parts[-1]
+    finally:
+        os.close(handle)
+
+
+def _resolved(path: Path, name: object, folder: str | os.PathLike[str], origin: str | None) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):  # RuntimeError: a link that leads to itself
+        raise _refused(name, folder, origin, "cannot be looked up in") from None
+
+
+def _refused(
+    name: object, folder: str | os.PathLike[str], origin: str | None, why: str, remedy: str = ""
+) -> InvalidFile:
+    return InvalidFile(
+        f"{_shown(name, origin)} {why} the folder {os.fspath(folder)}{remedy or '; name something inside it'}"
+    )
+
+
+def _shown(name: object, origin: str | None) -> str:
+    text = name if isinstance(name, str) else repr(name)
+    text = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+    quoted = '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text) + '"'
+    return quoted if origin is None else f"{origin}: {quoted}"
