@@ -62,6 +62,7 @@ test-quick: $(DEV)
 # The test suite reads 60 of each. If atheris is installed in .venv too, it then tries each format for a minute.
 fuzz: $(DEV)
 	@FUZZ_FILES=1000 $(BIN)/python -m pytest tests/io/test_mutations.py
+	@PLACEMENTS_STEP=1 $(BIN)/python -m pytest tests/recipes/test_placement.py
 	@$(BIN)/python tests/io/guided.py 60
 
 # The test suite tries 30 sets on the reference, and fewer on the other backends.

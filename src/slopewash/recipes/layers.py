@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from slopewash.errors import InvalidParameter, InvalidTerrain, unknown_name
+from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter, InvalidTerrain, unknown_name
 from slopewash.io import read
 from slopewash.io.options import HeightRange, check_height_range
+from slopewash.io.placement import Cover, Placed, Raster, has_coordinates, lattice_between, same_grid
+from slopewash.memory import check_memory
 from slopewash.models import find_model, model_names
 from slopewash.recipes.masking import MASK
 from slopewash.terrain import Layer, Terrain
 from slopewash.terrain.fields import LAYERS
+from slopewash.terrain.resampling import resampled_shape
 
 SHARE = (0.0, 1.0)
 """What black and white of a picture stand for where nothing else is asked for or recorded."""
-
-
-class Shaped(Protocol):
-    """A terrain, or one that no memory holds."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,31 +42,71 @@ class LayerFile:
         if self.range is not None:
             check_height_range(self.range)
 
-    def values(self, name: str, terrain: Shaped, *, integers: HeightRange | None = None) -> Layer:
+    def values(self, name: str, terrain: Terrain, *, integers: HeightRange | None = None) -> Layer:
         """Read it for the cells of a terrain; `integers` gives black and white where no range was asked for."""
-        given = self._read(integers)
-        if given.nodata is not None:
-            raise InvalidTerrain(f"{self.path} has no data in {int(given.nodata.sum())} cells; fill them first")
-        if given.shape != terrain.shape:
-            given = given.resampled(max(terrain.shape))
-        if given.shape != terrain.shape:
-            rows, columns = terrain.shape
+        raster = self.raster(name, terrain, integers=integers)
+        values, missing, outside = raster.cells((slice(0, terrain.shape[0]), slice(0, terrain.shape[1])))
+        Cover.of(missing, outside, terrain.nodata).check(self.path)
+        return values
+
+    def raster(self, name: str, terrain: Placed, *, integers: HeightRange | None = None) -> Raster:
+        """Read it, and find out where it lies in a terrain: by its coordinates, or by its shape if one has none."""
+        given = self._layer(self._read(integers), name)
+        lattice = lattice_between(self.path, given, terrain)
+        if lattice is not None and same_grid(given, terrain, lattice):
+            lattice = None
+        elif lattice is None and given.shape != terrain.shape:
+            given = self._stretched(given, name, terrain)
+        return Raster(
+            path=self.path, values=given["elevation"], missing=given.nodata, lattice=lattice, whole=given.shape,
+            nearest=name == MASK,
+        )  # fmt: skip
+
+    def _stretched(self, given: Terrain, name: str, terrain: Placed) -> Terrain:
+        """Resample what has no coordinates, or has some that the terrain has not, if its proportions fit."""
+        rows, columns = terrain.shape
+        if resampled_shape(given.shape, max(terrain.shape)) != terrain.shape:
             raise InvalidTerrain(
                 f"{self.path} is not of the same ground: {name} needs the proportions of {columns} x {rows} cells; "
                 "crop it first"
             )
-        return given["elevation"]
+        if has_coordinates(terrain) or has_coordinates(given):
+            without, other = (self.path, "the terrain") if has_coordinates(terrain) else ("the terrain", self.path)
+            warnings.warn(
+                f"{without} has no coordinates, and {other} has: {self.path} is resampled from {given.shape[1]} x "
+                f"{given.shape[0]} to {columns} x {rows} cells, as if it were of the same ground",
+                GeoreferenceWarning,
+                stacklevel=2,
+            )
+        check_memory(
+            f"{self.path}, resampled to {columns} x {rows} cells,", 24.0 * rows * columns, "give it the terrain's cells"
+        )
+        return given.resampled(max(terrain.shape))
+
+    def _layer(self, given: Terrain, name: str) -> Terrain:
+        """A file of several layers must have the one that is asked for."""
+        if len(given) == 1:
+            return given
+        if name not in given:
+            raise InvalidFile(f"{self.path} has layers {', '.join(given)}, and none called {name}; keep one")
+        nodata, crs, transform = given.nodata, given.crs, given.transform
+        return Terrain(given[name], cell_size=given.cell_size, nodata=nodata, crs=crs, transform=transform)
 
     def _read(self, integers: HeightRange | None) -> Terrain:
+        """Read its values as they are: no unit of height applies, and the side of a cell is that of the terrain."""
+
+        def values(height_range: HeightRange | None) -> Terrain:
+            return read(self.path, height_range=height_range, allow_8bit=True, cell_size=1.0, height_unit="m")
+
         if integers is not None and self.range is None:
             with contextlib.suppress(InvalidParameter):  # floats
-                return read(self.path, height_range=integers, allow_8bit=True)
+                return values(integers)
         if self.range is not None:
-            return read(self.path, height_range=self.range, allow_8bit=True)
+            return values(self.range)
         try:
-            return read(self.path, allow_8bit=True)
+            return values(None)
         except InvalidParameter:  # integers without a recorded range
-            return read(self.path, height_range=SHARE, allow_8bit=True)
+            return values(SHARE)
 
 
 LayerSource = float | LayerFile

@@ -7,18 +7,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from slopewash.io.placement import Placed, Raster
 from slopewash.models.maps import HIDDEN, Range, check_apart, ends_of, map_layers, maps_of, no_such_layer, placed
 from slopewash.models.maps import Map as Map
-from slopewash.recipes.layers import SHARE, LayerFile, Shaped
+from slopewash.recipes.layers import SHARE, LayerFile
 from slopewash.terrain import Layer, Terrain
 
 if TYPE_CHECKING:
     from slopewash.recipes.definition import Recipe, Stage
 
 
-def read_map(path: Path, name: str, shares: bool, terrain: Shaped) -> Layer:
+def read_map(path: Path, name: str, shares: bool, terrain: Terrain) -> Layer:
     """Read the map of a parameter for the cells of a terrain; with `shares`, integers go from 0 to 1."""
     return LayerFile(path=path).values(name, terrain, integers=SHARE if shares else None)
+
+
+def raster_of(given: Map, name: str, terrain: Placed) -> Raster:
+    """Read the map of a parameter that is a file, to be laid on a terrain part by part."""
+    assert given.file is not None
+    return LayerFile(path=given.file).raster(name, terrain, integers=SHARE if given.low is not None else None)
 
 
 Map.reader = staticmethod(read_map)

@@ -11,6 +11,7 @@ import numpy as np
 
 from slopewash.errors import InvalidFile
 from slopewash.io.gdal_raster import crs_text
+from slopewash.io.placement import Grid, Placed, has_coordinates
 from slopewash.recipes.sources import FromFile
 from slopewash.terrain import Terrain, TerrainPart
 from slopewash.tiles.grid import TileGrid
@@ -61,13 +62,21 @@ def opened(source: FromFile) -> ByWindows | None:
     return None
 
 
-def same_cells(path: Path, shape: tuple[int, int]) -> ByWindows | None:
-    """Return a file of floats with those very rows and columns that can be read by windows, or None."""
+def same_cells(path: Path, terrain: Placed) -> ByWindows | None:
+    """Return a file of floats with the very cells of a terrain that can be read by windows, or None."""
     if path.suffix.lower() not in (".tif", ".tiff") or not (_has_rasterio() and path.exists()):
         return None
     with _open_tiff(str(path)) as file:
-        fits = (file.height, file.width) == shape and file.count == 1 and "float" in file.dtypes[0]
-    return ByWindows(path=str(path), kind="tiff", options={}) if fits else None
+        grid = Grid((file.height, file.width), crs_text(file.crs), tuple(file.transform)[:6])
+        plain = file.count == 1 and "float" in file.dtypes[0] and (file.scales[0], file.offsets[0]) == (1.0, 0.0)
+    a, b, _, d, e, _ = grid.transform or ()
+    if has_coordinates(grid) and has_coordinates(terrain):
+        fits = (grid.crs, grid.transform) == (terrain.crs, terrain.transform)
+    else:
+        fits = grid.crs is None or a * e < b * d  # rows from the north
+    return (
+        ByWindows(path=str(path), kind="tiff", options={}) if plain and fits and grid.shape == terrain.shape else None
+    )
 
 
 def _open_tiff(path: str) -> Any:

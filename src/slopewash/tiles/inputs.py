@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.errors import InvalidFile
+from slopewash.io.placement import Cover, Raster, Window
 from slopewash.models.maps import HIDDEN, Map, check_finite, check_shape, maps_of, resolved
 from slopewash.recipes.definition import Stage
 from slopewash.recipes.layers import LayerFile, LayerSource
-from slopewash.recipes.maps import read_map
+from slopewash.recipes.maps import raster_of
 from slopewash.tiles.files import ByWindows, same_cells
 from slopewash.tiles.ground import Ground, span_of
 
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], str], list[Any]]
-Values = float | ByWindows | NDArray[Any]
+Values = float | ByWindows | Raster | NDArray[Any]
+Added = tuple[tuple[float, float], Cover]
+"""Range of a layer in a tile, NaN if there is no ground, and how much of the ground the layer covers."""
 
 
 def with_layers(ground: Ground, layers: Mapping[str, LayerSource], run: Run) -> Ground:
@@ -56,13 +58,13 @@ def _map_values(given: Map, name: str, ground: Ground) -> Values:
         check_shape(name, given.source, ground.shape)
         return given.source
     assert given.file is not None
-    windowed = same_cells(given.file, ground.shape)
-    return read_map(given.file, name, given.low is not None, ground) if windowed is None else windowed
+    windowed = same_cells(given.file, ground)
+    return raster_of(given, name, ground) if windowed is None else windowed
 
 
 def _values(file: LayerFile, name: str, ground: Ground) -> Values:
-    windowed = same_cells(file.path, ground.shape) if file.range is None else None
-    return file.values(name, ground) if windowed is None else windowed
+    windowed = same_cells(file.path, ground) if file.range is None else None
+    return file.raster(name, ground) if windowed is None else windowed
 
 
 def _added(ground: Ground, name: str, values: Values, run: Run, *, parameter: str | None = None) -> Ground:
@@ -71,23 +73,31 @@ def _added(ground: Ground, name: str, values: Values, run: Run, *, parameter: st
     layers = tuple(dict.fromkeys([*ground.layers, name]))
     made = dataclasses.replace(ground, layers=layers, own=(*ground.own, name) if own else ground.own)
     ground.store.create(made.field(name), ground.grid)
-    calls = []
-    for number, window in enumerate(ground.grid):
-        part = values[window] if isinstance(values, np.ndarray) else values  # a view, which is sent as no more
-        calls.append((ground, name, part, parameter, number))
-    span = span_of(run(write_layer, calls, f"adding {name}"))
-    return dataclasses.replace(made, ranges={**ground.ranges, name: span})
+    calls = [(ground, name, _part(values, window), parameter, number) for number, window in enumerate(ground.grid)]
+    added = run(write_layer, calls, f"adding {name}")
+    if isinstance(values, ByWindows | Raster):
+        sum((cover for _, cover in added), Cover()).check(Path(values.path))
+    return dataclasses.replace(made, ranges={**ground.ranges, name: span_of(span for span, _ in added)})
 
 
-def write_layer(ground: Ground, name: str, values: Values, parameter: str | None, number: int) -> tuple[float, float]:
-    """Write a tile of a layer, which may be the map of a parameter; returns its range, NaN if there is no ground."""
+def _part(values: Values, window: Window) -> Values:
+    """What a tile needs, which is sent as no more."""
+    if isinstance(values, Raster):
+        return values.part(window)
+    return values[window] if isinstance(values, np.ndarray) else values
+
+
+def write_layer(ground: Ground, name: str, values: Values, parameter: str | None, number: int) -> Added:
+    """Write a tile of a layer, which may be the map of a parameter."""
+    window, cover = ground.grid.window(number), Cover()
+    part = ground.part(window, ["elevation"])
     if isinstance(values, ByWindows):
         read = values.read(ground, number)
-        if read.nodata is not None:
-            raise InvalidFile(f"{Path(values.path)} has no data in {int(read.nodata.sum())} cells; fill them first")
-        values = read["elevation"]
-    window = ground.grid.window(number)
-    part = ground.part(window, ["elevation"])
+        missing = np.zeros(read.shape, bool) if read.nodata is None else read.nodata
+        values, cover = read["elevation"], Cover.of(missing, np.zeros(read.shape, bool), part.nodata)
+    elif isinstance(values, Raster):
+        values, missing, outside = values.cells(window)
+        cover = Cover.of(missing, outside, part.nodata)
     layer: dict[str, Any] = {name: values}
     if parameter is None:
         part = part.replace(**layer)
@@ -95,4 +105,4 @@ def write_layer(ground: Ground, name: str, values: Values, parameter: str | None
         check_finite(parameter, np.asarray(values), part.nodata, (window[0].start, window[1].start))
         part = part.replace(own_layers=layer)
     ground.store.write(ground.field(name), ground.grid, number, part[name])
-    return part.range(name)
+    return part.range(name), cover
