@@ -18,6 +18,7 @@ from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.models.backend import Backend
 from slopewash.models.parameters import Limit, Parameter
 from slopewash.models.sliders import Moved, Slider, sliders_of
+from slopewash.models.soundness import check_state
 from slopewash.models.state import EDGES, Array, Domain, Edges, Patch, Side, Sides, State, Window, with_margin
 from slopewash.terrain import Layer, Place, Terrain, TriangleMesh
 from slopewash.terrain.fields import FieldSpec
@@ -81,6 +82,8 @@ class Model(ABC):
     paper: ClassVar[str]
     fields: ClassVar[tuple[FieldSpec, ...]]
     """Everything a state holds, and the layers derived from it."""
+    sums: ClassVar[Mapping[str, type]] = {}
+    """Every number a state holds besides, and whether it is whole; not checked where a model declares none."""
     halo: ClassVar[int | None]
     """Cells of neighbourhood one iteration reads; None for models that cannot be cut into tiles."""
     backends: ClassVar[Mapping[str, str | type[Backend]]]
@@ -310,6 +313,14 @@ class Model(ABC):
         summed = {"solids_now"} | ({"water_now"} if "water" in state else set())
         sound = "nodata" not in state and summed <= set(amounts) and all(map(math.isfinite, amounts.values()))
         return amounts, None if sound else self.first_bad(state, domain)
+
+    def needs(self, domain: Domain) -> tuple[str, ...]:
+        """Fields that a state must hold with these parameters, besides those that every state does."""
+        return ("strata_top",) if domain.strata else ()
+
+    def check_state(self, state: State, domain: Domain) -> None:
+        """Refuse a state that kernels may not trust, such as one from a file that was changed."""
+        check_state(state, domain, self.fields, self.sums, self.needs(domain))
 
     # Edits between steps
 

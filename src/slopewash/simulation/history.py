@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from slopewash.models.state import Array, Patch
+from slopewash.errors import InvalidParameter
+from slopewash.models.soundness import REAL, check_field, check_range
+from slopewash.models.state import Array, Domain, Patch
+from slopewash.simulation.facts import is_count, shortened
+from slopewash.terrain.fields import FieldSpec
 
 MOST_BYTES = 64 * 2**20
 """What undo and redo together remember; the oldest edits are forgotten first."""
 MOST_PIECES = 20_000
 """The same, counted in pieces."""
+
+WHOLE_LISTS = ("sources", "emitters")
+"""Lists that edits replace as a whole."""
 
 Piece = list[Patch]
 """What one call overwrote, in the order in which it is written."""
@@ -83,6 +91,15 @@ class History:
         nbytes, pieces = sum(edit.nbytes for edit in edits), sum(len(edit.pieces) for edit in edits)
         return nbytes + extra > MOST_BYTES or pieces + (more is not None) > MOST_PIECES
 
+    def check(self, names: Collection[str], fields: Iterable[FieldSpec], domain: Domain) -> None:
+        """Refuse edits of anything but these fields of a run, and values that those could not have."""
+        specs = {spec.name: spec for spec in fields}
+        for edit in (*self._undo, *self._redo):
+            for patch in itertools.chain.from_iterable(edit.pieces):
+                if patch.name not in names:
+                    raise InvalidParameter(f"an edit is of {shortened(patch.name)}, which this model has not")
+                _check_patch(patch, specs.get(patch.name), domain)
+
     def take_apart(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Facts that JSON can hold, and the values of all patches in one array of bytes: there may be thousands."""
         pieces: list[bytes] = []
@@ -103,20 +120,49 @@ class History:
     def put_together(cls, facts: dict[str, Any], arrays: dict[str, Array]) -> History:
         """Make the history that `take_apart` took apart."""
         values, taken = arrays["values"], 0
+        if values.dtype != np.uint8 or values.ndim != 1:
+            raise InvalidParameter(f"the values of the edits are {values.dtype} of shape {values.shape}, not bytes")
 
         def patch(note: list[Any]) -> Patch:
             nonlocal taken
             name, dtype, shape, span = note
-            first, taken = taken, taken + math.prod(shape) * np.dtype(dtype).itemsize
-            piece = np.array(values[first:taken]).view(dtype).reshape(shape)
+            kind = np.dtype(dtype)
+            if kind.kind not in REAL or not all(map(is_count, shape)) or not (span is None or is_span(span)):
+                raise InvalidParameter(f"an edit of {shortened(name)} is of type {kind} and shape {shortened(shape)}")
+            first, taken = taken, taken + math.prod(shape) * kind.itemsize
+            if taken > len(values):
+                raise InvalidParameter(f"the values of the edits end at byte {len(values)}, and not at {taken}")
+            piece = np.array(values[first:taken]).view(kind).reshape(shape)
             window = None if span is None else (slice(span[0], span[1]), slice(span[2], span[3]))
             return Patch(name, piece, window)
 
         history = cls()
         for stack, edits in ((history._undo, facts["undo"]), (history._redo, facts["redo"])):
             stack.extend(_edit([patch(note) for note in piece] for piece in edit) for edit in edits)
+        if taken != len(values):
+            raise InvalidParameter(f"the values of the edits end at byte {len(values)}, and not at {taken}")
         history.edited = facts.get("edited", history.can_undo or history.can_redo)
         return history
+
+
+def is_span(value: Any) -> bool:
+    """Whether these are the first and one past the last row and column of part of a grid."""
+    return isinstance(value, list) and len(value) == 4 and all(map(is_count, value))
+
+
+def _check_patch(patch: Patch, spec: FieldSpec | None, domain: Domain) -> None:
+    if patch.window is None:
+        if spec is None or (spec.each and spec.name not in WHOLE_LISTS):
+            raise InvalidParameter(f"an edit replaces all of {patch.name}, which none does")
+        check_field(spec, patch.values, domain)
+        return
+    (rows, columns), size = patch.window, patch.values.shape[-2:]
+    inside = rows.stop <= domain.shape[0] and columns.stop <= domain.shape[1]
+    if not inside or patch.values.ndim not in (2, 3) or size != (rows.stop - rows.start, columns.stop - columns.start):
+        raise InvalidParameter(f"an edit of {patch.name} does not fit the grid")
+    if spec is not None and (spec.place != "cells" or (spec.dtypes and patch.values.dtype.name not in spec.dtypes)):
+        raise InvalidParameter(f"an edit of {patch.name} is of type {patch.values.dtype}")
+    check_range(spec or FieldSpec(name=patch.name, doc=""), patch.values)
 
 
 def _edit(pieces: Iterable[Piece]) -> Edit:

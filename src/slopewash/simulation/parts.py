@@ -14,6 +14,7 @@ from slopewash.backends import choose_backend
 from slopewash.errors import CheckpointError, CheckpointWarning, StabilityWarning
 from slopewash.models.base import find_model
 from slopewash.models.state import Array, Domain, Sides, State
+from slopewash.simulation.facts import check_domain, check_facts, shortened
 from slopewash.simulation.history import History
 from slopewash.terrain import Stratum
 from slopewash.terrain import parts as terrain_parts
@@ -29,10 +30,13 @@ def of_this_version(facts: Mapping[str, Any]) -> Iterator[None]:
 
     try:
         yield
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error
+        written_by = facts.get("slopewash")
+        if written_by == __version__:
+            raise CheckpointError(f"the checkpoint cannot be continued: {reason}") from error
         raise CheckpointError(
-            f"the checkpoint was written by slopewash {facts.get('slopewash')}, and this is slopewash {__version__}, "
+            f"the checkpoint was written by slopewash {shortened(written_by)}, and this is slopewash {__version__}, "
             f"which cannot continue it: {reason}"
         ) from error
 
@@ -99,6 +103,7 @@ def put_together(simulation: Simulation, facts: dict[str, Any], arrays: dict[str
     def those(prefix: str) -> dict[str, Array]:
         return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
+    check_facts(facts)
     simulation._model = find_model(facts["model"]["name"])(**facts["model"]["parameters"])
     simulation.backend = choose_backend(facts["backend"], simulation._model.backends)
     simulation.run_id = facts.get("run")
@@ -107,7 +112,14 @@ def put_together(simulation: Simulation, facts: dict[str, Any], arrays: dict[str
     simulation.substeps_done = facts.get("substeps_done", 0)
     simulation._relief, simulation._level = facts["relief"], facts["level"]
     simulation._start = terrain_parts.put_together(facts["terrain"], those("terrain."))
+    domain, state = domain_from(facts["domain"]), State(those("state."), dict(facts["scalars"]))
+    check_domain(domain, simulation._start)
+    simulation._model.check_sides(domain.sides)
+    simulation._model.check_state(state, domain)
     simulation._history = History.put_together(facts["history"], those("history."))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StabilityWarning)  # the run was warned of it when it began
-        simulation._begin(domain_from(facts["domain"]), State(those("state."), dict(facts["scalars"])))
+        simulation._begin(domain, state)
+    fields = simulation._model.fields
+    names = {name for spec in fields for name in (spec.name, simulation._device.kept(spec.name))}
+    simulation._history.check(names, fields, domain)

@@ -46,6 +46,24 @@ class FieldSpec:
     colour_map: str = "batlow"
     scale: Scale = "linear"
 
+    # How a state holds it, which states that come from files are checked against (`models/soundness.py`).
+    required: bool = False
+    """Whether every state holds it."""
+    stands_for: str = ""
+    """The field that it replaces on some devices."""
+    dtypes: tuple[str, ...] = ()
+    """Types that it may have; any real number if none is named."""
+    planes: tuple[int, ...] = ()
+    """How many values a cell may have; none for a single one."""
+    columns: int = 0
+    """How many numbers an item of a list has; 0 for a single one."""
+    each: str = ""
+    """What a list has one item for: all lists of these are as long."""
+    points_to: str = ""
+    """What its whole numbers count: they are places in the lists of these."""
+    within: tuple[float, float] = (-1e30, 1e30)
+    """Range of its values, in the units of the state: farther out, single precision overflows."""
+
     def replace(self, **changes: Any) -> FieldSpec:
         """Return a copy as one model declares it."""
         return dataclasses.replace(self, **changes)

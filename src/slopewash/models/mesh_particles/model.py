@@ -13,9 +13,9 @@ from slopewash.models.base import Model, register
 from slopewash.models.mesh_particles import changes as _changes
 from slopewash.models.mesh_particles import derive as _derive
 from slopewash.models.mesh_particles import prepare as _prepare
-from slopewash.models.mesh_particles.fields import FIELDS
+from slopewash.models.mesh_particles.fields import DEVICE_SUMS, FIELDS, SUMS
 from slopewash.models.mesh_particles.physics import STANDARD_GRAVITY, STEPS_PER_CONTACT, Coefficients, contact_period
-from slopewash.models.mesh_particles.surface import volume_of
+from slopewash.models.mesh_particles.surface import check_mesh, volume_of
 from slopewash.models.parameters import Limit, Rule, fraction, law, not_negative, parameter, positive
 from slopewash.models.state import Array, Domain, Patch, Side, State, Window
 
@@ -69,6 +69,7 @@ class MeshParticles(Model):
     divisible: ClassVar = False
     particles: ClassVar = True
     fields: ClassVar = FIELDS
+    sums: ClassVar = SUMS | DEVICE_SUMS
     moved_by: ClassVar = {
         "rain": "its water comes from emitters; place them, and set their rate, with the tools on the left",
         "rock_strength": {"erosion_rate": 1 / 5},
@@ -204,6 +205,11 @@ class MeshParticles(Model):
             "solids_moved": sums["eroded"] + sums["deposited"],
             "solids_now": volume_of(state) + carried,
         }
+
+    def check_state(self, state: State, domain: Domain) -> None:
+        """Refuse a state that loops over triangles and particles may not trust."""
+        super().check_state(state, domain)
+        check_mesh(state)
 
     def derive(self, name: str, state: State, domain: Domain) -> Array:
         """Work a layer out in metres."""

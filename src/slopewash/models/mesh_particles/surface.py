@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.errors import InvalidParameter
+from slopewash.memory import check_memory
 from slopewash.models.mesh_particles.table import AX, AY, BX, BY, GX, GY, NX, NY, NZ, TABLE, TILT, X0, Y0, Z0
 from slopewash.models.state import Reals, State
-from slopewash.terrain.mesh.adjacency import border_vertices, fan_of, neighbours_of
-from slopewash.terrain.mesh.mesh import plan_areas
+from slopewash.terrain.mesh.adjacency import border_vertices, check_edges, fan_of, neighbours_of
+from slopewash.terrain.mesh.mesh import FARTHEST, plan_areas
 
 Integers = NDArray[np.int64]
 Extent = tuple[float, float, float, float]
@@ -39,6 +41,14 @@ def hash_cell(size: float, extent: Extent) -> float:
     """Side in metres of the cells of a hash grid that are to be `size` wide."""
     west, north, east, south = extent
     return max(size, math.sqrt((east - west) * (south - north) / MOST_CELLS))
+
+
+FRAMES = 64
+"""Most cells of the grid of triangles in all their frames, per cell and triangle; meshes of ours have three."""
+FINEST = 1024
+"""Most of these cells per triangle: so many times smaller the smallest may be than the mean."""
+BYTES_LISTED = 40
+"""Memory that one of them takes while the grid is made."""
 
 
 class Surface:
@@ -175,6 +185,29 @@ def surface_of(state: State) -> Surface:
     return Surface(
         state["vertices"], state["triangles"], edge=state.scalars["edge"], areas_at_start=state["areas_at_start"]
     )
+
+
+def check_mesh(state: State) -> None:
+    """Refuse a mesh that loops over its triangles could not trust: they ask for no more than plausible places."""
+    vertices, edge = state["vertices"], state.scalars["edge"]
+    if not len(state["triangles"]):
+        raise InvalidParameter("the mesh has no triangles")
+    if not (edge > 0 and np.abs(vertices).max() <= FARTHEST):
+        raise InvalidParameter(f"the mesh has an edge of {edge} m, or vertices beyond {FARTHEST:g} m")
+    check_edges(state["triangles"])
+    low, high = vertices[:, :2].min(axis=0), vertices[:, :2].max(axis=0)
+    size = hash_cell(TRIANGLE_CELL * edge, (low[0], low[1], high[0], high[1]))
+    corners = np.floor((vertices[:, :2] - low) / size)[state["triangles"]]
+    listed = float((corners.max(axis=1) - corners.min(axis=1) + 1).prod(axis=1).sum())
+    usual = min(float(((high - low) // size + 1).prod()), FINEST * len(corners)) + len(corners)
+    if listed > FRAMES * usual:
+        raise InvalidParameter(
+            f"the triangles of the mesh overlap: an edge of {edge:g} m would be found {listed:.0f} times"
+        )
+    check_memory("the mesh", int(listed * BYTES_LISTED), "start the run again")
+    places, slack = state["particle_position"][:, :2], edge + 0.01 * float((high - low).max())
+    if places.size and not ((places >= low - slack) & (places <= high + slack)).all():
+        raise InvalidParameter("a particle lies beyond the mesh")
 
 
 def volume_of(state: State) -> float:

@@ -16,7 +16,7 @@ from slopewash.models.maps import Mappable
 from slopewash.models.parameters import Rule, law, not_negative, parameter, positive
 from slopewash.models.state import Array, Domain, Sides, State, Window
 from slopewash.models.steepest_talus.coefficients import Coefficients, beds
-from slopewash.models.steepest_talus.fields import FIELDS
+from slopewash.models.steepest_talus.fields import FIELDS, SUMS
 from slopewash.models.steepest_talus.prepare import HIGHEST, LOWEST, TALUS_OF_STRATA, WALL, guessed_erodibility, prepare
 from slopewash.terrain import Layer, Place, Terrain
 
@@ -76,6 +76,7 @@ class SteepestTalus(Model):
     halo: ClassVar = 2
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "reference.ReferenceBackend"}
     fields: ClassVar = FIELDS
+    sums: ClassVar = SUMS
     moved_by: ClassVar = {
         "rain": "the model has no water",
         "rock_strength": "the model moves loose soil; what slides depends on the steepness alone",
@@ -137,6 +138,10 @@ class SteepestTalus(Model):
     def draws(self, given: Collection[str], *, layered: bool) -> int:
         """How many random fields of one sequence over the whole the erodibility needs."""
         return int(self.talus_law != "uniform" and not layered and "erodibility" not in given)
+
+    def needs(self, domain: Domain) -> tuple[str, ...]:
+        """Fields that a state must hold with these parameters."""
+        return ("bedrock", "strata_top") if domain.strata else ()
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one iteration; there is no water whose power could fade."""

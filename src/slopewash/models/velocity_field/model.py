@@ -14,7 +14,7 @@ from slopewash.models.parameters import Rule, law, not_negative, parameter, posi
 from slopewash.models.state import Array, Domain, Side, State
 from slopewash.models.velocity_field import prepare as _prepare
 from slopewash.models.velocity_field.coefficients import Coefficients
-from slopewash.models.velocity_field.fields import FIELDS, SHARES
+from slopewash.models.velocity_field.fields import FIELDS, SHARES, SUMS
 from slopewash.models.velocity_field.hillslope import Hillslope
 from slopewash.models.velocity_field.reference import Motion
 
@@ -78,6 +78,7 @@ class VelocityField(Model):
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "iteration.ReferenceBackend"}
     sides: ClassVar[tuple[Side, ...]] = ("open",)
     fields: ClassVar = FIELDS
+    sums: ClassVar = SUMS
     moved_by: ClassVar = {
         "rain": "every cell sends one drop of water in every step; for more rain, make the run older",
         "rock_strength": {"flow_erosion": 1 / 10, "collision_erosion": 1 / 10},
@@ -170,6 +171,10 @@ class VelocityField(Model):
         return 1 / self.maximum_speed
 
     prepare = staticmethod(_prepare.prepare)
+
+    def needs(self, domain: Domain) -> tuple[str, ...]:
+        """Fields that a state must hold with these parameters."""
+        return ("bedrock", "strata_top") if domain.strata else ("erodibility",)
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one iteration."""

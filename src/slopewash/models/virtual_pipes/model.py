@@ -30,7 +30,7 @@ from slopewash.models.virtual_pipes import derive as _derive
 from slopewash.models.virtual_pipes import prepare as _prepare
 from slopewash.models.virtual_pipes.base_level import base_of
 from slopewash.models.virtual_pipes.coefficients import Coefficients, coefficients
-from slopewash.models.virtual_pipes.fields import BUDGET, FIELDS, SHARES
+from slopewash.models.virtual_pipes.fields import BUDGET, DEVICE_SUMS, FIELDS, SHARES, SUMS
 from slopewash.models.virtual_pipes.prepare import ground, total
 from slopewash.models.virtual_pipes.sea import level_in_cells
 from slopewash.models.virtual_pipes.sea_parts import SeaParts
@@ -85,6 +85,7 @@ class VirtualPipes(Model):
     bytes_per_cell: ClassVar = 170
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "reference.ReferenceBackend"}
     fields: ClassVar = FIELDS
+    sums: ClassVar = SUMS | DEVICE_SUMS
     moved_by: ClassVar = {
         "rain": {"rain_rate": 3.0},
         "rock_strength": {"suspension_rate": 1 / 4, "weathering_rate": 1 / 3},
@@ -370,6 +371,19 @@ class VirtualPipes(Model):
     def sea(self, domain: Domain) -> SeaParts | None:
         """Return the sea beyond open edges; None without one."""
         return SeaParts(self, domain) if self.sea_level > -math.inf and domain.sides.any_open else None
+
+    def needs(self, domain: Domain) -> tuple[str, ...]:
+        """Fields that a state must hold with these parameters."""
+        beds = ("rock_erodibility", "bed_phase") if self.bed_contrast and not domain.strata else ()
+        return (*beds, *(("bedrock",) if self.covered or domain.strata else ()), *super().needs(domain))
+
+    def check_state(self, state: State, domain: Domain) -> None:
+        """Refuse a state that kernels may not trust."""
+        super().check_state(state, domain)
+        for name, count in (("outflow", self.pipe_count), ("base_version", 1), ("budget", None)):
+            found = len(state[name])
+            if found != (count or max(found, 1)):
+                raise InvalidParameter(f"{name} has {found} values; these parameters need {count or 'one at least'}")
 
     def coefficients(self, domain: Domain, *, substeps: int, strength: float = 1.0) -> Coefficients:
         """Numbers of one iteration.
