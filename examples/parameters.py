@@ -90,6 +90,7 @@ NEEDS: dict[tuple[str, str], dict[str, Any]] = {
     ("virtual_pipes", "bed_thickness"): BED,
     ("virtual_pipes", "bed_dip"): BED,
     ("virtual_pipes", "bed_direction"): BED,
+    ("virtual_pipes", "bed_datum"): BED,
     ("virtual_pipes", "weathering_rate"): COVER,
     ("virtual_pipes", "weathering_depth"): THICK,
     ("virtual_pipes", "cover_talus_slope"): THICK,
@@ -113,6 +114,7 @@ TABLE_2 = frozenset(
 
 CHOSEN: dict[tuple[str, str], list[Any]] = {
     ("virtual_pipes", "bed_direction"): [0.0, 90.0, 180.0],
+    ("virtual_pipes", "bed_datum"): [0.0, 40.0, 80.0],
     ("virtual_pipes", "evaporation_rate"): [0.0, 0.05, 0.5],
     ("virtual_pipes", "gravity"): [0.1, 1.0, 20.0],
     ("virtual_pipes", "pipe_area"): [0.1, 1.0, 10.0],

@@ -207,6 +207,10 @@ class Model(ABC):
         """Elevation in metres of the sea beyond open edges; -inf for no sea."""
         return -math.inf
 
+    def anchored(self, lowest: float) -> Self:
+        """Return the same for a run over several grids, whose start has that lowest ground; most count from nothing."""
+        return self
+
     # A run, from start to end
 
     @abstractmethod

@@ -187,6 +187,11 @@ class Stage:
         checked = {name: getattr(model, name) for name in values}
         return self.replace(model=model, settings={**self.settings, **checked})
 
+    def anchored(self, lowest: float) -> Stage:
+        """Return the same for a recipe whose start has that lowest ground."""
+        model = self.model.anchored(lowest)
+        return self if model is self.model else self.replace(model=model)
+
     def on_one_grid(self) -> Stage:
         """Return the same without levels, and without what follows the last of them: low water and gullies.
 

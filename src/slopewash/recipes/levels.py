@@ -202,7 +202,8 @@ def merged(
     assert stage.cells is not None
     cell = here.cell_size
     made = fine["elevation"]
-    floor = _floor(made, made - start, cell)
+    bare = _none(here.nodata, missing)
+    floor = _floor(made, made - start, cell, bare)
     own = here["elevation"] - start  # detail that the level before could not see
     z = made + stage.restored * (1 - floor) * own
     if beds is not None:
@@ -218,7 +219,7 @@ def merged(
             seed=1000 * seed + stage.cells,
             origin=origin,
         )
-        z += stage.detail * cell * np.minimum(_steepness(z, cell), STEEPEST_DETAIL) * (1 - floor) * noise
+        z += stage.detail * cell * np.minimum(_steepness(z, cell, here.nodata), STEEPEST_DETAIL) * (1 - floor) * noise
     layers: dict[str, Any] = {"elevation": z, "water": np.maximum(fine["water"], 0)}
     if "suspended" in here or "suspended" in fine:
         layers["suspended"] = np.maximum(fine["suspended"], 0) if "suspended" in fine else 0.0
@@ -265,13 +266,19 @@ def fitted(values: NDArray[Any], shape: tuple[int, int]) -> Heights:
     return np.pad(values, beyond, mode="edge")[:rows, :columns].astype(np.float64)
 
 
-def _floor(made: Heights, change: Heights, cell_size: float) -> Heights:
+def _none(*masks: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    """Where one of the masks says that there is no ground; None for nowhere."""
+    given = [mask for mask in masks if mask is not None]
+    return np.logical_or.reduce(given) if given else None
+
+
+def _floor(made: Heights, change: Heights, cell_size: float, missing: NDArray[np.bool_] | None) -> Heights:
     """How much of a valley floor the ground is, 0 to 1: gentle, and no longer what it was at the start.
 
     The start's detail is buried there or worn away; to bring it back would lead streams astray, as noise would.
     """
     most, least = FLOOR_SLOPES
-    gentle = np.clip((least - _steepness(made, cell_size)) / (least - most), 0, 1)
+    gentle = np.clip((least - _steepness(made, cell_size, missing)) / (least - most), 0, 1)
     return gentle * np.minimum(np.abs(change) / cell_size, 1)
 
 
@@ -298,12 +305,28 @@ def stream_beds(before: Terrain, sea_level: float) -> Terrain | None:
     return Terrain(depth * bed, cell_size=before.cell_size)
 
 
-def _steepness(z: Heights, cell_size: float) -> Heights:
-    """Slope of the ground without its roughest detail."""
+def _steepness(z: Heights, cell_size: float, missing: NDArray[np.bool_] | None) -> Heights:
+    """Slope of the ground without its roughest detail; beside nodata, as beside the border, there is no neighbour."""
+    ground = np.ones(z.shape, np.bool_) if missing is None else ~missing
+    near = [_beside(ground, axis, beyond=False) for axis in (0, 1)]
+
+    def neighbours(axis: int) -> list[Heights]:
+        """Heights before and after along an axis, a cell's own where there is no ground."""
+        return [np.where(there, w, z) for there, w in zip(near[axis], _beside(z, axis, beyond=0), strict=True)]
+
     for _ in range(2):
         for axis in (0, 1):
-            p = np.pad(z, [(1, 1) if k == axis else (0, 0) for k in (0, 1)], mode="edge")
-            before, after = (p[:-2], p[2:]) if axis == 0 else (p[:, :-2], p[:, 2:])
+            before, after = neighbours(axis)
             z = 0.25 * (before + after) + 0.5 * z
-    along = [np.gradient(z, cell_size, axis=axis) for axis in (0, 1) if z.shape[axis] > 1]
-    return np.sqrt(sum((slope * slope for slope in along), np.zeros_like(z)))
+    squares = np.zeros_like(z)
+    for axis in (0, 1):
+        before, after = neighbours(axis)
+        apart = near[axis][0] + near[axis][1].astype(np.float64)
+        squares += ((after - before) / (np.maximum(apart, 1) * cell_size)) ** 2
+    return np.sqrt(squares)
+
+
+def _beside(values: NDArray[Any], axis: int, *, beyond: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Values of the cells before and after each along an axis."""
+    p = np.pad(values, [(1, 1) if k == axis else (0, 0) for k in (0, 1)], constant_values=beyond)
+    return (p[:-2], p[2:]) if axis == 0 else (p[:, :-2], p[:, 2:])

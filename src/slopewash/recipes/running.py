@@ -89,7 +89,8 @@ class Running:
         _check_mask(recipe, self.start)
         stages, self.start = place_maps(recipe.stages, self.start)
         check_maps(stages, self.start, self.start.range)
-        self.stages = [level for stage in stages for level in expanded(stage, self.start)]
+        low = self.start.range("elevation")[0]
+        self.stages = [level for stage in stages for level in expanded(stage.anchored(low), self.start)]
         """Stages of the recipe, each level one of its own."""
         self._painted: Painted = {}
         """What was painted on the levels before the one under way."""

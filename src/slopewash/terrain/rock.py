@@ -1,4 +1,4 @@
-"""Rock of differing hardness, as a function of place, height and seed: the same on every grid."""
+"""Rock of differing hardness, as a function of place, height above a datum, and seed: the same on every grid."""
 
 from __future__ import annotations
 
@@ -33,11 +33,19 @@ BEND_PER_BED, BEND_SIZE_PER_BED = BENDING / BED, BEND_SIZE / BED
 """How far beds are bent up and down, and over what distance, in thicknesses of a pair of beds."""
 
 
-def rock_erodibility(terrain: Terrain, *, seed: int = 0, banding: float = BANDING, place: Place | None = None) -> Layer:
+def rock_erodibility(
+    terrain: Terrain,
+    *,
+    seed: int = 0,
+    banding: float = BANDING,
+    datum: float | None = None,
+    place: Place | None = None,
+) -> Layer:
     """Erodibility of bedded rock: tilted and bent beds, patches, and harder ground towards the summits.
 
     Beds are what keeps flanks from looking alike: their edges show as ribs and ledges. `banding` is how much the
-    erodibility varies from bed to bed. Part of a terrain has its `place` in the whole.
+    erodibility varies from bed to bed. Heights count from the `datum`, which is the lowest ground if not given: the
+    same ground further up has the same rock. Part of a terrain has its `place` in the whole.
 
     >>> R = rock_erodibility(Terrain(np.arange(64.0).reshape(8, 8)), seed=1)
     >>> bool(0.05 <= R.min() and R.max() <= 1.0)
@@ -58,7 +66,7 @@ def rock_erodibility(terrain: Terrain, *, seed: int = 0, banding: float = BANDIN
         south = (np.arange(rows) + (place.origin[0] + 0.5))[:, None] * terrain.cell_size
         east = (np.arange(columns) + (place.origin[1] + 0.5))[None, :] * terrain.cell_size
         bent = BENDING * side * noise(BEND_SIZE, BEND_OCTAVES, 2)
-        bed = (z + DIP[0] * south + DIP[1] * east + bent) / (BED * side)
+        bed = (z - (low if datum is None else datum) + DIP[0] * south + DIP[1] * east + bent) / (BED * side)
         R += banding * (np.sin(2 * np.pi * bed) + SECOND * np.sin(2 * SECOND_PER_BED * np.pi * bed + 1))
     return np.clip(R, LEAST, 1.0).astype(np.float32)
 
@@ -73,10 +81,11 @@ def bed_phase(
     seed: int,
     origin: tuple[int, int] = (0, 0),
 ) -> NDArray[np.float64]:
-    """Where in a sequence of tilted and bent beds the height 0 m lies, in pairs of beds from 0 to `PERIOD`.
+    """Where in a sequence of tilted and bent beds their datum lies, in pairs of beds from 0 to `PERIOD`.
 
-    A height adds `height / thickness` to it. Beds sink by `dip` degrees towards `direction`, in degrees clockwise from
-    north. `origin` is the row and column of the first cell: finer grids and parts of one see the same beds.
+    A height above the datum adds `height / thickness` to it. Beds sink by `dip` degrees towards `direction`, in degrees
+    clockwise from north. `origin` is the row and column of the first cell: finer grids and parts of one see the same
+    beds.
 
     >>> whole = bed_phase((4, 6), 10.0, thickness=50.0, dip=8.0, direction=90.0, seed=1)
     >>> part = bed_phase((2, 3), 10.0, thickness=50.0, dip=8.0, direction=90.0, seed=1, origin=(2, 3))

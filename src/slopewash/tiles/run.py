@@ -290,7 +290,7 @@ class TiledRun:
             check_maps(stages, start.layers, start.range_of)
             self._check_known(start)
             self.start = start
-            self.stages = [part for stage in stages for part in expanded(stage, start)]
+            self.stages = [part for stage in stages for part in expanded(stage.anchored(start.low), start)]
             self._commit()
 
     def _check_known(self, start: Ground) -> None:

@@ -85,6 +85,10 @@ def derive_all(model: MeshParticles, names: Sequence[str], state: State, domain:
     def change(attribute: str) -> Array:
         return np.maximum(raster()[attribute], 0)  # interpolation may undershoot
 
+    def heights() -> Array:
+        """In cells above the datum: slopes are the same wherever that lies."""
+        return ((raster()["elevation"].astype(np.float64) - domain.datum) / l).astype(np.float32)
+
     def erodibility() -> Array:
         if "strata_top" in state:
             return exposed_erodibility(raster()["elevation"], bedrock(), state["strata_top"], domain)
@@ -98,7 +102,7 @@ def derive_all(model: MeshParticles, names: Sequence[str], state: State, domain:
         "wear": lambda: change("eroded"),
         "deposit": lambda: change("deposited"),
         "difference": lambda: change("deposited") - change("eroded"),
-        "slope": lambda: slope_degrees(raster()["elevation"] / np.float32(l), domain.sides),
+        "slope": lambda: slope_degrees(heights(), domain.sides),
         "bedrock": bedrock,
         "erodibility": erodibility,
     }

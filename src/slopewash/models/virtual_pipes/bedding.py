@@ -53,9 +53,9 @@ def expose_beds(surface: Field, rock: Field, phase: Field, c: Coefficients) -> F
 
 
 def phase_of(model: VirtualPipes, domain: Domain, dtype: Any = np.float32) -> Field:
-    """Where in the beds the datum lies in each cell."""
+    """Where in the beds the heights of a state begin in each cell."""
     start = bed_phase(
         domain.shape, domain.cell_size, thickness=model.bed_thickness, dip=model.bed_dip,
         direction=model.bed_direction, seed=domain.seed, origin=domain.origin,
     )  # fmt: skip
-    return (start + domain.datum / model.bed_thickness % PERIOD).astype(dtype)
+    return (start + (domain.datum - model.foot(domain.datum)) / model.bed_thickness % PERIOD).astype(dtype)

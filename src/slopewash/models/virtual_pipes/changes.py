@@ -207,7 +207,7 @@ def _beds(model: VirtualPipes) -> tuple[float, ...]:
     """What beds depend on."""
     if not model.bed_contrast:
         return ()
-    return model.bed_contrast, model.bed_thickness, model.bed_dip, model.bed_direction
+    return model.bed_contrast, model.bed_thickness, model.bed_dip, model.bed_direction, model.bed_datum
 
 
 def _base_version(state: State) -> Patch:

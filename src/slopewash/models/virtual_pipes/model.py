@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -229,6 +229,11 @@ class VirtualPipes(Model):
         120.0, symbol="φ", units="°", valid=finite, typical=(0, 360), group="rock",
         doc="Direction in which beds sink, clockwise from north.",
     )  # fmt: skip
+    bed_datum: float = parameter(
+        -math.inf, symbol="z_0", units="m", valid=finite_or_none, typical=(0, 3000), group="rock", none=-math.inf,
+        doc="Elevation from which tilted beds, and those of the default rock, are counted. None for the lowest ground "
+        "of the terrain; a recipe keeps that of its start on every level and stage.",
+    )  # fmt: skip
 
     processes: str = law(
         "both", "both", "hydraulic", "thermal",
@@ -315,6 +320,15 @@ class VirtualPipes(Model):
     def water_beyond(self) -> float:
         """Elevation in metres of the sea beyond open edges; -inf for no sea."""
         return self.sea_level
+
+    def foot(self, lowest: float) -> float:
+        """Elevation from which beds are counted on a terrain with that lowest ground."""
+        return lowest if self.bed_datum == -math.inf else self.bed_datum
+
+    def anchored(self, lowest: float) -> Self:
+        """Return the same, its beds counted from that elevation where none was given."""
+        has_beds = self.bed_contrast > 0 or self.default_erodibility == "rock"
+        return self.replace(bed_datum=self.foot(lowest)) if has_beds else self
 
     def limits(self) -> tuple[Limit, ...]:
         """Stability limits: gravity waves in two dimensions, soil feeding a pit, and rates below one per step."""

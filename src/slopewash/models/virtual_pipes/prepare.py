@@ -157,7 +157,8 @@ def _erodibility(terrain: Terrain, model: VirtualPipes, seed: int, place: Place)
     if model.default_erodibility == "uniform":
         return np.ones(terrain.shape, np.float32)
     if model.default_erodibility == "rock":
-        return rock_erodibility(terrain, seed=seed, place=place, **({"banding": 0.0} if model.bed_contrast else {}))
+        banding = {"banding": 0.0} if model.bed_contrast else {}
+        return rock_erodibility(terrain, seed=seed, datum=model.foot(place.low), place=place, **banding)
     fine = FINE_NOISE if model.default_erodibility == "from_elevation_fine" else 0.0
     return erodibility_from_elevation(terrain, seed=seed, fine_noise=fine, place=place)
 
