@@ -6,8 +6,10 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from tests import crafted as crafted_files
 
 from slopewash.backends.available import problem
 
@@ -23,6 +25,21 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def _home_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep what a studio keeps out of the user's own folders."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture(scope="session")
+def crafting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[crafted_files.Helper]:
+    """The process that forks for crafted files."""
+    if not hasattr(os, "fork"):
+        pytest.skip("this system cannot fork")
+    with crafted_files.helper(tmp_path_factory.mktemp("crafting")) as helper:
+        yield helper
+
+
+@pytest.fixture
+def crafted(tmp_path: Path, crafting: crafted_files.Helper) -> crafted_files.Place:
+    """A folder for a crafted file, with canaries outside it."""
+    return crafted_files.Place(tmp_path, crafting)
 
 
 @pytest.fixture(autouse=True)
