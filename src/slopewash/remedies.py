@@ -48,8 +48,8 @@ def option(name: str, value: str = "", typed: str | None = None, *, table: str =
     return f"{name}={value}, or {flag}" if value else f"{name}, or {flag}"
 
 
-def by_place(*, python: str, command: str) -> str:
-    """Return the words for Python, or those for where commands are typed.
+def by_place(*, python: str, command: str, recipe: str | None = None) -> str:
+    """Return the words for Python, or those for where commands are typed, or for a recipe if it needs others.
 
     >>> by_place(python="call sw.read_mesh", command="use slopewash convert")
     'call sw.read_mesh'
@@ -57,4 +57,6 @@ def by_place(*, python: str, command: str) -> str:
     ...     by_place(python="call sw.read_mesh", command="use slopewash convert")
     'use slopewash convert'
     """
-    return command if _place in ("command", "recipe") else python
+    if _place == "recipe":
+        return command if recipe is None else recipe
+    return command if _place == "command" else python

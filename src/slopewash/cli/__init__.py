@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Unexpected errors are raised: a traceback and exit code 1.
 
-    >>> main(["generate", "dome", "-o", "no-such-folder/raw.exr"])
+    >>> main(["info", "no-such-file.exr"])
     2
     """
     with _exit_on_interrupt():

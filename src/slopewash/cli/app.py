@@ -30,6 +30,7 @@ from slopewash.cli import (
     studio,
 )
 from slopewash.cli.console import note
+from slopewash.cli.outputs import remove_empty_folders
 from slopewash.errors import (
     CheckpointWarning,
     GeoreferenceWarning,
@@ -142,6 +143,8 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
             return GOOD
         except OSError as error:
             return _refuse(f"{error.filename or 'cannot write the output'}: {error.strerror or error}")
+        finally:
+            remove_empty_folders()
     return int(code)
 
 

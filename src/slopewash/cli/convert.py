@@ -107,7 +107,6 @@ def command(
         terrain = with_rivers(terrain, names)
         for name in names:
             terrain[name]
-        out.mkdir(exist_ok=True)
         files = sw.write_masks(terrain, out, names)
         print_json({"input": str(source), "files": [str(file) for file in files]}) if json else print(*files, sep="\n")
         return

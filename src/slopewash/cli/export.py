@@ -15,6 +15,7 @@ from slopewash.cli.options import (
     parse_height_range,
     parse_snow_line,
 )
+from slopewash.cli.outputs import make_folder
 from slopewash.cli.reading import AS_IS, Reading
 from slopewash.cli.tiles import read_grid
 from slopewash.errors import InvalidFile, InvalidParameter
@@ -83,6 +84,7 @@ def command(
     grid = parse_tiles(tiles)
     if out.exists() and not out.is_dir():
         raise InvalidFile(f"output {out} is a file; name a folder")
+    make_folder(out)
     options = reading.options(allow_8bit=allow_8bit)
     done = sw.export(
         read_grid(file, options), target, out, size=size, tiles=grid, fit=fit, shared_edges=shared_edges,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,12 +52,12 @@ def check_report(path: Path) -> None:
 
 
 def check_masks(folder: Path) -> None:
-    """Reject a place where a folder of masks could not be made."""
+    """Make the folder of masks, or reject its place."""
     if folder.suffix and not folder.is_dir():
         raise InvalidFile(f"--layers writes several files, but {folder} names one; name a folder")
     if folder.exists() and not folder.is_dir():
         raise InvalidFile(f"{folder} is a file; name a folder for the layers")
-    check_folder(folder.parent)
+    make_folder(folder)
 
 
 def check_not_input(source: Path, out: Path, *, force: bool) -> None:
@@ -110,25 +111,29 @@ def check_holds(path: Path, terrain: Terrain) -> None:
 def _check_place(path: Path) -> None:
     if path.is_dir():
         raise InvalidFile(f"output {path} is a folder; name a file in it")
-    check_folder(path.parent)
+    make_folder(path.parent)
     if path.exists() and not os.access(path, os.W_OK):
         raise InvalidFile(f"output {path} cannot be overwritten; choose another name")
 
 
-def check_folder(folder: Path) -> None:
-    """Reject a folder that does not exist or is not writable."""
-    if not folder.exists():
-        raise InvalidFile(f"folder {folder} does not exist; create it first")
-    if not folder.is_dir():
-        raise InvalidFile(f"{folder} is not a folder")
+_made: list[Path] = []
+"""Folders that this command created, each after those that hold it."""
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder for results and those that hold it, or raise; one that stays empty is removed in the end."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidFile(f"folder {folder} cannot be created: {error.strerror}; choose another") from None
+    _made.extend(reversed(missing))
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InvalidFile(f"folder {folder} is not writable; choose another")
 
 
-def make_folder(folder: Path) -> None:
-    """Create a folder for results, or raise."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidFile(f"folder {folder} cannot be created: {error.strerror}") from None
-    check_folder(folder)
+def remove_empty_folders() -> None:
+    """Remove the folders that this command created and wrote nothing to."""
+    while _made:
+        with suppress(OSError):
+            _made.pop().rmdir()

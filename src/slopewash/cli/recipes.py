@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from slopewash.cli.console import console, make_table, print_json
 from slopewash.cli.options import Flag, Force, Json
+from slopewash.cli.outputs import make_folder
 from slopewash.errors import InvalidFile, InvalidParameter
 
 if TYPE_CHECKING:
@@ -55,8 +56,9 @@ def command(
         look = looks[name]
         if out.exists() and not force:
             raise InvalidFile(f"{out} exists, perhaps with changes of yours; name another file, or add --force")
+        make_folder(out.parent)
         look.recipe().replace(outputs=look.outputs).write(out)
-        print(out)
+        print_json({"recipe": name, "output": str(out)}) if json else print(out)
     elif name is not None:
         facts = look_facts(looks[name])
         print_json(facts) if json else print_look(facts)

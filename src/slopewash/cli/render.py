@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from slopewash.cli.console import print_json
 from slopewash.cli.options import (
     Force,
+    Json,
     Out,
     parse_snow_line,
     parse_sun,
@@ -78,6 +80,7 @@ def command(
     quality: int | None = None,
     reading: Reading = AS_IS,
     force: Force = False,
+    json: Json = False,
 ) -> None:
     """Draw a terrain as a landscape: a block, a view from inside, a map, or a film.
 
@@ -158,7 +161,7 @@ def command(
                 heading=heading, sun=light, season=season, snow_line=snow, water=shown, exaggeration=exaggeration,
                 layer=layer, contours=lines, supersampling=samples, quality=quality, report=report,
             )  # fmt: skip
-        print(out)
+        _print_output(file, out, json=json)
         return
     terrain = with_water(read_grid(file, options, most=LARGEST_MAP if view == "map" else LARGEST_VIEW), water)
     if view == "map":
@@ -172,7 +175,11 @@ def command(
             azimuth=azimuth, pitch=pitch, zoom=zoom, target=place, heading=heading, sun=light, season=season,
             snow_line=snow, water=shown, exaggeration=exaggeration, layer=layer, contours=lines, supersampling=samples,
         )  # fmt: skip
-    print(out)
+    _print_output(file, out, json=json)
+
+
+def _print_output(file: Path, out: Path, *, json: bool) -> None:
+    print_json({"input": str(file), "output": str(out)}) if json else print(out)
 
 
 def check_effect(kind: str, **given: object) -> None:

@@ -152,8 +152,6 @@ def _run_on_tiles(job: Recipe, out: Path, *, tiles: int, json: bool, **where: An
         names = ", ".join(str(output.path) for output in job.outputs)
         note(f"note: with --tiles only {out} is written, and not {names}; slopewash convert makes files of it")
     out = tiled_output(out)
-    if out.parent == Path("out"):
-        out.parent.mkdir(exist_ok=True)
     check_tiled_output(out, tiles)
     lakes = any("lake" in output.options.get("layers", ()) for output in job.outputs)
     return erode_on_tiles(job.replace(outputs=()), out, tiles=tiles, json=json, lakes=lakes, **where)

@@ -11,6 +11,7 @@ from slopewash import urls
 from slopewash.cli import INTERRUPTED
 from slopewash.cli.console import console, make_table, note, print_json
 from slopewash.cli.finishing import note_silted
+from slopewash.cli.outputs import make_folder
 from slopewash.cli.running import Terminated, terminations
 from slopewash.errors import InvalidParameter
 
@@ -32,8 +33,8 @@ def check_tiled_output(out: Path, tile: int) -> None:
         raise InvalidParameter(f"--tiles is {tile}; it must be {SMALLEST_TILE} cells or more; take 2048")
     if out.suffix.lower() not in (".zarr", ".tif", ".tiff"):
         raise InvalidParameter(f"--out is {out}; with --tiles it must end in .zarr or .tif")
-    if is_local(out) and not out.absolute().parent.is_dir():
-        raise InvalidParameter(f"folder {out.parent} does not exist; create it first")
+    if is_local(out):
+        make_folder(out.absolute().parent)
 
 
 def tiled_output(out: Path) -> Path:

@@ -20,6 +20,7 @@ from slopewash.recipes.maps import facts_of, values_of
 from slopewash.recipes.masking import MASK
 from slopewash.recipes.outputs import Output
 from slopewash.recipes.sources import FromTerrain, Generated, Source, as_source, source_from
+from slopewash.remedies import by_place
 from slopewash.terrain import Emitter, Strata, Terrain, WaterSource
 from slopewash.terrain.gullies import DEEPEST
 from slopewash.terrain.parts import strata_facts, strata_from
@@ -296,7 +297,12 @@ def _as_preset(given: Any) -> Preset:
         raise InvalidParameter(f"{given!r} is neither a model nor the name of a preset")
     if given in model_names():
         made = find_model(given).__name__
-        raise InvalidParameter(f'"{given}" is a model, not a preset; pass {made}(), or the name of one of its presets')
+        remedy = by_place(
+            python=f"pass {made}(), or the name of one of its presets",
+            command="name one of its presets, which slopewash models lists",
+            recipe=f'write model = "{given}", or the name of one of its presets',
+        )
+        raise InvalidParameter(f'"{given}" is a model, not a preset; {remedy}')
     return find_preset(given)
 
 
