@@ -36,6 +36,13 @@ class Reading:
         ),
     ] = None
     band: Annotated[int | None, Parameter(help="Band of a .tif to take as the elevation, from 1.")] = None
+    nodata: Annotated[
+        float | None,
+        Parameter(
+            allow_leading_hyphen=True,
+            help="Number in the file that marks cells without data, besides one that it declares: -9999, or nan.",
+        ),
+    ] = None
     shape: Annotated[
         str | None, Parameter(allow_leading_hyphen=True, help="ROWS,COLUMNS of a raw file that is not square.")
     ] = None

@@ -13,10 +13,10 @@ from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter
 from slopewash.io import gdal, wkt
 from slopewash.io.cells import cannot_measure, metres_per_cell
 from slopewash.io.decoding import decoding
-from slopewash.io.gathering import gather
 from slopewash.io.height_units import as_in_crs
 from slopewash.io.heights import with_nan
 from slopewash.io.info import FileInfo
+from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
 from slopewash.remedies import option
@@ -62,19 +62,15 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     )
     if obstacle and options.cell_size is None:
         raise InvalidFile(cannot_measure(path, obstacle))
-    heights = _numbers(path, header)
-    nodata = heights == np.float32(header.nodata)
-    unit = wkt.vertical_unit(crs or "")
-    if options.height_unit is None and unit not in (None, 1.0):
-        heights = (heights.astype(np.float64) * unit).astype(np.float32)
-    return gather(
-        path,
-        {"elevation": heights},
+    meaning = Meaning(
+        path=path,
+        shape=(header.rows, header.columns),
+        bands=(plain_band(options, nodata=(header.nodata,), unit=wkt.vertical_unit(crs or "")),),
         cell_size=options.cell_size or cell_size,
-        nodata=nodata,
         crs=_standard(crs),
         transform=header.place,
     )
+    return meaning.terrain(lambda band: (_numbers(path, header), None))
 
 
 def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:

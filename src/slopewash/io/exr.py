@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 from pathlib import Path
 
@@ -12,9 +13,9 @@ import numpy as np
 from slopewash.errors import InvalidFile
 from slopewash.io.decoding import Damaged, decoding, quiet
 from slopewash.io.exr_header import read_header
-from slopewash.io.gathering import gather
-from slopewash.io.heights import as_float32, as_metres, with_nan
+from slopewash.io.heights import with_nan
 from slopewash.io.info import FileInfo
+from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.notes import MADE_BY, Notes, notes_from, notes_text
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
@@ -66,23 +67,20 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         top = layers.pop(STRATA_TOP, None) if _STRATA in texts else None
         if len(layers) == 1:
             layers = {"elevation": layers.popitem()[1]}
-        elevation = layers.pop("elevation")
-    nodata = np.isnan(elevation) if _NODATA in texts else None
     strata = None
     if _STRATA in texts:
         strata = from_metadata(path, texts[_STRATA], top, (info.height, info.width))
-    return gather(
-        path,
-        {"elevation": as_metres(path, elevation, options.height_range)}
-        | {name: as_float32(layers[name]) for name in sorted(layers)},
+    names = ("elevation", *sorted(layers.keys() - {"elevation"}))
+    nodata = (math.nan,) if _NODATA in texts else ()
+    meaning = Meaning(
+        path=path,
+        shape=(info.height, info.width),
+        bands=tuple(plain_band(options, layer=name, nodata=nodata if name == "elevation" else ()) for name in names),
         cell_size=options.cell_size or cell_size,
-        nodata=nodata,
         crs=texts.get(_CRS),
         transform=transform,
-        sources=sources,
-        emitters=emitters,
-        strata=strata,
     )
+    return meaning.terrain(lambda band: (layers[band.layer], None), sources=sources, emitters=emitters, strata=strata)
 
 
 def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None, notes: Notes) -> None:

@@ -6,8 +6,6 @@ import dataclasses
 import os
 from pathlib import Path
 
-import numpy as np
-
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.formats import FORMATS, format_of
 from slopewash.io.gdal import rasterio_for
@@ -16,7 +14,6 @@ from slopewash.io.limits import MAXIMUM_LAYERS, MAXIMUM_PIXELS, grid_allowance
 from slopewash.io.mesh_files import is_mesh_file, write_mesh
 from slopewash.io.notes import Notes
 from slopewash.io.options import HeightRange, ReadOptions
-from slopewash.io.units import HEIGHT_UNITS
 from slopewash.remedies import option
 from slopewash.terrain import Terrain, TriangleMesh, check_terrain
 
@@ -32,6 +29,7 @@ def read(
     band: int | None = None,
     height_unit: str | None = None,
     reproject: str | None = None,
+    nodata: float | None = None,
 ) -> Terrain:
     """Read a terrain; the suffix selects the format: .asc, .exr, .hgt, .npy, .npz, .png, .r16, .raw or .tif.
 
@@ -58,6 +56,8 @@ def read(
     reproject
         CRS to resample the terrain to: "utm" for the local zone, or any code or well-known text in metres or feet. For
         files in degrees, or with cells that are not square. `cell_size` is then that of the new grid.
+    nodata
+        Number in the file that marks cells without data, besides one that the file declares; NaN for files of floats.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -66,27 +66,54 @@ def read(
     Terrain 2 x 1 cells of 5 m (10 x 5 m)
       elevation   0 .. 10 m
     """
-    path = Path(path)
-    options = ReadOptions(
-        cell_size=cell_size, height_range=height_range, allow_8bit=allow_8bit, shape=shape, max_pixels=max_pixels,
-        band=band, height_unit=height_unit, reproject=reproject,
+    return read_with(
+        path,
+        ReadOptions(
+            cell_size=cell_size, height_range=height_range, allow_8bit=allow_8bit, shape=shape, max_pixels=max_pixels,
+            band=band, height_unit=height_unit, reproject=reproject, nodata=nodata,
+        ),
     )  # fmt: skip
+
+
+def read_with(path: str | os.PathLike[str], options: ReadOptions) -> Terrain:
+    """Read with options that were checked already; with `ValueOptions` what is no height keeps its numbers.
+
+    >>> import tempfile
+    >>> from slopewash.io.options import ValueOptions
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write(Terrain([[0.0, 10.0]], cell_size=5.0), f"{folder}/rain.tif")
+    ...     read_with(path, ValueOptions()).range("elevation")
+    (0.0, 10.0)
+    """
+    path = Path(path)
+    info = inspect(path, options)
+    format = format_of(path)
+    if options.reproject is None:
+        return format.read(path, info, options)
+    rasterio_for(f'reproject="{options.reproject}" of {path}')
+    from slopewash.io.reprojecting import reproject
+
+    # The side of a cell is that of the new grid: the old one may have none in metres.
+    terrain = format.read(path, info, dataclasses.replace(options, cell_size=options.cell_size or 1.0))
+    return reproject(terrain, options.reproject, cell_size=options.cell_size)
+
+
+def inspect(path: Path, options: ReadOptions) -> FileInfo:
+    """Header of a file that may be read with these options; what must not or need not be decoded is refused.
+
+    >>> inspect(Path("hill.tif"), ReadOptions())
+    Traceback (most recent call last):
+    slopewash.errors.InvalidFile: hill.tif does not exist
+    """
     if not (path.suffix or path.exists()):
         raise InvalidFile(f"{path} does not exist")
     format = format_of(path)
     _check_file(path)
     info = format.probe(path, options)
     _check_info(path, info, options)
-    if band is not None and info.format != "TIFF":
+    if options.band is not None and info.format != "TIFF":
         raise InvalidParameter(f"{path} has no bands; leave out band, which is for .tif only")
-    if reproject is None:
-        return _in_metres(format.read(path, info, options), height_unit)
-    rasterio_for(f'reproject="{reproject}" of {path}')
-    from slopewash.io.reprojecting import reproject as reprojected
-
-    # The side of a cell is that of the new grid: the old one may have none in metres.
-    terrain = format.read(path, info, dataclasses.replace(options, cell_size=cell_size or 1.0))
-    return reprojected(_in_metres(terrain, height_unit), reproject, cell_size=cell_size)
+    return info
 
 
 def write(
@@ -153,13 +180,6 @@ def probe(path: str | os.PathLike[str]) -> FileInfo:
     format = format_of(path)
     _check_file(path)
     return format.probe(path, ReadOptions())
-
-
-def _in_metres(terrain: Terrain, unit: str | None) -> Terrain:
-    if unit in (None, "m"):
-        return terrain
-    feet = terrain["elevation"].astype(np.float64)
-    return terrain.replace(elevation=(feet * HEIGHT_UNITS[unit]).astype(np.float32))
 
 
 def _check_file(path: Path) -> None:

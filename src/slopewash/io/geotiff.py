@@ -9,17 +9,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from slopewash.io.cells import metres_per_cell
+from slopewash.io.units import metres_per_code
 from slopewash.terrain import Terrain
 
 PIXEL_SCALE, TIEPOINT, TRANSFORMATION = 33550, 33922, 34264
 KEY_DIRECTORY, GDAL_METADATA, GDAL_NODATA = 34735, 42112, 42113
 
-_MODEL_TYPE, _RASTER_TYPE, _GEOGRAPHIC_CODE, _PROJECTED_CODE, _LINEAR_UNIT = 1024, 1025, 2048, 3072, 3076
-_PROJECTED, _GEOGRAPHIC = 1, 2
+GEO_DOUBLES, CAMERA_MODEL = 34736, 50844
+
+_MODEL_TYPE, _RASTER_TYPE, _GEOGRAPHIC_CODE, _PROJECTED_CODE, _PROJECTION = 1024, 1025, 2048, 3072, 3074
+_LINEAR_UNIT, _LINEAR_UNIT_SIZE, _VERTICAL_CODE, _VERTICAL_UNIT = 3076, 3077, 4096, 4099
+_PROJECTED, _GEOGRAPHIC, _GEOCENTRIC = 1, 2, 3
 _PIXEL_IS_AREA, _PIXEL_IS_POINT = 1, 2
-_METRES_PER_UNIT = {9001: 1.0, 9002: 0.3048, 9003: 1200 / 3937}
-"""Metre, foot and US survey foot, by EPSG code."""
+_OWN = 32767
+"""Code of what has none and is defined by the file."""
+_METRIC_CODES = (range(32601, 32661), range(32701, 32761), range(25828, 25839), range(26901, 26924))
+"""Codes of UTM zones, which are in metres whether the file repeats that or not."""
 
 _UNITS_PER_DEGREE = 10_000
 """A step this many times smaller than the cell in metres is in degrees (111 km), not in feet, metres or kilometres."""
@@ -30,13 +35,34 @@ ExtraTag = tuple[int, str, int, Any, bool]
 
 @dataclass(frozen=True, kw_only=True)
 class Georeference:
-    """What the tags contain; `obstacle` is the reason why they give no cell size in metres."""
+    """What the tags contain of place and units, each None where they do not give it."""
 
     present: bool
     crs: str | None = None
+    beyond_keys: str | None = None
+    """Why there is a CRS that only a library of them knows."""
     transform: Transform | None = None
-    cell_size: float | None = None
-    obstacle: str | None = None
+    sizes: tuple[float, float] | None = None
+    """Width and height of a cell in units of the CRS."""
+    geographic: bool = False
+    unit: float | None = None
+    """Metres per unit of the CRS."""
+    unit_problem: str | None = None
+    """Why there is no such unit."""
+    lacks_unit: bool = False
+    """Whether the unit follows from the CRS alone."""
+    noted: float | None = None
+    """Side of a cell in metres that slopewash recorded."""
+    off_grid: str | None = None
+    """Why the cells are no grid on the map."""
+    has_heights: bool = False
+    height_unit: float | None = None
+    """Whether heights have a unit of their own, and the metres of it."""
+
+    @property
+    def has_crs(self) -> bool:
+        """Whether there is a CRS, known or not."""
+        return self.crs is not None or self.beyond_keys is not None
 
 
 def read_georeference(value_of: Callable[[int], Any]) -> Georeference:
@@ -44,31 +70,65 @@ def read_georeference(value_of: Callable[[int], Any]) -> Georeference:
 
     >>> tags = {PIXEL_SCALE: (30.0, 30.0, 0.0), TIEPOINT: (0.0, 0.0, 0.0, 500.0, 900.0, 0.0)}
     >>> place = read_georeference(tags.get)
-    >>> place.cell_size, place.transform
-    (30.0, (30.0, 0.0, 500.0, 0.0, -30.0, 900.0))
+    >>> place.sizes, place.transform
+    ((30.0, 30.0), (30.0, 0.0, 500.0, 0.0, -30.0, 900.0))
     """
-    keys = _keys(value_of(KEY_DIRECTORY))
-    notes = _notes(value_of(GDAL_METADATA))
+    keys, notes = _keys(value_of(KEY_DIRECTORY)), _notes(value_of(GDAL_METADATA))
     transform = _transform(value_of, keys)
-    sizes = _pixel_sizes(transform, value_of(PIXEL_SCALE))
     if _MODEL_TYPE in keys:
         geographic = keys[_MODEL_TYPE] == _GEOGRAPHIC
     else:
         geographic = _GEOGRAPHIC_CODE in keys and _PROJECTED_CODE not in keys
     code = keys.get(_GEOGRAPHIC_CODE if geographic else _PROJECTED_CODE, 0)
-    crs = f"EPSG:{code}" if 1024 <= code < 32767 else notes.get("crs")
-    cell_size, obstacle = None, None
-    if "cell_size" in notes:
-        cell_size = float(notes["cell_size"])
-    elif sizes is not None:
-        cell_size, obstacle = _cell_size(sizes, geographic, keys.get(_LINEAR_UNIT, 9001))
+    unit, problem = _unit(keys, value_of, code, has_crs=bool(code) or keys.get(_MODEL_TYPE) == _PROJECTED)
+    sizes = _pixel_sizes(transform, value_of(PIXEL_SCALE))
     return Georeference(
         present=bool(keys) or sizes is not None,
-        crs=crs,
+        crs=f"EPSG:{code}" if 1024 <= code < _OWN else notes.get("crs"),
+        beyond_keys=None if "crs" in notes else _beyond_keys(keys),
         transform=None if notes.get("position") == "none" else transform,
-        cell_size=cell_size,
-        obstacle=obstacle,
+        sizes=sizes,
+        geographic=geographic,
+        unit=unit,
+        unit_problem=problem,
+        lacks_unit=unit is None and _LINEAR_UNIT not in keys,
+        noted=float(notes["cell_size"]) if "cell_size" in notes else None,
+        off_grid=_off_grid(value_of, keys, transform),
+        has_heights=_VERTICAL_CODE in keys or _VERTICAL_UNIT in keys,
+        height_unit=metres_per_code(keys.get(_VERTICAL_UNIT)),
     )
+
+
+def _unit(
+    keys: dict[int, int], value_of: Callable[[int], Any], code: int, *, has_crs: bool
+) -> tuple[float | None, str | None]:
+    """Metres per unit of the CRS, or why that is not known; cells without a CRS are in metres."""
+    stated = keys.get(_LINEAR_UNIT)
+    if stated == _OWN and (size := _double(value_of, _LINEAR_UNIT_SIZE)) is not None and size > 0:
+        return size, None
+    if stated is not None:
+        unit = metres_per_code(stated)
+        return unit, None if unit else f"has cells in units of EPSG:{stated}, not metres"
+    if not has_crs or any(code in metric for metric in _METRIC_CODES):
+        return 1.0, None
+    return None, f"does not give the unit of {f'EPSG:{code}' if 0 < code < _OWN else 'its CRS'}"
+
+
+def _beyond_keys(keys: dict[int, int]) -> str | None:
+    projected = keys.get(_MODEL_TYPE) == _PROJECTED
+    if _OWN in (keys.get(_PROJECTED_CODE), keys.get(_GEOGRAPHIC_CODE)) or (projected and _PROJECTED_CODE not in keys):
+        return "has a CRS without an EPSG code"
+    return "has a CRS with heights" if keys.get(_VERTICAL_CODE) else None
+
+
+def _off_grid(value_of: Callable[[int], Any], keys: dict[int, int], transform: Transform | None) -> str | None:
+    if keys.get(_MODEL_TYPE) == _GEOCENTRIC:
+        return "is in coordinates from the middle of the earth"
+    if transform is not None:
+        return None
+    if value_of(TIEPOINT) is not None:
+        return "is placed by control points (GCPs)"
+    return "is placed by the model of a camera (RPCs)" if value_of(CAMERA_MODEL) is not None else None
 
 
 def georeference_tags(terrain: Terrain) -> list[ExtraTag]:
@@ -88,7 +148,7 @@ def georeference_tags(terrain: Terrain) -> list[ExtraTag]:
         a, b, c, d, e, f = terrain.transform
         place = (a, b, c, d, e, f)
     code = re.fullmatch(r"EPSG:(\d{4,5})", terrain.crs or "")
-    if code and terrain.transform is not None and 1024 <= int(code[1]) < 32767:
+    if code and terrain.transform is not None and 1024 <= int(code[1]) < _OWN:
         in_degrees = math.hypot(place[1], place[4]) * _UNITS_PER_DEGREE < terrain.cell_size
         keys[_MODEL_TYPE] = _GEOGRAPHIC if in_degrees else _PROJECTED
         keys[_GEOGRAPHIC_CODE if in_degrees else _PROJECTED_CODE] = int(code[1])
@@ -140,21 +200,29 @@ def _pixel_sizes(transform: Transform | None, scale: Any) -> tuple[float, float]
     return sizes if min(sizes) > 0 else None
 
 
-def _cell_size(sizes: tuple[float, float], geographic: bool, unit: int) -> tuple[float | None, str | None]:
-    if unit not in _METRES_PER_UNIT and not geographic:
-        return None, f"has cells in units of EPSG:{unit}, not metres"
-    return metres_per_cell(sizes, geographic=geographic, unit=_METRES_PER_UNIT.get(unit, 1.0))
-
-
 def _keys(directory: Any) -> dict[int, int]:
     """Return the keys whose value is a number stored in the directory itself, as all codes are."""
+    return {key: value for key, location, _, value in _entries(directory) if location == 0}
+
+
+def _entries(directory: Any) -> list[tuple[int, ...]]:
     numbers = [int(number) for number in directory or ()]
-    entries = zip(*(numbers[first::4] for first in range(4)), strict=False)
-    return {key: value for key, location, _, value in list(entries)[1:] if location == 0}
+    return list(zip(*(numbers[first::4] for first in range(4)), strict=False))[1:]
+
+
+def _double(value_of: Callable[[int], Any], wanted: int) -> float | None:
+    """Value of a key that is stored among the floating-point numbers."""
+    doubles = value_of(GEO_DOUBLES)
+    doubles = doubles if isinstance(doubles, tuple) else (doubles,)
+    for key, location, _, index in _entries(value_of(KEY_DIRECTORY)):
+        if (key, location) == (wanted, GEO_DOUBLES) and index < len(doubles):
+            return float(doubles[index])
+    return None
 
 
 def _notes(xml: Any) -> dict[str, str]:
-    found = re.findall(r'<Item name="slopewash:(\w+)">([^<]*)</Item>', str(xml or ""))
+    """What slopewash recorded, through tifffile ("slopewash:cell_size") or through GDAL ("slopewash_cell_size")."""
+    found = re.findall(r'<Item name="slopewash[:_](\w+)">([^<]*)</Item>', str(xml or ""))
     return {name: html.unescape(text) for name, text in found}
 
 

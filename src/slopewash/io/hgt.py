@@ -11,16 +11,15 @@ import numpy as np
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.cells import cannot_measure, metres_per_cell
 from slopewash.io.decoding import decoding
-from slopewash.io.gathering import gather
-from slopewash.io.heights import as_float32
 from slopewash.io.info import FileInfo
+from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
 from slopewash.remedies import option
 from slopewash.terrain import Terrain
 
 _SAMPLE = np.dtype(">i2")
-_VOID = -32768
+_VOID = -32768.0
 _SIDES = (1201, 3601)
 """Samples along a side: every 3 or 1 seconds of arc, with the edges shared by neighbouring tiles."""
 _NAME = re.compile(r"([NS])(\d{2})([EW])(\d{3})", re.IGNORECASE)
@@ -49,14 +48,15 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         raise InvalidFile(cannot_measure(path, str(obstacle)))
     with decoding(path, "SRTM"):
         samples = np.fromfile(path, dtype=_SAMPLE).reshape(info.height, info.width)
-    return gather(
-        path,
-        {"elevation": as_float32(samples)},
+    meaning = Meaning(
+        path=path,
+        shape=samples.shape,
+        bands=(plain_band(options, nodata=(_VOID,), numbers=True),),
         cell_size=options.cell_size,
-        nodata=samples == _VOID,
         crs=_CRS,
         transform=place,
     )
+    return meaning.terrain(lambda band: (samples, None))
 
 
 def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile
 from slopewash.io.decoding import Damaged, decoding
-from slopewash.io.gathering import gather
-from slopewash.io.heights import as_float32, as_metres, check_no_nodata
+from slopewash.io.heights import check_no_nodata
 from slopewash.io.info import FileInfo
 from slopewash.io.limits import LARGEST_ARRAY_HEADER, MAXIMUM_LAYERS, WIDEST_SAMPLE, grid_allowance
+from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
 from slopewash.io.strata import LARGEST_TABLE, from_metadata, metadata_of
@@ -44,8 +44,8 @@ def read_npy(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     """Read heights in metres."""
     with decoding(path, "NPY"), path.open("rb") as file:
         samples = npy_format.read_array(file, allow_pickle=False)
-    elevation = as_metres(path, samples, options.height_range)
-    return gather(path, {"elevation": elevation}, cell_size=options.cell_size)
+    meaning = Meaning(path=path, shape=samples.shape, bands=(plain_band(options),), cell_size=options.cell_size)
+    return meaning.terrain(lambda band: (samples, None))
 
 
 def write_npy(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:
@@ -87,14 +87,19 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     strata = None
     if "strata" in notes:
         strata = from_metadata(path, str(notes["strata"]), notes.get(STRATA_TOP), (info.height, info.width))
-    return gather(
-        path,
-        {"elevation": as_metres(path, arrays.pop("elevation"), options.height_range)}
-        | {name: as_float32(array) for name, array in arrays.items()},
+    nodata = np.asarray(notes["nodata"], np.bool_) if "nodata" in notes else None
+    meaning = Meaning(
+        path=path,
+        shape=(info.height, info.width),
+        bands=tuple(
+            plain_band(options, layer=name) for name in ("elevation", *(name for name in arrays if name != "elevation"))
+        ),
         cell_size=options.cell_size or cell_size,
-        nodata=notes.get("nodata"),
         crs=str(notes["crs"]) if "crs" in notes else None,
         transform=notes["transform"].tolist() if "transform" in notes else None,
+    )
+    return meaning.terrain(
+        lambda band: (arrays[band.layer], nodata if band.layer == "elevation" else None),
         sources=water_sources,
         emitters=discs,
         strata=strata,

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from slopewash.errors import InvalidParameter
 from slopewash.io.limits import MAXIMUM_PIXELS
 from slopewash.io.units import check_height_unit
+from slopewash.remedies import option
 
 HeightRange = tuple[float, float]
+Kind = Literal["height", "value"]
+"""Whether a file is read for heights, which have a unit of length, or for numbers that are taken as they are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +28,9 @@ class ReadOptions:
     band: int | None = None
     height_unit: str | None = None
     reproject: str | None = None
+    nodata: float | None = None
+
+    kind: ClassVar[Kind] = "height"
 
     def __post_init__(self) -> None:
         if self.cell_size is not None and not (math.isfinite(self.cell_size) and self.cell_size > 0):
@@ -38,6 +45,22 @@ class ReadOptions:
             raise InvalidParameter(f"band is {self.band}; bands are counted from 1")
         if self.height_unit is not None:
             check_height_unit(self.height_unit)
+        if self.height_unit is not None and self.height_range is not None:
+            raise InvalidParameter(
+                f"height_range is {self.height_range}, which is in metres; leave out {option('height_unit')}"
+            )
+        if self.nodata is not None and not isinstance(self.nodata, int | float):
+            raise InvalidParameter(f"nodata is {self.nodata!r}; it must be a number")
+
+
+class ValueOptions(ReadOptions):
+    """Options of reading what is no height, and so has no unit of heights.
+
+    >>> ValueOptions(allow_8bit=True).kind
+    'value'
+    """
+
+    kind = "value"
 
 
 def check_height_range(height_range: HeightRange) -> None:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile
 from slopewash.io.decoding import Damaged, decoding
-from slopewash.io.gathering import gather
-from slopewash.io.heights import as_metres, as_uint16
+from slopewash.io.heights import as_uint16
 from slopewash.io.info import FileInfo
+from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.notes import MADE_BY, Notes, notes_from, notes_text
 from slopewash.io.options import HeightRange, ReadOptions, check_height_range
 from slopewash.io.staging import staged
@@ -69,9 +69,13 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         # The plugin itself, since Image.open has its own, lower limit on the number of pixels.
         with PngImagePlugin.PngImageFile(file) as image:
             samples = np.asarray(image).astype(info.dtype, copy=False)
-    elevation = as_metres(path, samples, options.height_range or recorded)
-    del samples
-    return gather(path, {"elevation": elevation}, cell_size=options.cell_size or cell_size)
+    meaning = Meaning(
+        path=path,
+        shape=samples.shape,
+        bands=(plain_band(options, recorded=recorded),),
+        cell_size=options.cell_size or cell_size,
+    )
+    return meaning.terrain(lambda band: (samples, None))
 
 
 def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None, notes: Notes) -> None:

@@ -12,9 +12,9 @@ import numpy as np
 
 from slopewash.errors import InvalidFile
 from slopewash.io.decoding import decoding
-from slopewash.io.gathering import gather
-from slopewash.io.heights import as_metres, as_uint16
+from slopewash.io.heights import as_uint16
 from slopewash.io.info import FileInfo
+from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.options import HeightRange, ReadOptions, check_height_range
 from slopewash.io.staging import staged
 from slopewash.remedies import option
@@ -84,10 +84,14 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
                 f"{option('height_range', '(low, high)', 'LOW..HIGH')}"
             )
         height_range = noted.height_range
-    elevation = as_metres(path, samples, height_range)
-    del samples
     cell_size = noted.cell_size if noted is not None else None
-    return gather(path, {"elevation": elevation}, cell_size=options.cell_size or cell_size)
+    meaning = Meaning(
+        path=path,
+        shape=samples.shape,
+        bands=(plain_band(options, recorded=height_range),),
+        cell_size=options.cell_size or cell_size,
+    )
+    return meaning.terrain(lambda band: (samples, None))
 
 
 def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:

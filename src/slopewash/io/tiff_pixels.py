@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import lzma
+import struct
 import zlib
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -20,6 +22,7 @@ _NONE, _LZW, _DEFLATE, _OLD_DEFLATE, _PACKBITS, _LZMA = 1, 5, 8, 32946, 32773, 3
 _MOST_EXPANSION = {_NONE: 1, _DEFLATE: 1032, _OLD_DEFLATE: 1032, _PACKBITS: 64, _LZMA: 1 << 14}
 """Bytes that one compressed byte can stand for."""
 _HORIZONTAL, _FLOATING_POINT = 2, 3
+_ORIENTATION = 274
 _LZMA_MEMORY = 1 << 27
 _REVERSED_BITS = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
@@ -137,7 +140,7 @@ def _by_pillow(path: Path, page: TiffPage) -> NDArray[Any]:
     from PIL import TiffImagePlugin
 
     # The plugin itself, since Image.open has its own, lower limit on the number of pixels.
-    with path.open("rb") as file, quiet(), TiffImagePlugin.TiffImageFile(file) as image:
+    with _as_stored(path, page) as file, quiet(), TiffImagePlugin.TiffImageFile(file) as image:
         if image.size != (int(page.imagewidth), int(page.imagelength)):  # decided by a tag that is there twice
             raise Damaged("it has two sizes")
         samples = np.asarray(image)
@@ -147,3 +150,13 @@ def _by_pillow(path: Path, page: TiffPage) -> NDArray[Any]:
     if samples.dtype.kind != wanted.kind:
         raise Damaged(f"{wanted} with this compression; save it with deflate and the horizontal predictor")
     return samples.astype(np.float32 if wanted.kind == "f" else wanted, copy=False)
+
+
+def _as_stored(path: Path, page: TiffPage) -> IO[bytes]:
+    """Open a file that Pillow does not turn: in a copy, its orientation is the usual one."""
+    tag = page.tags.get(_ORIENTATION)
+    if tag is None or tag.value == 1:
+        return path.open("rb")
+    data = bytearray(path.read_bytes())
+    struct.pack_into(f"{page.parent.byteorder}H", data, tag.valueoffset, 1)
+    return io.BytesIO(data)

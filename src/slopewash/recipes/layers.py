@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter, InvalidTerrain, unknown_name
-from slopewash.io import read
-from slopewash.io.options import HeightRange, check_height_range
+from slopewash.io.files import read_with
+from slopewash.io.options import HeightRange, ValueOptions, check_height_range
 from slopewash.io.placement import Cover, Placed, Raster, has_coordinates, lattice_between, same_grid
 from slopewash.memory import check_memory
 from slopewash.models import find_model, model_names
@@ -96,7 +96,7 @@ class LayerFile:
         """Read its values as they are: no unit of height applies, and the side of a cell is that of the terrain."""
 
         def values(height_range: HeightRange | None) -> Terrain:
-            return read(self.path, height_range=height_range, allow_8bit=True, cell_size=1.0, height_unit="m")
+            return read_with(self.path, ValueOptions(height_range=height_range, allow_8bit=True, cell_size=1.0))
 
         if integers is not None and self.range is None:
             with contextlib.suppress(InvalidParameter):  # floats

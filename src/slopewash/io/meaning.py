@@ -1,0 +1,199 @@
+"""What the samples of a file stand for, and the one conversion of them to layers, whoever decodes them.
+
+A format works out a `Meaning` from metadata and options alone. Whole files and windows of them, decoded by any library,
+become layers by it and by nothing else, so that they cannot differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slopewash.errors import InvalidFile, InvalidParameter, InvalidTerrain
+from slopewash.io.gathering import gather
+from slopewash.io.heights import as_float32, as_metres, bands
+from slopewash.io.options import HeightRange, ReadOptions
+from slopewash.io.orientation import row_0_in_the_north, upright
+from slopewash.io.units import HEIGHT_UNITS
+from slopewash.remedies import option
+from slopewash.terrain import Layer, Terrain, TerrainPart
+from slopewash.terrain.fields import LAYERS, layer_spec
+
+Mask = NDArray[np.bool_]
+Samples = tuple[NDArray[Any], Mask | None]
+"""Samples of one band as they are stored, and which of them the file's own mask leaves out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Band:
+    """One layer of a file, and how its samples become numbers."""
+
+    layer: str = "elevation"
+    number: int = 1
+    """From 1, where bands have numbers."""
+    nodata: tuple[float, ...] = ()
+    """Samples that mark cells without data; if there are any, NaN is another."""
+    scale: float = 1.0
+    offset: float = 0.0
+    metres: float = 1.0
+    """Metres per unit of what scale and offset give."""
+    numbers: bool = False
+    """Whether integers are values by themselves, and not steps of a range."""
+    span: HeightRange | None = None
+    """Values of the lowest and the highest possible integer."""
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether the file says how samples become values."""
+        return (self.scale, self.offset) != (1.0, 0.0)
+
+    def missing(self, samples: NDArray[Any]) -> Mask | None:
+        """Cells without data, or None where no sample marks them.
+
+        >>> Band(nodata=(-9999.0,)).missing(np.array([[-9999, 5]], dtype=np.int16))
+        array([[ True, False]])
+        """
+        if not self.nodata:
+            return None
+        found = np.zeros(samples.shape, np.bool_)
+        for value in self.nodata:
+            if samples.dtype.kind == "f":
+                with np.errstate(over="ignore"):
+                    found |= np.isnan(samples) | (samples == samples.dtype.type(value))
+            elif value.is_integer() and np.iinfo(samples.dtype).min <= value <= np.iinfo(samples.dtype).max:
+                found |= samples == int(value)
+        return found
+
+    def values(self, path: Path, samples: NDArray[Any]) -> Layer:
+        """Numbers of samples, those of cells without data included.
+
+        >>> Band(scale=0.5, offset=100.0).values(Path("dem.tif"), np.array([[0, 3]], dtype=np.int16))
+        array([[100. , 101.5]], dtype=float32)
+        """
+        if self.is_scaled and self.span is not None:
+            raise InvalidParameter(f"{path} says itself what its samples stand for; leave out {option('height_range')}")
+        if not self.is_scaled and (self.span is not None or not (self.numbers and samples.dtype.kind in "biu")):
+            samples = as_metres(path, samples, self.span)
+        if not self.is_scaled and self.metres == 1.0:
+            return as_float32(samples)
+        values = np.empty(samples.shape, np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for rows in bands(samples.shape):
+                values[rows] = (samples[rows].astype(np.float64) * self.scale + self.offset) * self.metres
+        return values
+
+
+def plain_band(
+    options: ReadOptions,
+    *,
+    nodata: tuple[float, ...] = (),
+    recorded: HeightRange | None = None,
+    numbers: bool = False,
+    unit: float | None = None,
+    layer: str = "elevation",
+) -> Band:
+    """Band of a format that stores one kind of number: metres, or steps of a recorded range.
+
+    `unit` is that of heights in metres, where the file gives it.
+
+    >>> plain_band(ReadOptions(height_unit="ft", nodata=-1.0)).metres
+    0.3048
+    """
+    is_ground, metres = layer == "elevation", 1.0
+    if options.kind == "height" and layer_spec(layer).height:
+        metres = (unit or 1.0) if options.height_unit is None else HEIGHT_UNITS[options.height_unit]
+    return Band(
+        layer=layer,
+        nodata=(*nodata, options.nodata) if is_ground and options.nodata is not None else nodata,
+        metres=metres,
+        numbers=numbers or not is_ground,
+        span=(options.height_range or recorded) if is_ground else None,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meaning:
+    """What a file of layers stands for: which layers, in what units, where, and which way up."""
+
+    path: Path
+    shape: tuple[int, int]
+    """Rows and columns as they are stored."""
+    bands: tuple[Band, ...]
+    cell_size: float | None = None
+    crs: str | None = None
+    transform: tuple[float, ...] | None = None
+    """Of the samples as they are stored."""
+    orientation: int = 1
+    """As TIFF counts: 1 for rows from the top, 2 to 8 for the ways to turn and mirror them."""
+    from_the_south: bool = False
+    """Whether row 0 lies in the south."""
+    may_lack_data: bool = False
+    """Whether cells without data can be marked."""
+
+    @property
+    def by_windows(self) -> bool:
+        """Whether a part of the terrain is a part of the file, with the same rows and columns."""
+        return self.orientation == 1 and not self.from_the_south
+
+    @property
+    def own_layers(self) -> tuple[str, ...]:
+        """Layers that only their author knows."""
+        return tuple(band.layer for band in self.bands if band.layer not in LAYERS)
+
+    def terrain(self, samples: Callable[[Band], Samples], **others: Any) -> Terrain:
+        """The whole, given a decoder of its bands; `others` are water sources and the like."""
+        layers, nodata = self._layers(samples, (0, 0))
+        terrain = gather(
+            self.path, layers, cell_size=self.cell_size, nodata=nodata, crs=self.crs, transform=self.transform, **others
+        )
+        return row_0_in_the_north(terrain) if self.from_the_south else terrain
+
+    def part(self, samples: Callable[[Band], Samples], origin: tuple[int, int]) -> TerrainPart:
+        """A window whose first cell is that of row and column `origin`, given a decoder of that window of its bands."""
+        assert self.by_windows
+        layers, nodata = self._layers(samples, origin)
+        own = {name: layers.pop(name) for name in self.own_layers}
+        try:
+            return TerrainPart(**layers, own_layers=own, nodata=nodata, cell_size=self.cell_size or 1.0)
+        except InvalidTerrain as error:
+            raise InvalidTerrain(f"{self.path}: {error}") from error
+
+    def _layers(self, samples: Callable[[Band], Samples], origin: tuple[int, int]) -> tuple[dict[str, Any], Any]:
+        layers, missing = dict[str, Layer](), dict[str, Mask | None]()
+        for band in self.bands:
+            stored, outside = samples(band)
+            lacking = band.missing(stored)
+            if outside is not None:
+                lacking = outside if lacking is None else lacking | outside
+            layers[band.layer] = upright(band.values(self.path, stored), self.orientation)
+            missing[band.layer] = None if lacking is None else upright(lacking, self.orientation)
+            del stored
+        nodata = missing.get("elevation")
+        for name, lacking in missing.items():
+            self._check_complete(name, layers[name], lacking, nodata, origin)
+        return layers, nodata
+
+    def _check_complete(
+        self, name: str, layer: Layer, missing: Mask | None, nodata: Mask | None, origin: tuple[int, int]
+    ) -> None:
+        """Refuse numbers that are none, and ground of which a layer knows nothing."""
+        bad = ~np.isfinite(layer)
+        if missing is not None:
+            bad |= missing
+        if nodata is not None:
+            bad &= ~nodata
+        if not bad.any():
+            return
+        row, column = np.argwhere(bad)[0]
+        place = f"at row {row + origin[0]}, column {column + origin[1]}"
+        if missing is not None and missing[row, column]:
+            raise InvalidFile(f"{self.path}: layer {name} has no data {place}, where there is ground; fill it first")
+        raise InvalidTerrain(
+            f"{self.path}: layer {name} is {layer[row, column]} {place}; fill such cells, or give the value of cells "
+            f"without data with {option('nodata')}"
+        )
