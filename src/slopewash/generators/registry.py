@@ -15,6 +15,7 @@ from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.generators import checks
 from slopewash.generators.extent import cell_size_for
 from slopewash.memory import check_memory
+from slopewash.patience import in_parts
 from slopewash.terrain import Terrain
 
 Heights: TypeAlias = NDArray[np.floating[Any]]
@@ -24,6 +25,9 @@ LARGEST_SIDE = 16384
 
 BYTES_PER_CELL = 12
 """Of float64 heights and the layer they become; noise takes more meanwhile."""
+
+BAND_CELLS = 1 << 19
+"""Cells of a band that is generated at a time."""
 
 # Float32 heights lose detail long before this; beyond it they would overflow to infinity.
 LARGEST_RELIEF = 1e30
@@ -233,9 +237,7 @@ def generate(
         kind, size=size, cell_size=cell_size, extent=extent, seed=seed, relief=relief, maximum_size=maximum_size,
         **options,
     )  # fmt: skip
-    raw = planned.raw()
-    planned.fit(raw, raw.min(), raw.max())
-    return Terrain(raw, cell_size=planned.grid.cell_size)
+    return Terrain(planned.heights(), cell_size=planned.grid.cell_size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,6 +250,26 @@ class Planned:
     relief: float
     anchored: bool
     """Whether heights are multiplied by the relief and otherwise left alone."""
+
+    def heights(self) -> Heights:
+        """Heights of all cells in metres; by bands where the generator allows it, which limits memory."""
+        rows, columns = self.grid.shape
+        height = max(1, BAND_CELLS // columns)
+        if not self.generator.by_position or rows <= height:
+            raw = self.raw()
+            self.fit(raw, raw.min(), raw.max())
+            return raw
+        bands = [np.s_[top : min(top + height, rows), 0:columns] for top in range(0, rows, height)]
+        raw = np.empty(self.grid.shape, self.raw(np.s_[0:1, 0:1]).dtype)
+        for band in in_parts(bands, f"generating {self.generator.name}"):
+            raw[band] = self.raw(band)
+        low, high = raw.min(), raw.max()
+        heights = raw if raw.dtype == np.float32 else np.empty(raw.shape, np.float32)
+        for band in bands:
+            self.fit(raw[band], low, high)
+            heights[band] = raw[band]
+        heights.setflags(write=False)  # then the terrain keeps it without a copy
+        return heights
 
     def raw(self, window: tuple[slice, slice] | None = None) -> Heights:
         """Raw heights of all cells, or of some rows and columns."""

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 Words: TypeAlias = NDArray[np.uint32]
 
+BLOCK = 1 << 16
+"""Points drawn at a time: what they need stays in the cache."""
+
 ROW_STEP = 0x9E3779B1
 """Distance of two rows in the numbering of points: 2^32 over the golden ratio.
 
@@ -75,11 +78,17 @@ def normal(rows: NDArray[np.int64], columns: NDArray[np.int64], seed: int, level
     Each is the sum of twelve uniform numbers of ten bits, so it lies within six standard deviations. Unlike the
     Box-Muller transform this needs no logarithm or cosine, whose last bits differ between platforms.
     """
-    numbers = point_numbers(rows, columns)
-    total = np.zeros(numbers.shape, dtype=np.int32)
-    for stream in range(4):
-        words = scramble(numbers.copy(), key(seed, level, stream))
-        for shift in (2, 12, 22):
-            total += (words >> shift & 0x3FF).astype(np.int32)
-    # Twelve numbers 0 .. 1023 have the mean 12 * 1023 / 2 and the variance 12 * (1024² - 1) / 12.
-    return (total.astype(np.float32) - np.float32(6138.0)) * np.float32(1.0 / np.sqrt(1024.0**2 - 1.0))
+    result = np.empty((len(rows), len(columns)), np.float32)
+    height = max(1, BLOCK // max(len(columns), 1))
+    for top in range(0, len(rows), height):
+        numbers = point_numbers(rows[top : top + height], columns)
+        total = np.zeros(numbers.shape, dtype=np.int32)
+        for stream in range(4):
+            words = scramble(numbers.copy(), key(seed, level, stream))
+            for shift in (2, 12, 22):
+                total += (words >> shift & 0x3FF).astype(np.int32)
+        # Twelve numbers 0 .. 1023 have the mean 12 * 1023 / 2 and the variance 12 * (1024² - 1) / 12.
+        block = result[top : top + height]
+        np.subtract(total.astype(np.float32), np.float32(6138.0), out=block)
+        block *= np.float32(1.0 / np.sqrt(1024.0**2 - 1.0))
+    return result

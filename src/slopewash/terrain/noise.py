@@ -31,6 +31,10 @@ DEVIATION = 0.21571080
 """Standard deviation of the noise: √(4·∫s²·∫s²t²) with s = 1 - fade(t), over t in 0 .. 1."""
 
 
+BLOCK = 1 << 17
+"""Points worked out at a time: each takes some hundred bytes meanwhile."""
+
+
 def fractal_noise(
     shape: tuple[int, int],
     cell_size: float,
@@ -52,11 +56,15 @@ def fractal_noise(
     """
     y, x = ((np.arange(n, dtype=np.float64) + (first + 0.5)) for n, first in zip(shape, origin, strict=True))
     x, y = x * (cell_size / wavelength), y * (cell_size / wavelength)
-    total, workspace = np.zeros(shape, np.float32), Workspace(shape)
-    for octave in range(octaves):
-        total += workspace.octave(x[None, :], y[:, None], octave, seed) * np.float32(0.5**octave)
+    total = np.zeros(shape, np.float32)
     power = sum(0.25**octave for octave in range(octaves))
-    total *= np.float32(1 / (DEVIATION * power**0.5))
+    height = max(1, BLOCK // max(shape[1], 1))
+    for top in range(0, shape[0], height):
+        block = total[top : top + height]
+        workspace = Workspace(block.shape)
+        for octave in range(octaves):
+            block += workspace.octave(x[None, :], y[top : top + height, None], octave, seed) * np.float32(0.5**octave)
+        block *= np.float32(1 / (DEVIATION * power**0.5))
     return total
 
 
