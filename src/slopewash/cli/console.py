@@ -27,14 +27,18 @@ def note(text: str) -> None:
 
 
 @contextmanager
-def interrupts_report(written: Sequence[Path]) -> Iterator[None]:
-    """Let the message of an interrupt list the files already written; what failed while it was held back is noted."""
+def interrupts_report(written: Sequence[Path], *, remedy: str = "") -> Iterator[None]:
+    """Let the message of an interrupt list the files already written, and how to get the rest.
+
+    What failed while it was held back is noted.
+    """
     try:
         yield
     except KeyboardInterrupt as interrupt:
         if isinstance(interrupt.__context__, SlopewashError | OSError):
             note(f"note: {interrupt.__context__}")
-        raise type(interrupt)(f"written: {', '.join(map(str, written))}" if written else "") from None
+        words = [f"written: {', '.join(map(str, written))}"] if written else []
+        raise type(interrupt)("; ".join([*words, remedy] if remedy else words)) from None
 
 
 def as_json(result: Any) -> str:

@@ -102,7 +102,8 @@ def command(
         for file in files:
             print(f"  {file}")
     if code:
-        note(f"interrupted after {result.progress}; what is done is in {out}")
+        again = f"; slopewash run {recipe} is a run that can be continued" if look is not None else ""
+        note(f"interrupted after {result.progress}; what is done is in {out}{again}")
     return code
 
 

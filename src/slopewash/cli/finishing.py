@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from slopewash.cli.console import interrupts_report, note, print_json
 from slopewash.cli.outputs import height_range_of, range_words
-from slopewash.cli.running import run_recipe
+from slopewash.cli.running import resuming, run_recipe
 
 if TYPE_CHECKING:
     from slopewash import Observer, Output, Result, Running
@@ -33,7 +33,8 @@ def finish(
     names = [path for path in shown if path is not None] or [output.path for output in outputs]
     files = str(running.folder) if running.folder else " and ".join(map(str, names)) or str(running.checkpoint)
     made: list[Path] = []
-    with interrupts_report(written):
+    kept = running.checkpoint is not None
+    with interrupts_report(written, remedy=f"{resuming(running)} writes what is missing" if kept else ""):
         with run_recipe(running, threads=threads, observers=observers) as (result, code):
             for output, name in zip(outputs, names, strict=True):
                 if not output.declared.drawn:

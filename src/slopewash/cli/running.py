@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -63,11 +64,21 @@ def run_recipe(
 def _write_last(running: Running) -> None:
     """Write the checkpoint of an interrupted run; if that fails, its outputs are still to be written."""
     try:
-        folder = running.write_checkpoint().parent
+        running.write_checkpoint()
         if not running.finished:
-            note(f"checkpoint written; to continue: slopewash resume {folder}")
+            note(f"checkpoint written; to continue: {resuming(running)}")
     except CheckpointError as error:
         note(f"note: {error}")
+
+
+def resuming(running: Running) -> str:
+    """Return the command that continues a run with checkpoints.
+
+    >>> import slopewash as sw
+    >>> resuming(sw.Running(sw.recipe("landscape", size=16), checkpoint="run.ckpt"))
+    'slopewash resume run.ckpt'
+    """
+    return f"slopewash resume {shlex.quote(str(running.folder or running.checkpoint))}"
 
 
 @contextmanager

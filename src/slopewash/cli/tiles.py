@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -157,7 +158,12 @@ def _report(store: Path, out: Path, *, json: bool, run: Any) -> int:
         try:
             result: TiledResult = run()
         except KeyboardInterrupt as interrupt:
-            note(f"interrupted; what is done is committed, and slopewash resume {store} continues it")
+            begun = sw.tiled_facts(store) is not None
+            note(
+                f"interrupted; what is done is committed, and slopewash resume {shlex.quote(str(store))} continues it"
+                if begun
+                else "interrupted before the first step; nothing is kept"
+            )
             return int(getattr(interrupt, "code", INTERRUPTED)) if isinstance(interrupt, Terminated) else INTERRUPTED
     if out != store:
         sw.write_tiled_geotiff(store, out)
