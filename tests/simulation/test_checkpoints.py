@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 import slopewash as sw
 from slopewash.errors import CheckpointError, CheckpointWarning
-from slopewash.simulation import checkpoints, newest_manifest, read_checkpoint
-from slopewash.simulation.checkpoints import KEPT, MANIFEST, find_checkpoints, read_manifest, write_checkpoint
+from slopewash.simulation import checkpoint_files, newest_manifest, read_checkpoint
+from slopewash.simulation.checkpoint_files import MANIFEST, read_manifest
+from slopewash.simulation.checkpoints import KEPT, find_checkpoints, write_checkpoint
 
 HILL = sw.generate("dome", size=16, seed=1, cell_size=5.0)
 
@@ -54,7 +55,7 @@ def files(checkpoint: Path) -> list[Path]:
 
 
 def file_of(checkpoint: Path, array: str) -> Path:
-    return checkpoint / f"{[*read_manifest(checkpoint)['files']].index(array):03d}.npy"
+    return checkpoint / f"{[*read_manifest(checkpoint).facts['files']].index(array):03d}.npy"
 
 
 def flip(path: Path, at: int, bits: int = 1) -> None:
@@ -102,7 +103,7 @@ def test_no_flipped_bit_of_the_manifest_passes(folder: Path) -> None:
             with pytest.raises(ValueError, match="is not what was written"):
                 read_manifest(path.parent)
             flip(path, at, bits)
-    assert read_manifest(path.parent)["step"] == 5
+    assert read_manifest(path.parent).facts["step"] == 5
 
 
 def test_a_missing_file_is_noticed_and_the_older_checkpoint_used(folder: Path) -> None:
@@ -137,7 +138,7 @@ def test_where_no_checkpoint_is_whole_the_error_names_what_is_wrong_with_each(fo
 def test_where_there_is_no_checkpoint_one_sentence_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for folder, what in (
-        (tmp_path, "holds no checkpoint; write one with simulation.checkpoint(...), or erode --checkpoint"),
+        (tmp_path, "holds no checkpoint; write one with simulation.checkpoint(...)"),
         (tmp_path / "nowhere", "does not exist"),
         (tmp_path / "file", "is a file, not a folder of checkpoints"),
     ):
@@ -186,7 +187,7 @@ def test_the_newest_is_the_one_written_last_whatever_the_clock_shows(folder: Pat
     resumed.run(1)
     resumed.checkpoint(folder)
     assert [path.name for path in find_checkpoints(folder)] == ["step-000006", "step-000005"]
-    assert [read_manifest(path)["serial"] for path in find_checkpoints(folder)] == [3, 2]
+    assert [read_manifest(path).facts["serial"] for path in find_checkpoints(folder)] == [3, 2]
 
 
 def test_what_a_killed_process_left_unfinished_is_ignored_and_cleaned(folder: Path) -> None:
@@ -243,9 +244,9 @@ def rewrite(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
     """Change the newest manifest as another version would have written it."""
     path = find_checkpoints(folder)[0] / MANIFEST
     manifest = json.loads(path.read_bytes())
-    del manifest["sha256"]
+    del manifest["sha256"], manifest["seal"]
     change(manifest)
-    path.write_bytes(checkpoints._dump(manifest | {"sha256": checkpoints._seal(manifest)}))
+    path.write_bytes(checkpoint_files.encoded(manifest))
 
 
 @pytest.mark.parametrize(
@@ -338,7 +339,7 @@ def test_a_thousand_strokes_go_into_one_file_and_can_all_be_undone(tmp_path: Pat
         simulation.paint("raise", points=[(3.0 + k % 17, 4.0)], radius=2.0, strength=0.1)
     simulation.undo()
     written = simulation.checkpoint(tmp_path)
-    assert [name for name in read_manifest(written)["files"] if name.startswith("history.")] == ["history.values"]
+    assert [name for name in read_manifest(written).facts["files"] if name.startswith("history.")] == ["history.values"]
     resumed = sw.Simulation.resume(tmp_path)
     assert resumed.can_redo
     while resumed.undo():

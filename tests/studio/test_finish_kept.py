@@ -22,7 +22,7 @@ from tests.studio.test_keeping import wait_for
 
 import slopewash as sw
 from slopewash.processes import environment, python
-from slopewash.simulation import checkpoints
+from slopewash.simulation import checkpoint_files
 from slopewash.studio import finish_files, keeping
 from slopewash.studio.finish_files import (
     END_FILE,
@@ -297,8 +297,8 @@ def test_checkpoints_of_another_version_are_set_aside(levels: sw.Recipe, tmp_pat
     assert stopped._keeper is not None
     stopped._keeper.close()
     (written,) = sw.find_checkpoints(tmp_path / RUN_FOLDER)
-    manifest = {**checkpoints.read_manifest(written), "schema": 99}
-    text = checkpoints._dump({**manifest, "sha256": checkpoints._seal(manifest)})
+    manifest = {**checkpoint_files.read_manifest(written).facts, "schema": 99}
+    text = checkpoint_files.encoded(manifest)
     (written / "manifest.json").write_bytes(text)
     aside = tmp_path / "aside" / "4" / written.name
     for number in (1, 2, 3):  # of other versions

@@ -19,7 +19,7 @@ from tests.studio.test_keeping import place_of, saved_step, serving, start_studi
 from tests.studio.test_keyframes import branches, layers, same, scrub
 
 import slopewash as sw
-from slopewash.simulation import checkpoints
+from slopewash.simulation import checkpoint_files
 from slopewash.studio import keeping, keyframes
 from slopewash.studio.apart import SessionApart
 from slopewash.studio.keeping import Keeper
@@ -318,8 +318,8 @@ def test_nothing_is_written_where_another_version_has_its_run(tmp_path: Path, wr
     with keeping_in(tmp_path) as keeper:
         save(keeper, played(1, recipe()))
         (checkpoint,) = sw.find_checkpoints(tmp_path)
-        manifest = {**checkpoints.read_manifest(checkpoint), "schema": 99}
-        text = checkpoints._dump({**manifest, "sha256": checkpoints._seal(manifest)})
+        manifest = {**checkpoint_files.read_manifest(checkpoint).facts, "schema": 99}
+        text = checkpoint_files.encoded(manifest)
         (checkpoint / "manifest.json").write_bytes(text)
         before = files(tmp_path)
         written.clear()

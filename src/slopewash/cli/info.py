@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -87,8 +88,17 @@ def checkpoint_facts(folder: Path) -> dict[str, Any]:
         raise InvalidFile(f"{folder} holds no checkpoint; name a file of heights, or a folder of erode --checkpoint")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", sw.CheckpointWarning)
-        manifest, _ = sw.read_checkpoint(folder)
-    kept = manifest["recipe"]
+        manifest, _ = sw.read_checkpoint(folder, trust=True)  # which is only shown
+    try:
+        return _progress(folder, manifest, caught)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidFile(f"{folder} holds a checkpoint whose progress cannot be shown: {error!r}") from error
+
+
+def _progress(folder: Path, manifest: Mapping[str, Any], caught: Sequence[warnings.WarningMessage]) -> dict[str, Any]:
+    import slopewash as sw
+
+    kept = manifest.get("recipe", {})
     recipe = kept.get("recipe")
     stages = kept.get("stages") or (recipe or {}).get("stages")
     stage = None if stages is None else stages[kept.get("stage", 0)]

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from slopewash.cli.console import note
 from slopewash.cli.finishing import finish
-from slopewash.cli.options import Adapter, Json, Threads
+from slopewash.cli.options import Adapter, Force, Json, Threads
 from slopewash.cli.tiles import Memory, Scheduler, Workers, resume_on_tiles, tiled_output
 from slopewash.errors import InvalidParameter
 
@@ -22,6 +22,8 @@ EXAMPLES = """Examples:
       continue it, and write eroded.exr
   slopewash resume out/my
       continue `slopewash run my.toml`, and write its outputs
+  slopewash resume theirs.ckpt --trust --out out/theirs
+      continue what another user or machine wrote
 
 The result is bit-identical to that of a run that was never interrupted.
 Ctrl-C and SIGTERM write a checkpoint; the exit code is 130 or 143. A killed
@@ -34,6 +36,9 @@ def command(
     /,
     *,
     every: int | None = None,
+    trust: Annotated[bool, Parameter(negative="")] = False,
+    out: Annotated[Path | None, Parameter(name=["--out", "-o"])] = None,
+    force: Force = False,
     adapter: Adapter = None,
     scheduler: Scheduler = None,
     workers: Workers = None,
@@ -50,18 +55,30 @@ def command(
         `erode --tiles`.
     every
         Steps between two checkpoints; as before if not given.
+    trust
+        Continue what another user or machine wrote, or what was changed since; outputs go into --out alone.
+    out
+        Folder for the outputs, in place of the one that the run began with.
+    force
+        Let outputs of others overwrite files in --out.
     """
     import slopewash as sw
-    from slopewash.recipes.results import check_outputs
+    from slopewash.recipes.results import check_outputs, make_folders
     from slopewash.recipes.running import checkpoints_of
 
     folder = tiled_output(folder)
     if sw.tiled_facts(folder) is not None:
+        if out is not None or force:
+            raise InvalidParameter(
+                f"{folder} is a run on tiles, which goes on in its own place; leave out --out and --force"
+            )
         return resume_on_tiles(folder, scheduler=scheduler, workers=workers, memory=memory, json=json)
     folder = checkpoints_of(folder)
     if adapter is not None:
         _use_adapter(folder, adapter)
-    running = sw.Running.resumed(folder, every=every)
+    running = sw.Running.resumed(folder, every=every, trust=trust, out=out, force=force)
+    if out is not None:
+        make_folders(running.recipe, out)
     check_outputs(running.recipe, running.folder, force=True)
     if running.finished:
         again = "its outputs are written again" if running.recipe.outputs else "its recipe has no outputs to write"
@@ -77,8 +94,7 @@ def _use_adapter(folder: Path, adapter: str) -> None:
     import slopewash as sw
 
     manifest = sw.newest_manifest(folder)
-    if manifest is not None and manifest["backend"] != "gpu":
-        raise InvalidParameter(
-            f"--adapter is {adapter}; the run is on backend {manifest['backend']}, which has none; leave it out"
-        )
+    backend = None if manifest is None else manifest.get("backend")
+    if backend not in (None, "gpu"):
+        raise InvalidParameter(f"--adapter is {adapter}; the run is on backend {backend}, which has none; leave it out")
     sw.use_adapter(adapter)

@@ -10,7 +10,7 @@ from slopewash.models import Model, Preset
 from slopewash.models.state import Edges, Sides
 from slopewash.observers import Progress
 from slopewash.recipes.definition import Recipe, Stage, preset_beds, usual_preset
-from slopewash.recipes.results import Result, check_outputs, prepare_outputs
+from slopewash.recipes.results import Result, check_outputs, make_folders, prepare_outputs
 from slopewash.recipes.running import Running
 from slopewash.recipes.sources import FromTerrain
 from slopewash.terrain import Terrain, check_terrain
@@ -86,8 +86,28 @@ def erode(
     return run(recipe).terrain
 
 
-def resume(folder: str | Path, *, progress: bool = False) -> Result:
+def resume(
+    folder: str | Path,
+    *,
+    progress: bool = False,
+    trust: bool = False,
+    out: str | Path | None = None,
+    force: bool = False,
+) -> Result:
     """Continue a recipe from its checkpoints to its end, and write its outputs.
+
+    Parameters
+    ----------
+    folder
+        Where the checkpoints are, or the folder of the outputs.
+    progress
+        Whether to show a bar on the terminal.
+    trust
+        Continue what another user or machine wrote; its outputs go into `out`, and nowhere else.
+    out
+        Folder for the outputs, in place of the one that the run began with.
+    force
+        Let outputs of others overwrite files there.
 
     >>> import tempfile, slopewash as sw
     >>> folder = tempfile.TemporaryDirectory()
@@ -99,7 +119,9 @@ def resume(folder: str | Path, *, progress: bool = False) -> Result:
     True
     >>> folder.cleanup()
     """
-    running = Running.resumed(folder)
+    running = Running.resumed(folder, trust=trust, out=out, force=force)
+    if out is not None:
+        make_folders(running.recipe, Path(out))
     check_outputs(running.recipe, running.folder)
     result = _finished(running, [Progress()] if progress else [], running.folder)
     running.remove_checkpoints()

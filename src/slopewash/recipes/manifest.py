@@ -50,7 +50,7 @@ def manifest_facts(result: Result, folder: Path, outputs: Iterable[Path]) -> dic
         "columns": columns,
         "cell_size": result.terrain.cell_size,
         "recipe": RECIPE,
-        "inputs": _checksums(input_files(result.recipe), folder),
+        "inputs": _checksums([] if result.foreign else input_files(result.recipe), folder),
         "outputs": _checksums([folder / RECIPE, *outputs], folder),
         "budget": result.budget.as_dict(),
     }

@@ -43,6 +43,8 @@ class Result:
     """Whether all sediment is deposited."""
     interrupted: bool
     seconds: float
+    foreign: bool = False
+    """Whether another user or machine began it: the files that its recipe names are none of this user's."""
 
     @property
     def carried(self) -> float:

@@ -25,8 +25,9 @@ from slopewash.recipes.masking import MASK, blended
 from slopewash.recipes.painting import Painted, painted
 from slopewash.recipes.painting import repainted as repaint
 from slopewash.recipes.results import Result
-from slopewash.simulation import Budget, Simulation, read_checkpoint
-from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint
+from slopewash.recipes.whereabouts import check_changes, check_noted, check_place
+from slopewash.simulation import Budget, Simulation
+from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint, load_checkpoint
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.parts import of_this_version
 from slopewash.terrain import Terrain, add_gullies
@@ -102,17 +103,42 @@ class Running:
         self._begin: float | None = None
         """Moment at which `run` was called, while it is at work."""
         self._finished = self._has_checkpoint = False
+        self.foreign = False
+        """Whether it was begun by another user or machine."""
 
     @classmethod
-    def resumed(cls, folder: str | Path, *, every: int | None = None) -> Running:
-        """Continue from a folder of checkpoints that a recipe wrote, from one of them, or from its output folder."""
+    def resumed(
+        cls,
+        folder: str | Path,
+        *,
+        every: int | None = None,
+        trust: bool = False,
+        out: str | Path | None = None,
+        force: bool = False,
+    ) -> Running:
+        """Continue from a folder of checkpoints that a recipe wrote, from one of them, or from its output folder.
+
+        Parameters
+        ----------
+        folder
+            Where they are.
+        every
+            Steps between two checkpoints; as before if not given.
+        trust
+            Continue what another user or machine wrote; its outputs go into `out`, and nowhere else.
+        out
+            Folder for the outputs, in place of the one that the run began with.
+        force
+            Let outputs of others overwrite files there.
+        """
         if every is not None:
             check_every(every)
         folder = checkpoints_of(folder)
         if (folder / RECIPE).is_file() and (folder / MANIFEST).is_file():
             raise CheckpointError(f"the run in {folder} is complete; to make it again: slopewash run {folder / RECIPE}")
-        facts, arrays = read_checkpoint(folder)
-        noted = facts["recipe"]
+        loaded = load_checkpoint(folder, trust=trust)
+        facts, arrays = loaded.facts, loaded.arrays
+        noted = facts.get("recipe", {})
         if noted.get("studio"):
             raise CheckpointError(
                 f"{folder} holds the run of a studio; continue it with slopewash studio --keep {folder}"
@@ -123,8 +149,15 @@ class Running:
             )
         running = cls.from_parts(facts, noted, arrays)
         running.checkpoint, running._has_checkpoint = folder.parent if is_checkpoint(folder) else folder, True
+        running.foreign |= not loaded.own
+        if not loaded.own:
+            check_place(running.recipe, None if out is None else Path(out), folder, force=force)
         outputs = noted.get("folder")
-        running.folder = None if outputs is None else Path(os.path.normpath(running.checkpoint / outputs))
+        if outputs is not None:
+            running.folder = Path(os.path.normpath(running.checkpoint / outputs) if out is None else out)
+        elif out is not None:
+            placed = tuple(output.within(Path(out).absolute()) for output in running.recipe.outputs)
+            running.recipe = running.recipe.replace(outputs=placed)
         running.every = noted["every"] if every is None else every
         return running
 
@@ -132,24 +165,29 @@ class Running:
     def from_parts(cls, facts: Mapping[str, Any], noted: Mapping[str, Any], arrays: Mapping[str, Any]) -> Running:
         """Make a recipe under way of what `parts` returned: facts and arrays of its simulation, and what it noted."""
         running = cls.__new__(cls)
-        with of_this_version(facts):
-            running.recipe = Recipe.from_dict(noted["recipe"])
         running.checkpoint = running.folder = None
-        running.every = noted["every"]
-        running.number, running._seconds, running._finished = noted["stage"], noted["seconds"], noted["finished"]
-        running.stages = [Stage.from_dict(stage) for stage in noted["stages"]]
-        running._painted = {
-            name.removeprefix(PAINTED): array for name, array in arrays.items() if name.startswith(PAINTED)
-        }
-        running._budgets = [Budget(**budget) for budget in noted["budgets"]]
-        start, origin = (
-            {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-            for prefix in (START, ORIGIN)
-        )
-        running.start = put_together(noted["start"], start) if start else Simulation.from_parts(facts, arrays).start
-        running.origin = put_together(noted["origin"], origin) if origin else running.start
         running._begin, running._has_checkpoint = None, False
-        running.simulation = Simulation.from_parts(facts, arrays)
+        start, origin, changes = (
+            {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+            for prefix in (START, ORIGIN, PAINTED)
+        )
+        with of_this_version(facts):
+            check_noted(noted)
+            check_changes(changes)
+            running.recipe = Recipe.from_dict(noted["recipe"])
+            running.stages = [Stage.from_dict(stage) for stage in noted["stages"]]
+            running._budgets = [Budget(**budget) for budget in noted["budgets"]]
+            running._painted, running.foreign = changes, noted.get("foreign", False)
+            running.every = noted["every"]
+            running.number, running._seconds, running._finished = noted["stage"], noted["seconds"], noted["finished"]
+            running.simulation = Simulation.from_parts(facts, arrays)
+            running.start = put_together(noted["start"], start) if start else running.simulation.start
+            running.origin = put_together(noted["origin"], origin) if origin else running.start
+            if type(running.simulation.model) is not type(running.stage.model):
+                raise InvalidParameter(
+                    f"the simulation is of {running.simulation.model.name}, but stage {running.number + 1} is of "
+                    f"{running.stage.model.name}"
+                )
         running.run_id = running.simulation.run_id
         receding = running.simulation.step > running.stage.steps  # all that older checkpoints tell
         running._laid_down = noted.get("laid_down", receding)
@@ -399,6 +437,7 @@ class Running:
         return {
             "recipe": self.recipe.as_dict(), "stage": self.number, "every": self.every, "seconds": self._elapsed,
             "finished": self._finished, "laid_down": self._laid_down, "low_water": self._low_water,
+            "foreign": self.foreign,
             "stages": [stage.as_dict() for stage in self.stages],
             "budgets": [budget.as_dict() for budget in self._budgets], "start": take_apart(self.start)[0],
             # As seen from the checkpoints, so that the folder can be moved.
@@ -464,6 +503,7 @@ class Running:
             settled=self._finished and stage.settle is not None,
             interrupted=not self._finished,
             seconds=self._elapsed,
+            foreign=self.foreign,
         )
 
     def _terrain(self) -> Terrain:

@@ -1,38 +1,30 @@
 """Checkpoints on disk: all of a run or nothing, however the process ends.
 
-A checkpoint is a folder `step-000123` of numbered `.npy` files and a `manifest.json` with the name and the sha256 of
-each array, in the order of their numbers. It is written under another name, flushed to the disk and renamed, the
-manifest last. Two are kept; a damaged one is skipped.
+A checkpoint is a folder `step-000123` (`checkpoint_files.py`). It is written under another name, flushed to the disk
+and renamed. Two are kept; a damaged one is skipped.
 """
 
 from __future__ import annotations
 
 import errno
-import hashlib
-import json
 import os
 import shutil
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from slopewash.errors import CheckpointError, CheckpointWarning
-from slopewash.flushing import flush_file, flush_folder
-from slopewash.plain import plain
+from slopewash.flushing import flush_folder
+from slopewash.paths import move, remove_tree
 from slopewash.remedies import by_place
+from slopewash.seals import warn_if_unkept
+from slopewash.simulation.checkpoint_files import MANIFEST, Arrays, read_arrays, read_manifest, write_files
 from slopewash.simulation.locks import FolderLock
 
-Arrays = dict[str, NDArray[Any]]
-
-SCHEMA = 2
-"""Number of this layout; 1 named files after arrays."""
 KEPT = 2
-MANIFEST = "manifest.json"
 PREVIOUS = "previous"
 """Folder for the newest checkpoint of a run that was replaced."""
 HEADER = 128
@@ -59,6 +51,7 @@ def write_checkpoint(
     """
     needed = BLOCK * (1 + sum(-(-(array.nbytes + HEADER) // BLOCK) for array in arrays.values()))
     check_kind(folder)
+    warn_if_unkept()
     with FolderLock(folder):
         if not replace:
             check_owner(folder, facts.get("run"))
@@ -108,37 +101,24 @@ def _write(folder: Path, name: str, facts: Mapping[str, Any], arrays: Arrays, ne
     try:
         _tidy(folder)
         temporary.mkdir()
-        files = {
-            key: _write_array(temporary / _file(number), array) for number, (key, array) in enumerate(arrays.items())
-        }
         serial = 1 + max((_serial(path) or 0 for path in find_checkpoints(folder)), default=0)
-        manifest = {"schema": SCHEMA, "serial": serial, "files": files, **plain(facts)}
-        _write_bytes(temporary / MANIFEST, _dump(manifest | {"sha256": _seal(manifest)}))
+        write_files(temporary, serial, facts, arrays)
         flush_folder(temporary)
-        if final.exists():  # the same step again, perhaps with other edits: the new one takes its place
-            shutil.rmtree(folder / f"{name}.old", ignore_errors=True)
-            final.rename(folder / f"{name}.old")
-        temporary.rename(final)
+        if os.path.lexists(final):  # the same step again, perhaps with other edits: the new one takes its place
+            remove_tree(folder, f"{name}.old")
+            move(folder, name, f"{name}.old")
+        move(folder, temporary.name, name)
         flush_folder(folder)
     except OSError as error:
-        shutil.rmtree(temporary, ignore_errors=True)
+        _remove(temporary)
         raise CheckpointError(_why(folder, needed, error)) from error
     return final
 
 
-def _file(number: int) -> str:
-    """Name of an array's file: the array's own may hold what no file name can."""
-    return f"{number:03d}.npy"
-
-
-def _dump(manifest: Mapping[str, Any]) -> bytes:
-    """One line for each fact: readable, and fast where an edit history makes it long."""
-    lines = (f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False, allow_nan=False)}" for k, v in manifest.items())
-    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
-
-
-def _seal(manifest: Mapping[str, Any]) -> str:
-    return hashlib.sha256(_dump(manifest)).hexdigest()
+def _remove(path: Path) -> None:
+    """Remove what a folder of checkpoints holds, as far as that is possible."""
+    with suppress(OSError):
+        remove_tree(path.parent, path.name)
 
 
 def _why(folder: Path, needed: int, error: OSError) -> str:
@@ -157,53 +137,35 @@ def _size(count: int) -> str:
     return f"{count / 1e6:.1f} MB ({count} bytes)"
 
 
-def _write_array(path: Path, array: NDArray[Any]) -> dict[str, Any]:
-    with path.open("wb") as file:
-        np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
-        flush_file(file)
-    return {"sha256": _hash(path), "shape": list(array.shape), "dtype": str(array.dtype)}
-
-
-def _write_bytes(path: Path, data: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(data)
-        flush_file(file)
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _tidy(folder: Path) -> None:
     """Remove what a killed process has not finished, and finish what it was about to replace."""
     for leftover in folder.glob("step-*.tmp"):
-        shutil.rmtree(leftover)
+        remove_tree(folder, leftover.name)
     for replaced in folder.glob("step-*.old"):
-        if replaced.with_suffix("").exists():
-            shutil.rmtree(replaced)
+        if os.path.lexists(replaced.with_suffix("")):
+            remove_tree(folder, replaced.name)
         else:  # killed before the new one took its place
-            replaced.rename(replaced.with_suffix(""))
+            move(folder, replaced.name, replaced.stem)
 
 
 def _remove_old(folder: Path, newest: Path) -> None:
     older = [path for path in find_checkpoints(folder) if path != newest and path.suffix != ".old"]
     for path in [*older[KEPT - 1 :], *folder.glob("step-*.old")]:
-        shutil.rmtree(path, ignore_errors=True)
+        _remove(path)
 
 
 def _remove_others(others: list[Path], own: Path, *, keep: bool) -> None:
     """Remove the checkpoints of another run, newest first; that one is kept aside if asked for."""
-    previous = own.parent / PREVIOUS
+    folder, previous = own.parent, own.parent / PREVIOUS
     if keep:
-        shutil.rmtree(previous, ignore_errors=True)
+        _remove(previous)
     for number, path in enumerate(others):
         there = path.with_name(f"{path.name}.old") if path == own else path  # one of the same step was moved
         if keep and number == 0:
             with suppress(OSError):
                 previous.mkdir()
-                there.rename(previous / path.name)
-        shutil.rmtree(there, ignore_errors=True)
+                move(folder, there.name, f"{PREVIOUS}/{path.name}")
+        _remove(there)
 
 
 def is_checkpoint(folder: Path) -> bool:
@@ -226,8 +188,8 @@ def find_checkpoints(folder: str | Path) -> list[Path]:
     found: dict[Path, tuple[int | None, int]] = {}
     for path in Path(folder).glob("step-*"):
         with suppress(FileNotFoundError, NotADirectoryError):  # a run may replace it at this moment
-            if path.suffix != ".tmp":
-                found[path] = _serial(path), (path / MANIFEST).stat().st_mtime_ns
+            if path.suffix != ".tmp" and not path.is_symlink():  # no run makes links
+                found[path] = _serial(path), (path / MANIFEST).lstat().st_mtime_ns
     # By serial number, for a run may begin anew in the folder of another, and clocks may be set back. By time, then by
     # step, where a manifest is damaged.
     if all(serial is not None for serial, _ in found.values()):
@@ -238,13 +200,24 @@ def find_checkpoints(folder: str | Path) -> list[Path]:
 def _serial(checkpoint: Path) -> int | None:
     """How many checkpoints were written to its folder up to this one; None if that cannot be read."""
     try:
-        return int(read_manifest(checkpoint)["serial"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return int(read_manifest(checkpoint).facts["serial"])
+    except (OSError, ValueError):
         return None
 
 
-def read_checkpoint(folder: str | Path) -> tuple[dict[str, Any], Arrays]:
+@dataclass(frozen=True)
+class Loaded:
+    """A checkpoint that was read: facts, arrays, and whether this user wrote it."""
+
+    facts: dict[str, Any]
+    arrays: Arrays
+    own: bool
+
+
+def read_checkpoint(folder: str | Path, *, trust: bool = False) -> tuple[dict[str, Any], Arrays]:
     """Facts and arrays of the newest checkpoint that is whole; `folder` may also be one checkpoint itself.
+
+    One that another user or machine wrote is refused, unless you `trust` whoever did.
 
     >>> import tempfile, slopewash as sw
     >>> folder = tempfile.TemporaryDirectory()
@@ -256,6 +229,12 @@ def read_checkpoint(folder: str | Path) -> tuple[dict[str, Any], Arrays]:
     3
     >>> folder.cleanup()
     """
+    loaded = load_checkpoint(folder, trust=trust)
+    return loaded.facts, loaded.arrays
+
+
+def load_checkpoint(folder: str | Path, *, trust: bool = False) -> Loaded:
+    """The newest checkpoint that is whole, and whether this user wrote it; one of others only with `trust`."""
     folder = Path(folder)
     candidates = [folder] if is_checkpoint(folder) else find_checkpoints(folder)
     if not candidates:
@@ -268,24 +247,31 @@ def read_checkpoint(folder: str | Path) -> tuple[dict[str, Any], Arrays]:
     problems = []
     for candidate in candidates:
         try:
-            facts = read_manifest(candidate)
-            arrays = {
-                key: _read_array(candidate / _file(number), key, noted)
-                for number, (key, noted) in enumerate(facts["files"].items())
-            }
-        except CheckpointError:  # whole, but of another schema
+            manifest = read_manifest(candidate)
+            if not (manifest.own or trust):
+                raise _foreign(candidate)
+            arrays = read_arrays(candidate, manifest.facts)
+        except CheckpointError:  # whole, but of another schema or of somebody else
             raise
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError) as error:
             problems.append(f"{candidate.name}: {error}")
             continue
         if problems:
             warnings.warn(
                 f"skipped as damaged: {'; '.join(problems)}; continuing from {candidate.name}",
                 CheckpointWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        return facts, arrays
+        return Loaded(manifest.facts, arrays, manifest.own)
     raise CheckpointError(f"no checkpoint in {folder} is whole ({'; '.join(problems)}); start the run again")
+
+
+def _foreign(checkpoint: Path) -> CheckpointError:
+    trust = by_place(python="trust=True", command="--trust")
+    return CheckpointError(
+        f"{checkpoint} does not carry your seal: another user, machine or version wrote it, or it was changed; if you "
+        f"trust whoever wrote it, continue it with {trust}"
+    )
 
 
 def newest_manifest(folder: str | Path) -> dict[str, Any] | None:
@@ -303,37 +289,9 @@ def newest_manifest(folder: str | Path) -> dict[str, Any] | None:
     folder = Path(folder)
     for candidate in [folder] if is_checkpoint(folder) else find_checkpoints(folder):
         try:
-            return read_manifest(candidate)
+            return read_manifest(candidate).facts
         except CheckpointError:  # whole, but of another schema
             raise
         except (OSError, ValueError):
             continue
     return None
-
-
-def read_manifest(checkpoint: Path) -> dict[str, Any]:
-    """Facts of one checkpoint."""
-    written = (checkpoint / MANIFEST).read_bytes()
-    try:
-        manifest = json.loads(written)
-        intact = _dump(manifest) == written and manifest.pop("sha256", None) == _seal(manifest)
-    except (ValueError, AttributeError):
-        intact = False
-    if not intact:
-        raise ValueError(f"{MANIFEST} is not what was written")
-    if manifest.get("schema") != SCHEMA:
-        from slopewash import __version__
-
-        raise CheckpointError(
-            f"{checkpoint} has schema {manifest.get('schema')}, written by slopewash {manifest.get('slopewash')}; this "
-            f"is slopewash {__version__}, which reads schema {SCHEMA}; continue it with the version that wrote it"
-        )
-    return manifest
-
-
-def _read_array(path: Path, key: str, noted: Mapping[str, Any]) -> NDArray[Any]:
-    if _hash(path) != noted["sha256"]:
-        raise ValueError(f"{path.name} ({key}) is not what was written")
-    with path.open("rb") as file:
-        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-    return array

@@ -683,9 +683,12 @@ class Simulation:
         return {**facts, "recipe": dict(recipe or {})}, arrays
 
     @classmethod
-    def resume(cls, folder: str | Path) -> Simulation:
-        """Continue from the newest undamaged checkpoint in a folder, on the same backend; it has no observers yet."""
-        return cls.from_parts(*read_checkpoint(Path(folder)))
+    def resume(cls, folder: str | Path, *, trust: bool = False) -> Simulation:
+        """Continue from the newest undamaged checkpoint in a folder, on the same backend; it has no observers yet.
+
+        A checkpoint that another user or machine wrote is refused, unless you `trust` whoever did.
+        """
+        return cls.from_parts(*read_checkpoint(Path(folder), trust=trust))
 
     @classmethod
     def from_parts(cls, facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Simulation:
