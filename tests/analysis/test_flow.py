@@ -135,6 +135,33 @@ def test_catchments_are_numbered_by_size_and_keep_their_water() -> None:
     assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
 
 
+def test_a_catchment_has_one_size_wherever_it_is_asked_for() -> None:
+    """Also where streams are drawn together, which on level floors would lead some of them elsewhere."""
+    for terrain in (sw.generate("dome", size=96, seed=7), random_terrain(2), random_terrain(3)):
+        flow = Flow(terrain)
+        sizes = np.bincount(flow.catchments.ravel())[1:] * terrain.cell_size**2
+        theirs = pyflwdir.from_array(flow.directions, ftype="d8").upstream_area().max() * terrain.cell_size**2
+        assert sizes.max() == flow.area.max() == theirs
+        assert analysis.flow_accumulation(terrain).max() == np.float32(theirs)
+        for gather in (True, False):
+            survey = analysis.analyse(terrain, gather=gather)
+            assert survey.largest_catchment == theirs
+            assert survey.catchments == (sizes >= 0.01 * terrain.area).sum()
+
+
+def test_the_catchments_of_two_valleys_end_at_the_divide() -> None:
+    """Their sides are steeper than their floors: water runs straight down to the floor, and along it to the mouth."""
+    across, along = np.arange(40.0), np.arange(30.0)[::-1, None]
+    valleys = np.where(across < 26, np.abs(across - 12), np.abs(across - 33) + 7)  # 13 | 14 on both sides of 25.5
+    terrain = sw.Terrain(2.0 * valleys + 0.1 * along, cell_size=5.0)
+    number = analysis.catchments(terrain)
+    inner = number[1:-1, 1:-1]
+    assert (inner[:, :25] == 1).all()
+    assert (inner[:, 25:] == 2).all()
+    # All but the cells along the border, which drain themselves, and the mouth.
+    assert analysis.analyse(terrain).largest_catchment == (28 * 25 + 1) * 25.0
+
+
 @pytest.mark.parametrize("seed", [0, 2, 4, 6])
 def test_stream_orders_equal_pyflwdir(seed: int) -> None:
     flow = Flow(random_terrain(seed))

@@ -42,7 +42,8 @@ def drainage_area(terrain: Terrain) -> Layer:
     """Return the area that drains through every cell, itself included, in m².
 
     Water follows the steepest descent in any direction (D-infinity, [Tarboton97]) over the filled ground and leaves at
-    edges and nodata cells. The areas of these sum to that of the terrain.
+    edges and nodata cells. The areas of these sum to that of the terrain. Where the ground is level, a stream shared
+    so has less than the whole catchment, which `analysis.catchments` and `analysis.flow_accumulation` give (D8).
 
     >>> slope = Terrain([[2.0, 2.0, 2.0], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]], cell_size=10.0)
     >>> drainage_area(slope)[:, 1].tolist()

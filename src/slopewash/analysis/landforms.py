@@ -68,7 +68,7 @@ def hypsometry(terrain: Terrain) -> Hypsometry:
     0.5
     """
     check_terrain(terrain)
-    return measure_hypsometry(terrain, Flow(terrain, gather=True))
+    return measure_hypsometry(terrain, Flow(terrain))
 
 
 def slope_area(terrain: Terrain, *, channel_area: float | None = None, gather: bool = True) -> PowerLaw:

@@ -95,7 +95,7 @@ class Survey:
     depressions: float
     """Share of the area that lies in closed depressions."""
     catchments: int
-    """Those that cover a hundredth of the terrain or more."""
+    """Those that cover a hundredth of the terrain or more, by D8."""
     largest_catchment: float
     channel_area: float
     """Drainage area at which channels are taken to begin."""
@@ -129,7 +129,7 @@ class Survey:
             f"relief {self.relief:.4g} m",
             f"slope {self.mean_slope:.1f}° on average, {self.slope_95:.1f}° in the steepest 5 %",
             f"{self.depressions:.2%} of the area in closed depressions",
-            f"{self.catchments} catchments of 1 % or more, the largest {self.largest_catchment / 1e6:.4g} km²",
+            f"{self.catchments} catchments (D8) of 1 % or more, the largest {self.largest_catchment / 1e6:.4g} km²",
             f"channels from {self.channel_area / 1e6:.3g} km² on: {self.drainage_density:.3g} km per km², "
             f"orders {', '.join(map(str, self.orders.count)) or 'none'}",
             "",
@@ -154,6 +154,7 @@ def analyse(terrain: Terrain, *, channel_area: float | None = None, gather: bool
     gather
         Draw streams together that run side by side over smooth valley floors, as `add_water` does. Without it, they
         follow the steepest of eight directions alone (D8), and keep apart where the ground is level across.
+        Catchments are those of D8 either way, as `catchments` gives them.
 
     >>> import slopewash as sw
     >>> survey = analyse(sw.generate("dome", size=128, seed=7))
@@ -161,13 +162,13 @@ def analyse(terrain: Terrain, *, channel_area: float | None = None, gather: bool
     ['θ', 'h', 'HI', 'Rb', 'Rl']
     """
     channel_area = checked_channel_area(terrain, channel_area)
-    flow = Flow(terrain, gather=gather)
+    flow, steepest = Flow(terrain, gather=gather), Flow(terrain)  # catchments are those of `catchments` in any case
     inside = np.ones(terrain.shape, np.bool_) if terrain.nodata is None else ~terrain.nodata
     ground = terrain["elevation"]
     if terrain.nodata is not None:
         ground = np.where(inside, ground, np.float32(terrain.range("elevation")[0]))
     steepness = slope(ground, terrain.cell_size)[inside] if min(terrain.shape) > 1 else np.zeros(1)
-    sizes = np.bincount(flow.catchments.ravel())[1:]
+    sizes = np.bincount(steepest.catchments.ravel())[1:]
     rank, _ = flow.stream_orders(channel_area)
     steps = np.where(np.isin(flow.directions, (2, 8, 32, 128)), math.sqrt(2), 1.0)[rank > 0].sum() * terrain.cell_size
     return Survey(
@@ -178,13 +179,13 @@ def analyse(terrain: Terrain, *, channel_area: float | None = None, gather: bool
         relief=terrain.relief,
         mean_slope=float(steepness.mean(dtype=np.float64)),
         slope_95=float(np.percentile(steepness, 95)),
-        depressions=float((flow.filled > terrain["elevation"])[inside].mean()),
+        depressions=float((steepest.filled > terrain["elevation"])[inside].mean()),
         catchments=int((sizes >= 0.01 * inside.sum()).sum()),
         largest_catchment=float(sizes.max(initial=0)) * terrain.cell_size**2,
         channel_area=channel_area,
         gathered=gather,
         drainage_density=float(steps) / terrain.area * 1000,
-        hypsometry=measure_hypsometry(terrain, flow),
+        hypsometry=measure_hypsometry(terrain, steepest),
         orders=measure_orders(flow, channel_area),
         slope_area=measure_slope_area(terrain, flow, channel_area),
         hack=measure_hack(flow, channel_area),

@@ -124,7 +124,9 @@ _LAYERS = (
         name="difference", units="m", colour_map="vik", scale="diverging", doc="Change of the ground since the start.",
     ),
     FieldSpec(
-        name="drainage", units="m²", lowest=0, scale="log", doc="Area that drains through a cell, itself included.",
+        name="drainage", units="m²", lowest=0, scale="log",
+        doc="Area that drains through a cell, itself included, shared between two neighbours (D-infinity); on level "
+        "ground it may be less than that of the catchment.",
     ),
     FieldSpec(
         name="river", units="m", lowest=0, colour_map="oslo",
