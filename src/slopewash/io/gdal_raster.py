@@ -87,7 +87,7 @@ def _opened(path: Path, reason: str) -> Iterator[Any]:
     whole = path.resolve()  # so that nothing in a name is taken for the address of another file system
     with (
         decoding(path, "TIFF"),
-        rasterio.Env(**ENVIRONMENT),
+        rasterio.Env(**ENVIRONMENT, GTIFF_REPORT_COMPD_CS="YES"),  # heights too, in files after GeoTIFF 1.0
         rasterio.open(whole, driver="GTiff", sharing=False) as source,
     ):
         yield source

@@ -82,8 +82,9 @@ def read_georeference(value_of: Callable[[int], Any]) -> Georeference:
     code = keys.get(_GEOGRAPHIC_CODE if geographic else _PROJECTED_CODE, 0)
     unit, problem = _unit(keys, value_of, code, has_crs=bool(code) or keys.get(_MODEL_TYPE) == _PROJECTED)
     sizes = _pixel_sizes(transform, value_of(PIXEL_SCALE))
+    off_grid = _off_grid(value_of, keys, transform)
     return Georeference(
-        present=bool(keys) or sizes is not None,
+        present=bool(keys) or sizes is not None or off_grid is not None,
         crs=f"EPSG:{code}" if 1024 <= code < _OWN else notes.get("crs"),
         beyond_keys=None if "crs" in notes else _beyond_keys(keys),
         transform=None if notes.get("position") == "none" else transform,
@@ -93,7 +94,7 @@ def read_georeference(value_of: Callable[[int], Any]) -> Georeference:
         unit_problem=problem,
         lacks_unit=unit is None and _LINEAR_UNIT not in keys,
         noted=float(notes["cell_size"]) if "cell_size" in notes else None,
-        off_grid=_off_grid(value_of, keys, transform),
+        off_grid=off_grid,
         has_heights=_VERTICAL_CODE in keys or _VERTICAL_UNIT in keys,
         height_unit=metres_per_code(keys.get(_VERTICAL_UNIT)),
     )

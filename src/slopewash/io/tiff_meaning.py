@@ -40,14 +40,15 @@ from slopewash.io.units import HEIGHT_UNITS, metres_per
 from slopewash.remedies import option
 from slopewash.terrain.fields import RESERVED, layer_spec
 
-_COMPRESSION, _PHOTOMETRIC, _ORIENTATION, _EXTRA_SAMPLES = 259, 262, 274, 338
+_COMPRESSION, _PHOTOMETRIC, _ORIENTATION, _PREDICTOR, _EXTRA_SAMPLES = 259, 262, 274, 317, 338
 _READ = (
-    _COMPRESSION, _PHOTOMETRIC, _ORIENTATION, _EXTRA_SAMPLES, PIXEL_SCALE, TIEPOINT, TRANSFORMATION, KEY_DIRECTORY,
-    GEO_DOUBLES, CAMERA_MODEL, GDAL_METADATA, GDAL_NODATA,
+    _COMPRESSION, _PHOTOMETRIC, _ORIENTATION, _PREDICTOR, _EXTRA_SAMPLES, PIXEL_SCALE, TIEPOINT, TRANSFORMATION,
+    KEY_DIRECTORY, GEO_DOUBLES, CAMERA_MODEL, GDAL_METADATA, GDAL_NODATA,
 )  # fmt: skip
 _WHITE_IS_ZERO = 0
 _ALPHAS = (1, 2)
 _IS_MASK = 4
+_WITHOUT_PREDICTOR = (1, 32773)
 _WITHOUT_EXTRA = {1, 5, 8, 32773, 32946, 34925}
 """Compressions that need no package of ours beyond tifffile and Pillow: none, LZW, deflate, PackBits, LZMA."""
 
@@ -96,6 +97,7 @@ def resolve(path: Path, info: FileInfo, options: ReadOptions) -> TiffRaster:
     place = facts.place
     named = _named_bands(path, info, facts, options)
     _check_samples(path, info, facts)
+    _check_predictor(path, facts)
     if place.off_grid and (options.cell_size is None or options.reproject is not None):
         raise InvalidFile(
             f"{path} {place.off_grid}, not by a grid; warp it first, as gdalwarp does, or name the side of a cell in "
@@ -122,8 +124,8 @@ def resolve(path: Path, info: FileInfo, options: ReadOptions) -> TiffRaster:
                 scale=_number(path, facts, number, "scale", 1.0),
                 offset=_number(path, facts, number, "offset", 0.0),
                 metres=_metres(path, facts, number, layer, crs, options),
-                numbers=(place.present or _stated_unit(facts, number) is not None) and options.height_range is None,
-                span=options.height_range,
+                numbers=layer != "elevation" or place.present or _stated_unit(facts, number) is not None,
+                span=options.height_range if layer == "elevation" else None,
             )
             for layer, number in named.items()
         ),
@@ -205,8 +207,14 @@ def _check_samples(path: Path, info: FileInfo, facts: _Facts) -> None:
     if info.bits not in (8, 16, 32, 64) or not info.dtype.startswith(("int", "uint", "float")):
         raise InvalidFile(f"{path} contains {info.bits}-bit {info.dtype}; heights need 16, 32 or 64 bits")
     inverted = facts.tags.get(_PHOTOMETRIC) == _WHITE_IS_ZERO and np.dtype(info.dtype).kind in "iu"
-    if inverted and (info.bits == 8 or not facts.place.present):
+    if inverted and not facts.place.present:
         raise InvalidFile(f"{path} stores white as 0; save it with black as 0, so that larger values are higher")
+
+
+def _check_predictor(path: Path, facts: _Facts) -> None:
+    """Refuse what decoders disagree on: some apply a predictor to samples that are not compressed, others do not."""
+    if facts.tags.get(_PREDICTOR, 1) != 1 and facts.tags.get(_COMPRESSION, 1) in _WITHOUT_PREDICTOR:
+        raise InvalidFile(f"{path} has a predictor, which goes with LZW or deflate, and is not compressed by them")
 
 
 def _beyond_tifffile(path: Path, info: FileInfo, facts: _Facts) -> str | None:

@@ -6,6 +6,7 @@ import io
 import lzma
 import struct
 import zlib
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
     from tifffile import TiffPage
 
 _NONE, _LZW, _DEFLATE, _OLD_DEFLATE, _PACKBITS, _LZMA = 1, 5, 8, 32946, 32773, 34925
-_MOST_EXPANSION = {_NONE: 1, _DEFLATE: 1032, _OLD_DEFLATE: 1032, _PACKBITS: 64, _LZMA: 1 << 14}
+_MOST_EXPANSION = {_NONE: 1, _LZW: 1 << 12, _DEFLATE: 1032, _OLD_DEFLATE: 1032, _PACKBITS: 64, _LZMA: 1 << 14}
 """Bytes that one compressed byte can stand for."""
 _HORIZONTAL, _FLOATING_POINT = 2, 3
-_ORIENTATION = 274
+_LONG, _STRIP = 4, 10 + 9 * 12 + 4
+"""Type of a number of 32 bits, and where the pixels of a file with nine tags begin."""
 _LZMA_MEMORY = 1 << 27
 _REVERSED_BITS = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
@@ -30,8 +32,6 @@ _REVERSED_BITS = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 def read_pixels(path: Path, page: TiffPage) -> NDArray[Any]:
     """Decode a page with one sample per pixel."""
     compression = int(page.compression)
-    if compression == _LZW:
-        return _by_pillow(path, page)
     if compression not in _MOST_EXPANSION:
         name = getattr(page.compression, "name", str(compression)).lower()
         raise Damaged(f"its compression ({name}) is not supported; save it with deflate")
@@ -45,7 +45,7 @@ def read_pixels(path: Path, page: TiffPage) -> NDArray[Any]:
         raise Damaged(f"it has {len(page.dataoffsets)} strips or tiles, where its size needs {len(starts)}")
     _check_lengths(page, compression, rows * columns * dtype.itemsize, path.stat().st_size)
     pixels = np.full((height, width), page.nodata if page.nodata is not None else 0, dtype)
-    with path.open("rb") as file:
+    with path.open("rb") as file, quiet() if compression == _LZW else nullcontext():
         for (row, column), offset, count in zip(starts, page.dataoffsets, page.databytecounts, strict=True):
             if offset == 0 or count == 0:
                 continue  # left out, as GDAL does where all is nodata
@@ -86,7 +86,7 @@ def _segment(
     data = file.read(min(count, 2 * most + 65536))  # compression never doubles the size
     if int(page.fillorder) == 2:
         data = data.translate(_REVERSED_BITS)
-    decoded = _expand(data, compression, most)
+    decoded = _unpack_lzw(data, row_bytes, down) if compression == _LZW else _expand(data, compression, most)
     if len(decoded) > most:
         raise Damaged("a strip or tile decodes to more bytes than the image has for it")
     if len(decoded) < needed:
@@ -135,28 +135,13 @@ def _undo_floating_point(decoded: bytes, down: int, columns: int, dtype: np.dtyp
     return pixels.reshape(down, columns)
 
 
-def _by_pillow(path: Path, page: TiffPage) -> NDArray[Any]:
-    """Decode LZW, for which tifffile needs another package; libtiff fills a buffer of the image's size."""
+def _unpack_lzw(data: bytes, row_bytes: int, rows: int) -> bytes:
+    """Have libtiff, which comes with Pillow, decode a strip as if its bytes were pixels: what they mean is ours."""
     from PIL import TiffImagePlugin
 
+    tags = {256: row_bytes, 257: rows, 258: 8, 259: _LZW, 262: 1, 273: _STRIP, 277: 1, 278: rows, 279: len(data)}
+    directory = b"".join(struct.pack("<HHII", tag, _LONG, 1, value) for tag, value in tags.items())
+    strip = struct.pack("<2sHIH", b"II", 42, 8, len(tags)) + directory + bytes(4) + data
     # The plugin itself, since Image.open has its own, lower limit on the number of pixels.
-    with _as_stored(path, page) as file, quiet(), TiffImagePlugin.TiffImageFile(file) as image:
-        if image.size != (int(page.imagewidth), int(page.imagelength)):  # decided by a tag that is there twice
-            raise Damaged("it has two sizes")
-        samples = np.asarray(image)
-    wanted = np.dtype(page.dtype).newbyteorder("=")
-    if wanted == np.uint32 and samples.dtype == np.int32:
-        return samples.view(np.uint32)  # Pillow has no unsigned mode, but keeps the bits
-    if samples.dtype.kind != wanted.kind:
-        raise Damaged(f"{wanted} with this compression; save it with deflate and the horizontal predictor")
-    return samples.astype(np.float32 if wanted.kind == "f" else wanted, copy=False)
-
-
-def _as_stored(path: Path, page: TiffPage) -> IO[bytes]:
-    """Open a file that Pillow does not turn: in a copy, its orientation is the usual one."""
-    tag = page.tags.get(_ORIENTATION)
-    if tag is None or tag.value == 1:
-        return path.open("rb")
-    data = bytearray(path.read_bytes())
-    struct.pack_into(f"{page.parent.byteorder}H", data, tag.valueoffset, 1)
-    return io.BytesIO(data)
+    with TiffImagePlugin.TiffImageFile(io.BytesIO(strip)) as image:
+        return image.tobytes()
