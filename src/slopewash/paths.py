@@ -13,7 +13,8 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO
 
@@ -24,6 +25,7 @@ DEVICES = frozenset({"con", "prn", "aux", "nul", "conin$", "conout$"}) | {
 }
 """Names that Windows takes for devices in every folder, with any suffix."""
 LONGEST_SHOWN = 80
+_limits: ContextVar[tuple[Path, ...]] = ContextVar("limits", default=())
 _BY_HANDLE = shutil.rmtree.avoids_symlink_attacks and {os.rename, os.unlink, os.stat, os.open} <= os.supports_dir_fd
 
 
@@ -88,6 +90,29 @@ def check_name(name: object, folder: str | os.PathLike[str], origin: str | None 
         raise InvalidFile(f"{_shown(name, origin)} has the name of a device; name something inside the folder {folder}")
 
 
+@contextmanager
+def confined_to(folder: str | os.PathLike[str] | None) -> Iterator[None]:
+    """Until the block ends, let nothing be written or removed outside a folder, even by a link; None is no limit.
+
+    For what writes several files under names of its own into a folder that may hold anyone's links.
+    """
+    limit = None if folder is None else Path(folder).resolve()
+    before = _limits.set((*_limits.get(), limit)) if limit is not None else None
+    try:
+        yield
+    finally:
+        if before is not None:
+            _limits.reset(before)
+
+
+def check_confined(path: Path) -> None:
+    """Refuse to write to a path outside the folders that `confined_to` names."""
+    for limit in _limits.get():
+        real = path.resolve()
+        if real != limit and limit not in real.parents:
+            raise InvalidFile(f"{path} leads out of the folder {limit} by a link; remove the link")
+
+
 def remove_tree(folder: str | os.PathLike[str], name: str, *, missing_ok: bool = True) -> None:
     """Remove a file, or a folder with all that is in it; of a link the link itself, never what it leads to.
 
@@ -110,6 +135,13 @@ def remove_tree(folder: str | os.PathLike[str], name: str, *, missing_ok: bool =
             raise
 
 
+def remove_if_empty(path: Path) -> None:
+    """Remove a folder, unless something is in it."""
+    check_confined(path)
+    with suppress(OSError):
+        path.rmdir()
+
+
 def move(folder: str | os.PathLike[str], name: str, to: str) -> None:
     """Give what a folder holds another name in it; a file that has this name already is replaced."""
     with _parent(folder, name) as (before, from_handle, last), _parent(folder, to) as (after, to_handle, new):
@@ -124,6 +156,7 @@ def make_folder(path: Path, *, private: bool = False) -> None:
 
     A private folder that is there already is closed to others. On Windows, folders of a profile are the user's anyway.
     """
+    check_confined(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.mkdir(mode=0o700 if private else 0o777, exist_ok=True)
     if private and os.name != "nt" and path.stat().st_mode & 0o077:
@@ -132,6 +165,7 @@ def make_folder(path: Path, *, private: bool = False) -> None:
 
 def new_file(path: Path, *, private: bool = False) -> IO[bytes]:
     """Open a new file to write; only its owner may read a private one. `FileExistsError` if something is there."""
+    check_confined(path)
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     return os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "wb")
 
@@ -142,6 +176,7 @@ def _parent(folder: str | os.PathLike[str], name: str) -> Iterator[tuple[Path, i
     check_name(name, folder)
     parts = Path(name).parts
     root = Path(folder).resolve()
+    check_confined(root)
     parent = inside(root, str(Path(*parts[:-1]))) if len(parts) > 1 else root
     if not _BY_HANDLE:
         yield parent, None, parts[-1]

@@ -29,7 +29,7 @@ def finish(
     """Run a recipe to its end, write its outputs and report; `shown` are their names as the user wrote them."""
     written: list[Path] = []
     was_finished = running.finished
-    outputs = [output.within(running.folder) for output in running.recipe.outputs]
+    outputs = running.recipe.outputs_in(running.folder)
     names = [path for path in shown if path is not None] or [output.path for output in outputs]
     files = str(running.folder) if running.folder else " and ".join(map(str, names)) or str(running.checkpoint)
     made: list[Path] = []

@@ -80,6 +80,7 @@ def command(
     workers: Workers = None,
     memory: Memory = None,
     threads: Threads = None,
+    outputs_anywhere: Flag = False,
     force: Force = False,
     json: Json = False,
 ) -> int:
@@ -107,13 +108,16 @@ def command(
     checkpoints
         Keep checkpoints in the output folder until the run is complete. A short run takes up to a fifth less time
         without, but cannot be resumed.
+    outputs_anywhere
+        Write outputs where the recipe names them, also outside the output folder and through links in it. Without, such
+        names are refused: a recipe may be anyone's.
     """
     import slopewash as sw
+    from slopewash.recipes.manifest import CHECKPOINTS
     from slopewash.recipes.maps import check_layer_names
-    from slopewash.recipes.results import prepare_outputs
-    from slopewash.recipes.running import CHECKPOINTS
+    from slopewash.recipes.results import check_elsewhere, prepare_outputs
 
-    job = load(recipe, settings)
+    job = load(recipe, settings, outputs_anywhere=outputs_anywhere)
     name = recipe.stem if recipe.suffix.lower() == ".toml" else recipe.name
     if preview:
         job = job.preview()
@@ -137,7 +141,9 @@ def command(
     own = folder / "recipe.toml"
     if not force and recipe.exists() and own.exists() and own.samefile(recipe):
         raise InvalidFile(f"{own} is the recipe itself and would be rewritten; choose another --out, or add --force")
-    if force:
+    if not force:
+        check_elsewhere(job, folder)
+    else:
         forget_run(folder / CHECKPOINTS)
     check_checkpoint(folder / CHECKPOINTS, instead="begin anew with --force")
     prepare_outputs(job, folder, force=force)
@@ -157,14 +163,14 @@ def _run_on_tiles(job: Recipe, out: Path, *, tiles: int, json: bool, **where: An
     return erode_on_tiles(job.replace(outputs=()), out, tiles=tiles, json=json, lakes=lakes, **where)
 
 
-def load(recipe: Path, settings: tuple[str, ...] = ()) -> Recipe:
+def load(recipe: Path, settings: tuple[str, ...] = (), *, outputs_anywhere: bool = False) -> Recipe:
     """Read a recipe file, or take the landscape of that name from the library."""
     import slopewash as sw
     from slopewash.recipes.reading import look_recipe
 
     if not recipe.exists() and not recipe.suffix and recipe.name == str(recipe):
         return look_recipe(recipe.name, settings=settings)
-    return sw.Recipe.read(recipe, settings=settings)
+    return sw.Recipe.read(recipe, settings=settings, outputs_anywhere=outputs_anywhere)
 
 
 def summary(recipe: Recipe) -> dict[str, list[str]]:

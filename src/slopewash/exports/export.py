@@ -17,6 +17,7 @@ from slopewash.exports.sizes import Fit, plan_sizes
 from slopewash.exports.targets import find_target
 from slopewash.io.notes import Notes
 from slopewash.io.options import HeightRange
+from slopewash.paths import make_folder
 from slopewash.rendering.palettes import Season, find_palette
 from slopewash.terrain import Terrain, check_terrain
 
@@ -134,7 +135,7 @@ def _check_other(folder: Path, target: str) -> None:
 
 def _made(folder: Path) -> Path:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     except OSError as error:
         raise InvalidFile(f"folder {folder} cannot be created: {error.strerror}") from error
     return folder

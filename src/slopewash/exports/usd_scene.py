@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from slopewash.errors import SlopewashError
 from slopewash.exports.surface_mesh import Surface
 from slopewash.io.staging import staged
+from slopewash.paths import move, remove_tree
 
 
 def write_usd(ground: Surface, water: Surface | None, colours: NDArray[np.uint8], path: Path) -> Path:
@@ -33,9 +34,9 @@ def write_usd(ground: Surface, water: Surface | None, colours: NDArray[np.uint8]
         named = temporary.with_name(f"{temporary.name}.usdc")
         try:
             stage.GetRootLayer().Export(str(named))
-            named.replace(temporary)
+            move(named.parent, named.name, temporary.name)
         finally:
-            named.unlink(missing_ok=True)
+            remove_tree(named.parent, named.name)
     return path
 
 

@@ -17,6 +17,7 @@ from slopewash.io.heights import bands
 from slopewash.io.notes import MADE_BY, Notes, notes_text
 from slopewash.io.png import RANGE, write_samples
 from slopewash.io.staging import staged
+from slopewash.paths import make_folder
 from slopewash.terrain import Terrain
 from slopewash.terrain.fields import Scale, layer_spec
 
@@ -101,7 +102,7 @@ def write_masks(
         terrain[layer]  # an unknown one raises before anything is written
     place = Path(folder)
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        make_folder(place)
     except OSError as error:
         raise InvalidFile(f"folder {place} cannot be created: {error.strerror}") from error
     files: list[Path] = []

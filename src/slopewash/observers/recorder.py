@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slopewash.errors import InvalidFile, InvalidParameter
+from slopewash.paths import make_folder, remove_tree
 from slopewash.remedies import by_place
 from slopewash.simulation.observing import Observer
 
@@ -98,9 +99,9 @@ class Recorder(Observer):
         self._is_piece = label != "settling" and steps < self.every
         if not self._has_started and simulation.steps_taken + self._stages_before == 0:
             for file in self.check_folder():
-                file.unlink(missing_ok=True)
+                remove_tree(self.folder, file.name)
         self._has_started = True
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         if simulation.steps_taken == 0 and self.files:  # the next stage of a recipe; the end of the last one stays
             self._stages_before, self._end = self._newest, None
         if simulation.steps_taken == 0 and not self.files:
@@ -124,7 +125,7 @@ class Recorder(Observer):
             self.files.remove(self._end)
             data = self._end.with_suffix(self.data or ".png")
             for file in (self._end, data, data.with_name(f"{data.name}.json")):  # some formats have a sidecar file
-                file.unlink(missing_ok=True)
+                remove_tree(self.folder, file.name)
 
     def _record(self, terrain: Terrain, number: int) -> Path:
         # Imported here, so that a run that is not recorded does not load drawing and file formats.

@@ -329,6 +329,8 @@ class Recipe:
     backend: str = "auto"
     outputs: tuple[Output, ...] = ()
     """Files that `run` writes; a plain path is one for the terrain."""
+    outputs_anywhere: bool = True
+    """Whether outputs may lie outside the output folder; not those of a recipe that was read from a file."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", as_source(self.source))
@@ -404,6 +406,10 @@ class Recipe:
             terrain = terrain.replace(emitters=self.emitters)
         return terrain if self.strata is None else self.strata.under(terrain)
 
+    def outputs_in(self, folder: Path | None) -> tuple[Output, ...]:
+        """The outputs with their paths in a folder; those that lead out of it are refused unless they may."""
+        return tuple(output.within(folder, confined=not self.outputs_anywhere) for output in self.outputs)
+
     def run(self, *, progress: bool = False, folder: str | Path | None = None) -> Result:
         """Run it from start to end, and write its outputs; with `progress`, a bar on the terminal.
 
@@ -414,14 +420,16 @@ class Recipe:
         return run(self, progress=progress, folder=folder)
 
     @classmethod
-    def read(cls, path: str | Path, *, settings: Iterable[str] = ()) -> Recipe:
+    def read(cls, path: str | Path, *, settings: Iterable[str] = (), outputs_anywhere: bool = False) -> Recipe:
         """Read a recipe from a TOML file; `settings` change it, as --set does: "landscape.rain_rate=0.02".
 
-        The files that it reads are relative to its folder; the outputs keep their names, for `run` to place.
+        The files that it reads are relative to its folder; the outputs keep their names, for `run` to place. They must
+        lie in the output folder, or without one in the working folder, unless `outputs_anywhere` is set: a recipe may
+        be anyone's.
         """
         from slopewash.recipes.reading import read_recipe
 
-        return read_recipe(path, settings=settings)
+        return read_recipe(path, settings=settings, outputs_anywhere=outputs_anywhere)
 
     def write(self, path: str | Path) -> Path:
         """Write it to a TOML file, from which `Recipe.read` makes the same recipe."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slopewash.errors import InvalidFile, InvalidParameter
+from slopewash.paths import remove_tree
 from slopewash.recipes.entries import Entry
 from slopewash.recipes.output_kinds import PICTURE
 from slopewash.recipes.outputs import Options, OutputKind, register_output
@@ -96,13 +97,19 @@ def _frames(path: Path) -> Path:
     return path.with_name(f"{path.name}.frames")
 
 
+def remove_frames(path: Path) -> None:
+    """Remove the states of a time-lapse, as far as that goes: they are not what was asked for."""
+    with suppress(OSError):
+        remove_tree(path.parent, _frames(path).name)
+
+
 def _watch_film(path: Path, options: Options, taken: int, before: int) -> Recorder | None:
     if options.get("motion") != "timelapse":
         return None
     from slopewash.observers import Recorder
 
     if taken == 0:  # of another run, which was killed
-        shutil.rmtree(_frames(path), ignore_errors=True)
+        remove_frames(path)
     every = options.get("every", RECORD_EVERY)
     return Recorder(_frames(path), every, data=".npz", pictures=False, steps_before=before)
 
@@ -116,7 +123,7 @@ def _write_film(
     if motion == "timelapse":
         shown = "simulated" if water == "rivers" else water
         film(_frames(path), path, kind="timelapse", water=shown, **_snow(options))  # type: ignore[arg-type]
-        shutil.rmtree(_frames(path), ignore_errors=True)
+        remove_frames(path)
         return [path]
     terrain = result.terrain
     if water == "rivers":

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slopewash.io.staging import staged
+from slopewash.drafts import staged
+from slopewash.paths import confined_to
 from slopewash.plain import plain
 from slopewash.recipes.layers import LayerFile
 from slopewash.recipes.maps import map_files
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from slopewash.recipes.results import Result
 
 RECIPE, MANIFEST = "recipe.toml", "manifest.json"
+CHECKPOINTS = "checkpoints"
+"""Folder within the output folder of a recipe, while it is not complete."""
 
 
 def input_files(recipe: Recipe) -> list[Path]:
@@ -32,10 +35,12 @@ def input_files(recipe: Recipe) -> list[Path]:
 def write_records(result: Result, folder: Path, outputs: Iterable[Path]) -> tuple[Path, Path]:
     """Write the recipe and the manifest of a run into its folder, the manifest last; two runs give the same bytes."""
     recipe, manifest = folder / RECIPE, folder / MANIFEST
-    write_recipe(result.recipe, recipe)
-    text = json.dumps(plain(manifest_facts(result, folder, outputs)), indent=2, ensure_ascii=False, allow_nan=False)
-    with staged(manifest) as temporary:
-        temporary.write_text(f"{text}\n", encoding="utf-8")
+    with confined_to(folder):
+        write_recipe(result.recipe, recipe)
+        facts = manifest_facts(result, folder, outputs)
+        text = json.dumps(plain(facts), indent=2, ensure_ascii=False, allow_nan=False)
+        with staged(manifest) as temporary:
+            temporary.write_text(f"{text}\n", encoding="utf-8")
     return recipe, manifest
 
 

@@ -15,6 +15,7 @@ from slopewash.io.notes import MADE_BY, notes_text
 from slopewash.io.options import HeightRange
 from slopewash.io.raw import sidecar
 from slopewash.models import find_model, model_names
+from slopewash.paths import make_folder
 from slopewash.recipes.entries import Entry
 from slopewash.recipes.outputs import Options, OutputKind, register_output
 from slopewash.terrain import Terrain
@@ -114,7 +115,7 @@ def check_layer_names(names: Sequence[str]) -> None:
 
 
 def _write_layers(result: Result, path: Path, *, layers: Sequence[str]) -> Sequence[Path]:
-    path.mkdir(exist_ok=True)
+    make_folder(path)
     return write_masks(with_rivers(result.terrain, layers), path, layers, result.notes)
 
 

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slopewash.errors import InvalidFile, unknown_name
+from slopewash.paths import check_name, confined_to, inside
 from slopewash.recipes.entries import Entry, Table
+from slopewash.remedies import by_place
+from slopewash.simulation.observing import Observer
 
 if TYPE_CHECKING:
-    from slopewash.observers import Observer
     from slopewash.recipes.results import Result
+    from slopewash.simulation import Simulation
 
 Options = Mapping[str, Any]
 
@@ -42,6 +45,18 @@ class OutputKind:
         path = Entry(name="path", kinds=("text",), doc="File or folder to write, in the output folder.")
         kind = Entry(name="kind", kinds=("text",), choices=(self.name,), doc=self.doc)
         return Table(name="outputs", doc=self.doc, entries=(kind, path, *self.options))
+
+
+def check_output_name(name: str, folder: Path | None = None) -> None:
+    """Refuse what a recipe names outside the folder of its outputs; with the folder, by a link in it too."""
+    try:
+        if folder is None:
+            check_name(name, "of the outputs")
+        else:
+            inside(folder, name)
+    except InvalidFile as error:
+        python, command = "read the recipe with outputs_anywhere=True", "add --outputs-anywhere"
+        raise InvalidFile(f"{error}, or {by_place(python=python, command=command)}") from None
 
 
 _kinds: dict[str, OutputKind] = {}
@@ -74,6 +89,8 @@ class Output:
     kind: str = "terrain"
     options: Options = field(default_factory=dict, hash=False)
     """What this kind of output takes besides the path."""
+    limit: Path | None = field(default=None, compare=False, repr=False)
+    """Folder that nothing of it may leave, if it is from a file."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path))
@@ -88,9 +105,13 @@ class Output:
             raise unknown_name("kind of output", str(self.kind), _kinds)
         return _kinds[self.kind]
 
-    def within(self, folder: Path | None) -> Output:
-        """Return the same with a path in a folder, unless it is absolute."""
-        return self if folder is None else dataclasses.replace(self, path=folder / self.path)
+    def within(self, folder: Path | None, *, confined: bool = False) -> Output:
+        """Return the same with a path in a folder: one that nothing of it may leave, or unless the path is absolute."""
+        if not confined:
+            return self if folder is None else dataclasses.replace(self, path=folder / self.path)
+        limit = Path() if folder is None else folder
+        check_output_name(str(self.path), limit)
+        return dataclasses.replace(self, path=limit / self.path, limit=limit)
 
     def check(self) -> None:
         """Refuse what could not be written later."""
@@ -101,11 +122,14 @@ class Output:
     def observer(self, taken: int, before: int) -> Observer | None:
         """What has to watch the run, if anything, after so many steps, and so many of earlier stages."""
         watch = self.declared.watch
-        return None if watch is None else watch(self.path, self.options, taken, before)
+        with confined_to(self.limit):
+            observer = None if watch is None else watch(self.path, self.options, taken, before)
+        return observer if observer is None or self.limit is None else Confined(observer, self.limit)
 
     def write(self, result: Result) -> tuple[Path, ...]:
         """Write it, and return the files."""
-        return tuple(self.declared.write(result, self.path, **self.options))
+        with confined_to(self.limit):
+            return tuple(self.declared.write(result, self.path, **self.options))
 
     def as_dict(self) -> dict[str, Any]:
         """Facts that JSON and TOML can hold."""
@@ -116,3 +140,26 @@ class Output:
         """Output that `as_dict` described."""
         options = {name: value for name, value in facts.items() if name not in ("kind", "path")}
         return cls(Path(facts["path"]), facts["kind"], options)
+
+
+class Confined(Observer):
+    """An observer that writes nothing outside a folder."""
+
+    def __init__(self, observer: Observer, folder: Path) -> None:
+        super().__init__(observer.every)
+        self.observer, self.folder = observer, folder
+
+    def start(self, simulation: Simulation, steps: int, *, label: str = "eroding") -> None:
+        """Prepare for a phase."""
+        with confined_to(self.folder):
+            self.observer.start(simulation, steps, label=label)
+
+    def observe(self, simulation: Simulation) -> None:
+        """Read the state."""
+        with confined_to(self.folder):
+            self.observer.observe(simulation)
+
+    def finish(self, simulation: Simulation) -> None:
+        """End the phase."""
+        with confined_to(self.folder):
+            self.observer.finish(simulation)

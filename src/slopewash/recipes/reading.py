@@ -19,12 +19,13 @@ from slopewash.models import Model, find_model
 from slopewash.models.catalogue import Level
 from slopewash.models.maps import Map
 from slopewash.models.state import Sides
+from slopewash.paths import inside
 from slopewash.recipes import declaration as declared
 from slopewash.recipes.definition import OF_STAGE, Beds, Recipe, Stage, preset_beds
 from slopewash.recipes.entries import Table
 from slopewash.recipes.layers import LayerFile, LayerSource
 from slopewash.recipes.library import looks
-from slopewash.recipes.outputs import Output, output_kinds
+from slopewash.recipes.outputs import Output, check_output_name, output_kinds
 from slopewash.recipes.settings import apply_settings
 from slopewash.recipes.sources import FromFile, Generated, Source
 from slopewash.recipes.toml_lines import Place, key_lines
@@ -38,14 +39,23 @@ Facts = Mapping[str, Any]
 Disc = TypeVar("Disc", WaterSource, Emitter)
 
 
-def read_recipe(path: str | Path, *, settings: Iterable[str] = ()) -> Recipe:
-    """Read a recipe from a TOML file, and change what `settings` ask for: "stage.key=value"."""
+def read_recipe(
+    path: str | Path, *, settings: Iterable[str] = (), outputs_anywhere: bool = False, inputs_anywhere: bool = True
+) -> Recipe:
+    """Read a recipe from a TOML file, and change what `settings` ask for: "stage.key=value".
+
+    Unless its inputs may lie anywhere, those outside its folder are refused without being looked for.
+    """
     path = Path(path)
     try:
+        if path.exists() and not path.is_file():
+            raise InvalidFile(f"{path} is {'a folder' if path.is_dir() else 'no regular file'}; name a recipe, a .toml")
         with path.open("rb") as file:
             data = file.read(LARGEST_RECIPE + 1)
     except FileNotFoundError:
         raise InvalidFile(f"{path} does not exist; `slopewash recipes NAME -o FILE` writes one to begin with") from None
+    except InvalidFile:
+        raise
     except (OSError, ValueError) as error:
         raise InvalidFile(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
     if len(data) > LARGEST_RECIPE:
@@ -54,10 +64,16 @@ def read_recipe(path: str | Path, *, settings: Iterable[str] = ()) -> Recipe:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidRecipe(f"{path} is not text in UTF-8: {error.reason} at byte {error.start}") from error
-    return parse_recipe(text, label=str(path), folder=path.absolute().parent, settings=settings)
+    return parse_recipe(
+        text, label=str(path), folder=path.absolute().parent, settings=settings, outputs_anywhere=outputs_anywhere,
+        inputs_anywhere=inputs_anywhere,
+    )  # fmt: skip
 
 
-def parse_recipe(text: str, *, label: str, folder: Path, settings: Iterable[str] = ()) -> Recipe:
+def parse_recipe(
+    text: str, *, label: str, folder: Path, settings: Iterable[str] = (), outputs_anywhere: bool = False,
+    inputs_anywhere: bool = True,
+) -> Recipe:  # fmt: skip
     r"""Recipe of a TOML text; files that it names are relative to `folder`, and errors begin with `label`.
 
     >>> parse_recipe('[source]\ngenerator = "cone"\n[[stages]]\nsteps = 5', label="a.toml", folder=Path()).stage.steps
@@ -71,7 +87,7 @@ def parse_recipe(text: str, *, label: str, folder: Path, settings: Iterable[str]
         what, _, where = str(error).partition(" (at ")
         line = re.match(r"line \d+", where)
         raise InvalidRecipe(f"{label}{f', {line[0]}' if line else ''}: {what[:1].lower()}{what[1:]}") from error
-    reader = _Reader(label, folder, key_lines(text))
+    reader = _Reader(label, folder, key_lines(text), outputs_anywhere, inputs_anywhere)
     for setting, place in apply_settings(facts, settings):
         reader.settings[place] = setting
     return reader.recipe(facts)
@@ -93,6 +109,8 @@ class _Reader:
     label: str
     folder: Path
     lines: Mapping[Place, int]
+    outputs_anywhere: bool = False
+    inputs_anywhere: bool = True
     settings: dict[Place, str] = field(default_factory=dict)
     """Where a value comes from the command line instead."""
 
@@ -140,7 +158,13 @@ class _Reader:
                     raise InvalidParameter(f"{name} is missing; add it")
 
     def file(self, name: str) -> Path:
-        return self.folder / Path(name).expanduser()
+        if self.inputs_anywhere:
+            return self.folder / Path(name).expanduser()
+        try:
+            return inside(self.folder, name)
+        except InvalidFile:
+            last = name.replace("\\", "/").rpartition("/")[2]
+            raise InvalidFile(f'it reads "{last}", which is not in the project; open that where it was saved') from None
 
     # The parts of a recipe
 
@@ -161,6 +185,7 @@ class _Reader:
                 water_sources=self.discs(WaterSource, declared.water_source_table(), top),
                 emitters=self.discs(Emitter, declared.emitter_table(), top),
                 stages=stages, seed=seed, backend=top.get("backend", "auto"), outputs=outputs,
+                outputs_anywhere=self.outputs_anywhere,
             )  # fmt: skip
 
     def source(self, facts: Facts, seed: int) -> Source:
@@ -169,7 +194,9 @@ class _Reader:
                 raise InvalidParameter('name either a generator, such as generator = "dome", or a file')
         if "file" in facts:
             given = self.entries(declared.source_table(None), facts, ("source",))
-            path, size = self.file(given.pop("file")), given.pop("size", None)
+            with self.at("source", "file"):
+                path = self.file(given.pop("file"))
+            size = given.pop("size", None)
             with self.at("source"):
                 ReadOptions(**given)
                 if size is not None and size < 1:
@@ -250,8 +277,11 @@ class _Reader:
             if kind not in output_kinds():
                 raise unknown_name("kind of output", str(kind), output_kinds())
         given = self.entries(output_kinds()[kind].table, facts, place)
-        path = Path(given.pop("path"))
+        name = given.pop("path")
+        path = Path(name)
         with self.at(*place, "path"):
+            if not self.outputs_anywhere:
+                check_output_name(name)
             options = {name: value for name, value in given.items() if name != "kind"}
             output_kinds()[kind].check(path, options)
             return Output(path, kind, options)

@@ -7,10 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from slopewash.errors import InvalidFile
+from slopewash.paths import make_folder
 from slopewash.recipes.definition import Recipe, Stage
-from slopewash.recipes.manifest import MANIFEST, RECIPE, input_files, write_records
+from slopewash.recipes.manifest import CHECKPOINTS, MANIFEST, RECIPE, input_files, write_records
+from slopewash.recipes.outputs import check_output_name
 from slopewash.simulation import Budget
 from slopewash.terrain import Terrain, TriangleMesh
+
+OURS = (RECIPE, MANIFEST, CHECKPOINTS)
+"""What a run writes into its output folder besides its outputs."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,7 +95,7 @@ class Result:
         place = None if folder is None else Path(folder)
         if place is not None:
             make_folders(self.recipe, place)
-        written = tuple(file for output in self.recipe.outputs for file in output.within(place).write(self))
+        written = tuple(file for output in self.recipe.outputs_in(place) for file in output.write(self))
         return written if place is None else (*written, *write_records(self, place, written))
 
     def __repr__(self) -> str:
@@ -121,9 +126,12 @@ class Result:
 
 def check_outputs(recipe: Recipe, folder: Path | None = None, *, force: bool = False) -> None:
     """Refuse outputs that could not be written, or that would overwrite an input, before the run."""
-    outputs = [output.within(folder) for output in recipe.outputs]
+    outputs = recipe.outputs_in(folder)
     for output in outputs:
         output.check()
+    for output in recipe.outputs if folder is not None else ():
+        if output.path.parts[:1] and output.path.parts[0].lower() in OURS:
+            raise InvalidFile(f"output {output.path} has a name that the run itself needs; choose another")
     files = [output.path for output in outputs] + ([] if folder is None else [folder / RECIPE, folder / MANIFEST])
     if not force:
         inputs = [file.resolve() for file in input_files(recipe)]
@@ -134,14 +142,25 @@ def check_outputs(recipe: Recipe, folder: Path | None = None, *, force: bool = F
 
 def prepare_outputs(recipe: Recipe, folder: Path, *, force: bool = False) -> None:
     """Create the output folder, and refuse before the run what could not be written into it."""
+    for name in OURS if not recipe.outputs_anywhere else ():
+        check_output_name(name, folder)
     make_folders(recipe, folder)
     check_outputs(recipe, folder, force=force)
 
 
+def check_elsewhere(recipe: Recipe, folder: Path) -> None:
+    """Refuse to overwrite what lies outside the output folder: it is no result of an earlier run there."""
+    for output in recipe.outputs_in(folder):
+        real = output.path.resolve()
+        if real.exists() and not real.is_relative_to(folder.resolve()):
+            raise InvalidFile(f"{output.path} exists, outside the output folder {folder}; add --force to overwrite it")
+
+
 def make_folders(recipe: Recipe, folder: Path) -> None:
     """Create the folder for the outputs of a recipe, and those that their names ask for within it."""
+    outputs = recipe.outputs_in(folder)
     try:
-        for place in {folder, *(output.within(folder).path.parent for output in recipe.outputs)}:
-            place.mkdir(parents=True, exist_ok=True)
+        for place in {folder, *(output.path.parent for output in outputs)}:
+            make_folder(place)
     except OSError as error:
         raise InvalidFile(f"folder {folder} cannot be created: {error.strerror}") from None

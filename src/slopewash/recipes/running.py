@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,9 +16,10 @@ from slopewash.errors import CheckpointError, InvalidParameter
 from slopewash.interrupts import whole_steps
 from slopewash.models.maps import map_layers, mapped, maps_of, without_maps
 from slopewash.observers import Checkpoints, Progress
+from slopewash.paths import remove_if_empty, remove_tree
 from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.levels import expanded, terrain_of
-from slopewash.recipes.manifest import MANIFEST, RECIPE
+from slopewash.recipes.manifest import CHECKPOINTS, MANIFEST, RECIPE
 from slopewash.recipes.maps import carry_maps, check_maps, place_maps
 from slopewash.recipes.masking import MASK, blended
 from slopewash.recipes.painting import Painted, painted
@@ -33,8 +33,6 @@ from slopewash.simulation.parts import of_this_version
 from slopewash.terrain import Terrain, add_gullies
 from slopewash.terrain.parts import put_together, take_apart
 
-CHECKPOINTS = "checkpoints"
-"""Folder within the output folder of a recipe, while it is not complete."""
 START, ORIGIN, PAINTED = "start.", "origin.", "painted."
 """Begin the names of the arrays that a checkpoint keeps of the start of a stage with levels, of the recipe, and of what
 was painted on levels."""
@@ -152,12 +150,13 @@ class Running:
         running.foreign |= not loaded.own
         if not loaded.own:
             check_place(running.recipe, None if out is None else Path(out), folder, force=force)
+            running.recipe = running.recipe.replace(outputs_anywhere=False)
         outputs = noted.get("folder")
         if outputs is not None:
             running.folder = Path(os.path.normpath(running.checkpoint / outputs) if out is None else out)
         elif out is not None:
-            placed = tuple(output.within(Path(out).absolute()) for output in running.recipe.outputs)
-            running.recipe = running.recipe.replace(outputs=placed)
+            placed = running.recipe.outputs_in(Path(out).absolute())
+            running.recipe = running.recipe.replace(outputs=placed, outputs_anywhere=True)
         running.every = noted["every"] if every is None else every
         return running
 
@@ -174,7 +173,8 @@ class Running:
         with of_this_version(facts):
             check_noted(noted)
             check_changes(changes)
-            running.recipe = Recipe.from_dict(noted["recipe"])
+            anywhere = noted.get("outputs_anywhere", True)
+            running.recipe = Recipe.from_dict(noted["recipe"]).replace(outputs_anywhere=anywhere)
             running.stages = [Stage.from_dict(stage) for stage in noted["stages"]]
             running._budgets = [Budget(**budget) for budget in noted["budgets"]]
             running._painted, running.foreign = changes, noted.get("foreign", False)
@@ -270,7 +270,7 @@ class Running:
                 self.write_checkpoint()  # from here on it can be resumed; a finished run before it cannot
                 self._has_checkpoint = True
             taken, before = self.steps_taken, sum(map(self._length, self.stages[: self.number]))
-            watching = [output.within(self.folder).observer(taken, before) for output in self.recipe.outputs]
+            watching = [output.observer(taken, before) for output in self.recipe.outputs_in(self.folder)]
             observers = [*observers, *(observer for observer in watching if observer is not None)]
             while not self._finished:
                 self._run_stage([*observers, *saving])
@@ -437,7 +437,7 @@ class Running:
         return {
             "recipe": self.recipe.as_dict(), "stage": self.number, "every": self.every, "seconds": self._elapsed,
             "finished": self._finished, "laid_down": self._laid_down, "low_water": self._low_water,
-            "foreign": self.foreign,
+            "foreign": self.foreign, "outputs_anywhere": self.recipe.outputs_anywhere,
             "stages": [stage.as_dict() for stage in self.stages],
             "budgets": [budget.as_dict() for budget in self._budgets], "start": take_apart(self.start)[0],
             # As seen from the checkpoints, so that the folder can be moved.
@@ -479,7 +479,7 @@ class Running:
     def remove_checkpoints(self) -> None:
         """Remove those of a complete run from its output folder: they are not what was asked for."""
         if self._finished and self.folder is not None and self.checkpoint == self.folder / CHECKPOINTS:
-            shutil.rmtree(self.checkpoint, ignore_errors=True)
+            forget_checkpoints(self.checkpoint)
 
     def result(self) -> Result:
         """The result so far."""
@@ -560,6 +560,14 @@ def checkpoints_of(folder: str | Path) -> Path:
     """Folder of the checkpoints of a run, given that or the folder of its outputs."""
     within = Path(folder) / CHECKPOINTS
     return within if within.is_dir() else Path(folder)
+
+
+def forget_checkpoints(folder: Path) -> None:
+    """Remove all checkpoints in a folder, and the folder itself if nothing else is in it."""
+    with contextlib.suppress(OSError):
+        for path in sorted(folder.glob("step-*")):
+            remove_tree(folder, path.name)
+        remove_if_empty(folder)
 
 
 def _check_mask(recipe: Recipe, start: Terrain) -> None:

@@ -34,6 +34,7 @@ RUNNING: Mapping[str, tuple[Test, str]] = {
     "seconds": (lambda value: is_number(value) and value >= 0, "a number, zero or more"),
     "finished": (_is_flag, FLAG),
     "foreign": (_is_flag, FLAG),
+    "outputs_anywhere": (_is_flag, FLAG),
     "laid_down": (_is_flag, FLAG),
     "low_water": (_is_flag, FLAG),
     "stages": (_is_stages, "a list of tables"),
@@ -45,7 +46,7 @@ RUNNING: Mapping[str, tuple[Test, str]] = {
 
 def check_noted(noted: Mapping[str, Any]) -> None:
     """Refuse what is noted of a recipe under way if it is not what one notes."""
-    check(noted, RUNNING, optional=("foreign", "laid_down", "low_water", "folder"))
+    check(noted, RUNNING, optional=("foreign", "outputs_anywhere", "laid_down", "low_water", "folder"))
     if noted["stage"] >= len(noted["stages"]):
         raise InvalidParameter(f"stage is {noted['stage']}; there are {len(noted['stages'])}")
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, PngImagePlugin
 
+from slopewash.drafts import staged
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.rendering.text import INK, PAPER, draw_text
 
@@ -30,27 +31,17 @@ def to_picture(colour: NDArray[np.uint8], coverage: NDArray[np.float32] | None =
 
 
 def save(picture: Picture, path: str | os.PathLike[str] | None, texts: Mapping[str, str] | None = None) -> Picture:
-    """Write a PNG under a temporary name and move it into place, so that no reader sees an incomplete file.
-
-    `texts` are kept in it by name.
-    """
+    """Write a PNG atomically; `texts` are kept in it by name."""
     if path is None:
         return picture
     target = Path(path)
     if target.suffix.lower() != ".png":
         raise InvalidFile(f'cannot write "{target}": pictures are written as .png')
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     info = PngImagePlugin.PngInfo()
     for name, text in (texts or {}).items():
         info.add_text(name, text)
-    try:
-        with temporary.open("wb") as file:
-            picture.save(file, format="PNG", pnginfo=info)
-        temporary.replace(target)
-    except OSError as error:
-        raise InvalidFile(f'cannot write "{target}": {error.strerror or error}') from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    with staged(target) as temporary, temporary.open("wb") as file:
+        picture.save(file, format="PNG", pnginfo=info)
     return picture
 
 

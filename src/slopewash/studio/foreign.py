@@ -16,6 +16,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 import slopewash as sw
 from slopewash.errors import InvalidFile, SlopewashError
+from slopewash.recipes.reading import read_recipe
 from slopewash.recipes.recording import MOST_ACTIONS, MOST_PARTS, amount
 from slopewash.studio.messages import (
     MOST_SOURCES,
@@ -111,7 +112,7 @@ def check(file: Path, folder: Path) -> None:
         _decode(parts[TERRAIN], folder, file)
     (folder / RECIPE).write_bytes(parts[RECIPE])
     try:
-        recipe = sw.Recipe.read(folder / RECIPE).replace(outputs=())
+        recipe = read_recipe(folder / RECIPE, inputs_anywhere=False).replace(outputs=())
     except SlopewashError as error:
         raise InvalidFile(f"{file}: {error}".replace(f"{folder}/", "")) from None
     _check_recipe(recipe, folder, file)

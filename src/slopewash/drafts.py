@@ -1,0 +1,108 @@
+"""Files that are written under another name and renamed when they are whole."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from slopewash.errors import InvalidFile
+from slopewash.paths import check_confined
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_FRESH = 10.0
+"""Seconds for which a temporary file is left alone: its writer may be about to lock it."""
+_ENDING = len(".0123456789ab.tmp")
+
+
+@contextmanager
+def staged(path: Path) -> Iterator[Path]:
+    """Yield a temporary name in the folder of `path`; it is renamed when the block succeeds and removed when it fails.
+
+    The data are flushed to disk before the rename, so that a crash leaves either the old file or the new one.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with staged(Path(folder, "note.txt")) as temporary:
+    ...         _ = temporary.write_text("whole")
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['note.txt']
+    """
+    try:
+        target = path.resolve()  # a symbolic link keeps its target
+        check_confined(path)
+        _check_target(path, target)
+        name = target.name[:200]
+        _remove_stale(target.parent, name)
+        temporary = target.with_name(f".{name}.{secrets.token_hex(6)}.tmp")
+        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        _lock(descriptor)
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a link that leads to itself
+        raise _unwritable(path, error) from error
+    try:
+        yield temporary
+        _flush(temporary)
+        temporary.replace(target)
+    except InvalidFile:
+        raise
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    finally:
+        os.close(descriptor)
+        temporary.unlink(missing_ok=True)
+
+
+def _remove_stale(folder: Path, name: str) -> None:
+    """Remove what writers that were killed have left: nobody holds its lock."""
+    if fcntl is None:
+        return
+    left = [entry.name for entry in os.scandir(folder) if entry.name.endswith(".tmp")]
+    for temporary in (folder / file for file in left if file[:-_ENDING] == f".{name}"):
+        with suppress(OSError):
+            if time.time() - temporary.stat().st_mtime < _FRESH:
+                continue
+            descriptor = os.open(temporary, os.O_WRONLY)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                temporary.unlink()
+            finally:
+                os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    if fcntl is not None:
+        with suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _check_target(path: Path, target: Path) -> None:
+    if target.is_dir():
+        raise InvalidFile(f"{path} is a folder; name a file in it")
+    if target.exists() and not target.is_file():
+        raise InvalidFile(f"cannot write {path}: it is not a regular file")
+    if not target.parent.is_dir():
+        raise InvalidFile(f"cannot write {path}: there is no folder {path.parent}; create it first")
+
+
+def _flush(file: Path) -> None:
+    descriptor = os.open(file, os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _unwritable(path: Path, error: OSError | ValueError | RuntimeError) -> InvalidFile:
+    if isinstance(error, InvalidFile):
+        return error
+    if isinstance(error, RuntimeError):
+        return InvalidFile(f"cannot write {path}: it is a symbolic link that leads to itself")
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return InvalidFile(f"cannot write {path}: {reason}")
