@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ import zarr
 from numpy.testing import assert_array_equal
 
 import slopewash as sw
+from slopewash.tiles.digests import loaded, saved, using
+from slopewash.tiles.run import MANIFEST
+from slopewash.tiles.store import Store
 
 SHAPE = (67, 53)
 
@@ -36,6 +40,18 @@ def assert_same_bits(out: str | Path, whole: sw.Terrain) -> None:
         assert_array_equal(group[name][:], layer, err_msg=name)  # type: ignore[index]
     assert not (Path(out) / "state").exists()
     assert not list(Path(out).rglob("*.partial"))
+
+
+@contextmanager
+def changed(out: str | Path) -> Iterator[tuple[Store, dict[str, Any]]]:
+    """A run under way, and the facts of its manifest, to be changed so that nobody can see it."""
+    store = Store(str(out))
+    read = store.read_json(MANIFEST)
+    assert read is not None
+    with using(loaded(store, "state/", read.facts["digests"]).copy()) as digests:
+        yield store, read.facts
+        read.facts["digests"] = saved(digests, store, "state/")
+        store.write_json(MANIFEST, read.facts)
 
 
 @pytest.fixture(scope="session")

@@ -16,12 +16,14 @@ from tests.tiles.conftest import SHAPE, rough
 import slopewash as sw
 from slopewash.cli import main
 from slopewash.tiles import estimate, output
+from slopewash.tiles.arrays import Field
+from slopewash.tiles.digests import Digests, using
 from slopewash.tiles.estimate import seconds_of
 from slopewash.tiles.executors import InProcess
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.run import TiledRun
 from slopewash.tiles.shards import write_shard
-from slopewash.tiles.store import Field, Store
+from slopewash.tiles.store import Store
 from slopewash.tiles.watching import Watching
 
 TALUS = sw.SteepestTalus()
@@ -34,15 +36,17 @@ def test_zarr_and_our_shards_are_the_same(tmp_path: Path, shape: tuple[int, int]
     grid = TileGrid.of(shape, tile)
     values = np.random.default_rng(1).random((2, *shape)).astype(np.float32)
     field, store = Field(path="a", dtype="float32", components=2), Store(str(tmp_path / "s.zarr"))
-    store.create(field, grid)
-    for number, (rows, columns) in enumerate(grid):
-        store.write(field, grid, number, values[:, rows, columns])
-    assert_array_equal(zarr.open_array(f"{tmp_path}/s.zarr/a", mode="r")[:], values)
     window = (slice(-7, shape[0] + 9), slice(shape[1] - 3, shape[1] + 5))
     wrapped = values[:, np.arange(-7, shape[0] + 9) % shape[0]][:, :, np.arange(shape[1] - 3, shape[1] + 5) % shape[1]]
-    assert_array_equal(store.read(field, grid, window), wrapped)
-    zarr.open_array(f"{tmp_path}/s.zarr/a", mode="r+")[:] = 2 * values
-    assert_array_equal(store.read(field, grid, window), 2 * wrapped)
+    with using(Digests()):
+        store.create(field, grid)
+        for number, (rows, columns) in enumerate(grid):
+            store.write(field, grid, number, values[:, rows, columns])
+        assert_array_equal(zarr.open_array(f"{tmp_path}/s.zarr/a", mode="r")[:], values)
+        assert_array_equal(store.read(field, grid, window), wrapped)
+        zarr.open_array(f"{tmp_path}/s.zarr/a", mode="r+")[:] = 2 * values
+        with pytest.raises(sw.InvalidFile, match=r"tile 0 of a in .* is not what .*: its checksum differs"):
+            store.read(field, grid, (slice(0, shape[0]), slice(0, shape[1])))
 
 
 def test_a_shard_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

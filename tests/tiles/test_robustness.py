@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import psutil  # type: ignore[import-untyped]
 import pytest
-from tests.tiles.conftest import assert_same_bits, rough
+from tests.tiles.conftest import assert_same_bits, changed, rough
 
 import slopewash as sw
 from slopewash.tiles import executors, rounds, store
@@ -191,10 +191,8 @@ def test_a_store_of_another_version_is_one_sentence(tmp_path: Path, monkeypatch:
     with pytest.raises(KeyboardInterrupt):
         erode(tmp_path / "out.zarr", workers=0)
     monkeypatch.undo()
-    kept = store.Store(str(tmp_path / "out.zarr"))
-    facts = kept.read_json(MANIFEST)
-    assert facts is not None
-    kept.write_json(MANIFEST, {**facts, "slopewash": "0.0.1"})
+    with changed(tmp_path / "out.zarr") as (_, facts):
+        facts["slopewash"] = "0.0.1"
     with pytest.raises(sw.CheckpointError, match=r"was written by slopewash 0\.0\.1 .*the version that wrote it"):
         sw.resume_tiled(tmp_path / "out.zarr", workers=0)
     (tmp_path / "out.zarr" / MANIFEST).write_text(json.dumps({**facts, "sha256": "0"}))
@@ -330,14 +328,12 @@ def test_not_finite_names_the_place(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(KeyboardInterrupt):
         sw.erode_tiled(rough(), model, steps=4, tile=TILE, out=tmp_path / "out.zarr", workers=0)
     monkeypatch.undo()
-    kept = store.Store(str(tmp_path / "out.zarr"))
-    facts = kept.read_json(MANIFEST)
-    assert facts is not None
-    work, group = Work.from_dict(kept, facts["work"]), "state/round-000000"
-    rows, columns = work.grid.window(3)
-    state = work.read(group, (rows, columns), iterations=0)
-    state["water"][5, 6] = np.nan
-    work.write(group, 3, state, (slice(0, rows.stop - rows.start), slice(0, columns.stop - columns.start)))
+    with changed(tmp_path / "out.zarr") as (kept, facts):
+        work, group = Work.from_dict(kept, facts["work"]), "state/round-000000"
+        rows, columns = work.grid.window(3)
+        state = work.read(group, (rows, columns), iterations=0)
+        state["water"][5, 6] = np.nan
+        work.write(group, 3, state, (slice(0, rows.stop - rows.start), slice(0, columns.stop - columns.start)))
     with pytest.raises(sw.NotFinite, match=f"water is no longer finite at row {TILE[0] + 5}, column {TILE[1] + 6} by"):
         sw.resume_tiled(tmp_path / "out.zarr", workers=0)
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from slopewash.errors import InvalidParameter
 from slopewash.interrupts import whole_steps
 from slopewash.simulation.locks import FolderLock
 from slopewash.tiles import output
+from slopewash.tiles.digests import Digests, using
 from slopewash.tiles.executors import Executor, InProcess, connected
+from slopewash.tiles.finished import Finished, record
 from slopewash.tiles.ground import Ground, span_of
 from slopewash.tiles.lakes import AREA, DEPTH, LAKE, Least, find_lakes
-from slopewash.tiles.opening import finished
-from slopewash.tiles.run import FINISHED
+from slopewash.tiles.opening import result_of
 from slopewash.tiles.store import Store
+from slopewash.tiles.tasks import Tasks
 from slopewash.tiles.watching import TileProgress, Watching
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def add_lakes_tiled(
         if not 0 <= value < float("inf"):
             raise InvalidParameter(f"{name} is {value}; it must be finite and not negative")
     store = Store(str(url))
-    ground = finished(store)
+    result = result_of(store)
+    ground = result.ground
     after = dataclasses.replace(ground, layers=tuple(dict.fromkeys([*ground.layers, LAKE])))
     watching = TileProgress() if progress else Watching()
     with contextlib.ExitStack() as stack:
@@ -69,7 +71,9 @@ def add_lakes_tiled(
         executor: Executor = InProcess()
         if workers != 0:
             executor = stack.enter_context(connected(client=client, scheduler=scheduler, workers=workers))
-        run = _runner(executor, watching)
+        run = Tasks(store, result.digests.copy())
+        run.executor, run.watching = executor, watching
+        stack.enter_context(using(run.digests))
         store.create_group("state")
         stack.callback(store.remove, "state")
         made = dataclasses.replace(after, path="state")  # lakes of before stay until there are others
@@ -77,11 +81,11 @@ def add_lakes_tiled(
         ranges = find_lakes(ground, made, run, least=Least.of(ground, lake_depth, lake_area), sea_level=sea_level)
         after = dataclasses.replace(after, ranges={**ground.ranges, LAKE: span_of(ranges)})
         with whole_steps():
-            _list_layers(_without(ground, LAKE))  # should the process end here, none are there
+            _list_layers(result, run.digests, _without(ground, LAKE))  # should the process end here, none are there
             store.move(made.field(LAKE).path, after.field(LAKE).path)
             output.add_overviews(after, run, [LAKE])
             output.describe(after)
-            _list_layers(after)
+            _list_layers(result, run.digests, after)
 
 
 def _without(ground: Ground, name: str) -> Ground:
@@ -89,21 +93,6 @@ def _without(ground: Ground, name: str) -> Ground:
     return dataclasses.replace(ground, layers=layers, ranges={layer: ground.ranges[layer] for layer in layers})
 
 
-def _list_layers(ground: Ground) -> None:
+def _list_layers(result: Finished, digests: Digests, ground: Ground) -> None:
     """Note in the facts of a finished run which layers it has."""
-    facts = ground.store.attributes()[FINISHED]
-    ground.store.create_group("", {FINISHED: {**facts, "layers": ground.layers, "ground": ground.as_dict()}})
-
-
-def _runner(executor: Executor, watching: Watching) -> Any:
-    """Run a task for each tile; results are in the order of the tiles."""
-
-    def run(task: Callable[..., Any], calls: Sequence[tuple[Any, ...]], label: str) -> list[Any]:
-        results: list[Any] = [None] * len(calls)
-        watching.begin(label, len(calls))
-        for number, result in executor.run(task, calls):
-            results[number] = result
-            watching.advance()
-        return results
-
-    return run
+    record(ground.store, digests, {**result.facts, "layers": ground.layers, "ground": ground.as_dict()})

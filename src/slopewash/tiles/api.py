@@ -14,7 +14,8 @@ from slopewash.recipes.sources import FromFile, FromTerrain, Generated, as_sourc
 from slopewash.terrain import Terrain
 from slopewash.tiles.estimate import parse_memory
 from slopewash.tiles.executors import Executor, InProcess, connected
-from slopewash.tiles.run import FINISHED, MANIFEST, TiledResult, TiledRun
+from slopewash.tiles.finished import is_finished
+from slopewash.tiles.run import MANIFEST, TiledResult, TiledRun
 from slopewash.tiles.store import Store
 from slopewash.tiles.watching import TileProgress
 
@@ -139,18 +140,18 @@ def _run(
 
 def check_free(store: Store) -> None:
     """Refuse to write over a run that is not finished, or over something else."""
-    facts = store.read_json(MANIFEST)
-    if facts is not None:
+    under_way = store.read_json(MANIFEST)
+    if under_way is not None:
         raise CheckpointError(
-            f"{store.url} holds a run on tiles at round {facts.get('round')}; continue it with slopewash resume, or "
-            "remove it"
+            f"{store.url} holds a run on tiles at round {under_way.facts.get('round')}; continue it with slopewash "
+            "resume, or remove it"
         )
     folder = store.folder
     if folder is not None and folder.exists():
         if not folder.is_dir():
             raise InvalidParameter(f"{folder} is a file; a run on tiles writes a folder")
         others = {entry.name for entry in folder.iterdir()} - UNCOMMITTED
-        if others and FINISHED not in store.attributes():
+        if others and not is_finished(store):
             raise InvalidParameter(f"{folder} is not empty and holds no run on tiles; choose another folder")
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 BLOCK = 4096
 """Addresses, offsets and lengths of direct access are multiples of this."""
 _DIRECT = getattr(os, "O_DIRECT", 0)
+_AT_PLACE = hasattr(os, "preadv")
+"""Which Windows has not."""
 _local = threading.local()
 
 
@@ -28,6 +30,7 @@ def scratch(length: int) -> mmap.mmap:
 
 def open_direct(path: Path, flags: int, *, aligned: bool) -> int:
     """Open a file past the cache if everything is aligned and the file system can, else as usual."""
+    flags |= getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe in the place of a file must not hang
     if aligned and _DIRECT:
         try:
             return os.open(path, flags | _DIRECT, 0o644)
@@ -59,8 +62,15 @@ def read_at(handle: int, begin: int, end: int) -> tuple[mmap.mmap, int]:
     view = memoryview(held)[:length]
     done = 0
     while done < end - first:
-        got = os.preadv(handle, [view[done:]], first + done)
+        got = os.preadv(handle, [view[done:]], first + done) if _AT_PLACE else _read(handle, view[done:], first + done)
         if got == 0:
-            raise OSError(5, "a shard is shorter than its index says")
+            raise OSError(5, "a file is shorter than it was")
         done += got
     return held, begin - first
+
+
+def _read(handle: int, view: memoryview, place: int) -> int:
+    os.lseek(handle, place, os.SEEK_SET)
+    data = os.read(handle, len(view))
+    view[: len(data)] = data
+    return len(data)

@@ -14,10 +14,11 @@ from slopewash.generators.registry import Planned, plan
 from slopewash.recipes.sources import FromTerrain, Generated, Source
 from slopewash.terrain import Terrain
 from slopewash.terrain.parts import strata_facts
+from slopewash.tiles.arrays import Field
 from slopewash.tiles.files import ByWindows, opened
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.ground import Ground, Survey, cropped
-from slopewash.tiles.store import Field, Store
+from slopewash.tiles.store import Store
 
 Array = NDArray[Any]
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], str], list[Any]]

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from slopewash.errors import InvalidFile, unknown_name
-from slopewash.io.decoding import decoding
 from slopewash.io.gdal import ENVIRONMENT, rasterio_for
 from slopewash.io.gdal_raster import CELL_SIZE_TAG
 from slopewash.io.gdal_writing import BLOCK, parsed_crs
 from slopewash.io.height_units import as_in_crs
 from slopewash.io.staging import staged
 from slopewash.tiles.ground import Ground
-from slopewash.tiles.opening import FORMAT, finished
+from slopewash.tiles.opening import result_of
 from slopewash.tiles.output import transform_of
 from slopewash.tiles.store import Store
 
@@ -44,8 +43,8 @@ def write_tiled_geotiff(
     rasterio = rasterio_for(f"writing {path} by windows")
     from rasterio.shutil import copy
 
-    store = Store(str(url))
-    ground = finished(store)
+    result = result_of(Store(str(url)))
+    ground = result.ground
     names = list(ground.layers if layers is None else layers)
     for name in names:
         if name not in ground.layers:
@@ -54,7 +53,8 @@ def write_tiled_geotiff(
     with staged(path) as made, _named(path), rasterio.Env(**ENVIRONMENT):
         draft = made.with_name(f"{made.name}.draft") if cog else made
         try:
-            has_overviews = _write(ground, draft, names)
+            with result.reading():
+                has_overviews = _write(ground, draft, names)
             if cog:
                 copy(
                     draft, made, driver="COG", compress="deflate", predictor="yes", bigtiff="if_safer", blocksize=BLOCK,
@@ -107,8 +107,7 @@ def _write_window(
 ) -> None:
     from rasterio.windows import Window
 
-    with decoding(ground.store.url, FORMAT):
-        part = ground.part(window, ["elevation", *names])
+    part = ground.part(window, ["elevation", *names])
     place = Window(window[1].start, window[0].start, part.shape[1], part.shape[0])
     for band, name in enumerate(names, 1):
         values, _ = as_in_crs(part[name], name, crs)

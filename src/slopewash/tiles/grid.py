@@ -54,6 +54,13 @@ class TileGrid:
             slice(column * width, min((column + 1) * width, columns)),
         )
 
+    def touched(self, window: Window) -> Iterator[int]:
+        """Numbers of the tiles that a window within the grid has cells of."""
+        (height, width), (rows, columns) = self.tile, window
+        for row in range(rows.start // height, -(-rows.stop // height)):
+            for column in range(columns.start // width, -(-columns.stop // width)):
+                yield row * self.counts[1] + column
+
     @property
     def chunk(self) -> tuple[int, int]:
         """Rows and columns of the chunks that a tile is stored in."""

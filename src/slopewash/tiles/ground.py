@@ -15,8 +15,9 @@ from slopewash.errors import unknown_name
 from slopewash.models.state import Window
 from slopewash.terrain import Terrain, TerrainPart, WaterSource
 from slopewash.terrain.parts import strata_from
+from slopewash.tiles.arrays import Field
 from slopewash.tiles.grid import TileGrid
-from slopewash.tiles.store import Field, Store
+from slopewash.tiles.store import Store
 
 Array = NDArray[Any]
 SIDES = ("north", "south", "west", "east")

@@ -10,10 +10,10 @@ import numpy as np
 from slopewash.models import Model
 from slopewash.terrain import lattice
 from slopewash.terrain.gullies import layer_of_gullies, reach_of_gullies, usual_wavelength, wavelengths
+from slopewash.tiles.arrays import Field
 from slopewash.tiles.grid import inside, widened
 from slopewash.tiles.ground import Ground
 from slopewash.tiles.results import terrain_after, yielded
-from slopewash.tiles.store import Field
 from slopewash.tiles.work import Work
 
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], str], list[Any]]

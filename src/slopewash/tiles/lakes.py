@@ -19,10 +19,10 @@ from slopewash.analysis.rivers import standing
 from slopewash.analysis.sea import level_along
 from slopewash.analysis.spilling import Spills, flooded_part, levels_out, spills_of
 from slopewash.models.state import Sides, Window
+from slopewash.tiles.arrays import Field
 from slopewash.tiles.ground import Ground, span_of
 from slopewash.tiles.reach import groups_across
 from slopewash.tiles.sea import LowWays
-from slopewash.tiles.store import Field
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]

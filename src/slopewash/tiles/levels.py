@@ -187,7 +187,11 @@ def resampled_window(ground: Ground, size: int, window: Window, names: Sequence[
     Rows are made a few at a time: a cell of a coarse grid may be the mean of many.
     """
     grid = Resampling(ground.shape, size, smooth=not ground.has_nodata)
-    if size == max(ground.shape):
+    same = size == max(ground.shape)
+    for name in ground.names:  # tiles of another grid, of which no task may read one as a whole
+        if name in names:
+            ground.store.check(ground.field(name), ground.grid, window if same else grid.needs(window))
+    if same:
         return ground.part(window, names)
     (rows, columns), made = window, []
     wide = grid.needs((slice(rows.start, rows.start + 1), columns))

@@ -9,24 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slopewash.errors import InvalidFile, InvalidParameter
-from slopewash.io.decoding import decoding
 from slopewash.memory import check_memory
 from slopewash.recipes.definition import Stage
 from slopewash.terrain import Terrain
 from slopewash.terrain.fields import layer_spec
 from slopewash.terrain.parts import strata_from
+from slopewash.tiles.finished import Finished, finished
 from slopewash.tiles.ground import Ground
 from slopewash.tiles.inputs import estimated
-from slopewash.tiles.output import opened, overview_field, overviews_of, placed, transform_of
+from slopewash.tiles.output import attributes_of, described, overview_field, overviews_of, placed, transform_of
 from slopewash.tiles.program import Position, program_of, steps_of
-from slopewash.tiles.run import FINISHED, MANIFEST
+from slopewash.tiles.run import MANIFEST
 from slopewash.tiles.store import Store
 
 if TYPE_CHECKING:
     import xarray
-
-
-FORMAT = "Zarr"
 
 
 def open_result(url: str | Path) -> xarray.Dataset:
@@ -45,13 +42,21 @@ def open_result(url: str | Path) -> xarray.Dataset:
     """
     try:
         import xarray
+        from xarray.core import indexing
+
+        from slopewash.tiles.lazily import TileLayer
     except ImportError:
         raise InvalidParameter('sw.open needs the tiles extra: pip install "slopewash[tiles]"') from None
-    store = Store(str(url))
-    ground = finished(store)
-    chunks: Any = {} if find_spec("dask") else None
-    with decoding(store.url, FORMAT):
-        data = xarray.open_zarr(store.url, consolidated=False, zarr_format=3, chunks=chunks)
+    result = result_of(Store(str(url)))
+    ground, sha = result.ground, result.facts["digests"]
+    result.check_present()
+    layers = {}
+    for name in ground.names:
+        tiles = TileLayer(ground.store, ground.field(name), ground.grid, sha)
+        lazy = indexing.LazilyIndexedArray(tiles)
+        layer = xarray.Variable(("y", "x"), lazy, attributes_of(ground, name))
+        layers[name] = layer.chunk(dict(zip("yx", ground.grid.tile, strict=True))) if find_spec("dask") else layer
+    data = xarray.Dataset(layers, attrs={**ground.store.attributes(), **described(ground)})
     a, b, c, d, e, f = transform_of(ground)
     rows, columns = ground.shape
     if b == 0 and d == 0:
@@ -63,17 +68,16 @@ def open_result(url: str | Path) -> xarray.Dataset:
     return data
 
 
-def finished(store: Store) -> Ground:
-    """What is known of a finished run."""
-    with decoding(store.url, FORMAT):
-        facts = store.attributes().get(FINISHED)
-        ground = None if facts is None else opened(store, facts)
-    if ground is None:
+def result_of(store: Store) -> Finished:
+    """What is known of a finished run, or say that there is none."""
+    result = finished(store)
+    if result is None:
         under_way = store.read_json(MANIFEST)
         if under_way is not None:
-            raise InvalidFile(f"{store.url} holds a run at round {under_way['round']}; finish it with slopewash resume")
+            number = under_way.facts.get("round")
+            raise InvalidFile(f"{store.url} holds a run at round {number}; finish it with slopewash resume")
         raise InvalidFile(f"{store.url} holds no result of a run on tiles")
-    return ground
+    return result
 
 
 def read_tiled(url: str | Path, *, most: int | None = None) -> Terrain:
@@ -95,8 +99,8 @@ def read_tiled(url: str | Path, *, most: int | None = None) -> Terrain:
     (32, 32)
     >>> folder.cleanup()
     """
-    store = Store(str(url))
-    ground = finished(store)
+    result = result_of(Store(str(url)))
+    ground = result.ground
     factor, grid = 1, ground.grid
     for coarser, tiles in overviews_of(ground.grid):
         if most is not None and max(grid.shape) > most:
@@ -108,9 +112,9 @@ def read_tiled(url: str | Path, *, most: int | None = None) -> Terrain:
         "read an overview with sw.read_tiled(url, most=4096), or a window with sw.open(url)",
     )
     whole = (slice(0, rows), slice(0, columns))
-    with decoding(store.url, FORMAT):
+    with result.reading():
         read: dict[str, Any] = {
-            name: store.read(overview_field(ground, name, factor), grid, whole) for name in ground.names
+            name: ground.store.read(overview_field(ground, name, factor), grid, whole) for name in ground.names
         }
     own = {name: read.pop(name) for name in ground.own if name in read}
     nodata, top = read.pop("nodata", None), read.pop("strata_top", None)
@@ -134,14 +138,19 @@ def tiled_facts(url: str | Path) -> dict[str, Any] | None:
     >>> folder.cleanup()
     """
     store = Store(str(url))
-    with decoding(store.url, FORMAT):
-        facts = store.attributes().get(FINISHED)
-    if facts is not None:
+    result = finished(store)
+    if result is not None:
+        facts = result.facts
         units = {name: layer_spec(name).units for name in facts["layers"]}
-        return {"finished": True, "units": units, **{name: value for name, value in facts.items() if name != "recipe"}}
-    facts = store.read_json(MANIFEST)
-    if facts is None:
+        return {
+            "finished": True,
+            "units": units,
+            **{name: value for name, value in facts.items() if name not in ("recipe", "digests")},
+        }
+    under_way = store.read_json(MANIFEST)
+    if under_way is None:
         return None
+    facts = under_way.facts
     ground = Ground.from_dict(store, facts["ground"] or facts["start"])
     shape, number = ground.shape, facts["number"]
     stage = estimated(Stage.from_dict(facts["stages"][number]), ground)

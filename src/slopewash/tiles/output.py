@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from slopewash.terrain.fields import layer_spec
+from slopewash.tiles.arrays import Field
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.ground import Ground
-from slopewash.tiles.store import Field, Store
 
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], str], list[Any]]
 SMALLEST_OVERVIEW = 512
@@ -89,31 +89,38 @@ def overview_tile(
 
 def describe(ground: Ground) -> None:
     """Write attributes: place and projection, levels of detail, units."""
-    store, factors = ground.store, [1, *(factor for factor, _ in overviews_of(ground.grid))]
+    store, grids = ground.store, {1: ground.grid, **dict(overviews_of(ground.grid))}
+    if len(grids) > 1:
+        store.create_group("overviews")
+    for factor in list(grids)[1:]:
+        attributes = {**placed(ground, factor), **projected(ground), "spatial:dimensions": ["y", "x"]}
+        store.create_group(f"overviews/{factor}", attributes)
+    store.create_group("", described(ground))
+    for name in ground.names:
+        for factor, grid in grids.items():
+            store.describe(overview_field(ground, name, factor), grid, attributes_of(ground, name))
+
+
+def described(ground: Ground) -> dict[str, Any]:
+    """Attributes of the result: place and projection, and its levels of detail."""
     layout: list[dict[str, Any]] = []
-    for factor in factors:
-        asset = "." if factor == 1 else f"overviews/{factor}"
-        place = placed(ground, factor)
-        entry: dict[str, Any] = {"asset": asset, **place}
+    for factor in [1, *(factor for factor, _ in overviews_of(ground.grid))]:
+        entry: dict[str, Any] = {"asset": "." if factor == 1 else f"overviews/{factor}", **placed(ground, factor)}
         if factor > 1:
             finer = "." if factor == 2 else f"overviews/{factor // 2}"
             entry |= {"derived_from": finer, "transform": {"scale": [2.0, 2.0], "translation": [0.0, 0.0]}}
-            store.create_group(asset, {**place, **projected(ground), "spatial:dimensions": ["y", "x"]})
         layout.append(entry)
-    store.create_group(
-        "",
-        {
-            "zarr_conventions": CONVENTIONS, "spatial:dimensions": ["y", "x"], **placed(ground, 1), **projected(ground),
-            "multiscales": {"layout": layout, "resampling_method": "average"}, "cell_size": ground.cell_size,
-        },
-    )  # fmt: skip
-    for name in ground.names:
-        spec = layer_spec(name) if name in ground.layers else None
-        for factor in factors:
-            array = store.array(overview_field(ground, name, factor).path)
-            array.attrs.update(
-                {"units": "" if spec is None else spec.units, "long_name": "" if spec is None else spec.doc}
-            )
+    return {
+        "zarr_conventions": list(CONVENTIONS), "spatial:dimensions": ["y", "x"], **placed(ground, 1),
+        **projected(ground), "multiscales": {"layout": layout, "resampling_method": "average"},
+        "cell_size": ground.cell_size,
+    }  # fmt: skip
+
+
+def attributes_of(ground: Ground, name: str) -> dict[str, str]:
+    """What others are told of an array."""
+    spec = layer_spec(name) if name in ground.layers else None
+    return {"units": "" if spec is None else spec.units, "long_name": "" if spec is None else spec.doc}
 
 
 def transform_of(ground: Ground) -> tuple[float, ...]:
@@ -141,8 +148,3 @@ def projected(ground: Ground) -> dict[str, Any]:
     authority, _, code = ground.crs.partition(":")
     is_code = authority.isalpha() and code.isdigit()
     return {"proj:code": ground.crs} if is_code else {"proj:wkt2": ground.crs}
-
-
-def opened(store: Store, facts: dict[str, Any]) -> Ground:
-    """The ground of a finished run."""
-    return Compressed.from_dict(store, facts["ground"])

@@ -16,12 +16,13 @@ from slopewash.models.maps import Shares, with_shares
 from slopewash.models.state import Domain, Sides, State, Window, with_margin
 from slopewash.terrain import Place, Terrain
 from slopewash.terrain.erodibility import DEVIATION, random_fields
+from slopewash.tiles.arrays import Field
 from slopewash.tiles.grid import TileGrid, widened
 from slopewash.tiles.ground import Ground
 from slopewash.tiles.reach import field_at
 from slopewash.tiles.rounds import Report
 from slopewash.tiles.sea import COVERED
-from slopewash.tiles.store import Field, Store
+from slopewash.tiles.store import Store
 from slopewash.tiles.turns import computing_seconds
 from slopewash.tiles.work import INPUTS, Work, laid_out
 
@@ -112,7 +113,7 @@ def prepare_tile(work: Work, ground: Ground, shares: Sequence[Shares], count: in
     domain, state = work.model.prepare_part(
         with_shares(ground.part(wide), shares), place, sides=sides, seed=work.domain.seed
     )
-    lines = {name: work.store.read_line(f"{INPUTS}/{name}", dtype) for name, (_, dtype) in work.lines.items()}
+    lines = {name: work.line(name) for name in work.lines}
     state = _completed(state, domain, ground, _cut(lines, wide, work.model))
     own = State(
         {

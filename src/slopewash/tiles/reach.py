@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from slopewash.analysis.labels import Labels, labelled
 from slopewash.models.state import Sides, Window
+from slopewash.tiles.arrays import Field
 from slopewash.tiles.grid import TileGrid
-from slopewash.tiles.store import Field, Store
+from slopewash.tiles.store import Store
 
 Mask = NDArray[np.bool_]
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], str], list[Any]]

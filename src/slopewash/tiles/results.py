@@ -13,10 +13,10 @@ from slopewash.recipes.masking import blended
 from slopewash.recipes.running import volumes_between
 from slopewash.terrain import Terrain
 from slopewash.terrain.gullies import carved
+from slopewash.tiles.arrays import Field
 from slopewash.tiles.grid import inside, widened
 from slopewash.tiles.ground import Ground, Survey, cropped
 from slopewash.tiles.memory import release
-from slopewash.tiles.store import Field
 from slopewash.tiles.work import Work
 
 CHANGES = ("difference", "wear", "deposit")

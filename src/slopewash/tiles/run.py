@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,11 @@ from slopewash.simulation.budget import Budget
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.pacing import not_finite
 from slopewash.tiles import levels, output
+from slopewash.tiles.digests import Digests, loaded, using
 from slopewash.tiles.estimate import measured, seconds_of, sentence
 from slopewash.tiles.executors import Executor
 from slopewash.tiles.fill import fill
+from slopewash.tiles.finished import is_finished, record
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.ground import SIDES, Ground, Survey
 from slopewash.tiles.gullies import draw_gullies, remove_gullies
@@ -50,14 +52,13 @@ from slopewash.tiles.results import CHANGES, layers_of, result_tile
 from slopewash.tiles.rounds import Piece, Report, advance_tile
 from slopewash.tiles.sea import COVERED, LowGround, settle_sea, share_below
 from slopewash.tiles.store import Store
+from slopewash.tiles.tasks import Tasks
 from slopewash.tiles.watching import Watching
 from slopewash.tiles.work import Work
 
 Array = NDArray[Any]
-SCHEMA = 2
+SCHEMA = 3
 MANIFEST = "state/manifest.json"
-FINISHED = "slopewash"
-"""Attribute with what is known of a finished run."""
 BORDER = "state/border"
 SHARE_THAT_TELLS = 0.1
 """Of the work that is left: a level with less is too unlike the others to tell how long they take."""
@@ -162,6 +163,7 @@ class TiledRun:
         )
         self.finished = False
         self.watching = Watching()
+        self._tasks = Tasks(store, Digests(), where=self._where)
         self.memory: float | None = None
         """Bytes that all processes may need together."""
         self._exchange: float | None = None
@@ -174,11 +176,12 @@ class TiledRun:
         """Continue the run that a store holds."""
         from slopewash import __version__
 
-        facts = store.read_json(MANIFEST)
-        if facts is None:
-            if FINISHED in store.attributes():
+        read = store.read_json(MANIFEST)
+        if read is None:
+            if is_finished(store):
                 raise CheckpointError(f"{store.url} is finished; there is nothing to continue")
             raise CheckpointError(f"{store.url} holds no run on tiles; start one with erode --tiles")
+        facts = read.facts
         if facts.get("schema") != SCHEMA or facts.get("slopewash") != __version__:
             raise CheckpointError(
                 f"{store.url} was written by slopewash {facts.get('slopewash')} (schema {facts.get('schema')}), and "
@@ -201,11 +204,15 @@ class TiledRun:
         run.work = None if facts["work"] is None else Work.from_dict(store, facts["work"])
         run.budgets = [Budget(**budget) for budget in facts["budgets"]]
         run.spent = facts["spent"]
+        with store.checked("state", "the table of tiles"):
+            digests = loaded(store, "state/", facts["digests"]).copy()
+        run._tasks = Tasks(store, digests, committed=facts["digests"], where=run._where)
         return run
 
     def _commit(self) -> None:
         from slopewash import __version__
 
+        digests = self._tasks.save()
         self.store.write_json(
             MANIFEST,
             {
@@ -218,18 +225,26 @@ class TiledRun:
                 "at": [self.at.item, self.at.done], "round": self.round, "done": self.done, "amounts": self.amounts,
                 "work": None if self.work is None else self.work.as_dict(),
                 "budgets": [budget.as_dict() for budget in self.budgets], "spent": self.spent,
+                "digests": digests,
             },
         )  # fmt: skip
+        self._tasks.committed(digests)
 
     # Running
 
     def run(self, executor: Executor) -> TiledResult:
         """Run what is left; Ctrl-C ends it after the round under way is committed."""
+        self._executor = executor
+        self._tasks.executor, self._tasks.watching = executor, self.watching
+        with using(self._tasks.digests):
+            return self._run()
+
+    def _run(self) -> TiledResult:
         folder = self.store.folder
         fresh = self.start is None
-        new = fresh and folder is not None and not folder.exists()
+        new = folder is not None and fresh and not folder.exists()
         lock = None if folder is None else FolderLock(folder, alone=True)
-        self._executor, begin, before = executor, time.monotonic(), self.spent["seconds"]
+        begin, before = time.monotonic(), self.spent["seconds"]
         try:
             self.store.create_group("")
             self.store.create_group("state")
@@ -262,15 +277,6 @@ class TiledRun:
             release()
             if lock is not None:
                 lock.close()
-
-    def _tasks(self, task: Callable[..., Any], calls: Sequence[tuple[Any, ...]], label: str) -> list[Any]:
-        """Run a task for each tile; results are in the order of the tiles, whoever was first."""
-        results: list[Any] = [None] * len(calls)
-        self.watching.begin(f"{self._where()}{label}", len(calls))
-        for number, result in self._executor.run(task, calls):
-            results[number] = result
-            self.watching.advance()
-        return results
 
     def _where(self) -> str:
         if len(self.stages) < 2:
@@ -574,7 +580,7 @@ class TiledRun:
                 "schema": SCHEMA, "slopewash": __version__, **result.as_dict(), "ground": after.as_dict(),
                 "recipe": self.recipe.as_dict(),
             }  # fmt: skip
-            self.store.create_group("", {FINISHED: facts})
+            record(self.store, self._tasks.digests, facts)
             self.store.remove("state")
             self.store.tidy()
             self.finished = True
@@ -595,7 +601,12 @@ class TiledRun:
             self.store.write_line(f"{BORDER}/{name}", values)
 
     def _border(self) -> dict[str, Array]:
-        return {name: self.store.read_line(f"{BORDER}/{name}", "float32") for name in SIDES}
+        assert self.start is not None
+        shape = (self.ground or self.start).shape
+        return {
+            name: self.store.read_line(f"{BORDER}/{name}", "float32", shape[name in ("north", "south")])
+            for name in SIDES
+        }
 
 
 def _check(stage: Stage) -> None:

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from slopewash.models.base import SeaOnParts
 from slopewash.models.state import Domain, Sides, Window, with_margin
+from slopewash.tiles.arrays import Field
 from slopewash.tiles.grid import TileGrid, inside, widened
 from slopewash.tiles.ground import Ground, Survey
 from slopewash.tiles.reach import field_at, find_reached
 from slopewash.tiles.rounds import Report
-from slopewash.tiles.store import Field, Store
+from slopewash.tiles.store import Store
 from slopewash.tiles.turns import computing_seconds
 from slopewash.tiles.work import Work
 

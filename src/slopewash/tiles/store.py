@@ -1,6 +1,7 @@
 """The store of a tiled run: a Zarr group of arrays whose shards are tiles, and facts in JSON.
 
-Everything is written under another name and renamed, so that a process may end at any moment.
+Everything is written under another name and renamed, so that a process may end at any moment. What is read is checked
+against the table of digests (`digests.py`) that is in use.
 """
 
 from __future__ import annotations
@@ -8,52 +9,44 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter
-from slopewash.flushing import flush_file, flush_folder
+from slopewash.errors import CheckpointError, InvalidFile, SlopewashError
+from slopewash.io.decoding import Damaged
 from slopewash.models.state import Window
-from slopewash.paths import check_name, inside, make_folder, move, remove_tree
 from slopewash.plain import plain
+from slopewash.seals import is_sealed, seal, warn_if_unkept
+from slopewash.tiles.arrays import Field, decoded, encoded, line_metadata, metadata, shard_name
+from slopewash.tiles.digests import LEFT_OUT, Digest, current
+from slopewash.tiles.direct import BLOCK
 from slopewash.tiles.grid import TileGrid
-from slopewash.tiles.shards import as_window, overlap, read_shard, write_shard
+from slopewash.tiles.shards import digest_of, overlap, read_shard, same_bits, write_shard
+from slopewash.tiles.storage import AtUrl, InFolder, Storage
 from slopewash.urls import is_local, plain_url
 
-if TYPE_CHECKING:
-    import zarr
-
 Array = NDArray[Any]
+LARGEST_JSON = 2**25
+"""Bytes of a manifest, or of attributes."""
+LARGEST_SHARD = 2**34
+SEALED_FOR = "store"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Field:
-    """An array of the store."""
+@dataclass(frozen=True)
+class Sealed:
+    """Facts that were read."""
 
-    path: str
-    dtype: str
-    components: int | None = None
-    fill: float = 0.0
-    raw: bool = True
-    """Whether chunks are stored as they are; else they are compressed."""
-
-
-def require_zarr() -> Any:
-    """Import Zarr, or say which extra it comes with."""
-    try:
-        import zarr
-    except ImportError:
-        raise InvalidParameter('tiles need the tiles extra: pip install "slopewash[tiles]"') from None
-    return zarr
+    facts: dict[str, Any]
+    own: bool
+    """Whether this user wrote them; else they may be anyone's."""
 
 
 @dataclass(frozen=True)
@@ -65,80 +58,74 @@ class Store:
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", plain_url(self.url))
 
+    def __reduce__(self) -> Any:
+        return Store, (self.url,)
+
     @cached_property
     def folder(self) -> Path | None:
         """Its folder, if it is one."""
         return Path(self.url) if is_local(self.url) else None
 
-    def place(self, path: str) -> Path:
-        """Path of what the store holds under a name; the name may come from its own manifest, which may be anyone's."""
-        assert self.folder is not None
-        try:
-            return inside(self.folder, path)
-        except InvalidFile as error:
-            raise CheckpointError(str(error)) from None
-
-    def _check_name(self, path: str) -> None:
-        """Refuse a name that leads out of the store, in a folder or behind a URL."""
-        if self.folder is not None:
-            self.place(path)
-            return
-        try:
-            check_name(path, self.url)
-        except InvalidFile as error:
-            raise CheckpointError(str(error)) from None
+    @cached_property
+    def storage(self) -> Storage:
+        """Where its bytes are."""
+        return AtUrl(self.url) if self.folder is None else InFolder(self.folder)
 
     # Arrays
 
     def create(self, field: Field, grid: TileGrid) -> None:
         """Make an array without values, in the place of one that was there."""
-        self._check_name(field.path)
-        shape, shard, chunk = (_with(field.components, part) for part in (grid.shape, grid.tile, grid.chunk))
         with reported(self.url):
-            require_zarr().create_array(
-                store=self.url, name=field.path, shape=shape, dtype=field.dtype, shards=shard,
-                chunks=chunk if field.components is None else (1, *chunk[1:]),
-                fill_value=np.dtype(field.dtype).type(field.fill).item(),
-                compressors=None if field.raw else _compressor(), overwrite=True,
-                dimension_names=("component", "y", "x")[-len(shape) :],
-            )  # fmt: skip
+            self.storage.remove(field.path)
+            self._write_metadata(field.path, metadata(field, grid))
+        current().begin(field.path, len(grid))
+
+    def describe(self, field: Field, grid: TileGrid, attributes: Mapping[str, Any]) -> None:
+        """Give an array attributes."""
+        with reported(self.url):
+            facts = {**metadata(field, grid), "attributes": plain(attributes)}
+            self.storage.write(f"{field.path}/zarr.json", _dump(facts), flush=False)
 
     def create_group(self, path: str, attributes: Mapping[str, Any] | None = None) -> None:
-        """Make a group, or change its attributes; the empty path is the store itself."""
-        if path:
-            self._check_name(path)
+        """Make a group, or change its attributes."""
+        before = self.attributes(path)
         with reported(self.url):
-            group = require_zarr().open_group(store=self.url, path=path, mode="a", zarr_format=3)
-            if attributes:
-                group.attrs.update(plain(attributes))
+            facts = {"attributes": {**before, **plain(attributes or {})}, "zarr_format": 3, "node_type": "group"}
+            self._write_metadata(path, facts)
 
-    def array(self, path: str) -> zarr.Array[Any]:
-        """Open an array."""
-        self._check_name(path)
-        array: zarr.Array[Any] = require_zarr().open_array(store=self.url, path=path, mode="r+", zarr_format=3)
-        return array
+    def _write_metadata(self, path: str, facts: Mapping[str, Any]) -> None:
+        name = f"{path}/zarr.json" if path else "zarr.json"
+        self.storage.write(name, _dump(facts), flush=not path)
 
     def write(self, field: Field, grid: TileGrid, number: int, values: Array) -> int:
         """Write one tile, and return the bytes; a tile of nothing but the fill value is left out."""
         planes = values if field.components is not None else values[None]
-        if planes[0, 0, 0] == field.fill and (values == values.dtype.type(field.fill)).all():
+        typed = np.dtype(field.dtype).type(field.fill)
+        if values.dtype == typed.dtype and all(same_bits(plane, typed) for plane in planes):
+            with reported(self.url):
+                self.storage.remove(shard_name(field, grid, number))
+            current().note(field.path, number, LEFT_OUT)
             return 0
         return self.write_planes(field, grid, number, list(planes))
 
     def write_planes(self, field: Field, grid: TileGrid, number: int, planes: Sequence[Array]) -> int:
         """Write one tile of all components."""
-        place = divmod(number, grid.counts[1])
-        if self.folder is not None:
-            self._shard(field, place)  # nor may a link of its folders lead out
+        name = shard_name(field, grid, number)
         with reported(self.url):
-            if self.folder is None or not field.raw:
-                window = as_window(field.components, grid.window(number))
-                self.array(field.path)[window] = planes[0] if field.components is None else np.stack(planes)
-                return sum(plane.nbytes for plane in planes)
-            dtype = np.dtype(field.dtype)
-            path = self._shard(field, place)
-            typed = [plane.astype(dtype, copy=False) for plane in planes]
-            return write_shard(path, typed, grid.chunk, grid.tile, dtype.type(field.fill))
+            if isinstance(self.storage, InFolder) and field.raw:
+                dtype = np.dtype(field.dtype)
+                typed = [plane.astype(dtype, copy=False) for plane in planes]
+                path = self.storage.path(name)
+                digest = write_shard(path, typed, grid.chunk, grid.tile, dtype.type(field.fill))
+            else:
+                data = encoded(field, grid, number, planes[0] if field.components is None else np.stack(planes))
+                digest = LEFT_OUT if data is None else digest_of(data)
+                if data is None:
+                    self.storage.remove(name)
+                else:
+                    self.storage.write(name, data, flush=True)
+        current().note(field.path, number, digest)
+        return digest.length
 
     def read(self, field: Field, grid: TileGrid, window: Window) -> Array:
         """Read a window; what lies beyond the grid is taken from the far side."""
@@ -155,146 +142,199 @@ class Store:
 
     def holds(self, field: Field) -> bool:
         """Whether any tile of an array was written; the others have the fill value."""
-        return self.folder is None or self.place(f"{field.path}/c").exists()
+        return current().holds(field.path)
 
     def _read(self, out: Sequence[Array], field: Field, grid: TileGrid, window: Window) -> None:
-        height, width = grid.tile
-        if self.folder is None or not field.raw:
-            if self.folder is not None:  # no link among the tiles may lead out
-                for i in range(window[0].start // height, -(-window[0].stop // height)):
-                    for j in range(window[1].start // width, -(-window[1].stop // width)):
-                        self._shard(field, (i, j))
-            values = np.asarray(self.array(field.path)[as_window(field.components, window)])
+        for number in grid.touched(window):
+            core = grid.window(number)
+            spans = [overlap(w, c.start, c.stop - c.start) for w, c in zip(window, core, strict=True)]
+            target = [plane[spans[0][1], spans[1][1]] for plane in out]
+            with self.checked(field.path, f"tile {number} of {field.path}"):
+                self._read_tile(target, field, grid, number, (spans[0][0], spans[1][0]))
+
+    def _read_tile(self, out: Sequence[Array], field: Field, grid: TileGrid, number: int, window: Window) -> None:
+        """Read a window of one tile, counted from its corner."""
+        digest, name, core = self._digest(field, grid, number), shard_name(field, grid, number), grid.window(number)
+        if digest is None:
+            for plane in out:
+                plane[...] = field.fill
+        elif field.raw:
+            whole = all(w.start == 0 and w.stop == c.stop - c.start for w, c in zip(window, core, strict=True))
+            length = grid.chunk[0] * grid.chunk[1] * out[0].itemsize
+            with self.storage.opened(name, aligned=length % BLOCK == 0) as source:
+                read_shard(source, digest, window, grid.chunk, grid.tile, out, field.fill, whole=whole)
+        else:
+            data = self._verified(name, digest)
+            here = tuple(slice(w.start + c.start, w.stop + c.start) for w, c in zip(window, core, strict=True))
+            values = decoded(field, grid, number, data, (here[0], here[1]))
             for plane, part in zip(out, values if values.ndim == 3 else values[None], strict=True):
                 plane[...] = part
-            return
-        for i in range(window[0].start // height, -(-window[0].stop // height)):
-            for j in range(window[1].start // width, -(-window[1].stop // width)):
-                rows, to_rows = overlap(window[0], i * height, height)
-                columns, to_columns = overlap(window[1], j * width, width)
-                target = [plane[to_rows, to_columns] for plane in out]
-                path = self._shard(field, (i, j))
-                if not read_shard(path, (rows, columns), grid.chunk, grid.tile, target, field.fill):
-                    for plane in target:
-                        plane[...] = field.fill
 
-    def _shard(self, field: Field, place: tuple[int, int]) -> Path:
-        middle = "c" if field.components is None else "c/0"
-        return self.place(f"{field.path}/{middle}/{place[0]}/{place[1]}")
+    def _digest(self, field: Field, grid: TileGrid, number: int) -> Digest | None:
+        """Digest of a tile; None if it was left out."""
+        if current().count(field.path) != len(grid):
+            raise Damaged("the table of tiles does not know it")
+        digest = current().of(field.path, number)
+        if digest != LEFT_OUT:
+            return digest
+        if self.storage.exists(shard_name(field, grid, number)):
+            raise Damaged("there is a file where none was written")
+        return None
+
+    def _verified(self, name: str, digest: Digest) -> bytes:
+        if digest.length > LARGEST_SHARD:
+            raise Damaged("the table of tiles is damaged")
+        data = self.storage.read(name, digest.length)
+        if data is None:
+            raise Damaged("it is missing")
+        if digest_of(data) != digest:
+            raise Damaged("its checksum differs")
+        return data
+
+    def check(self, field: Field, grid: TileGrid, window: Window) -> None:
+        """Check all of every tile that a window touches, for who reads no tile as a whole."""
+        for rows, _ in _wrapped(window[0], grid.shape[0]):
+            for columns, _ in _wrapped(window[1], grid.shape[1]):
+                for number in grid.touched((rows, columns)):
+                    with self.checked(field.path, f"tile {number} of {field.path}"):
+                        self.check_tile(field, grid, number)
+
+    def check_tile(self, field: Field, grid: TileGrid, number: int) -> None:
+        """Check all of one tile."""
+        digest = self._digest(field, grid, number)
+        if digest is not None:
+            self._verified(shard_name(field, grid, number), digest)
+
+    def check_present(self, field: Field, grid: TileGrid) -> None:
+        """Check that every tile is there, and as long as it was written."""
+        for number in range(len(grid)):
+            with self.checked(field.path, f"tile {number} of {field.path}"):
+                digest = self._digest(field, grid, number)
+                size = None if digest is None else self.storage.size(shard_name(field, grid, number))
+                if digest is not None and size != digest.length:
+                    raise Damaged("it is missing" if size is None else f"it has {size} bytes, not {digest.length}")
 
     # Lines: a value for each row or column
 
     def write_line(self, path: str, values: Array) -> None:
         """Write an array of one dimension."""
-        self._check_name(f"{path}/c/0")
+        data = values.astype(values.dtype.newbyteorder("<"), copy=False).tobytes()
         with reported(self.url):
-            array = require_zarr().create_array(
-                store=self.url, name=path, shape=values.shape, dtype=values.dtype, overwrite=True, chunks=values.shape,
-                compressors=None, fill_value=0,
-            )  # fmt: skip
-            array[:] = values
+            self.storage.remove(path)
+            self._write_metadata(path, line_metadata(str(values.dtype), len(values)))
+            self.storage.write(f"{path}/c/0", data, flush=True)
+        current().begin(path, 1)
+        current().note(path, 0, digest_of(data))
 
-    def read_line(self, path: str, dtype: str) -> Array:
+    def read_line(self, path: str, dtype: str, length: int) -> Array:
         """Read an array of one dimension."""
-        if self.folder is not None and (values := self.place(f"{path}/c/0")).exists():
-            return np.fromfile(values, dtype)
-        return np.asarray(self.array(path)[:])
+        with self.checked(path, path):
+            data = self._verified(f"{path}/c/0", current().of(path, 0))
+            values = np.frombuffer(data, dtype)
+            if len(values) != length:
+                raise Damaged(f"it has {len(values)} values, and {length} are needed")
+            return values
 
     # Facts
 
     def write_json(self, name: str, facts: Mapping[str, Any]) -> None:
-        """Write facts, all or nothing, with a seal."""
-        sealed = _dump({**plain(facts), "sha256": _seal(plain(facts))})
-        with reported(self.url):
-            if self.folder is None:
-                import fsspec  # type: ignore[import-untyped]
+        """Write facts, all or nothing, with a checksum and the user's seal."""
+        made = plain(facts)
+        text = _canonical(made)
+        warn_if_unkept()
+        marks = {"sha256": hashlib.sha256(text).hexdigest(), "seal": seal(text, SEALED_FOR)}
+        self.write_file(name, _dump({**made, **marks}))
 
-                self._check_name(name)
-                files, path = fsspec.core.url_to_fs(self.url)
-                files.pipe_file(f"{path}/{name}", sealed)
-                return
-            path = self.place(name)
-            make_folder(path.parent)
-            temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.partial")
-            with temporary.open("wb") as file:
-                file.write(sealed)
-                flush_file(file)
-            temporary.replace(path)
-            flush_folder(path.parent)
-
-    def read_json(self, name: str) -> dict[str, Any] | None:
+    def read_json(self, name: str) -> Sealed | None:
         """Facts as they were written; None if there are none."""
-        data = self._bytes(name)
-        if data is None:
+        facts = self._json(name)
+        if facts is None:
             return None
-        try:
-            facts: dict[str, Any] = json.loads(data)
-            intact = facts.pop("sha256", None) == _seal(facts)
-        except (ValueError, AttributeError):
-            intact = False
-        if not intact:
+        mark, own = facts.pop("sha256", None), facts.pop("seal", None)
+        text = _canonical(facts)
+        if mark != hashlib.sha256(text).hexdigest():
             raise CheckpointError(f"{self.url}/{name} is not what was written; start the run again")
-        return facts
+        return Sealed(facts, is_sealed(text, SEALED_FOR, own))
 
-    def attributes(self) -> dict[str, Any]:
-        """Attributes of the group; none where there is no group."""
-        data = self._bytes("zarr.json")
-        return {} if data is None else dict(json.loads(data).get("attributes", {}))
+    def attributes(self, path: str = "") -> dict[str, Any]:
+        """Attributes of a group; none where there is no group."""
+        name = f"{path}/zarr.json" if path else "zarr.json"
+        found = (self._json(name) or {}).get("attributes", {})
+        if not isinstance(found, dict):
+            raise InvalidFile(f"{self.url}/{name} is damaged: its attributes are no table; restore it from a copy")
+        return found
 
-    def _bytes(self, name: str) -> bytes | None:
-        try:
-            if self.folder is not None:
-                return self.place(name).read_bytes()
-            import fsspec
+    def _json(self, name: str) -> dict[str, Any] | None:
+        with self.checked(name, name):
+            data = self.read_file(name, LARGEST_JSON)
+            if data is None:
+                return None
+            try:
+                facts = json.loads(data)
+            except (ValueError, RecursionError):
+                raise Damaged("it is no JSON") from None
+            if not isinstance(facts, dict):
+                raise Damaged("it is no table of facts")
+            return facts
 
-            self._check_name(name)
-            files, path = fsspec.core.url_to_fs(self.url)
-            return bytes(files.cat_file(f"{path}/{name}"))
-        except (FileNotFoundError, NotADirectoryError):
-            return None
+    # Files
+
+    def write_file(self, name: str, data: bytes, *, flush: bool = True) -> None:
+        """Write a file, all or nothing."""
+        with reported(self.url):
+            self.storage.write(name, data, flush=flush)
+
+    def read_file(self, name: str, most: int) -> bytes | None:
+        """A whole file; None if there is none."""
+        return self.storage.read(name, most)
 
     def remove(self, path: str) -> None:
-        """Remove an array or a group with all that is in it; never the whole store."""
-        self._check_name(path)
-        if self.folder is None:
-            import fsspec
-
-            files, root = fsspec.core.url_to_fs(self.url)
-            if files.exists(f"{root}/{path}"):
-                files.rm(f"{root}/{path}", recursive=True)
-            return
-        with suppress(OSError):  # what is left takes room, and is never read
-            remove_tree(self.folder, path)
+        """Remove an array or a group with all that is in it."""
+        self.storage.remove(path)
+        current().drop(path)
 
     def remove_all(self) -> None:
         """Remove the whole store, which this process has made."""
-        if self.folder is None:
-            import fsspec
+        self.storage.remove_all()
+        current().drop("")
 
-            files, root = fsspec.core.url_to_fs(self.url)
-            files.rm(root, recursive=True)
-            return
-        with suppress(OSError):
-            remove_tree(self.folder.parent, self.folder.name)
+    def remove_file(self, name: str) -> None:
+        """Remove a file that is no tile."""
+        self.storage.remove(name)
 
     def move(self, path: str, to: str) -> None:
         """Move an array or a group, in the place of what was there."""
-        self._check_name(path)
         self.remove(to)
         with reported(self.url):
-            if self.folder is None:
-                import fsspec
-
-                files, root = fsspec.core.url_to_fs(self.url)
-                files.mv(f"{root}/{path}", f"{root}/{to}", recursive=True)
-                return
-            move(self.folder, path, to)
+            self.storage.move(path, to)
+        current().move(path, to)
 
     def tidy(self) -> None:
         """Remove what killed processes have not finished."""
-        if self.folder is not None:
-            for leftover in self.folder.rglob("*.partial"):  # which follows no links
-                remove_tree(self.folder, str(leftover.relative_to(self.folder)))
+        for name in [name for name in self.storage.names("") if name.endswith(".partial")]:
+            self.storage.remove(name)
+
+    @contextmanager
+    def checked(self, path: str, what: str) -> Iterator[None]:
+        """Say in one sentence what is damaged, and what to do."""
+        try:
+            yield
+        except Damaged as error:
+            raise self._damaged(path, what, str(error)) from error
+        except SlopewashError:
+            raise
+        except FileNotFoundError as error:
+            raise self._damaged(path, what, "it is missing") from error
+        except OSError as error:
+            raise self._damaged(path, what, error.strerror or str(error)) from error
+
+    def _damaged(self, path: str, what: str, why: str) -> SlopewashError:
+        if path.startswith("state"):
+            return CheckpointError(
+                f"{what} in {self.url} is damaged: {why}; restore the store from a copy, or remove it and start the "
+                "run again"
+            )
+        return InvalidFile(f"{what} in {self.url} is not what slopewash wrote: {why}; restore it from a copy")
 
 
 @contextmanager
@@ -302,7 +342,7 @@ def reported(url: str) -> Iterator[None]:
     """Report what goes wrong with the disk in one sentence."""
     try:
         yield
-    except CheckpointError:
+    except SlopewashError:
         raise
     except OSError as error:
         why = error.strerror or str(error)
@@ -311,16 +351,6 @@ def reported(url: str) -> Iterator[None]:
             known = next(parent for parent in (Path(url), *Path(url).absolute().parents) if parent.exists())
             room = f" ({shutil.disk_usage(known).free / 1e9:.2f} GB are free); make room, and continue with resume"
         raise CheckpointError(f"cannot write to {url}: {why}{room}") from error
-
-
-def _compressor() -> Any:
-    from zarr.codecs import BloscCodec
-
-    return BloscCodec(cname="zstd", clevel=1, shuffle="shuffle")
-
-
-def _with(components: int | None, shape: tuple[int, ...]) -> tuple[int, ...]:
-    return shape if components is None else (components, *shape)
 
 
 def _wrapped(span: slice, cells: int) -> Iterator[tuple[slice, slice]]:
@@ -341,5 +371,5 @@ def _dump(facts: Mapping[str, Any]) -> bytes:
     return json.dumps(facts, ensure_ascii=False, allow_nan=False, indent=1).encode()
 
 
-def _seal(facts: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(facts, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+def _canonical(facts: Mapping[str, Any]) -> bytes:
+    return json.dumps(facts, sort_keys=True).encode()

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from slopewash.models import Model, find_model
 from slopewash.models.state import Domain, State, Window
 from slopewash.simulation.parts import domain_from
+from slopewash.tiles.arrays import Field
 from slopewash.tiles.grid import TileGrid
-from slopewash.tiles.store import Field, Store
+from slopewash.tiles.store import Store
 
 Array = NDArray[Any]
 INPUTS = "state/inputs"
@@ -132,12 +133,17 @@ class Work:
                     )
             planes = [plane for cells in parts for plane in _planes(arrays[cells.name])]
             self.store.read_into(planes, field, self.grid, window)
-        for name, (place, dtype) in self.lines.items():
+        for name, (place, _) in self.lines.items():
             span = window[0] if place == "rows" else window[1]
-            line = self.store.read_line(f"{INPUTS}/{name}", dtype)
+            line = self.line(name)
             arrays[name] = line[np.arange(span.start, span.stop) % len(line)]
         arrays |= {name: np.array(values) for name, values in self.lists.items()}
         return State(arrays, {name: iterations if name == ITERATIONS else 0 for name in self.scalars})
+
+    def line(self, name: str) -> Array:
+        """All of a field with a value for each row or column."""
+        place, dtype = self.lines[name]
+        return self.store.read_line(f"{INPUTS}/{name}", dtype, self.grid.shape[place == "columns"])
 
     @contextmanager
     def device(self, group: str, window: Window, domain: Domain, *, iterations: int = 0) -> Iterator[State]:

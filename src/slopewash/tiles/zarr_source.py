@@ -10,9 +10,10 @@ import numpy as np
 from slopewash.errors import InvalidFile
 from slopewash.terrain import Terrain, TerrainPart
 from slopewash.terrain.fields import LAYERS
+from slopewash.tiles.arrays import require_zarr
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.ground import Ground
-from slopewash.tiles.store import Store, require_zarr
+from slopewash.tiles.store import Store
 
 SOURCE = "state/source"
 

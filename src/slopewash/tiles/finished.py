@@ -1,0 +1,85 @@
+"""What a finished run leaves in the attributes of its store: facts, and the table of its tiles."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from slopewash.errors import InvalidFile
+from slopewash.plain import plain
+from slopewash.tiles.digests import NAME, Digests, file_of, loaded, saved, using
+from slopewash.tiles.ground import Ground
+from slopewash.tiles.output import Compressed, overview_field, overviews_of
+from slopewash.tiles.store import Store
+
+FINISHED = "slopewash"
+"""Attribute with what is known of a finished run."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished run."""
+
+    ground: Ground
+    facts: dict[str, Any]
+
+    @property
+    def digests(self) -> Digests:
+        """The table of its tiles."""
+        store = self.ground.store
+        with store.checked("", "the table of tiles"):
+            return loaded(store, "", self.facts["digests"])
+
+    def check_present(self) -> None:
+        """Check that every tile is there, and as long as it was written; what is in them is checked when it is read."""
+        digests, store = self.digests, self.ground.store
+        grids = {1: self.ground.grid, **dict(overviews_of(self.ground.grid))}
+        for factor, grid in grids.items():
+            for name in self.ground.names:
+                field = overview_field(self.ground, name, factor)
+                with using(digests):
+                    store.check_present(field, grid)
+
+    @contextmanager
+    def reading(self) -> Iterator[Ground]:
+        """Its ground, whose tiles are checked when they are read."""
+        with using(self.digests):
+            yield self.ground
+
+
+def is_finished(store: Store) -> bool:
+    """Whether a store says that it is the result of a run."""
+    return FINISHED in store.attributes()
+
+
+def finished(store: Store) -> Finished | None:
+    """What is known of a finished run; None if the store holds none."""
+    attributes = store.attributes()
+    if FINISHED not in attributes:
+        return None
+    with store.checked("", f"zarr.json of {store.url}"):
+        facts = attributes[FINISHED]
+        if not isinstance(facts, dict) or facts.pop("sha256", None) != _mark(facts):
+            raise InvalidFile(
+                f"{store.url}/zarr.json is not what slopewash wrote: its attribute {FINISHED} was changed; restore it "
+                "from a copy"
+            )
+    return Finished(Compressed.from_dict(store, facts["ground"]), facts)
+
+
+def record(store: Store, digests: Digests, facts: Mapping[str, Any]) -> None:
+    """Write the facts of a finished run, and the table of its tiles."""
+    before = store.attributes().get(FINISHED)
+    made = plain({**facts, "digests": saved(digests.but("state"), store, "", flush=True)})
+    store.create_group("", {FINISHED: {**made, "sha256": _mark(made)}})
+    old = before.get("digests") if isinstance(before, dict) else None
+    if isinstance(old, str) and NAME.fullmatch(old) and old != made["digests"]:
+        store.remove_file(file_of("", old))
+
+
+def _mark(facts: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
