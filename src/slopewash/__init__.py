@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         InvalidParameter,
         InvalidRecipe,
         InvalidTerrain,
+        NodataWarning,
         NotEnoughMemory,
         NotFinite,
         RangeWarning,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         StabilityWarning,
         TooManySubsteps,
         UnknownName,
+        UnusualWarning,
     )
     from slopewash.exports import Exported, export, target_names
     from slopewash.films import film, film_kinds
@@ -147,9 +149,9 @@ _HOMES = {
     ),
     "slopewash.errors": (
         "BackendUnavailable", "CheckpointError", "CheckpointWarning", "GeoreferenceWarning", "InvalidFile",
-        "InvalidMesh", "InvalidParameter", "InvalidRecipe", "InvalidTerrain", "NotEnoughMemory", "NotFinite",
-        "RangeWarning", "SealWarning", "SimulationClosed", "SlopewashError", "StabilityWarning", "TooManySubsteps",
-        "UnknownName",
+        "InvalidMesh", "InvalidParameter", "InvalidRecipe", "InvalidTerrain", "NodataWarning", "NotEnoughMemory",
+        "NotFinite", "RangeWarning", "SealWarning", "SimulationClosed", "SlopewashError", "StabilityWarning",
+        "TooManySubsteps", "UnknownName", "UnusualWarning",
     ),
     "slopewash.exports": ("Exported", "export", "target_names"),
     "slopewash.films": ("film", "film_kinds"),
@@ -222,6 +224,7 @@ __all__ = [
     "Look",
     "Map",
     "MeshParticles",
+    "NodataWarning",
     "NotEnoughMemory",
     "NotFinite",
     "Observer",
@@ -248,6 +251,7 @@ __all__ = [
     "TooManySubsteps",
     "TriangleMesh",
     "UnknownName",
+    "UnusualWarning",
     "VelocityField",
     "VirtualPipes",
     "WaterSource",

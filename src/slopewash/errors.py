@@ -172,6 +172,30 @@ class GeoreferenceWarning(UserWarning):
     """
 
 
+class NodataWarning(UserWarning):
+    """Heights of a file that most likely mark cells without data, though nothing in it says so; they count as ground.
+
+    >>> import warnings, slopewash as sw
+    >>> warnings.simplefilter("error", sw.NodataWarning)  # refuse such files
+    """
+
+    def __init__(self, message: str, value: float) -> None:
+        super().__init__(message)
+        self.value = value
+        """The number, as it is stored in the file."""
+
+    def __reduce__(self) -> tuple[type[NodataWarning], tuple[str, float]]:
+        return type(self), (str(self), self.value)
+
+
+class UnusualWarning(UserWarning):
+    """A parameter far from values that are typical, or a sea far from the ground.
+
+    >>> import warnings, slopewash as sw
+    >>> warnings.simplefilter("ignore", sw.UnusualWarning)  # such values are wanted
+    """
+
+
 class StabilityWarning(UserWarning):
     """The time step exceeds a stability limit, so the simulation takes sub-steps.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import slopewash as sw
@@ -95,3 +96,52 @@ def test_a_name_without_a_suffix_that_does_not_exist_is_reported_as_such(tmp_pat
     for command in (["info", tmp_path / "nope"], ["erode", tmp_path / "nope", "-o", tmp_path / "a.exr"]):
         done = run(*command)
         assert (done.code, done.err) == (2, f"slopewash: {tmp_path / 'nope'} does not exist\n")
+
+
+@pytest.fixture
+def torn(tmp_path: Path) -> Path:
+    """A file along whose border -9999 marks cells without data, of which it says nothing."""
+    heights = np.random.default_rng(1).integers(100, 900, (12, 14)).astype(np.float32)
+    heights[0] = -9999
+    np.save(tmp_path / "dem.npy", heights)
+    return tmp_path / "dem.npy"
+
+
+QUESTION = (
+    "note: 14 cells of {} are -9999, {} m below all other ground: many programs mark cells without data so, but here "
+    "they count as ground; if they are none, give {}\n"
+)
+
+
+@pytest.mark.parametrize(
+    "words", [["info"], ["erode", "--steps", 1, "--model", "steepest_talus", "--cell-size", 90], ["convert"]]
+)
+def test_undeclared_nodata_is_questioned_and_the_option_named_is_the_remedy(
+    words: list[Any], torn: Path, tmp_path: Path, run: Run
+) -> None:
+    out = [] if words == ["info"] else ["-o", tmp_path / "out.exr", "--force"]
+    low = np.load(torn)[1:].min()
+    done = run(words[0], torn, *words[1:], *out)
+    assert done.code == 0
+    assert QUESTION.format(torn, f"{low + 9999:.0f}", "--nodata -9999") in done.err
+    assert done.err.count("-9999") == 2
+    done = run(words[0], torn, *words[1:], *out, "--nodata", "-9999")
+    assert (done.code, "note:" in done.err) == (0, False)
+    if out:
+        assert sw.read(tmp_path / "out.exr").nodata is not None
+
+
+def test_a_recipe_file_names_nodata_as_its_own_key(torn: Path, tmp_path: Path, run: Run) -> None:
+    recipe = tmp_path / "my.toml"
+    text = '[source]\nfile = "dem.npy"\n{}\n[[stages]]\nmodel = "steepest_talus"\nsteps = 1\n'
+    recipe.write_text(text.format(""))
+    done = run("run", recipe, "-o", tmp_path / "out")
+    assert done.code == 0
+    assert "if they are none, give nodata = -9999 in [source]\n" in done.err
+    for value in ("-9999", "nan"):
+        heights = np.load(torn)
+        heights[0] = float(value)
+        np.save(torn, heights)
+        recipe.write_text(text.format(f"nodata = {value}"))
+        done = run("run", recipe, "-o", tmp_path / "out", "--force")
+        assert (done.code, "NaN" in done.err, "give nodata" in done.err) == (0, False, False)

@@ -435,3 +435,16 @@ def test_lines_of_keys_are_found_in_any_style() -> None:
     assert lines["t", "v", 1, "q"] == 7
     assert lines["s", 0, "l", 0, "c"] == 10
     assert lines["s", 1, "d", "e"] == 13
+
+
+def test_nan_as_nodata_is_kept_in_files_and_in_checkpoints(tmp_path: Path) -> None:
+    heights = np.full((12, 14), 500.0)
+    heights[0] = np.nan
+    np.save(tmp_path / "dem.npy", heights)
+    text = '[source]\nfile = "dem.npy"\nnodata = nan\n\n[[stages]]\nmodel = "steepest_talus"\nsteps = 4\n'
+    (tmp_path / "my.toml").write_text(text)
+    written = sw.Recipe.read(tmp_path / "my.toml").write(tmp_path / "again.toml")
+    running = sw.Running(sw.Recipe.read(written), checkpoint=tmp_path / "run.ckpt")
+    running.write_checkpoint()
+    for recipe in (sw.Recipe.read(written), sw.Running.resumed(tmp_path / "run.ckpt").recipe):
+        assert recipe.terrain().nodata is not None

@@ -35,9 +35,11 @@ from slopewash.errors import (
     CheckpointWarning,
     GeoreferenceWarning,
     InvalidParameter,
+    NodataWarning,
     RangeWarning,
     SlopewashError,
     StabilityWarning,
+    UnusualWarning,
 )
 from slopewash.remedies import Place, read_in
 from slopewash.threads import check_threads
@@ -51,7 +53,11 @@ GOOD = 0
 USERS_INPUT = 2
 OUTPUTS = {"render": ("picture or film", "view.png"), "export": ("folder", "game/"), "convert": ("file", "eroded.tif")}
 """What --out names, and an example, by command; a file of heights for the others."""
-OURS = (StabilityWarning, CheckpointWarning, GeoreferenceWarning, RangeWarning)
+OURS = (
+    StabilityWarning, CheckpointWarning, GeoreferenceWarning, NodataWarning, RangeWarning, UnusualWarning,
+)  # fmt: skip
+ASKED_ONCE = (NodataWarning, UnusualWarning)
+"""Warnings about what a command was given, which it may read or check several times."""
 
 EXAMPLES = """Examples:
   slopewash demo                           a mountain range, with pictures
@@ -179,9 +185,12 @@ def _warnings_as_notes() -> Iterator[None]:
     with warnings.catch_warnings():
         for ours in OURS:
             warnings.filterwarnings("always", category=ours)
-        usual = warnings.showwarning
+        usual, questions = warnings.showwarning, set[str]()
 
         def show(message: Warning | str, category: type[Warning], *rest: object, **more: object) -> None:
+            if issubclass(category, ASKED_ONCE) and str(message) in questions:
+                return
+            questions.add(str(message))
             if issubclass(category, OURS):
                 note(f"note: {message}")
             else:

@@ -19,6 +19,7 @@ from slopewash.io.gathering import gather
 from slopewash.io.heights import as_float32, as_metres, bands
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.orientation import row_0_in_the_north, upright
+from slopewash.io.suspects import SENTINELS, Look, Suspects, check_possible
 from slopewash.io.units import HEIGHT_UNITS
 from slopewash.remedies import option
 from slopewash.terrain import Layer, Terrain, TerrainPart
@@ -46,6 +47,8 @@ class Band:
     """Whether integers are values by themselves, and not steps of a range."""
     span: HeightRange | None = None
     """Values of the lowest and the highest possible integer."""
+    is_ground: bool = False
+    """Whether it holds heights of the ground, which are looked at for what no ground has."""
 
     @property
     def is_scaled(self) -> bool:
@@ -68,6 +71,24 @@ class Band:
             elif value.is_integer() and np.iinfo(samples.dtype).min <= value <= np.iinfo(samples.dtype).max:
                 found |= samples == int(value)
         return found
+
+    def suspects(self, path: Path, dtype: np.dtype[Any]) -> Suspects:
+        """Samples that may mark cells without data though nothing says so, by the metres that they become.
+
+        Steps of a range cannot: the lowest and the highest are in use.
+
+        >>> Band(is_ground=True, metres=0.5).suspects(Path("dem.tif"), np.dtype(np.int16))[-4999.5]
+        -9999.0
+        """
+        if not self.is_ground or (dtype.kind != "f" and not self.is_scaled and not self.numbers):
+            return {}
+        if dtype.kind == "f":
+            fitting = [float(value) for value in SENTINELS]
+        else:
+            limits = np.iinfo(dtype)
+            fitting = [float(value) for value in SENTINELS if limits.min <= value <= limits.max]
+        metres = self.values(path, np.array([fitting]).astype(dtype))
+        return dict(zip(metres[0].tolist(), fitting, strict=True))
 
     def values(self, path: Path, samples: NDArray[Any]) -> Layer:
         """Numbers of samples, those of cells without data included.
@@ -113,6 +134,7 @@ def plain_band(
         metres=metres,
         numbers=numbers or not is_ground,
         span=(options.height_range or recorded) if is_ground else None,
+        is_ground=is_ground and options.kind == "height",
     )
 
 
@@ -147,7 +169,9 @@ class Meaning:
 
     def terrain(self, samples: Callable[[Band], Samples], **others: Any) -> Terrain:
         """The whole, given a decoder of its bands; `others` are water sources and the like."""
-        layers, nodata = self._layers(samples, (0, 0))
+        layers, nodata, suspects = self._layers(samples, (0, 0))
+        if "elevation" in layers:
+            Look.at(layers["elevation"], nodata, suspects).question(str(self.path), suspects, stacklevel=6)
         terrain = gather(
             self.path, layers, cell_size=self.cell_size, nodata=nodata, crs=self.crs, transform=self.transform, **others
         )
@@ -156,27 +180,37 @@ class Meaning:
     def part(self, samples: Callable[[Band], Samples], origin: tuple[int, int]) -> TerrainPart:
         """A window whose first cell is that of row and column `origin`, given a decoder of that window of its bands."""
         assert self.by_windows
-        layers, nodata = self._layers(samples, origin)
+        layers, nodata, _ = self._layers(samples, origin)
         own = {name: layers.pop(name) for name in self.own_layers}
         try:
             return TerrainPart(**layers, own_layers=own, nodata=nodata, cell_size=self.cell_size or 1.0)
         except InvalidTerrain as error:
             raise InvalidTerrain(f"{self.path}: {error}") from error
 
-    def _layers(self, samples: Callable[[Band], Samples], origin: tuple[int, int]) -> tuple[dict[str, Any], Any]:
-        layers, missing = dict[str, Layer](), dict[str, Mask | None]()
+    def suspects(self, dtype: np.dtype[Any]) -> Suspects:
+        """Samples of the elevation that may mark cells without data, where samples are of that type."""
+        return next((band.suspects(self.path, dtype) for band in self.bands if band.is_ground), {})
+
+    def _layers(
+        self, samples: Callable[[Band], Samples], origin: tuple[int, int]
+    ) -> tuple[dict[str, Any], Any, Suspects]:
+        layers, missing, suspects = dict[str, Layer](), dict[str, Mask | None](), Suspects()
         for band in self.bands:
             stored, outside = samples(band)
             lacking = band.missing(stored)
             if outside is not None:
                 lacking = outside if lacking is None else lacking | outside
-            layers[band.layer] = upright(band.values(self.path, stored), self.orientation)
+            values = band.values(self.path, stored)
+            if band.is_ground:
+                check_possible(str(self.path), values, stored, lacking)
+                suspects = band.suspects(self.path, stored.dtype)
+            layers[band.layer] = upright(values, self.orientation)
             missing[band.layer] = None if lacking is None else upright(lacking, self.orientation)
-            del stored
+            del stored, values
         nodata = missing.get("elevation")
         for name, lacking in missing.items():
             self._check_complete(name, layers[name], lacking, nodata, origin)
-        return layers, nodata
+        return layers, nodata, suspects
 
     def _check_complete(
         self, name: str, layer: Layer, missing: Mask | None, nodata: Mask | None, origin: tuple[int, int]

@@ -126,6 +126,7 @@ def resolve(path: Path, info: FileInfo, options: ReadOptions) -> TiffRaster:
                 metres=_metres(path, facts, number, layer, crs, options),
                 numbers=layer != "elevation" or place.present or _stated_unit(facts, number) is not None,
                 span=options.height_range if layer == "elevation" else None,
+                is_ground=layer == "elevation" and options.kind == "height",
             )
             for layer, number in named.items()
         ),

@@ -122,6 +122,10 @@ def _file_table() -> Table:
                 name="reproject", kinds=("text",),
                 doc='CRS to resample a map to: "utm" for the local zone, or a code such as "EPSG:3035".',
             ),
+            Entry(
+                name="nodata", kinds=("number",), or_nan=True, default="as the file",
+                doc="Number in the file that marks cells without data, besides one that it declares: -9999, or nan.",
+            ),
         ),
     )  # fmt: skip
 

@@ -34,9 +34,13 @@ class Entry:
     default: str = ""
     """What holds without it, in words."""
     units: str = ""
+    or_nan: bool = False
+    """Whether NaN is one of the numbers."""
 
     def check(self, value: Any) -> Any:
         """Return the value, whole numbers as floats where numbers are asked for, or raise `InvalidParameter`."""
+        if self.or_nan and isinstance(value, float) and math.isnan(value):
+            return value
         for kind in self.kinds:
             if _fits(kind, value) and (self.count is None or kind not in _ITEMS or len(value) == self.count):
                 if kind == "text" and self.choices and value not in self.choices:

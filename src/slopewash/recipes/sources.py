@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -227,7 +228,9 @@ def source_from(facts: Mapping[str, Any]) -> Source:
     if "generator" in facts:
         return Generated(kind=facts["generator"], **{k: v for k, v in facts.items() if k != "generator"})
     if "file" in facts:
-        options = {name: tuple(v) if isinstance(v, list) else v for name, v in facts["options"].items()}
+        options: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in facts["options"].items()}
+        if "nodata" in options:  # in JSON, NaN is null and infinity a text
+            options["nodata"] = math.nan if options["nodata"] is None else float(options["nodata"])
         return FromFile(path=Path(facts["file"]), options=options, size=facts.get("size"))
     return FromTerrain(name=facts["terrain"], code=facts.get("code"), size=facts.get("size"))
 

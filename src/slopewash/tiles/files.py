@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from slopewash.errors import InvalidFile
 from slopewash.io import gdal
 from slopewash.io.files import inspect
 from slopewash.io.options import ReadOptions, ValueOptions
 from slopewash.io.placement import Placed, has_coordinates
+from slopewash.io.suspects import PLAIN, Suspects
 from slopewash.io.tiff_meaning import TiffRaster, resolve
 from slopewash.memory import check_memory
 from slopewash.recipes.sources import FromFile
@@ -49,6 +52,11 @@ class TiffWindows:
             has_nodata=meaning.may_lack_data, crs=meaning.crs, transform=meaning.transform,
         )  # fmt: skip
 
+    @property
+    def suspects(self) -> Suspects:
+        """Heights that may mark cells without data though nothing says so."""
+        return self.raster.meaning.suspects(np.dtype(self.raster.dtype))
+
     def read(self, ground: Ground, number: int) -> Terrain:
         """One tile of it."""
         from rasterio.windows import Window
@@ -69,6 +77,11 @@ class ZarrWindows:
 
     path: str
     options: Mapping[str, Any]
+
+    @property
+    def suspects(self) -> Suspects:
+        """Heights that may mark cells without data though nothing says so."""
+        return PLAIN
 
     def ground(self, store: Store, tile: int | tuple[int, int]) -> Ground:
         """What is known of it before it is read."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from slopewash.errors import InvalidParameter
 from slopewash.generators import describe_generator
 from slopewash.generators.registry import Planned, plan
+from slopewash.io.suspects import Look
 from slopewash.recipes.sources import FromTerrain, Generated, Source
 from slopewash.terrain import Terrain
 from slopewash.terrain.parts import strata_facts
@@ -41,7 +42,9 @@ def fill(store: Store, source: Source, tile: int | tuple[int, int], run: Run) ->
         return keep(store, source.make(), tile)
     ground = windowed.ground(store, tile)
     ground.create()
-    return ground.known(run(fill_tile, [(ground, windowed, n) for n in range(len(ground.grid))], "reading"))
+    found = run(fill_tile, [(ground, windowed, n) for n in range(len(ground.grid))], "reading")
+    Look.over(look for _, look in found).question(windowed.path, windowed.suspects)
+    return ground.known(survey for survey, _ in found)
 
 
 def keep(store: Store, terrain: Terrain, tile: int | tuple[int, int]) -> tuple[Ground, dict[str, Array]]:
@@ -113,6 +116,7 @@ def fit_tile(ground: Ground, source: Generated, field: Field, whole: tuple[Any, 
     return ground.write(number, Terrain(raw, cell_size=ground.cell_size))
 
 
-def fill_tile(ground: Ground, source: ByWindows, number: int) -> Survey:
+def fill_tile(ground: Ground, source: ByWindows, number: int) -> tuple[Survey, Look]:
     """Read one tile of a file."""
-    return ground.write(number, source.read(ground, number))
+    part = source.read(ground, number)
+    return ground.write(number, part), Look.at(part["elevation"], part.nodata, source.suspects)
