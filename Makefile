@@ -3,6 +3,9 @@
 PYTHON ?= python3
 WORKERS ?= 2
 
+# Which combinations of parameters the tests try besides each pair (tests/products.py): others for each commit.
+export TEST_SLICE ?= $(shell git rev-parse --short HEAD 2>/dev/null)
+
 BIN := .venv/bin
 READY := .venv/.installed
 DEV := .venv/.installed-dev
@@ -22,12 +25,13 @@ if $(BIN)/python -m pip --version >/dev/null 2>&1; then \
   || { echo "installation failed; if the reason is venv or ensurepip: sudo apt-get install python3-venv" >&2; exit 1; }
 endef
 
-.PHONY: help demo studio test test-quick fuzz extremes signals studio-load soak boundscheck licences docs links screenshots wheel-check lowest audit check bench clean testers
+.PHONY: help demo studio test test-all test-quick fuzz extremes signals studio-load soak boundscheck licences docs links screenshots wheel-check lowest audit check bench clean testers
 
 help:
 	@echo "make demo        erode a mountain range; pictures in out/demo"
 	@echo "make studio      watch it erode in your browser"
 	@echo "make test        run all tests"
+	@echo "make test-all    the same with every combination of parameters, of which make test tries each pair and a few more"
 	@echo "make test-quick  run the fast tests, for use while editing"
 	@echo "make fuzz        read 1000 damaged files of every format"
 	@echo "make extremes    try every parameter at its extremes, and 100 random sets, on every model and backend"
@@ -54,6 +58,9 @@ studio: $(READY)
 
 test: $(DEV) testers
 	@$(BIN)/python -m pytest -n $(WORKERS)
+
+test-all: export TEST_SLICE = all
+test-all: test
 
 # For use while editing: about 140 s of CPU time once kernels are compiled.
 test-quick: $(DEV)

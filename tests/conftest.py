@@ -1,4 +1,4 @@
-"""Tests that need a graphics adapter: skipped where there is none, with the reason; on CI a missing adapter fails."""
+"""Which tests run: combinations of products, and tests on an adapter only where there is one; on CI there must be."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 from tests import crafted as crafted_files
+from tests import products
 
 from slopewash.backends.available import problem
+
+pytest_plugins = ("pytester",)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -19,6 +22,22 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     callspec = getattr(item, "callspec", None)
     if callspec is not None and callspec.params.get("backend") == "gpu":
         item.add_marker(pytest.mark.gpu)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out combinations of parameters that show no pair of values for the first time, but for a few of them."""
+    out = products.left_out(items)
+    if out:
+        config.hook.pytest_deselected(items=list(out))
+        items[:] = [item for item in items if item not in out]
+
+
+def pytest_report_header() -> str:
+    """Say which combinations run."""
+    if products.SLICE == products.ALL:
+        return "products of parameters: all combinations"
+    return f"products of parameters: each pair of values, and of the rest what TEST_SLICE={products.SLICE} chooses"
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -124,6 +124,7 @@ def each(task: Callable[..., Any], calls: Sequence[tuple[Any, ...]], label: str)
     return [task(*call) for call in calls]
 
 
+@pytest.mark.product
 @pytest.mark.filterwarnings("ignore::slopewash.errors.GeoreferenceWarning")
 @pytest.mark.parametrize(("system", "extent", "side", "kind"), CASES)
 def test_a_raster_lies_in_its_place_or_is_refused(

@@ -34,6 +34,7 @@ def named(error: pytest.ExceptionInfo[NotFinite]) -> tuple[str, int, int]:
     return found[1], int(found[2]), int(found[3])
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("layer", FIELDS)
 @pytest.mark.parametrize("name", sorted(MODELS))

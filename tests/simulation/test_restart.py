@@ -162,6 +162,7 @@ STORIES: dict[str, Story] = {
 CASES = [*(("strata", story) for story in STORIES), ("plain", "run"), ("sources", "run"), ("sources", "edits")]
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(("kind", "story"), CASES)
 @pytest.mark.parametrize("restart", sorted(RESTARTS))
 @pytest.mark.parametrize("name", MODELS)

@@ -68,6 +68,7 @@ def test_tiles_equal_the_whole(tmp_path: Path, cut: str, edges: str, iterations:
     check(tmp_path, cut, edges, iterations, model, workers=0)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize(("cut", "edges", "iterations", "model"), ALL)
 def test_tiles_equal_the_whole_on_two_workers(

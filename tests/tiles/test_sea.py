@@ -34,6 +34,7 @@ def coast(**layers: Any) -> sw.Terrain:
     return sw.Terrain(ground, cell_size=2.0, **(given | layers))
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("diagonally", [False, True])
 @pytest.mark.parametrize("edges", ["open", SHORES])
 @pytest.mark.parametrize("tile", [(67, 53), (34, 27), (9, 53), (13, 7), (1, 53)])

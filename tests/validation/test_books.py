@@ -82,6 +82,7 @@ def test_books_balance_over_500_steps(terrain: Terrain, model: VirtualPipes, edg
     check_books(terrain, model, edges, "cpu", 500, ground=1e-6)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
 @pytest.mark.parametrize("laws", sorted(LAWS))
 @pytest.mark.parametrize("offset", [0.0, 2000.0])

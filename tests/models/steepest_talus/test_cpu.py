@@ -49,6 +49,7 @@ def test_any_number_of_threads_gives_the_same_bits() -> None:
     assert len(set(hashes)) == 1
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("depth", [1, 2, 3, 8, 20])
 @pytest.mark.parametrize("edges", ["closed", "periodic"])
 @pytest.mark.parametrize("smallest_band", [1, 2**15])

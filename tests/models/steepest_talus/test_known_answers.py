@@ -155,6 +155,7 @@ def test_small_and_odd_shapes_come_to_rest(backend: str, shape: tuple[int, int],
     assert slope <= 0.6 + 4 * np.spacing(np.float32(6))  # float32 heights, as above
 
 
+@pytest.mark.product
 @on_every_backend
 @pytest.mark.parametrize("edges", ["closed", "periodic"])
 @pytest.mark.parametrize("diagonals", ["true_distance", "printed"])

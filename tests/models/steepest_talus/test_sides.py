@@ -157,6 +157,7 @@ def advanced(kind: type[Backend], model: sw.SteepestTalus, state: State, domain:
     return after
 
 
+@pytest.mark.product
 @on_every_backend
 @pytest.mark.parametrize("iterations", [1, 5, 13])
 @pytest.mark.parametrize("edges", EDGES)

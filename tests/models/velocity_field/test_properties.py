@@ -73,6 +73,7 @@ def test_solids_balance_and_the_surface_stays_within_its_margins(
     assert simulation.terrain["suspended"].min() >= 0
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("laws", LAWS)
 @pytest.mark.parametrize("whole", [False, True])
@@ -95,6 +96,7 @@ def test_cpu_gives_the_bits_of_the_reference(shape: tuple[int, int], laws: str, 
     assert got.scalars["solids_exported"] == pytest.approx(wanted.scalars["solids_exported"], abs=1e-9)
 
 
+@pytest.mark.product
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("laws", LAWS)

@@ -41,6 +41,7 @@ def test_the_kernel_gives_the_reference_s_bits(start: Any, name: str, edges: str
         assert_same(reference, fused)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 3), (2, 17), (16, 5)])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
 @pytest.mark.parametrize(
@@ -80,6 +81,7 @@ def test_walls_springs_and_uneven_rain_agree(start: Any, name: str, edges: str) 
     assert fused.layer("suspended")[hole].max() == 0
 
 
+@pytest.mark.product
 @pytest.mark.parametrize(
     "name", ["table2", "single_grid", "jako2011", "eight", "eight_with_beds", "eight_with_cover", "eight_with_sea"]
 )

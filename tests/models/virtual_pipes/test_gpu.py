@@ -69,6 +69,7 @@ def test_it_is_as_near_to_float64_as_the_float32_reference(on_gpu: Any, referenc
         assert_as_near_as_float32(gpu, single, double)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 3), (2, 17), (16, 5), (64, 64), (3, 65)])
 @pytest.mark.parametrize("edges", ["closed", "open", "periodic"])
 @pytest.mark.parametrize(

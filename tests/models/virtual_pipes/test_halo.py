@@ -57,6 +57,7 @@ def part_of(resume: Any, backend: str, model: Any, whole: Any, core: Window, ite
     return resume(backend, model, domain, state), window
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("layered", [False, True], ids=["plain", "strata"])
 @pytest.mark.parametrize("steps", [1, 5, 13])
 @pytest.mark.parametrize("core", sorted(HALVES))

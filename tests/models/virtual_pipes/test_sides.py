@@ -65,6 +65,7 @@ def test_nodata_strata_sources_and_uneven_rain_agree(start: Any, mixed: Sides, n
     assert_same(reference, fused)
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (2, 2), (3, 17)])
 @pytest.mark.parametrize("name", ["single_grid", "jako2011", "eight", "beds", "cover", "eight_with_sea"])
 def test_small_grids_work(start: Any, mixed: Sides, name: str, shape: tuple[int, int]) -> None:
@@ -103,6 +104,7 @@ def test_mass_is_conserved(backend: str, mixed: Sides, name: str) -> None:
 MIRRORS = {"west_east": (np.fliplr, "west", "east"), "north_south": (np.flipud, "north", "south")}
 
 
+@pytest.mark.product
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("mirror", sorted(MIRRORS))
 @pytest.mark.parametrize(
