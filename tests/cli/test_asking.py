@@ -145,3 +145,34 @@ def test_a_recipe_file_names_nodata_as_its_own_key(torn: Path, tmp_path: Path, r
         recipe.write_text(text.format(f"nodata = {value}"))
         done = run("run", recipe, "-o", tmp_path / "out", "--force")
         assert (done.code, "NaN" in done.err, "give nodata" in done.err) == (0, False, False)
+
+
+RAIN = "note: rain_rate (K_r) is 50 cells/time, 1000 times the highest typical value; typical are 0 .. 0.05\n"
+
+
+def test_an_unusual_value_is_questioned_in_one_line_and_eroded(raw: Path, tmp_path: Path, run: Run) -> None:
+    words = ("--model", "virtual_pipes", "--steps", 1, "--set", "rain_rate=50", "--set", "time_step=1e-3")
+    done = run("erode", raw, "-o", tmp_path / "out.exr", *words)
+    assert (done.code, done.err.count(RAIN), done.err.count("typical")) == (0, 1, 2)
+
+
+@pytest.mark.parametrize("source", ['generator = "hill"\nsize = 32\nrelief = 900', 'file = "hill.npy"'])
+def test_checking_a_recipe_questions_values_maps_and_a_sea_as_its_run_would(
+    source: str, tmp_path: Path, run: Run
+) -> None:
+    np.save(tmp_path / "hill.npy", sw.generate("hill", size=24, relief=900.0)["elevation"])
+    sw.write(sw.Terrain(np.full((32, 32), 50.0)), tmp_path / "rain.tif")
+    recipe = tmp_path / "my.toml"
+    text = '[source]\n{}\n[[stages]]\nmodel = "virtual_pipes"\nsteps = 1\nparameters = {{ {} }}\n'
+    for values, expected in {
+        "rain_rate = 50": RAIN,
+        'rain_rate = { file = "rain.tif" }': RAIN,
+        "sea_level = 3200": "note: sea_level is 3200 m and the ground 0 .. 900 m: all of it is under water\n",
+        "sea_level = -3200": "so far below that no river reaches it\n",
+        "sea_level = 100": "",
+    }.items():
+        recipe.write_text(text.format(source, values))
+        done = run("run", recipe, "--check")
+        assert (done.code, "is valid" in done.out) == (0, True)
+        assert done.err.endswith(expected)
+        assert done.err.count("\n") == bool(expected)

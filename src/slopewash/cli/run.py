@@ -115,6 +115,7 @@ def command(
     import slopewash as sw
     from slopewash.recipes.manifest import CHECKPOINTS
     from slopewash.recipes.maps import check_layer_names
+    from slopewash.recipes.plausibility import question_recipe
     from slopewash.recipes.results import check_elsewhere, prepare_outputs
 
     job = load(recipe, settings, outputs_anywhere=outputs_anywhere)
@@ -125,6 +126,7 @@ def command(
     job = job.replace(backend=chosen)
     if check:
         check_layer_names(job)
+        question_recipe(job)
         facts = summary(job)
         words = ", ".join(f"{part} {', '.join(values)}" for part, values in facts.items() if values)
         print_json({"recipe": str(recipe), "valid": True, **facts}) if json else print(f"{recipe} is valid: {words}")

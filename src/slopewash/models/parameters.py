@@ -57,6 +57,8 @@ class Parameter:
     """Number that the word "none" and Python's None stand for, if they are allowed."""
     mappable: Mappable | None = None
     """How it is mapped, if it may differ from place to place."""
+    is_height: bool = False
+    """Whether it is an elevation: what is usual follows from the ground, not from its typical range."""
 
     def check(self, value: Any) -> Any:
         """Return `value` as this parameter's type, or raise `InvalidParameter`."""
@@ -110,15 +112,17 @@ def parameter(
     log: bool = False,
     none: float | None = None,
     mappable: str | Mappable | None = None,
+    is_height: bool = False,
 ) -> Any:
     """Declare a number: `valid` is physics and raises, `typical` is a slider's range and never does.
 
-    `none` is the number that stands for none, where users may say so; `mappable` the layer that multiplies it, where
-    it may differ from place to place.
+    A value far outside `typical` is questioned. `none` is the number that stands for none, where users may say so;
+    `mappable` the layer that multiplies it, where it may differ from place to place; `is_height` marks elevations.
     """
     facts = {"doc": doc, "rule": valid, "symbol": symbol, "units": units, "eq": eq, "group": group, "none": none}
     shares = Mappable(mappable) if isinstance(mappable, str) else mappable
-    return field(default=default, metadata=facts | {"typical": typical, "log": log, "choices": (), "mappable": shares})
+    facts |= {"typical": typical, "log": log, "choices": (), "mappable": shares, "is_height": is_height}
+    return field(default=default, metadata=facts)
 
 
 def law(default: str | bool, *choices: str, doc: str, eq: str = "", group: str = "laws") -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 from slopewash.errors import CheckpointError, InvalidParameter
 from slopewash.interrupts import whole_steps
 from slopewash.models.maps import map_layers, mapped, maps_of, without_maps
+from slopewash.models.unusual import asked, question
 from slopewash.observers import Checkpoints, Progress
 from slopewash.paths import remove_if_empty, remove_tree
 from slopewash.recipes.definition import Recipe, Stage
@@ -88,14 +89,16 @@ class Running:
         _check_mask(recipe, self.start)
         stages, self.start = place_maps(recipe.stages, self.start)
         check_maps(stages, self.start, self.start.range)
-        low = self.start.range("elevation")[0]
-        self.stages = [level for stage in stages for level in expanded(stage.anchored(low), self.start)]
+        ground = self.start.range("elevation")
+        self.stages = [level for stage in stages for level in expanded(stage.anchored(ground[0]), self.start)]
         """Stages of the recipe, each level one of its own."""
         self._painted: Painted = {}
         """What was painted on the levels before the one under way."""
         self._budgets: list[Budget] = []
         """Of the levels before the one under way, after what the first of them began with."""
+        ranges = self.start.range
         self.simulation = self._start(0, self.start)
+        question([stage.model for stage in self.stages], ground, ranges)
         self._laid_down = self._low_water = False
         self._seconds = 0.0
         self._begin: float | None = None
@@ -213,7 +216,8 @@ class Running:
         model, terrain = mapped(stage.model, terrain)
 
         def simulate(ground: Terrain) -> Simulation:
-            return Simulation(ground, model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed)
+            with asked():  # of all stages, when the recipe began
+                return Simulation(ground, model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed)
 
         simulation = simulate(without_maps(terrain))
         if stage.cells is not None and self._painted:
@@ -288,7 +292,8 @@ class Running:
         following = self.number + 1
         ended = self._budget()
         if self._first_level(following) != following:
-            self._hand_on_edits()
+            with asked():
+                self._hand_on_edits()
         simulation = self._start(following, self._carved())
         if self._first_level(following) != following:
             self._budgets.append(ended)

@@ -23,6 +23,7 @@ from slopewash.models.catalogue import Preset
 from slopewash.models.maps import map_layers, mapped
 from slopewash.models.parameters import MOST_SUBSTEPS
 from slopewash.models.state import Array, Domain, Edges, Patch, Sides, State
+from slopewash.models.unusual import question, question_change
 from slopewash.pieces import Pieces
 from slopewash.simulation.brush import BRUSHES, Stroke, make_stroke
 from slopewash.simulation.budget import Budget
@@ -96,7 +97,8 @@ class Simulation:
         sides = Sides.of(edges)
         model.check_sides(sides)
         check_terrain(terrain)
-        model, terrain = mapped(model, terrain)
+        given = model
+        model, terrain = mapped(given, terrain)
         self.backend = choose_backend(backend, model.backends)
         _check_memory(terrain, model)
         _check_heights(terrain)
@@ -116,6 +118,7 @@ class Simulation:
         self.run_id: str | None = secrets.token_hex(8)
         """Which run this is, for folders of checkpoints; copies and resumed simulations keep it."""
         self._begin(*model.prepare(terrain, sides=sides, seed=seed))
+        question([given, model], terrain.range("elevation"), terrain.range)
 
     def _begin(self, domain: Domain, state: State) -> None:
         """Bring a state to the backend; everything else is known."""
@@ -181,6 +184,7 @@ class Simulation:
             for name in map_layers(given):
                 self._state[name] = here[name]
             self._since = (self.step, self.time)
+            question_change(self._model, model, self._start.range("elevation"))
             self._model = model
             self._substeps, self.substeps_done = substeps, 0  # a step that was interrupted begins anew
             self._pieces = Pieces()

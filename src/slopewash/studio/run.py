@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import slopewash as sw
-from slopewash.errors import CheckpointError, InvalidParameter, StabilityWarning
+from slopewash.errors import CheckpointError, InvalidParameter, NodataWarning, StabilityWarning, UnusualWarning
 from slopewash.plain import plain
 from slopewash.recipes.writing import recipe_text
 from slopewash.studio import messages, protocol
@@ -102,7 +102,8 @@ class Run:
         self.shared = shared
         """Whether a notebook holds the simulation too."""
         self.recipe, self._notice = recipe, notice
-        origin = recipe.terrain() if simulation is None else simulation.start
+        with self._notices():
+            origin = recipe.terrain() if simulation is None else simulation.start
         if largest is not None:
             check_size(origin, recipe.source.name)
         self._alone = simulation
@@ -295,12 +296,13 @@ class Run:
 
     @contextmanager
     def _notices(self) -> Iterator[None]:
-        """Turn warnings of sub-steps into notices."""
+        """Turn warnings about what was given into notices, each once."""
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", StabilityWarning)
+            for category in (NodataWarning, StabilityWarning, UnusualWarning):
+                warnings.simplefilter("always", category)
             yield
-        for warning in caught:
-            self._notice(str(warning.message))
+        for sentence in dict.fromkeys(str(warning.message) for warning in caught):
+            self._notice(sentence)
 
     def advance(self, steps: int, stop: Callable[[], bool] | None = None) -> None:
         """Take steps until `stop` returns true; those taken before a failure count."""

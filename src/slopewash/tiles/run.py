@@ -17,6 +17,7 @@ from slopewash.interrupts import whole_steps
 from slopewash.models import Model
 from slopewash.models.maps import HIDDEN, map_layers, resolved
 from slopewash.models.state import Sides
+from slopewash.models.unusual import question
 from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.levels import expanded
 from slopewash.recipes.maps import check_maps
@@ -297,6 +298,7 @@ class TiledRun:
             self._check_known(start)
             self.start = start
             self.stages = [part for stage in stages for part in expanded(stage.anchored(start.low), start)]
+            question([stage.model for stage in self.stages], (start.low, start.high), start.range_of)
             self._commit()
 
     def _check_known(self, start: Ground) -> None:

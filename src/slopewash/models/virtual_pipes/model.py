@@ -117,6 +117,7 @@ class VirtualPipes(Model):
     )  # fmt: skip
     sea_level: float = parameter(
         -math.inf, symbol="z_s", units="m", valid=finite_or_none, typical=(0, 300), group="water", none=-math.inf,
+        is_height=True,
         doc="Elevation of the sea beyond open edges: ground below it that the sea reaches is under water, and rivers "
         "deposit their sediment there. None for no sea.",
     )  # fmt: skip
@@ -231,6 +232,7 @@ class VirtualPipes(Model):
     )  # fmt: skip
     bed_datum: float = parameter(
         -math.inf, symbol="z_0", units="m", valid=finite_or_none, typical=(0, 3000), group="rock", none=-math.inf,
+        is_height=True,
         doc="Elevation from which tilted beds, and those of the default rock, are counted. None for the lowest ground "
         "of the terrain; a recipe keeps that of its start on every level and stage.",
     )  # fmt: skip
