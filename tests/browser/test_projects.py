@@ -41,7 +41,7 @@ def heights(studio: Any, folder: Path) -> np.ndarray:
 def has_source(kept: Path) -> bool:
     """Whether the newest checkpoint is one after the last edit."""
     try:
-        _, arrays = sw.read_checkpoint(kept)
+        _, arrays = sw.read_checkpoint(kept, trust=True)  # the server has a secret of its own
     except sw.CheckpointError:  # replaced at this moment
         return False
     return b'"sources"' in arrays["recording.actions"].tobytes()

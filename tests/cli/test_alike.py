@@ -63,7 +63,7 @@ def places(tmp_path: Path) -> dict[str, Path]:
 
 
 def test_every_command_is_looked_at_here() -> None:
-    assert {name for name in COMMANDS if "out" in parameters(name)} == WRITING.keys()
+    assert {name for name in COMMANDS if "out" in parameters(name)} - {"resume"} == WRITING.keys()  # which may have one
     assert {name for name in COMMANDS if "json" in parameters(name)} == WRITING.keys() | READING.keys()
     assert COMMANDS.keys() - NO_RESULT == WRITING.keys() | READING.keys()
 

@@ -63,7 +63,7 @@ def test_outputs_of_another_user_go_where_one_says_and_over_no_file(tmp_path: Pa
     with pytest.raises(CheckpointError, match=r"name a folder for them with out="):
         sw.resume(tmp_path / "run", trust=True)
     for name in ("evil", "worse"):
-        with pytest.raises(InvalidFile, match=r"elsewhere\.npz"):
+        with pytest.raises(InvalidFile, match=r"is absolute|leads out"):
             sw.resume(tmp_path / name, trust=True, out=tmp_path / "out")
     assert not elsewhere.exists()
     (tmp_path / "out").mkdir()
