@@ -207,6 +207,15 @@ class Model(ABC):
         """Elevation in metres of the sea beyond open edges; -inf for no sea."""
         return -math.inf
 
+    @property
+    def fills_diagonally(self) -> bool:
+        """Whether that sea passes between two cells that touch at a corner only."""
+        return False
+
+    def with_sea(self, level: float) -> Self:
+        """Return the same with a sea at that level, in metres; models without a sea as they are."""
+        return self
+
     def anchored(self, lowest: float) -> Self:
         """Return the same for a run over several grids, whose start has that lowest ground; most count from nothing."""
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import itertools
 import os
 import time
@@ -15,6 +16,7 @@ import numpy as np
 from slopewash.errors import CheckpointError, InvalidParameter
 from slopewash.interrupts import whole_steps
 from slopewash.models.maps import map_layers, mapped, maps_of, without_maps
+from slopewash.models.sea import Sea
 from slopewash.models.unusual import asked, question
 from slopewash.observers import Checkpoints, Progress
 from slopewash.paths import remove_if_empty, remove_tree
@@ -26,6 +28,7 @@ from slopewash.recipes.masking import MASK, blended
 from slopewash.recipes.painting import Painted, painted
 from slopewash.recipes.painting import repainted as repaint
 from slopewash.recipes.results import Result
+from slopewash.recipes.seas import handed_on, holds_water, inherited, sea_after
 from slopewash.recipes.whereabouts import check_changes, check_noted, check_place
 from slopewash.simulation import Budget, Simulation
 from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint, load_checkpoint
@@ -239,8 +242,10 @@ class Running:
 
     def _levels(self) -> Sequence[Stage]:
         """The levels of the stage under way; itself alone where it has none."""
-        first = self._first_level(self.number)
-        last = self.number
+        return self._levels_of(self.number)
+
+    def _levels_of(self, number: int) -> Sequence[Stage]:
+        first, last = self._first_level(number), number
         while last + 1 < len(self.stages) and self._first_level(last + 1) == first:
             last += 1
         return self.stages[first : last + 1]
@@ -290,12 +295,16 @@ class Running:
             self._finished = True
             return
         following = self.number + 1
-        ended = self._budget()
-        if self._first_level(following) != following:
+        in_levels = self._first_level(following) != following
+        ended, terrain = self._budget(), self._levelled(self._carved())
+        if in_levels:
             with asked():
                 self._hand_on_edits()
-        simulation = self._start(following, self._carved())
-        if self._first_level(following) != following:
+        else:
+            self.stages = inherited(self.stages, following, following + len(self._levels_of(following)))
+            terrain = handed_on(terrain, self._sea, self.stages[following])
+        simulation = self._start(following, terrain)
+        if in_levels:
             self._budgets.append(ended)
         self.simulation.close()
         self.number, self.simulation = following, simulation
@@ -466,6 +475,23 @@ class Running:
         terrain = add_gullies(terrain, depth=self.stage.gullies, seed=self.recipe.seed)
         return self._masked(terrain) if self.stages[self.number] is self._levels()[-1] else terrain
 
+    @property
+    def _sea(self) -> Sea | None:
+        """The sea as it stands now, also where the flood has not receded yet."""
+        now = dataclasses.replace(self.stage, model=self.simulation.model, low_water={})
+        return sea_after([*self.stages[: self.number], now])
+
+    def _with_level_sea(self, budget: Budget, ended: Terrain) -> Budget:
+        """The budget after the sea has risen or sunk to its level in what a stage has left."""
+        counted = holds_water(self.stage.model)
+        lying = ended if counted else ended.replace(water=self.simulation.start.get("water"))
+        before = volume_of(lying, "water")
+        return budget.levelled(volume_of(self._levelled(lying), "water") - before, standing=0.0 if counted else before)
+
+    def _levelled(self, terrain: Terrain) -> Terrain:
+        """The same with a level sea."""
+        return terrain if self._sea is None else self._sea.levelled(terrain)
+
     def _masked(self, terrain: Terrain) -> Terrain:
         start = self.simulation.start if self.stage.cells is None else self.start
         return blended(terrain, start) if MASK in start else terrain
@@ -491,9 +517,13 @@ class Running:
         simulation, stage, levels = self.simulation, self.stage, self._levels()
         before = self.stages[self._first_level(self.number) : self.number]
         budget = simulation.budget if stage.cells is None else Budget.joined([*self._budgets, self._budget()])
-        terrain = self._terrain()
-        if self._finished and (stage.gullies or MASK in terrain):
-            budget = budget.reshaped(*volumes_between(simulation.terrain, terrain))
+        ran = simulation.terrain
+        ended = self._carved() if self._finished else ran
+        terrain = self._terrain(ended)
+        if self._finished and (stage.gullies or MASK in ended):
+            budget = budget.reshaped(*volumes_between(ran, ended))
+        if self._finished and self._sea is not None:
+            budget = self._with_level_sea(budget, ended)
         return Result(
             recipe=self.recipe,
             stage=stage,
@@ -511,17 +541,15 @@ class Running:
             foreign=self.foreign,
         )
 
-    def _terrain(self) -> Terrain:
+    def _terrain(self, ended: Terrain) -> Terrain:
         """The terrain as it is now, on the grid of the start; what levels changed is counted from there."""
-        terrain = self._carved() if self._finished else self.simulation.terrain
-        terrain = without_maps(terrain, map_layers(self.stage.model))
+        terrain = without_maps(ended, map_layers(self.stage.model))
         if self.stage.cells is None:
-            return terrain if self._finished else self._masked(terrain)
+            return self._levelled(terrain if self._finished else self._masked(terrain))
         if terrain.shape != self.start.shape:  # interrupted on a coarse level
             finest = self._levels()[-1]
             terrain = without_maps(terrain_of(finest, self.start, terrain, seed=self.recipe.seed, last=True))
-        if not self._finished:
-            terrain = self._masked(terrain)
+        terrain = self._levelled(terrain if self._finished else self._masked(terrain))
         change = terrain["elevation"] - self.start["elevation"]
         return terrain.replace(difference=change, wear=np.maximum(-change, 0), deposit=np.maximum(change, 0))
 
@@ -555,6 +583,11 @@ def volumes_between(before: Terrain, after: Terrain) -> tuple[float, float]:
         if name in after and name in before
     }
     return added["elevation"] + added.get("suspended", 0.0), added.get("water", 0.0)
+
+
+def volume_of(terrain: Terrain, name: str) -> float:
+    """Cubic metres of water or sediment in a layer."""
+    return float(terrain[name].sum(dtype=np.float64)) * terrain.cell_size**2 if name in terrain else 0.0
 
 
 def _present(terrain: Terrain) -> Any:

@@ -72,6 +72,16 @@ class Budget:
             water_resampled=self.water_resampled + water, water_now=self.water_now + water,
         )  # fmt: skip
 
+    def levelled(self, water: float, *, standing: float = 0.0) -> Budget:
+        """Return the same after the sea has brought so much water, to stand level.
+
+        What was `standing` in a run of a model that counts no such water has been there from the start.
+        """
+        return replace(
+            self, water_start=self.water_start + standing, water_sea=self.water_sea - water,
+            water_now=self.water_now + standing + water,
+        )  # fmt: skip
+
     @classmethod
     def joined(cls, budgets: Sequence[Budget]) -> Budget:
         """Budget of runs that followed each other; what lies between two of them counts as resampled."""

@@ -34,6 +34,14 @@ def first_level(stages: Sequence[Stage], number: int) -> int:
     return number
 
 
+def after_levels(stages: Sequence[Stage], number: int) -> int:
+    """Number after the last level of the stage that a level belongs to."""
+    first, end = first_level(stages, number), number + 1
+    while end < len(stages) and first_level(stages, end) == first:
+        end += 1
+    return end
+
+
 def shape_of(stage: Stage, start: Ground) -> tuple[int, int]:
     """Rows and columns of the grid that a stage runs on."""
     return start.shape if stage.cells is None else resampled_shape(start.shape, stage.cells)

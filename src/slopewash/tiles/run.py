@@ -22,6 +22,7 @@ from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.levels import expanded
 from slopewash.recipes.maps import check_maps
 from slopewash.recipes.masking import MASK
+from slopewash.recipes.seas import brings_sea, holds_water, inherited, sea_after
 from slopewash.simulation.budget import Budget
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.pacing import not_finite
@@ -36,6 +37,7 @@ from slopewash.tiles.ground import SIDES, Ground, Survey
 from slopewash.tiles.gullies import draw_gullies, remove_gullies
 from slopewash.tiles.inputs import estimated, with_layers, with_maps
 from slopewash.tiles.lakes import LAKE, with_lakes
+from slopewash.tiles.levelling import Levelled, level_sea, uneven
 from slopewash.tiles.memory import release
 from slopewash.tiles.preparing import begin_work, draw_numbers, draws, prepare_tile
 from slopewash.tiles.program import (
@@ -483,15 +485,20 @@ class TiledRun:
         assert self.work is not None
         assert self.ground is not None
         with whole_steps():
-            following = self.stages[self.number + 1]
             in_levels = levels.first_level(self.stages, self.number + 1) != self.number + 1
+            if not in_levels:
+                end = levels.after_levels(self.stages, self.number + 1)
+                self.stages = inherited(self.stages, self.number + 1, end)
+            following = self.stages[self.number + 1]
             ended = self._budget()
             names = self._left_by(self.stages[self.number])
             if in_levels:
                 names = tuple(name for name in names if name in ("elevation", "water", "suspended", "bedrock"))
             after = self._after(f"state/after-{self.number}", names)
             after.create()
-            after, border, _ = self._write_results(after, None, ends=not in_levels)
+            after, border, *_ = self._write_results(
+                after, None, ends=not in_levels, following=None if in_levels else following
+            )
             self._keep_border(border)
             if in_levels:
                 self.budgets.append(ended)
@@ -506,9 +513,12 @@ class TiledRun:
                 self.store.remove(before.path)
 
     def _write_results(
-        self, after: Ground, start: Ground | None, *, ends: bool
-    ) -> tuple[Ground, dict[str, Array], list[tuple[float, float]]]:
-        """Write the layers that a stage leaves; where it `ends`, after its last level, a mask keeps its share."""
+        self, after: Ground, start: Ground | None, *, ends: bool, following: Stage | None = None
+    ) -> tuple[Ground, dict[str, Array], list[tuple[float, float]], list[Levelled]]:
+        """Write the layers that a stage leaves; where it `ends`, after its last level, a mask keeps its share.
+
+        The sea is level then, or gone where the `following` stage brings its own.
+        """
         work, ground = self.work, self.ground
         assert work is not None
         assert ground is not None
@@ -521,13 +531,22 @@ class TiledRun:
             gullied = draw_gullies(
                 work, ground, group, self.done, model, self._tasks, depth=depth, seed=self.recipe.seed
             )
+        sea = sea_after(self.stages[: self.number + 1]) if "water" in after.layers else None
+        written = after if sea is None else uneven(after)
+        if sea is not None:
+            written.store.create(written.field("water"), written.grid)
         calls = [
-            (work, ground, after, group, self.done, model, start, masked, gullied, n) for n in range(len(work.grid))
+            (work, ground, written, group, self.done, model, start, masked, gullied, n) for n in range(len(work.grid))
         ]
         surveys: list[Survey] = self._tasks(result_tile, calls, "writing layers")
         if depth:
             remove_gullies(work)
-        return *after.known(surveys), [found.added for found in surveys]
+        after, border = after.known(surveys)
+        levelled: list[Levelled] = []
+        if sea is not None:
+            gone = following is not None and brings_sea(following)
+            after, levelled = level_sea(after, sea, gone=gone, run=self._tasks)
+        return after, border, [found.added for found in surveys], levelled
 
     def _budget(self) -> Budget:
         """Budget of the stage under way; solids count from the datum of the first."""
@@ -559,8 +578,11 @@ class TiledRun:
         after = self._after("", names, compressed=True)
         with whole_steps():
             after.create()
-            after, _, added = self._write_results(after, self.start if from_levels else None, ends=True)
+            after, _, added, levelled = self._write_results(after, self.start if from_levels else None, ends=True)
             budget = budget.reshaped(sum(solids for solids, _ in added), sum(water for _, water in added))
+            if levelled:
+                before, now = sum(tile.before for tile in levelled), sum(tile.after for tile in levelled)
+                budget = budget.levelled(now - before, standing=0.0 if holds_water(stage.model) else before)
             if self.lakes:
                 after = with_lakes(after, self._tasks)
             output.add_overviews(after, self._tasks)

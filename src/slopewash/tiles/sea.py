@@ -75,7 +75,9 @@ class LowState:
         """Low ground in a window, and where the sea comes in."""
         wide, sides = with_margin(core, 0, self.work.domain)
         with self.work.device(self.group, wide, self.work.domain.part(wide, sides)) as state:
-            return _sea(self.work).low(np.array(state["elevation"])), open_border(core, self.work.domain)
+            return _sea(self.work).low(np.array(state["elevation"])), open_border(
+                core, self.work.domain.shape, self.work.domain.sides
+            )
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class LowGround:
         part = self.ground.part(core, ["elevation"])
         z = part["elevation"]
         heights = z if part.nodata is None else np.where(part.nodata, np.float32(np.nan), z)
-        return self.sea.low_ground(heights), open_border(core, self.domain)
+        return self.sea.low_ground(heights), open_border(core, self.domain.shape, self.domain.sides)
 
 
 @dataclass(frozen=True)
@@ -152,9 +154,9 @@ class LowWays:
         return (part["elevation"][here] <= self.level) & ~missing[here], beside
 
 
-def open_border(core: Window, domain: Domain) -> Mask:
+def open_border(core: Window, shape: tuple[int, int], sides: Sides) -> Mask:
     """Cells of a window along open sides of the whole."""
-    (rows, columns), (height, width), sides = core, domain.shape, domain.sides
+    (rows, columns), (height, width) = core, shape
     mask = np.zeros((rows.stop - rows.start, columns.stop - columns.start), bool)
     mask[0] |= rows.start == 0 and sides.north == "open"
     mask[-1] |= rows.stop == height and sides.south == "open"

@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 from slopewash import InvalidParameter, Simulation, Terrain, VirtualPipes, WaterSource, strata_bands
+from slopewash.models.sea import covered
 from slopewash.models.state import Sides
 from slopewash.models.virtual_pipes.base_level import edge_base
-from slopewash.models.virtual_pipes.sea import covered
 
 BACKENDS = ("reference", "cpu", "gpu")
 on_every_backend = pytest.mark.parametrize("backend", BACKENDS)

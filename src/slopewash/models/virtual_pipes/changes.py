@@ -10,13 +10,13 @@ import numpy as np
 
 from slopewash.errors import InvalidParameter
 from slopewash.models.base import OF_STRATA
+from slopewash.models.sea import Mask
 from slopewash.models.state import Array, Domain, Patch, State, Window
 from slopewash.models.virtual_pipes.base_level import border, border_ring, edge_base, lowered, lowered_by, on_border
 from slopewash.models.virtual_pipes.bedding import banding, expose_beds, phase_of
 from slopewash.models.virtual_pipes.fields import EVAPORATED, MOVED, SOLIDS_EXPORTED
 from slopewash.models.virtual_pipes.prepare import source_rate, total
 from slopewash.models.virtual_pipes.sea import (
-    Mask,
     check_land,
     displaced,
     flood,

@@ -323,6 +323,15 @@ class VirtualPipes(Model):
         """Elevation in metres of the sea beyond open edges; -inf for no sea."""
         return self.sea_level
 
+    @property
+    def fills_diagonally(self) -> bool:
+        """Whether the sea passes between two cells that touch at a corner only."""
+        return self.pipe_count == 8
+
+    def with_sea(self, level: float) -> Self:
+        """Return the same with a sea at that level, in metres."""
+        return self.replace(sea_level=level)
+
     def foot(self, lowest: float) -> float:
         """Elevation from which beds are counted on a terrain with that lowest ground."""
         return lowest if self.bed_datum == -math.inf else self.bed_datum

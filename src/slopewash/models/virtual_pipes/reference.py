@@ -15,6 +15,7 @@ import numpy as np
 from slopewash.interrupts import safe_point
 from slopewash.models.backend import HostBackend
 from slopewash.models.ground import IS_WALL, WALL, Around, around, gradient
+from slopewash.models.sea import border_mask
 from slopewash.models.state import Domain, Sides, State
 from slopewash.models.virtual_pipes.bedding import expose_beds
 from slopewash.models.virtual_pipes.coefficients import SHALLOW, SHORTENING, SLANTED_WIDTH, TINY, Coefficients
@@ -29,7 +30,6 @@ from slopewash.models.virtual_pipes.fields import (
     WATER_EXPORTED,
 )
 from slopewash.models.virtual_pipes.prepare import Field, total
-from slopewash.models.virtual_pipes.sea import border_mask
 from slopewash.models.virtual_pipes.strata import expose, exposed_step
 
 WEST, EAST, NORTH, SOUTH, NW, NE, SW, SE = range(8)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidParameter
 from slopewash.models.ground import IS_WALL, around
+from slopewash.models.sea import Mask, covered
 from slopewash.models.state import Domain, Sides, State
 from slopewash.models.virtual_pipes.fields import MOVED, SEA
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from slopewash.models.virtual_pipes.model import VirtualPipes
 
 Field = NDArray[Any]
-Mask = NDArray[np.bool_]
 
 DIGITS = 23
 """Binary digits of the level, one less than float32 has: then ground plus depth up to the level is the level exactly,
@@ -50,41 +50,6 @@ def check_land(m: VirtualPipes, b: Field, domain: Domain) -> None:
         )
 
 
-def covered(b: Field, level: float, sides: Sides, *, diagonally: bool) -> Mask:
-    """Ground below sea level that the sea reaches from an open edge."""
-    low: Mask = b < level
-    sea = low & border_mask(b.shape, sides)
-    while True:
-        before = np.count_nonzero(sea)
-        sea = _along_rows(sea, low)
-        sea = _along_rows(sea.T, low.T).T
-        # Along whole rows and columns at once; over diagonals and periodic sides, cell by cell.
-        near = around(sea, sides, False)
-        sea = sea | (low & np.logical_or.reduce(near if diagonally else near[:4]))
-        if np.count_nonzero(sea) == before:
-            return sea
-
-
-def _along_rows(sea: Mask, low: Mask) -> Mask:
-    """Spread the sea over every unbroken run of low ground in a row that it touches."""
-    breaks = ~low
-    breaks[:, 0] = True
-    run = np.cumsum(breaks.ravel())
-    reached = np.zeros(run[-1] + 1, bool)
-    reached[run[sea.ravel()]] = True
-    return reached[run].reshape(low.shape) & low
-
-
-def border_mask(shape: tuple[int, ...], sides: Sides) -> Mask:
-    """Cells along open sides."""
-    mask = np.zeros(shape, bool)
-    edges: dict[str, Any] = {"north": np.s_[0], "south": np.s_[-1], "west": np.s_[:, 0], "east": np.s_[:, -1]}
-    for name, side in sides.items():
-        if side == "open":
-            mask[edges[name]] = True
-    return mask
-
-
 def flooded(
     b: Field, w: Field, m: VirtualPipes, domain: Domain, s: Field | float = 0.0, sea: Mask | None = None
 ) -> Field:
@@ -93,7 +58,7 @@ def flooded(
     if sea is None:
         if level == -math.inf or not domain.sides.any_open:
             return w
-        sea = covered(b, level, domain.sides, diagonally=m.pipe_count == 8)
+        sea = covered(b, level, domain.sides, diagonally=m.fills_diagonally)
     depth = (b.dtype.type(level) - b) - m.sediment_volume * s
     result: Field = np.where(sea, np.maximum(w, depth), w).astype(w.dtype)
     return result
@@ -124,7 +89,7 @@ def sink(state: State, m: VirtualPipes, domain: Domain, budget: Field) -> None:
 
 def sea_in(state: State, m: VirtualPipes, domain: Domain) -> Mask:
     """Ground of a whole terrain that the sea covers now."""
-    return covered(state["elevation"], level_in_cells(m, domain), domain.sides, diagonally=m.pipe_count == 8)
+    return covered(state["elevation"], level_in_cells(m, domain), domain.sides, diagonally=m.fills_diagonally)
 
 
 def carried(state: State, sea: Mask, m: VirtualPipes, domain: Domain) -> tuple[Field, Field]:

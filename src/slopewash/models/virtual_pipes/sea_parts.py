@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from slopewash.models.sea import Mask
 from slopewash.models.state import Domain, Sides, State, Window
 from slopewash.models.virtual_pipes.changes import deposit, evaporate, expose_again
 from slopewash.models.virtual_pipes.prepare import in_cells
 from slopewash.models.virtual_pipes.sea import (
     FITS,
     MOST_PASSES,
-    Mask,
     carried,
     check_land,
     level_in_cells,
@@ -40,7 +40,7 @@ class SeaParts:
     @property
     def diagonally(self) -> bool:
         """Whether the sea passes between two cells that touch at a corner only."""
-        return self.model.pipe_count == 8
+        return self.model.fills_diagonally
 
     def check(self, highest: float) -> None:
         """Refuse a sea that leaves no land, given the highest ground in metres."""
