@@ -164,6 +164,15 @@ class NotFinite(SlopewashError, ArithmeticError):
     """
 
 
+class MassNotConserved(SlopewashError, ArithmeticError):
+    """A run lost or made water or solids that its model conserves: a fault of slopewash or of the machine.
+
+    >>> import slopewash as sw
+    >>> issubclass(sw.MassNotConserved, ArithmeticError)
+    True
+    """
+
+
 class GeoreferenceWarning(UserWarning):
     """A CRS could not be kept, or not be written so that other programs find it.
 

@@ -15,7 +15,8 @@ INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 success, 2 invalid input, 130 interrupted, 143 terminated.
 
-    Unexpected errors are raised: a traceback and exit code 1.
+    Unexpected errors are raised: a traceback and exit code 1. A run that does not conserve mass has that code too, and
+    one sentence.
 
     >>> main(["info", "no-such-file.exr"])
     2

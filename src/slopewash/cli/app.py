@@ -35,6 +35,7 @@ from slopewash.errors import (
     CheckpointWarning,
     GeoreferenceWarning,
     InvalidParameter,
+    MassNotConserved,
     NodataWarning,
     RangeWarning,
     SlopewashError,
@@ -49,8 +50,7 @@ RENAMED = {
     ("generate", "--height-range"): "--out-height-range LOW..HIGH",
 }
 """Options of commands that have another name now."""
-GOOD = 0
-USERS_INPUT = 2
+GOOD, OUR_FAULT, USERS_INPUT = 0, 1, 2
 OUTPUTS = {"render": ("picture or film", "view.png"), "export": ("folder", "game/"), "convert": ("file", "eroded.tif")}
 """What --out names, and an example, by command; a file of heights for the others."""
 OURS = (
@@ -125,7 +125,10 @@ def flowing(docstring: str) -> str:
 
 
 def run_command(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code, 2 for invalid input; interrupts and unexpected errors are raised."""
+    """Run one command and return its exit code: 2 for invalid input, 1 where mass was lost.
+
+    Interrupts and unexpected errors are raised.
+    """
     words = sys.argv[1:] if arguments is None else list(arguments)
     place: Place = "recipe" if words[:1] in (["run"], ["resume"]) else "command"
     with _warnings_as_notes(), read_in(place):
@@ -139,6 +142,8 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
             return _refuse(f"{_missing(error, words)} See: {_help_for(words)}")
         except CycloptsError as error:
             return _refuse(f"{error} See: {_help_for(words)}")
+        except MassNotConserved as error:
+            return _refuse(str(error), code=OUR_FAULT)
         except SlopewashError as error:
             return _refuse(str(error))
         except MemoryError as error:
@@ -154,9 +159,9 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
     return int(code)
 
 
-def _refuse(sentence: str) -> int:
+def _refuse(sentence: str, code: int = USERS_INPUT) -> int:
     note(f"slopewash: {' '.join(sentence.split())}")
-    return USERS_INPUT
+    return code
 
 
 def _check_names(words: Sequence[str]) -> None:

@@ -193,6 +193,11 @@ class Model(ABC):
         return self.limits()
 
     @property
+    def conserved(self) -> frozenset[str]:
+        """Which of "water" and "solids" this model conserves: a run whose budget of those does not close is ended."""
+        return frozenset({"water", "solids"})
+
+    @property
     def strata_note(self) -> str | None:
         """What a user who adds strata to the terrain should know, if anything."""
         return None

@@ -292,6 +292,8 @@ class Running:
 
     def _end_stage(self) -> None:
         if self.number + 1 == len(self.stages):
+            if self.stage.cells is not None:
+                self._budget_of_levels().check(self.simulation.conserved, step=self.simulation.step)
             self._finished = True
             return
         following = self.number + 1
@@ -501,6 +503,10 @@ class Running:
         simulation = self.simulation
         return simulation.budget.raised((simulation.datum - self.start.range("elevation")[0]) * simulation.start.area)
 
+    def _budget_of_levels(self) -> Budget:
+        """Mass budget of a stage with levels, up to the one under way."""
+        return Budget.joined([*self._budgets, self._budget()])
+
     def write_checkpoint(self) -> Path:
         """Write one now."""
         if self.checkpoint is None:
@@ -516,7 +522,7 @@ class Running:
         """The result so far."""
         simulation, stage, levels = self.simulation, self.stage, self._levels()
         before = self.stages[self._first_level(self.number) : self.number]
-        budget = simulation.budget if stage.cells is None else Budget.joined([*self._budgets, self._budget()])
+        budget = simulation.budget if stage.cells is None else self._budget_of_levels()
         ran = simulation.terrain
         ended = self._carved() if self._finished else ran
         terrain = self._terrain(ended)

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+
+from slopewash.errors import MassNotConserved
+
+LARGEST_ERROR = 1e-3
+"""Of what moved, or of all water: models that conserve it stay below 1e-4, most of them below 1e-6."""
+ROUNDING = 2.0**-20
+"""Of all ground: eight units in the last place of every cell's float32 height. A run in which hardly anything moves has
+no other error, and that may be more than what moved."""
+NOUNS = {"water": "water", "solids": "soil that moved"}
+SUMMING = 1e-9
+"""Of all water that came and went: rounding of float64 sums, where next to nothing of it was there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,15 +62,52 @@ class Budget:
         0.0
         """
         b = cls(**amounts)
-        came = b.water_start + b.water_rain + b.water_sources
-        gone = b.water_evaporated + b.water_exported + b.water_sea
-        water = b.water_now + gone - came - b.water_edited - b.water_resampled
-        solids = b.solids_now + b.solids_exported - b.solids_start - b.solids_edited - b.solids_resampled
         return cls(
             **amounts,
-            water_drift=_relative(water, came + max(b.water_edited, 0.0) + max(-b.water_sea, 0.0)),
-            solids_drift=_relative(solids, b.solids_moved + abs(b.solids_edited)),
+            water_drift=_relative(b._water_error, b._water_there),
+            solids_drift=_relative(b._solids_error, b._solids_moving),
         )
+
+    @property
+    def _water_error(self) -> float:
+        came = self.water_start + self.water_rain + self.water_sources + self.water_edited + self.water_resampled
+        return self.water_now + self.water_evaporated + self.water_exported + self.water_sea - came
+
+    @property
+    def _water_there(self) -> float:
+        """All the water there ever was."""
+        came = self.water_start + self.water_rain + self.water_sources
+        return came + max(self.water_edited, 0.0) + max(-self.water_sea, 0.0)
+
+    @property
+    def _solids_error(self) -> float:
+        came = self.solids_start + self.solids_edited + self.solids_resampled
+        return self.solids_now + self.solids_exported - came
+
+    @property
+    def _solids_moving(self) -> float:
+        return self.solids_moved + abs(self.solids_edited)
+
+    def check(self, conserved: Collection[str], *, step: int) -> None:
+        """End a run that lost or made water or solids, of those that its model conserves.
+
+        >>> Budget(water_start=100.0, water_now=90.0).check({"water"}, step=7)
+        Traceback (most recent call last):
+            ...
+        slopewash.errors.MassNotConserved: 10 of 100 m³ of water is unaccounted for by step 7, ...
+        """
+        flows = abs(self.water_now) + abs(self.water_evaporated) + abs(self.water_exported) + abs(self.water_resampled)
+        balances = {
+            "water": (self._water_error, self._water_there, SUMMING * flows),
+            "solids": (self._solids_error, self._solids_moving, ROUNDING * abs(self.solids_start)),
+        }
+        for name, (error, scale, rounding) in balances.items():
+            if name in conserved and not abs(error) <= LARGEST_ERROR * scale + rounding:  # nor where it is NaN
+                raise MassNotConserved(
+                    f"{abs(error):.3g} of {scale:.3g} m³ of {NOUNS[name]} is unaccounted for by step {step}, more than "
+                    f"{LARGEST_ERROR:.1%}: the result would be wrong, so the run ends; this is a fault of slopewash or "
+                    "of the machine's memory, please report it with the recipe"
+                )
 
     def raised(self, solids: float) -> Budget:
         """Return the same with solids counted from a lower datum."""

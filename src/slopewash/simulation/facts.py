@@ -77,6 +77,7 @@ SIMULATION: Mapping[str, tuple[Test, str]] = {
     "since": (_is_since, "a step and a time"),
     "relief": (is_positive, POSITIVE),
     "level": (is_number, NUMBER),
+    "conserved": (lambda value: isinstance(value, list | tuple) and all(map(is_text, value)), "a list of names"),
     "domain": (is_table, "a table"),
     "scalars": (is_table, "a table"),
     "terrain": (is_table, "a table"),
@@ -95,7 +96,7 @@ DOMAIN: Mapping[str, tuple[Test, str]] = {
 
 def check_facts(facts: Mapping[str, Any]) -> None:
     """Refuse facts of a simulation that are missing or wrong."""
-    check(facts, SIMULATION, optional=("run", "substeps_done"))
+    check(facts, SIMULATION, optional=("run", "substeps_done", "conserved"))
     check(facts["model"], MODEL, of="model.")
     check(facts["domain"], DOMAIN, of="domain.")
 

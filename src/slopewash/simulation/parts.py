@@ -79,6 +79,7 @@ def take_apart(simulation: Simulation) -> tuple[dict[str, Any], dict[str, Array]
         "since": simulation._since,
         "relief": simulation._relief,
         "level": simulation._level,
+        "conserved": sorted(simulation._conserved),
         "domain": dataclasses.asdict(simulation._domain),
         "scalars": dict(state.scalars),
         "terrain": terrain,
@@ -111,6 +112,8 @@ def put_together(simulation: Simulation, facts: dict[str, Any], arrays: dict[str
     simulation.step, simulation.settled, simulation._since = facts["step"], facts["settled"], tuple(facts["since"])
     simulation.substeps_done = facts.get("substeps_done", 0)
     simulation._relief, simulation._level = facts["relief"], facts["level"]
+    conserved = simulation._model.conserved
+    simulation._conserved = conserved & frozenset(facts.get("conserved", conserved))
     simulation._start = terrain_parts.put_together(facts["terrain"], those("terrain."))
     domain, state = domain_from(facts["domain"]), State(those("state."), dict(facts["scalars"]))
     check_domain(domain, simulation._start)

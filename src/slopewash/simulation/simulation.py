@@ -47,7 +47,8 @@ from slopewash.terrain import (
 )
 
 CHECK_EVERY = 200
-"""Steps between two looks for NaN and infinity: often enough to name the place, rare enough to cost nothing."""
+"""Steps between two looks for NaN, infinity and lost mass: often enough to name the place,
+rare enough to cost nothing."""
 
 MOST_CELLS_HIGH = 1e7
 """Relief and depth of water in cells, above which results would be rounding."""
@@ -114,6 +115,7 @@ class Simulation:
         self._start = terrain
         self._relief = terrain.relief or terrain.cell_size  # flat ground has none to measure brushes by
         self._history = History()
+        self._conserved = model.conserved
         self._level = 0.0
         self.run_id: str | None = secrets.token_hex(8)
         """Which run this is, for folders of checkpoints; copies and resumed simulations keep it."""
@@ -184,6 +186,7 @@ class Simulation:
             for name in map_layers(given):
                 self._state[name] = here[name]
             self._since = (self.step, self.time)
+            self._conserved &= model.conserved
             question_change(self._model, model, self._start.range("elevation"))
             self._model = model
             self._substeps, self.substeps_done = substeps, 0  # a step that was interrupted begins anew
@@ -555,7 +558,7 @@ class Simulation:
         if ends and done == steps:
             with whole_steps(), self._turn:
                 self._lay_down(dry=dry)
-            self._check_finite()
+            self._check_sound()
         elif done == 0:
             with whole_steps(), self._turn:
                 self._model.begin_settling(self._state, self._domain)
@@ -615,7 +618,7 @@ class Simulation:
                     done += chunk
                     stopped = done < steps and should_stop()
                     if self.steps_taken % CHECK_EVERY == 0 or done == steps:
-                        self._check_finite()
+                        self._check_sound()
                     with self._observing():
                         for observer in self._observers:
                             if self.steps_taken % observer.every == 0 or done == steps:
@@ -636,10 +639,17 @@ class Simulation:
         finally:
             self._observed_by = None
 
-    def _check_finite(self) -> None:
-        bad = self._model.first_bad(self._state, self._domain)
+    @property
+    def conserved(self) -> frozenset[str]:
+        """Which of "water" and "solids" every model in force so far conserves."""
+        return self._conserved
+
+    def _check_sound(self) -> None:
+        """End a run that is not finite any more, or whose mass budget does not close."""
+        amounts, bad = self._model.balance(self._state, self._domain)
         if bad is not None:
             raise not_finite(*bad, step=self.step)
+        Budget.of(amounts).check(self._conserved, step=self.step)
 
     # Checkpoints and copies
 
@@ -676,6 +686,7 @@ class Simulation:
         if self._opened is None:
             raise SimulationClosed("this simulation is closed; it cannot be written to a checkpoint any more")
         with whole_steps(), self._turn:
+            self._check_sound()  # nothing goes on from a state that is not
             facts, own = self.parts(recipe=recipe)
             return write_checkpoint(Path(folder), self.steps_taken, facts, {**own, **(arrays or {})})
 

@@ -410,8 +410,10 @@ class TiledRun:
         bad = next((report.bad for report in reports if report.bad is not None), None)
         if bad is not None:
             raise not_finite(*bad, step=self._steps(at))
+        amounts = _summed(self.amounts, reports)
+        Budget.of(amounts).check(work.model.conserved, step=self._steps(at))
         cells_moved = float(grid.shape[0] * grid.shape[1]) * iterations
-        self.amounts = _summed(self.amounts, reports)
+        self.amounts = amounts
         self.at, self.round, self.done = at, self.round + 1, self.done + iterations
         self.spent["round_seconds"] += time.monotonic() - begin
         self.spent["cpu"] += sum(report.seconds for report in reports)
@@ -575,6 +577,7 @@ class TiledRun:
             needed = ("elevation", "water") if self.lakes else ("elevation",)  # how high the water of a lake stands
             names = tuple(name for name in names if name in needed or name in self.layers)
         budget = self._budget() if not from_levels else Budget.joined([*self.budgets, self._budget()])
+        budget.check(self.work.model.conserved, step=stage.steps)  # what a manifest holds was not looked at yet
         after = self._after("", names, compressed=True)
         with whole_steps():
             after.create()

@@ -319,6 +319,11 @@ class VirtualPipes(Model):
         return self.processes != "hydraulic"
 
     @property
+    def conserved(self) -> frozenset[str]:
+        """Water always; solids unless they are traced back along the flow, which makes and loses some (Eq. 15)."""
+        return frozenset({"water"} if self.transport == "semi_lagrangian" else {"water", "solids"})
+
+    @property
     def water_beyond(self) -> float:
         """Elevation in metres of the sea beyond open edges; -inf for no sea."""
         return self.sea_level
