@@ -33,7 +33,7 @@ help:
 	@echo "make test        run all tests"
 	@echo "make test-all    the same with every combination of parameters, of which make test tries each pair and a few more"
 	@echo "make test-quick  run the fast tests, for use while editing"
-	@echo "make fuzz        read 1000 damaged files of every format"
+	@echo "make fuzz        read 1000 damaged files of every format, stores and checkpoints"
 	@echo "make extremes    try every parameter at its extremes, and 100 random sets, on every model and backend"
 	@echo "make signals     interrupt 50 runs at random moments"
 	@echo "make studio-load time a second page of the studio while others flood it"
@@ -66,8 +66,11 @@ test-all: test
 test-quick: $(DEV)
 	@$(BIN)/python -m pytest -n $(WORKERS) $(QUICK)
 
-# The test suite reads 60 of each. If atheris is installed in .venv too, it then tries each format for a minute.
+# The test suite reads 60 of each, and damages a few stores, checkpoints and files of the studio. If atheris is installed
+# in .venv too, it then tries each format for a minute.
 fuzz: $(DEV)
+	@FUZZ_STORES=1000 $(BIN)/python -m pytest -s tests/tiles/test_damage.py
+	@FUZZ_CHECKPOINTS=1000 $(BIN)/python -m pytest -s tests/simulation/test_damaged_checkpoints.py tests/studio/test_damaged_files.py
 	@FUZZ_FILES=1000 $(BIN)/python -m pytest tests/io/test_mutations.py
 	@PLACEMENTS_STEP=1 $(BIN)/python -m pytest tests/recipes/test_placement.py
 	@$(BIN)/python tests/io/guided.py 60

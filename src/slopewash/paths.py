@@ -26,6 +26,7 @@ DEVICES = frozenset({"con", "prn", "aux", "nul", "conin$", "conout$"}) | {
 """Names that Windows takes for devices in every folder, with any suffix."""
 LONGEST_SHOWN = 80
 _limits: ContextVar[tuple[Path, ...]] = ContextVar("limits", default=())
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _BY_HANDLE = shutil.rmtree.avoids_symlink_attacks and {os.rename, os.unlink, os.stat, os.open} <= os.supports_dir_fd
 
 
@@ -168,6 +169,20 @@ def new_file(path: Path, *, private: bool = False) -> IO[bytes]:
     check_confined(path)
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     return os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "wb")
+
+
+def open_regular(path: Path) -> IO[bytes]:
+    """Open a regular file to read: no link, no pipe and no device, which may have no end."""
+    if path.is_symlink():  # for systems that cannot refuse one when it is opened
+        raise ValueError(f"{path.name} is a link")
+    handle = os.open(path, _READ)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise ValueError(f"{path.name} is no file")
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
 
 
 @contextmanager

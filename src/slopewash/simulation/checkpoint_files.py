@@ -10,10 +10,10 @@ import hashlib
 import io
 import json
 import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from slopewash.errors import CheckpointError
 from slopewash.flushing import flush_file
 from slopewash.models.soundness import REAL
-from slopewash.paths import new_file
+from slopewash.paths import new_file, open_regular
 from slopewash.plain import plain
 from slopewash.seals import is_sealed, seal
 from slopewash.simulation.facts import is_count, is_table
@@ -38,7 +38,6 @@ LARGEST_MANIFEST = 16 << 20
 """Bytes; the longest history of edits takes half of that."""
 LONGEST_HEADER = 1 << 14
 """Bytes before the numbers of an array."""
-_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True)
@@ -162,7 +161,7 @@ def _unpacked(file: IO[bytes], path: Path, noted: Mapping[str, Any]) -> tuple[ND
     head = io.BytesIO(file.read(LONGEST_HEADER))
     try:
         shape, in_columns, kind = _header(head)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+    except (ValueError, SyntaxError, TypeError, TokenError, RecursionError, MemoryError):  # what parsing it may raise
         raise ValueError(f"{path.name} is not what was written") from None
     size = os.fstat(file.fileno()).st_size
     wanted = kind.itemsize * int(np.prod(shape, dtype=object)) if shape else kind.itemsize
@@ -183,17 +182,3 @@ def _header(head: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     found: tuple[tuple[int, ...], bool, np.dtype[Any]] = read(head, max_header_size=LONGEST_HEADER)
     return found
-
-
-def open_regular(path: Path) -> IO[bytes]:
-    """Open a regular file to read: no link, no pipe and no device, which may have no end."""
-    if path.is_symlink():  # for systems that cannot refuse one when it is opened
-        raise ValueError(f"{path.name} is a link")
-    handle = os.open(path, _READ)
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ValueError(f"{path.name} is no file")
-        return os.fdopen(handle, "rb")
-    except BaseException:
-        os.close(handle)
-        raise

@@ -27,6 +27,8 @@ from slopewash.simulation.locks import FolderLock
 KEPT = 2
 PREVIOUS = "previous"
 """Folder for the newest checkpoint of a run that was replaced."""
+UNFINISHED = ".tmp"
+"""Ends the name of a checkpoint that is being written, or removed."""
 HEADER = 128
 """Bytes that a file has besides its array, about."""
 BLOCK = 4096
@@ -97,7 +99,7 @@ def _is_of_another(manifest: Mapping[str, Any] | None, run: str | None) -> bool:
 
 
 def _write(folder: Path, name: str, facts: Mapping[str, Any], arrays: Arrays, needed: int) -> Path:
-    temporary, final = folder / f"{name}.tmp", folder / name
+    temporary, final = folder / f"{name}{UNFINISHED}", folder / name
     try:
         _tidy(folder)
         temporary.mkdir()
@@ -116,9 +118,16 @@ def _write(folder: Path, name: str, facts: Mapping[str, Any], arrays: Arrays, ne
 
 
 def _remove(path: Path) -> None:
-    """Remove what a folder of checkpoints holds, as far as that is possible."""
+    """Remove what a folder of checkpoints holds, as far as that is possible: under a name that counts no more first.
+
+    Nobody then finds a part of a checkpoint, and takes it for a damaged one.
+    """
+    folder, name = path.parent, f"{path.stem}{UNFINISHED}"
     with suppress(OSError):
-        remove_tree(path.parent, path.name)
+        if path.name != name and os.path.lexists(path):
+            remove_tree(folder, name)
+            move(folder, path.name, name)
+        remove_tree(folder, name)
 
 
 def _why(folder: Path, needed: int, error: OSError) -> str:
@@ -139,7 +148,7 @@ def _size(count: int) -> str:
 
 def _tidy(folder: Path) -> None:
     """Remove what a killed process has not finished, and finish what it was about to replace."""
-    for leftover in folder.glob("step-*.tmp"):
+    for leftover in folder.glob(f"step-*{UNFINISHED}"):
         remove_tree(folder, leftover.name)
     for replaced in folder.glob("step-*.old"):
         if os.path.lexists(replaced.with_suffix("")):
@@ -158,7 +167,8 @@ def _remove_others(others: list[Path], own: Path, *, keep: bool) -> None:
     """Remove the checkpoints of another run, newest first; that one is kept aside if asked for."""
     folder, previous = own.parent, own.parent / PREVIOUS
     if keep:
-        _remove(previous)
+        with suppress(OSError):
+            remove_tree(folder, PREVIOUS)
     for number, path in enumerate(others):
         there = path.with_name(f"{path.name}.old") if path == own else path  # one of the same step was moved
         if keep and number == 0:
@@ -188,7 +198,7 @@ def find_checkpoints(folder: str | Path) -> list[Path]:
     found: dict[Path, tuple[int | None, int]] = {}
     for path in Path(folder).glob("step-*"):
         with suppress(FileNotFoundError, NotADirectoryError):  # a run may replace it at this moment
-            if path.suffix != ".tmp" and not path.is_symlink():  # no run makes links
+            if path.suffix != UNFINISHED and not path.is_symlink():  # no run makes links
                 found[path] = _serial(path), (path / MANIFEST).lstat().st_mtime_ns
     # By serial number, for a run may begin anew in the folder of another, and clocks may be set back. By time, then by
     # step, where a manifest is damaged.
@@ -237,14 +247,14 @@ def load_checkpoint(folder: str | Path, *, trust: bool = False) -> Loaded:
     """The newest checkpoint that is whole, and whether this user wrote it; one of others only with `trust`."""
     folder = Path(folder)
     candidates = [folder] if is_checkpoint(folder) else find_checkpoints(folder)
-    if not candidates:
+    problems = [] if candidates == [folder] else _fragments(folder)
+    if not candidates and not problems:
         raise CheckpointError(
             f"{folder} does not exist" if not folder.exists()
             else f"{folder} is a file, not a folder of checkpoints" if not folder.is_dir()
             else f"{folder} holds no checkpoint; write one with "
             + by_place(python="simulation.checkpoint(...)", command="slopewash erode --checkpoint")
         )  # fmt: skip
-    problems = []
     for candidate in candidates:
         try:
             manifest = read_manifest(candidate)
@@ -264,6 +274,19 @@ def load_checkpoint(folder: str | Path, *, trust: bool = False) -> Loaded:
             )
         return Loaded(manifest.facts, arrays, manifest.own)
     raise CheckpointError(f"no checkpoint in {folder} is whole ({'; '.join(problems)}); start the run again")
+
+
+def _fragments(folder: Path) -> list[str]:
+    """What is wrong with checkpoints that lost their manifest: it is written before a checkpoint gets its name."""
+
+    def is_fragment(path: Path) -> bool:
+        return not os.path.lexists(path / MANIFEST) and os.path.lexists(path)
+
+    named = [path for path in folder.glob("step-*") if path.suffix != UNFINISHED]
+    links = [f"{path.name}: it is a link" for path in named if path.is_symlink()]
+    # Twice, for a run may just put another one in its place.
+    lost = [path for path in named if is_fragment(path) and is_fragment(path) and not path.is_symlink()]
+    return sorted([*links, *(f"{path.name}: it has no {MANIFEST}" for path in lost)])
 
 
 def _foreign(checkpoint: Path) -> CheckpointError:

@@ -80,6 +80,7 @@ SIMULATION: Mapping[str, tuple[Test, str]] = {
     "conserved": (lambda value: isinstance(value, list | tuple) and all(map(is_text, value)), "a list of names"),
     "domain": (is_table, "a table"),
     "scalars": (is_table, "a table"),
+    "marks": (is_table, "a table"),
     "terrain": (is_table, "a table"),
     "history": (is_table, "a table"),
 }  # fmt: skip
@@ -96,7 +97,7 @@ DOMAIN: Mapping[str, tuple[Test, str]] = {
 
 def check_facts(facts: Mapping[str, Any]) -> None:
     """Refuse facts of a simulation that are missing or wrong."""
-    check(facts, SIMULATION, optional=("run", "substeps_done", "conserved"))
+    check(facts, SIMULATION, optional=("run", "substeps_done", "conserved", "marks"))
     check(facts["model"], MODEL, of="model.")
     check(facts["domain"], DOMAIN, of="domain.")
 

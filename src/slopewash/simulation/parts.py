@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slopewash.backends import choose_backend
-from slopewash.errors import CheckpointError, CheckpointWarning, StabilityWarning
+from slopewash.errors import CheckpointError, CheckpointWarning, InvalidParameter, StabilityWarning
 from slopewash.models.base import find_model
 from slopewash.models.state import Array, Domain, Sides, State
 from slopewash.simulation.facts import check_domain, check_facts, shortened
@@ -21,6 +22,9 @@ from slopewash.terrain import parts as terrain_parts
 
 if TYPE_CHECKING:
     from slopewash.simulation.simulation import Simulation
+
+SAMPLE = 4096
+"""Values of an array that its mark is made of, about."""
 
 
 @contextmanager
@@ -82,6 +86,7 @@ def take_apart(simulation: Simulation) -> tuple[dict[str, Any], dict[str, Array]
         "conserved": sorted(simulation._conserved),
         "domain": dataclasses.asdict(simulation._domain),
         "scalars": dict(state.scalars),
+        "marks": {name: _mark(array) for name, array in arrays.items() if name.startswith(MARKED)},
         "terrain": terrain,
         "history": history,
     }
@@ -96,6 +101,22 @@ def domain_from(facts: Mapping[str, Any]) -> Domain:
         "strata": tuple(Stratum(**layer) for layer in domain["strata"]), "margins": tuple(domain["margins"]),
     }  # fmt: skip
     return Domain(**domain)
+
+
+MARKED = ("state.", "terrain.")
+"""Begin the names of arrays that have a mark: others may be left out of copies."""
+
+
+def _mark(array: Array) -> int:
+    """CRC-32 of a sample of an array, taken with the facts: digests are of whatever is written later."""
+    return zlib.crc32(array.flat[:: max(1, array.size // SAMPLE)].tobytes())
+
+
+def _check_marks(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+    """Refuse arrays that were not taken together with these facts, though their digests are right."""
+    for name, mark in facts.get("marks", {}).items():  # none before 0.3
+        if name not in arrays or _mark(arrays[name]) != mark:
+            raise InvalidParameter(f"{shortened(name)} is not that of step {facts['step']}")
 
 
 def put_together(simulation: Simulation, facts: dict[str, Any], arrays: dict[str, Array]) -> None:
@@ -126,3 +147,4 @@ def put_together(simulation: Simulation, facts: dict[str, Any], arrays: dict[str
     fields = simulation._model.fields
     names = {name for spec in fields for name in (spec.name, simulation._device.kept(spec.name))}
     simulation._history.check(names, fields, domain)
+    _check_marks(facts, arrays)

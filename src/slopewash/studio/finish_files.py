@@ -8,6 +8,7 @@ still write where the next server has begun another one.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import time
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import slopewash as sw
+from slopewash.paths import open_regular
 from slopewash.studio import protocol
 from slopewash.studio.projects import SUFFIX
 from slopewash.studio.run import Plan
@@ -35,6 +37,8 @@ TERRAIN_FILE, PROJECT_FILE, PREVIEW_FILE = "terrain.npz", f"project{SUFFIX}", "p
 SHOWN_FILE = f"shown{SUFFIX}"
 """Project that a page opens instead, where the result has more cells than the studio runs."""
 END_FILE = "end.json"
+LARGEST_END = 1 << 20
+"""Bytes of it."""
 FORGOTTEN_DAYS = 30.0
 """Days after its last change at which a finish is removed."""
 IDLE: protocol.FinishState = {
@@ -79,8 +83,13 @@ def identity(folder: Path) -> str | None:
 
 def write_end(state: protocol.FinishState, folder: Path) -> None:
     """Note how the finish ended that the plan is of."""
-    noted = json.dumps({**state, "id": identity(folder)})
-    put(folder / END_FILE, lambda file: file.write_text(noted, encoding="utf-8"))
+    noted = {**state, "id": identity(folder)}
+    text = json.dumps({**noted, "sha256": _digest(noted)})
+    put(folder / END_FILE, lambda file: file.write_text(text, encoding="utf-8"))
+
+
+def _digest(noted: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(noted, sort_keys=True).encode()).hexdigest()
 
 
 def remove_work(folder: Path) -> None:
@@ -90,13 +99,21 @@ def remove_work(folder: Path) -> None:
 
 
 def read_end(folder: Path) -> protocol.FinishState | None:
-    """How the finish of a folder ended; None if it did not, or another one wrote that."""
+    """How the finish of a folder ended; None if it did not, or another one wrote that.
+
+    `ValueError` if it is not what was written.
+    """
     try:
-        noted: dict[str, Any] = json.loads((folder / END_FILE).read_bytes())
+        with open_regular(folder / END_FILE) as file:
+            noted: dict[str, Any] = json.loads(file.read(LARGEST_END))
     except FileNotFoundError:
         return None
-    if identity(folder) not in (None, noted.pop("id", None)):
+    digest = noted.pop("sha256", None)
+    if identity(folder) not in (None, noted.get("id")):
         return None
+    if digest != _digest(noted):
+        raise ValueError(f"{END_FILE} is not what was written")
+    del noted["id"]
     return protocol.FINISH.validate_python(noted)
 
 

@@ -136,13 +136,13 @@ class Finishing:
 
     def _file(self, name: str) -> Path:
         file = None if self._folder is None else self._folder / name
-        if file is None or not file.exists():
+        if file is None or not file.is_file():
             raise InvalidParameter("there is nothing finished yet; start a finish first")
         return file
 
     def _shown(self) -> str:
         """File that a page opens."""
-        if self._folder is not None and (self._folder / SHOWN_FILE).exists():
+        if self._folder is not None and (self._folder / SHOWN_FILE).is_file():
             return SHOWN_FILE
         if self.state["size"] > messages.SIZES[1]:
             raise InvalidParameter("this finish cannot be shown on fewer cells; save it instead")

@@ -13,6 +13,7 @@ from typing import Any
 
 import slopewash as sw
 from slopewash.errors import CheckpointError
+from slopewash.paths import open_regular
 from slopewash.seals import state_folder
 from slopewash.studio.kept_keyframes import KeptKeyframes
 from slopewash.studio.keyframes import Timeline
@@ -28,6 +29,8 @@ AFTER_EDIT, BETWEEN_EDITS = 5.0, 20.0
 
 Steps that a crash costs can be taken again; nobody remembers every stroke."""
 VIEW = "view.json"
+LARGEST_VIEW = 1 << 20
+"""Bytes of it."""
 NEXT_TRY = 60.0
 """Seconds until the next try after a checkpoint could not be written, and first after keyframes could not."""
 LONGEST_WAIT = 3600.0
@@ -106,7 +109,8 @@ class Keeper:
     def kept_view(self, identity: str | None) -> SavedView | None:
         """Where a page last looked at this run from."""
         try:
-            noted = json.loads((self.folder / VIEW).read_text(encoding="utf-8"))
+            with open_regular(self.folder / VIEW) as file:
+                noted = json.loads(file.read(LARGEST_VIEW))
             return SavedView.model_validate(noted["view"]) if noted["run"] == identity else None
         except (OSError, ValueError, KeyError, TypeError):  # none was kept, or not of this run
             return None

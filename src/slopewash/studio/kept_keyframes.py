@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from slopewash.flushing import flush_file, flush_folder
+from slopewash.paths import open_regular
 from slopewash.plain import plain
 from slopewash.studio.keyframes import SHOWN, ArrayFile, Branch, Keyframe, Timeline
 
@@ -95,8 +96,8 @@ class KeptKeyframes:
     def confirm(self, noted: Mapping[str, Any]) -> None:
         """Note that the checkpoint is written: new keyframes are read from their files, and all others are removed."""
         for keyframe, name, digests in self._moving:
-            with suppress(OSError):  # then it is read from where it was
-                keyframe.arrays.move_to(self._path(name).open("rb"), digests)
+            with suppress(OSError, ValueError):  # then it is read from where it was
+                keyframe.arrays.move_to(open_regular(self._path(name)), digests)
         self._new, self._moving = [], []
         self._tidy(noted)
 
@@ -224,7 +225,7 @@ class KeptKeyframes:
 
     def _open(self, name: str) -> tuple[ArrayFile, dict[str, Any]]:
         """Arrays and description of a file; `ValueError` if the description is not what was written."""
-        file = self._path(name).open("rb")
+        file = open_regular(self._path(name))
         try:
             end = file.seek(-_LENGTH.size, os.SEEK_END)
             (length,) = _LENGTH.unpack(file.read(_LENGTH.size))
