@@ -69,7 +69,7 @@ test-quick: $(DEV)
 # The test suite reads 60 of each, and damages a few stores, checkpoints and files of the studio. If atheris is installed
 # in .venv too, it then tries each format for a minute.
 fuzz: $(DEV)
-	@FUZZ_STORES=1000 $(BIN)/python -m pytest -s tests/tiles/test_damage.py
+	@FUZZ_STORES=1000 $(BIN)/python -m pytest -s tests/tiles/test_damage.py tests/tiles/test_at_once.py
 	@FUZZ_CHECKPOINTS=1000 $(BIN)/python -m pytest -s tests/simulation/test_damaged_checkpoints.py tests/studio/test_damaged_files.py
 	@FUZZ_FILES=1000 $(BIN)/python -m pytest tests/io/test_mutations.py
 	@PLACEMENTS_STEP=1 $(BIN)/python -m pytest tests/recipes/test_placement.py

@@ -19,7 +19,7 @@ from slopewash.errors import CheckpointWarning, SlopewashError
 Damage = Callable[[Path, list[Path], random.Random], None]
 """Damages a file, given all others of the same folder."""
 SLOWEST = 10.0
-"""Seconds in which everything must be answered."""
+"""Seconds of CPU time in which everything must be answered."""
 
 
 def delete(path: Path, others: list[Path], chance: random.Random) -> None:
@@ -129,7 +129,7 @@ class Tally:
 
     def judge(self, act: Callable[[], Found], wanted: Mapping[str, Any]) -> bool:
         """Act; an `AssertionError` where it found something else in silence. Returns whether it was refused."""
-        begin = time.monotonic()
+        begin = time.process_time()
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -139,7 +139,7 @@ class Tally:
         else:
             words = ""
         finally:
-            took = time.monotonic() - begin
+            took = time.process_time() - begin
             self.slowest = max(self.slowest, took)
             assert took < SLOWEST
         if words:

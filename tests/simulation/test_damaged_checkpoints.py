@@ -8,6 +8,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +96,8 @@ def info(folder: Path) -> Found:
 
 Case = tuple[Callable[[Path], None], Callable[[Path], Found], int]
 CASES: dict[str, Case] = {
-    **{model: (lambda folder, model=model: begun(model, folder), go_on, 4) for model in MODELS},
-    "info": (lambda folder: begun("virtual_pipes", folder), info, 8),
+    **{model: (partial(begun, model), go_on, 4) for model in MODELS},
+    "info": (partial(begun, "virtual_pipes"), info, 8),
     "recipe": (begun_recipe, go_on_with_recipe, 6),
 }
 

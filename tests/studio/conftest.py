@@ -134,9 +134,9 @@ def cookie_of(server_url: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def own_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests leave the user's own files alone."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+def own_secret(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests leave the user's own files alone, and the secret is in no folder of theirs."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ class FolderLock:
         self.close()
 
 
-def in_use(folder: Path) -> CheckpointError:
+def in_use(folder: Path | str) -> CheckpointError:
     """Build the error for a folder that is locked already."""
     return CheckpointError(f"{folder} is in use by another run; wait until that ends, or choose another folder")
 

@@ -24,7 +24,7 @@ from slopewash.recipes.maps import check_maps
 from slopewash.recipes.masking import MASK
 from slopewash.recipes.seas import brings_sea, holds_water, inherited, sea_after
 from slopewash.simulation.budget import Budget
-from slopewash.simulation.locks import FolderLock
+from slopewash.simulation.locks import FolderLock, in_use
 from slopewash.simulation.pacing import not_finite
 from slopewash.tiles import levels, output
 from slopewash.tiles.digests import Digests, loaded, using
@@ -171,6 +171,8 @@ class TiledRun:
         """Bytes that all processes may need together."""
         self._exchange: float | None = None
         self._measured = False
+        self._manifest: list[Any] | None = None
+        """What tells the manifest that it goes on from: run, stage and table of tiles."""
 
     # From the store, and to it
 
@@ -206,7 +208,8 @@ class TiledRun:
         run.round, run.done, run.amounts = facts["round"], facts["done"], facts["amounts"]
         run.work = None if facts["work"] is None else Work.from_dict(store, facts["work"])
         run.budgets = [Budget(**budget) for budget in facts["budgets"]]
-        run.spent = facts["spent"]
+        run.spent = dict(facts["spent"])
+        run._manifest = [run.id, run.number, facts["digests"]]
         with store.checked("state", "the table of tiles"):
             digests = loaded(store, "state/", facts["digests"]).copy()
         run._tasks = Tasks(store, digests, committed=facts["digests"], where=run._where)
@@ -232,6 +235,7 @@ class TiledRun:
             },
         )  # fmt: skip
         self._tasks.committed(digests)
+        self._manifest = [self.id, self.number, digests]
 
     # Running
 
@@ -249,6 +253,7 @@ class TiledRun:
         lock = None if folder is None else FolderLock(folder, alone=True)
         begin, before = time.monotonic(), self.spent["seconds"]
         try:
+            self._check_unchanged()
             self.store.create_group("")
             self.store.create_group("state")
             if self.start is None:
@@ -280,6 +285,12 @@ class TiledRun:
             release()
             if lock is not None:
                 lock.close()
+
+    def _check_unchanged(self) -> None:
+        """Refuse to go on from a manifest that another process has replaced before this one locked the store."""
+        found = self.store.read_json(MANIFEST)
+        if (None if found is None else [found.facts.get(k) for k in ("run", "number", "digests")]) != self._manifest:
+            raise in_use(self.store.url)
 
     def _where(self) -> str:
         if len(self.stages) < 2:
