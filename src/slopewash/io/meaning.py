@@ -77,7 +77,7 @@ class Band:
 
         Steps of a range cannot: the lowest and the highest are in use.
 
-        >>> Band(is_ground=True, metres=0.5).suspects(Path("dem.tif"), np.dtype(np.int16))[-4999.5]
+        >>> Band(is_ground=True, numbers=True, metres=0.5).suspects(Path("dem.tif"), np.dtype(np.int16))[-4999.5]
         -9999.0
         """
         if not self.is_ground or (dtype.kind != "f" and not self.is_scaled and not self.numbers):
