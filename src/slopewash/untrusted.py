@@ -8,12 +8,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import slopewash as sw
 from slopewash.errors import InvalidFile, SlopewashError
+from slopewash.io.files import read_with
+from slopewash.io.options import ValueOptions
 from slopewash.processes import environment, python
 from slopewash.remedies import read_in
 
@@ -22,7 +26,16 @@ MEMORY = 4 << 30
 """Bytes of address space, of which libraries take up to one gigabyte; the largest grid allowed needs another."""
 
 
-def decode(file: Path, options: Mapping[str, Any], *, largest_side: int) -> sw.Terrain:
+@dataclass(frozen=True)
+class Decoded:
+    """What a file was decoded to."""
+
+    terrain: sw.Terrain
+    suspects: Mapping[float, str]
+    """Numbers that most likely mark cells without data, and a sentence about each."""
+
+
+def decode(file: Path, options: Mapping[str, Any], *, largest_side: int) -> Decoded:
     """Read a file of heights in a child process; raises `InvalidFile`."""
     decoded = file.with_name("decoded.npz")
     asked = json.dumps({"options": dict(options), "largest_side": largest_side, "memory": MEMORY, "seconds": SECONDS})
@@ -35,7 +48,8 @@ def decode(file: Path, options: Mapping[str, Any], *, largest_side: int) -> sw.T
         raise InvalidFile(f"{file} takes more than {SECONDS} s to decode") from None
     sentence = child.stdout.decode("utf-8", "replace").strip()
     if child.returncode == 0 and decoded.exists():
-        return sw.read(decoded, max_pixels=largest_side**2)
+        terrain = read_with(decoded, ValueOptions(max_pixels=largest_side**2))  # metres, which were looked at there
+        return Decoded(terrain, {float(value): text for value, text in json.loads(sentence)})
     raise InvalidFile(sentence or f"{file} could not be decoded within {MEMORY >> 30} GB of memory and {SECONDS} s")
 
 
@@ -73,9 +87,12 @@ def main(file: str, decoded: str, asked: str) -> int:
     options: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in wanted["options"].items()}
     try:
         check_header(Path(file), options.get("shape"), wanted["largest_side"])
-        with read_in("page"), sw.without_gdal():  # not even here: it is a large decoder
+        with read_in("page"), sw.without_gdal(), warnings.catch_warnings(record=True) as caught:  # GDAL is large
+            warnings.simplefilter("always", sw.NodataWarning)
             terrain = sw.read(file, max_pixels=wanted["largest_side"] ** 2, **options)
         sw.write(terrain, decoded)
+        found = [(w.message.value, str(w.message)) for w in caught if isinstance(w.message, sw.NodataWarning)]
+        sys.stdout.buffer.write(json.dumps(found).encode("utf-8"))
     except (SlopewashError, MemoryError) as error:
         sys.stdout.buffer.write(str(error).encode("utf-8"))
         return 2

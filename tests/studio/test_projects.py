@@ -306,7 +306,7 @@ def test_files_are_checked_by_this_slopewash_wherever_the_studio_was_started(
     file.write_bytes(sample)
     assert read_project(file, "a", OTHER_SECRET).actions == (["run", 1],)
     np.save(tmp_path / "a.npy", np.zeros((16, 16), np.float32))
-    assert decode(tmp_path / "a.npy", {}, largest_side=64).shape == (16, 16)
+    assert decode(tmp_path / "a.npy", {}, largest_side=64).terrain.shape == (16, 16)
 
 
 def test_a_checkpoint_that_was_changed_is_not_used(sample: bytes, tmp_path: Path) -> None:

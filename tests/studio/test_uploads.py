@@ -147,3 +147,43 @@ def test_an_implausible_side_is_noticed_and_can_be_given(page: Page) -> None:
     page.do("start", upload=answer["upload"])
     assert f"cell_size={4500 / 64}" in page.get("/script").text
     assert "extent is -1 m" in page.post("/upload?name=peak.npy&extent=-1", buffer.getvalue()).json()["message"]
+
+
+def torn(value: float) -> bytes:
+    """A file along whose border nothing is known, of which it says nothing."""
+    heights = np.random.default_rng(1).normal(500.0, 90.0, (16, 20)).astype(np.float32)
+    heights[0] = value
+    data = io.BytesIO()
+    np.save(data, heights)
+    return data.getvalue()
+
+
+def test_undeclared_nodata_is_questioned_and_left_out_on_request(page: Page, server: StudioServer) -> None:
+    (suspect,) = page.post("/upload?name=dem.npy&cell_size=90", torn(-9999)).json()["suspects"]
+    assert suspect["message"].startswith("20 cells of dem.npy are -9999, ")
+    answer = page.post(f"/upload?name=dem.npy&cell_size=90&nodata={suspect['nodata']}", torn(-9999)).json()
+    assert answer["suspects"] == []
+    page.do("start", upload=answer["upload"])
+    page.until(lambda s: s["name"] == "dem.npy" and s["busy"] is None)
+    assert server.session.submit(server.session.terrain).result(60).nodata[0].all()
+    assert "sw.read('dem.npy', cell_size=90.0, nodata=-9999.0)" in page.get("/script").text
+
+
+@pytest.mark.parametrize(("value", "nodata"), [(np.nan, "nan"), (-3.4028235e38, "-3.4028235e+38")])
+def test_the_page_is_asked_to_leave_out_what_is_no_height(page: Page, value: float, nodata: str) -> None:
+    answer = page.post("/upload?name=dem.npy&cell_size=90", torn(value))
+    assert (answer.status_code, answer.json()["wants"], answer.json()["nodata"]) == (200, "nodata", nodata)
+    answer = page.post("/upload", torn(value), params={"name": "dem.npy", "cell_size": 90, "nodata": nodata}).json()
+    page.do("start", upload=answer["upload"])
+    page.until(lambda s: s["name"] == "dem.npy" and s["busy"] is None)
+    written = f"float('{nodata}')" if nodata == "nan" else nodata
+    assert f"nodata={written})" in page.get("/script").text
+    assert f"nodata = {nodata}" in page.get("/recipe").text
+
+
+def test_an_unusual_value_is_a_notice_on_the_page(page: Page) -> None:
+    page.do("parameters", values={"rain_rate": 5.0, "time_step": 0.001})
+    page.steps(1)
+    assert [told["message"] for told in page.told] == [
+        "rain_rate (K_r) is 5 cells/time, 100 times the highest typical value; typical are 0 .. 0.05"
+    ]

@@ -151,8 +151,7 @@ class FromFile:
 
     def script(self) -> str:
         """Python that reads it."""
-        words = "".join(f", {key}={value!r}" for key, value in self.options.items() if value is not None)
-        code = f"sw.read({str(self.path)!r}{words})"
+        code = read_call(str(self.path), self.options)
         return code if self.size is None else f"{code}.resampled({self.size})"
 
     def as_dict(self) -> dict[str, Any]:
@@ -249,8 +248,25 @@ def file_source(source: Source) -> Source:
         call = call.func.value
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "read"):
         return source
-    options = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+    options = {str(word.arg): _literal(word.value) for word in call.keywords}
     return FromFile(path=Path(ast.literal_eval(call.args[0])), options=options, size=size)
+
+
+def read_call(path: str, options: Mapping[str, Any]) -> str:
+    """Return the Python call that reads a file.
+
+    >>> read_call("dem.tif", {"nodata": math.nan, "cell_size": None})
+    "sw.read('dem.tif', nodata=float('nan'))"
+    """
+    words = keywords({name: value for name, value in options.items() if value is not None})
+    return f"sw.read({path!r}, {words})" if words else f"sw.read({path!r})"
+
+
+def _literal(node: ast.expr) -> Any:
+    """Value of what `keywords` writes."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "float":
+        return float(ast.literal_eval(node.args[0]))
+    return ast.literal_eval(node)
 
 
 def keywords(values: Mapping[str, Any]) -> str:

@@ -6,9 +6,10 @@ import asyncio
 import json
 import math
 import os
+import re
 import secrets
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -36,7 +37,7 @@ from slopewash.studio.rivers import rivers_frame
 from slopewash.studio.session import Session
 from slopewash.studio.uploads import Stalled, TooLarge, Uploads, clean_name, plausible_extent
 
-Wanted = Literal["height_range", "allow_8bit"] | None
+Wanted = Literal["height_range", "allow_8bit", "nodata"] | None
 
 MOST_TRANSFERS = 2
 """Uploads at a time, and as many exports: uploads that stall keep nobody from saving."""
@@ -256,24 +257,25 @@ class Studio:
 
     async def upload(self, request: Request) -> Response:
         """A height field from the page."""
-        uploads = self._uploads
+        uploads, options = self._uploads, dict[str, Any]()
         try:
             name, options = _upload_options(request)
             _check_length(request, uploads.limit)
             async with self._uploading:
-                key, given, (rows, columns) = await uploads.receive(name, request.stream(), options)
+                key, given, decoded = await uploads.receive(name, request.stream(), options)
         except TooLarge as error:
             return _problem(413, error, close=True)
         except Stalled as error:
             return _problem(408, error, close=True)
         except SlopewashError as error:
-            wants = _wanted(error)  # a question to the user is no failure, which browsers would log as one
+            wants = _wanted(error, options)  # a question to the user is no failure, which browsers would log as one
             return _problem(400 if wants is None else 200, error, close=True, wants=wants)
-        taken = given.make()
+        taken, (rows, columns) = given.make(), decoded.terrain.shape
         uploaded: protocol.Uploaded = {
             "upload": key, "name": given.name, "rows": taken.shape[0], "columns": taken.shape[1],
             "cell_size": taken.cell_size, "file_rows": rows, "file_columns": columns,
             "relief": taken.relief, "plausible_extent": plausible_extent(taken),
+            "suspects": [{"nodata": value, "message": text} for value, text in decoded.suspects.items()],
         }  # fmt: skip
         return JSONResponse(uploaded)
 
@@ -286,7 +288,7 @@ def _check_length(request: Request, limit: int) -> None:
 
 
 def _upload_options(request: Request) -> tuple[str, dict[str, Any]]:
-    known = {"name", "low", "high", "cell_size", "extent", "rows", "columns", "allow_8bit"}
+    known = {"name", "low", "high", "cell_size", "extent", "rows", "columns", "allow_8bit", "nodata"}
     for key in request.query_params:
         if key not in known:
             raise InvalidParameter(f'upload has no option "{key[:40]}"; it takes {", ".join(sorted(known))}')
@@ -306,6 +308,9 @@ def _upload_options(request: Request) -> tuple[str, dict[str, Any]]:
         options["shape"] = (int(rows), int(columns))
     if request.query_params.get("allow_8bit") == "true":
         options["allow_8bit"] = True
+    if "nodata" in request.query_params:
+        is_nan = request.query_params["nodata"].lower() == "nan"
+        options["nodata"] = math.nan if is_nan else _number(request, "nodata")
     return request.query_params.get("name", ""), options
 
 
@@ -322,10 +327,11 @@ def _number(request: Request, key: str) -> float | None:
     return value
 
 
-def _wanted(error: Exception) -> Wanted:
-    """What the page should ask the user for; the error message is written for Python and the command line."""
+def _wanted(error: Exception, given: Mapping[str, Any]) -> Wanted:
+    """What the page should ask the user for; the error message is written for it."""
     options: tuple[Wanted, ...] = ("height_range", "allow_8bit")
-    return next((option for option in options if str(option) in str(error)), None)
+    wanted = next((option for option in options if str(option) in str(error)), None)
+    return "nodata" if wanted is None and "--nodata" in str(error) and "nodata" not in given else wanted
 
 
 def _write(terrain: sw.Terrain | sw.TriangleMesh, file: Path) -> None:
@@ -335,7 +341,9 @@ def _write(terrain: sw.Terrain | sw.TriangleMesh, file: Path) -> None:
 
 def _problem(status: int, error: Exception, *, close: bool = False, wants: Wanted = None) -> Response:
     headers = {"connection": "close"} if close else None
-    problem: protocol.Problem = {"message": str(error), "wants": wants}
+    named = re.search(r"--nodata (\S+)\)", str(error))  # NaN has no number to name
+    nodata = None if wants != "nodata" else named[1] if named else "nan"
+    problem: protocol.Problem = {"message": str(error), "wants": wants, "nodata": nodata}
     return JSONResponse(problem, status_code=status, headers=headers)
 
 

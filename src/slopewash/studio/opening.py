@@ -15,12 +15,12 @@ from typing import Any
 import slopewash as sw
 from slopewash import seals
 from slopewash.errors import BackendUnavailable, CheckpointError, InvalidFile, InvalidParameter
+from slopewash.recipes.sources import read_call
 from slopewash.studio import built_page, finish_files, messages
 from slopewash.studio.keeping import Keeper, default_folder
 from slopewash.studio.projects import SUFFIX, Project, read_project
 from slopewash.studio.recipes import check_side, first_recipe, fitted
 from slopewash.studio.server import StudioServer
-from slopewash.studio.uploads import read_call
 
 
 def studio(

@@ -478,6 +478,13 @@ class FrameHeader(Strict):
     blocks: list[BlockHeader]
 
 
+class Suspect(Strict):
+    """A number in a file that most likely marks cells without data."""
+
+    nodata: float
+    message: str
+
+
 class Uploaded(Strict):
     """The answer to an upload that was accepted."""
 
@@ -491,6 +498,7 @@ class Uploaded(Strict):
     relief: float
     plausible_extent: float | None
     """Longer side in metres that would suit the relief, where the one that was read does not."""
+    suspects: list[Suspect]
 
 
 class CellValue(Strict):
@@ -577,8 +585,10 @@ class Problem(Strict):
     """The answer to an HTTP request that was refused, or to an upload that lacks something."""
 
     message: str
-    wants: Literal["height_range", "allow_8bit"] | None
+    wants: Literal["height_range", "allow_8bit", "nodata"] | None
     """What the user could add to an upload."""
+    nodata: str | None
+    """Number that cells without data have, where that is what it wants."""
 
 
 SERVER_MESSAGE: TypeAdapter[ServerMessage] = TypeAdapter(ServerMessage)

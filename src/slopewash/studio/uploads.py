@@ -16,11 +16,12 @@ from starlette.requests import ClientDisconnect
 
 import slopewash as sw
 from slopewash.errors import InvalidFile, SlopewashError
+from slopewash.recipes.sources import read_call
 from slopewash.studio.catalogue import FORMATS, UPLOAD_BYTES
 from slopewash.studio.given import Given
 from slopewash.studio.projects import SUFFIX, Project, read_project
 from slopewash.studio.recipes import fitted
-from slopewash.untrusted import decode
+from slopewash.untrusted import Decoded, decode
 
 PROJECT_FACTOR = 4
 """How much larger than a terrain a project may be: it holds every layer of the run and its undo history."""
@@ -75,8 +76,8 @@ class Uploads(Given):
 
     async def receive(
         self, name: str, chunks: AsyncIterator[bytes], options: Mapping[str, Any]
-    ) -> tuple[str, sw.FromTerrain, tuple[int, int]]:
-        """Receive a file; return its id, the terrain, and the rows and columns of the file.
+    ) -> tuple[str, sw.FromTerrain, Decoded]:
+        """Receive a file; return its id, the terrain, and what the file was decoded to.
 
         Of the options, `extent` is the longer side in metres, which the cell size follows from; the others are those
         of `slopewash.read`.
@@ -90,15 +91,15 @@ class Uploads(Given):
         with tempfile.TemporaryDirectory(prefix="slopewash-studio-") as folder:
             file = Path(folder) / f"upload{suffix}"
             await self._store(chunks, file, self.limit)
-            terrain = await anyio.to_thread.run_sync(lambda: _decode(file, shown, options))
+            decoded = await anyio.to_thread.run_sync(lambda: _decode(file, shown, options))
+        terrain = decoded.terrain
         if suffix in HEADLESS:  # their side file was not uploaded, but may be beside the script
             options = {**options, "cell_size": terrain.cell_size, "shape": terrain.shape}
-        file_shape = terrain.shape
         if extent is not None:
-            options = {**options, "cell_size": extent / max(file_shape)}
+            options = {**options, "cell_size": extent / max(terrain.shape)}
             terrain = terrain.replace(cell_size=options["cell_size"])
         given = await anyio.to_thread.run_sync(lambda: fitted(shown, terrain, read_call(shown, options)))
-        return self.keep(given), given, file_shape
+        return self.keep(given), given, decoded
 
     async def _store(self, chunks: AsyncIterator[bytes], file: Path, limit: int) -> None:
         size, begin = 0, time.monotonic()
@@ -149,14 +150,9 @@ def clean_name(name: str, known: Mapping[str, str] = FORMATS) -> tuple[str, str]
     return shown, suffix
 
 
-def read_call(path: str, options: Mapping[str, Any]) -> str:
-    """Return the Python call that reads this file."""
-    words = "".join(f", {key}={value!r}" for key, value in options.items() if value is not None)
-    return f"sw.read({path!r}{words})"
-
-
-def _decode(file: Path, shown: str, options: Mapping[str, Any]) -> sw.Terrain:
+def _decode(file: Path, shown: str, options: Mapping[str, Any]) -> Decoded:
     try:
-        return decode(file, options, largest_side=LARGEST_SIDE)
+        decoded = decode(file, options, largest_side=LARGEST_SIDE)
+        return Decoded(decoded.terrain, {n: text.replace(str(file), shown) for n, text in decoded.suspects.items()})
     except SlopewashError as error:
         raise InvalidFile(str(error).replace(str(file), shown)) from None

@@ -16,6 +16,8 @@ export interface FileFacts {
   /** Longer side in metres, instead of the cell size. */
   extent: number | null;
   allow8bit: boolean;
+  /** Number of cells without data, "nan" for NaN. */
+  nodata: string | null;
 }
 
 export type Missing = NonNullable<Problem["wants"]>;
@@ -24,7 +26,7 @@ export type Missing = NonNullable<Problem["wants"]>;
 export type Ask = (file: File, missing: Missing, facts: FileFacts) => Promise<FileFacts | null>;
 
 const TOPIC = "upload";
-const NOTHING: FileFacts = { low: null, high: null, cellSize: null, extent: null, allow8bit: false };
+const NOTHING: FileFacts = { low: null, high: null, cellSize: null, extent: null, allow8bit: false, nodata: null };
 
 /** Send a file and start from it. */
 export async function uploadAndStart(
@@ -49,6 +51,14 @@ export async function uploadAndStart(
           ? `, resampled from ${answer.file_columns} × ${answer.file_rows} to ${answer.columns} × ${answer.rows} cells`
           : "";
       messages.say(`Started from ${file.name}${fewer}.`, "good", { topic: TOPIC });
+      for (const { nodata, message } of answer.suspects)
+        messages.say(message, "notice", {
+          topic: "nodata",
+          offer: {
+            label: "Leave those cells out",
+            run: () => void uploadAndStart(file, connection, messages, limit, ask, { ...sent, nodata: String(nodata) }),
+          },
+        });
       const extent = answer.plausible_extent;
       if (extent !== null && sent.extent === null) {
         const side = Math.max(answer.rows, answer.columns) * answer.cell_size;
@@ -68,7 +78,7 @@ export async function uploadAndStart(
     }
     messages.withdraw(TOPIC);
     if (!answer.wants) throw new Error(answer.message);
-    facts = await ask(file, answer.wants, facts);
+    facts = await ask(file, answer.wants, { ...facts, nodata: answer.nodata ?? facts.nodata });
   }
 }
 
@@ -81,6 +91,7 @@ async function send(file: File, facts: FileFacts): Promise<Uploaded | Problem> {
   if (facts.extent !== null) query.set("extent", String(facts.extent));
   else if (facts.cellSize !== null) query.set("cell_size", String(facts.cellSize));
   if (facts.allow8bit) query.set("allow_8bit", "true");
+  if (facts.nodata !== null) query.set("nodata", facts.nodata);
   const answer = await fetch(`/upload?${query}`, {
     method: "POST",
     body: file,
@@ -90,6 +101,6 @@ async function send(file: File, facts: FileFacts): Promise<Uploaded | Problem> {
   try {
     return JSON.parse(text) as Uploaded | Problem;
   } catch {
-    return { message: text || `the server answered ${answer.status}`, wants: null };
+    return { message: text || `the server answered ${answer.status}`, wants: null, nodata: null };
   }
 }

@@ -46,10 +46,11 @@ export class FileFactsDialog {
   readonly ask: Ask = (file, missing, facts) => {
     this.missing = missing;
     this.facts = facts;
-    this.about.textContent =
-      missing === "height_range"
-        ? `${file.name} stores integers. Which heights do the lowest and the highest possible value stand for?`
-        : `${file.name} has only 8 bits (256 height levels), which will show as terraces. Open it anyway?`;
+    this.about.textContent = {
+      height_range: `${file.name} stores integers. Which heights do the lowest and the highest possible value stand for?`,
+      allow_8bit: `${file.name} has only 8 bits (256 height levels), which will show as terraces. Open it anyway?`,
+      nodata: `${file.name} has cells of ${facts.nodata === "nan" ? "NaN" : facts.nodata}, which is no height. Open it without those cells?`,
+    }[missing];
     this.heights.hidden = missing !== "height_range";
     this.suggest();
     this.element.showModal();
@@ -72,6 +73,7 @@ export class FileFactsDialog {
   private finish(): void {
     const [low, high, cellSize, side] = [this.low, this.high, this.cell, this.extent].map(numberIn);
     if (this.missing === "allow_8bit") this.end({ ...this.facts, allow8bit: true });
+    else if (this.missing === "nodata") this.end(this.facts);
     else if (Number.isFinite(low) && Number.isFinite(high) && high! > low!)
       this.end({
         ...this.facts,

@@ -545,7 +545,9 @@ export interface PreviousRun {
 export interface Problem {
   message: string;
   /** What the user could add to an upload. */
-  wants: "height_range" | "allow_8bit" | null;
+  wants: "height_range" | "allow_8bit" | "nodata" | null;
+  /** Number that cells without data have, where that is what it wants. */
+  nodata: string | null;
 }
 
 /** Redo the edit undone last. */
@@ -754,6 +756,12 @@ export interface SurveyFacts {
   hypsometry: [number, number][];
 }
 
+/** A number in a file that most likely marks cells without data. */
+export interface Suspect {
+  nodata: number;
+  message: string;
+}
+
 /** Keyframes that the run can go back to. */
 export interface TimelineState {
   /** The one that is shown. */
@@ -797,6 +805,7 @@ export interface Uploaded {
   relief: number;
   /** Longer side in metres that would suit the relief, where the one that was read does not. */
   plausible_extent: number | null;
+  suspects: Suspect[];
 }
 
 /** Choose what frames hold. */
