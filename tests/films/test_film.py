@@ -182,5 +182,5 @@ def test_without_pyav_the_extra_is_named(hills: sw.Terrain, tmp_path: Path, monk
 
 
 def test_an_empty_folder_names_how_to_record(tmp_path: Path) -> None:
-    with pytest.raises(sw.InvalidFile, match="record a run with sw.Recorder"):
+    with pytest.raises(sw.InvalidFile, match=r"record a run with sw\.Recorder"):
         sw.film(tmp_path, tmp_path / "lapse.webm", size=SMALL)
