@@ -18,16 +18,14 @@ import pytest
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from tests.io.tiffs import ASCII, COMPRESSIONS, DOUBLE, SHORT, Tag, tiff
+from tests.io.windows import by_tiles
 
 import slopewash as sw
 from slopewash.errors import SlopewashError
-from slopewash.tiles.files import opened
-from slopewash.tiles.store import Store
 
 CASES = int(os.environ.get("TIFF_CASES", "150"))
 SEED = int(os.environ.get("TIFF_SEED", "29"))
 SHAPE = (7, 9)
-TILE = 4
 US_FOOT = 1200 / 3937
 
 FACTORS: Mapping[str, tuple[str, ...]] = {
@@ -284,28 +282,6 @@ def in_memory(path: Path, options: dict[str, Any]) -> sw.Terrain:
 def without_gdal(path: Path, options: dict[str, Any]) -> sw.Terrain:
     with sw.without_gdal():
         return sw.read(path, **options)
-
-
-def by_tiles(path: Path, options: dict[str, Any]) -> sw.Terrain:
-    """Read as `fill` does, without a store."""
-    source = sw.FromFile(path=path, options=options)
-    windows = opened(source)
-    if windows is None:
-        return source.make()
-    ground = windows.ground(Store("nowhere"), TILE)
-    layers: dict[str, Any] = {name: np.zeros(ground.shape, np.float32) for name in ground.layers}
-    nodata = np.zeros(ground.shape, bool)
-    for number, window in enumerate(ground.grid):
-        part = windows.read(ground, number)
-        assert set(part) == set(layers)
-        assert ground.has_nodata or part.nodata is None
-        for name in layers:
-            layers[name][window] = part[name]
-        nodata[window] = False if part.nodata is None else part.nodata
-    own = {name: layers.pop(name) for name in ground.own}
-    return sw.Terrain(
-        **layers, own_layers=own, nodata=nodata, cell_size=ground.cell_size, crs=ground.crs, transform=ground.transform
-    )
 
 
 Path_ = Callable[[Path, dict[str, Any]], sw.Terrain]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from slopewash.errors import InvalidFile
 from slopewash.remedies import option
 
 SQUARE = 1e-3
@@ -28,14 +29,44 @@ def metres_per_cell(
     return across * unit, None
 
 
-def cannot_measure(path: Path, obstacle: str) -> str:
-    """Sentence for a file without a cell size in metres, with the two remedies.
+def cannot_measure(path: Path, obstacle: str, *, resample: bool = True) -> str:
+    """Sentence for a file without a cell size in metres, with the remedies; not every file can be resampled.
 
     >>> cannot_measure(Path("dem.tif"), "has cells of 30 x 20, which are not square")
     'dem.tif has cells of 30 x 20, which are not square; give reproject="utm", or --reproject utm, to resample it ...'
     """
-    resample = option("reproject", '"utm"', "utm")
-    return (
-        f"{path} {obstacle}; give {resample}, to resample it in metres, or name the side "
-        f"of a cell in metres with {option('cell_size')}"
-    )
+    named = f"name the side of a cell in metres with {option('cell_size')}"
+    if not resample:
+        return f"{path} {obstacle}; resample it in metres first, as gdalwarp does, or {named}"
+    reproject = option("reproject", '"utm"', "utm")
+    return f"{path} {obstacle}; give {reproject}, to resample it in metres, or {named}"
+
+
+def side_of_cell(
+    path: Path,
+    sizes: tuple[float, float] | None,
+    *,
+    noted: float | None,
+    geographic: bool,
+    unit: float | None,
+    obstacle: str | None,
+    resample: bool = True,
+) -> float | None:
+    """Side of a cell in metres, or None where the file does not give it.
+
+    What slopewash `noted` counts unless the cells have another side: programs that resample a file keep its notes.
+    `unit` is in metres, and `obstacle` says why there is none; `resample` says whether `read` could resample the file.
+
+    >>> side_of_cell(Path("dem.tif"), (30.0, 30.0), noted=None, geographic=False, unit=0.3048, obstacle=None)
+    9.144
+    """
+    if sizes is None:
+        return noted
+    size = None
+    if unit is not None or geographic:
+        size, obstacle = metres_per_cell(sizes, geographic=geographic, unit=unit or 1.0)
+    if size is None and noted is None:
+        raise InvalidFile(cannot_measure(path, str(obstacle), resample=resample))
+    if size is not None and (noted is None or abs(size - noted) > SQUARE * size):
+        return size
+    return noted

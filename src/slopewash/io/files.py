@@ -110,9 +110,7 @@ def inspect(path: Path, options: ReadOptions) -> FileInfo:
     format = format_of(path)
     _check_file(path)
     info = format.probe(path, options)
-    _check_info(path, info, options)
-    if options.band is not None and info.format != "TIFF":
-        raise InvalidParameter(f"{path} has no bands; leave out band, which is for .tif only")
+    check_info(path, info, options)
     return info
 
 
@@ -199,8 +197,14 @@ def _check_file(path: Path) -> None:
         raise InvalidFile(f"{path} is empty")
 
 
-def _check_info(path: Path, info: FileInfo, options: ReadOptions) -> None:
-    """Reject, based on the header, what must not or need not be decoded."""
+def check_info(path: Path, info: FileInfo, options: ReadOptions) -> None:
+    """Reject, based on the header, what must not or need not be decoded.
+
+    >>> info = FileInfo(format="PNG", width=4, height=3, bits=8, dtype="uint8")
+    >>> check_info(Path("hill.png"), info, ReadOptions(max_pixels=1))
+    Traceback (most recent call last):
+    slopewash.errors.InvalidFile: hill.png has 4 x 3 cells, more than 1; raise max_pixels, or ... if this is intended
+    """
     if info.width * info.height > options.max_pixels:
         raise InvalidFile(
             f"{path} has {info.width} x {info.height} cells, more than {options.max_pixels}; raise "
@@ -209,6 +213,8 @@ def _check_info(path: Path, info: FileInfo, options: ReadOptions) -> None:
     if info.channels > MAXIMUM_LAYERS:
         raise InvalidFile(f"{path} has {info.channels} layers; at most {MAXIMUM_LAYERS} are read")
     grid_allowance(path, options.max_pixels).take(info.width * info.height * info.channels * -(-info.bits // 8))
+    if options.band is not None and info.format != "TIFF":
+        raise InvalidParameter(f"{path} has no bands; leave out band, which is for .tif only")
     if options.shape is not None and options.shape != (info.height, info.width):
         raise InvalidFile(f"{path} has {info.height} rows and {info.width} columns, but shape is {options.shape}")
     if info.bits < 8:

@@ -72,8 +72,8 @@ def format_of(path: Path) -> Format:
         raise InvalidFile(
             f"{path} is for runs on tiles: "
             + by_place(
-                python="sw.erode_tiled writes it, sw.read_tiled reads it",
-                command="slopewash erode --tiles writes it, slopewash convert reads it",
+                python="sw.erode_tiled reads and writes it, sw.read_tiled reads its results",
+                command="slopewash erode --tiles reads and writes it, slopewash convert reads its results",
             )
         )
     if is_mesh_file(path):

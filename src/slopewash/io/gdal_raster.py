@@ -52,8 +52,29 @@ def crs_of(path: Path) -> tuple[str | None, float | None, float | None]:
         text = crs_text(crs)
         if text is None:
             return None, None, None
-        whole = str(crs.to_wkt(version="WKT2_2019"))
+        whole = well_known_text(crs)
         return text, wkt.horizontal_unit(whole), wkt.vertical_unit(whole)
+
+
+def well_known_text(crs: Any) -> str:
+    """Well-known text with the units of all axes."""
+    return str(crs.to_wkt(version="WKT2_2019"))
+
+
+def parsed(text: str) -> tuple[str, str] | None:
+    """CRS of a code or text as a terrain has it, and in full; None for one that is not known.
+
+    >>> parsed("epsg:32611")[0], parsed("EPSG:99999")
+    ('EPSG:32611', None)
+    """
+    rasterio = rasterio_for("a CRS")
+    with rasterio.Env(**ENVIRONMENT):
+        try:
+            crs = rasterio.crs.CRS.from_user_input(text)
+        except (rasterio.errors.CRSError, ValueError):
+            return None
+        known = crs_text(crs)
+        return None if known is None else (known, well_known_text(crs))
 
 
 def crs_text(crs: Any) -> str | None:

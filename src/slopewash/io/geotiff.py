@@ -110,9 +110,18 @@ def _unit(
     if stated is not None:
         unit = metres_per_code(stated)
         return unit, None if unit else f"has cells in units of EPSG:{stated}, not metres"
-    if not has_crs or any(code in metric for metric in _METRIC_CODES):
+    if not has_crs or is_metric_code(code):
         return 1.0, None
     return None, f"does not give the unit of {f'EPSG:{code}' if 0 < code < _OWN else 'its CRS'}"
+
+
+def is_metric_code(code: int) -> bool:
+    """Whether EPSG is known to measure in metres along the ground, and no heights, by that code.
+
+    >>> is_metric_code(32611), is_metric_code(2227)
+    (True, False)
+    """
+    return any(code in metric for metric in _METRIC_CODES)
 
 
 def _beyond_keys(keys: dict[int, int]) -> str | None:

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile, InvalidParameter, InvalidTerrain
+from slopewash.io import gdal
 from slopewash.io.gathering import gather
 from slopewash.io.heights import as_float32, as_metres, bands
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.orientation import row_0_in_the_north, upright
 from slopewash.io.suspects import SENTINELS, Look, Suspects, check_possible
-from slopewash.io.units import HEIGHT_UNITS
+from slopewash.io.units import HEIGHT_UNITS, metres_per
 from slopewash.remedies import option
 from slopewash.terrain import Layer, Terrain, TerrainPart
 from slopewash.terrain.fields import LAYERS, layer_spec
@@ -136,6 +137,54 @@ def plain_band(
         span=(options.height_range or recorded) if is_ground else None,
         is_ground=is_ground and options.kind == "height",
     )
+
+
+def metres_of(
+    path: Path,
+    options: ReadOptions,
+    layer: str,
+    stated: str | None,
+    *,
+    what: str,
+    has_heights: bool,
+    height_unit: float | None,
+) -> float:
+    """Metres per unit of a layer, by the unit that is stated for it or by the CRS; 1 for what is no length.
+
+    Parameters
+    ----------
+    path, options
+        The file, and how it is read.
+    layer, stated
+        The layer, and its unit as the file writes it.
+    what
+        What holds the layer, for the message.
+    has_heights, height_unit
+        Whether the CRS has heights, and the metres of their unit where it is known.
+
+    >>> metres_of(Path("d.tif"), ReadOptions(), "water", "cm", what="band 1", has_heights=False, height_unit=None)
+    0.01
+    """
+    spec = layer_spec(layer)
+    if options.kind == "value" or spec.units != "m" or (layer == "elevation" and options.height_range is not None):
+        return 1.0
+    if spec.height and options.height_unit is not None:
+        return HEIGHT_UNITS[options.height_unit]
+    if stated is not None:
+        metres = metres_per(stated)
+        if metres is None:
+            of = "heights" if spec.height else what
+            remedy = f"give it with {option('height_unit')}" if spec.height else "correct it in the file"
+            raise InvalidFile(f'{path} has the unknown unit "{stated}" of {of}; {remedy}')
+        return metres
+    if not (spec.height and has_heights):
+        return 1.0
+    if height_unit is None:
+        how = "" if gdal.is_available() else f", or let GDAL look it up: {gdal.EXTRA}"
+        raise InvalidFile(
+            f"{path} has a CRS with heights, whose unit it does not give; give it with {option('height_unit')}{how}"
+        )
+    return height_unit
 
 
 @dataclass(frozen=True, kw_only=True)

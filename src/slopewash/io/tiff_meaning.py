@@ -17,7 +17,7 @@ import numpy as np
 
 from slopewash.errors import GeoreferenceWarning, InvalidFile
 from slopewash.io import gdal, tiff
-from slopewash.io.cells import SQUARE, cannot_measure, metres_per_cell
+from slopewash.io.cells import side_of_cell
 from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.geotiff import (
     CAMERA_MODEL,
@@ -32,13 +32,12 @@ from slopewash.io.geotiff import (
     read_georeference,
 )  # fmt: skip
 from slopewash.io.info import FileInfo
-from slopewash.io.meaning import Band, Meaning
+from slopewash.io.meaning import Band, Meaning, metres_of
 from slopewash.io.options import ReadOptions
 from slopewash.io.orientation import is_mirrored
 from slopewash.io.tiff_directories import subfile_types
-from slopewash.io.units import HEIGHT_UNITS, metres_per
 from slopewash.remedies import option
-from slopewash.terrain.fields import RESERVED, layer_spec
+from slopewash.terrain.fields import RESERVED
 
 _COMPRESSION, _PHOTOMETRIC, _ORIENTATION, _PREDICTOR, _EXTRA_SAMPLES = 259, 262, 274, 317, 338
 _READ = (
@@ -130,7 +129,15 @@ def resolve(path: Path, info: FileInfo, options: ReadOptions) -> TiffRaster:
             )
             for layer, number in named.items()
         ),
-        cell_size=options.cell_size or _cell_size(path, place, crs),
+        cell_size=options.cell_size
+        or side_of_cell(
+            path,
+            place.sizes,
+            noted=place.noted,
+            geographic=place.geographic,
+            unit=crs.unit,
+            obstacle=place.unit_problem,
+        ),
         crs=crs.text,
         transform=place.transform,
         orientation=orientation,
@@ -253,28 +260,15 @@ def _stated_unit(facts: _Facts, band: int) -> str | None:
 
 
 def _metres(path: Path, facts: _Facts, number: int, layer: str, crs: _Crs, options: ReadOptions) -> float:
-    """Metres per unit of a band, by its own unit or by the CRS; 1 for what is no length."""
-    spec, stated = layer_spec(layer), _stated_unit(facts, number)
-    if options.kind == "value" or spec.units != "m" or (layer == "elevation" and options.height_range is not None):
-        return 1.0
-    if spec.height and options.height_unit is not None:
-        return HEIGHT_UNITS[options.height_unit]
-    if stated is not None:
-        metres = metres_per(stated)
-        if metres is None:
-            what = "of heights" if spec.height else f"of band {number} ({layer})"
-            remedy = f"give it with {option('height_unit')}" if spec.height else "correct it in the file"
-            raise InvalidFile(f'{path} has the unknown unit "{stated}" {what}; {remedy}')
-        return metres
-    if not (spec.height and facts.place.has_heights):
-        return 1.0
-    metres = facts.place.height_unit or crs.height_unit
-    if metres is None:
-        how = "" if gdal.is_available() else f", or let GDAL look it up: {gdal.EXTRA}"
-        raise InvalidFile(
-            f"{path} has a CRS with heights, whose unit it does not give; give it with {option('height_unit')}{how}"
-        )
-    return metres
+    return metres_of(
+        path,
+        options,
+        layer,
+        _stated_unit(facts, number),
+        what=f"band {number} ({layer})",
+        has_heights=facts.place.has_heights,
+        height_unit=facts.place.height_unit or crs.height_unit,
+    )
 
 
 def _crs(path: Path, place: Georeference) -> _Crs:
@@ -293,20 +287,3 @@ def _warn_of_lost_crs(path: Path, place: Georeference) -> None:
     if place.beyond_keys is not None and not gdal.is_available():
         how = "GDAL is switched off here" if gdal.is_installed() else f"to keep it: {gdal.EXTRA}"
         warnings.warn(f"{path} {place.beyond_keys}, which is left out; {how}", GeoreferenceWarning, stacklevel=6)
-
-
-def _cell_size(path: Path, place: Georeference, crs: _Crs) -> float | None:
-    """Side of a cell in metres, or None where the file does not give it.
-
-    What slopewash recorded counts unless the cells have another side: programs that resample a file keep its notes.
-    """
-    if place.sizes is None:
-        return place.noted
-    size, obstacle = None, place.unit_problem
-    if crs.unit is not None or place.geographic:
-        size, obstacle = metres_per_cell(place.sizes, geographic=place.geographic, unit=crs.unit or 1.0)
-    if size is None and place.noted is None:
-        raise InvalidFile(cannot_measure(path, str(obstacle)))
-    if size is not None and (place.noted is None or abs(size - place.noted) > SQUARE * size):
-        return size
-    return place.noted

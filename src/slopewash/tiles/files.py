@@ -9,20 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from slopewash.errors import InvalidFile
+from slopewash.errors import InvalidParameter
 from slopewash.io import gdal
 from slopewash.io.files import inspect
 from slopewash.io.options import ReadOptions, ValueOptions
 from slopewash.io.placement import Placed, has_coordinates
-from slopewash.io.suspects import PLAIN, Suspects
+from slopewash.io.suspects import Suspects
 from slopewash.io.tiff_meaning import TiffRaster, resolve
 from slopewash.memory import check_memory
 from slopewash.recipes.sources import FromFile
 from slopewash.terrain import Terrain
-from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.ground import Ground
 from slopewash.tiles.store import Store
-from slopewash.tiles.zarr_source import describe_zarr, read_zarr
+from slopewash.tiles.zarr_source import ResultWindows, ZarrWindows, opened_zarr
 
 SOURCE = "state/source"
 TIFF = (".tif", ".tiff")
@@ -45,12 +44,7 @@ class TiffWindows:
 
     def ground(self, store: Store, tile: int | tuple[int, int]) -> Ground:
         """What is known of it before it is read."""
-        meaning = self.raster.meaning
-        return Ground(
-            store=store, path=SOURCE, grid=TileGrid.of(meaning.shape, tile), cell_size=meaning.cell_size or 1.0,
-            layers=tuple(band.layer for band in meaning.bands), own=meaning.own_layers,
-            has_nodata=meaning.may_lack_data, crs=meaning.crs, transform=meaning.transform,
-        )  # fmt: skip
+        return Ground.of_file(self.raster.meaning, store, SOURCE, tile)
 
     @property
     def suspects(self) -> Suspects:
@@ -71,36 +65,17 @@ class TiffWindows:
             )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ZarrWindows:
-    """A Zarr group of layers that is read by windows."""
-
-    path: str
-    options: Mapping[str, Any]
-
-    @property
-    def suspects(self) -> Suspects:
-        """Heights that may mark cells without data though nothing says so."""
-        return PLAIN
-
-    def ground(self, store: Store, tile: int | tuple[int, int]) -> Ground:
-        """What is known of it before it is read."""
-        return describe_zarr(self.path, self.options, store, tile)
-
-    def read(self, ground: Ground, number: int) -> Terrain:
-        """One tile of it."""
-        return read_zarr(self.path, ground, number)
-
-
-ByWindows = TiffWindows | ZarrWindows
+ByWindows = TiffWindows | ZarrWindows | ResultWindows
 
 
 def opened(source: FromFile) -> ByWindows | None:
     """Return a file that can be read by windows, or None where it must be read as a whole."""
     if source.path.suffix.lower() == ".zarr":
-        if not source.path.exists():
-            raise InvalidFile(f"{source.path} does not exist")
-        return ZarrWindows(path=str(source.path), options=source.options)
+        if source.size is not None:
+            raise InvalidParameter(
+                f"{source.path} is read by windows, which are not resampled; leave out size ({source.size})"
+            )
+        return opened_zarr(source.path, source.options, _WHOLE)
     windows = by_windows(source.path, source.options) if source.size is None else None
     if windows is None:
         _check_whole(source)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import unknown_name
+from slopewash.io.meaning import Meaning
 from slopewash.models.state import Window
 from slopewash.terrain import Terrain, TerrainPart, WaterSource
 from slopewash.terrain.parts import strata_from
@@ -185,6 +186,15 @@ class Ground:
         """Facts that JSON can hold."""
         facts = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "store"}
         return {**facts, "sources": [dataclasses.astuple(source) for source in self.sources]}
+
+    @classmethod
+    def of_file(cls, meaning: Meaning, store: Store, path: str, tile: int | tuple[int, int]) -> Ground:
+        """What is known of a file before it is read."""
+        return cls(
+            store=store, path=path, grid=TileGrid.of(meaning.shape, tile), cell_size=meaning.cell_size or 1.0,
+            layers=tuple(band.layer for band in meaning.bands), own=meaning.own_layers,
+            has_nodata=meaning.may_lack_data, crs=meaning.crs, transform=meaning.transform,
+        )  # fmt: skip
 
     @classmethod
     def from_dict(cls, store: Store, facts: Mapping[str, Any]) -> Ground:

@@ -15,11 +15,11 @@ from slopewash.models.maps import HIDDEN, Map, check_finite, check_shape, maps_o
 from slopewash.recipes.definition import Stage
 from slopewash.recipes.layers import LayerFile, LayerSource
 from slopewash.recipes.maps import raster_of
-from slopewash.tiles.files import ByWindows, same_cells
+from slopewash.tiles.files import TiffWindows, same_cells
 from slopewash.tiles.ground import Ground, span_of
 
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]], str], list[Any]]
-Values = float | ByWindows | Raster | NDArray[Any]
+Values = float | TiffWindows | Raster | NDArray[Any]
 Added = tuple[tuple[float, float], Cover]
 """Range of a layer in a tile, NaN if there is no ground, and how much of the ground the layer covers."""
 
@@ -75,7 +75,7 @@ def _added(ground: Ground, name: str, values: Values, run: Run, *, parameter: st
     ground.store.create(made.field(name), ground.grid)
     calls = [(ground, name, _part(values, window), parameter, number) for number, window in enumerate(ground.grid)]
     added = run(write_layer, calls, f"adding {name}")
-    if isinstance(values, ByWindows | Raster):
+    if isinstance(values, TiffWindows | Raster):
         sum((cover for _, cover in added), Cover()).check(Path(values.path))
     return dataclasses.replace(made, ranges={**ground.ranges, name: span_of(span for span, _ in added)})
 
@@ -91,7 +91,7 @@ def write_layer(ground: Ground, name: str, values: Values, parameter: str | None
     """Write a tile of a layer, which may be the map of a parameter."""
     window, cover = ground.grid.window(number), Cover()
     part = ground.part(window, ["elevation"])
-    if isinstance(values, ByWindows):
+    if isinstance(values, TiffWindows):
         read = values.read(ground, number)
         missing = np.zeros(read.shape, bool) if read.nodata is None else read.nodata
         values, cover = read["elevation"], Cover.of(missing, np.zeros(read.shape, bool), part.nodata)

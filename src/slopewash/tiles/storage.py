@@ -177,7 +177,12 @@ class AtUrl:
     def _opened(self) -> tuple[Any, str]:
         import fsspec  # type: ignore[import-untyped]
 
-        files, root = fsspec.core.url_to_fs(self.url)
+        try:
+            files, root = fsspec.core.url_to_fs(self.url)
+        except (ValueError, ImportError) as error:
+            raise InvalidFile(
+                f"{self.url} is at no place that fsspec knows here ({error}); give a folder, or install what it needs"
+            ) from error
         return files, root
 
     def _at(self, name: str) -> tuple[Any, str]:

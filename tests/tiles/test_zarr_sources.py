@@ -1,0 +1,219 @@
+"""Zarr groups as sources: whoever made them, one is read rightly or refused in a sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zarr
+from numpy.testing import assert_array_equal
+from tests.io.windows import by_tiles
+
+import slopewash as sw
+from slopewash.errors import SlopewashError
+
+HEIGHTS = np.arange(48, dtype=np.float32).reshape(6, 8)
+STILL = sw.SteepestTalus(talus_angle=89.0)
+
+
+@pytest.fixture
+def group(tmp_path: Path) -> Path:
+    """A group without a fault."""
+    path = tmp_path / "in.zarr"
+    made = zarr.open_group(str(path), mode="w")
+    made.attrs["cell_size"] = 2.0
+    made.create_array("elevation", data=HEIGHTS, chunks=(3, 4), compressors=None)
+    return path
+
+
+def changed(path: Path, name: str, change: Callable[[dict[str, Any]], Any]) -> None:
+    file = path / name / "zarr.json"
+    facts = json.loads(file.read_text())
+    change(facts)
+    file.write_text(json.dumps(facts))
+
+
+def first_chunk(path: Path) -> Path:
+    return path / "elevation" / "c" / "0" / "0"
+
+
+def pipe(path: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("no pipes here")
+    os.mkfifo(path)
+
+
+def with_pipe(path: Path) -> None:
+    first_chunk(path).unlink()
+    pipe(first_chunk(path))
+
+
+def with_metadata_as_pipe(path: Path) -> None:
+    (path / "elevation" / "zarr.json").unlink()
+    pipe(path / "elevation" / "zarr.json")
+
+
+def with_link(path: Path) -> None:
+    first_chunk(path).unlink()
+    first_chunk(path).symlink_to("/dev/zero")
+
+
+def with_linked_folder(path: Path) -> None:
+    (path / "water").symlink_to(path / "elevation")
+
+
+def with_long_metadata(path: Path) -> None:
+    with (path / "zarr.json").open("ab") as file:
+        file.truncate(1 << 26)
+
+
+FAULTS: dict[str, Callable[[Path], object]] = {
+    "a pipe": with_pipe,
+    "metadata that are a pipe": with_metadata_as_pipe,
+    "a link": with_link,
+    "a folder that is a link": with_linked_folder,
+    "endless metadata": with_long_metadata,
+    "no metadata": lambda path: (path / "zarr.json").unlink(),
+    "damaged metadata": lambda path: (path / "elevation" / "zarr.json").write_text("{"),
+    "deep metadata": lambda path: (path / "elevation" / "zarr.json").write_text("[" * 100_000),
+    "a short chunk": lambda path: first_chunk(path).write_bytes(b"1234"),
+    "chunks of no cells": lambda path: changed(
+        path, "elevation", lambda facts: facts["chunk_grid"]["configuration"].update(chunk_shape=[0, 4])
+    ),
+    "chunks of three sides": lambda path: changed(
+        path, "elevation", lambda facts: facts["chunk_grid"]["configuration"].update(chunk_shape=[3, 4, 1])
+    ),
+    "endless chunks": lambda path: changed(
+        path, "elevation", lambda facts: facts["chunk_grid"]["configuration"].update(chunk_shape=[10**6, 10**6])
+    ),
+    "an endless shape": lambda path: changed(path, "elevation", lambda facts: facts.update(shape=[10**9, 10**9])),
+    "an unknown type": lambda path: changed(path, "elevation", lambda facts: facts.update(data_type="float128")),
+    "an unknown codec": lambda path: changed(path, "elevation", lambda facts: facts.update(codecs=[{"name": "x"}])),
+    "dimensions of one name": lambda path: changed(
+        path, "elevation", lambda facts: facts.update(dimension_names=["y", "y"])
+    ),
+    "rows along rows": lambda path: changed(
+        path, "elevation", lambda facts: facts.update(dimension_names=["y", "northing"])
+    ),
+    "depths": lambda path: changed(path, "elevation", lambda facts: facts["attributes"].update(positive="down")),
+    "bytes without a sign": lambda path: changed(
+        path, "elevation", lambda facts: facts["attributes"].update(_Unsigned="true")
+    ),
+    "a mapping that is not there": lambda path: changed(
+        path, "elevation", lambda facts: facts["attributes"].update(grid_mapping="crs")
+    ),
+    "a CRS that is a number": lambda path: changed(
+        path, "", lambda facts: facts["attributes"].update({"proj:code": 7})
+    ),
+    "a CRS that is a path": lambda path: changed(
+        path, "", lambda facts: facts["attributes"].update({"proj:code": "/etc/passwd"})
+    ),
+    "a CRS at a URL": lambda path: changed(
+        path, "", lambda facts: facts["attributes"].update({"proj:code": "http://127.0.0.1:9/crs"})
+    ),
+    "cells of no size": lambda path: changed(path, "", lambda facts: facts["attributes"].update(cell_size=0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_group_with_a_fault_is_refused_in_one_sentence(group: Path, fault: str) -> None:
+    FAULTS[fault](group)
+    with pytest.raises(SlopewashError, match=r"in\.zarr") as refusal:
+        by_tiles(group, {})
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["memory://dem.zarr", "s3://bucket/dem.zarr", "file:///missing/dem.zarr", "missing.zarr"]
+)
+def test_a_source_is_a_folder_of_this_machine(url: str) -> None:
+    with pytest.raises(SlopewashError, match=r"is a URL|does not exist"):
+        by_tiles(Path(url), {})
+
+
+def test_a_file_and_an_array_are_no_group(tmp_path: Path) -> None:
+    (tmp_path / "file.zarr").write_bytes(b"PK")
+    zarr.create_array(str(tmp_path / "array.zarr"), data=HEIGHTS)
+    for name, sentence in (("file.zarr", "is a file"), ("array.zarr", "no Zarr group")):
+        with pytest.raises(SlopewashError, match=sentence):
+            by_tiles(tmp_path / name, {})
+
+
+@pytest.mark.parametrize(
+    "call", [sw.read_tiled, sw.open, sw.tiled_facts, sw.resume_tiled], ids=lambda call: call.__name__
+)
+def test_a_store_at_no_place_that_is_known_is_refused(call: Callable[[str], object]) -> None:
+    with pytest.raises(SlopewashError, match="that fsspec knows"):
+        call("nowhere://dem.zarr")
+
+
+def test_undeclared_nodata_are_questioned(group: Path) -> None:
+    zarr.open_group(str(group))["elevation"][2, 3] = -9999
+    with pytest.warns(sw.errors.NodataWarning, match=r"in\.zarr is -9999"):
+        sw.erode_tiled(
+            group, STILL, steps=1, tile=16, out=group.with_name("out.zarr"), workers=0, backend="reference"
+        )  # fmt: skip
+
+
+def test_a_group_of_another_size_is_refused(group: Path) -> None:
+    with pytest.raises(SlopewashError, match="leave out size"):
+        sw.erode_tiled(
+            sw.FromFile(path=group, size=4), STILL, steps=1, tile=16, out=group.with_name("out.zarr"), workers=0,
+            backend="reference",
+        )  # fmt: skip
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> tuple[Path, sw.Terrain]:
+    """A result with nodata, strata, water sources and a place, and the terrain that it holds."""
+    random = np.random.default_rng(5)
+    terrain = sw.Terrain(
+        100 * random.random((20, 24)).astype(np.float32), water=random.random((20, 24)).astype(np.float32),
+        nodata=random.random((20, 24)) < 0.1, cell_size=10.0, crs="EPSG:32611", transform=(10, 0, 5e5, 0, -10, 4e6),
+        strata=sw.strata_bands(thickness=5.0), sources=(sw.WaterSource(x=50.0, y=60.0, radius=20.0, rate=0.1),),
+    )  # fmt: skip
+    out = tmp_path / "result.zarr"
+    sw.erode_tiled(terrain, STILL, steps=1, tile=16, out=out, workers=0, backend="reference")
+    return out, sw.read_tiled(out)
+
+
+def test_a_result_is_a_source_with_all_that_it_holds(result: tuple[Path, sw.Terrain]) -> None:
+    path, terrain = result
+    again = path.with_name("again.zarr")
+    sw.erode_tiled(path, STILL, steps=1, tile=(7, 9), out=again, workers=0, backend="reference")
+    read = sw.read_tiled(again)
+    whole = sw.erode(terrain, STILL, steps=1, backend="reference")
+    assert (read.cell_size, read.crs, read.transform) == (terrain.cell_size, terrain.crs, terrain.transform)
+    assert_array_equal(read.nodata, terrain.nodata)
+    for name in ("elevation", "water"):
+        assert_array_equal(read[name], whole[name])
+    assert read.strata is not None
+    assert terrain.strata is not None
+    assert read.strata.layers == terrain.strata.layers
+
+
+def test_a_damaged_result_is_no_source(result: tuple[Path, sw.Terrain]) -> None:
+    path, _ = result
+    shard = max((file for file in (path / "elevation" / "c").rglob("*") if file.is_file()), key=lambda file: str(file))
+    data = bytearray(shard.read_bytes())
+    data[10] ^= 1
+    shard.write_bytes(data)
+    with pytest.raises(SlopewashError, match=r"damaged|not what slopewash wrote"):
+        by_tiles(path, {})
+    shard.unlink()
+    with pytest.raises(SlopewashError, match=r"missing|not what slopewash wrote"):
+        by_tiles(path, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("cell_size", 3.0), ("height_unit", "ft"), ("nodata", 0.0), ("band", 1), ("reproject", "utm"), ("max_pixels", 9)],
+)
+def test_a_result_says_itself_what_it_means(result: tuple[Path, sw.Terrain], name: str, value: object) -> None:
+    with pytest.raises(SlopewashError, match=r"leave out|raise max_pixels"):
+        by_tiles(result[0], {name: value})
