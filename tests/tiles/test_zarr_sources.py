@@ -153,7 +153,7 @@ def test_a_store_at_no_place_that_is_known_is_refused(call: Callable[[str], obje
 
 
 def test_undeclared_nodata_are_questioned(group: Path) -> None:
-    zarr.open_group(str(group))["elevation"][2, 3] = -9999
+    zarr.open_array(str(group), path="elevation")[2, 3] = -9999
     with pytest.warns(sw.errors.NodataWarning, match=r"in\.zarr is -9999"):
         sw.erode_tiled(
             group, STILL, steps=1, tile=16, out=group.with_name("out.zarr"), workers=0, backend="reference"

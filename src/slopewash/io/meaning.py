@@ -83,11 +83,8 @@ class Band:
         """
         if not self.is_ground or (dtype.kind != "f" and not self.is_scaled and not self.numbers):
             return {}
-        if dtype.kind == "f":
-            fitting = [float(value) for value in SENTINELS]
-        else:
-            limits = np.iinfo(dtype)
-            fitting = [float(value) for value in SENTINELS if limits.min <= value <= limits.max]
+        limits: Any = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+        fitting = [float(value) for value in SENTINELS if float(limits.min) <= value <= float(limits.max)]
         metres = self.values(path, np.array([fitting]).astype(dtype))
         return dict(zip(metres[0].tolist(), fitting, strict=True))
 
