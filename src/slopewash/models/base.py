@@ -100,6 +100,8 @@ class Model(ABC):
     """Parameters that each of the five sliders moves (all but the age, which is the same for all models)."""
     meshed: ClassVar[bool] = False
     """Whether it erodes triangles, not cells."""
+    adopted: ClassVar[frozenset[str]] = frozenset()
+    """Parameters whose change between two steps alters the state (`adopt`), and not only what happens to it later."""
 
     def __post_init__(self) -> None:
         for p in self.parameters():

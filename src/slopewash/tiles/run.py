@@ -654,6 +654,13 @@ def _check(stage: Stage) -> None:
         raise InvalidParameter(
             f"{model.name} runs on one machine alone: what moves in it may cross the whole terrain; leave out the tiles"
         )
+    now, then = model.values(), stage.receding(model).values() if stage.recedes else {}
+    for name in sorted(model.adopted & then.keys()):
+        if then[name] != now[name]:
+            raise InvalidParameter(
+                f"{name} changes from {now[name]} to {then[name]} when the flood recedes, which needs the whole "
+                "terrain at once; leave out the tiles, or the change of it at the end"
+            )
 
 
 def _check_layers(layers: Sequence[str] | None) -> None:

@@ -77,6 +77,7 @@ class SteepestTalus(Model):
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "reference.ReferenceBackend"}
     fields: ClassVar = FIELDS
     sums: ClassVar = SUMS
+    adopted: ClassVar = frozenset({"talus_law"})
     moved_by: ClassVar = {
         "rain": "the model has no water",
         "rock_strength": "the model moves loose soil; what slides depends on the steepness alone",

@@ -86,6 +86,10 @@ class VirtualPipes(Model):
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "reference.ReferenceBackend"}
     fields: ClassVar = FIELDS
     sums: ClassVar = SUMS | DEVICE_SUMS
+    adopted: ClassVar = frozenset(
+        {"sea_level", "edge_base", "pipes", "cover"}
+        | {"bed_contrast", "bed_thickness", "bed_dip", "bed_direction", "bed_datum"}
+    )
     moved_by: ClassVar = {
         "rain": {"rain_rate": 3.0},
         "rock_strength": {"suspension_rate": 1 / 4, "weathering_rate": 1 / 3},
