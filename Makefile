@@ -70,7 +70,8 @@ test-quick: $(DEV)
 # in .venv too, it then tries each format for a minute.
 fuzz: $(DEV)
 	@FUZZ_STORES=1000 $(BIN)/python -m pytest -s tests/tiles/test_damage.py tests/tiles/test_at_once.py
-	@FUZZ_CHECKPOINTS=1000 $(BIN)/python -m pytest -s tests/simulation/test_damaged_checkpoints.py tests/studio/test_damaged_files.py
+	@FUZZ_CHECKPOINTS=1000 $(BIN)/python -m pytest -s tests/simulation/test_damaged_checkpoints.py \
+	  tests/simulation/test_killed_writing.py tests/studio/test_damaged_files.py
 	@FUZZ_FILES=1000 $(BIN)/python -m pytest tests/io/test_mutations.py
 	@PLACEMENTS_STEP=1 $(BIN)/python -m pytest tests/recipes/test_placement.py
 	@$(BIN)/python tests/io/guided.py 60

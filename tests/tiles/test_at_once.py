@@ -18,7 +18,7 @@ from slopewash.tiles.run import TiledRun
 from slopewash.tiles.store import Store
 
 KILLED = """
-import os, signal, sys
+import os, signal, stat, sys
 import slopewash as sw
 from slopewash.tiles.run import TiledRun
 
@@ -31,8 +31,8 @@ def counted(usual, *, half=False):
         global count
         count += 1
         if count == last:
-            if half:
-                os.truncate(arguments[0], os.fstat(arguments[0]).st_size // 2)
+            if half and stat.S_ISREG(os.fstat(arguments[0]).st_mode):
+                os.ftruncate(arguments[0], os.fstat(arguments[0]).st_size // 2)
             os.kill(os.getpid(), signal.SIGKILL)
         return usual(*arguments, **keys)
     return call
