@@ -30,9 +30,9 @@ DRY_STAGES = {
     "gullies": sw.Stage(model=sw.SteepestTalus(), steps=9, gullies=0.5),
     "one open side": sw.Stage(model=sw.VirtualPipes(), steps=6, edges=EAST),
     "levels": sw.Stage(model=sw.VirtualPipes(), steps=16, settle=2, levels=LEVELS, strength=0.5, detail=0.1),
-    "low water": sw.Stage(model=sw.VirtualPipes(), steps=6, settle=2, low_water={"sea_level": LEVEL - 40}),
 }  # fmt: skip
 WHOLE_ONLY = {
+    "low water": sw.Stage(model=sw.VirtualPipes(), steps=6, settle=2, low_water={"sea_level": LEVEL - 40}),
     "velocity": sw.Stage(model=sw.VelocityField(), steps=4),
     "mesh": sw.Stage(model=sw.MeshParticles(), steps=4),
 }
