@@ -20,8 +20,8 @@ def available_memory() -> int | None:
     return max(0, min(known)) if known else None
 
 
-def check_memory(what: str, needed: float, remedy: str) -> None:
-    """Refuse what needs more bytes than are available.
+def check_memory(what: str, needed: float, remedy: str, *, held: float = 0.0) -> None:
+    """Refuse what needs more bytes than are available, besides those that this process holds of them already.
 
     >>> check_memory("a grid of 4 x 4 cells", 1000, "use a smaller one")
     >>> check_memory("a grid of 4 x 4 cells", 1e18, "use a smaller one")  # doctest: +ELLIPSIS
@@ -29,14 +29,21 @@ def check_memory(what: str, needed: float, remedy: str) -> None:
     slopewash.errors.NotEnoughMemory: a grid of 4 x 4 cells needs about 931,322,575 GiB ...; use a smaller one
     """
     available = available_memory()
-    if available is not None and needed > available:
+    if available is not None and needed - held > available:
         raise NotEnoughMemory(
-            f"{what} needs about {_gib(needed)} of memory, and {_gib(available)} is available; {remedy}"
+            f"{what} needs about {gib(needed)} of memory, and {gib(available)} is available; {remedy}"
         )
 
 
-def _gib(amount: float) -> str:
+def gib(amount: float) -> str:
+    """Bytes in words.
+
+    >>> gib(3.5 * 2**30), gib(5e7)
+    ('3.5 GiB', '48 MiB')
+    """
     size = amount / 2**30
+    if size < 0.1:
+        return f"{amount / 2**20:.0f} MiB"
     return f"{size:,.0f} GiB" if size >= 10 else f"{size:.1f} GiB"
 
 

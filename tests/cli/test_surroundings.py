@@ -124,7 +124,7 @@ def test_a_size_that_cannot_fit_is_refused_with_the_figure_and_the_way_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("slopewash.memory.available_memory", lambda: 1 << 20)
-    with pytest.raises(NotEnoughMemory, match=r"terrain of 400 x 400 cells needs about 0.0 GiB .*; use fewer cells"):
+    with pytest.raises(NotEnoughMemory, match=r"terrain of 400 x 400 cells needs about 0.1 GiB .*; use fewer cells"):
         sw.generate("hill", size=400)
     with pytest.raises(
         NotEnoughMemory, match=r"run of virtual_pipes on 100 x 100 cells needs .*fewer cells, or .*tiles"

@@ -159,24 +159,25 @@ def test_a_run_stopped_in_any_stage_is_resumed_to_the_same_result(stage: int, ta
     assert_same(sw.resume(tmp_path).terrain, whole.terrain)  # finished: nothing is left to do
 
 
+@pytest.mark.parametrize(("moment", "stage"), [("_prepared", 0), ("_take_over", 1)])
 def test_an_interrupt_between_two_stages_leaves_a_run_that_can_be_resumed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, stage: int
 ) -> None:
-    start = sw.Running._start
+    usual = getattr(sw.Running, moment)
 
-    def interrupted(self: sw.Running, number: int, terrain: sw.Terrain) -> sw.Simulation:
+    def interrupted(self: sw.Running, number: int, given: object) -> object:
         if number == 1:
             os.kill(os.getpid(), signal.SIGINT)
-        return start(self, number, terrain)
+        return usual(self, number, given)
 
-    monkeypatch.setattr(sw.Running, "_start", interrupted)
-    usual = signal.signal(signal.SIGINT, signal.default_int_handler)  # shells may start tests with it ignored
+    monkeypatch.setattr(sw.Running, moment, interrupted)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # shells may start tests with it ignored
     running = sw.Running(two_stages(), checkpoint=tmp_path)
     with pytest.raises(KeyboardInterrupt):
         running.run()
-    signal.signal(signal.SIGINT, usual)
+    signal.signal(signal.SIGINT, handler)
     monkeypatch.undo()
-    assert (running.number, running.simulation.model.name) == (1, "steepest_talus")
+    assert running.number == stage
     running.write_checkpoint()
     assert_same(sw.resume(tmp_path).terrain, two_stages().run().terrain)
 

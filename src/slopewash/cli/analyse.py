@@ -51,7 +51,7 @@ def command(
     if out is not None:
         check_report(out)
     options = reading.options(allow_8bit=True)
-    terrain = read_grid(file, options)
+    terrain = read_grid(file, options, work=("analyse",) if out is None else ("analyse", "report"))
     survey = sw.analyse(terrain, channel_area=channel_area, gather=gather)
     if out is not None:
         sw.write_report(terrain, out, name=file.name, survey=survey)

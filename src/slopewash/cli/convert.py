@@ -100,7 +100,7 @@ def command(
         print_json({"input": str(source), "output": str(out)}) if json else print(out)
         return
     options = reading.options(allow_8bit=allow_8bit)
-    terrain = read_any(source, out, options)
+    terrain = read_any(source, out, options, work=(out.suffix.lower() or ".png",))
     if layers is not None:
         assert isinstance(terrain, sw.Terrain)
         names = parse_layers(layers)
@@ -127,12 +127,12 @@ def command(
         note(f"note: most of {chosen} is almost black on a linear scale; --layers {chosen} writes a logarithmic one")
 
 
-def read_any(source: Path, out: Path, options: dict[str, Any]) -> Terrain | TriangleMesh:
+def read_any(source: Path, out: Path, options: dict[str, Any], *, work: tuple[str, ...]) -> Terrain | TriangleMesh:
     """Read a grid, or a mesh, which becomes a grid where the output needs one."""
     import slopewash as sw
 
     if not sw.is_mesh_file(source):
-        return read_grid(source, options)
+        return read_grid(source, options, work=work)
     mesh = sw.read_mesh(source)
     if sw.is_mesh_file(out):
         return mesh

@@ -18,7 +18,7 @@ from slopewash.cli.stages import check_steps, make_stage
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from slopewash import Look, Recipe, Result, Terrain
+    from slopewash import Look, Output, Recipe, Result, Terrain
 
 EXAMPLES = """Examples:
   slopewash demo                              512 x 512 cells into out/demo
@@ -79,6 +79,7 @@ def command(
         job = job.replace(source=dataclasses.replace(job.source, extent=extent, cell_size=None))
     beds = job.strata if strata is None else parse_beds(strata, None)
     job = job.replace(backend=backend, strata=beds)
+    job.replace(outputs=_outputs(out)).check_memory()
     start = job.terrain()
     make_folder(out)
     before = out / "before.png"
@@ -117,6 +118,16 @@ def _of_preset(preset: str, size: int | None, seed: int | None, steps: int | Non
 def _of_look(look: Look, size: int | None, seed: int | None, steps: int | None) -> Recipe:
     check_steps(steps)
     return look.recipe(size=size, seed=seed, steps=steps)
+
+
+def _outputs(folder: Path) -> list[Output]:
+    """What a demonstration writes, for the estimate of its memory."""
+    import slopewash as sw
+
+    return [
+        sw.Output(folder / "terrain.exr"),
+        sw.Output(folder / "view.png", "picture", {"view": "block", "water": "rivers"}),
+    ]
 
 
 def write_data(result: Result, folder: Path) -> list[Path]:

@@ -265,6 +265,7 @@ def command(
             recipe.replace(outputs=()), out, tiles=tiles, scheduler=scheduler, workers=workers, memory=memory,
             layers=wanted, json=json,
         )  # fmt: skip
+    recipe.check_memory()
     terrain = recipe.terrain()
     usual = sw.usual_preset(terrain)
     if preset is None and model is None and usual != stage.preset:

@@ -17,7 +17,7 @@ from slopewash.cli.options import (
 )
 from slopewash.cli.outputs import make_folder
 from slopewash.cli.reading import AS_IS, Reading
-from slopewash.cli.tiles import read_grid
+from slopewash.cli.tiles import check_grid, read_grid
 from slopewash.errors import InvalidFile, InvalidParameter
 
 EXAMPLES = """Examples:
@@ -84,10 +84,12 @@ def command(
     grid = parse_tiles(tiles)
     if out.exists() and not out.is_dir():
         raise InvalidFile(f"output {out} is a file; name a folder")
-    make_folder(out)
     options = reading.options(allow_8bit=allow_8bit)
+    check_grid(file, options, work=("export",))
+    make_folder(out)
+    terrain = read_grid(file, options, work=("export",))
     done = sw.export(
-        read_grid(file, options), target, out, size=size, tiles=grid, fit=fit, shared_edges=shared_edges,
+        terrain, target, out, size=size, tiles=grid, fit=fit, shared_edges=shared_edges,
         heights=heights, height_range=span, water=water, season=season, snow_line=parse_snow_line(snow_line),
         notes=None if file.suffix.lower() == ".zarr" else sw.probe(file).made_by,
     )  # fmt: skip

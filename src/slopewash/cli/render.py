@@ -154,7 +154,11 @@ def command(
         across = 1280 if width is None else width
         size = across, 2 * round(across * 9 / 32) if height is None else height
         recorded = file.is_dir() and file.suffix.lower() != ".zarr"
-        source = file if recorded else with_water(read_grid(file, options, most=LARGEST_VIEW), water)
+        source = (
+            file
+            if recorded
+            else with_water(read_grid(file, options, work=_work("block", water), most=LARGEST_VIEW), water)
+        )
         with progress_bar(out) as report:
             sw.film(
                 source, out, kind=film, seconds=seconds, fps=fps, size=size, azimuth=azimuth, pitch=pitch, zoom=zoom,
@@ -163,7 +167,8 @@ def command(
             )  # fmt: skip
         _print_output(file, out, json=json)
         return
-    terrain = with_water(read_grid(file, options, most=LARGEST_MAP if view == "map" else LARGEST_VIEW), water)
+    most = LARGEST_MAP if view == "map" else LARGEST_VIEW
+    terrain = with_water(read_grid(file, options, work=_work(view, water), most=most), water)
     if view == "map":
         sw.render(
             terrain, out, sun=light, season=season, snow_line=snow, water=shown, width=width, exaggeration=exaggeration
@@ -176,6 +181,11 @@ def command(
             snow_line=snow, water=shown, exaggeration=exaggeration, layer=layer, contours=lines, supersampling=samples,
         )  # fmt: skip
     _print_output(file, out, json=json)
+
+
+def _work(view: str, water: str) -> tuple[str, ...]:
+    """What a picture needs besides the file, for the estimate of its memory."""
+    return ("water", view) if water == "rivers" else (view,)
 
 
 def _print_output(file: Path, out: Path, *, json: bool) -> None:

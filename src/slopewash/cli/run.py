@@ -126,10 +126,15 @@ def command(
     job = job.replace(backend=chosen)
     if check:
         check_layer_names(job)
+        needs = job.check_memory() if tiles is None else None
         question_recipe(job)
         facts = summary(job)
         words = ", ".join(f"{part} {', '.join(values)}" for part, values in facts.items() if values)
-        print_json({"recipe": str(recipe), "valid": True, **facts}) if json else print(f"{recipe} is valid: {words}")
+        if json:
+            print_json({"recipe": str(recipe), "valid": True, **facts, **(needs.as_dict() if needs else {})})
+        else:
+            print(f"{recipe} is valid: {words}")
+            print(needs) if needs else None
         return 0
     if tiles is not None:
         return _run_on_tiles(
@@ -137,6 +142,7 @@ def command(
             workers=workers, memory=memory, json=json,
         )  # fmt: skip
     check_needs_tiles(scheduler=scheduler, workers=workers, memory=memory)
+    job.check_memory()
     folder = out or Path("out") / (f"{name}-preview" if preview else name)
     if not job.outputs:
         note("note: the recipe has no [[outputs]]; only its recipe.toml and manifest.json are written")

@@ -55,11 +55,19 @@ def check_needs_tiles(**given: object) -> None:
             raise InvalidParameter(f"--{name} is {value}; it is for runs on tiles, so give --tiles 2048 too")
 
 
-def read_grid(file: Path, options: dict[str, Any], *, most: int | None = None) -> Terrain:
-    """Read a file of heights, or what a run on tiles has left: all of it, or an overview of so many cells at most."""
+def check_grid(file: Path, options: dict[str, Any], *, work: tuple[str, ...]) -> None:
+    """Refuse to read a file for work that does not fit into memory with it."""
+    from slopewash.recipes.needs import check_reading
+
+    check_reading(file, options, *work)
+
+
+def read_grid(file: Path, options: dict[str, Any], *, work: tuple[str, ...] = (), most: int | None = None) -> Terrain:
+    """Read a file of heights for some work, or what a run on tiles has left: all, or an overview of so many cells."""
     import slopewash as sw
 
     if file.suffix.lower() != ".zarr":
+        check_grid(file, options, work=work)
         return sw.read(file, **options)
     for name in options:
         if name not in ("allow_8bit", "max_pixels"):

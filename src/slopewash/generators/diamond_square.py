@@ -7,13 +7,14 @@ from numpy.typing import NDArray
 
 from slopewash.generators import checks
 from slopewash.generators.registry import Grid, generator
+from slopewash.needs import Cost
 from slopewash.terrain import lattice
 
 Points = NDArray[np.float32]
 Indices = NDArray[np.int64]
 
 
-@generator("diamond_square", by_position=False)
+@generator("diamond_square", by_position=False, cost=Cost(16, 35e-9, fixed=30e6))
 def diamond_square(grid: Grid, *, roughness: float = 0.3) -> Points:
     """Displace midpoints of squares, then of the diamonds between them, by normally distributed numbers.
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from slopewash.errors import InvalidParameter, unknown_name
 from slopewash.generators import checks
 from slopewash.generators.extent import cell_size_for
-from slopewash.memory import check_memory
+from slopewash.needs import Cost, Needs
 from slopewash.patience import in_parts
 from slopewash.terrain import Terrain
 
@@ -23,8 +23,8 @@ Heights: TypeAlias = NDArray[np.floating[Any]]
 LARGEST_SIDE = 16384
 """Default limit of cells per side: 1 GiB for each float32 layer."""
 
-BYTES_PER_CELL = 12
-"""Of float64 heights and the layer they become; noise takes more meanwhile."""
+BANDED = Cost(13, 200e-9, fixed=55e6)
+"""Of heights made by bands: float64 ones and the layer that they become."""
 
 BAND_CELLS = 1 << 19
 """Cells of a band that is generated at a time."""
@@ -98,6 +98,8 @@ class Generator:
     """Option in metres which, if given, anchors the heights to the world instead of fitting them to the grid."""
     by_position: bool
     """Whether heights depend on the position alone, so that a part can be made without the rest."""
+    cost: Cost
+    """Memory and time of each cell."""
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -110,7 +112,7 @@ _GENERATORS: dict[str, Generator] = {}
 
 
 def generator(
-    name: str, *, world_option: str | None = None, by_position: bool = True
+    name: str, *, world_option: str | None = None, by_position: bool = True, cost: Cost = BANDED
 ) -> Callable[[Callable[..., Heights]], Callable[..., Heights]]:
     """Register a function `(grid, *, options) -> raw heights`.
 
@@ -120,7 +122,7 @@ def generator(
     """
 
     def register(function: Callable[..., Heights]) -> Callable[..., Heights]:
-        _GENERATORS[name] = Generator(name, function, world_option, by_position)
+        _GENERATORS[name] = Generator(name, function, world_option, by_position, cost)
         return function
 
     return register
@@ -133,6 +135,15 @@ def generator_names() -> tuple[str, ...]:
     True
     """
     return tuple(sorted(_GENERATORS))
+
+
+def generator_cost(kind: str) -> Cost:
+    """Memory and time of each cell that a generator makes.
+
+    >>> generator_cost("diamond_square").memory
+    16
+    """
+    return _find(kind).cost
 
 
 def describe_generator(kind: str) -> tuple[str, dict[str, Any]]:
@@ -303,7 +314,8 @@ def plan(
     chosen = _find(kind)
     _check_options(chosen, options)
     rows, columns = _checked_size(size, checks.integer("maximum_size", maximum_size))
-    check_memory(f"a terrain of {columns} x {rows} cells", BYTES_PER_CELL * rows * columns, "use fewer cells")
+    needs = Needs([chosen.cost.part(f"generating {kind}", rows * columns)])
+    needs.check(f"a terrain of {columns} x {rows} cells", "use fewer cells")
     cell_size = cell_size_for(max(rows, columns), cell_size=cell_size, extent=extent)
     grid = Grid(rows, columns, cell_size, checks.integer("seed", seed))
     feature_size = options.get(chosen.world_option) if chosen.world_option else None

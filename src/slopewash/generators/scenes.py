@@ -8,6 +8,8 @@ from slopewash.generators import checks
 from slopewash.generators.noise import fbm, ridged
 from slopewash.generators.registry import Grid, generator
 from slopewash.generators.shapes import Shape, centred
+from slopewash.needs import Cost
+from slopewash.patience import patiently
 
 SHORE = 0.4
 """Height of the shore of islands, as a share of the relief."""
@@ -92,7 +94,9 @@ def volcano(grid: Grid, *, noise: float = 0.12, crater: float = 0.08, width: flo
     return cone - 0.5 * np.maximum(inside, 0.6 * gap) * np.exp(-3.2 * rim / width) + noise * bumps
 
 
-@generator("islands", by_position=False)  # the shore lies at a quantile of all heights
+@generator(
+    "islands", by_position=False, cost=Cost(46, 375e-9, fixed=55e6)
+)  # the shore lies at a quantile of all heights
 def islands(grid: Grid, *, roughness: float = 0.2, land: float = 0.35) -> Shape:
     """Build islands of all sizes and straits between them; the shore lies at two fifths of the relief.
 
@@ -111,13 +115,13 @@ def islands(grid: Grid, *, roughness: float = 0.2, land: float = 0.35) -> Shape:
     out = np.maximum(np.abs(2.0 * y - 1.0), np.abs(2.0 * x - 1.0))
     heights = heights - 0.4 * out**8  # open sea around
     # By rank and not by height: any seed has its share of land.
-    shore = np.quantile(heights, 1.0 - land)
+    shore = patiently(lambda: np.quantile(heights, 1.0 - land), heights.size, "finding the shore")
     above = SHORE + (1.0 - SHORE) * (heights - shore) / max(heights.max() - shore, 1e-9)
     below = SHORE * (heights - heights.min()) / max(shore - heights.min(), 1e-9)
     return np.where(heights > shore, above, below)
 
 
-@generator("coast")
+@generator("coast", cost=Cost(13, 380e-9, fixed=55e6))
 def coast(grid: Grid, *, edge: float = 0.5, steepness: float = 14.0, stacks: float = 0.5) -> Shape:
     """Build a cliffed coast: a plateau in the north, bays and headlands, rocks in the shallow sea before them.
 

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from slopewash.errors import InvalidFile, InvalidParameter
+from slopewash.io.costs import reading_cost
 from slopewash.io.formats import FORMATS, format_of
 from slopewash.io.gdal import rasterio_for
 from slopewash.io.info import FileInfo
@@ -14,6 +15,7 @@ from slopewash.io.limits import MAXIMUM_LAYERS, MAXIMUM_PIXELS, grid_allowance
 from slopewash.io.mesh_files import is_mesh_file, write_mesh
 from slopewash.io.notes import Notes
 from slopewash.io.options import HeightRange, ReadOptions
+from slopewash.needs import Needs
 from slopewash.remedies import option
 from slopewash.terrain import Terrain, TriangleMesh, check_terrain
 
@@ -87,6 +89,7 @@ def read_with(path: str | os.PathLike[str], options: ReadOptions) -> Terrain:
     """
     path = Path(path)
     info = inspect(path, options)
+    _check_memory(path, info, options)
     format = format_of(path)
     if options.reproject is None:
         return format.read(path, info, options)
@@ -112,6 +115,14 @@ def inspect(path: Path, options: ReadOptions) -> FileInfo:
     info = format.probe(path, options)
     check_info(path, info, options)
     return info
+
+
+def _check_memory(path: Path, info: FileInfo, options: ReadOptions) -> None:
+    """Refuse a file that does not fit into memory, before it is decoded."""
+    layers = 1 if options.band is not None else max(1, info.channels)
+    values = float(info.width) * info.height * layers
+    needs = Needs([reading_cost(path).part(f"reading {path}", values)])
+    needs.check(f"reading {path} with {info.width} x {info.height} cells", "use a file with fewer cells")
 
 
 def write(

@@ -18,7 +18,11 @@ from slopewash.io.decoding import decoding
 from slopewash.io.gdal import ENVIRONMENT, rasterio_for
 from slopewash.io.meaning import Band, Samples
 from slopewash.io.tiff_meaning import TiffRaster
+from slopewash.patience import in_parts
 
+BAND_CELLS, BLOCK = 1 << 22, 512
+"""Cells of a band of rows that is decoded at a time, and rows of a block that should not be decoded twice: signals
+arrive between two bands."""
 CELL_SIZE_TAG = "slopewash_cell_size"
 """Where the cell size stands that the transform may not give, or not to the last digit."""
 NOWHERE = ('LOCAL_CS["unnamed"', 'LOCAL_CS["unknown"', 'ENGCRS["unnamed"', 'ENGCRS["unknown"')
@@ -37,6 +41,22 @@ def opened(raster: TiffRaster, reason: str) -> Iterator[Any]:
 
 def samples(source: Any, raster: TiffRaster, band: Band, window: Any = None) -> Samples:
     """Decode a band, or a window of it, as it is stored."""
+    if window is not None:
+        return _decoded(source, raster, band, window)
+    rows, columns = raster.meaning.shape
+    height = max(BLOCK, BAND_CELLS // columns // BLOCK * BLOCK)
+    stored = np.empty((rows, columns), raster.dtype)
+    outside = None
+    for top in in_parts(range(0, rows, height), f"reading {raster.meaning.path.name}"):
+        part = slice(top, min(top + height, rows))
+        stored[part], beyond = _decoded(source, raster, band, ((part.start, part.stop), (0, columns)))
+        if beyond is not None:
+            outside = np.zeros((rows, columns), np.bool_) if outside is None else outside
+            outside[part] = beyond
+    return stored, outside
+
+
+def _decoded(source: Any, raster: TiffRaster, band: Band, window: Any) -> Samples:
     stored = source.read(band.number, window=window).astype(raster.dtype, copy=False)
     outside = source.read_masks(band.number, window=window) == 0 if raster.has_mask else None
     if raster.alpha is not None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from slopewash.io.decoding import Damaged, quiet
 from slopewash.io.limits import LARGEST_TILE
+from slopewash.patience import patiently
 
 if TYPE_CHECKING:
     from tifffile import TiffPage
@@ -86,7 +87,10 @@ def _segment(
     data = file.read(min(count, 2 * most + 65536))  # compression never doubles the size
     if int(page.fillorder) == 2:
         data = data.translate(_REVERSED_BITS)
-    decoded = _unpack_lzw(data, row_bytes, down) if compression == _LZW else _expand(data, compression, most)
+    if compression == _LZW:
+        decoded = patiently(lambda: _unpack_lzw(data, row_bytes, down), most, "decoding")
+    else:
+        decoded = patiently(lambda: _expand(data, compression, most), most, "decoding")
     if len(decoded) > most:
         raise Damaged("a strip or tile decodes to more bytes than the image has for it")
     if len(decoded) < needed:

@@ -69,6 +69,37 @@ class SeaOnParts(Protocol):
         """Let all water evaporate, except for the sea."""
 
 
+USUAL = 100.0
+"""Bytes per cell of a model that declares none."""
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Memory and time of a run for each cell, as measured.
+
+    >>> Footprint(80, 100).pace is None
+    True
+    """
+
+    held: float
+    """Bytes while it is stepped, its start included."""
+    peak: float
+    """Bytes at most: while it is prepared, or while its layers are worked out at the end."""
+    pace: float | None = None
+    """Nanoseconds of one core for one step, on 512² cells, sub-steps apart; None where nobody measured."""
+    growth: float = 0.0
+    """Power of the side over 512 cells by which that grows, where particles cross the whole grid."""
+    shared: bool = True
+    """Whether all cores share the work."""
+
+    def step(self, shape: tuple[int, int], threads: int) -> float:
+        """Seconds of one step on a grid of that shape."""
+        if self.pace is None:
+            return math.nan
+        pace = self.pace * (max(shape) / 512) ** self.growth / (threads if self.shared else 1)
+        return 1e-9 * pace * shape[0] * shape[1]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Model(ABC):
     """Parameters and physics of one published system; holds no arrays.
@@ -92,8 +123,8 @@ class Model(ABC):
     """Kinds of side it runs with."""
     particles: ClassVar[bool] = False
     """Whether it has particles, which start from emitters."""
-    bytes_per_cell: ClassVar[int] = 80
-    """Memory of a run, at least: what is taken on the backend that needs least."""
+    footprints: ClassVar[Mapping[str, Footprint]] = {}
+    """Memory and time of a run, by backend."""
     divisible: ClassVar[bool] = True
     """Whether a step can be interrupted between its sub-steps."""
     moved_by: ClassVar[Mapping[str, Moved]] = {}
@@ -108,6 +139,15 @@ class Model(ABC):
             object.__setattr__(self, p.name, p.check(getattr(self, p.name)))
 
     # What is declared
+
+    @classmethod
+    def footprint(cls, backend: str) -> Footprint:
+        """Memory and time of a run on a backend; of a backend without figures, what the largest needs."""
+        known = cls.footprints
+        if backend in known:
+            return known[backend]
+        largest = max(known.values(), key=lambda footprint: footprint.peak, default=Footprint(USUAL, USUAL))
+        return dataclasses.replace(largest, pace=None)
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:

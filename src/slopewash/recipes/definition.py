@@ -14,6 +14,7 @@ from slopewash.models import Model, Preset, find_model, find_preset, model_names
 from slopewash.models.catalogue import Basins, Level
 from slopewash.models.maps import maps_of
 from slopewash.models.state import Edges, Sides
+from slopewash.needs import Needs
 from slopewash.plain import plain
 from slopewash.recipes.layers import LayerSource, as_layer_sources, layer_facts, layers_from, with_layers
 from slopewash.recipes.maps import facts_of, values_of
@@ -396,6 +397,22 @@ class Recipe:
         if stage or values:
             stages = (stages[0].replace(**stage).with_parameters(**values), *stages[1:])
         return dataclasses.replace(self, stages=stages, **changes)
+
+    def needs(self) -> Needs:
+        """Memory and time that it will need, worked out from what is declared, before anything is made.
+
+        >>> recipe("landscape", size=512).needs().memory > recipe("landscape", size=256).needs().memory
+        True
+        """
+        from slopewash.recipes.needs import needs_of
+
+        return needs_of(self)
+
+    def check_memory(self) -> Needs:
+        """Refuse it where it needs more memory than is left; what it needs is returned."""
+        from slopewash.recipes.needs import check_needs
+
+        return check_needs(self)
 
     def terrain(self) -> Terrain:
         """Make the terrain it starts from, with its layers and strata."""

@@ -8,6 +8,7 @@ import itertools
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,6 +43,16 @@ START, ORIGIN, PAINTED = "start.", "origin.", "painted."
 was painted on levels."""
 Part = Literal["eroding", "settling", "receding", "over"]
 """What a stage does in turn: water recedes only where the stage asks for it."""
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A stage that was made: its simulation, and what the recipe under way keeps with it."""
+
+    simulation: Simulation
+    start: Terrain
+    budgets: list[Budget]
+    painted: Painted
 
 
 class Running:
@@ -83,6 +94,7 @@ class Running:
         if self.checkpoint is not None:
             check_kind(self.checkpoint)
             check_owner(self.checkpoint, None)  # before the terrain is made, which may take long
+        (recipe if terrain is None else recipe.replace(source=terrain, layers={})).check_memory()
         self.run_id: str | None = None
         """Which run this is, for the folder of checkpoints; its stages share it."""
         self.number = 0
@@ -100,9 +112,8 @@ class Running:
         self._budgets: list[Budget] = []
         """Of the levels before the one under way, after what the first of them began with."""
         ranges = self.start.range
-        self.simulation = self._start(0, self.start)
+        self._take_over(0, self._prepared(0, self.start))
         question([stage.model for stage in self.stages], ground, ranges)
-        self._laid_down = self._low_water = False
         self._seconds = 0.0
         self._begin: float | None = None
         """Moment at which `run` was called, while it is at work."""
@@ -206,15 +217,15 @@ class Running:
         origin = {ORIGIN + name: array for name, array in arrays.items()}
         return {**self._noted(), "origin": facts}, {**self._start_arrays(), **origin}
 
-    def _start(self, number: int, terrain: Terrain) -> Simulation:
+    def _prepared(self, number: int, terrain: Terrain) -> Begun:
+        """The stage of that number, made from a terrain; an interrupt meanwhile leaves the one before."""
         stage = self.stages[number]
         terrain = carry_maps(terrain, self.start)
-        start, budgets = self.start, self._budgets
+        start, budgets, painted = self.start, self._budgets, self._painted
         if stage.cells is not None:
             first = self._first_level(number) == number
             if first:
-                start, budgets = terrain, [_contents(terrain)]
-                self._painted = {}
+                start, budgets, painted = terrain, [_contents(terrain)], {}
             terrain = terrain_of(stage, start, None if first else terrain, seed=self.recipe.seed)
         model, terrain = mapped(stage.model, terrain)
 
@@ -223,16 +234,20 @@ class Running:
                 return Simulation(ground, model, backend=self.recipe.backend, edges=stage.edges, seed=self.recipe.seed)
 
         simulation = simulate(without_maps(terrain))
-        if stage.cells is not None and self._painted:
-            repainted = repaint(simulation, without_maps(terrain), self._painted)
+        if stage.cells is not None and painted:
+            repainted = repaint(simulation, without_maps(terrain), painted)
             simulation.close()
             simulation = simulate(repainted)
-        self.start, self._budgets = start, budgets  # not before: a map may be refused
+        return Begun(simulation, start, budgets, painted)
+
+    def _take_over(self, number: int, begun: Begun) -> None:
+        """Go on with a stage that was made: not before, as a map may be refused."""
+        self.start, self._budgets, self._painted = begun.start, begun.budgets, begun.painted
         if number == 0:
-            self.run_id = simulation.run_id
-        simulation.run_id = self.run_id
+            self.run_id = begun.simulation.run_id
+        begun.simulation.run_id = self.run_id
         self._laid_down = self._low_water = False
-        return simulation
+        self.number, self.simulation = number, begun.simulation
 
     def _first_level(self, number: int) -> int:
         """Number of the first level of the stage that a level belongs to: each is finer than the one before."""
@@ -283,8 +298,7 @@ class Running:
             observers = [*observers, *(observer for observer in watching if observer is not None)]
             while not self._finished:
                 self._run_stage([*observers, *saving])
-                with whole_steps():  # an interrupt finds a stage and its own simulation
-                    self._end_stage()
+                self._end_stage()
             for checkpoints in saving:
                 checkpoints.observe(self.simulation)  # which notes that nothing is left to do
         finally:
@@ -299,17 +313,24 @@ class Running:
         following = self.number + 1
         in_levels = self._first_level(following) != following
         ended, terrain = self._budget(), self._levelled(self._carved())
-        if in_levels:
-            with asked():
-                self._hand_on_edits()
-        else:
-            self.stages = inherited(self.stages, following, following + len(self._levels_of(following)))
-            terrain = handed_on(terrain, self._sea, self.stages[following])
-        simulation = self._start(following, terrain)
-        if in_levels:
-            self._budgets.append(ended)
-        self.simulation.close()
-        self.number, self.simulation = following, simulation
+        before = self.stages, self.start, self._painted
+        try:
+            if in_levels:
+                with asked():
+                    self._hand_on_edits()
+            else:
+                self.stages = inherited(self.stages, following, following + len(self._levels_of(following)))
+                terrain = handed_on(terrain, self._sea, self.stages[following])
+            begun = self._prepared(following, terrain)
+        except BaseException:  # an interrupt finds the stage that has ended, which may be resumed
+            self.stages, self.start, self._painted = before
+            raise
+        with whole_steps():  # and after it the next, with its own simulation
+            over = self.simulation
+            self._take_over(following, begun)
+            if in_levels:
+                self._budgets.append(ended)
+            over.close()
 
     def _hand_on_edits(self) -> None:
         """Keep for the finer levels what they would take from the start: painted layers, sources and emitters."""
@@ -378,8 +399,7 @@ class Running:
         while not self._finished:
             part, left = self._part()
             if part == "over":
-                with whole_steps():
-                    self._end_stage()
+                self._end_stage()
                 continue
             wanted, before = min(steps, left), self.steps_taken
             if left and not wanted:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from slopewash.backends import choose_backend
 from slopewash.errors import BackendUnavailable, InvalidParameter, SimulationClosed
 from slopewash.interrupts import Stopped, should_stop, stopping, whole_steps
-from slopewash.memory import check_memory
 from slopewash.models.backend import Backend
 from slopewash.models.base import Model
 from slopewash.models.catalogue import Preset
@@ -24,6 +23,7 @@ from slopewash.models.maps import map_layers, mapped
 from slopewash.models.parameters import MOST_SUBSTEPS
 from slopewash.models.state import Array, Domain, Edges, Patch, Sides, State
 from slopewash.models.unusual import question, question_change
+from slopewash.needs import Needs, Part
 from slopewash.pieces import Pieces
 from slopewash.simulation.brush import BRUSHES, Stroke, make_stroke
 from slopewash.simulation.budget import Budget
@@ -101,7 +101,7 @@ class Simulation:
         given = model
         model, terrain = mapped(given, terrain)
         self.backend = choose_backend(backend, model.backends)
-        _check_memory(terrain, model)
+        _check_memory(terrain, model, self.backend)
         _check_heights(terrain)
         self.step = 0
         self.settled = 0
@@ -741,14 +741,11 @@ def _check_heights(terrain: Terrain) -> None:
             )
 
 
-def _check_memory(terrain: Terrain, model: Model) -> None:
+def _check_memory(terrain: Terrain, model: Model, backend: str) -> None:
     rows, columns = terrain.shape
-    tiles = "" if model.halo is None else ", or erode it in tiles"
-    check_memory(
-        f"a run of {model.name} on {columns} x {rows} cells",
-        rows * columns * model.bytes_per_cell,
-        f"resample it to fewer cells{tiles}",
-    )
+    tiles = "" if model.halo is None else ", or erode it on tiles"
+    needs = Needs([Part("the run", rows * columns * model.footprint(backend).peak, compiled=backend == "cpu")])
+    needs.check(f"a run of {model.name} on {columns} x {rows} cells", f"resample it to fewer cells{tiles}")
 
 
 def _check_model(model: object) -> None:

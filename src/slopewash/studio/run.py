@@ -102,6 +102,8 @@ class Run:
         self.shared = shared
         """Whether a notebook holds the simulation too."""
         self.recipe, self._notice = recipe, notice
+        if simulation is None:
+            recipe.check_memory()
         with self._notices():
             origin = recipe.terrain() if simulation is None else simulation.start
         if largest is not None:

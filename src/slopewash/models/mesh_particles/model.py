@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from slopewash.models.base import Model, register
+from slopewash.models.base import Footprint, Model, register
 from slopewash.models.mesh_particles import changes as _changes
 from slopewash.models.mesh_particles import derive as _derive
 from slopewash.models.mesh_particles import prepare as _prepare
@@ -62,7 +62,10 @@ class MeshParticles(Model):
     summary: ClassVar = "Streams of particles that cut channels into an adaptive triangle mesh and deposit grains."
     paper: ClassVar = "Bézin et al. 2010"
     halo: ClassVar = None  # particles and grains may cross the whole terrain
-    bytes_per_cell: ClassVar = 250
+    footprints: ClassVar = {
+        "cpu": Footprint(50, 375, 10),
+        "reference": Footprint(50, 375, 100, shared=False),
+    }
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "iteration.ReferenceBackend"}
     sides: ClassVar[tuple[Side, ...]] = ("open",)
     meshed: ClassVar = True

@@ -11,7 +11,7 @@ import numpy as np
 
 from slopewash.errors import InvalidParameter
 from slopewash.models import ground
-from slopewash.models.base import Model, register
+from slopewash.models.base import Footprint, Model, register
 from slopewash.models.maps import Mappable
 from slopewash.models.parameters import Rule, law, not_negative, parameter, positive
 from slopewash.models.state import Array, Domain, Sides, State, Window
@@ -74,6 +74,10 @@ class SteepestTalus(Model):
     summary: ClassVar = "Soil slides to the steepest neighbour until every slope is stable: scree, cones, talus."
     paper: ClassVar = "Riche, Outerrain: Terrain Erosion on the GPU"
     halo: ClassVar = 2
+    footprints: ClassVar = {
+        "cpu": Footprint(25, 95, 1.2),
+        "reference": Footprint(30, 85, 50, shared=False),
+    }
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "reference.ReferenceBackend"}
     fields: ClassVar = FIELDS
     sums: ClassVar = SUMS

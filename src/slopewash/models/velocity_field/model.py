@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from slopewash.errors import InvalidParameter
-from slopewash.models.base import Model, in_metres, register
+from slopewash.models.base import Footprint, Model, in_metres, register
 from slopewash.models.parameters import Rule, law, not_negative, parameter, positive
 from slopewash.models.state import Array, Domain, Side, State
 from slopewash.models.velocity_field import prepare as _prepare
@@ -74,7 +74,10 @@ class VelocityField(Model):
     summary: ClassVar = "Water particles with inertia: flow and collisions erode ridges and valleys; strata."
     paper: ClassVar = "Chiba, Muraoka & Fujita 1998"
     halo: ClassVar = None  # a particle may cross the whole grid
-    bytes_per_cell: ClassVar = 400
+    footprints: ClassVar = {
+        "cpu": Footprint(255, 310, 5400, growth=1.1),
+        "reference": Footprint(255, 310, 60_000, growth=1.1, shared=False),
+    }
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "iteration.ReferenceBackend"}
     sides: ClassVar[tuple[Side, ...]] = ("open",)
     fields: ClassVar = FIELDS

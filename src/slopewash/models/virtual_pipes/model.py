@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from slopewash.errors import InvalidParameter
-from slopewash.models.base import Model, register
+from slopewash.models.base import Footprint, Model, register
 from slopewash.models.parameters import (
     Limit,
     Rule,
@@ -82,7 +82,10 @@ class VirtualPipes(Model):
     summary: ClassVar = "Water and soil in virtual pipes: rain, rivers, lakes, valleys and talus slopes."
     paper: ClassVar = "Jákó & Tóth 2011; also Mei et al. 2007 and Salamin & Szénási"
     halo: ClassVar = 3
-    bytes_per_cell: ClassVar = 170
+    footprints: ClassVar = {
+        "cpu": Footprint(134, 170, 7.0),
+        "reference": Footprint(210, 270, 190, shared=False),
+    }
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "reference.ReferenceBackend"}
     fields: ClassVar = FIELDS
     sums: ClassVar = SUMS | DEVICE_SUMS
