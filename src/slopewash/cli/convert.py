@@ -29,7 +29,7 @@ from slopewash.cli.outputs import (
     range_words,
 )
 from slopewash.cli.reading import AS_IS, Reading
-from slopewash.cli.tiles import read_grid
+from slopewash.cli.tiles import check_recorded, read_grid
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def command(
     check_cog(out, cog=cog)
     check_not_input(source, out, force=force)
     if source.suffix.lower() == ".zarr" and out.suffix.lower() in (".tif", ".tiff"):
+        check_recorded(source, reading.options(), but=())
         sw.write_tiled_geotiff(source, out, None if layer is None else [layer], cog=cog)
         print_json({"input": str(source), "output": str(out)}) if json else print(out)
         return
@@ -133,6 +134,7 @@ def read_any(source: Path, out: Path, options: dict[str, Any], *, work: tuple[st
 
     if not sw.is_mesh_file(source):
         return read_grid(source, options, work=work)
+    check_recorded(source, options, but=() if sw.is_mesh_file(out) else ("cell_size",))
     mesh = sw.read_mesh(source)
     if sw.is_mesh_file(out):
         return mesh

@@ -14,7 +14,7 @@ from slopewash.cli.options import (
     Json,
 )
 from slopewash.cli.reading import AS_IS, Reading
-from slopewash.cli.tiles import is_local, print_tiled, tiled_output
+from slopewash.cli.tiles import check_recorded, is_local, print_tiled, tiled_output
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.plain import plain
 
@@ -53,6 +53,7 @@ def command(
     if is_local(file) and not file.exists() and not sw.is_mesh_file(file):
         raise InvalidFile(f"{file} does not exist")
     if file.is_dir() or not is_local(file):
+        check_recorded(file, reading.options(), but=())
         from slopewash.recipes.running import checkpoints_of
 
         tiled = sw.tiled_facts(file)

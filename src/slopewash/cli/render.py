@@ -20,7 +20,7 @@ from slopewash.cli.options import (
 )
 from slopewash.cli.outputs import check_film, check_not_input, check_picture, is_film
 from slopewash.cli.reading import AS_IS, Reading
-from slopewash.cli.tiles import read_grid
+from slopewash.cli.tiles import check_recorded, read_grid
 from slopewash.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -154,6 +154,8 @@ def command(
         across = 1280 if width is None else width
         size = across, 2 * round(across * 9 / 32) if height is None else height
         recorded = file.is_dir() and file.suffix.lower() != ".zarr"
+        if recorded:
+            check_recorded(file, reading.options(), but=())
         source = (
             file
             if recorded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -69,16 +70,26 @@ def read_grid(file: Path, options: dict[str, Any], *, work: tuple[str, ...] = ()
     if file.suffix.lower() != ".zarr":
         check_grid(file, options, work=work)
         return sw.read(file, **options)
-    for name in options:
-        if name not in ("allow_8bit", "max_pixels"):
-            word = name.replace("_", "-")
-            raise InvalidParameter(f"--{word} is for other files; {file} records what its numbers mean, leave it out")
+    check_recorded(file, options)
     terrain = sw.read_tiled(file, most=most)
+    cells, largest = terrain.shape[0] * terrain.shape[1], options.get("max_pixels")
+    if largest is not None and cells > largest:
+        raise InvalidParameter(
+            f"{file} has {cells} cells, more than --max-pixels {largest}; raise it if this is intended"
+        )
     facts = sw.tiled_facts(file)
     if facts is not None and tuple(facts["shape"]) != terrain.shape:
         rows, columns = terrain.shape
         note(f"note: taken from the overview with {columns} x {rows} cells")
     return terrain
+
+
+def check_recorded(file: Path, options: Iterable[str], *, but: Collection[str] = ("allow_8bit", "max_pixels")) -> None:
+    """Refuse options of reading for a file that records what its numbers mean."""
+    for name in options:
+        if name not in but:
+            word = name.replace("_", "-")
+            raise InvalidParameter(f"--{word} is for other files; {file} records what its numbers mean, leave it out")
 
 
 def print_tiled(file: Path, facts: dict[str, Any]) -> None:
