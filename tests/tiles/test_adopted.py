@@ -24,6 +24,7 @@ START: dict[str, dict[str, Any]] = {
 def other(model: Model, name: str) -> list[Model]:
     """The same model with other values of a parameter, as far as there are valid ones."""
     parameter, now = model.parameter(name), getattr(model, name)
+    values: list[Any]
     if parameter.choices:
         values = [choice for choice in parameter.choices if choice != now]
     elif isinstance(now, bool):
