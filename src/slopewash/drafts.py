@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from slopewash.errors import InvalidFile
-from slopewash.paths import check_confined
+from slopewash.paths import check_confined, new_handle, remove_file, rename
 
 try:
     import fcntl
@@ -42,7 +42,7 @@ def staged(path: Path) -> Iterator[Path]:
         name = target.name[:200]
         _remove_stale(target.parent, name)
         temporary = target.with_name(f".{name}.{secrets.token_hex(6)}.tmp")
-        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        descriptor = new_handle(temporary)
         _lock(descriptor)
     except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a link that leads to itself
         raise _unwritable(path, error) from error
@@ -57,6 +57,30 @@ def staged(path: Path) -> Iterator[Path]:
     finally:
         os.close(descriptor)
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def written_beside(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """Yield an empty file of the same suffix beside a file of ours, which takes its place when the block succeeds.
+
+    For one writer at a time, and for writers that go by the suffix.
+    """
+    temporary = path.with_name(f"new-{path.name}")
+    remove_file(temporary)
+    try:
+        os.close(new_handle(temporary, private=private))
+        yield temporary
+        rename(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            remove_file(temporary)
+        raise
+
+
+def write_beside(path: Path, data: bytes | str, *, private: bool = False) -> None:
+    """Write a file of ours, all or nothing."""
+    with written_beside(path, private=private) as temporary:
+        temporary.write_bytes(data.encode() if isinstance(data, str) else data)
 
 
 def _remove_stale(folder: Path, name: str) -> None:

@@ -25,6 +25,10 @@ DEVICES = frozenset({"con", "prn", "aux", "nul", "conin$", "conout$"}) | {
 }
 """Names that Windows takes for devices in every folder, with any suffix."""
 LONGEST_SHOWN = 80
+LONGEST_PART = 255
+"""Bytes of a name between two slashes, as most file systems have it."""
+_private: set[Path] = set()
+"""Folders of this process that only the user may enter."""
 _limits: ContextVar[tuple[Path, ...]] = ContextVar("limits", default=())
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _BY_HANDLE = shutil.rmtree.avoids_symlink_attacks and {os.rename, os.unlink, os.stat, os.open} <= os.supports_dir_fd
@@ -87,8 +91,26 @@ def check_name(name: object, folder: str | os.PathLike[str], origin: str | None 
         raise _refused(name, folder, origin, "names nothing in")
     if any(not part.rstrip(". ") for part in windows.parts):  # Windows takes ".. " for ".."
         raise _refused(name, folder, origin, "leads out of")
+    if any(len(part.encode()) > LONGEST_PART for part in windows.parts):
+        raise _refused(name, folder, origin, "is too long for")
     if any(part.partition(".")[0].rstrip(" ").lower() in DEVICES for part in windows.parts):
         raise InvalidFile(f"{_shown(name, origin)} has the name of a device; name something inside the folder {folder}")
+
+
+def file_in(folder: Path, name: str, origin: str | None = None) -> Path:
+    """Path of a file in a folder that is named after something from a file, such as a layer: one part, and no more.
+
+    >>> file_in(Path("masks"), "wear.png").as_posix()
+    'masks/wear.png'
+    >>> file_in(Path("masks"), "../home.png", "layer")
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.InvalidFile: layer: "../home.png" leads out of the folder masks; name something inside it
+    """
+    check_name(name, folder, origin)
+    if len(PureWindowsPath(name).parts) != 1:
+        raise _refused(name, folder, origin, "names no file in", "; give it a name without slashes")
+    return folder / name
 
 
 @contextmanager
@@ -136,11 +158,23 @@ def remove_tree(folder: str | os.PathLike[str], name: str, *, missing_ok: bool =
             raise
 
 
+def remove_folder(path: Path) -> None:
+    """Remove a folder of ours with all that is in it, as far as that is possible; of a link the link itself."""
+    with suppress(OSError):
+        remove_tree(path.parent, path.name)
+
+
 def remove_if_empty(path: Path) -> None:
     """Remove a folder, unless something is in it."""
     check_confined(path)
     with suppress(OSError):
         path.rmdir()
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file, or a link; nothing happens where there is none."""
+    check_confined(path)
+    path.unlink(missing_ok=True)
 
 
 def move(folder: str | os.PathLike[str], name: str, to: str) -> None:
@@ -152,23 +186,78 @@ def move(folder: str | os.PathLike[str], name: str, to: str) -> None:
             os.replace(last, new, src_dir_fd=from_handle, dst_dir_fd=to_handle)
 
 
-def make_folder(path: Path, *, private: bool = False) -> None:
+def rename(path: Path, to: Path) -> None:
+    """Give a file or a folder of ours another place; a file that is there already is replaced."""
+    check_confined(path)
+    check_confined(to)
+    path.replace(to)
+
+
+def name_new(path: Path, to: Path) -> None:
+    """Give a file another name in its folder, unless there is one of that name: then both stay as they are."""
+    check_confined(to)
+    try:
+        os.link(path, to)
+        path.unlink()
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without hard links
+        path.rename(to)
+
+
+def make_folder(path: Path, *, private: bool = False, new: bool = False) -> None:
     """Make a folder, and those above it, if they are not there; a private one only its owner may enter.
 
-    A private folder that is there already is closed to others. On Windows, folders of a profile are the user's anyway.
+    What this process makes in a private folder later is private too. A private folder that is there already is closed
+    to others. On Windows, folders of a profile are the user's anyway. With `new`, `FileExistsError` if something is
+    there.
     """
     check_confined(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.mkdir(mode=0o700 if private else 0o777, exist_ok=True)
-    if private and os.name != "nt" and path.stat().st_mode & 0o077:
+    if not path.parent.exists():
+        make_folder(path.parent)
+    private = private or is_private(path.parent)
+    path.mkdir(mode=0o700 if private else 0o777, exist_ok=not new)
+    if not private:
+        return
+    if os.name != "nt" and path.stat().st_mode & 0o077:
         path.chmod(0o700)
+    if not is_private(path):
+        _private.add(path.absolute())
 
 
 def new_file(path: Path, *, private: bool = False) -> IO[bytes]:
     """Open a new file to write; only its owner may read a private one. `FileExistsError` if something is there."""
+    return os.fdopen(new_handle(path, private=private), "wb")
+
+
+def new_handle(path: Path, *, private: bool = False) -> int:
+    """Open a new file to write, in a private folder a private one, and return its handle (see `make_folder`)."""
     check_confined(path)
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-    return os.fdopen(os.open(path, flags, 0o600 if private else 0o666), "wb")
+    return os.open(path, flags, 0o600 if private or is_private(path.parent) else 0o666)
+
+
+def write_new(path: Path, data: bytes | str, *, private: bool = False) -> None:
+    """Write a new file."""
+    with new_file(path, private=private) as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+
+
+def to_change(path: Path) -> IO[bytes]:
+    """Open a file of ours to change some of its bytes."""
+    check_confined(path)
+    return path.open("r+b")
+
+
+def copy_file(path: Path, to: Path) -> None:
+    """Copy a file to a new one."""
+    with path.open("rb") as source, new_file(to) as target:
+        shutil.copyfileobj(source, target, 1 << 20)
+
+
+def is_private(folder: Path) -> bool:
+    """Whether a folder is one that this process has made private, or in one."""
+    return bool(_private) and any(place in _private for place in (folder.absolute(), *folder.absolute().parents))
 
 
 def open_regular(path: Path) -> IO[bytes]:

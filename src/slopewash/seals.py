@@ -14,10 +14,10 @@ import stat
 import sys
 import warnings
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from slopewash.errors import SealWarning
+from slopewash.paths import make_folder, name_new, remove_file, write_new
 
 FILE = "studio-secret"
 """Named after the studio, whose secret was the first: what was sealed with it stays the user's own."""
@@ -129,18 +129,10 @@ def _kept(file: Path) -> bytes | None:
 
 def _make(file: Path) -> None:
     """Make the secret: of several processes that do so at once, one wins."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(file.parent, private=True)
     part = file.with_name(f".{secrets.token_hex(8)}")
-    handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
     try:
-        with os.fdopen(handle, "wb") as target:
-            target.write(secrets.token_bytes(LENGTH))
-        with suppress(FileExistsError):
-            try:
-                os.link(part, file)
-            except FileExistsError:
-                raise
-            except OSError:  # a file system without hard links
-                part.rename(file)
+        write_new(part, secrets.token_bytes(LENGTH), private=True)
+        name_new(part, file)
     finally:
-        part.unlink(missing_ok=True)
+        remove_file(part)

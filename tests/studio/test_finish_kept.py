@@ -21,6 +21,7 @@ from tests.studio.test_finish import heights, process_of, serving, until
 from tests.studio.test_keeping import wait_for
 
 import slopewash as sw
+from slopewash.paths import remove_folder
 from slopewash.processes import environment, python
 from slopewash.simulation import checkpoint_files
 from slopewash.studio import finish_files, keeping
@@ -486,7 +487,7 @@ def test_a_finish_that_another_process_completed_is_not_computed_again(levels: s
 def test_a_process_of_an_earlier_server_leaves_the_finish_of_the_next_alone(levels: sw.Recipe, tmp_path: Path) -> None:
     write_plan(Run(levels).plan(64), tmp_path)
     orphan = begun(task_in(tmp_path), lambda message: None)
-    finish_files.remove(tmp_path)
+    remove_folder(tmp_path)
     write_plan(Run(levels).plan(96), tmp_path)
     with pytest.raises(sw.CheckpointError, match="its plan is gone"):
         orphan.work()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from slopewash import paths
 from slopewash.errors import InvalidFile
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def make_folder(folder: Path) -> None:
     """Create a folder for results and those that hold it, or raise; one that stays empty is removed in the end."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        paths.make_folder(folder)
     except OSError as error:
         raise InvalidFile(f"folder {folder} cannot be created: {error.strerror}; choose another") from None
     _made.extend(reversed(missing))
@@ -135,5 +135,4 @@ def make_folder(folder: Path) -> None:
 def remove_empty_folders() -> None:
     """Remove the folders that this command created and wrote nothing to."""
     while _made:
-        with suppress(OSError):
-            _made.pop().rmdir()
+        paths.remove_if_empty(_made.pop())

@@ -6,6 +6,7 @@ from slopewash.exports.card import Card, Entry
 from slopewash.exports.job import Job
 from slopewash.exports.sizes import Sizes
 from slopewash.io import write as write_file
+from slopewash.paths import file_in
 
 SIZES = Sizes(target="gis", largest=65536, tiled=False)
 HEIGHTS = ("tif",)
@@ -16,7 +17,7 @@ def write(job: Job) -> Card:
     """Write every layer as it is."""
     terrain = job.terrain
     for name in terrain:
-        job.files.append(write_file(terrain, job.folder / f"{name}.tif", layer=name))
+        job.files.append(write_file(terrain, file_in(job.folder, f"{name}.tif", "layer"), layer=name))
     rows, columns = terrain.shape
     entries = [
         Entry("files", "Files", tuple(f"{name}.tif" for name in terrain), "one layer each, float32"),

@@ -18,6 +18,7 @@ from slopewash.exports.surface_maps import colour_map, normal_map
 from slopewash.exports.weights import as_bytes, weights_of
 from slopewash.io.notes import Notes
 from slopewash.io.options import HeightRange
+from slopewash.paths import file_in
 from slopewash.rendering.grid import filled
 from slopewash.rendering.palettes import Season
 from slopewash.terrain import Terrain
@@ -89,4 +90,4 @@ class Job:
 
     def image(self, values: NDArray[np.uint8] | NDArray[np.uint16], name: str) -> None:
         """Write a PNG."""
-        self.files.append(write_image(values, self.folder / name))
+        self.files.append(write_image(values, file_in(self.folder, name)))

@@ -19,6 +19,7 @@ from slopewash.io.info import FileInfo
 from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
+from slopewash.paths import remove_file
 from slopewash.remedies import option
 from slopewash.terrain import Layer, Terrain
 
@@ -154,7 +155,7 @@ def _standard(crs: str | None) -> str | None:
 def _write_prj(terrain: Terrain, path: Path) -> None:
     side_file, text = path.with_suffix(".prj"), terrain.crs
     if text is None or terrain.transform is None:
-        side_file.unlink(missing_ok=True)  # one that is there belongs to another place
+        remove_file(side_file)  # one that is there belongs to another place
         return
     if gdal.is_available():
         from slopewash.io.gdal_writing import knows_crs, parsed_crs
@@ -163,7 +164,7 @@ def _write_prj(terrain: Terrain, path: Path) -> None:
     if wkt.parse(text) is None:
         how = "no program would know it" if gdal.is_available() else f"to write it: {gdal.EXTRA}"
         warnings.warn(f"{path} is written without its CRS {text}; {how}", GeoreferenceWarning, stacklevel=4)
-        side_file.unlink(missing_ok=True)
+        remove_file(side_file)
         return
     with staged(side_file) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -17,7 +17,7 @@ from slopewash.io.heights import bands
 from slopewash.io.notes import MADE_BY, Notes, notes_text
 from slopewash.io.png import RANGE, write_samples
 from slopewash.io.staging import staged
-from slopewash.paths import make_folder
+from slopewash.paths import file_in, make_folder
 from slopewash.terrain import Terrain
 from slopewash.terrain.fields import Scale, layer_spec
 
@@ -108,7 +108,7 @@ def write_masks(
     files: list[Path] = []
     facts: dict[str, Any] = {}
     for layer in layers:
-        mapping, file = Mapping16.of(terrain, layer), place / f"{layer}.png"
+        mapping, file = Mapping16.of(terrain, layer), file_in(place, f"{layer}.png", "layer")
         samples = mapping.samples(terrain[layer])
         if terrain.nodata is not None:
             samples[terrain.nodata] = 0

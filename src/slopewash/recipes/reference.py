@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from slopewash.drafts import write_beside
 from slopewash.generators import describe_generator, generator_names
 from slopewash.models import model_names
 from slopewash.recipes import declaration as declared
@@ -79,8 +80,8 @@ def _cell(text: str) -> str:
 
 def main(folder: Path) -> None:
     """Write both files into a folder."""
-    (folder / "recipe-reference.md").write_text(reference(), encoding="utf-8")
-    (folder / "recipe.schema.json").write_text(schema_text(), encoding="utf-8")
+    write_beside(folder / "recipe-reference.md", reference())
+    write_beside(folder / "recipe.schema.json", schema_text())
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import Any
 
 from slopewash.errors import CheckpointError, CheckpointWarning
 from slopewash.flushing import flush_folder
-from slopewash.paths import move, remove_tree
+from slopewash.paths import make_folder, move, remove_folder, remove_tree
 from slopewash.remedies import by_place
 from slopewash.seals import warn_if_unkept
 from slopewash.simulation.checkpoint_files import MANIFEST, Arrays, read_arrays, read_manifest, write_files
@@ -36,9 +36,10 @@ BLOCK = 4096
 
 
 def write_checkpoint(
-    folder: Path, number: int, facts: Mapping[str, Any], arrays: Arrays, *, replace: bool = False
-) -> Path:
-    """Write one and return where it is; older ones beyond `KEPT` are removed.
+    folder: Path, number: int, facts: Mapping[str, Any], arrays: Arrays, *, replace: bool = False,
+    private: bool = False,
+) -> Path:  # fmt: skip
+    """Write one and return where it is; older ones beyond `KEPT` are removed. A private one only the user may read.
 
     A folder belongs to one run, known by the fact "run". The checkpoints of another run are removed if that is
     finished. If it is not, `CheckpointError` is raised; with `replace`, its newest one is moved to `previous/` instead.
@@ -59,9 +60,9 @@ def write_checkpoint(
             check_owner(folder, facts.get("run"))
             _check_recipe(folder, facts.get("recipe"))
         others = find_checkpoints(folder) if _is_of_another(newest_manifest(folder), facts.get("run")) else []
-        final = _write(folder, f"step-{number:06d}", facts, arrays, needed)
+        final = _write(folder, f"step-{number:06d}", facts, arrays, needed, private=private)
         if others:
-            _remove_others(others, final, keep=replace)
+            _remove_others(others, final, keep=replace, private=private)
         else:
             _remove_old(folder, final)
     return final
@@ -98,11 +99,11 @@ def _is_of_another(manifest: Mapping[str, Any] | None, run: str | None) -> bool:
     return manifest is not None and manifest.get("run") != run
 
 
-def _write(folder: Path, name: str, facts: Mapping[str, Any], arrays: Arrays, needed: int) -> Path:
+def _write(folder: Path, name: str, facts: Mapping[str, Any], arrays: Arrays, needed: int, *, private: bool) -> Path:
     temporary, final = folder / f"{name}{UNFINISHED}", folder / name
     try:
         _tidy(folder)
-        temporary.mkdir()
+        make_folder(temporary, private=private, new=True)
         serial = 1 + max((_serial(path) or 0 for path in find_checkpoints(folder)), default=0)
         write_files(temporary, serial, facts, arrays)
         flush_folder(temporary)
@@ -163,17 +164,16 @@ def _remove_old(folder: Path, newest: Path) -> None:
         _remove(path)
 
 
-def _remove_others(others: list[Path], own: Path, *, keep: bool) -> None:
+def _remove_others(others: list[Path], own: Path, *, keep: bool, private: bool) -> None:
     """Remove the checkpoints of another run, newest first; that one is kept aside if asked for."""
     folder, previous = own.parent, own.parent / PREVIOUS
     if keep:
-        with suppress(OSError):
-            remove_tree(folder, PREVIOUS)
+        remove_folder(previous)
     for number, path in enumerate(others):
         there = path.with_name(f"{path.name}.old") if path == own else path  # one of the same step was moved
         if keep and number == 0:
             with suppress(OSError):
-                previous.mkdir()
+                make_folder(previous, private=private)
                 move(folder, there.name, f"{PREVIOUS}/{path.name}")
         _remove(there)
 
@@ -259,7 +259,7 @@ def load_checkpoint(folder: str | Path, *, trust: bool = False) -> Loaded:
         try:
             manifest = read_manifest(candidate)
             if not (manifest.own or trust):
-                raise _foreign(candidate)
+                raise foreign(candidate)
             arrays = read_arrays(candidate, manifest.facts)
         except CheckpointError:  # whole, but of another schema or of somebody else
             raise
@@ -289,7 +289,8 @@ def _fragments(folder: Path) -> list[str]:
     return sorted([*links, *(f"{path.name}: it has no {MANIFEST}" for path in lost)])
 
 
-def _foreign(checkpoint: Path) -> CheckpointError:
+def foreign(checkpoint: object) -> CheckpointError:
+    """Refusal of what somebody else wrote."""
     trust = by_place(python="trust=True", command="--trust")
     return CheckpointError(
         f"{checkpoint} does not carry your seal: another user, machine or version wrote it, or it was changed; if you "

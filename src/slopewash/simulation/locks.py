@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from slopewash.errors import CheckpointError
+from slopewash.paths import make_folder
 
 _held: dict[tuple[int, int], tuple[int, int]] = {}
 """Folders that this process has locked, by device and inode: the open handle, and how many hold it."""
@@ -28,7 +29,7 @@ class FolderLock:
 
     def __init__(self, folder: Path, *, alone: bool = False) -> None:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             status = folder.stat()
         except OSError as error:
             raise CheckpointError(f"cannot write a checkpoint to {folder}: {error.strerror or error}") from error

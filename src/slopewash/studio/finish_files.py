@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import time
 import uuid
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import slopewash as sw
-from slopewash.paths import open_regular
+from slopewash.drafts import write_beside
+from slopewash.paths import make_folder, open_regular, remove_folder, rename
 from slopewash.studio import protocol
 from slopewash.studio.projects import SUFFIX
 from slopewash.studio.run import Plan
@@ -61,6 +60,7 @@ def write_plan(plan: Plan, folder: Path) -> None:
     """Write what is to be done, all of it or nothing."""
     noted, arrays = sw.Recording(plan.recipe, plan.recipe.backend, plan.actions).parts(None)
     facts = {"name": plan.name, "size": plan.size, "layout": plan.layout, "usual_steps": plan.usual_steps}
+    make_folder(folder, private=True)
     begun = {"id": uuid.uuid4().hex, "step": 0, "plan": facts, "recipe": noted, "begun": beginning(plan)}
     sw.write_checkpoint(folder / PLAN_FOLDER, 0, begun, arrays)
 
@@ -85,7 +85,7 @@ def write_end(state: protocol.FinishState, folder: Path) -> None:
     """Note how the finish ended that the plan is of."""
     noted = {**state, "id": identity(folder)}
     text = json.dumps({**noted, "sha256": _digest(noted)})
-    put(folder / END_FILE, lambda file: file.write_text(text, encoding="utf-8"))
+    write_beside(folder / END_FILE, text, private=True)
 
 
 def _digest(noted: dict[str, Any]) -> str:
@@ -95,7 +95,7 @@ def _digest(noted: dict[str, Any]) -> str:
 def remove_work(folder: Path) -> None:
     """Remove what a result that is complete needs no more."""
     for name in (RUN_FOLDER, PLAN_FOLDER, WRITING_FOLDER, ASIDE_FOLDER):
-        shutil.rmtree(folder / name, ignore_errors=True)
+        remove_folder(folder / name)
 
 
 def read_end(folder: Path) -> protocol.FinishState | None:
@@ -138,14 +138,14 @@ def read_state(folder: Path) -> protocol.FinishState | None:
 def set_checkpoints_aside(folder: Path) -> Path:
     """Move all checkpoints of a finish out of the way; returns where they are. Those of the last two times stay."""
     aside = folder / ASIDE_FOLDER
-    aside.mkdir(exist_ok=True)
+    make_folder(aside, private=True)
     numbers = sorted(int(path.name) for path in aside.iterdir() if path.name.isdecimal())
     for number in numbers[: -MOST_ASIDE + 1]:
-        shutil.rmtree(aside / str(number), ignore_errors=True)
+        remove_folder(aside / str(number))
     place = aside / str(numbers[-1] + 1 if numbers else 1)
-    place.mkdir()
+    make_folder(place, new=True)
     for checkpoint in sw.find_checkpoints(folder / RUN_FOLDER):
-        checkpoint.rename(place / checkpoint.name)
+        rename(checkpoint, place / checkpoint.name)
     return place
 
 
@@ -153,8 +153,9 @@ def set_aside(folder: Path) -> Path:
     """Rename a finish that cannot be read, in the place of one before; where it is now, also if that failed."""
     aside = beside(folder, UNREADABLE)
     with suppress(OSError):
-        remove(aside)
-        return folder.rename(aside)
+        remove_folder(aside)
+        rename(folder, aside)
+        return aside
     return folder
 
 
@@ -170,20 +171,3 @@ def is_forgotten(folder: Path) -> bool:
         with suppress(OSError):  # a process that is ending may replace a checkpoint at this moment
             newest = max(newest, path.lstat().st_mtime)
     return time.time() - newest > FORGOTTEN_DAYS * 86400
-
-
-def remove(folder: Path) -> None:
-    """Remove everything of a finish."""
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def put(path: Path, write: Callable[[Path], object]) -> None:
-    """Let a file be written beside its place, and move it there: it is whole, or not there."""
-    temporary = path.with_name(f"new-{path.name}")
-    try:
-        write(temporary)
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise

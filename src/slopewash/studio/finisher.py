@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
 import signal
 import threading
 import time
@@ -21,7 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import slopewash as sw
+from slopewash.drafts import written_beside
 from slopewash.errors import CheckpointError, SlopewashError
+from slopewash.paths import make_folder, remove_folder, rename
 from slopewash.processes import stand_back
 from slopewash.studio import protocol
 from slopewash.studio.finish_files import (
@@ -33,7 +34,6 @@ from slopewash.studio.finish_files import (
     WRITING_FOLDER,
     beginning,
     identity,
-    put,
     read_end,
     read_plan,
     remove_work,
@@ -104,7 +104,7 @@ def end_with_the_server(pipe: Pipe, task: Task, stop: threading.Event) -> None:
         stop.set()
         time.sleep(ENDING_SECONDS)
     else:
-        shutil.rmtree(task.folder, ignore_errors=True)
+        remove_folder(task.folder)
     os._exit(1)
 
 
@@ -138,6 +138,8 @@ class Finisher:
 
     def __init__(self, task: Task, pipe: Pipe, stop: threading.Event, keeper: Keeper | None) -> None:
         self._task, self._pipe, self._stop, self._keeper = task, pipe, stop, keeper
+        if task.folder.is_dir():
+            make_folder(task.folder, private=True)  # and so is all that this process makes in it
         self._id = identity(task.folder)
         self._plan = plan = read_plan(task.folder)
         self._run, place = self._begun(plan)
@@ -205,7 +207,8 @@ class Finisher:
         self._check_place()
         folder, run, largest = self._task.folder, self._run, self._task.largest
         terrain = run.terrain()
-        put(folder / TERRAIN_FILE, lambda file: sw.write(terrain, file))
+        with written_beside(folder / TERRAIN_FILE, private=True) as file:
+            sw.write(terrain, file)
         if self._plan.size <= largest:
             self._write_project(run, folder / PROJECT_FILE)
             return
@@ -219,11 +222,11 @@ class Finisher:
 
     def _write_project(self, run: Run, file: Path) -> None:
         aside = file.parent / WRITING_FOLDER  # a project with a terrain writes that beside itself
-        shutil.rmtree(aside, ignore_errors=True)
-        aside.mkdir()
+        remove_folder(aside)
+        make_folder(aside, private=True)
         write_project(run.saved(), aside / file.name, self._task.secret, compressed=False)
-        (aside / file.name).replace(file)
-        shutil.rmtree(aside, ignore_errors=True)
+        rename(aside / file.name, file)
+        remove_folder(aside)
 
     def _look(self) -> None:
         if self._run.number != self._shown:
@@ -255,7 +258,8 @@ class Finisher:
         ground = self._run.simulation.terrain
         self._check_place()
         try:
-            put(self._task.folder / PREVIEW_FILE, lambda file: sw.hillshade(ground, file, width=PREVIEW))
+            with written_beside(self._task.folder / PREVIEW_FILE, private=True) as file:
+                sw.hillshade(ground, file, width=PREVIEW)
         except Exception as error:  # such as a full disk: the finish needs no picture
             self._notice(f"its picture cannot be written: {error}")
         else:

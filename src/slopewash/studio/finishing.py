@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import slopewash as sw
 from slopewash.errors import CheckpointError, InvalidParameter, SlopewashError
+from slopewash.paths import remove_file, remove_folder, rename
 from slopewash.processes import environment, python
 from slopewash.studio import finish_files, messages, protocol
 from slopewash.studio.finish_files import IDLE, PREVIEW_FILE, PROJECT_FILE, SHOWN_FILE, TERRAIN_FILE
@@ -159,10 +160,10 @@ class Finishing:
 
     def _take_over(self) -> None:
         folder = cast("Path", self._kept)
-        finish_files.remove(finish_files.beside(folder, finish_files.NEW))  # of a server that was killed
+        remove_folder(finish_files.beside(folder, finish_files.NEW))  # of a server that was killed
         for left_over in (folder, finish_files.beside(folder, finish_files.UNREADABLE)):
             if left_over.exists() and finish_files.is_forgotten(left_over):
-                finish_files.remove(left_over)
+                remove_folder(left_over)
         if not folder.exists():
             return
         try:
@@ -173,7 +174,7 @@ class Finishing:
             self._change(status="failed", message=words, resumed=True)
             return
         if left is None:
-            finish_files.remove(folder)
+            remove_folder(folder)
             return
         if left["status"] == "done":
             finish_files.remove_work(folder)  # which a process that was killed may have left
@@ -201,10 +202,10 @@ class Finishing:
             self._scratch, self._folder = scratch, scratch.path
         else:
             new = finish_files.beside(self._kept, finish_files.NEW)
-            finish_files.remove(new)
+            remove_folder(new)
             finish_files.write_plan(plan, new)
             self._discard("idle")
-            new.rename(self._kept)
+            rename(new, self._kept)
         self._change(**finish_files.beginning(plan))
         self._launch()
 
@@ -216,7 +217,7 @@ class Finishing:
     def _do_continue_finish(self, message: messages.ContinueFinish) -> None:
         if not self.state["can_continue"]:
             raise InvalidParameter("there is no finish to continue; start one")
-        (cast("Path", self._folder) / finish_files.END_FILE).unlink(missing_ok=True)
+        remove_file(cast("Path", self._folder) / finish_files.END_FILE)
         self._change(status="running", message=None, can_continue=False)
         self._launch()
 
@@ -256,7 +257,7 @@ class Finishing:
             self._scratch.remove()
             self._scratch = self._folder = None
         elif self._kept is not None:
-            finish_files.remove(self._kept)
+            remove_folder(self._kept)
         self._change(**{**IDLE, "status": status, "size": self.state["size"], "name": self.state["name"]})
 
     def _end(self) -> None:

@@ -16,6 +16,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 import slopewash as sw
 from slopewash.errors import InvalidFile, SlopewashError
+from slopewash.paths import new_file, remove_file, write_new
 from slopewash.recipes.reading import read_recipe
 from slopewash.recipes.recording import MOST_ACTIONS, MOST_PARTS, amount
 from slopewash.studio.messages import (
@@ -35,6 +36,10 @@ from slopewash.untrusted import MEMORY, SECONDS, check_header, limit
 
 LARGEST = {FACTS: 1 << 16, RECIPE: 1 << 20, ACTIONS: 1 << 26, TERRAIN: 1 << 28}
 """Bytes that are read of each part."""
+TEXTS = (FACTS, RECIPE, ACTIONS)
+RAW = "raw.npz"
+"""The terrain as it came, until it is checked."""
+PIECE = 1 << 20
 DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError, RuntimeError)
 """What Python's reader of archives raises."""
 LARGEST_SIDE = 8192
@@ -96,7 +101,9 @@ def check(file: Path, folder: Path) -> None:
     """Write what is sound in a project to a folder."""
     try:
         with zipfile.ZipFile(file) as archive:
-            parts = {name: _part(archive, name, file) for name in LARGEST if name in archive.namelist()}
+            parts = {name: _part(archive, name, file) for name in TEXTS if name in archive.namelist()}
+            if TERRAIN in archive.namelist():
+                _unpack(archive, folder / RAW, file)
     except InvalidFile:
         raise
     except DAMAGED:
@@ -108,9 +115,9 @@ def check(file: Path, folder: Path) -> None:
             raise InvalidFile(f"{file} is no project of the studio: it has no {name}")
     facts = _facts(parts[FACTS], file)
     actions = _actions(parts[ACTIONS], file)
-    if TERRAIN in parts:
-        _decode(parts[TERRAIN], folder, file)
-    (folder / RECIPE).write_bytes(parts[RECIPE])
+    if (folder / RAW).exists():
+        _decode(folder, file)
+    write_new(folder / RECIPE, parts[RECIPE])
     try:
         recipe = read_recipe(folder / RECIPE, inputs_anywhere=False).replace(outputs=())
     except SlopewashError as error:
@@ -118,17 +125,37 @@ def check(file: Path, folder: Path) -> None:
     _check_recipe(recipe, folder, file)
     clean = {"name": facts.name, "step": facts.step, "view": None if facts.view is None else facts.view.model_dump(),
              "recipe": recipe.as_dict(), "actions": actions}  # fmt: skip
-    (folder / CLEAN).write_text(json.dumps(clean), encoding="utf-8")
+    write_new(folder / CLEAN, json.dumps(clean))
 
 
 def _part(archive: zipfile.ZipFile, name: str, file: Path) -> bytes:
-    if archive.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise InvalidFile(f"{name} in {file} is compressed as the studio does not; pack it with deflate")
+    _check_method(archive, name, file)
     with archive.open(name) as member:
         data = member.read(LARGEST[name] + 1)
     if len(data) > LARGEST[name]:
-        raise InvalidFile(f"{name} in {file} has more than {LARGEST[name]} bytes, the limit")
+        raise _too_long(name, file)
     return data
+
+
+def _unpack(archive: zipfile.ZipFile, raw: Path, file: Path) -> None:
+    """Write the terrain to a file, piece by piece."""
+    _check_method(archive, TERRAIN, file)
+    left = LARGEST[TERRAIN]
+    with archive.open(TERRAIN) as member, new_file(raw) as out:
+        while piece := member.read(PIECE):
+            left -= len(piece)
+            if left < 0:
+                raise _too_long(TERRAIN, file)
+            out.write(piece)
+
+
+def _too_long(name: str, file: Path) -> InvalidFile:
+    return InvalidFile(f"{name} in {file} has more than {LARGEST[name]} bytes, the limit")
+
+
+def _check_method(archive: zipfile.ZipFile, name: str, file: Path) -> None:
+    if archive.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise InvalidFile(f"{name} in {file} is compressed as the studio does not; pack it with deflate")
 
 
 def _facts(data: bytes, file: Path) -> Facts:
@@ -176,16 +203,15 @@ def _check_recipe(recipe: sw.Recipe, folder: Path, file: Path) -> None:
         raise InvalidFile(f"{file} has {size} cells per side; the studio takes {SIZES[0]} .. {SIZES[1]}")
 
 
-def _decode(data: bytes, folder: Path, file: Path) -> None:
-    raw = folder / "raw.npz"
-    raw.write_bytes(data)
+def _decode(folder: Path, file: Path) -> None:
+    raw = folder / RAW
     try:
         check_header(raw, None, LARGEST_SIDE)
         terrain = sw.read(raw, max_pixels=LARGEST_SIDE**2)
     except SlopewashError as error:
         raise InvalidFile(str(error).replace(str(raw), f"{TERRAIN} in {file}")) from None
     sw.write(terrain, folder / TERRAIN)
-    raw.unlink()
+    remove_file(raw)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import slopewash as sw
+from slopewash.drafts import write_beside
 from slopewash.errors import CheckpointError
-from slopewash.paths import open_regular
+from slopewash.paths import make_folder, open_regular
 from slopewash.seals import state_folder
 from slopewash.studio.kept_keyframes import KeptKeyframes
 from slopewash.studio.keyframes import Timeline
@@ -53,6 +54,9 @@ class Keeper:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        if folder == default_folder() or not folder.exists():
+            with suppress(OSError):  # which the lock reports
+                make_folder(folder, private=True)
         self._lock = sw.FolderLock(folder, alone=True)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="slopewash-keeper")
         self._writing: Future[None] | None = None
@@ -101,10 +105,8 @@ class Keeper:
     def keep_view(self, identity: str | None, view: SavedView | None) -> None:
         """Keep where a page looks from, beside the checkpoints: it changes more often than they are written."""
         noted = {"run": identity, "view": None if view is None else view.model_dump()}
-        temporary = self.folder / f"{VIEW}.tmp"
         with suppress(OSError):  # the run matters more, and whether that is kept is reported
-            temporary.write_text(json.dumps(noted), encoding="utf-8")
-            temporary.replace(self.folder / VIEW)
+            write_beside(self.folder / VIEW, json.dumps(noted), private=True)
 
     def kept_view(self, identity: str | None) -> SavedView | None:
         """Where a page last looked at this run from."""
@@ -204,7 +206,8 @@ class Keeper:
         self._keyframes.confirm(noted)
 
     def _write_checkpoint(self, facts: dict[str, Any], arrays: dict[str, Any]) -> None:
-        sw.write_checkpoint(self.folder, facts["step"] + facts["settled"], facts, arrays, replace=True)
+        step = facts["step"] + facts["settled"]
+        sw.write_checkpoint(self.folder, step, facts, arrays, replace=True, private=True)
 
     def new_keyframe_failure(self) -> str | None:
         """Why keyframes are not kept on disk, if the checkpoint is, and those of the one before were."""

@@ -14,6 +14,7 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import shutil
 import struct
 from collections.abc import Callable, Iterable, Mapping
@@ -24,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from slopewash.flushing import flush_file, flush_folder
-from slopewash.paths import open_regular
+from slopewash.paths import make_folder, new_file, open_regular, remove_file, rename
 from slopewash.plain import plain
 from slopewash.studio.keyframes import SHOWN, ArrayFile, Branch, Keyframe, Timeline
 
@@ -35,6 +36,7 @@ SMALL = 4096
 """Bytes up to which an array is not worth a file of its own."""
 ROOM = 1 << 26
 """Bytes that stay free on the disk, besides what the checkpoint needs: that matters more than keyframes."""
+_NAME = re.compile(r"[0-9a-f]{64}")
 _LENGTH = struct.Struct("<Q")
 
 
@@ -105,7 +107,7 @@ class KeptKeyframes:
         """Remove the new files of a checkpoint that could not be written, for the room; returns whether there were."""
         for path in self._new:
             with suppress(OSError):
-                path.unlink(missing_ok=True)
+                remove_file(path)
         found = bool(self._new)
         self._new, self._moving = [], []
         return found
@@ -136,15 +138,16 @@ class KeptKeyframes:
         self, arrays: Iterable[tuple[str, Any]], room: int, facts: Mapping[str, Any]
     ) -> tuple[str, dict[str, str]]:
         """Write a file; returns its name, and the sha256 of each array in it."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self._folder, private=True)
         free = shutil.disk_usage(self._folder).free
         if free < room + ROOM:
             needed = f"{(room + ROOM) / 1e6:.0f} MB are needed and {free / 1e6:.0f} MB free; make room there"
             raise OSError(errno.ENOSPC, needed)
         places, digests, end = dict[str, Any](), dict[str, str](), 0
         temporary = self._folder / f"new{UNFINISHED}"
+        remove_file(temporary)  # of a server that was killed
         try:
-            with temporary.open("wb") as file:
+            with new_file(temporary, private=True) as file:
                 for name, array in arrays:
                     data = _bytes(array)
                     places[name] = (end, array.dtype.str, array.shape)
@@ -156,10 +159,10 @@ class KeptKeyframes:
             name = hashlib.sha256(text).hexdigest()
             if not self._path(name).exists():
                 self._new.append(self._path(name))
-            temporary.replace(self._path(name))
+            rename(temporary, self._path(name))
         except BaseException:
             with suppress(OSError):
-                temporary.unlink(missing_ok=True)
+                remove_file(temporary)
             raise
         return name, digests
 
@@ -169,6 +172,9 @@ class KeptKeyframes:
         return str(error) or "there is not enough memory"
 
     def _path(self, name: str) -> Path:
+        """File of that name, which is a SHA-256: `ValueError` for any other."""
+        if not isinstance(name, str) or _NAME.fullmatch(name) is None:
+            raise ValueError("a keyframe has a name that no server gives")
         return self._folder / f"{name}{SUFFIX}"
 
     def _tidy(self, noted: Mapping[str, Any]) -> None:
@@ -178,7 +184,7 @@ class KeptKeyframes:
             for path in self._folder.iterdir():
                 if path.suffix == UNFINISHED or (path.suffix == SUFFIX and path.stem not in needed):
                     with suppress(OSError):  # such as one that is open, on Windows: the next server removes it
-                        path.unlink()
+                        remove_file(path)
 
     def read(self, noted: Mapping[str, Any], report: Callable[[str], None]) -> Timeline:
         """The timeline that a checkpoint notes; keyframes that are gone or damaged are left out, and reported."""

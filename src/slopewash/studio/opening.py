@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from typing import Any
 import slopewash as sw
 from slopewash import seals
 from slopewash.errors import BackendUnavailable, CheckpointError, InvalidFile, InvalidParameter
+from slopewash.paths import copy_file
 from slopewash.recipes.sources import read_call
 from slopewash.studio import built_page, finish_files, messages
 from slopewash.studio.keeping import Keeper, default_folder
@@ -221,7 +221,7 @@ def _read_project(path: Path, *, alone: bool) -> Project:
         raise InvalidFile(f"{path} does not exist")
     with tempfile.TemporaryDirectory(prefix="slopewash-studio-") as folder:
         copy = Path(folder) / f"project{SUFFIX}"
-        shutil.copyfile(path, copy)
+        copy_file(path, copy)
         return read_project(copy, str(path), seals.secret())
 
 

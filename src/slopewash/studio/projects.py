@@ -23,6 +23,7 @@ import numpy as np
 
 import slopewash as sw
 from slopewash.errors import InvalidFile, SlopewashError
+from slopewash.paths import make_folder, new_file, remove_file, to_change, write_new
 from slopewash.plain import plain
 from slopewash.processes import environment, python
 from slopewash.seals import is_sealed_with, seal_with
@@ -78,7 +79,7 @@ def write_project(saved: Saved, file: Path, secret: bytes, *, compressed: bool =
     }  # fmt: skip
     noted, arrays = saved.checkpoint
     kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
-    with zipfile.ZipFile(file, "w", kind, compresslevel=1) as archive:
+    with new_file(file, private=True) as out, zipfile.ZipFile(out, "w", kind, compresslevel=1) as archive:
         archive.writestr(FACTS, json.dumps(facts, indent=1))
         archive.writestr(RECIPE, saved.recipe_text)
         if saved.actions is not None:
@@ -87,14 +88,14 @@ def write_project(saved: Saved, file: Path, secret: bytes, *, compressed: bool =
             beside = file.with_name(TERRAIN)
             sw.write(saved.terrain, beside)
             archive.write(beside, TERRAIN, zipfile.ZIP_STORED)
-            beside.unlink()
+            remove_file(beside)
         archive.writestr(CHECKPOINT, json.dumps({"facts": plain(noted), "arrays": list(arrays)}))
         for number, array in enumerate(arrays.values()):
             with archive.open(f"{ARRAYS}{number:03d}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
         archive.comment = b"0" * SEAL_LENGTH
     seal = _seal(file, secret).encode()
-    with file.open("r+b") as sealed:
+    with to_change(file) as sealed:
         sealed.seek(-SEAL_LENGTH, io.SEEK_END)
         sealed.write(seal)
 
@@ -149,7 +150,9 @@ def _repeatable(archive: zipfile.ZipFile, name: str) -> tuple[sw.Recipe | None, 
     if ACTIONS not in names:
         return None, ()
     with tempfile.TemporaryDirectory(prefix="slopewash-studio-") as folder:
-        archive.extractall(folder, [part for part in (RECIPE, TERRAIN) if part in names])
+        for part in (RECIPE, TERRAIN):
+            if part in names:
+                write_new(Path(folder) / part, archive.read(part))
         try:
             recipe = sw.Recipe.read(Path(folder) / RECIPE)
             if TERRAIN in names:
@@ -166,7 +169,7 @@ def _with_terrain(recipe: sw.Recipe, name: str, file: Path) -> sw.Recipe:
 def _read_foreign(file: Path, shown: str) -> Project:
     """Check in a child process what somebody else saved."""
     folder = file.with_name("checked")
-    folder.mkdir()
+    make_folder(folder, private=True, new=True)
     command = python("-m", "slopewash.studio.foreign", str(file), str(folder))
     try:
         child = subprocess.run(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 import time
 from pathlib import Path
+
+from slopewash.paths import make_folder, remove_folder
 
 PREFIX = "slopewash-finish-"
 YOUNG_SECONDS = 60.0
@@ -19,6 +20,7 @@ class Scratch:
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix=PREFIX)
         self.path = Path(self._folder.name)
+        make_folder(self.path, private=True)
         self._lock = _lock(self.path)
 
     def remove(self) -> None:
@@ -40,7 +42,7 @@ def remove_abandoned() -> None:
         except (AttributeError, OSError):  # Windows, or it was removed meanwhile
             continue
         if lock is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_folder(folder)
             os.close(lock)
 
 

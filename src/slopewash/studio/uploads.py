@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect
 
 import slopewash as sw
 from slopewash.errors import InvalidFile, SlopewashError
+from slopewash.paths import new_file
 from slopewash.recipes.sources import read_call
 from slopewash.studio.catalogue import FORMATS, UPLOAD_BYTES
 from slopewash.studio.given import Given
@@ -103,7 +104,7 @@ class Uploads(Given):
 
     async def _store(self, chunks: AsyncIterator[bytes], file: Path, limit: int) -> None:
         size, begin = 0, time.monotonic()
-        with file.open("xb") as out:
+        with new_file(file, private=True) as out:
             while True:
                 left = begin + STALLED_SECONDS + size / SLOWEST - time.monotonic()
                 try:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from slopewash.io.decoding import Damaged
 from slopewash.models.state import Window
-from slopewash.paths import make_folder
+from slopewash.paths import make_folder, remove_file, rename
 from slopewash.tiles.digests import Digest
 from slopewash.tiles.direct import BLOCK, open_direct, scratch, use_cache, write_all
 
@@ -86,9 +86,9 @@ def write_shard(
         use_cache(handle)
         write_all(handle, memoryview(end))
         os.fsync(handle)
-        temporary.replace(path)
+        rename(temporary, path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        remove_file(temporary)
         raise
     finally:
         os.close(handle)

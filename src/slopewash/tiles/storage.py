@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from slopewash.errors import CheckpointError, InvalidFile
 from slopewash.flushing import flush_file, flush_folder
 from slopewash.io.decoding import Damaged
-from slopewash.paths import check_name, inside, make_folder, move, remove_tree
+from slopewash.paths import check_name, inside, make_folder, move, new_file, remove_file, remove_tree, rename
 from slopewash.tiles.direct import open_direct, read_at
 from slopewash.tiles.shards import Source
 
@@ -119,13 +119,13 @@ class InFolder:
         make_folder(path.parent)
         temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.partial")
         try:
-            with temporary.open("xb") as file:
+            with new_file(temporary) as file:
                 file.write(data)
                 if flush:
                     flush_file(file)
-            temporary.replace(path)
+            rename(temporary, path)
         except BaseException:
-            temporary.unlink(missing_ok=True)
+            remove_file(temporary)
             raise
         if flush:
             flush_folder(path.parent)
