@@ -83,7 +83,8 @@ class Place:
         assert self._look() == self._before, answer
         assert self.token not in answer.out + answer.err, answer
         for file in self.work.rglob("*"):
-            if stat.S_ISREG(file.lstat().st_mode):
+            found = file.lstat()
+            if stat.S_ISREG(found.st_mode) and found.st_blocks * 512 <= LARGEST_FILE >= found.st_size:
                 assert self.token.encode() not in file.read_bytes(), file
         assert answer.code in (0, 2), answer
         assert "Traceback" not in answer.err, answer
@@ -118,7 +119,8 @@ class Helper:
             encoding="utf-8",
         )
         self._folder = folder
-        variables = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        where = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+        variables = {**os.environ, "PYTHONPATH": where, "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
             [sys.executable, str(Path(__file__))], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder,
             env=variables,
@@ -143,6 +145,33 @@ class Helper:
         self._process.stdout.close()
 
 
+def check_project(file: str, folder: str) -> int:
+    """Do what the child process does that checks a project, and answer as the command line does."""
+    from slopewash.errors import SlopewashError
+    from slopewash.studio import foreign
+
+    try:
+        foreign.check(Path(file), Path(folder))
+    except SlopewashError as error:
+        print(f"slopewash: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def open_project(file: str) -> int:
+    """Open a project as the studio does, in a child process, and answer as the command line does."""
+    from slopewash.errors import SlopewashError
+    from slopewash.seals import secret
+    from slopewash.studio.projects import read_project
+
+    try:
+        read_project(Path(file), file, secret())
+    except SlopewashError as error:
+        print(f"slopewash: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
 def watch() -> None:
     """Note what is done to files in the guarded folder, here and in all child processes that are Python."""
     if LOG in os.environ:
@@ -157,7 +186,10 @@ def _note(event: str, arguments: tuple[Any, ...]) -> None:
         if not isinstance(name, str | bytes | os.PathLike):
             continue
         path = Path.cwd() / os.fsdecode(name)
-        real = path.parent.resolve() / path.name if event in REMOVING else path.resolve()
+        try:
+            real = path.parent.resolve() / path.name if event in REMOVING else path.resolve()
+        except (OSError, RuntimeError):  # a link that leads to itself
+            continue
         if real.is_relative_to(guarded):
             handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             os.write(handle, f"{event} {real}\n".encode(errors="replace"))
@@ -169,7 +201,7 @@ def serve() -> None:
     for module in (
         "slopewash.cli",
         "slopewash.tiles.api",
-        "slopewash.studio.projects",
+        "slopewash.studio.foreign",
         "zarr",
         "numba",
         "scipy.ndimage",

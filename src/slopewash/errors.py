@@ -221,6 +221,10 @@ class RangeWarning(UserWarning):
     """
 
 
+LONGEST_NAME = 80
+"""Characters of an unknown name that are shown, and compared with known ones."""
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """Build the error for an unknown name, suggesting the closest known one.
 
@@ -228,6 +232,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     unknown preset "jako"; did you mean "jako2011"?
     """
     names = sorted(known)
+    name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5) or [n for n in names if n.startswith(name)]
     remedy = f'did you mean "{close[0]}"?' if close else f"choose one of {', '.join(names)}"
     return UnknownName(f'unknown {kind} "{name}"; {remedy}')

@@ -227,7 +227,10 @@ SOURCES_LINE = (json.dumps(["sources", [{"x": 1.0, "y": 1.0, "radius": 1.0, "rat
         ({"actions": SOURCES_LINE * 3_126}, "has more than 200000 dabs"),
         ({"recipe": b"="}, "recipe.toml"),
         ({"recipe": RECIPE_TEXT % b"9000"}, "has 9000 cells per side"),
-        ({"recipe": RECIPE_TEXT % b"64" + b'[layers]\nmask = "/etc/passwd"\n'}, "/etc/passwd has no suffix"),
+        (
+            {"recipe": RECIPE_TEXT % b"64" + b'[layers]\nmask = "/etc/passwd"\n'},
+            'it reads "passwd", which is not in the project',
+        ),
         ({"recipe": FILE_TEXT % b"/etc/passwd.npy"}, "passwd.npy"),
         ({"recipe": FILE_TEXT % b"terrain.npz"}, "terrain.npz does not exist"),
         ({"recipe": FILE_TEXT % b"terrain.npz", "terrain": b"PK nothing"}, "terrain.npz"),

@@ -72,7 +72,7 @@ def command(
             raise InvalidParameter(
                 f"{folder} is a run on tiles, which goes on in its own place; leave out --out and --force"
             )
-        return resume_on_tiles(folder, scheduler=scheduler, workers=workers, memory=memory, json=json)
+        return resume_on_tiles(folder, trust=trust, scheduler=scheduler, workers=workers, memory=memory, json=json)
     folder = checkpoints_of(folder)
     if adapter is not None:
         _use_adapter(folder, adapter)

@@ -16,6 +16,7 @@ from slopewash.cli.finishing import note_silted
 from slopewash.cli.outputs import make_folder
 from slopewash.cli.running import Terminated, terminations
 from slopewash.errors import InvalidParameter
+from slopewash.paths import remove_folder
 
 if TYPE_CHECKING:
     from slopewash import Recipe, Terrain, TiledResult
@@ -156,7 +157,9 @@ def erode_on_tiles(
     )  # fmt: skip
 
 
-def resume_on_tiles(folder: Path, *, scheduler: str | None, workers: int | None, memory: str | None, json: bool) -> int:
+def resume_on_tiles(
+    folder: Path, *, trust: bool, scheduler: str | None, workers: int | None, memory: str | None, json: bool
+) -> int:
     """Continue a run on tiles, and report."""
     import slopewash as sw
 
@@ -164,13 +167,13 @@ def resume_on_tiles(folder: Path, *, scheduler: str | None, workers: int | None,
     out = beside if beside.suffix.lower() in (".tif", ".tiff") else folder
     return _report(
         folder, out, json=json,
-        run=lambda: sw.resume_tiled(folder, scheduler=scheduler, workers=workers, memory=memory, progress=True),
+        run=lambda: sw.resume_tiled(
+            folder, scheduler=scheduler, workers=workers, memory=memory, progress=True, trust=trust
+        ),
     )  # fmt: skip
 
 
 def _report(store: Path, out: Path, *, json: bool, run: Any) -> int:
-    import shutil
-
     import slopewash as sw
 
     with terminations():
@@ -186,7 +189,7 @@ def _report(store: Path, out: Path, *, json: bool, run: Any) -> int:
             return int(getattr(interrupt, "code", INTERRUPTED)) if isinstance(interrupt, Terminated) else INTERRUPTED
     if out != store:
         sw.write_tiled_geotiff(store, out)
-        shutil.rmtree(store)
+        remove_folder(store)
     place = result.url if out == store else str(out)
     if json:
         print_json({"output": place, **result.as_dict()})

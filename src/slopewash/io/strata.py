@@ -48,10 +48,14 @@ def read_strata(path: str | os.PathLike[str]) -> Strata:
     """
     path = Path(path)
     try:
+        if path.exists() and not path.is_file():
+            raise InvalidFile(f"{path} is {'a folder' if path.is_dir() else 'no regular file'}; name a table of strata")
         with path.open("rb") as file:
             text = file.read(LARGEST_TABLE + 1)
     except FileNotFoundError:
         raise InvalidFile(f"{path} does not exist") from None
+    except InvalidFile:
+        raise
     except (OSError, ValueError) as error:
         raise InvalidFile(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
     if len(text) > LARGEST_TABLE:

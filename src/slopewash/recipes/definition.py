@@ -16,12 +16,14 @@ from slopewash.models.maps import maps_of
 from slopewash.models.state import Edges, Sides
 from slopewash.needs import Needs
 from slopewash.plain import plain
+from slopewash.recipes.facts import check_recipe, check_stage
 from slopewash.recipes.layers import LayerSource, as_layer_sources, layer_facts, layers_from, with_layers
 from slopewash.recipes.maps import facts_of, values_of
 from slopewash.recipes.masking import MASK
 from slopewash.recipes.outputs import Output
 from slopewash.recipes.sources import FromTerrain, Generated, Source, as_source, source_from
 from slopewash.remedies import by_place
+from slopewash.simulation.facts import LARGEST_COUNT, shortened
 from slopewash.terrain import Emitter, Strata, Terrain, WaterSource
 from slopewash.terrain.gullies import DEEPEST
 from slopewash.terrain.parts import strata_facts, strata_from
@@ -104,6 +106,8 @@ class Stage:
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
                 raise InvalidParameter(f"{name} is {value!r}; it must be a whole number, zero or more")
+            if value is not None and value >= LARGEST_COUNT:
+                raise InvalidParameter(f"{name} is {shortened(value)}; it must be below {LARGEST_COUNT}")
         check_strength(self.strength)
         if self.dry and self.settle is None:
             raise InvalidParameter("dry needs settling; leave out settle=False")
@@ -266,6 +270,7 @@ class Stage:
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Stage:
         """Stage that `as_dict` described."""
+        check_stage(facts)
         edges: Any = facts["edges"] if isinstance(facts["edges"], str) else Sides.of(facts["edges"])
         model = find_model(facts["model"])(**values_of(facts["parameters"]))
         read_as_is = (
@@ -492,12 +497,15 @@ class Recipe:
         True
         """
         try:
+            check_recipe(facts)
+        except (KeyError, InvalidParameter) as error:
+            raise _no_description(error) from error
+        try:
             return cls._from_dict(facts)
         except SlopewashError:
             raise
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-            raise InvalidParameter(f"this is no description of a recipe ({why}); pass what as_dict returned") from error
+            raise _no_description(error) from error
 
     @classmethod
     def _from_dict(cls, facts: Mapping[str, Any]) -> Recipe:
@@ -513,6 +521,11 @@ class Recipe:
             backend=facts["backend"],
             outputs=tuple(map(Output.from_dict, facts["outputs"])),
         )
+
+
+def _no_description(error: Exception) -> InvalidParameter:
+    why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    return InvalidParameter(f"this is no description of a recipe ({why}); pass what as_dict returned")
 
 
 def _as_tuple(name: str, given: Any, kind: type) -> tuple[Any, ...]:

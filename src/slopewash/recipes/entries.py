@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from slopewash.errors import InvalidParameter, unknown_name
+from slopewash.simulation.facts import shortened
 
 Kind = Literal["number", "integer", "boolean", "text", "numbers", "integers", "texts", "table", "tables"]
 
@@ -100,7 +101,7 @@ def _shown(value: Any) -> str:
         return "a table"
     if isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
         return "a list of tables"
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return f'"{shortened(value)}"' if isinstance(value, str) else shortened(value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,7 @@ from slopewash.paths import inside
 from slopewash.recipes import declaration as declared
 from slopewash.recipes.definition import OF_STAGE, Beds, Recipe, Stage, preset_beds
 from slopewash.recipes.entries import Table
+from slopewash.recipes.facts import MOST_LISTED, check_count
 from slopewash.recipes.layers import LayerFile, LayerSource
 from slopewash.recipes.library import looks
 from slopewash.recipes.outputs import Output, check_output_name, output_kinds
@@ -30,6 +31,7 @@ from slopewash.recipes.settings import apply_settings
 from slopewash.recipes.sources import FromFile, Generated, Source
 from slopewash.recipes.toml_lines import Place, key_lines
 from slopewash.recipes.writing import recipe_text
+from slopewash.simulation.facts import shortened
 from slopewash.terrain import Emitter, Strata, Stratum, WaterSource
 
 LARGEST_RECIPE = 1 << 20
@@ -140,7 +142,7 @@ class _Reader:
         line = f", line {self.lines[known]}" if known in self.lines else ""
         key = ""
         for part in place:
-            key += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if key else part
+            key += f"[{part + 1}]" if isinstance(part, int) else f".{shortened(part)}" if key else shortened(part)
         return f"{self.label}{line}{f', {key}' if key else ''}"
 
     def entries(self, table: Table, facts: Facts, place: Place) -> dict[str, Any]:
@@ -171,6 +173,11 @@ class _Reader:
     def recipe(self, facts: Facts) -> Recipe:
         top = self.entries(declared.top_table(), facts, ())
         self.required(top, (), "source", "stages")
+        with self.at("stages"):
+            check_count(top["stages"])
+        for name in ("water_sources", "emitters", "outputs"):
+            with self.at(name):
+                check_count(top.get(name, ()), MOST_LISTED, name)
         seed = top.get("seed", 0)
         stages = tuple(self.stage(stage, ("stages", number)) for number, stage in enumerate(top["stages"]))
         source = self.source(top["source"], seed)
@@ -248,6 +255,8 @@ class _Reader:
                 return Beds(read_strata(self.file(facts)))
         given = self.entries(declared.strata_table(), facts, ("strata",))
         self.required(given, ("strata",), "layers")
+        with self.at("strata", "layers"):
+            check_count(given["layers"], MOST_LISTED, "layers")
         layers = []
         for number, layer in enumerate(given.pop("layers")):
             place: Place = ("strata", "layers", number)

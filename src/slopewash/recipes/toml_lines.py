@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 Place = tuple[str | int, ...]
 """Keys from the outermost table inwards; a number counts the tables or items of an array from 0."""
@@ -27,6 +28,7 @@ class _Scanner:
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
+        self.ends = [match.start() for match in re.finditer("\n", text)]
         self.lines: dict[Place, int] = {}
         self.counts: dict[Place, int] = {}
         """Tables so far of each array of tables."""
@@ -46,7 +48,7 @@ class _Scanner:
 
     def _note(self, place: Place, at: int) -> None:
         for length in range(1, len(place) + 1):
-            self.lines.setdefault(place[:length], self.text.count("\n", 0, at) + 1)
+            self.lines.setdefault(place[:length], bisect_left(self.ends, at) + 1)
 
     def _header(self) -> Place:
         start, several = self.at, self.text.startswith("[[", self.at)

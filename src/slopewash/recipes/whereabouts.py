@@ -9,36 +9,35 @@ from typing import Any
 from slopewash.errors import CheckpointError, InvalidFile, InvalidParameter
 from slopewash.paths import inside
 from slopewash.recipes.definition import Recipe
+from slopewash.recipes.facts import MOST_LEVELS, check_count, check_no_files, check_stage
 from slopewash.remedies import by_place
-from slopewash.simulation.facts import COUNT, Test, check, is_count, is_number, is_table, is_text
+from slopewash.simulation.facts import (
+    COUNT,
+    FLAG,
+    Test,
+    check,
+    is_count,
+    is_flag,
+    is_list_of,
+    is_number,
+    is_table,
+    is_table_of,
+    is_text,
+)
 from slopewash.terrain.parts import Arrays
 
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_stages(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(is_table, value))
-
-
-def _is_budgets(value: Any) -> bool:
-    return isinstance(value, list) and all(is_table(one) and all(map(is_number, one.values())) for one in value)
-
-
-FLAG = "true or false"
 RUNNING: Mapping[str, tuple[Test, str]] = {
     "recipe": (is_table, "a table"),
     "stage": (is_count, COUNT),
     "every": (lambda value: is_count(value) and value > 0, "a whole number above zero"),
     "seconds": (lambda value: is_number(value) and value >= 0, "a number, zero or more"),
-    "finished": (_is_flag, FLAG),
-    "foreign": (_is_flag, FLAG),
-    "outputs_anywhere": (_is_flag, FLAG),
-    "laid_down": (_is_flag, FLAG),
-    "low_water": (_is_flag, FLAG),
-    "stages": (_is_stages, "a list of tables"),
-    "budgets": (_is_budgets, "a list of amounts"),
+    "finished": (is_flag, FLAG),
+    "foreign": (is_flag, FLAG),
+    "outputs_anywhere": (is_flag, FLAG),
+    "laid_down": (is_flag, FLAG),
+    "low_water": (is_flag, FLAG),
+    "stages": (is_list_of(is_table), "a list of tables"),
+    "budgets": (is_list_of(is_table_of(is_number)), "a list of amounts"),
     "start": (is_table, "a table"),
     "folder": (lambda value: value is None or is_text(value), "the name of a folder"),
 }
@@ -47,6 +46,10 @@ RUNNING: Mapping[str, tuple[Test, str]] = {
 def check_noted(noted: Mapping[str, Any]) -> None:
     """Refuse what is noted of a recipe under way if it is not what one notes."""
     check(noted, RUNNING, optional=("foreign", "outputs_anywhere", "laid_down", "low_water", "folder"))
+    check_count(noted["stages"], MOST_LEVELS)
+    for stage in noted["stages"]:
+        check_stage(stage)
+        check_no_files(stage)
     if noted["stage"] >= len(noted["stages"]):
         raise InvalidParameter(f"stage is {noted['stage']}; there are {len(noted['stages'])}")
 

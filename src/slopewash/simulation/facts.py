@@ -53,15 +53,39 @@ def is_table(value: Any) -> bool:
     return isinstance(value, Mapping)
 
 
+def is_flag(value: Any) -> bool:
+    """Whether a value is true or false."""
+    return isinstance(value, bool)
+
+
+def none_or(holds: Test) -> Test:
+    """Whether a value is nothing, or passes a test."""
+    return lambda value: value is None or holds(value)
+
+
+def is_list_of(holds: Test, count: int | None = None) -> Test:
+    """Whether a value is a list whose items, as many as that, all pass a test."""
+    return lambda value: (
+        isinstance(value, list | tuple) and count in (None, len(value)) and all(holds(item) for item in value)
+    )
+
+
+def is_table_of(holds: Test) -> Test:
+    """Whether a value is a table whose values all pass a test."""
+    return lambda value: isinstance(value, Mapping) and all(map(holds, value.values()))
+
+
+def is_shape(value: Any) -> bool:
+    """Whether a value is rows and columns."""
+    return is_list_of(is_count, 2)(value) and min(value) > 0
+
+
 def _is_since(value: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) == 2 and is_count(value[0]) and is_number(value[1])
 
 
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list | tuple) and len(value) == 2 and all(map(is_count, value)) and min(value) > 0
-
-
 COUNT, NUMBER, POSITIVE = "a whole number, zero or more", "a finite number", "a positive number"
+FLAG, TABLE, TEXT, SHAPE = "true or false", "a table", "text", "rows and columns"
 SIMULATION: Mapping[str, tuple[Test, str]] = {
     "slopewash": (is_text, "a version"),
     "run": (lambda value: value is None or is_text(value), "text"),
@@ -86,7 +110,7 @@ SIMULATION: Mapping[str, tuple[Test, str]] = {
 }  # fmt: skip
 MODEL: Mapping[str, tuple[Test, str]] = {"name": (is_text, "the name of a model"), "parameters": (is_table, "a table")}
 DOMAIN: Mapping[str, tuple[Test, str]] = {
-    "shape": (_is_pair, "rows and columns"),
+    "shape": (is_shape, SHAPE),
     "cell_size": (is_positive, POSITIVE),
     "datum": (is_number, NUMBER),
     "scale": (is_positive, POSITIVE),
@@ -115,13 +139,14 @@ def check(
             raise InvalidParameter(f"{of}{name} is {shortened(facts[name])}; it must be {words}")
 
 
-def shortened(value: Any) -> str:
+def shortened(value: Any, longest: int = 60) -> str:
     """A value as a message may show it."""
     try:
         words = str(value)
     except (ValueError, RecursionError):  # too many digits, or too deep
         return "too long to show"
-    return words if len(words) <= 60 else f"{words[:57]}..."
+    words = words if words.isprintable() else ascii(words)
+    return words if len(words) <= longest else f"{words[: longest - 3]}..."
 
 
 def check_domain(domain: Domain, start: Terrain) -> None:

@@ -105,8 +105,11 @@ def resume_tiled(
     workers: int | None = None,
     memory: str | float | None = None,
     progress: bool = False,
+    trust: bool = False,
 ) -> TiledResult:
     """Continue a run on tiles from its last round; the result is bit-identical to that of a run that never stopped.
+
+    One that another user or machine wrote is refused, unless you `trust` whoever did.
 
     >>> import tempfile, slopewash as sw
     >>> folder = tempfile.TemporaryDirectory()
@@ -118,7 +121,7 @@ def resume_tiled(
     slopewash.errors.CheckpointError: ... is finished; there is nothing to continue
     >>> folder.cleanup()
     """
-    run = TiledRun.resumed(Store(str(out)))
+    run = TiledRun.resumed(Store(str(out)), trust=trust)
     run.memory = parse_memory(memory)
     return _run(run, client=client, scheduler=scheduler, workers=workers, progress=progress)
 

@@ -96,6 +96,11 @@ class Digests:
         lengths = self._arrays[path]["length"]
         return bool(((lengths > 0) & (lengths != UNWRITTEN)).any())
 
+    def size(self, path: str) -> int:
+        """Bytes of all tiles of an array."""
+        lengths = self._arrays[path]["length"]
+        return int(lengths[lengths != UNWRITTEN].sum())
+
     def paths(self) -> list[str]:
         """Every array."""
         return list(self._arrays)

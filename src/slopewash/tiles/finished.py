@@ -12,6 +12,7 @@ from typing import Any
 from slopewash.errors import InvalidFile
 from slopewash.plain import plain
 from slopewash.tiles.digests import NAME, Digests, file_of, loaded, saved, using
+from slopewash.tiles.facts import as_facts, check_finished
 from slopewash.tiles.ground import Ground
 from slopewash.tiles.output import Compressed, overview_field, overviews_of
 from slopewash.tiles.store import Store
@@ -68,7 +69,9 @@ def finished(store: Store) -> Finished | None:
                 f"{store.url}/zarr.json is not what slopewash wrote: its attribute {FINISHED} was changed; restore it "
                 "from a copy"
             )
-    return Finished(Compressed.from_dict(store, facts["ground"]), facts)
+    with as_facts(f"{store.url}/zarr.json", finished=True):
+        check_finished(facts)
+        return Finished(Compressed.from_dict(store, facts["ground"]), facts)
 
 
 def record(store: Store, digests: Digests, facts: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,11 +16,15 @@ from slopewash.io.gdal_raster import CELL_SIZE_TAG
 from slopewash.io.gdal_writing import BLOCK, parsed_crs
 from slopewash.io.height_units import as_in_crs
 from slopewash.io.staging import staged
+from slopewash.paths import remove_file
+from slopewash.tiles.finished import Finished
 from slopewash.tiles.ground import Ground
 from slopewash.tiles.opening import result_of
 from slopewash.tiles.output import transform_of
 from slopewash.tiles.store import Store
 
+EMPTY = 830
+"""Bytes of a block in which nothing varies."""
 SMALLEST_OVERVIEW = 256
 """Cells along the longer side of the coarsest overview, at least."""
 
@@ -50,6 +55,7 @@ def write_tiled_geotiff(
         if name not in ground.layers:
             raise unknown_name("layer", name, ground.layers)
     path = Path(path)
+    _check_room(result, names, path)
     with staged(path) as made, _named(path), rasterio.Env(**ENVIRONMENT):
         draft = made.with_name(f"{made.name}.draft") if cog else made
         try:
@@ -62,7 +68,19 @@ def write_tiled_geotiff(
                 )  # fmt: skip
         finally:
             if cog:
-                draft.unlink(missing_ok=True)
+                remove_file(draft)
+
+
+def _check_room(result: Finished, names: Sequence[str], path: Path) -> None:
+    """Refuse what the disk cannot hold, before hours are spent on it."""
+    rows, columns = (-(-cells // BLOCK) for cells in result.ground.shape)
+    digests, free = result.digests, shutil.disk_usage(path.absolute().parent).free
+    needed = sum(digests.size(result.ground.field(name).path) for name in names) + EMPTY * rows * columns * len(names)
+    if needed > free:
+        raise InvalidFile(
+            f"{path} needs about {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free there; make room, or write "
+            "fewer layers"
+        )
 
 
 @contextmanager

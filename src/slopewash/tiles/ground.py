@@ -17,6 +17,7 @@ from slopewash.models.state import Window
 from slopewash.terrain import Terrain, TerrainPart, WaterSource
 from slopewash.terrain.parts import strata_from
 from slopewash.tiles.arrays import Field
+from slopewash.tiles.facts import check_ground
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.store import Store
 
@@ -199,14 +200,15 @@ class Ground:
     @classmethod
     def from_dict(cls, store: Store, facts: Mapping[str, Any]) -> Ground:
         """Return what `as_dict` described."""
-        values = dict(facts)
-        values["grid"] = TileGrid(tuple(facts["grid"]["shape"]), tuple(facts["grid"]["tile"]))
+        values = {**facts, "grid": check_ground(facts)}
         values["sources"] = tuple(
             WaterSource(x=x, y=y, radius=radius, rate=rate) for x, y, radius, rate in facts["sources"]
         )
         for name in ("layers", "own", "transform"):
             values[name] = None if facts[name] is None else tuple(facts[name])
         values["ranges"] = {name: tuple(span) for name, span in facts["ranges"].items()}
+        if facts["strata"] is not None:
+            strata_from(facts["strata"], None)
         return cls(store=store, **values)
 
 

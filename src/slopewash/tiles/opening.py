@@ -14,6 +14,7 @@ from slopewash.recipes.definition import Stage
 from slopewash.terrain import Terrain
 from slopewash.terrain.fields import layer_spec
 from slopewash.terrain.parts import strata_from
+from slopewash.tiles.facts import as_facts, check_manifest, check_version
 from slopewash.tiles.finished import Finished, finished
 from slopewash.tiles.ground import Ground
 from slopewash.tiles.inputs import estimated
@@ -150,7 +151,14 @@ def tiled_facts(url: str | Path) -> dict[str, Any] | None:
     under_way = store.read_json(MANIFEST)
     if under_way is None:
         return None
-    facts = under_way.facts
+    with as_facts(f"{store.url}/{MANIFEST}"):
+        return _under_way(store, under_way.facts)
+
+
+def _under_way(store: Store, facts: dict[str, Any]) -> dict[str, Any]:
+    """What is known of a run that is not finished."""
+    check_version(facts, store.url)
+    check_manifest(facts)
     ground = Ground.from_dict(store, facts["ground"] or facts["start"])
     shape, number = ground.shape, facts["number"]
     stage = estimated(Stage.from_dict(facts["stages"][number]), ground)

@@ -24,12 +24,14 @@ from slopewash.recipes.maps import check_maps
 from slopewash.recipes.masking import MASK
 from slopewash.recipes.seas import brings_sea, holds_water, inherited, sea_after
 from slopewash.simulation.budget import Budget
+from slopewash.simulation.checkpoints import foreign
 from slopewash.simulation.locks import FolderLock, in_use
 from slopewash.simulation.pacing import not_finite
 from slopewash.tiles import levels, output
 from slopewash.tiles.digests import Digests, loaded, using
 from slopewash.tiles.estimate import measured, seconds_of, sentence
 from slopewash.tiles.executors import Executor
+from slopewash.tiles.facts import SCHEMA, as_facts, check_manifest, check_version
 from slopewash.tiles.fill import fill
 from slopewash.tiles.finished import is_finished, record
 from slopewash.tiles.grid import TileGrid
@@ -60,7 +62,6 @@ from slopewash.tiles.watching import Watching
 from slopewash.tiles.work import Work
 
 Array = NDArray[Any]
-SCHEMA = 3
 MANIFEST = "state/manifest.json"
 BORDER = "state/border"
 SHARE_THAT_TELLS = 0.1
@@ -177,22 +178,22 @@ class TiledRun:
     # From the store, and to it
 
     @classmethod
-    def resumed(cls, store: Store) -> TiledRun:
-        """Continue the run that a store holds."""
-        from slopewash import __version__
-
+    def resumed(cls, store: Store, *, trust: bool = False) -> TiledRun:
+        """Continue the run that a store holds; one of another user or machine only with `trust`."""
         read = store.read_json(MANIFEST)
         if read is None:
             if is_finished(store):
                 raise CheckpointError(f"{store.url} is finished; there is nothing to continue")
             raise CheckpointError(f"{store.url} holds no run on tiles; start one with erode --tiles")
-        facts = read.facts
-        if facts.get("schema") != SCHEMA or facts.get("slopewash") != __version__:
-            raise CheckpointError(
-                f"{store.url} was written by slopewash {facts.get('slopewash')} (schema {facts.get('schema')}), and "
-                f"this is slopewash {__version__} (schema {SCHEMA}), whose results may differ; continue it "
-                "with the version that wrote it"
-            )
+        check_version(read.facts, store.url)
+        if not (read.own or trust):
+            raise foreign(store.url)
+        with as_facts(f"{store.url}/{MANIFEST}"):
+            return cls._from_facts(store, read.facts)
+
+    @classmethod
+    def _from_facts(cls, store: Store, facts: Mapping[str, Any]) -> TiledRun:
+        check_manifest(facts)
         tile = facts["tile"]
         run = cls(
             store, Recipe.from_dict(facts["recipe"]), tile=tile if isinstance(tile, int) else tuple(tile),
@@ -210,10 +211,28 @@ class TiledRun:
         run.budgets = [Budget(**budget) for budget in facts["budgets"]]
         run.spent = dict(facts["spent"])
         run._manifest = [run.id, run.number, facts["digests"]]
+        run._check_place()
         with store.checked("state", "the table of tiles"):
             digests = loaded(store, "state/", facts["digests"]).copy()
         run._tasks = Tasks(store, digests, committed=facts["digests"], where=run._where)
         return run
+
+    def _check_place(self) -> None:
+        """Refuse a position that the program has not, and grounds that do not belong together."""
+        assert self.start is not None
+        choose_backend(self.backend, self.stages[0].model.backends)
+        if self.work is None:
+            return
+        ended = self.at.item >= len(self.program)
+        item = None if ended else self.program[self.at.item]
+        most = item.iterations if isinstance(item, Piece) else 0
+        if self.at.item > len(self.program) or (self.at.done > most if most else self.at.done):
+            raise InvalidParameter(f"at is {[self.at.item, self.at.done]}, beyond the end of its stage")
+        assert self.ground is not None
+        if self.work.grid != self.ground.grid or self.work.backend != self.backend:
+            raise InvalidParameter("the work is of another ground")
+        if type(self.work.model) is not type(self.stages[self.number].model):
+            raise InvalidParameter("the work is of another model")
 
     def _commit(self) -> None:
         from slopewash import __version__

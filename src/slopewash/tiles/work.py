@@ -16,6 +16,7 @@ from slopewash.models import Model, find_model
 from slopewash.models.state import Domain, State, Window
 from slopewash.simulation.parts import domain_from
 from slopewash.tiles.arrays import Field
+from slopewash.tiles.facts import check_fields, check_work, grid_from
 from slopewash.tiles.grid import TileGrid
 from slopewash.tiles.store import Store
 
@@ -70,11 +71,12 @@ class Work:
     @classmethod
     def from_dict(cls, store: Store, facts: Mapping[str, Any]) -> Work:
         """Return what `as_dict` described."""
-        return cls(
+        check_work(facts)
+        work = cls(
             store=store,
             model=find_model(facts["model"])(**facts["parameters"]),
             domain=domain_from(facts["domain"]),
-            grid=TileGrid(tuple(facts["grid"]["shape"]), tuple(facts["grid"]["tile"])),
+            grid=grid_from(facts["grid"]),
             backend=facts["backend"],
             cells=tuple(Cells(**cells) for cells in facts["cells"]),
             lines={name: tuple(line) for name, line in facts["lines"].items()},
@@ -83,6 +85,8 @@ class Work:
             },
             scalars=tuple(facts["scalars"]),
         )
+        check_fields(work)
+        return work
 
     def bundles(self, group: str) -> list[tuple[Field, list[Cells]]]:
         """Arrays of the store, and the fields in each: all that rounds change and that have one dtype are together.
