@@ -76,7 +76,7 @@ class VelocityField(Model):
     halo: ClassVar = None  # a particle may cross the whole grid
     footprints: ClassVar = {
         "cpu": Footprint(255, 310, 5400, growth=1.1),
-        "reference": Footprint(255, 310, 60_000, growth=1.1, shared=False),
+        "reference": Footprint(400, 460, 120_000, growth=1.1, shared=False),
     }
     backends: ClassVar = {"gpu": "gpu.GpuBackend", "cpu": "cpu.CpuBackend", "reference": "iteration.ReferenceBackend"}
     sides: ClassVar[tuple[Side, ...]] = ("open",)
