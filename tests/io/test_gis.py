@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import rasterio
 import rioxarray  # its import registers `.rio`
+import tifffile
 from numpy.typing import NDArray
 from rasterio.crs import CRS
 from rasterio.transform import Affine
@@ -24,6 +25,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:Use `@` matmul:PendingDeprecatio
 
 LAEA = "+proj=laea +lat_0=47 +lon_0=11 +x_0=1000 +y_0=2000 +ellps=GRS80 +units=m"
 NORTH_UP = Affine(30, 0, 512_340, 0, -30, 4_123_450)
+IN_AMERICA = Affine(30, 0, 512_340, 0, -30, 123_450)
+"""Within ESRI:102008."""
 COMPOUND = "EPSG:2229+6360"
 
 
@@ -70,7 +73,7 @@ def same_map(one: Path, other: Path) -> bool:
     "crs", [LAEA, "ESRI:102008", "+proj=omerc +lat_0=4 +lonc=102 +alpha=323 +k=0.99984 +ellps=evrstSS", "EPSG:3035"]
 )
 def test_any_crs_comes_back_from_a_file(tmp_path: Path, crs: str) -> None:
-    path = save(tmp_path / "in.tif", heights(), crs=crs)
+    path = save(tmp_path / "in.tif", heights(), crs=crs, transform=IN_AMERICA if "ESRI" in crs else NORTH_UP)
     terrain = sw.read(path)
     assert terrain.cell_size == 30.0
     assert same_map(path, sw.write(terrain, tmp_path / "out.tif"))
@@ -91,7 +94,7 @@ def test_crs_without_a_code_survives_erosion_on_the_command_line(tmp_path: Path)
 
 
 def test_long_crs_is_shown_by_its_name(tmp_path: Path) -> None:
-    terrain = sw.read(save(tmp_path / "in.tif", heights(), crs="ESRI:102008"))
+    terrain = sw.read(save(tmp_path / "in.tif", heights(), crs="ESRI:102008", transform=IN_AMERICA))
     assert "North_America_Albers_Equal_Area_Conic" in repr(terrain)
     assert len(repr(terrain).splitlines()[0]) < 120
 
@@ -387,6 +390,68 @@ def test_ascii_grid_of_another_program_is_read(tmp_path: Path) -> None:
             sw.read(bad)
 
 
+@pytest.mark.parametrize("suffix", [".prj", ".PRJ"])
+@pytest.mark.parametrize(
+    ("text", "cell_size"),
+    [
+        ("EPSG:2229", 10 * US_FOOT),
+        (CRS.from_epsg(2229).to_wkt(), 10 * US_FOOT),
+        (CRS.from_epsg(32611).to_wkt(), 10.0),
+        (CRS.from_epsg(4326).to_wkt(), None),
+        (CRS.from_user_input("EPSG:32611+5715").to_wkt(), None),
+        ("Projection GEOGRAPHIC\nDatum WGS84\nUnits DD\nParameters", None),
+        ("Projection UTM\nZone 11\nUnits FEET\nParameters", None),
+    ],
+)
+def test_the_crs_beside_an_ascii_grid_is_understood_or_refused(
+    tmp_path: Path, text: str, cell_size: float | None, suffix: str
+) -> None:
+    path = tmp_path / "in.asc"
+    path.write_text("ncols 3\nnrows 2\nxllcorner 1000\nyllcorner 4000\ncellsize 10\n1 2 3\n4 5 6\n")
+    path.with_suffix(suffix).write_text(text)
+    if cell_size is None:
+        with pytest.raises(InvalidFile, match=r"degrees, not metres|depths, which count downwards|the unknown CRS"):
+            sw.read(path)
+    else:
+        assert sw.read(path, reproject=None).cell_size == pytest.approx(cell_size)
+    with sw.without_gdal():  # refused, or the same
+        try:
+            assert sw.read(path).cell_size == pytest.approx(cell_size)
+        except InvalidFile:
+            assert cell_size is None or text == "EPSG:2229"
+
+
+@pytest.mark.parametrize("how", ["write", "write_geotiff"])
+def test_a_noted_cell_size_ends_with_the_grid_that_it_was_noted_for(tmp_path: Path, how: str) -> None:
+    in_degrees = sw.Terrain(
+        heights(), cell_size=25.0, crs="EPSG:4326", transform=(1 / 3600, 0, 11, 0, -1 / 3600, 47)
+    )  # fmt: skip
+    path = tmp_path / "out.tif"
+    sw.write_geotiff(in_degrees, path, cog=False) if how == "write_geotiff" else sw.write(in_degrees, path)
+    assert sw.read(path).cell_size == 25.0
+    with rasterio.open(path, "r+") as file:  # as gdal_edit does
+        file.transform = file.transform * Affine.scale(2)
+    with pytest.raises(InvalidFile, match="degrees, not metres"):
+        sw.read(path)
+
+
+def test_a_terrain_without_a_place_is_given_one_by_another_program(tmp_path: Path) -> None:
+    path = sw.write(sw.Terrain(heights(), cell_size=30.0), tmp_path / "out.tif")
+    assert sw.read(path).transform is None
+    with rasterio.open(path, "r+") as file:
+        file.crs, file.transform = "EPSG:32611", NORTH_UP
+    terrain = sw.read(path)
+    assert (terrain.crs, terrain.transform) == ("EPSG:32611", NORTH_UP[:6])
+
+
+def test_a_scale_of_no_band_is_left_aside_as_gdal_does(tmp_path: Path) -> None:
+    path, xml = tmp_path / "in.tif", '<GDALMetadata><Item name="SCALE" role="scale">0.5</Item></GDALMetadata>'
+    tifffile.imwrite(path, heights(), extratags=[(42112, "s", 0, xml, True)], metadata=None)
+    with pytest.warns(rasterio.errors.NotGeoreferencedWarning), rasterio.open(path) as file:
+        assert file.scales == (1.0,)
+    np.testing.assert_array_equal(sw.read(path)["elevation"], heights())
+
+
 def test_srtm_tile_goes_out_and_comes_in(tmp_path: Path) -> None:
     row, column = np.mgrid[:1201, :1201]
     samples = (row + 2 * column).astype(np.int16)
@@ -414,7 +479,7 @@ def test_srtm_tile_goes_out_and_comes_in(tmp_path: Path) -> None:
 def test_info_shows_a_long_crs_by_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from slopewash.cli import main
 
-    path = save(tmp_path / "in.tif", heights(), crs="ESRI:102008")
+    path = save(tmp_path / "in.tif", heights(), crs="ESRI:102008", transform=IN_AMERICA)
     assert main(["info", str(path)]) == 0
     out = capsys.readouterr().out
     assert "North_America_Albers_Equal_Area_Conic (well-known text" in out

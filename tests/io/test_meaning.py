@@ -39,6 +39,7 @@ FACTORS: Mapping[str, tuple[str, ...]] = {
     "place": (
         "utm", "nowhere", "size", "grid", "point", "picture", "south up", "rotated", "feet", "feet unstated", "yards",
         "compound", "compound unstated", "degrees", "oblong", "unknown unit", "gcps", "rpcs", "earth",
+        "depths", "depths unstated", "negative", "flat", "two units",
     ),
     "unit": ("none", "metre", "ft", "US_survey_foot", "mm", "Fathom", "km", "furlong"),
     "holes": (
@@ -56,6 +57,8 @@ SIZES = {"feet": 30 * US_FOOT, "feet unstated": 30 * US_FOOT, "yards": 30 * 0.91
 PROJECTED = {"feet": 2229, "feet unstated": 2229, "yards": 32767}
 ONLY_GDAL = ("feet unstated", "compound unstated")
 """Places whose units follow from a code that only a library of CRSs knows."""
+CONTRADICTORY = ("depths", "depths unstated", "negative", "flat", "two units")
+"""Places that no option makes clear."""
 CRS_OF_GDAL = ("yards", "compound", "compound unstated")
 
 
@@ -127,6 +130,11 @@ def place_tags(place: str) -> dict[int, Tag]:
         "unknown unit": {**grid, 34735: keys((1024, 1), (1025, 1), (3072, 32611), (3076, 9102))},
         "gcps": {33922: (DOUBLE, [0, 0, 0, 500, 9000, 0, 9, 0, 0, 790, 9010, 0]), 34735: keys(*utm)},
         "rpcs": {50844: (DOUBLE, [0.5] * 92)},
+        "depths": {**grid, 34735: keys(*utm, (4096, 5715), (4099, 9001))},
+        "depths unstated": {**grid, 34735: keys(*utm, (4096, 5866))},
+        "negative": {**grid, 33550: (DOUBLE, [30.0, -30.0, 0.0]), 34735: keys(*utm)},
+        "flat": {**grid, 33550: (DOUBLE, [0.0, 0.0, 0.0]), 34735: keys(*utm)},
+        "two units": {**grid, 34735: keys((1024, 1), (1025, 1), (3072, 32611), (3076, 9002))},
         "earth": {**grid, 34735: keys((1024, 3), (1025, 1), (2048, 4978))},
     }  # fmt: skip
     return tags[place]
@@ -243,6 +251,7 @@ def written(case: Case) -> tuple[bytes, dict[str, Any], Expected]:
     refused |= case["option"] != "cell_size" and place in (
         "degrees", "oblong", "unknown unit", "gcps", "rpcs", "earth",
     )  # fmt: skip
+    refused |= place in CONTRADICTORY
     refused |= case["predictor"] == "usual" and case["compression"] in ("none", "packbits")
     refused |= orientation != 1 and place not in ("nowhere", "size", "rpcs")
     metres = METRES.get(case["unit"], US_FOOT if place.startswith("compound") and case["unit"] == "none" else 1.0)

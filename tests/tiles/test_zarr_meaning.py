@@ -47,7 +47,7 @@ FACTORS: Mapping[str, tuple[str, ...]] = {
         "coordinates", "nowhere", "size", "spatial", "node", "geotransform", "gdal", "no crs", "wkt", "feet",
         "kilometres", "compound", "compound in text", "xarray", "degrees", "projjson", "uneven", "coarse", "half",
         "short", "two places", "two crs", "two units", "bad crs", "bad size", "bad transform", "crs alone",
-        "parameters",
+        "parameters", "depths", "depths by name",
     ),
     "unit": ("none", "metre", "ft", "US_survey_foot", "km", "", "furlong", "number"),
     "holes": (
@@ -69,12 +69,13 @@ USUAL: Case = {name: levels[0] for name, levels in FACTORS.items()}
 METRES = {"metre": 1.0, "ft": 0.3048, "US_survey_foot": US_FOOT, "km": 1000.0}
 SIZES = {"nowhere": 1.0, "size": 7.5, "feet": SIZE * US_FOOT, "kilometres": 1000 * SIZE}
 CODES = {
-    "feet": "EPSG:2227", "compound": "EPSG:32611+8228", "compound in text": "EPSG:32611+8228", "bad crs": "EPSG:999999",
+    "feet": "EPSG:2227", "compound": "EPSG:32611+8228", "compound in text": "EPSG:32611+8228",
+    "depths": "EPSG:32611+5715", "bad crs": "EPSG:999999",
 }  # fmt: skip
 WITHOUT_CRS = ("nowhere", "size", "no crs", "kilometres")
 REFUSED = (
     "degrees", "uneven", "coarse", "half", "short", "two places", "two crs", "two units", "bad crs", "bad size",
-    "bad transform", "crs alone", "parameters",
+    "bad transform", "crs alone", "parameters", "depths", "depths by name",
 )  # fmt: skip
 MEASURED = ("degrees", "crs alone")
 """Refused for their size alone."""
@@ -154,6 +155,9 @@ def written(case: Case, folder: Path) -> tuple[Path, dict[str, Any], Expected]:
         attributes |= {"scale_factor": scale, "add_offset": offset}
     if case["unit"] != "none":
         attributes["units"] = 3 if case["unit"] == "number" else case["unit"]
+
+    if place == "depths by name":
+        attributes["standard_name"] = "sea_floor_depth_below_geoid"
 
     # Place: what a terrain has, and what is written of the arrays as they are stored
     turnable = place not in ("nowhere", "size", "crs alone", "bad size")

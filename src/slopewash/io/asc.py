@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,15 +12,18 @@ import numpy as np
 
 from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter
 from slopewash.io import gdal, wkt
-from slopewash.io.cells import cannot_measure, metres_per_cell
+from slopewash.io.cells import side_of_cell
+from slopewash.io.crs import Crs, described, known
 from slopewash.io.decoding import decoding
+from slopewash.io.grids import Grid
+from slopewash.io.ground_scale import question_scale
 from slopewash.io.height_units import as_in_crs
 from slopewash.io.heights import with_nan
 from slopewash.io.info import FileInfo
-from slopewash.io.meaning import Meaning, plain_band
+from slopewash.io.meaning import Meaning, metres_of, plain_band
 from slopewash.io.options import HeightRange, ReadOptions
 from slopewash.io.staging import staged
-from slopewash.paths import remove_file
+from slopewash.paths import read_beside, remove_file
 from slopewash.remedies import option
 from slopewash.terrain import Layer, Terrain
 
@@ -56,21 +60,23 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     """Read heights in metres or in the unit of the CRS, and that from the `.prj` file beside it."""
     if options.height_range is not None:
         raise InvalidParameter(f"{path} contains metres already; leave out {option('height_range')}")
-    header, crs = _header(path), _read_prj(path)
+    header, crs = _header(path), _crs(path)
     a, _, _, _, e, _ = header.place
-    cell_size, obstacle = metres_per_cell(
-        (a, -e), geographic=crs is not None and wkt.is_geographic(crs), unit=wkt.horizontal_unit(crs or "") or 1.0
+    unit = crs.unit if crs.text is not None else 1.0
+    cell_size = options.cell_size or side_of_cell(
+        path, (a, -e), noted=None, geographic=crs.geographic, unit=unit, obstacle="has a CRS without a unit"
     )
-    if obstacle and options.cell_size is None:
-        raise InvalidFile(cannot_measure(path, obstacle))
+    metres = metres_of(path, options, "elevation", None, what="the grid", crs=crs)
     meaning = Meaning(
         path=path,
         shape=(header.rows, header.columns),
-        bands=(plain_band(options, nodata=(header.nodata,), unit=wkt.vertical_unit(crs or "")),),
-        cell_size=options.cell_size or cell_size,
-        crs=_standard(crs),
+        bands=(plain_band(options, nodata=(header.nodata,), unit=metres),),
+        cell_size=cell_size,
+        crs=crs.text,
         transform=header.place,
     )
+    if options.kind == "height" and options.cell_size is None:
+        question_scale(str(path), Grid(meaning.shape, crs.text, meaning.transform), cell_size)
     return meaning.terrain(lambda band: (_numbers(path, header), None))
 
 
@@ -132,24 +138,26 @@ def _numbers(path: Path, header: _Header) -> Layer:
     return values.reshape(header.rows, header.columns)
 
 
-def _read_prj(path: Path) -> str | None:
-    side_file = path.with_suffix(".prj")
-    try:
-        with side_file.open("rb") as file:
-            text = file.read(_LONGEST_PRJ).decode("utf-8", "replace").strip()
-    except OSError:
-        return None
-    return text or None
+def _crs(path: Path) -> Crs:
+    """The CRS in the file beside it, as other formats give it where GDAL is there to convert Esri's dialect."""
+    for suffix in (".prj", ".PRJ"):
+        side_file = path.with_suffix(suffix)
+        with decoding(side_file, "CRS"):
+            text = (read_beside(side_file, _LONGEST_PRJ) or b"").decode("utf-8", "replace").strip()
+        if text and wkt.parse(text) is None:
+            return known(side_file, text)
+        if text:  # what Esri writes of heights is behind the text that GDAL reads
+            return dataclasses.replace(described(text, text), text=_standard(text))
+    return Crs()
 
 
-def _standard(crs: str | None) -> str | None:
-    """The CRS as other formats give it, where GDAL is there to convert Esri's dialect."""
-    if crs is None or not gdal.is_available():
+def _standard(crs: str) -> str:
+    if not gdal.is_available():
         return crs
     from slopewash.io.gdal_raster import crs_text
     from slopewash.io.gdal_writing import knows_crs, parsed_crs
 
-    return crs_text(parsed_crs(crs)) if knows_crs(crs) else crs
+    return (crs_text(parsed_crs(crs)) if knows_crs(crs) else None) or crs
 
 
 def _write_prj(terrain: Terrain, path: Path) -> None:
@@ -166,5 +174,5 @@ def _write_prj(terrain: Terrain, path: Path) -> None:
         warnings.warn(f"{path} is written without its CRS {text}; {how}", GeoreferenceWarning, stacklevel=4)
         remove_file(side_file)
         return
-    with staged(side_file) as temporary:
+    with staged(side_file, follow=False) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -14,6 +14,7 @@ import numpy as np
 
 from slopewash.errors import InvalidFile
 from slopewash.io import wkt
+from slopewash.io.crs import Crs, described
 from slopewash.io.decoding import decoding
 from slopewash.io.gdal import ENVIRONMENT, rasterio_for
 from slopewash.io.meaning import Band, Samples
@@ -23,8 +24,8 @@ from slopewash.patience import in_parts
 BAND_CELLS, BLOCK = 1 << 22, 512
 """Cells of a band of rows that is decoded at a time, and rows of a block that should not be decoded twice: signals
 arrive between two bands."""
-CELL_SIZE_TAG = "slopewash_cell_size"
-"""Where the cell size stands that the transform may not give, or not to the last digit."""
+CELL_SIZE_TAG, STEP_TAG = "slopewash_cell_size", "slopewash_step"
+"""Where the cell size stands that the transform may not give, or not to the last digit, and the step it belongs to."""
 NOWHERE = ('LOCAL_CS["unnamed"', 'LOCAL_CS["unknown"', 'ENGCRS["unnamed"', 'ENGCRS["unknown"')
 """What GDAL makes of a file that names no CRS."""
 
@@ -65,15 +66,12 @@ def _decoded(source: Any, raster: TiffRaster, band: Band, window: Any) -> Sample
     return stored, None if outside is None else np.asarray(outside, np.bool_)
 
 
-def crs_of(path: Path) -> tuple[str | None, float | None, float | None]:
-    """CRS of a file, and the metres of its units along the ground and of heights, None where there are none."""
+def crs_of(path: Path) -> Crs:
+    """CRS of a file."""
     with _opened(path, f"{path} has a CRS without an EPSG code") as source:
         crs = source.crs
         text = crs_text(crs)
-        if text is None:
-            return None, None, None
-        whole = well_known_text(crs)
-        return text, wkt.horizontal_unit(whole), wkt.vertical_unit(whole)
+        return Crs() if text is None else described(text, well_known_text(crs))
 
 
 def well_known_text(crs: Any) -> str:

@@ -11,7 +11,8 @@ import numpy as np
 
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.gdal import ENVIRONMENT, is_available, rasterio_for
-from slopewash.io.gdal_raster import CELL_SIZE_TAG
+from slopewash.io.gdal_raster import CELL_SIZE_TAG, STEP_TAG
+from slopewash.io.geotiff import step_of
 from slopewash.io.height_units import as_in_crs
 from slopewash.io.notes import Notes, notes_text
 from slopewash.io.orientation import as_stored
@@ -121,7 +122,8 @@ def _write(
                     target.set_band_description(band, name)
                     target.set_band_unit(band, unit)
                 made_by = {"TIFFTAG_IMAGEDESCRIPTION": notes_text(notes)} if notes else {}
-                target.update_tags(**{CELL_SIZE_TAG: repr(size), "TIFFTAG_SOFTWARE": "slopewash"}, **made_by)
+                made_by |= {CELL_SIZE_TAG: repr(size), STEP_TAG: repr(step_of(place))}
+                target.update_tags(**made_by, TIFFTAG_SOFTWARE="slopewash")
         except rasterio.errors.RasterioError as error:
             raise InvalidFile(f"cannot write {path}: {error}") from error
 

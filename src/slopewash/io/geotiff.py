@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,14 @@ _OWN = 32767
 """Code of what has none and is defined by the file."""
 _METRIC_CODES = (range(32601, 32661), range(32701, 32761), range(25828, 25839), range(26901, 26924))
 """Codes of UTM zones, which are in metres whether the file repeats that or not."""
+_DEPTHS = frozenset({
+    5336, 5612, 5614, 5706, 5715, 5734, 5739, 5789, 5831, *range(5861, 5868), 5873, *range(6357, 6360), 7976, 8051,
+    8053, 8358, 8378, 8897, 9287, 9288, 9672, 10150, 10151, 10349, 10364, *range(10370, 10380), *range(10547, 10553),
+    10649, 10650, 10678,
+})  # fmt: skip
+"""Codes of vertical CRSs that count downwards."""
 
+_SAME_STEP = 1e-6
 _UNITS_PER_DEGREE = 10_000
 """A step this many times smaller than the cell in metres is in degrees (111 km), not in feet, metres or kilometres."""
 
@@ -39,6 +46,8 @@ class Georeference:
 
     present: bool
     crs: str | None = None
+    code: int = 0
+    """EPSG code of the CRS, if a key gives it."""
     beyond_keys: str | None = None
     """Why there is a CRS that only a library of them knows."""
     transform: Transform | None = None
@@ -55,9 +64,13 @@ class Georeference:
     """Side of a cell in metres that slopewash recorded."""
     off_grid: str | None = None
     """Why the cells are no grid on the map."""
+    unclear: str | None = None
+    """Why programs put the cells in different places."""
     has_heights: bool = False
     height_unit: float | None = None
     """Whether heights have a unit of their own, and the metres of it."""
+    counts_downwards: bool = False
+    """Whether they are depths, as far as a code shows."""
 
     @property
     def has_crs(self) -> bool:
@@ -82,21 +95,25 @@ def read_georeference(value_of: Callable[[int], Any]) -> Georeference:
     code = keys.get(_GEOGRAPHIC_CODE if geographic else _PROJECTED_CODE, 0)
     unit, problem = _unit(keys, value_of, code, has_crs=bool(code) or keys.get(_MODEL_TYPE) == _PROJECTED)
     sizes = _pixel_sizes(transform, value_of(PIXEL_SCALE))
-    off_grid = _off_grid(value_of, keys, transform)
+    off_grid, beyond = _off_grid(value_of, keys, transform), _beyond_keys(keys)
+    is_nowhere = notes.get("position") == "none" and not code and _MODEL_TYPE not in keys and _is_corner(transform)
     return Georeference(
         present=bool(keys) or sizes is not None or off_grid is not None,
-        crs=f"EPSG:{code}" if 1024 <= code < _OWN else notes.get("crs"),
-        beyond_keys=None if "crs" in notes else _beyond_keys(keys),
-        transform=None if notes.get("position") == "none" else transform,
+        crs=f"EPSG:{code}" if 1024 <= code < _OWN else notes.get("crs") if beyond is None else None,
+        code=code if 1024 <= code < _OWN else 0,
+        beyond_keys=beyond,
+        transform=None if is_nowhere else transform,
         sizes=sizes,
         geographic=geographic,
         unit=unit,
         unit_problem=problem,
         lacks_unit=unit is None and _LINEAR_UNIT not in keys,
-        noted=float(notes["cell_size"]) if "cell_size" in notes else None,
+        noted=_noted_size(notes, sizes),
         off_grid=off_grid,
+        unclear=_unclear(value_of, transform),
         has_heights=_VERTICAL_CODE in keys or _VERTICAL_UNIT in keys,
         height_unit=metres_per_code(keys.get(_VERTICAL_UNIT)),
+        counts_downwards=keys.get(_VERTICAL_CODE) in _DEPTHS,
     )
 
 
@@ -131,6 +148,30 @@ def _beyond_keys(keys: dict[int, int]) -> str | None:
     return "has a CRS with heights" if keys.get(_VERTICAL_CODE) else None
 
 
+def _is_corner(transform: Transform | None) -> bool:
+    """Whether it is one that we write of a terrain without a place: its south-west corner is at the origin."""
+    return transform is not None and (transform[1], transform[2], transform[3]) == (0.0, 0.0, 0.0)
+
+
+def _noted_size(notes: Mapping[str, str], sizes: tuple[float, float] | None) -> float | None:
+    """Side of a cell that we recorded, unless another program has given the cells another step since."""
+    if "cell_size" not in notes:
+        return None
+    if sizes is not None and "step" in notes and abs(float(notes["step"]) - sizes[0]) > _SAME_STEP * sizes[0]:
+        return None
+    return float(notes["cell_size"])
+
+
+def _unclear(value_of: Callable[[int], Any], transform: Transform | None) -> str | None:
+    scale = value_of(PIXEL_SCALE)
+    if scale is not None and value_of(TRANSFORMATION) is None and float(scale[1]) < 0:
+        return "has cells of negative height, which some programs take for south-up and others do not"
+    if transform is not None:
+        a, b, _, d, e, _ = transform
+        return "has cells without area" if a * e == b * d else None
+    return "has cells without area" if scale is not None and 0 in map(float, scale[:2]) else None
+
+
 def _off_grid(value_of: Callable[[int], Any], keys: dict[int, int], transform: Transform | None) -> str | None:
     if keys.get(_MODEL_TYPE) == _GEOCENTRIC:
         return "is in coordinates from the middle of the earth"
@@ -149,6 +190,8 @@ def georeference_tags(terrain: Terrain) -> list[ExtraTag]:
     True
     """
     notes = {"cell_size": repr(terrain.cell_size)}
+    if terrain.transform is not None:
+        notes["step"] = repr(step_of(terrain.transform))
     keys = {_RASTER_TYPE: _PIXEL_IS_AREA}
     if terrain.transform is None:
         size = terrain.cell_size
@@ -172,6 +215,11 @@ def georeference_tags(terrain: Terrain) -> list[ExtraTag]:
         (KEY_DIRECTORY, "H", len(directory), tuple(directory), True),
         (GDAL_METADATA, "s", 0, _as_xml(notes), True),
     ]
+
+
+def step_of(transform: tuple[float, ...]) -> float:
+    """Side of a cell along the rows in units of the CRS."""
+    return math.hypot(transform[0], transform[3])
 
 
 def _place_tags(place: Transform) -> list[ExtraTag]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile, InvalidParameter, InvalidTerrain
 from slopewash.io import gdal
+from slopewash.io.crs import Crs
 from slopewash.io.gathering import gather
 from slopewash.io.heights import as_float32, as_metres, bands
 from slopewash.io.options import HeightRange, ReadOptions
@@ -26,6 +27,10 @@ from slopewash.remedies import option
 from slopewash.terrain import Layer, Terrain, TerrainPart
 from slopewash.terrain.fields import LAYERS, layer_spec
 
+DEPTHS = (
+    "has a CRS with depths, which count downwards; save heights, which count upwards, or give it a CRS with heights if "
+    "they do"
+)
 Mask = NDArray[np.bool_]
 Samples = tuple[NDArray[Any], Mask | None]
 """Samples of one band as they are stored, and which of them the file's own mask leaves out."""
@@ -143,8 +148,7 @@ def metres_of(
     stated: str | None,
     *,
     what: str,
-    has_heights: bool,
-    height_unit: float | None,
+    crs: Crs,
 ) -> float:
     """Metres per unit of a layer, by the unit that is stated for it or by the CRS; 1 for what is no length.
 
@@ -156,13 +160,15 @@ def metres_of(
         The layer, and its unit as the file writes it.
     what
         What holds the layer, for the message.
-    has_heights, height_unit
-        Whether the CRS has heights, and the metres of their unit where it is known.
+    crs
+        Whether it has heights, their unit, and which way they count.
 
-    >>> metres_of(Path("d.tif"), ReadOptions(), "water", "cm", what="band 1", has_heights=False, height_unit=None)
+    >>> metres_of(Path("d.tif"), ReadOptions(), "water", "cm", what="band 1", crs=Crs())
     0.01
     """
     spec = layer_spec(layer)
+    if options.kind == "height" and spec.height and crs.downwards:
+        raise InvalidFile(f"{path} {DEPTHS}")
     if options.kind == "value" or spec.units != "m" or (layer == "elevation" and options.height_range is not None):
         return 1.0
     if spec.height and options.height_unit is not None:
@@ -174,14 +180,14 @@ def metres_of(
             remedy = f"give it with {option('height_unit')}" if spec.height else "correct it in the file"
             raise InvalidFile(f'{path} has the unknown unit "{stated}" of {of}; {remedy}')
         return metres
-    if not (spec.height and has_heights):
+    if not (spec.height and crs.has_heights):
         return 1.0
-    if height_unit is None:
+    if crs.height_unit is None:
         how = "" if gdal.is_available() else f", or let GDAL look it up: {gdal.EXTRA}"
         raise InvalidFile(
             f"{path} has a CRS with heights, whose unit it does not give; give it with {option('height_unit')}{how}"
         )
-    return height_unit
+    return crs.height_unit
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ import math
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from slopewash.errors import GeoreferenceWarning, InvalidFile
 from slopewash.io.gdal import rasterio_for
 from slopewash.io.gdal_writing import parsed_crs, shortened
+from slopewash.io.grids import Placed, has_coordinates
 from slopewash.io.heights import bands
 
 Numbers = NDArray[np.float64]
@@ -36,31 +37,6 @@ COARSEST_LATTICE, FINEST_LATTICE = 32, 1024
 """Spans along the longer side of the terrain, at the ends of which coordinates are projected; linear in between."""
 BENT = 0.01
 """Pixels by which straight spans may miss the projection in their middle."""
-
-
-class Placed(Protocol):
-    """A grid with what is known of its place: a terrain, or one that no memory holds."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-
-    @property
-    def crs(self) -> str | None:
-        """Coordinate reference system."""
-
-    @property
-    def transform(self) -> tuple[float, ...] | None:
-        """From column and row to coordinates."""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """What is known of the place of a file that is not read yet."""
-
-    shape: tuple[int, int]
-    crs: str | None
-    transform: tuple[float, ...] | None
 
 
 @dataclass(frozen=True)
@@ -272,23 +248,6 @@ def lattice_between(path: Path, raster: Placed, terrain: Placed) -> Lattice | No
         if known != wanted:
             return _projected(path, raster, terrain, (known, wanted))
     return _straight(raster, terrain)
-
-
-def has_coordinates(grid: Placed) -> bool:
-    """Whether coordinates say where a grid lies: not where they only count from one of its corners.
-
-    >>> import slopewash as sw
-    >>> has_coordinates(sw.Terrain([[0.0]], transform=(10, 0, 0, 0, -10, 10)))
-    False
-    """
-    if grid.transform is None:
-        return False
-    if grid.crs is not None:
-        return True
-    a, b, c, d, e, f = grid.transform
-    rows, columns = grid.shape
-    corners = [(a * x + b * y + c, d * x + e * y + f) for x in (0, columns) for y in (0, rows)]
-    return (0.0, 0.0) not in corners
 
 
 def same_grid(raster: Placed, terrain: Placed, lattice: Lattice) -> bool:

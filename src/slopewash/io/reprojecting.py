@@ -13,6 +13,8 @@ from slopewash.io import wkt
 from slopewash.io.gdal import ENVIRONMENT, rasterio_for
 from slopewash.io.gdal_raster import crs_text
 from slopewash.io.gdal_writing import parsed_crs
+from slopewash.io.grids import Grid
+from slopewash.io.ground_scale import question_scale
 from slopewash.io.limits import MAXIMUM_PIXELS
 from slopewash.terrain import Terrain, check_terrain
 
@@ -59,7 +61,9 @@ def reproject(terrain: Terrain, target: str = "utm", *, cell_size: float | None 
     text = str(wanted.to_wkt(version="WKT2_2019"))
     if wanted.is_geographic:
         raise InvalidParameter(f'reproject is "{target}", which is in degrees; name a CRS in metres, or "utm"')
-    metres = wkt.horizontal_unit(text) or 1.0
+    metres = wkt.horizontal_unit(text)
+    if metres is None:
+        raise InvalidParameter(f'reproject is "{target}", which has no unit of length; name a CRS in metres, or "utm"')
     if cell_size is None:
         cell_size = float(f"{_usual_side(terrain, source, wanted) * metres:.3g}")
     step = cell_size / metres
@@ -86,6 +90,7 @@ def reproject(terrain: Terrain, target: str = "utm", *, cell_size: float | None 
     nodata = np.isnan(layers["elevation"])
     if nodata.all():
         raise InvalidParameter(f'reproject="{target}" leaves no ground; does that CRS cover the terrain?')
+    question_scale("the reprojected terrain", Grid((rows, columns), crs_text(wanted), place), cell_size)
     return terrain.replace(
         **layers, cell_size=cell_size, nodata=nodata, crs=crs_text(wanted), transform=place, south_up=False
     )

@@ -5,6 +5,7 @@ Tags decide. GDAL is asked for one thing only: a CRS, and its units, that keys a
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import re
 import warnings
@@ -16,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from slopewash.errors import GeoreferenceWarning, InvalidFile
-from slopewash.io import gdal, tiff
-from slopewash.io.cells import side_of_cell
+from slopewash.io import gdal, tiff, wkt
+from slopewash.io.cells import SQUARE, side_of_cell
+from slopewash.io.crs import Crs
 from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.geotiff import (
     CAMERA_MODEL,
@@ -29,8 +31,11 @@ from slopewash.io.geotiff import (
     TIEPOINT,
     TRANSFORMATION,
     Georeference,
+    is_metric_code,
     read_georeference,
 )  # fmt: skip
+from slopewash.io.grids import Grid
+from slopewash.io.ground_scale import question_scale
 from slopewash.io.info import FileInfo
 from slopewash.io.meaning import Band, Meaning, metres_of
 from slopewash.io.options import ReadOptions
@@ -76,15 +81,6 @@ class _Facts:
     """What GDAL notes of bands, by their index and its word for it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Crs:
-    """A CRS, and the metres of its units where they are known."""
-
-    text: str | None
-    unit: float | None
-    height_unit: float | None
-
-
 def resolve(path: Path, info: FileInfo, options: ReadOptions) -> TiffRaster:
     """Work out what a TIFF stands for; refuses what would be read wrongly."""
     with decoding(path, "TIFF"):  # tags may be of any type
@@ -102,6 +98,8 @@ def resolve(path: Path, info: FileInfo, options: ReadOptions) -> TiffRaster:
             f"{path} {place.off_grid}, not by a grid; warp it first, as gdalwarp does, or name the side of a cell in "
             f"metres with {option('cell_size')}"
         )
+    if place.unclear is not None:
+        raise InvalidFile(f"{path} {place.unclear}; place it anew, as gdal_translate -a_ullr does")
     if not 1 <= orientation <= 8:
         raise InvalidFile(f"{path} has orientation {orientation}; it must be within 1 .. 8")
     if orientation != 1 and (place.transform is not None or place.has_crs):
@@ -145,6 +143,8 @@ def resolve(path: Path, info: FileInfo, options: ReadOptions) -> TiffRaster:
         may_lack_data=bool(nodata) or options.nodata is not None or facts.has_mask or alpha is not None,
     )
     _warn_of_lost_crs(path, place)
+    if options.kind == "height" and options.cell_size is None and orientation == 1:
+        question_scale(str(path), Grid(meaning.shape, crs.text, meaning.transform), meaning.cell_size)
     return TiffRaster(
         meaning=meaning,
         dtype=info.dtype,
@@ -175,8 +175,8 @@ def _items(xml: str) -> dict[tuple[int, str], str]:
     found = {}
     for attributes, text in re.findall(r"<Item\s([^>]*)>([^<]*)</Item>", xml):
         named = dict(re.findall(r"""(\w+)\s*=\s*["']([^"']*)["']""", attributes))
-        if "role" in named:
-            found[int(named.get("sample", 0)), named["role"].lower()] = html.unescape(text).strip()
+        if {"role", "sample"} <= named.keys():  # without a sample it is of no band
+            found[int(named["sample"]), named["role"].lower()] = html.unescape(text).strip()
     return found
 
 
@@ -259,28 +259,54 @@ def _stated_unit(facts: _Facts, band: int) -> str | None:
     return facts.items.get((band - 1, "unittype")) or None
 
 
-def _metres(path: Path, facts: _Facts, number: int, layer: str, crs: _Crs, options: ReadOptions) -> float:
+def _metres(path: Path, facts: _Facts, number: int, layer: str, crs: Crs, options: ReadOptions) -> float:
     return metres_of(
         path,
         options,
         layer,
         _stated_unit(facts, number),
         what=f"band {number} ({layer})",
-        has_heights=facts.place.has_heights,
-        height_unit=facts.place.height_unit or crs.height_unit,
+        crs=crs,
     )
 
 
-def _crs(path: Path, place: Georeference) -> _Crs:
+def _crs(path: Path, place: Georeference) -> Crs:
     """CRS by keys and codes, else by GDAL; without GDAL one that needs it is left out."""
+    by_keys = Crs(
+        text=place.crs, geographic=place.geographic, unit=place.unit, has_heights=place.has_heights,
+        height_unit=place.height_unit, downwards=place.counts_downwards,
+    )  # fmt: skip
+    if place.unit is not None and place.code:
+        _check_unit(path, place.code, place.unit)
     if place.beyond_keys is None and (not place.lacks_unit or place.geographic or place.noted is not None):
-        return _Crs(text=place.crs, unit=place.unit, height_unit=None)
-    if gdal.is_available():
+        return by_keys
+    if not gdal.is_available():
+        return dataclasses.replace(by_keys, text=None) if place.beyond_keys else by_keys
+    from slopewash.io import gdal_raster
+
+    found = gdal_raster.crs_of(path)
+    return dataclasses.replace(
+        by_keys,
+        text=found.text,
+        unit=found.unit if place.lacks_unit else place.unit,
+        height_unit=place.height_unit or found.height_unit,
+        downwards=place.counts_downwards or found.downwards,
+    )
+
+
+def _check_unit(path: Path, code: int, stated: float) -> None:
+    """Refuse cells in another unit than that of the code of their CRS, as far as that is known."""
+    unit = 1.0 if is_metric_code(code) else None
+    if unit is None and gdal.is_available():
         from slopewash.io import gdal_raster
 
-        text, unit, height_unit = gdal_raster.crs_of(path)
-        return _Crs(text=text, unit=unit if place.lacks_unit else place.unit, height_unit=height_unit)
-    return _Crs(text=None if place.beyond_keys else place.crs, unit=place.unit, height_unit=None)
+        whole = gdal_raster.parsed(f"EPSG:{code}")
+        unit = None if whole is None else wkt.horizontal_unit(whole[1])
+    if unit is not None and abs(unit - stated) > SQUARE * stated:
+        raise InvalidFile(
+            f"{path} has EPSG:{code}, whose unit is {unit:.9g} m, and cells in units of {stated:.9g} m; give it the "
+            "right CRS, as gdal_translate -a_srs does"
+        )
 
 
 def _warn_of_lost_crs(path: Path, place: Georeference) -> None:

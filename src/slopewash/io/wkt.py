@@ -68,13 +68,17 @@ def _tree(text: str) -> Node | None:
             open_nodes[-1].children.append(node)
             open_nodes.append(node)
             keyword = ""
-        elif token in "])":
-            open_nodes.pop()
+        elif token in "]),":
+            if keyword:  # a word that stands for a value, such as UP
+                open_nodes[-1].values.append(keyword.upper())
+                keyword = ""
+            if token != ",":
+                open_nodes.pop()
         elif token[0] == '"':
             open_nodes[-1].values.append(token[1:-1])
         elif token[0].isalpha() or token[0] == "_":
             keyword = token
-        elif token != ",":
+        else:
             open_nodes[-1].values.append(token)
         if not 0 < len(open_nodes) <= _DEEPEST:
             return None
@@ -108,10 +112,35 @@ def vertical_unit(text: str) -> float | None:
     >>> vertical_unit('PROJCS["p",UNIT["Meter",1.0]],VERTCS["v",UNIT["Foot",0.3048]]')
     0.3048
     """
+    vertical = _vertical(text)
+    return None if vertical is None else vertical.unit()
+
+
+def counts_downwards(text: str) -> bool:
+    """Whether the CRS has depths instead of heights.
+
+    >>> counts_downwards('COMPD_CS["x",PROJCS["p"],VERT_CS["MSL depth",UNIT["metre",1],AXIS["Depth",DOWN]]]')
+    True
+
+    Esri's text gives a factor instead of the direction of an axis.
+
+    >>> counts_downwards('PROJCS["p"],VERTCS["MSL",PARAMETER["Direction",-1.0],UNIT["Meter",1.0]]')
+    True
+    """
+    vertical = _vertical(text)
+    if vertical is None:
+        return False
+    axis = vertical.child("AXIS")
+    if axis is not None and "DOWN" in axis.values[1:]:
+        return True
+    factors = [node.values for node in vertical.children if node.keyword == "PARAMETER"]
+    return any(values[0].lower() == "direction" and values[1].startswith("-") for values in factors if len(values) > 1)
+
+
+def _vertical(text: str) -> Node | None:
     tree = _tree(text)
     around = None if tree is None else tree.children[0]
-    vertical = None if tree is None or around is None else around.child(*_VERTICAL) or tree.child(*_VERTICAL)
-    return None if vertical is None else vertical.unit()
+    return None if tree is None or around is None else around.child(*_VERTICAL) or tree.child(*_VERTICAL)
 
 
 def is_compound(text: str) -> bool:

@@ -11,8 +11,9 @@ from typing import Any
 
 from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter, InvalidTerrain, unknown_name
 from slopewash.io.files import read_with
+from slopewash.io.grids import Placed, has_coordinates
 from slopewash.io.options import HeightRange, ValueOptions, check_height_range
-from slopewash.io.placement import Cover, Placed, Raster, has_coordinates, lattice_between, same_grid
+from slopewash.io.placement import Cover, Raster, lattice_between, same_grid
 from slopewash.memory import check_memory
 from slopewash.models import find_model, model_names
 from slopewash.recipes.masking import MASK

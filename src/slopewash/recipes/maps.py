@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slopewash.io.placement import Placed, Raster
+from slopewash.io.grids import Placed
+from slopewash.io.placement import Raster
 from slopewash.models.maps import HIDDEN, Range, check_apart, ends_of, map_layers, maps_of, no_such_layer, placed
 from slopewash.models.maps import Map as Map
 from slopewash.recipes.layers import SHARE, LayerFile

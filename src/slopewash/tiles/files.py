@@ -12,8 +12,8 @@ import numpy as np
 from slopewash.errors import InvalidParameter
 from slopewash.io import gdal
 from slopewash.io.files import inspect
+from slopewash.io.grids import Placed, has_coordinates
 from slopewash.io.options import ReadOptions, ValueOptions
-from slopewash.io.placement import Placed, has_coordinates
 from slopewash.io.suspects import Suspects
 from slopewash.io.tiff_meaning import TiffRaster, resolve
 from slopewash.memory import check_memory

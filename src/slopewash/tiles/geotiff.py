@@ -12,8 +12,9 @@ import numpy as np
 
 from slopewash.errors import InvalidFile, unknown_name
 from slopewash.io.gdal import ENVIRONMENT, rasterio_for
-from slopewash.io.gdal_raster import CELL_SIZE_TAG
+from slopewash.io.gdal_raster import CELL_SIZE_TAG, STEP_TAG
 from slopewash.io.gdal_writing import BLOCK, parsed_crs
+from slopewash.io.geotiff import step_of
 from slopewash.io.height_units import as_in_crs
 from slopewash.io.staging import staged
 from slopewash.paths import remove_file
@@ -108,7 +109,8 @@ def _write(ground: Ground, path: Path, names: Sequence[str]) -> bool:
         "nodata": np.nan if ground.has_nodata else None,
     }  # fmt: skip
     with rasterio.open(path, "w", **options) as file:
-        file.update_tags(**{CELL_SIZE_TAG: repr(ground.cell_size), "TIFFTAG_SOFTWARE": "slopewash"})
+        notes = {CELL_SIZE_TAG: repr(ground.cell_size), STEP_TAG: repr(step_of(transform_of(ground)))}
+        file.update_tags(**notes, TIFFTAG_SOFTWARE="slopewash")
         for band, name in enumerate(names, 1):
             file.set_band_description(band, name)
             file.set_band_unit(band, as_in_crs(np.zeros(1, np.float32), name, crs)[1])

@@ -5,30 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from slopewash.errors import InvalidFile
-from slopewash.io import gdal, wkt
-from slopewash.io.geotiff import is_metric_code
+from slopewash.io import gdal
+from slopewash.io.crs import Crs, known, short, unknown
 from slopewash.tiles.zarr_folder import ZarrArray, ZarrFacts
 
 GRID_MAPPINGS = ("spatial_ref", "crs")
 """Usual names of the array that holds a CRS."""
-_CODE = re.compile(r"(EPSG|ESRI|OGC|IAU_2015):[A-Z0-9]+(\+[0-9]+)?", re.IGNORECASE)
-_SHOWN = 60
-
-
-@dataclass(frozen=True, kw_only=True)
-class Crs:
-    """A CRS, and the metres of its units where they are known."""
-
-    text: str | None = None
-    geographic: bool = False
-    unit: float | None = None
-    has_heights: bool = False
-    height_unit: float | None = None
 
 
 def grid_mapping_of(facts: ZarrFacts) -> ZarrArray | None:
@@ -49,12 +35,12 @@ def _is_mapping(array: ZarrArray | None) -> bool:
 def crs_of(facts: ZarrFacts) -> Crs:
     """The one CRS of a group; several that differ are refused."""
     found = list(dict.fromkeys(text for text in _texts(facts)))
-    known = {crs.text: crs for crs in (_known(facts.path, text) for text in found)}
-    if len(known) > 1:
-        one, other, *_ = (_short(str(text)) for text in known)
+    different = {crs.text: crs for crs in (known(facts.path, text) for text in found)}
+    if len(different) > 1:
+        one, other, *_ = (short(str(text)) for text in different)
         how = "" if gdal.is_available() else f", which without GDAL ({gdal.EXTRA}) are not known to be the same"
         raise InvalidFile(f"{facts.path} has the CRS {one} and the CRS {other}{how}; leave one of them out")
-    return next(iter(known.values()), Crs())
+    return next(iter(different.values()), Crs())
 
 
 def _texts(facts: ZarrFacts) -> Iterator[str]:
@@ -92,44 +78,5 @@ def _first(path: Path, attributes: Mapping[str, Any], names: tuple[str, ...]) ->
             code = re.fullmatch(r"https?://www\.opengis\.net/def/crs/(\w+)/[^/]+/(\w+)", value)
             yield f"{code[1]}:{code[2]}" if code else value.strip()
         else:
-            raise _unknown(path, repr(value))
+            raise unknown(path, repr(value))
         return
-
-
-def _known(path: Path, text: str) -> Crs:
-    """What a CRS means; GDAL knows all, without it the units must follow from the text."""
-    is_code = _CODE.fullmatch(text) is not None
-    if not (is_code or text.startswith("{") or wkt.parse(text) is not None):
-        raise _unknown(path, text)
-    if not gdal.is_available():
-        authority, _, code = text.upper().partition(":")
-        if authority == "EPSG" and code.isdigit() and is_metric_code(int(code)):
-            return Crs(text=text.upper(), unit=1.0)
-        if not is_code and not text.startswith("{"):
-            return _described(text, text)
-    gdal.rasterio_for(f"{path} has the CRS {_short(text)}")
-    from slopewash.io import gdal_raster
-
-    whole = gdal_raster.parsed(text)
-    if whole is None:
-        raise _unknown(path, text)
-    return _described(*whole)
-
-
-def _described(text: str, whole: str) -> Crs:
-    height_unit = wkt.vertical_unit(whole)
-    return Crs(
-        text=text, geographic=wkt.is_geographic(whole), unit=wkt.horizontal_unit(whole),
-        has_heights=wkt.is_compound(whole) or height_unit is not None, height_unit=height_unit,
-    )  # fmt: skip
-
-
-def _unknown(path: Path, text: str) -> InvalidFile:
-    return InvalidFile(
-        f"{path} has the unknown CRS {_short(text)}; give it in the file as a code such as EPSG:32611, or as "
-        "well-known text"
-    )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

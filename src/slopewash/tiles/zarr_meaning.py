@@ -15,15 +15,18 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.cells import cannot_measure, side_of_cell
+from slopewash.io.crs import Crs
 from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.files import check_info
+from slopewash.io.grids import Grid
+from slopewash.io.ground_scale import question_scale
 from slopewash.io.info import FileInfo
 from slopewash.io.meaning import Band, Meaning, Samples, metres_of
 from slopewash.io.options import ReadOptions
 from slopewash.models.state import Window
 from slopewash.remedies import option
 from slopewash.terrain.fields import LAYERS, RESERVED
-from slopewash.tiles.zarr_crs import Crs, crs_of
+from slopewash.tiles.zarr_crs import crs_of
 from slopewash.tiles.zarr_folder import FORMAT, ZarrArray, ZarrFacts, facts_of, opened
 from slopewash.tiles.zarr_place import Turn, ZarrPlace, place_of
 
@@ -86,6 +89,8 @@ def resolve(path: Path, options: ReadOptions) -> ZarrRaster:
         crs=crs.text, transform=place.transform,
         may_lack_data=has_mask or bool(bands[0].nodata) or "elevation" in valid,
     )  # fmt: skip
+    if options.cell_size is None:
+        question_scale(str(path), Grid(meaning.shape, crs.text, meaning.transform), meaning.cell_size)
     return ZarrRaster(
         meaning=meaning, turn=place.turn, has_mask=has_mask, valid=valid,
         dtypes={name: str(facts.arrays[name].dtype) for name in (*names, *((NODATA,) if has_mask else ()))},
@@ -126,7 +131,8 @@ def _layers(facts: ZarrFacts) -> tuple[str, ...]:
             raise InvalidFile(f"{path} has the array {name} of type {array.dtype}; save it as numbers")
         if str(array.attributes.get("_Unsigned", "false")).lower() == "true":
             raise InvalidFile(f"{path} has the array {name} of type {array.dtype} with _Unsigned; save it as unsigned")
-    if str(elevation.attributes.get("positive", "up")).lower() != "up":
+    is_depth = "depth" in str(elevation.attributes.get("standard_name", "")).lower()
+    if is_depth or str(elevation.attributes.get("positive", "up")).lower() != "up":
         raise InvalidFile(f"{path} has an elevation that counts downwards; save heights, which count upwards")
     return names
 
@@ -158,9 +164,7 @@ def _band(facts: ZarrFacts, name: str, crs: Crs, options: ReadOptions, *, placed
     is_ground, stated = name == "elevation", array.attributes.get("units")
     if stated is not None and not isinstance(stated, str):
         raise InvalidFile(f"{path} has the units {stated!r} of {name}; they must be text")
-    metres = metres_of(
-        path, options, name, stated or None, what=name, has_heights=crs.has_heights, height_unit=crs.height_unit
-    )
+    metres = metres_of(path, options, name, stated or None, what=name, crs=crs)
     nodata = _nodata(path, array)
     return Band(
         layer=name,

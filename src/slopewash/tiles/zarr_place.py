@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile
+from slopewash.io.crs import Crs
 from slopewash.io.decoding import decoding
 from slopewash.io.orientation import is_mirrored
 from slopewash.io.units import metres_per
 from slopewash.models.state import Window
-from slopewash.tiles.zarr_crs import Crs, grid_mapping_of
+from slopewash.tiles.zarr_crs import grid_mapping_of
 from slopewash.tiles.zarr_folder import FORMAT, ZarrArray, ZarrFacts, opened
 
 Transform = tuple[float, ...]
