@@ -194,3 +194,38 @@ def test_private_folders_and_files_are_the_owners_alone(tmp_path: Path) -> None:
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o700
     with pytest.raises(FileExistsError):
         paths.new_file(tmp_path / "a" / "file")
+
+
+@posix
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_nobody_else_may_rename_a_private_folder(umask: int, tmp_path: Path) -> None:
+    """Whoever may write to the folder above could put another one in its place."""
+    mask = os.umask(umask)
+    try:
+        paths.make_folder(tmp_path / "a" / "b" / "private", private=True)
+        paths.make_folder(tmp_path / "c" / "d")
+    finally:
+        os.umask(mask)
+    assert [(tmp_path / name).stat().st_mode & 0o022 for name in ("a", "a/b", "a/b/private")] == [0, 0, 0]
+    assert (tmp_path / "c" / "d").stat().st_mode & 0o777 == 0o777 & ~umask
+
+
+def test_what_lies_beside_a_file_is_read_if_it_is_one_of_no_more_bytes(tmp_path: Path) -> None:
+    beside = tmp_path / "dem.prj"
+    assert paths.read_beside(beside, 3) is None
+    beside.write_bytes(b"abc")
+    assert paths.read_beside(beside, 3) == b"abc"
+    with pytest.raises(ValueError, match="more than 2 bytes"):
+        paths.read_beside(beside, 2)
+    beside.unlink()
+    beside.mkdir()
+    assert paths.read_beside(beside, 3) is None
+
+
+@posix
+def test_a_pipe_beside_a_file_is_left_alone(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "dem.prj").symlink_to("pipe")
+    assert paths.read_beside(tmp_path / "dem.prj", 3) is None
+    (tmp_path / "dem.prj.json").symlink_to("/dev/zero")
+    assert paths.read_beside(tmp_path / "dem.prj.json", 3) is None

@@ -56,6 +56,24 @@ def test_a_secret_that_is_a_link_or_cut_off_is_not_used(state: Path, tmp_path: P
     assert seals.secret() != first
 
 
+@posix
+def test_a_pipe_in_the_place_of_the_secret_is_not_waited_for(state: Path) -> None:
+    seals.secret()
+    (state / seals.FILE).unlink()
+    os.mkfifo(state / seals.FILE, 0o600)
+    assert not seals.is_kept()
+
+
+@posix
+def test_no_secret_is_looked_for_in_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be anyone's: a relative name does not count."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for named in ("state", ".", ""):
+        monkeypatch.setenv("XDG_STATE_HOME", named)
+        assert seals.state_folder() == tmp_path / "home" / ".local" / "state" / "slopewash"
+
+
 @given(data=st.binary(max_size=100), other=st.binary(max_size=100), cut=st.integers(0, 100))
 def test_a_seal_is_of_its_data_and_purpose_only(data: bytes, other: bytes, cut: int) -> None:
     mark = seals.seal(data, "store")

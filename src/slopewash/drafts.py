@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from slopewash.errors import InvalidFile
-from slopewash.paths import check_confined, new_handle, remove_file, rename
+from slopewash.paths import check_confined, confined_to, new_handle, remove_file, rename
 
 try:
     import fcntl
@@ -23,10 +24,12 @@ _ENDING = len(".0123456789ab.tmp")
 
 
 @contextmanager
-def staged(path: Path) -> Iterator[Path]:
+def staged(path: Path, *, follow: bool = True) -> Iterator[Path]:
     """Yield a temporary name in the folder of `path`; it is renamed when the block succeeds and removed when it fails.
 
-    The data are flushed to disk before the rename, so that a crash leaves either the old file or the new one.
+    The data are flushed to disk before the rename, so that a crash leaves either the old file or the new one. A link in
+    the place of a file that the user names keeps its target. That of a file which we name, such as one beside it, is
+    not to be followed out of its folder: `follow` is False.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -38,6 +41,9 @@ def staged(path: Path) -> Iterator[Path]:
     try:
         target = path.resolve()  # a symbolic link keeps its target
         check_confined(path)
+        if not follow:
+            with confined_to(path.parent):
+                check_confined(path)
         _check_target(path, target)
         name = target.name[:200]
         _remove_stale(target.parent, name)
@@ -90,9 +96,10 @@ def _remove_stale(folder: Path, name: str) -> None:
     left = [entry.name for entry in os.scandir(folder) if entry.name.endswith(".tmp")]
     for temporary in (folder / file for file in left if file[:-_ENDING] == f".{name}"):
         with suppress(OSError):
-            if time.time() - temporary.stat().st_mtime < _FRESH:
+            found = temporary.lstat()
+            if not stat.S_ISREG(found.st_mode) or time.time() - found.st_mtime < _FRESH:
                 continue
-            descriptor = os.open(temporary, os.O_WRONLY)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)  # a pipe has no answer
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 temporary.unlink()

@@ -205,18 +205,19 @@ def name_new(path: Path, to: Path) -> None:
         path.rename(to)
 
 
-def make_folder(path: Path, *, private: bool = False, new: bool = False) -> None:
+def make_folder(path: Path, *, private: bool = False, new: bool = False, mode: int = 0o777) -> None:
     """Make a folder, and those above it, if they are not there; a private one only its owner may enter.
 
-    What this process makes in a private folder later is private too. A private folder that is there already is closed
-    to others. On Windows, folders of a profile are the user's anyway. With `new`, `FileExistsError` if something is
+    What this process makes in a private folder later is private too. Folders above it that are not there yet only the
+    user may change, whatever the umask. A private folder that is there already is closed to others. On Windows, folders
+    of a profile are the user's anyway. With `new`, `FileExistsError` if something is
     there.
     """
     check_confined(path)
     if not path.parent.exists():
-        make_folder(path.parent)
+        make_folder(path.parent, mode=0o755 if private else mode)
     private = private or is_private(path.parent)
-    path.mkdir(mode=0o700 if private else 0o777, exist_ok=not new)
+    path.mkdir(mode=0o700 if private else mode, exist_ok=not new)
     if not private:
         return
     if os.name != "nt" and path.stat().st_mode & 0o077:
@@ -258,6 +259,26 @@ def copy_file(path: Path, to: Path) -> None:
 def is_private(folder: Path) -> bool:
     """Whether a folder is one that this process has made private, or in one."""
     return bool(_private) and any(place in _private for place in (folder.absolute(), *folder.absolute().parents))
+
+
+def read_beside(path: Path, most: int) -> bytes | None:
+    """A file of somebody's beside one that the user names; None if there is none, or it is no regular file.
+
+    `ValueError` if it has more bytes than it may have. A link in its place is followed.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_new(Path(folder, "dem.prj"), "EPSG:32611")
+    ...     read_beside(Path(folder, "dem.prj"), 100), read_beside(Path(folder, "dem.prj.json"), 100)
+    (b'EPSG:32611', None)
+    """
+    try:
+        with open_regular(path.resolve()) as file:
+            if os.fstat(file.fileno()).st_size <= most:
+                return file.read(most)
+    except (OSError, RuntimeError, ValueError):
+        return None
+    raise ValueError(f"{path.name} has more than {most} bytes")
 
 
 def open_regular(path: Path) -> IO[bytes]:

@@ -22,6 +22,7 @@ from slopewash.paths import make_folder, name_new, remove_file, write_new
 FILE = "studio-secret"
 """Named after the studio, whose secret was the first: what was sealed with it stays the user's own."""
 LENGTH = 32
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _unkept: dict[Path, bytes] = {}
 """Secrets of this process, for state folders that cannot hold one."""
 _warned: set[Path | None] = set()
@@ -35,7 +36,8 @@ def state_folder() -> Path:
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home())
     else:
-        base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+        named = Path(os.environ.get("XDG_STATE_HOME", ""))  # which counts only if it is absolute, as its standard says
+        base = named if named.is_absolute() else Path.home() / ".local" / "state"
     return base / "slopewash"
 
 
@@ -114,7 +116,7 @@ def _kept(file: Path) -> bytes | None:
     try:
         if not file.exists():
             _make(file)
-        handle = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+        handle = os.open(file, _READ)
         try:
             found, data = os.fstat(handle), os.read(handle, LENGTH + 1)
         finally:

@@ -125,3 +125,22 @@ def test_link_keeps_pointing_at_its_file(hill: Terrain, tmp_path: Path) -> None:
     write(hill, tmp_path / "link.npy")
     assert (tmp_path / "link.npy").is_symlink()
     assert read(tmp_path / "real.npy").shape == hill.shape
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize("kind", ["pipe", "device", "link", "folder"])
+def test_what_is_no_draft_of_ours_is_neither_opened_nor_removed(hill: Terrain, tmp_path: Path, kind: str) -> None:
+    """A pipe with the name of a draft would be waited for."""
+    path, other = tmp_path / "hill.npz", tmp_path / "other"
+    left = tmp_path / ".hill.npz.0123456789ab.tmp"
+    other.write_text("mine")
+    if kind == "pipe":
+        os.mkfifo(left)
+    elif kind == "folder":
+        left.mkdir()
+    else:
+        left.symlink_to("/dev/full" if kind == "device" else other)
+    os.utime(left, (1, 1), follow_symlinks=False)
+    write(hill, path)
+    assert os.path.lexists(left)
+    assert other.read_text() == "mine"

@@ -17,10 +17,13 @@ from slopewash.io.info import FileInfo
 from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.options import HeightRange, ReadOptions, check_height_range
 from slopewash.io.staging import staged
+from slopewash.paths import read_beside
 from slopewash.remedies import option
 from slopewash.terrain import Terrain
 
 _SAMPLE = np.dtype("<u2")
+_LONGEST_SIDE_FILE = 1 << 20
+"""Bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +110,7 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
         "crc32": zlib.crc32(samples.data),
     }
     # Two renames are not atomic: if only the first happens, the checksum shows that the files do not belong together.
-    with staged(sidecar(path)) as temporary_notes:
+    with staged(sidecar(path), follow=False) as temporary_notes:
         temporary_notes.write_text(json.dumps(notes, indent=2) + "\n", encoding="utf-8")
         with staged(path) as temporary:
             samples.tofile(temporary)
@@ -115,10 +118,11 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
 
 def _read_sidecar(path: Path) -> _Sidecar | None:
     side = sidecar(path)
-    if not side.is_file():
-        return None
     with decoding(side, "JSON"):
-        notes = json.loads(side.read_text(encoding="utf-8"))
+        text = read_beside(side, _LONGEST_SIDE_FILE)
+        if text is None:
+            return None
+        notes = json.loads(text)
         low, high = map(float, notes["height_range"])
         check_height_range((low, high))
         return _Sidecar(
