@@ -13,6 +13,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,58 @@ DOORS: dict[str, Door] = {
 COSTLY = {"picture of a recipe"}
 """Drawn for each name that is inside."""
 RACED = ("remove", "move from", "move to", "store: remove", "store: move from", "store: move to")
+
+
+CONE = sw.generate("cone", size=33)
+PLACED = CONE.replace(cell_size=10.0, crs='LOCAL_CS["x",UNIT["metre",1]]', transform=(10, 0, 0, 0, -10, 0))
+
+
+def export(target: str, folder: Path) -> None:
+    sw.export(CONE, target, folder, fit="resample")
+
+
+def record(folder: Path, data: str) -> None:
+    recorder = sw.Recorder(folder, every=1, pictures=False, data=data)
+    sw.Simulation(CONE, sw.SteepestTalus(), backend="reference").add(recorder).run(2)
+
+
+WRITERS: dict[str, tuple[Callable[[Path], object], str]] = {
+    **{
+        f"export for {target}": (partial(export, target), "")
+        for target in ("unreal", "unity", "godot", "blender", "houdini", "gis")
+    },
+    "masks": (lambda folder: sw.write_masks(CONE, folder, ["elevation"]), ""),
+    "recording": (lambda folder: record(folder, ".r16"), ""),
+    "numbers beside .r16": (lambda folder: sw.write(CONE, folder / "named.r16"), "named.r16"),
+    "place beside .asc": (lambda folder: sw.write(PLACED, folder / "named.asc"), "named.asc"),
+}
+"""What writes several files into a folder, or beside the one that the user names."""
+
+
+@posix
+@pytest.mark.parametrize("writer", WRITERS)
+def test_links_in_a_folder_lead_nothing_that_is_written_out_of_it(writer: str, tmp_path: Path) -> None:
+    write, named = WRITERS[writer]
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "outside").mkdir()
+    write(tmp_path / "plain")
+    files = [file.relative_to(tmp_path / "plain") for file in (tmp_path / "plain").rglob("*") if file.is_file()]
+    assert files
+    for number, file in enumerate(files):
+        if file.name == named:  # the user's own link, which is followed
+            continue
+        canary, evil = tmp_path / "outside" / str(number), tmp_path / f"evil{number}"
+        (evil / file).parent.mkdir(parents=True)
+        canary.write_text("mine")
+        (evil / file).symlink_to(canary)
+        if "recording" in writer:
+            with contextlib.suppress(SlopewashError):
+                write(evil)
+        else:
+            with pytest.raises(SlopewashError, match="leads out of the folder"):
+                write(evil)
+        assert canary.read_text() == "mine", file
+        assert (evil / file).is_symlink()
 
 
 @pytest.fixture

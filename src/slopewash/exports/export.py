@@ -17,10 +17,12 @@ from slopewash.exports.sizes import Fit, plan_sizes
 from slopewash.exports.targets import find_target
 from slopewash.io.notes import Notes
 from slopewash.io.options import HeightRange
-from slopewash.paths import make_folder
+from slopewash.paths import LONGEST_SHOWN, confined_to, make_folder, read_beside
 from slopewash.rendering.palettes import Season, find_palette
 from slopewash.terrain import Terrain, check_terrain
 
+LARGEST_CARD = 1 << 20
+"""Bytes that are read of the card of an earlier export."""
 WaterWanted = Literal["rivers", "simulated", "none"]
 WATER_LAYERS = {"rivers": (), "simulated": ("river", "lake"), "none": ("river", "lake", "water")}
 """Layers that are not exported, by the water that is wanted."""
@@ -115,22 +117,20 @@ def export(
     place = _made(Path(folder))
     ground = _with_water(fitted(terrain, plan), water) if chosen.painted else fitted(terrain, plan)
     job = Job(ground, plan, place, palette, season, snow_line, height_range, form, notes)
-    card = chosen.write(job)
-    card = replace(card, files=tuple(path.relative_to(place).as_posix() for path in job.files))
-    return Exported(place, (*job.files, *card.write(place)), card)
+    with confined_to(place):
+        card = chosen.write(job)
+        card = replace(card, files=tuple(path.relative_to(place).as_posix() for path in job.files))
+        return Exported(place, (*job.files, *card.write(place)), card)
 
 
 def _check_other(folder: Path, target: str) -> None:
     """Refuse a folder with an export for another program: files of both have the same names."""
-    card = folder / JSON
-    if not card.is_file():
-        return
     try:
-        other = json.loads(card.read_text(encoding="utf-8"))["target"]
-    except (OSError, ValueError, KeyError, TypeError):
+        other = json.loads(read_beside(folder / JSON, LARGEST_CARD) or b"{}")["target"]
+    except (ValueError, LookupError, TypeError, RecursionError):
         return  # not one of ours
-    if other != target:
-        raise InvalidFile(f"{folder} holds an export for {other}; name another folder for {target}")
+    if isinstance(other, str) and other != target:
+        raise InvalidFile(f"{folder} holds an export for {other[:LONGEST_SHOWN]}; name another folder for {target}")
 
 
 def _made(folder: Path) -> Path:

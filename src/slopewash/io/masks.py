@@ -17,7 +17,7 @@ from slopewash.io.heights import bands
 from slopewash.io.notes import MADE_BY, Notes, notes_text
 from slopewash.io.png import RANGE, write_samples
 from slopewash.io.staging import staged
-from slopewash.paths import file_in, make_folder
+from slopewash.paths import confined_to, file_in, make_folder
 from slopewash.terrain import Terrain
 from slopewash.terrain.fields import Scale, layer_spec
 
@@ -105,6 +105,11 @@ def write_masks(
         make_folder(place)
     except OSError as error:
         raise InvalidFile(f"folder {place} cannot be created: {error.strerror}") from error
+    with confined_to(place):
+        return _written(terrain, place, layers, notes)
+
+
+def _written(terrain: Terrain, place: Path, layers: Sequence[str], notes: Notes | None) -> list[Path]:
     files: list[Path] = []
     facts: dict[str, Any] = {}
     for layer in layers:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slopewash.errors import InvalidFile, InvalidParameter
-from slopewash.paths import make_folder, remove_tree
+from slopewash.paths import confined_to, make_folder, remove_tree
 from slopewash.remedies import by_place
 from slopewash.simulation.observing import Observer
 
@@ -76,7 +76,7 @@ class Recorder(Observer):
         self._stages_before = steps_before
         """Steps of the stages before the present one."""
         self._has_started = False
-        self._newest = 0
+        self._reached = steps_before
         self._is_piece = False
         """Whether the phase may be one of many short runs."""
         self._end: Path | None = None
@@ -102,8 +102,8 @@ class Recorder(Observer):
                 remove_tree(self.folder, file.name)
         self._has_started = True
         make_folder(self.folder)
-        if simulation.steps_taken == 0 and self.files:  # the next stage of a recipe; the end of the last one stays
-            self._stages_before, self._end = self._newest, None
+        if simulation.steps_taken == 0:  # the next stage of a recipe; the end of the last one stays
+            self._stages_before, self._end = self._reached, None
         if simulation.steps_taken == 0 and not self.files:
             terrain = simulation.terrain
             if self.layer is None or self.layer in terrain:  # layers such as flow exist only after the first step
@@ -112,6 +112,7 @@ class Recorder(Observer):
     def observe(self, simulation: Simulation) -> None:
         """Draw the state, unless only a piece of a run ends here."""
         super().observe(simulation)
+        self._reached = self._stages_before + simulation.steps_taken
         is_due = simulation.steps_taken % self.every == 0
         if not is_due and self._is_piece:
             return
@@ -128,12 +129,15 @@ class Recorder(Observer):
                 remove_tree(self.folder, file.name)
 
     def _record(self, terrain: Terrain, number: int) -> Path:
+        with confined_to(self.folder):
+            return self._drawn(terrain, number)
+
+    def _drawn(self, terrain: Terrain, number: int) -> Path:
         # Imported here, so that a run that is not recorded does not load drawing and file formats.
         from slopewash.io import write
         from slopewash.rendering import overlay, render
 
-        self._newest = self._stages_before + number
-        picture = self.folder / f"frame_{self._newest:06d}.png"
+        picture = self.folder / f"frame_{self._stages_before + number:06d}.png"
         if self.pictures and self.layer is None:
             render(terrain, picture)
         elif self.pictures and self.layer is not None:
