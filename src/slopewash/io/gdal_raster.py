@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from slopewash.crs_texts import names_files
 from slopewash.errors import InvalidFile
 from slopewash.io import wkt
 from slopewash.io.crs import Crs, described
@@ -86,6 +87,8 @@ def parsed(text: str) -> tuple[str, str] | None:
     ('EPSG:32611', None)
     """
     rasterio = rasterio_for("a CRS")
+    if names_files(text):
+        return None
     with rasterio.Env(**ENVIRONMENT):
         try:
             crs = rasterio.crs.CRS.from_user_input(text)

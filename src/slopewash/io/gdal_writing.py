@@ -9,10 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from slopewash.crs_texts import names_files
 from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.gdal import ENVIRONMENT, is_available, rasterio_for
 from slopewash.io.gdal_raster import CELL_SIZE_TAG, STEP_TAG
 from slopewash.io.geotiff import step_of
+from slopewash.io.ground_scale import question_step
 from slopewash.io.height_units import as_in_crs
 from slopewash.io.notes import Notes, notes_text
 from slopewash.io.orientation import as_stored
@@ -73,6 +75,7 @@ def write_geotiff(
     for name in names:
         terrain[name]  # an unknown layer raises before anything is written
     stored = as_stored(terrain)
+    question_step(path, stored, keeps_size=True)
     files = {path: names}
     if split:
         files = {path.with_name(f"{path.stem}_{name}{path.suffix}"): [name] for name in names}
@@ -131,6 +134,11 @@ def _write(
 def parsed_crs(text: str) -> Any:
     """Return the CRS of a text, or raise."""
     rasterio = rasterio_for(f'the CRS "{shortened(text)}"')
+    if names_files(text):
+        raise InvalidParameter(
+            f'CRS "{shortened(text)}" is no code and no text that GDAL may read: it names a file; give a code such as '
+            "EPSG:32611"
+        )
     try:
         return rasterio.crs.CRS.from_user_input(text)
     except rasterio.errors.CRSError:

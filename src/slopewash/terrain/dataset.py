@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from slopewash.crs_texts import names_files
 from slopewash.terrain.fields import layer_spec
 
 if TYPE_CHECKING:
@@ -77,8 +78,10 @@ def _reference(terrain: Terrain) -> tuple[dict[str, Any], dict[str, dict[str, st
             axes = {name: {**axis, "units": "m"} for name, axis in axes.items()}
         return place, axes
     try:
-        crs = CRS.from_user_input(terrain.crs)
-    except CRSError:  # any text is allowed
+        crs = None if names_files(terrain.crs) else CRS.from_user_input(terrain.crs)
+    except CRSError:
+        crs = None
+    if crs is None:  # any text is allowed
         return place, axes
     place = crs.to_cf()
     place["spatial_ref"] = place["crs_wkt"]
