@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -442,6 +443,43 @@ def test_a_terrain_without_a_place_is_given_one_by_another_program(tmp_path: Pat
         file.crs, file.transform = "EPSG:32611", NORTH_UP
     terrain = sw.read(path)
     assert (terrain.crs, terrain.transform) == ("EPSG:32611", NORTH_UP[:6])
+
+
+@pytest.mark.parametrize("suffix", [".tif", ".asc"])
+@pytest.mark.parametrize("size", [5.0, 30.0])
+def test_cells_that_coordinates_contradict_are_questioned_when_written(
+    tmp_path: Path, suffix: str, size: float
+) -> None:
+    path = save(tmp_path / "in.tif", heights(), crs="EPSG:32611")
+    terrain, out = sw.read(path, cell_size=size), tmp_path / f"out{suffix}"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sw.write(terrain, out)
+        if suffix == ".tif":
+            sw.write_geotiff(terrain, tmp_path / "cog.tif")
+    said = [str(warning.message) for warning in caught if "has coordinates with cells of 30 m" in str(warning.message)]
+    assert len(said) == (0 if size == 30.0 else 2 if suffix == ".tif" else 1)
+    assert sw.read(out).cell_size == 30.0
+
+
+def test_cells_of_a_local_grid_keep_their_size(tmp_path: Path) -> None:
+    grid = sw.Terrain(heights(), cell_size=9.0, transform=(30.0, 0, 500, 0, -30.0, 9000))  # in feet, say
+    assert sw.read(sw.write(grid, tmp_path / "out.tif")).cell_size == 9.0
+    sw.write_geotiff(grid, tmp_path / "cog.tif")
+    assert sw.read(tmp_path / "cog.tif").cell_size == 9.0
+    with pytest.warns(GeoreferenceWarning, match="cells of 30 m"):
+        sw.write(grid, tmp_path / "out.asc")
+
+
+@pytest.mark.parametrize("suffix", [".tif", ".asc"])
+def test_heights_of_a_compound_code_are_in_its_unit(tmp_path: Path, suffix: str) -> None:
+    terrain = sw.Terrain(heights(), cell_size=30 * US_FOOT, crs=COMPOUND, transform=NORTH_UP[:6])
+    path = sw.write(terrain, tmp_path / f"out{suffix}")
+    back = sw.read(path)
+    np.testing.assert_allclose(back["elevation"], terrain["elevation"], rtol=1e-6)
+    if suffix == ".tif":
+        with rasterio.open(path) as file:
+            np.testing.assert_allclose(file.read(1), heights() / US_FOOT, rtol=1e-6)
 
 
 def test_a_scale_of_no_band_is_left_aside_as_gdal_does(tmp_path: Path) -> None:

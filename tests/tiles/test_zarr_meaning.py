@@ -422,6 +422,17 @@ def test_random_cases_mean_the_same_on_every_path(tmp_path: Path) -> None:
     assert honoured > CASES / 4  # or it would show little
 
 
+def test_what_xarray_writes_in_feet_is_read(tmp_path: Path) -> None:
+    terrain = sw.Terrain(
+        np.arange(54.0).reshape(6, 9), cell_size=30 * US_FOOT, crs="EPSG:2225+6360", transform=(30, 0, 6e6, 0, -30, 2e6)
+    )
+    terrain.to_xarray().to_zarr(tmp_path / "dem.zarr", consolidated=False)
+    back = by_tiles(tmp_path / "dem.zarr", {})
+    assert np.array_equal(back["elevation"], terrain["elevation"])
+    assert back.cell_size == pytest.approx(terrain.cell_size, rel=1e-9)
+    assert back.transform == terrain.transform
+
+
 def test_what_xarray_writes_of_a_terrain_is_that_terrain(tmp_path: Path) -> None:
     random = np.random.default_rng(3)
     terrain = sw.Terrain(

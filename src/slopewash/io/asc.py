@@ -16,12 +16,13 @@ from slopewash.io.cells import side_of_cell
 from slopewash.io.crs import Crs, described, known
 from slopewash.io.decoding import decoding
 from slopewash.io.grids import Grid
-from slopewash.io.ground_scale import question_scale
+from slopewash.io.ground_scale import question_scale, question_step
 from slopewash.io.height_units import as_in_crs
 from slopewash.io.heights import with_nan
 from slopewash.io.info import FileInfo
 from slopewash.io.meaning import Meaning, metres_of, plain_band
 from slopewash.io.options import HeightRange, ReadOptions
+from slopewash.io.side_files import question_side_files
 from slopewash.io.staging import staged
 from slopewash.paths import read_beside, remove_file
 from slopewash.remedies import option
@@ -75,6 +76,7 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         crs=crs.text,
         transform=header.place,
     )
+    question_side_files(meaning)
     if options.kind == "height" and options.cell_size is None:
         question_scale(str(path), Grid(meaning.shape, crs.text, meaning.transform), cell_size)
     return meaning.terrain(lambda band: (_numbers(path, header), None))
@@ -86,6 +88,7 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
     a, b, c, d, e, f = terrain.transform or (size, 0.0, 0.0, 0.0, -size, terrain.height)
     if b or d or a <= 0 or not np.isclose(a, -e, rtol=1e-9):
         raise InvalidParameter(f"{path} cannot hold a rotated or oblong grid; write .tif")
+    question_step(path, terrain, keeps_size=False)
     rows, columns = terrain.shape
     values, _ = as_in_crs(with_nan(terrain, layer), layer, terrain.crs if terrain.transform is not None else None)
     lowest = float(np.nanmin(values))

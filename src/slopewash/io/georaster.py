@@ -16,6 +16,7 @@ import numpy as np
 from slopewash.errors import GeoreferenceWarning
 from slopewash.io import gdal, tiff
 from slopewash.io.decoding import decoding
+from slopewash.io.ground_scale import question_step
 from slopewash.io.info import FileInfo
 from slopewash.io.notes import Notes
 from slopewash.io.options import HeightRange, ReadOptions
@@ -59,6 +60,7 @@ def _read_by_gdal(raster: TiffRaster, reason: str) -> Terrain:
 def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None, notes: Notes) -> None:
     """Write one layer as float32 with its georeference, NaN in nodata cells."""
     stored = as_stored(terrain)
+    question_step(path, stored, keeps_size=True)
     if _needs_gdal(stored):
         from slopewash.io import gdal_writing
 

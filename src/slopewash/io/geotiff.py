@@ -62,6 +62,8 @@ class Georeference:
     """Whether the unit follows from the CRS alone."""
     noted: float | None = None
     """Side of a cell in metres that slopewash recorded."""
+    noted_for_step: bool = False
+    """Whether it was recorded for cells of this very step."""
     off_grid: str | None = None
     """Why the cells are no grid on the map."""
     unclear: str | None = None
@@ -109,6 +111,7 @@ def read_georeference(value_of: Callable[[int], Any]) -> Georeference:
         unit_problem=problem,
         lacks_unit=unit is None and _LINEAR_UNIT not in keys,
         noted=_noted_size(notes, sizes),
+        noted_for_step="step" in notes,
         off_grid=off_grid,
         unclear=_unclear(value_of, transform),
         has_heights=_VERTICAL_CODE in keys or _VERTICAL_UNIT in keys,

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 from slopewash.errors import GeoreferenceWarning
 from slopewash.io import gdal, wkt
+from slopewash.io.cells import SQUARE
 from slopewash.io.crs import short
 from slopewash.io.geotiff import is_metric_code
 from slopewash.io.grids import Grid, has_coordinates
 from slopewash.remedies import option
+from slopewash.terrain import Terrain
 
 LARGEST_ERROR = 0.1
 """Share by which the side of a cell on the map may differ from that on the ground: less than that is usual."""
@@ -48,6 +51,39 @@ def question_scale(name: str, grid: Grid, cell_size: float | None) -> None:
             GeoreferenceWarning,
             stacklevel=2,
         )
+
+
+def question_step(path: Path, terrain: Terrain, *, keeps_size: bool) -> None:
+    """Warn of a file that will be read with other cells than the terrain has, for its coordinates say otherwise.
+
+    With `keeps_size`, the file has the side of a cell besides, which counts where the unit of coordinates is not known.
+    """
+    if terrain.transform is None or (terrain.crs is None and keeps_size):
+        return
+    unit = 1.0 if terrain.crs is None else _unit(terrain.crs)
+    if unit is None:
+        return
+    side = math.hypot(terrain.transform[0], terrain.transform[3]) * unit
+    if abs(side - terrain.cell_size) > SQUARE * terrain.cell_size:
+        warnings.warn(
+            f"{path} has coordinates with cells of {side:g} m, by which it is read, and not of the "
+            f"{terrain.cell_size:g} m that the terrain has; .npz and .exr keep these",
+            GeoreferenceWarning,
+            stacklevel=2,
+        )
+
+
+def _unit(crs: str) -> float | None:
+    """Metres per unit of coordinates, None for degrees and where nothing here can tell."""
+    code = re.fullmatch(r"EPSG:(\d+)", crs)
+    if code and is_metric_code(int(code[1])):
+        return 1.0
+    if wkt.parse(crs) is None and gdal.is_available():
+        from slopewash.io import gdal_raster
+
+        whole = gdal_raster.parsed(crs)
+        return None if whole is None else wkt.horizontal_unit(whole[1])
+    return wkt.horizontal_unit(crs)
 
 
 def _may_be_degrees(grid: Grid) -> bool:

@@ -20,6 +20,7 @@ from slopewash.io.info import FileInfo
 from slopewash.io.meaning import Meaning, plain_band
 from slopewash.io.notes import MADE_BY, Notes, notes_from, notes_text
 from slopewash.io.options import HeightRange, ReadOptions, check_height_range
+from slopewash.io.side_files import question_side_files
 from slopewash.io.staging import staged
 from slopewash.terrain import Terrain
 
@@ -69,12 +70,14 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         # The plugin itself, since Image.open has its own, lower limit on the number of pixels.
         with PngImagePlugin.PngImageFile(file) as image:
             samples = np.asarray(image).astype(info.dtype, copy=False)
+            clear = image.info.get("transparency")
     meaning = Meaning(
         path=path,
         shape=samples.shape,
-        bands=(plain_band(options, recorded=recorded),),
+        bands=(plain_band(options, recorded=recorded, nodata=() if clear is None else (float(clear),)),),
         cell_size=options.cell_size or cell_size,
     )
+    question_side_files(meaning)
     return meaning.terrain(lambda band: (samples, None))
 
 

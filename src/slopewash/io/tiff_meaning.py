@@ -40,6 +40,7 @@ from slopewash.io.info import FileInfo
 from slopewash.io.meaning import Band, Meaning, metres_of
 from slopewash.io.options import ReadOptions
 from slopewash.io.orientation import is_mirrored
+from slopewash.io.side_files import question_side_files
 from slopewash.io.tiff_directories import subfile_types
 from slopewash.remedies import option
 from slopewash.terrain.fields import RESERVED
@@ -133,7 +134,8 @@ def resolve(path: Path, info: FileInfo, options: ReadOptions) -> TiffRaster:
             place.sizes,
             noted=place.noted,
             geographic=place.geographic,
-            unit=crs.unit,
+            # Without a CRS coordinates are taken for metres, unless we wrote them and know better.
+            unit=None if place.noted_for_step and not place.has_crs else crs.unit,
             obstacle=place.unit_problem,
         ),
         crs=crs.text,
@@ -143,6 +145,7 @@ def resolve(path: Path, info: FileInfo, options: ReadOptions) -> TiffRaster:
         may_lack_data=bool(nodata) or options.nodata is not None or facts.has_mask or alpha is not None,
     )
     _warn_of_lost_crs(path, place)
+    question_side_files(meaning)
     if options.kind == "height" and options.cell_size is None and orientation == 1:
         question_scale(str(path), Grid(meaning.shape, crs.text, meaning.transform), meaning.cell_size)
     return TiffRaster(

@@ -63,7 +63,16 @@ def metres_per(unit: str | None) -> float | None:
 
     >>> metres_per("US_survey_foot") == 1200 / 3937, metres_per("Feet"), metres_per("kg")
     (True, 0.3048, None)
+
+    Those of CF may begin with a factor.
+
+    >>> metres_per("0.5 metre")
+    0.5
     """
+    factor = re.fullmatch(r"\s*(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s+([^\d\s].*)", unit or "")
+    if factor is not None:
+        whole = metres_per(factor[2])
+        return None if whole is None or float(factor[1]) <= 0 else float(factor[1]) * whole
     name = re.sub(r"[\s_\-.,/()]+", " ", (unit or "").strip().lower()).strip()
     return _NAMES.get(name, _NAMES.get(name.removesuffix("s")) if len(name) > 3 else None)
 

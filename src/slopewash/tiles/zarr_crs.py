@@ -36,11 +36,21 @@ def crs_of(facts: ZarrFacts) -> Crs:
     """The one CRS of a group; several that differ are refused."""
     found = list(dict.fromkeys(text for text in _texts(facts)))
     different = {crs.text: crs for crs in (known(facts.path, text) for text in found)}
-    if len(different) > 1:
+    if len(different) > 1 and not _are_same(list(different)):
         one, other, *_ = (short(str(text)) for text in different)
         how = "" if gdal.is_available() else f", which without GDAL ({gdal.EXTRA}) are not known to be the same"
         raise InvalidFile(f"{facts.path} has the CRS {one} and the CRS {other}{how}; leave one of them out")
     return next(iter(different.values()), Crs())
+
+
+def _are_same(texts: list[str | None]) -> bool:
+    """Whether texts are of one CRS, in several versions of well-known text."""
+    if not gdal.is_available():
+        return False
+    from slopewash.io.gdal_writing import parsed_crs
+
+    first, *others = (parsed_crs(str(text)) for text in texts)
+    return all(first == other for other in others)
 
 
 def _texts(facts: ZarrFacts) -> Iterator[str]:

@@ -23,6 +23,7 @@ from slopewash.tiles.zarr_folder import FORMAT, ZarrArray, ZarrFacts, opened
 Transform = tuple[float, ...]
 SAME = 1e-3
 """Share of a cell by which two places may differ and be the same: coordinates are rounded in files."""
+SAME_UNIT = 1e-9
 _NAMES = {
     "y": ("y", "yc", "lat", "latitude", "northing", "row", "rows"),
     "x": ("x", "xc", "lon", "long", "longitude", "easting", "column", "columns", "col", "cols"),
@@ -190,11 +191,11 @@ def _metres(path: Path, name: str, units: object) -> float:
 
 
 def _unit(path: Path, units: list[float | None], crs: Crs) -> float | None:
-    known = {unit for unit in (*units, crs.unit) if unit is not None}
-    if len(known) > 1:
-        listed = " and ".join(f"{unit:.9g} m" for unit in sorted(known))
+    known = sorted({unit for unit in (*units, crs.unit) if unit is not None})
+    if known and known[-1] - known[0] > SAME_UNIT * known[0]:
+        listed = " and ".join(f"{unit:.9g} m" for unit in known)
         raise InvalidFile(f"{path} has coordinates and a CRS in units of {listed}; save both in the same unit")
-    return next(iter(known), None)
+    return crs.unit or next(iter(known), None)
 
 
 def _by_coordinates(path: Path, x: _Axis | None, y: _Axis | None) -> Iterator[Transform]:
