@@ -14,6 +14,7 @@ from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.gdal import ENVIRONMENT, is_available, rasterio_for
 from slopewash.io.gdal_raster import CELL_SIZE_TAG, STEP_TAG
 from slopewash.io.geotiff import step_of
+from slopewash.io.ground_scale import question_step
 from slopewash.io.height_units import as_in_crs
 from slopewash.io.notes import Notes, notes_text
 from slopewash.io.orientation import as_stored
@@ -74,6 +75,7 @@ def write_geotiff(
     for name in names:
         terrain[name]  # an unknown layer raises before anything is written
     stored = as_stored(terrain)
+    question_step(path, stored, keeps_size=True)
     files = {path: names}
     if split:
         files = {path.with_name(f"{path.stem}_{name}{path.suffix}"): [name] for name in names}
