@@ -145,3 +145,18 @@ def test_gis_writes_every_layer_with_its_georeference(make: Make, tmp_path: Path
     back = sw.read(tmp_path / "elevation.tif")
     assert back.crs == terrain.crs
     assert back.transform == terrain.transform
+
+
+@pytest.mark.parametrize("target", ["blender", "houdini"])
+def test_layers_of_any_name_are_exported(target: str, tmp_path: Path) -> None:
+    """Names may be from a file of anyone's."""
+    if target == "houdini":
+        pytest.importorskip("pxr")
+    hill = sw.generate("hill", size=9)
+    names = ("soil depth", "été", "a\nb", "/abs", "../up", "st", "x", "\x1b[2J")
+    own = {name: np.ones((9, 9)) for name in names}
+    done = sw.export(hill.replace(own_layers=own), target, tmp_path, water="none")
+    for file in done.files:
+        assert file.parent == tmp_path
+        if file.suffix == ".txt":
+            assert "\x1b" not in file.read_text(encoding="utf-8")

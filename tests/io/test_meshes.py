@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 
 import slopewash as sw
 from slopewash.errors import InvalidFile, InvalidMesh, InvalidParameter
+from slopewash.io import ply
+from slopewash.io.mesh_parts import parts_of
 
 trimesh = pytest.importorskip("trimesh")
 
@@ -212,3 +215,18 @@ def test_a_cut_off_file_is_rejected(mesh: sw.TriangleMesh, suffix: str, tmp_path
     path.write_bytes(data[: len(data) * 2 // 3 - 1])
     with pytest.raises((InvalidFile, InvalidMesh)):
         sw.read_mesh(path)
+
+
+def test_layers_of_any_name_become_attributes(tmp_path: Path) -> None:
+    """A line break would continue the header of a .ply, and a name of its own would be there twice."""
+    names = ("wear", "soil depth", "soil_depth", "x", "été", "4", "a\nend_header", "../up", "")
+    hill = sw.generate("hill", size=9)
+    mesh = sw.TriangleMesh.from_terrain(hill, budget=100)
+    values = {name: np.full(len(mesh.vertices), number, np.float32) for number, name in enumerate(names)}
+    path = tmp_path / "hill.ply"
+    ply.write(dataclasses.replace(parts_of(mesh), attributes=values), path)
+    back = sw.read_mesh(path)
+    plain = ("wear", "soil_depth_2", "soil_depth", "x_2", "_t_", "_4", "a_end_header", "_up", "_")
+    assert {name: float(numbers[0]) for name, numbers in back.attributes.items()} == {
+        name: number for number, name in enumerate(plain)
+    }

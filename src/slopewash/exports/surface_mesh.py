@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from slopewash.exports.quantities import water_depth
+from slopewash.io.mesh_parts import identifiers
+from slopewash.io.ply import KNOWN
 from slopewash.rendering.grid import blur, filled
 from slopewash.rendering.light import normals
 from slopewash.terrain import Terrain
@@ -16,6 +18,8 @@ from slopewash.terrain import Terrain
 Floats = NDArray[np.float32]
 Indices = NDArray[np.uint32]
 
+TAKEN = KNOWN | {"st", "normals", "displayColor", "displayOpacity"}
+"""Names that PLY and USD use themselves."""
 WET = 0.02
 """Cells of depth from which water is shown, as in pictures: less is the film that rain leaves."""
 SHALLOWEST = 0.02
@@ -44,7 +48,8 @@ def ground_mesh(terrain: Terrain) -> Surface:
     """Make a vertex of every cell centre, with all layers as attributes; nothing spans nodata cells."""
     there = np.ones(terrain.shape, np.bool_) if terrain.nodata is None else ~terrain.nodata
     quads = there[1:, 1:] & there[1:, :-1] & there[:-1, 1:] & there[:-1, :-1]
-    layers = {name: np.ascontiguousarray(layer).ravel() for name, layer in terrain.items() if name != "elevation"}
+    names = identifiers((name for name in terrain if name != "elevation"), taken=TAKEN)
+    layers = {own: np.ascontiguousarray(terrain[name]).ravel() for name, own in names.items()}
     return _mesh(terrain, filled(terrain, "elevation"), quads, layers)
 
 

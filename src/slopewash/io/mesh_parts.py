@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +32,35 @@ class Parts:
     attributes: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
     """What made it, for formats that can say so."""
+
+
+def identifiers(names: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
+    r"""Names of attributes as every mesh format takes them: ASCII letters, digits and underscores, each name once.
+
+    Layers have any name, also in files of others; one with a line break would continue the header of a .ply.
+
+    Parameters
+    ----------
+    names
+        Names as the terrain or the mesh has them.
+    taken
+        Names that the format uses itself.
+
+    >>> identifiers(["wear", "soil depth", "soil_depth", "x", "4\nend"], taken=["x"])
+    {'wear': 'wear', 'soil depth': 'soil_depth_2', 'soil_depth': 'soil_depth', 'x': 'x_2', '4\nend': '_4_end'}
+    """
+    wanted = list(names)
+    used = {name for name in wanted if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)} | set(taken)
+    found = {}
+    for name in wanted:
+        plain = re.sub(r"^(?=\d|$)|[^A-Za-z0-9_]+", "_", name)
+        if plain != name or name in taken:
+            base, number = plain, 2
+            while plain in used:
+                plain, number = f"{base}_{number}", number + 1
+        used.add(plain)
+        found[name] = plain
+    return found
 
 
 def parts_of(mesh: TriangleMesh) -> Parts:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile
 from slopewash.io.decoding import Damaged, decoding
-from slopewash.io.mesh_parts import Parts, colours
+from slopewash.io.mesh_parts import Parts, colours, identifiers
 from slopewash.io.staging import staged
 
 TYPES = {
@@ -30,14 +30,14 @@ Element = tuple[str, int, list[tuple[str, ...]]]
 
 def write(parts: Parts, path: Path) -> None:
     """Write points as float64, attributes as float32, and colours."""
-    names = list(parts.attributes)
-    kinds: list[Any] = [(axis, "<f8") for axis in "xyz"] + [(name, "<f4") for name in names]
+    names = identifiers(parts.attributes, taken=KNOWN)
+    kinds: list[Any] = [(axis, "<f8") for axis in "xyz"] + [(name, "<f4") for name in names.values()]
     kinds += [(shade, "u1") for shade in ("red", "green", "blue")]
     points = np.zeros(len(parts.points), kinds)
     for k, axis in enumerate("xyz"):
         points[axis] = parts.points[:, k]
-    for name in names:
-        points[name] = parts.attributes[name]
+    for layer, name in names.items():
+        points[name] = parts.attributes[layer]
     for k, shade in enumerate(("red", "green", "blue")):
         points[shade] = colours(parts)[:, k]
     faces = np.zeros(len(parts.faces), [("count", "u1"), ("corners", "<i4", 3)])
@@ -45,7 +45,8 @@ def write(parts: Parts, path: Path) -> None:
     header = [
         "ply", "format binary_little_endian 1.0", "comment slopewash: metres, x east, y north, z up",
         f"element vertex {len(points)}", *(f"property double {axis}" for axis in "xyz"),
-        *(f"property float {name}" for name in names), *(f"property uchar {s}" for s in ("red", "green", "blue")),
+        *(f"property float {name}" for name in names.values()),
+        *(f"property uchar {s}" for s in ("red", "green", "blue")),
         f"element face {len(faces)}", "property list uchar int vertex_indices", "end_header",
     ]  # fmt: skip
     with staged(path) as temporary, temporary.open("wb") as file:
