@@ -15,7 +15,7 @@ import pytest
 
 import slopewash as sw
 from slopewash.errors import CheckpointError
-from slopewash.simulation.checkpoints import PREVIOUS, write_checkpoint
+from slopewash.simulation.checkpoints import PREVIOUS, remove_checkpoints, write_checkpoint
 from slopewash.simulation.locks import FolderLock
 
 HILL = sw.generate("dome", size=16, seed=1, cell_size=5.0)
@@ -158,6 +158,47 @@ def test_a_run_that_is_replaced_on_purpose_leaves_its_newest_checkpoint(tmp_path
     write_checkpoint(tmp_path, 1, *third.parts(), replace=True)
     assert sw.Simulation.resume(tmp_path / PREVIOUS).run_id == second.run_id
     assert sorted(path.name for path in tmp_path.iterdir()) == [PREVIOUS, "step-000001"]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_folders_of_others_stay_whatever_their_names(tmp_path: Path) -> None:
+    """Names that checkpoints have, or might have, and files that no checkpoint holds."""
+    names = (
+        "step-1",
+        "step-000001",
+        "step-000002",
+        "step-000003.old",
+        "step-000004.tmp",
+        "step-notes.old",
+        "step-a.tmp",
+    )
+    for name in (*names, PREVIOUS, f"{PREVIOUS}/step-000001"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text("{}")
+        (tmp_path / name / "notes.txt").write_text("mine")
+    (tmp_path / "step-000005").write_text("mine")
+    before = contents(tmp_path)
+    for number in range(3):
+        simulation = start(10 + number)
+        for _ in range(4):
+            simulation.run(1)
+            write_checkpoint(tmp_path, simulation.steps_taken, *simulation.parts(), replace=True)
+    assert sw.Simulation.resume(tmp_path).steps_taken == 16
+    remove_checkpoints(tmp_path)
+    after = contents(tmp_path)
+    assert {name: after.get(name) for name in before} == before
+    assert {name.rpartition("/")[0] for name in after.keys() - before.keys()} == {f"{PREVIOUS}/step-000015"}
+
+
+def test_a_step_whose_place_is_taken_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "step-000002").mkdir()
+    (tmp_path / "step-000002" / "notes.txt").write_text("mine")
+    with pytest.raises(CheckpointError, match="step-000002 is no checkpoint; choose another folder"):
+        start(2).checkpoint(tmp_path)
+    assert contents(tmp_path) == {"step-000002/notes.txt": b"mine"}
 
 
 HOLD = """

@@ -20,7 +20,6 @@ from slopewash.models.maps import map_layers, mapped, maps_of, without_maps
 from slopewash.models.sea import Sea
 from slopewash.models.unusual import asked, question
 from slopewash.observers import Checkpoints, Progress
-from slopewash.paths import remove_if_empty, remove_tree
 from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.levels import expanded, terrain_of
 from slopewash.recipes.manifest import CHECKPOINTS, MANIFEST, RECIPE
@@ -32,7 +31,13 @@ from slopewash.recipes.results import Result
 from slopewash.recipes.seas import handed_on, holds_water, inherited, sea_after
 from slopewash.recipes.whereabouts import check_changes, check_noted, check_place
 from slopewash.simulation import Budget, Simulation
-from slopewash.simulation.checkpoints import check_kind, check_owner, is_checkpoint, load_checkpoint
+from slopewash.simulation.checkpoints import (
+    check_kind,
+    check_owner,
+    is_checkpoint,
+    load_checkpoint,
+    remove_checkpoints,
+)
 from slopewash.simulation.locks import FolderLock
 from slopewash.simulation.parts import of_this_version
 from slopewash.terrain import Terrain, add_gullies
@@ -628,10 +633,7 @@ def checkpoints_of(folder: str | Path) -> Path:
 
 def forget_checkpoints(folder: Path) -> None:
     """Remove all checkpoints in a folder, and the folder itself if nothing else is in it."""
-    with contextlib.suppress(OSError):
-        for path in sorted(folder.glob("step-*")):
-            remove_tree(folder, path.name)
-        remove_if_empty(folder)
+    remove_checkpoints(folder)
 
 
 def _check_mask(recipe: Recipe, start: Terrain) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import warnings
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ from typing import Any
 
 from slopewash.errors import CheckpointError, CheckpointWarning
 from slopewash.flushing import flush_folder
-from slopewash.paths import make_folder, move, remove_folder, remove_tree
+from slopewash.paths import make_folder, move, remove_if_empty, remove_tree
 from slopewash.remedies import by_place
 from slopewash.seals import warn_if_unkept
 from slopewash.simulation.checkpoint_files import MANIFEST, Arrays, read_arrays, read_manifest, write_files
@@ -27,8 +28,10 @@ from slopewash.simulation.locks import FolderLock
 KEPT = 2
 PREVIOUS = "previous"
 """Folder for the newest checkpoint of a run that was replaced."""
-UNFINISHED = ".tmp"
-"""Ends the name of a checkpoint that is being written, or removed."""
+UNFINISHED, REPLACED = ".tmp", ".old"
+"""End the names of checkpoints: of one that is being written, or removed, and of one that another replaces."""
+_NAME = re.compile(r"step-\d{6,}(\.tmp|\.old)?")
+_FILE = re.compile(rf"{re.escape(MANIFEST)}|\d{{3,}}\.npy")
 HEADER = 128
 """Bytes that a file has besides its array, about."""
 BLOCK = 4096
@@ -108,8 +111,11 @@ def _write(folder: Path, name: str, facts: Mapping[str, Any], arrays: Arrays, ne
         write_files(temporary, serial, facts, arrays)
         flush_folder(temporary)
         if os.path.lexists(final):  # the same step again, perhaps with other edits: the new one takes its place
-            remove_tree(folder, f"{name}.old")
-            move(folder, name, f"{name}.old")
+            for there in (final, folder / f"{name}{REPLACED}"):
+                if os.path.lexists(there) and not _is_ours(there):
+                    raise OSError(errno.EEXIST, f"{there.name} is no checkpoint; choose another folder")
+            remove_tree(folder, f"{name}{REPLACED}")
+            move(folder, name, f"{name}{REPLACED}")
         move(folder, temporary.name, name)
         flush_folder(folder)
     except OSError as error:
@@ -118,11 +124,32 @@ def _write(folder: Path, name: str, facts: Mapping[str, Any], arrays: Arrays, ne
     return final
 
 
+def _is_ours(path: Path) -> bool:
+    """Whether a folder holds a checkpoint or parts of one, and nothing else: only then it may be removed."""
+    if _NAME.fullmatch(path.name) is None or path.is_symlink() or not path.is_dir():
+        return False
+    try:
+        return all(_FILE.fullmatch(file.name) and (file.is_symlink() or not file.is_dir()) for file in path.iterdir())
+    except OSError:
+        return False
+
+
+def remove_checkpoints(folder: Path) -> None:
+    """Remove all checkpoints in a folder, and the folder itself if nothing else is in it."""
+    with suppress(OSError):
+        for path in sorted(folder.glob("step-*")):
+            if _is_ours(path):
+                remove_tree(folder, path.name)
+        remove_if_empty(folder)
+
+
 def _remove(path: Path) -> None:
-    """Remove what a folder of checkpoints holds, as far as that is possible: under a name that counts no more first.
+    """Remove a checkpoint from its folder, as far as that is possible: under a name that counts no more first.
 
     Nobody then finds a part of a checkpoint, and takes it for a damaged one.
     """
+    if not _is_ours(path):
+        return
     folder, name = path.parent, f"{path.stem}{UNFINISHED}"
     with suppress(OSError):
         if path.name != name and os.path.lexists(path):
@@ -149,9 +176,9 @@ def _size(count: int) -> str:
 
 def _tidy(folder: Path) -> None:
     """Remove what a killed process has not finished, and finish what it was about to replace."""
-    for leftover in folder.glob(f"step-*{UNFINISHED}"):
+    for leftover in filter(_is_ours, folder.glob(f"step-*{UNFINISHED}")):
         remove_tree(folder, leftover.name)
-    for replaced in folder.glob("step-*.old"):
+    for replaced in filter(_is_ours, folder.glob(f"step-*{REPLACED}")):
         if os.path.lexists(replaced.with_suffix("")):
             remove_tree(folder, replaced.name)
         else:  # killed before the new one took its place
@@ -159,8 +186,8 @@ def _tidy(folder: Path) -> None:
 
 
 def _remove_old(folder: Path, newest: Path) -> None:
-    older = [path for path in find_checkpoints(folder) if path != newest and path.suffix != ".old"]
-    for path in [*older[KEPT - 1 :], *folder.glob("step-*.old")]:
+    older = [path for path in find_checkpoints(folder) if path != newest and path.suffix != REPLACED]
+    for path in [*older[KEPT - 1 :], *folder.glob(f"step-*{REPLACED}")]:
         _remove(path)
 
 
@@ -168,9 +195,9 @@ def _remove_others(others: list[Path], own: Path, *, keep: bool, private: bool) 
     """Remove the checkpoints of another run, newest first; that one is kept aside if asked for."""
     folder, previous = own.parent, own.parent / PREVIOUS
     if keep:
-        remove_folder(previous)
+        remove_checkpoints(previous)
     for number, path in enumerate(others):
-        there = path.with_name(f"{path.name}.old") if path == own else path  # one of the same step was moved
+        there = path.with_name(f"{path.name}{REPLACED}") if path == own else path  # one of the same step was moved
         if keep and number == 0:
             with suppress(OSError):
                 make_folder(previous, private=private)
@@ -198,7 +225,8 @@ def find_checkpoints(folder: str | Path) -> list[Path]:
     found: dict[Path, tuple[int | None, int]] = {}
     for path in Path(folder).glob("step-*"):
         with suppress(FileNotFoundError, NotADirectoryError):  # a run may replace it at this moment
-            if path.suffix != UNFINISHED and not path.is_symlink():  # no run makes links
+            # Files of other programs are called so, too; and no run makes links.
+            if _NAME.fullmatch(path.name) and path.suffix != UNFINISHED and not path.is_symlink():
                 found[path] = _serial(path), (path / MANIFEST).lstat().st_mtime_ns
     # By serial number, for a run may begin anew in the folder of another, and clocks may be set back. By time, then by
     # step, where a manifest is damaged.
@@ -280,9 +308,9 @@ def _fragments(folder: Path) -> list[str]:
     """What is wrong with checkpoints that lost their manifest: it is written before a checkpoint gets its name."""
 
     def is_fragment(path: Path) -> bool:
-        return not os.path.lexists(path / MANIFEST) and os.path.lexists(path)
+        return not os.path.lexists(path / MANIFEST) and _is_ours(path)
 
-    named = [path for path in folder.glob("step-*") if path.suffix != UNFINISHED]
+    named = [path for path in folder.glob("step-*") if _NAME.fullmatch(path.name) and path.suffix != UNFINISHED]
     links = [f"{path.name}: it is a link" for path in named if path.is_symlink()]
     # Twice, for a run may just put another one in its place.
     lost = [path for path in named if is_fragment(path) and is_fragment(path) and not path.is_symlink()]
