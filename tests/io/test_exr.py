@@ -106,3 +106,9 @@ def test_huge_header_is_rejected_before_decoding(hill: Terrain, tmp_path: Path) 
     path.write_bytes(data)
     with pytest.raises(InvalidFile, match="1073741825 x 5 cells"):
         read(path)
+
+
+def test_layers_with_names_too_long_for_channels_are_refused(tmp_path: Path) -> None:
+    terrain = Terrain([[0.0, 1.0]], own_layers={"ö" * 128: np.ones((1, 2), np.float32)})
+    with pytest.raises(InvalidParameter, match="a name of 256 bytes"):
+        write(terrain, tmp_path / "out.exr")

@@ -122,3 +122,22 @@ def test_huge_header_is_rejected_before_decoding(tmp_path: Path) -> None:
     for name in ("bomb.npy", "bomb.npz"):
         with pytest.raises(InvalidFile, match="100000 x 100000 cells"):
             read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("crs", "cell_size"), [("EPSG:32611", 10.0), (None, 10.0), ("EPSG:4326", None), ("a local grid", None)]
+)
+def test_a_place_gives_the_cell_size_where_nothing_else_does(
+    tmp_path: Path, crs: str | None, cell_size: float | None
+) -> None:
+    arrays = {"elevation": np.ones((3, 4), np.float32), "transform": np.array([10.0, 0, 5e5, 0, -10, 4e6])}
+    with zipfile.ZipFile(tmp_path / "in.npz", "w") as archive:
+        for name, array in (arrays | ({} if crs is None else {"crs": np.array(crs)})).items():
+            with archive.open(f"{name}.npy", "w") as file:
+                np.lib.format.write_array(file, array)
+    if cell_size is None:
+        with pytest.raises(InvalidFile, match=r"degrees, not metres|the unknown CRS"):
+            read(tmp_path / "in.npz")
+        cell_size = read(tmp_path / "in.npz", cell_size=10.0).cell_size
+    else:
+        assert read(tmp_path / "in.npz").cell_size == cell_size

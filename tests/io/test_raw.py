@@ -4,6 +4,7 @@ import json
 import struct
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from slopewash.errors import InvalidFile, InvalidParameter
@@ -52,7 +53,7 @@ def test_sidecar_of_other_heights_is_rejected(tmp_path: Path) -> None:
     path.write_bytes(struct.pack("<2H", 7, 8))
     with pytest.raises(InvalidFile, match="does not describe the heights"):
         read(path)
-    assert read(path, height_range=(0.0, 65535.0))["elevation"].tolist() == [[7.0, 8.0]]
+    assert read(path, height_range=(0.0, 65535.0), cell_size=1.0)["elevation"].tolist() == [[7.0, 8.0]]
 
 
 def test_sidecar_by_hand_may_omit_optional_entries(tmp_path: Path) -> None:
@@ -76,3 +77,20 @@ def test_truncated_file_is_reported(hill: Terrain, tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-3])
     with pytest.raises(InvalidFile, match="67 bytes; 7 x 5 heights"):
         read(path)
+
+
+def test_a_shape_that_the_sidecar_contradicts_is_rejected(tmp_path: Path) -> None:
+    path = write(Terrain(np.arange(24.0).reshape(4, 6), cell_size=3.0), tmp_path / "hill.r16")
+    assert read(path, shape=(4, 6)).shape == (4, 6)
+    with pytest.raises(InvalidFile, match=r"does not describe the heights .* with 6 rows and 4 columns"):
+        read(path, shape=(6, 4))
+
+
+def test_nothing_is_taken_from_the_sidecar_of_other_heights(tmp_path: Path) -> None:
+    path = write(Terrain(np.arange(24.0).reshape(4, 6), cell_size=3.0), tmp_path / "hill.r16")
+    np.arange(24, dtype="<u2")[::-1].tofile(path)
+    with pytest.raises(InvalidFile, match="does not describe the heights"):
+        read(path, height_range=(0.0, 9.0))
+    with pytest.raises(InvalidFile, match="does not describe the heights"):
+        read(path, cell_size=5.0)
+    assert read(path, height_range=(0.0, 9.0), cell_size=5.0, shape=(6, 4)).cell_size == 5.0

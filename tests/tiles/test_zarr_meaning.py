@@ -422,6 +422,17 @@ def test_random_cases_mean_the_same_on_every_path(tmp_path: Path) -> None:
     assert honoured > CASES / 4  # or it would show little
 
 
+def test_a_cell_size_that_coordinates_contradict_is_questioned(tmp_path: Path) -> None:
+    place = (10.0, 0.0, 5e5, 0.0, -10.0, 4e6)
+    for size in (10.0, 5.0):
+        terrain = sw.Terrain(np.arange(54.0).reshape(6, 9), cell_size=size, crs="EPSG:32611", transform=place)
+        terrain.to_xarray().to_zarr(tmp_path / "dem.zarr", mode="w", consolidated=False)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert by_tiles(tmp_path / "dem.zarr", {}).cell_size == 10.0
+        assert sum("a cell_size of 5 m" in str(warning.message) for warning in caught) == (size == 5.0)
+
+
 def test_what_xarray_writes_in_feet_is_read(tmp_path: Path) -> None:
     terrain = sw.Terrain(
         np.arange(54.0).reshape(6, 9), cell_size=30 * US_FOOT, crs="EPSG:2225+6360", transform=(30, 0, 6e6, 0, -30, 2e6)

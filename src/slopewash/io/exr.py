@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from slopewash.errors import InvalidFile
+from slopewash.errors import InvalidFile, InvalidParameter
 from slopewash.io.decoding import Damaged, decoding, quiet
 from slopewash.io.exr_header import read_header
 from slopewash.io.heights import with_nan
@@ -26,6 +26,10 @@ from slopewash.terrain.fields import STRATA_TOP
 _CELL_SIZE, _CRS, _TRANSFORM = "slopewash:cell_size", "slopewash:crs", "slopewash:transform"
 _NODATA, _STRATA = "slopewash:nodata", "slopewash:strata"
 _SOURCES, _EMITTERS = "slopewash:sources", "slopewash:emitters"
+
+
+LONGEST_NAME = 255
+"""Bytes of the name of a channel; the library cuts off the rest."""
 
 
 def probe(path: Path, options: ReadOptions) -> FileInfo:
@@ -87,6 +91,12 @@ def write(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | 
     """Write every layer, NaN in nodata cells; numbers are stored as text, since numeric attributes are float32."""
     import OpenEXR
 
+    for name in terrain:
+        if len(name.encode()) > LONGEST_NAME:
+            raise InvalidParameter(
+                f'layer "{name[:20]}..." has a name of {len(name.encode())} bytes; {path} holds up to {LONGEST_NAME}: '
+                "rename it, or write .npz"
+            )
     header = {
         "compression": OpenEXR.ZIP_COMPRESSION,
         "type": OpenEXR.scanlineimage,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -13,6 +14,8 @@ from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
 from slopewash.errors import InvalidFile
+from slopewash.io.cells import side_of_cell
+from slopewash.io.crs import Crs, known
 from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.heights import check_no_nodata
 from slopewash.io.info import FileInfo
@@ -87,6 +90,8 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     strata = None
     if "strata" in notes:
         strata = from_metadata(path, str(notes["strata"]), notes.get(STRATA_TOP), (info.height, info.width))
+    crs = str(notes["crs"]) if "crs" in notes else None
+    transform = notes["transform"].tolist() if "transform" in notes else None
     nodata = np.asarray(notes["nodata"], np.bool_) if "nodata" in notes else None
     meaning = Meaning(
         path=path,
@@ -94,9 +99,9 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         bands=tuple(
             plain_band(options, layer=name) for name in ("elevation", *(name for name in arrays if name != "elevation"))
         ),
-        cell_size=options.cell_size or cell_size,
-        crs=str(notes["crs"]) if "crs" in notes else None,
-        transform=notes["transform"].tolist() if "transform" in notes else None,
+        cell_size=options.cell_size or cell_size or _side(path, crs, transform),
+        crs=crs,
+        transform=transform,
     )
     return meaning.terrain(
         lambda band: (arrays[band.layer], nodata if band.layer == "elevation" else None),
@@ -104,6 +109,18 @@ def read_npz(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
         emitters=discs,
         strata=strata,
     )
+
+
+def _side(path: Path, crs: str | None, transform: Sequence[float] | None) -> float | None:
+    """Side of a cell in a file of another program that gives a place and no cell size."""
+    if transform is None:
+        return None
+    a, b, _, d, e, _ = transform
+    place = Crs(unit=1.0) if crs is None else known(path, crs)
+    return side_of_cell(
+        path, (math.hypot(a, d), math.hypot(b, e)), noted=None, geographic=place.geographic, unit=place.unit,
+        obstacle="has a CRS without a unit",
+    )  # fmt: skip
 
 
 def write_npz(terrain: Terrain, path: Path, layer: str, height_range: HeightRange | None) -> None:

@@ -80,19 +80,19 @@ def read(path: Path, info: FileInfo, options: ReadOptions) -> Terrain:
     with decoding(path, "RAW"):
         samples = np.fromfile(path, dtype=_SAMPLE).reshape(info.height, info.width)
     height_range = options.height_range
-    if noted is not None and height_range is None:
-        if noted.checksum not in (None, zlib.crc32(samples.data)):
+    cell_size = options.cell_size
+    if noted is not None and None in (height_range, cell_size):
+        if noted.shape != samples.shape or noted.checksum not in (None, zlib.crc32(samples.data)):
             raise InvalidFile(
-                f"{sidecar(path)} does not describe the heights in {path}; give "
-                f"{option('height_range', '(low, high)', 'LOW..HIGH')}"
+                f"{sidecar(path)} does not describe the heights in {path} with {info.height} rows and {info.width} "
+                f"columns; give {option('height_range', '(low, high)', 'LOW..HIGH')} and {option('cell_size')}"
             )
-        height_range = noted.height_range
-    cell_size = noted.cell_size if noted is not None else None
+        height_range, cell_size = height_range or noted.height_range, cell_size or noted.cell_size
     meaning = Meaning(
         path=path,
         shape=samples.shape,
         bands=(plain_band(options, recorded=height_range),),
-        cell_size=options.cell_size or cell_size,
+        cell_size=cell_size,
     )
     return meaning.terrain(lambda band: (samples, None))
 

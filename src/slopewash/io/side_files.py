@@ -13,6 +13,7 @@ from pathlib import Path
 from slopewash.errors import GeoreferenceWarning
 from slopewash.io.meaning import Meaning
 from slopewash.io.units import metres_per
+from slopewash.paths import read_beside
 
 LONGEST = 1 << 20
 _IN_XML = r"<{0}(?:\s[^>]*)?>\s*([^<]+?)\s*</{0}>"
@@ -54,9 +55,8 @@ def _first(paths: Iterable[Path]) -> Path | None:
 def _in_notes(side: Path, meaning: Meaning) -> Iterator[str]:
     """What the notes of GDAL say that the file does not."""
     try:
-        with side.open("rb") as file:
-            text = file.read(LONGEST).decode("utf-8", "replace")
-    except OSError:
+        text = (read_beside(side, LONGEST) or b"").decode("utf-8", "replace")
+    except ValueError:  # much of what nobody needs
         return
     band = meaning.bands[0]
     if meaning.crs is None and "<SRS" in text:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import math
 import struct
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from slopewash.errors import InvalidFile, InvalidParameter
-from slopewash.io.cells import cannot_measure, side_of_cell
+from slopewash.errors import GeoreferenceWarning, InvalidFile, InvalidParameter
+from slopewash.io.cells import SQUARE, cannot_measure, side_of_cell
 from slopewash.io.crs import Crs
 from slopewash.io.decoding import Damaged, decoding
 from slopewash.io.files import check_info
@@ -248,7 +249,15 @@ def _cell_size(path: Path, place: ZarrPlace, crs: Crs) -> float | None:
     if crs.text is not None and place.sizes is None and place.noted is None:
         raise InvalidFile(cannot_measure(path, "has a CRS, and neither coordinates nor a transform", resample=False))
     unit = 1.0 if crs.text is None and place.unit is None else place.unit
-    return side_of_cell(
+    side = side_of_cell(
         path, place.sizes, noted=place.noted, geographic=place.in_degrees, unit=unit,
         obstacle=f"does not give the unit of {crs.text}", resample=False,
     )  # fmt: skip
+    if place.noted is not None and side is not None and abs(side - place.noted) > SQUARE * side:
+        warnings.warn(
+            f"{path} has coordinates with cells of {side:g} m, which count, and a cell_size of {place.noted:g} m; "
+            "correct the attribute, or leave it out",
+            GeoreferenceWarning,
+            stacklevel=2,
+        )
+    return side
