@@ -148,6 +148,27 @@ def test_inputs_are_in_the_manifest_and_never_overwritten(run: Run, recipe: Path
     assert manifest["inputs"] == [{"file": "../raw.exr", "sha256": sha, "bytes": len(before)}]
 
 
+def test_the_manifest_has_checksums_of_what_was_read_and_not_of_what_is_there_at_the_end(tmp_path: Path) -> None:
+    raw = tmp_path / "raw.npy"
+    heights = np.array(sw.generate("cone", size=12)["elevation"])
+    np.save(raw, heights)
+    sha = hashlib.sha256(raw.read_bytes()).hexdigest()
+    recipe = sw.Recipe(
+        source=sw.FromFile(path=raw, options={"cell_size": 10.0}),
+        stages=(sw.Stage(model=sw.SteepestTalus(), steps=4),),
+        backend="reference",
+        outputs=(sw.Output(Path("out.npz")),),
+    )
+    out = tmp_path / "out"
+    running = sw.Running(recipe, checkpoint=out / "checkpoints", folder=out)
+    running.advance(2)
+    running.write_checkpoint()
+    np.save(raw, heights + np.float32(7))
+    sw.resume(out)
+    manifest = json.loads((out / "manifest.json").read_bytes())
+    assert [entry["sha256"] for entry in manifest["inputs"]] == [sha]
+
+
 def test_exports_and_films_are_outputs(run: Run, recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     head, _, _ = RECIPE.partition("[[outputs]]")

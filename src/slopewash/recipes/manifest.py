@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,18 +55,24 @@ def manifest_facts(result: Result, folder: Path, outputs: Iterable[Path]) -> dic
         "columns": columns,
         "cell_size": result.terrain.cell_size,
         "recipe": RECIPE,
-        "inputs": _checksums([] if result.foreign else input_files(result.recipe), folder),
-        "outputs": _checksums([folder / RECIPE, *outputs], folder),
+        "inputs": [] if result.foreign else _placed(result.inputs, folder),
+        "outputs": _placed(checksums([folder / RECIPE, *outputs]), folder),
         "budget": result.budget.as_dict(),
     }
 
 
-def _checksums(files: Iterable[Path], folder: Path) -> list[dict[str, Any]]:
-    return [
-        {"file": relative(file, folder.absolute()), "sha256": _sha256(file), "bytes": file.stat().st_size}
+def checksums(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
+    """Checksum and length of each file as it is now."""
+    return {
+        str(file.absolute()): {"sha256": _sha256(file), "bytes": file.stat().st_size}
         for file in files
-        if file.is_file()  # an input may be gone when a run is resumed
-    ]
+        if file.is_file()
+    }  # fmt: skip
+
+
+def _placed(known: Mapping[str, Mapping[str, Any]], folder: Path) -> list[dict[str, Any]]:
+    """The same as a list, with names as seen from the folder."""
+    return [{"file": relative(Path(file), folder.absolute()), **facts} for file, facts in known.items()]
 
 
 def _sha256(file: Path) -> str:

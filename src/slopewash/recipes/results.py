@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,8 @@ class Result:
     seconds: float
     foreign: bool = False
     """Whether another user or machine began it: the files that its recipe names are none of this user's."""
+    inputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Checksum and length of each file that was read, as it was when the run began, where a manifest is written."""
 
     @property
     def carried(self) -> float:

@@ -22,7 +22,7 @@ from slopewash.models.unusual import asked, question
 from slopewash.observers import Checkpoints, Progress
 from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.levels import expanded, terrain_of
-from slopewash.recipes.manifest import CHECKPOINTS, MANIFEST, RECIPE
+from slopewash.recipes.manifest import CHECKPOINTS, MANIFEST, RECIPE, checksums, input_files
 from slopewash.recipes.maps import carry_maps, check_maps, place_maps
 from slopewash.recipes.masking import MASK, blended
 from slopewash.recipes.painting import Painted, painted
@@ -102,6 +102,8 @@ class Running:
         (recipe if terrain is None else recipe.replace(source=terrain, layers={})).check_memory()
         self.run_id: str | None = None
         """Which run this is, for the folder of checkpoints; its stages share it."""
+        self.inputs = checksums(input_files(recipe)) if self.folder is not None else {}
+        """Of the files that it reads, for the manifest: they may change while it runs."""
         self.number = 0
         """Of the stage under way."""
         self.start = self.origin = recipe.terrain() if terrain is None else terrain
@@ -200,6 +202,7 @@ class Running:
             running.stages = [Stage.from_dict(stage) for stage in noted["stages"]]
             running._budgets = [Budget(**budget) for budget in noted["budgets"]]
             running._painted, running.foreign = changes, noted.get("foreign", False)
+            running.inputs = noted.get("inputs", {})
             running.every = noted["every"]
             running.number, running._seconds, running._finished = noted["stage"], noted["seconds"], noted["finished"]
             running.simulation = Simulation.from_parts(facts, arrays)
@@ -478,7 +481,7 @@ class Running:
         return {
             "recipe": self.recipe.as_dict(), "stage": self.number, "every": self.every, "seconds": self._elapsed,
             "finished": self._finished, "laid_down": self._laid_down, "low_water": self._low_water,
-            "foreign": self.foreign, "outputs_anywhere": self.recipe.outputs_anywhere,
+            "foreign": self.foreign, "outputs_anywhere": self.recipe.outputs_anywhere, "inputs": self.inputs,
             "stages": [stage.as_dict() for stage in self.stages],
             "budgets": [budget.as_dict() for budget in self._budgets], "start": take_apart(self.start)[0],
             # As seen from the checkpoints, so that the folder can be moved.
@@ -570,6 +573,7 @@ class Running:
             interrupted=not self._finished,
             seconds=self._elapsed,
             foreign=self.foreign,
+            inputs=self.inputs,
         )
 
     def _terrain(self, ended: Terrain) -> Terrain:

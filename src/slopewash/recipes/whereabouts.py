@@ -26,6 +26,13 @@ from slopewash.simulation.facts import (
 )
 from slopewash.terrain.parts import Arrays
 
+
+def _is_checksum(value: Any) -> bool:
+    return (
+        is_table(value) and set(value) == {"sha256", "bytes"} and is_text(value["sha256"]) and is_count(value["bytes"])
+    )
+
+
 RUNNING: Mapping[str, tuple[Test, str]] = {
     "recipe": (is_table, "a table"),
     "stage": (is_count, COUNT),
@@ -39,13 +46,14 @@ RUNNING: Mapping[str, tuple[Test, str]] = {
     "stages": (is_list_of(is_table), "a list of tables"),
     "budgets": (is_list_of(is_table_of(is_number)), "a list of amounts"),
     "start": (is_table, "a table"),
+    "inputs": (is_table_of(_is_checksum), "checksums of files"),
     "folder": (lambda value: value is None or is_text(value), "the name of a folder"),
 }
 
 
 def check_noted(noted: Mapping[str, Any]) -> None:
     """Refuse what is noted of a recipe under way if it is not what one notes."""
-    check(noted, RUNNING, optional=("foreign", "outputs_anywhere", "laid_down", "low_water", "folder"))
+    check(noted, RUNNING, optional=("foreign", "outputs_anywhere", "laid_down", "low_water", "inputs", "folder"))
     check_count(noted["stages"], MOST_LEVELS)
     for stage in noted["stages"]:
         check_stage(stage)
