@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,14 @@ import numpy as np
 import pytest
 
 import slopewash as sw
-from slopewash.errors import InvalidFile, InvalidParameter, SimulationClosed, SlopewashError, UnknownName
+from slopewash.errors import (
+    InvalidFile,
+    InvalidParameter,
+    SimulationClosed,
+    SlopewashError,
+    UnknownName,
+    UnusualWarning,
+)
 
 CONE = sw.generate("cone", size=16, cell_size=10.0)
 
@@ -144,3 +153,65 @@ def test_sides_that_are_wrong_are_named() -> None:
     mixed = sw.Sides(north="closed", south="open", west="open", east="open")
     assert sentence(lambda: sw.Simulation(CONE, sw.VelocityField(), edges=mixed)).endswith("; north is 'closed'")
     assert "halo" not in sentence(lambda: sw.Sides(north="shut", south="open", west="open", east="open"))  # type: ignore[arg-type]
+
+
+def test_options_that_the_source_of_a_recipe_has_itself_are_refused() -> None:
+    assert sentence(lambda: sw.recipe("single_grid", source=CONE, size=8)) == (
+        "size is 8, but the source has its own; resample it, or leave out size"
+    )
+
+
+@pytest.mark.parametrize("given", [{"steps": 5}, {"edges": "closed"}, {"seed": 0}])
+def test_options_that_a_recipe_has_itself_are_refused_on_tiles(tmp_path: Path, given: dict[str, Any]) -> None:
+    (name,) = given
+    said = sentence(lambda: sw.erode_tiled(None, short(), out=tmp_path / "out.zarr", tile=16, workers=0, **given))
+    assert f"the recipe has its own; use recipe.replace({name}=...)" in said
+    assert not (tmp_path / "out.zarr").exists()
+
+
+def test_a_recipe_s_own_backend_runs_on_tiles(tmp_path: Path) -> None:
+    def backend(recipe: sw.Recipe, **given: Any) -> str:
+        return sw.erode_tiled(None, recipe, out=tmp_path / "out.zarr", tile=16, workers=0, **given).backend
+
+    assert backend(short()) == "reference"
+    assert backend(short(backend="auto")) == "cpu"
+    assert backend(short(), backend="cpu") == "cpu"
+
+
+@pytest.mark.parametrize("layers", [{}, {"water": 2.0}])
+@pytest.mark.parametrize("tiled", [False, True])
+def test_water_that_stands_is_not_dried_by_a_model_that_has_none(
+    tmp_path: Path, tiled: bool, layers: dict[str, Any]
+) -> None:
+    wet = sw.Stage(model=sw.VirtualPipes(), steps=2)
+    talus = sw.Stage(model=sw.SteepestTalus(), steps=2, dry=True)
+    stages = (talus,) if layers else (wet, talus)
+    recipe = sw.Recipe(source=sw.FromTerrain(terrain=CONE), stages=stages, layers=layers, backend="reference")
+
+    def run(recipe: sw.Recipe) -> None:
+        sw.erode_tiled(None, recipe, out=tmp_path / "out.zarr", tile=16, workers=0) if tiled else recipe.run()
+
+    said = sentence(lambda: run(recipe))
+    where = "dry is set, but" if layers else "dry is set in stage 2, but"
+    assert said.startswith(f"{where} steepest_talus has no water that could evaporate; leave it out")
+    run(recipe.replace(layers={}, stages=(dataclasses.replace(wet, dry=True), talus)))  # nothing is left to dry
+
+
+@pytest.mark.filterwarnings("default::slopewash.errors.UnusualWarning")
+@pytest.mark.parametrize("tiled", [False, True])
+def test_parts_without_effect_are_questioned(tmp_path: Path, tiled: bool) -> None:
+    talus = sw.Stage(model=sw.SteepestTalus(), steps=2)
+    mapped = talus.with_parameters(talus_slope_bias=sw.Map.of_layer("rainfall", 0.3, 0.9))
+    closed = sw.Stage(model=sw.VirtualPipes(sea_level=20.0), steps=2, edges="closed")
+
+    def questions(*stages: sw.Stage, **layers: float) -> list[str]:
+        recipe = sw.Recipe(source=sw.FromTerrain(terrain=CONE), stages=stages, layers=layers, backend="reference")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            sw.erode_tiled(None, recipe, out=tmp_path / "out.zarr", tile=16, workers=0) if tiled else recipe.run()
+        return [str(warning.message) for warning in caught if warning.category is UnusualWarning]
+
+    assert questions(talus, rainfall=0.5) == ["layer rainfall has no effect: steepest_talus does not read it"]
+    assert questions(closed) == ["sea_level is 20 m, but no edge is open: there is no sea"]
+    assert questions(mapped, rainfall=0.5) == questions(talus, mask=0.5) == questions(talus, erodibility=0.5) == []
+    assert questions(talus, dataclasses.replace(closed, edges="open"), rainfall=0.5) == []

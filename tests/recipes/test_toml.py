@@ -273,6 +273,14 @@ MISTAKES = {
         "line 5, stages[1].model: it has both a preset and a model",
     ),
     "sides": (SMALLEST + 'edges = { north = "open" }', 'line 4, stages[1].edges: edges: missing "south", "west"'),
+    "detail without levels": (
+        SMALLEST + 'preset = "single_grid"\ndetail = 0.3',
+        "line 5, stages[1].detail: detail is for levels, and the stage has none; leave it out, or add levels",
+    ),
+    "basins without levels": (
+        SMALLEST + 'preset = "landscape"\nlevels = []\nbasins = "lakes"',
+        "line 6, stages[1].basins: basins is for levels, and the stage has none",
+    ),
     "levels out of order": (
         SMALLEST + "[[stages.levels]]\ncells = 64\nsteps = 3\n[[stages.levels]]\ncells = 32\nsteps = 3",
         "line 8, stages[1].levels[2].cells: cells is 32; it must be more than those of the level before",
@@ -414,6 +422,7 @@ def test_other_recipes_are_valid_by_the_schema(tmp_path: Path) -> None:
     "mistake",
     [name for name in MISTAKES if name not in
      ("no TOML", "missing file", "option out of range", "inline parameter", "second stage", "steps and strength",
+      "detail without levels", "basins without levels",
       "levels out of order", "format", "option of a map", "layers of an output", "the same file twice")],
 )  # fmt: skip
 def test_the_schema_finds_mistakes_of_keys_and_types(mistake: str) -> None:

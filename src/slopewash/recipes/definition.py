@@ -37,6 +37,8 @@ PREVIEW = 4
 """Cells of the whole along a side for one of a preview."""
 OF_STAGE = ("steps", "settle", "dry", "edges", "strength", "gullies")
 """What `Stage.of` takes besides the model."""
+OF_LEVELS = ("detail", "restored", "basins")
+"""What a stage without levels has no use for."""
 
 
 @dataclass(frozen=True)
@@ -556,7 +558,7 @@ def recipe(
     source
         Where the terrain comes from instead: a source, a terrain, or a file.
     size
-        Cells along a side of a generated terrain.
+        Cells along a side of the generated terrain; a source has its own.
     seed
         Random seed, for the generator too; 0 if not given, or that of the library.
     backend
@@ -584,6 +586,8 @@ def recipe(
             raise InvalidParameter(f'recipe "{name}" has a start of its own; give a source to a preset instead')
         made = look.recipe(size=size, seed=seed, backend=backend, **stage)
         return made.replace(stages=(made.stage.with_parameters(**values),))
+    if source is not None and size is not None:
+        raise InvalidParameter(f"size is {size}, but the source has its own; resample it, or leave out size")
     seed = 0 if seed is None else seed
     made_stage = Stage.of(preset, **stage)
     return Recipe(

@@ -21,7 +21,7 @@ from slopewash.models.maps import Map
 from slopewash.models.state import Sides
 from slopewash.paths import inside
 from slopewash.recipes import declaration as declared
-from slopewash.recipes.definition import OF_STAGE, Beds, Recipe, Stage, preset_beds
+from slopewash.recipes.definition import OF_LEVELS, OF_STAGE, Beds, Recipe, Stage, preset_beds
 from slopewash.recipes.entries import Table
 from slopewash.recipes.facts import MOST_LISTED, check_count
 from slopewash.recipes.layers import LayerFile, LayerSource
@@ -310,9 +310,7 @@ class _Reader:
             sides = self.entries(declared.edges_table(), given["edges"], (*place, "edges"))
             with self.at(*place, "edges"):
                 given["edges"] = Sides.of(sides)
-        changes: dict[str, Any] = {
-            name: given[name] for name in ("detail", "restored", "basins", "name") if name in given
-        }
+        changes: dict[str, Any] = {name: given[name] for name in (*OF_LEVELS, "name") if name in given}
         if "low_water" in given:
             changes["low_water"] = self.parameters(kind, given["low_water"], (*place, "low_water"))
             for name, value in changes["low_water"].items():
@@ -329,6 +327,10 @@ class _Reader:
                 stage = Stage.of(given.get("preset"), **options).replace(**changes).with_parameters(**values)
             else:
                 stage = Stage.of(model(**values), **options).replace(**changes)
+        for name in OF_LEVELS if not stage.levels else ():
+            with self.at(*place, name):
+                if name in given:
+                    raise InvalidParameter(f"{name} is for levels, and the stage has none; leave it out, or add levels")
         return stage
 
     def parameters(self, model: type[Model], facts: Facts, place: Place) -> dict[str, Any]:

@@ -27,8 +27,9 @@ from slopewash.recipes.maps import carry_maps, check_maps, place_maps
 from slopewash.recipes.masking import MASK, blended
 from slopewash.recipes.painting import Painted, painted
 from slopewash.recipes.painting import repainted as repaint
+from slopewash.recipes.plausibility import question_parts
 from slopewash.recipes.results import Result
-from slopewash.recipes.seas import handed_on, holds_water, inherited, sea_after
+from slopewash.recipes.seas import check_dry, handed_on, holds_water, inherited, sea_after
 from slopewash.recipes.whereabouts import check_changes, check_noted, check_place
 from slopewash.simulation import Budget, Simulation
 from slopewash.simulation.checkpoints import (
@@ -111,6 +112,7 @@ class Running:
         _check_mask(recipe, self.start)
         stages, self.start = place_maps(recipe.stages, self.start)
         check_maps(stages, self.start, self.start.range)
+        check_dry(stages, self.start)
         ground = self.start.range("elevation")
         self.stages = [level for stage in stages for level in expanded(stage.anchored(ground[0]), self.start)]
         """Stages of the recipe, each level one of its own."""
@@ -121,6 +123,7 @@ class Running:
         ranges = self.start.range
         self._take_over(0, self._prepared(0, self.start))
         question([stage.model for stage in self.stages], ground, ranges)
+        question_parts(recipe)
         self._seconds = 0.0
         self._begin: float | None = None
         """Moment at which `run` was called, while it is at work."""

@@ -8,8 +8,9 @@ has none of its own and an open edge; where all edges are closed or periodic, th
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from slopewash.errors import InvalidParameter
 from slopewash.models import Model
 from slopewash.models.sea import Sea
 from slopewash.models.state import Sides
@@ -21,6 +22,26 @@ def holds_water(model: Model) -> bool:
     """Whether water that lies on the ground moves in a model; in others it stands, or is the model's own."""
     water = model.layers().get("water")
     return water is not None and water.role == "prognostic"
+
+
+def check_dry(stages: Sequence[Stage], layers: Iterable[str]) -> None:
+    """Refuse to dry ground in a stage whose model has no water, where a stage before, or the start, leaves some.
+
+    >>> check_dry([Stage.of("single_grid"), Stage.of("outerrain", dry=True)], ())
+    Traceback (most recent call last):
+        ...
+    slopewash.errors.InvalidParameter: dry is set in stage 2, but steepest_talus has no water that could evaporate; ...
+    """
+    wet = "water" in layers
+    for number, stage in enumerate(stages, 1):
+        if "water" in stage.model.layers():
+            wet = not stage.dry
+        elif stage.dry and wet:
+            where = f" in stage {number}" if len(stages) > 1 else ""
+            raise InvalidParameter(
+                f"dry is set{where}, but {stage.model.name} has no water that could evaporate; leave it out"
+                + (", or set it in the stage that leaves the water" if number > 1 else "")
+            )
 
 
 def sea_after(stages: Sequence[Stage]) -> Sea | None:

@@ -14,7 +14,7 @@ from slopewash.models.base import Model
 from slopewash.models.maps import HIDDEN, Map
 from slopewash.models.state import Sides
 from slopewash.recipes.declaration import NO_STRATA
-from slopewash.recipes.definition import Beds, Recipe, Stage, preset_beds
+from slopewash.recipes.definition import OF_LEVELS, Beds, Recipe, Stage, preset_beds
 from slopewash.recipes.layers import LayerSource
 from slopewash.recipes.sources import FromFile, Generated
 from slopewash.terrain import Stratum
@@ -166,7 +166,7 @@ def _stage(stage: Stage, folder: Path | None) -> Facts:
         facts["steps"] = stage.steps
     if stage.settle != usual.settle:
         facts["settle"] = False if stage.settle is None else stage.settle
-    for name in ("dry", "gullies", "detail", "restored", "basins"):
+    for name in ("dry", "gullies", *(OF_LEVELS if stage.levels else ())):
         if getattr(stage, name) != getattr(usual, name):
             facts[name] = getattr(stage, name)
     if stage.edges != usual.edges:

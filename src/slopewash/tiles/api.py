@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TILE = 2048
 """Usual cells along a tile."""
+USUAL_BACKEND = "cpu"
 UNCOMMITTED = {"state", "zarr.json"}
 """What a run leaves that ended before its first manifest, for instance because a map was refused."""
 
@@ -36,8 +37,8 @@ def erode_tiled(
     steps: int | None = None,
     tile: int | tuple[int, int] = TILE,
     edges: Edges | Sides | None = None,
-    seed: int = 0,
-    backend: str = "cpu",
+    seed: int | None = None,
+    backend: str | None = None,
     client: Client | None = None,
     scheduler: str | None = None,
     workers: int | None = None,
@@ -62,11 +63,11 @@ def erode_tiled(
     out
         Folder or fsspec URL to write to; all workers must reach it.
     steps, edges, seed
-        As for `erode`.
+        As for `erode`; a recipe has its own.
     tile
         Cells along a tile, or rows and columns.
     backend
-        Of every worker: "cpu", "gpu" or "reference".
+        Of every worker: "cpu", "gpu" or "reference"; that of the recipe if not given, "cpu" where it names none.
     client, scheduler, workers
         A Dask client, the address of a scheduler, or the number of processes of this machine; 0 for this process alone.
     iterations
@@ -159,16 +160,24 @@ def check_free(store: Store) -> None:
 
 
 def _recipe(
-    source: Any, given: Recipe | Model | Preset | str | None, *, steps: int | None, edges: Any, seed: int, backend: str
-) -> Recipe:
+    source: Any, given: Recipe | Model | Preset | str | None, *, steps: int | None, edges: Any, seed: int | None,
+    backend: str | None,
+) -> Recipe:  # fmt: skip
     if isinstance(given, Recipe):
+        for name, value in {"steps": steps, "edges": edges, "seed": seed}.items():
+            if value is not None:
+                raise InvalidParameter(
+                    f"{name} is {value!r}, but the recipe has its own; use recipe.replace({name}=...)"
+                )
         changes: dict[str, Any] = {} if source is None else {"source": as_source(source)}
-        return given.replace(**changes, backend=backend, outputs=())
+        own = USUAL_BACKEND if given.backend == "auto" else given.backend
+        return given.replace(**changes, backend=own if backend is None else backend, outputs=())
     if source is None:
         raise InvalidParameter(
             "source is None; without a recipe of its own it must be a terrain, a file or Generated(...)"
         )
     stage = Stage.of(given, steps=steps, edges=edges)
     return Recipe(
-        source=as_source(source), strata=preset_beds(stage.preset), stages=(stage,), seed=seed, backend=backend
-    )
+        source=as_source(source), strata=preset_beds(stage.preset), stages=(stage,), seed=0 if seed is None else seed,
+        backend=USUAL_BACKEND if backend is None else backend,
+    )  # fmt: skip

@@ -22,7 +22,8 @@ from slopewash.recipes.definition import Recipe, Stage
 from slopewash.recipes.levels import expanded
 from slopewash.recipes.maps import check_maps
 from slopewash.recipes.masking import MASK
-from slopewash.recipes.seas import brings_sea, holds_water, inherited, sea_after
+from slopewash.recipes.plausibility import question_parts
+from slopewash.recipes.seas import brings_sea, check_dry, holds_water, inherited, sea_after
 from slopewash.simulation.budget import Budget
 from slopewash.simulation.checkpoints import foreign
 from slopewash.simulation.locks import FolderLock, in_use
@@ -327,10 +328,12 @@ class TiledRun:
             start = with_layers(start, self.recipe.layers, self._tasks)
             start, stages = with_maps(start, self.recipe.stages, self._tasks)
             check_maps(stages, start.layers, start.range_of)
+            check_dry(stages, start.layers)
             self._check_known(start)
             self.start = start
             self.stages = [part for stage in stages for part in expanded(stage.anchored(start.low), start)]
             question([stage.model for stage in self.stages], (start.low, start.high), start.range_of)
+            question_parts(self.recipe)
             self._commit()
 
     def _check_known(self, start: Ground) -> None:
