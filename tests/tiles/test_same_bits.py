@@ -97,6 +97,25 @@ def test_every_law_gives_the_same_bits(tmp_path: Path, law: str) -> None:
         assert result.budget.as_dict()[name] == pytest.approx(amount, abs=tolerance), name
 
 
+@pytest.mark.parametrize(
+    ("model", "backend"),
+    [("four", "reference"), ("eight", "reference"), ("talus", "reference"), ("sea", "cpu"), ("sea", "gpu")],
+)
+def test_margins_up_to_the_far_border_count_nothing_twice(tmp_path: Path, model: str, backend: str) -> None:
+    """What leaves over an edge that belongs to another tile counts there alone."""
+    coast = sw.VirtualPipes(sea_level=rough().relief / 4)
+    models = {"four": sw.VirtualPipes(), "eight": sw.preset("landscape"), "sea": coast, "talus": sw.SteepestTalus()}
+    stage = sw.Stage(model=models[model], steps=9, settle=4)
+    recipe = sw.Recipe(source=sw.FromTerrain(terrain=rough()), stages=(stage,), backend=backend)
+    whole = recipe.run().budget.as_dict()
+    out = tmp_path / "out.zarr"
+    made = sw.erode_tiled(None, recipe, tile=(34, 27), out=out, workers=0, iterations=13)
+    assert made.backend == backend
+    for name, amount in made.budget.as_dict().items():
+        scale = whole["solids_moved" if name.startswith("solids") else "water_rain"] or whole["solids_moved"]
+        assert amount == pytest.approx(whole[name], abs=1e-6 if name.endswith("drift") else 1e-5 * scale), name
+
+
 def test_a_tile_without_ground_is_a_wall(tmp_path: Path) -> None:
     hole = np.zeros(SHAPE, bool)
     hole[:40, :40] = True

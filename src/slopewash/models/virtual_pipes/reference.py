@@ -409,18 +409,12 @@ LEADING_OUT = {"west": (WEST, NW, SW), "east": (EAST, NE, SE), "north": (NORTH, 
 
 
 def exported(a: Field, share: Field, domain: Domain) -> float:
-    """What leaves through the pipes of open edges."""
-    rows, columns = domain.own
-    out = share * a
-    edges: dict[str, Any] = {
-        "west": np.s_[rows, 0], "east": np.s_[rows, -1], "north": np.s_[0, columns], "south": np.s_[-1, columns],
-    }  # fmt: skip
+    """What leaves through the pipes of open edges; an edge beyond a margin is another part's."""
+    out = (share * a)[:, *domain.own]
+    edges: dict[str, Any] = {"north": np.s_[0], "south": np.s_[-1], "west": np.s_[:, 0], "east": np.s_[:, -1]}
     kinds = dict(domain.sides.items())
-    return sum(
-        (total(out[i][edge]) for name, edge in edges.items() if kinds[name] == "open"
-         for i in LEADING_OUT[name] if i < len(out)),
-        start=0.0,
-    )  # fmt: skip
+    ours = [name for name, margin in zip(edges, domain.margins, strict=True) if kinds[name] == "open" and not margin]
+    return sum((total(out[i][edges[name]]) for name in ours for i in LEADING_OUT[name] if i < len(out)), start=0.0)
 
 
 def trace_back(s: Field, u: Field, v: Field, b: Field, c: Coefficients, sides: Sides) -> Field:
