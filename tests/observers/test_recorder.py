@@ -95,6 +95,24 @@ def test_settling_goes_on_counting_so_that_no_frame_replaces_another(tmp_path: P
     assert names(tmp_path) == [f"frame_{number:06d}.png" for number in (0, 5, 10, 15, 20)]
 
 
+@pytest.mark.usefixtures("quick_pictures")
+@pytest.mark.parametrize("steps", [(3, 3, 9), (6, 2, 7), (0, 4, 5)])
+def test_pictures_of_stages_shorter_than_the_interval_carry_the_steps_of_all(
+    tmp_path: Path, steps: tuple[int, ...]
+) -> None:
+    stages = tuple(sw.Stage(model=sw.SteepestTalus(), steps=count, settle=None) for count in steps)
+    running = sw.Running(
+        sw.Recipe(source=sw.FromTerrain(terrain=simulation().start), stages=stages, backend="reference")
+    )
+    recorder = sw.Recorder(tmp_path, every=5)
+    running.run(recorder)
+    ends = [sum(steps[:number]) for number in range(len(steps) + 1)]
+    due = [before + 5 * k for before, count in zip(ends, steps, strict=False) for k in range(1, count // 5 + 1)]
+    drawn = [before + count for before, count in zip(ends, steps, strict=False) if count >= 5]
+    assert names(tmp_path) == [f"frame_{step:06d}.png" for step in sorted({0, *due, *drawn})]
+    assert recorder.files[-1].name == f"frame_{running.steps_taken:06d}.png"
+
+
 def test_a_layer_is_drawn_once_it_exists(tmp_path: Path) -> None:
     recorder = sw.Recorder(tmp_path, every=5, layer="flow")
     simulation().add(recorder).run(5)
